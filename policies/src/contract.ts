@@ -1,0 +1,149 @@
+/**
+ * What a policy is asked and what it may answer. Both planes and the compiler agree on these
+ * types; docs/policy-contract.md describes them for the authors of policies.
+ */
+import { z } from 'zod';
+
+/** The question put to OPA for one tool call, under `input`. */
+export interface PolicyInput {
+  agent: {
+    id: string;
+    name: string;
+    agent_type: string;
+    owner: string;
+    roles: string[];
+    permissions: string[];
+    risk_tier: 'low' | 'medium' | 'high' | 'critical';
+    risk_score: number;
+  };
+  request: {
+    tool_name: string;
+    action: 'read' | 'write' | 'delete' | 'execute';
+    /** The target found in the arguments (path, URI, table, recipient), else the tool's name. */
+    resource: string;
+    parameters: Record<string, unknown>;
+    mcp_server: string;
+    /** The MCP method, `tools/call` for a tool. */
+    method: string;
+  };
+  requester: { id: string | null; verified: boolean };
+  workflow: Record<string, unknown> | null;
+  delegation: Record<string, unknown> | null;
+  dlp: { findings_count: number; max_severity: string | null; patterns: string[] };
+  context: {
+    /** ISO 8601 UTC with milliseconds. */
+    time: string;
+    data_plane: string;
+    region: string | null;
+    model: string | null;
+    agent_role: string | null;
+  };
+}
+
+export const PolicyReason = z.strictObject({
+  policy_id: z.string(),
+  policy: z.string(),
+  rule: z.enum(['deny', 'escalate', 'allow']),
+  message: z.string(),
+});
+export type PolicyReason = z.infer<typeof PolicyReason>;
+
+/** The one well-formed result of `data.governance.decision`; anything else is a denial. */
+export const PolicyVerdict = z.strictObject({
+  decision: z.enum(['allow', 'deny', 'escalate']),
+  reasons: z.array(PolicyReason),
+});
+export type PolicyVerdict = z.infer<typeof PolicyVerdict>;
+
+/** A policy as its author wrote it. */
+export interface PolicySource {
+  id: string;
+  name: string;
+  rego: string;
+}
+
+/** A place in an author's source; rows and columns count from 1. */
+export interface Diagnostic {
+  code: string;
+  message: string;
+  row: number;
+  col: number;
+  policy_id?: string;
+}
+
+export interface BundledModule {
+  /** Path inside the bundle, without a leading slash: `policies/<id>/policy.rego`. */
+  path: string;
+  rego: string;
+  rego_version: 0 | 1;
+}
+
+/** The outcome of compiling all active policies of a tenant together. */
+export interface CompiledPolicySet {
+  /** OPA's own WebAssembly, unmetered: the evaluator meters what it loads. */
+  wasm: Uint8Array;
+  entrypoints: string[];
+  builtins: string[];
+  /** Namespaced sources, the product's library and the generated aggregator. */
+  modules: BundledModule[];
+  /** SHA-256 over ids, names, sources and the compiler's version, lower-case hex. */
+  digest: string;
+}
+
+export type CompileResult =
+  | ({ ok: true } & CompiledPolicySet)
+  | { ok: false; diagnostics: Diagnostic[] };
+
+export interface CheckResult {
+  diagnostics: Diagnostic[];
+  /** The source as `opa fmt` writes it; null when it does not parse. */
+  formatted: string | null;
+  package: string | null;
+  rego_version: 0 | 1 | null;
+  builtins: string[];
+}
+
+export interface RegoTestResult {
+  name: string;
+  outcome: 'pass' | 'fail' | 'error' | 'skip';
+  message: string | null;
+  row: number;
+}
+
+export interface Explanation {
+  verdict: PolicyVerdict;
+  /** OPA's interpreter trace, one line an event, bounded. */
+  trace: string[];
+}
+
+/** The compiler as its users see it; `createRegoCompiler` builds one. */
+export interface RegoCompiler {
+  /** Compiles one policy alone. Never throws for a bad source: the diagnostics say what is wrong. */
+  check(policy: PolicySource): Promise<CheckResult>;
+  /** Compiles policies together under the generated aggregator `governance/decision`. */
+  compile(policies: PolicySource[]): Promise<CompileResult>;
+  /** Runs `_test.rego` sources against the policies with OPA's own test runner. */
+  test(policies: PolicySource[], tests: PolicySource[]): Promise<RegoTestResult[]>;
+  /** Explains one decision of these policies by OPA's interpreter. */
+  explain(policies: PolicySource[], input: unknown, data: unknown): Promise<Explanation>;
+  close(): Promise<void>;
+}
+
+/** Why an evaluation ended without a verdict. Every one of them is a denial. */
+export type PolicyFault =
+  | 'undefined'
+  | 'malformed_verdict'
+  | 'out_of_fuel'
+  | 'out_of_memory'
+  | 'trap'
+  | 'builtin_error'
+  | 'not_loaded';
+
+export type PolicyOutcome =
+  | { ok: true; verdict: PolicyVerdict }
+  | { ok: false; fault: PolicyFault; message: string };
+
+/** A loaded policy. `evaluate` never throws and never exceeds its fuel. */
+export interface PolicyEngine {
+  evaluate(input: PolicyInput): PolicyOutcome;
+}
