@@ -1,0 +1,72 @@
+/**
+ * What the parts of a data plane promise each other. Everything is keyed by tenant, since one
+ * data plane may serve several.
+ */
+
+import type { PolicyEngine } from '@governance/policies/contract';
+import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { AgentFact, FeedEntry, KillSwitchFact, TokenKeysFact } from '@governance/shared/facts';
+import type { UnchainedRecord } from '@governance/shared/ledger-record';
+
+export interface AppendedRecord {
+  id: string;
+  epoch: number;
+  seq: number;
+  hash: string;
+}
+
+/** A salt of an event's hashes, stored beside the chain so that it can be purged. */
+export interface EventSalt {
+  event_id: string;
+  salt: Uint8Array;
+}
+
+export interface Ledger {
+  /**
+   * Appends one record to a tenant's chain.
+   *
+   * @returns once the record is on disk (fdatasync returned)
+   * @throws when it could not be made durable, or the disk is over its upper watermark: the call
+   *   it belongs to is then denied
+   */
+  append(tenantId: string, record: UnchainedRecord, salt?: EventSalt): Promise<AppendedRecord>;
+  /** Whether new calls may be recorded: `full` and `failed` deny them. */
+  condition(): 'ok' | 'warning' | 'full' | 'failed';
+}
+
+/** An agent as enforcement sees it: the fact with its roles resolved. */
+export interface ReplicaAgent extends AgentFact {
+  role_names: string[];
+  permissions: string[];
+  resource_scopes: string[];
+}
+
+export interface Replica {
+  findAgent(tenantId: string, agentId: string): ReplicaAgent | undefined;
+  /** By the globally unique client id, before a tenant is known. */
+  findClient(clientId: string): { tenantId: string; agent: ReplicaAgent } | undefined;
+  findKillSwitch(tenantId: string): KillSwitchFact | undefined;
+  findTokenKeys(tenantId: string): TokenKeysFact | undefined;
+  findUpstreamCredential(tenantId: string, serverId: string): string | undefined;
+  countActiveAgents(tenantId: string): number;
+  hasTenant(tenantId: string): boolean;
+  /** The seq up to which the tenant's feed was applied, 0 before the first entry. */
+  cursor(tenantId: string): number;
+  /** Applies entries in one durable transaction and moves the cursor. */
+  apply(tenantId: string, entries: FeedEntry[], cursor: number): void;
+  /** Whether the cursor reached `seq` within `ms`. */
+  waitFor(tenantId: string, seq: number, ms: number): Promise<boolean>;
+}
+
+/** The rules in force for a tenant, swapped as one value. */
+export interface ActiveRules {
+  revision: number;
+  digest: string;
+  settings: BundleSettings;
+  engine: PolicyEngine;
+}
+
+export interface RulesProvider {
+  /** Null where no valid bundle was ever activated: every call is denied. */
+  findActiveRules(tenantId: string): ActiveRules | null;
+}

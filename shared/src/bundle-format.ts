@@ -1,0 +1,60 @@
+/**
+ * What both planes agree on about a bundle: the names of its members and the settings document.
+ * The layout is OPA's (tar.gz with `.manifest`, sources, `policy.wasm`, `data.json` and
+ * `.signatures.json`), so that a stock OPA loads, verifies and decides from it.
+ */
+import { z } from 'zod';
+import { Id, Text } from './text.ts';
+
+export const BUNDLE_MEMBERS = {
+  manifest: '.manifest',
+  signatures: '.signatures.json',
+  wasm: 'policy.wasm',
+  data: 'data.json',
+} as const;
+
+/** The one entrypoint: the generated aggregator's verdict. */
+export const DECISION_ENTRYPOINT = 'governance/decision';
+
+/** Limits that a data plane enforces before it unpacks anything. */
+export const BUNDLE_LIMITS = {
+  compressedBytes: 32 * 1024 * 1024,
+  unpackedBytes: 128 * 1024 * 1024,
+  members: 2_000,
+} as const;
+
+/** An MCP server as enforcement knows it; credentials travel apart, sealed. */
+export const McpServerSetting = z.strictObject({
+  server_id: Text,
+  transport: z.enum(['streamable-http', 'stdio']),
+  url: Text.nullable(),
+  local_name: Text.nullable(),
+});
+export type McpServerSetting = z.infer<typeof McpServerSetting>;
+
+/**
+ * Enforcement settings, under `settings` of the bundle's data.json. Members are added as features
+ * come; a data plane ignores those it does not know.
+ */
+export const BundleSettings = z.looseObject({
+  tenant_id: Id,
+  mcp_servers: z.record(z.string(), McpServerSetting),
+});
+export type BundleSettings = z.infer<typeof BundleSettings>;
+
+export const BundleData = z.looseObject({ settings: BundleSettings });
+
+/** `.manifest`. No `wasm` key: released OPA binaries have no wasm engine and refuse one. */
+export const BundleManifest = z.looseObject({
+  /** The revision as a decimal text. */
+  revision: z.string().regex(/^\d+$/),
+  roots: z.array(z.string()),
+  rego_version: z.union([z.literal(0), z.literal(1)]),
+  file_rego_versions: z.record(z.string(), z.union([z.literal(0), z.literal(1)])).optional(),
+  metadata: z.looseObject({
+    tenant_id: Id,
+    entrypoints: z.array(z.string()),
+    sources_digest: z.string(),
+  }),
+});
+export type BundleManifest = z.infer<typeof BundleManifest>;

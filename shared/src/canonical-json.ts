@@ -1,0 +1,60 @@
+/**
+ * RFC 8785 JSON Canonicalization Scheme. Two parties that hold the same value produce the same
+ * bytes, which is what is hashed and signed. Proven by canonical-json.test.ts (stable under key
+ * order and a round trip, for any value).
+ */
+
+const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
+
+/**
+ * Serialises a JSON value canonically.
+ *
+ * @param value null, boolean, finite number, string, array or plain object; properties whose
+ *   value is undefined are left out
+ * @returns the canonical text; its UTF-8 bytes are what RFC 8785 defines
+ * @throws TypeError for NaN, infinities, lone surrogates and anything JSON has no form for
+ */
+export function canonicalize(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return quote(value);
+    case 'number':
+      if (!Number.isFinite(value)) throw new TypeError('a number is not finite');
+      return JSON.stringify(value);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      if (value === null) return 'null';
+      return Array.isArray(value) ? array(value) : object(value as Record<string, unknown>);
+    default:
+      throw new TypeError(`a ${typeof value} has no JSON form`);
+  }
+}
+
+function array(items: unknown[]): string {
+  let text = '[';
+  for (let i = 0; i < items.length; i++) {
+    if (i > 0) text += ',';
+    text += canonicalize(items[i]);
+  }
+  return `${text}]`;
+}
+
+function object(value: Record<string, unknown>): string {
+  // The default sort compares UTF-16 code units, which is the order RFC 8785 section 3.2.3 asks for.
+  const keys = Object.keys(value).sort();
+  let text = '{';
+  for (const key of keys) {
+    const item = value[key];
+    if (item === undefined) continue;
+    if (text.length > 1) text += ',';
+    text += `${quote(key)}:${canonicalize(item)}`;
+  }
+  return `${text}}`;
+}
+
+function quote(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
+  if (!text.isWellFormed()) throw new TypeError('a string has a lone surrogate');
+  return JSON.stringify(text);
+}

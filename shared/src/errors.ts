@@ -1,0 +1,90 @@
+/**
+ * Every error the product answers with, once: docs/errors.md is checked against this table both
+ * ways. Services throw codes; one handler a plane maps them to a status and `{detail}`
+ * (specification 1, section 7).
+ */
+export const ERRORS = {
+  BAD_REQUEST: [400, 'The request is malformed.'],
+  MALFORMED_JSON: [400, 'The body is not valid JSON.'],
+  UNSUPPORTED_GRANT: [400, 'grant_type must be client_credentials.'],
+  NO_TENANT_CONTEXT: [400, 'Name the tenant to act in with the header X-Tenant-Id.'],
+  UNAUTHENTICATED: [401, 'A valid, unexpired bearer token is required.'],
+  BAD_CREDENTIALS: [401, 'The credentials are wrong.'],
+  DATA_PLANE_TOKEN_INVALID: [401, 'The data-plane token is missing, invalid, revoked or expired.'],
+  METRICS_TOKEN_INVALID: [401, 'The metrics token is missing or wrong.'],
+  FORBIDDEN: [403, 'This account may not do that.'],
+  SUPER_ADMIN_REQUIRED: [403, 'Only a super-admin may do that.'],
+  TENANT_ADMIN_REQUIRED: [403, 'Only an administrator of the tenant may do that.'],
+  AGENT_SUSPENDED: [403, 'The agent is suspended or deprovisioned.'],
+  NOT_FOUND: [404, 'Nothing is there.'],
+  AGENT_NOT_FOUND: [404, 'No such agent.'],
+  ROLE_NOT_FOUND: [404, 'No such role.'],
+  POLICY_NOT_FOUND: [404, 'No such policy.'],
+  MCP_SERVER_NOT_FOUND: [404, 'No such MCP server.'],
+  DATA_PLANE_NOT_FOUND: [404, 'No such data plane.'],
+  DATA_PLANE_TOKEN_NOT_FOUND: [404, 'No such data-plane token.'],
+  ALERT_NOT_FOUND: [404, 'No such alert.'],
+  CHAIN_BREAK_NOT_FOUND: [404, 'No such chain break.'],
+  BUNDLE_NOT_FOUND: [404, 'No bundle was built for this tenant yet.'],
+  TENANT_NOT_FOUND: [404, 'No such tenant.'],
+  METHOD_NOT_ALLOWED: [405, 'The method is not allowed here.'],
+  NOT_ACCEPTABLE: [406, 'The Accept header names no media type that this route has.'],
+  DUPLICATE_NAME: [409, 'The name is taken.'],
+  AGENT_DEPROVISIONED: [409, 'A deprovisioned agent stays so: register a new one.'],
+  POLICY_LIMIT_REACHED: [409, 'The tenant has as many active policies as it may have.'],
+  BATCH_CONFLICT: [409, 'The batch does not continue the stream that is stored.'],
+  BODY_TOO_LARGE: [413, 'The body is larger than this route accepts.'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'The content type is not accepted here.'],
+  VALIDATION_FAILED: [422, 'A field is missing or wrong.'],
+  POLICY_DOES_NOT_COMPILE: [422, 'The policy does not compile.'],
+  RATE_LIMITED: [429, 'Too many requests: wait and try again.'],
+  INTERNAL: [500, 'Something went wrong on our side.'],
+  UNAVAILABLE: [503, 'The service cannot answer now: try again.'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One failed field of a validation, as documents 1 and 2 of the specification show it. */
+export interface FieldError {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+}
+
+/**
+ * The one error class. `detail` defaults to the table's text and must be safe to show a caller:
+ * it names what to do and never carries a secret.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors: FieldError[] | undefined;
+
+  constructor(
+    code: ErrorCode,
+    detail?: string,
+    options: { errors?: FieldError[]; cause?: unknown } = {},
+  ) {
+    const [status, text] = ERRORS[code];
+    super(detail ?? text, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.status = status;
+    this.detail = detail ?? text;
+    this.errors = options.errors;
+  }
+}
+
+/** JSON-RPC errors of the enforcement proxy (specification 1, section 7). */
+export const RPC_ERRORS = {
+  UNAUTHORIZED: -32000,
+  POLICY_DENIED: -32003,
+  ESCALATED: -32004,
+  RATE_LIMITED: -32005,
+  PARSE_ERROR: -32700,
+  INVALID_REQUEST: -32600,
+  METHOD_NOT_FOUND: -32601,
+  INVALID_PARAMS: -32602,
+  INTERNAL: -32603,
+} as const;

@@ -1,0 +1,106 @@
+/**
+ * The facts that travel down the feed and that enforcement reads from its replica. A fact is the
+ * whole present value of (kind, key); null is a tombstone.
+ */
+import { z } from 'zod';
+import { RiskTier } from './ledger-record.ts';
+import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
+
+export const AgentStatus = z.enum(['active', 'suspended', 'deprovisioned']);
+export type AgentStatus = z.infer<typeof AgentStatus>;
+
+/** key: the agent's id. */
+export const AgentFact = z.strictObject({
+  id: Id,
+  name: Text,
+  agent_type: Text,
+  owner: Text,
+  status: AgentStatus,
+  risk_score: z.number().min(0).max(100),
+  risk_tier: RiskTier,
+  client_id: Text,
+  /** SHA-256 of the client secret. */
+  secret_hash: Sha256Hex,
+  /** Raised by each rotation; a token that carries another version is refused. */
+  credential_version: z.int().positive(),
+  /** The newest kill-switch generation this agent was released from. */
+  kill_released_generation: z.int().nonnegative(),
+  role_ids: z.array(Id),
+});
+export type AgentFact = z.infer<typeof AgentFact>;
+
+/** key: the role's id. */
+export const RoleFact = z.strictObject({
+  id: Id,
+  name: Text,
+  permissions: z.array(Text),
+  resource_scopes: z.array(Text),
+});
+export type RoleFact = z.infer<typeof RoleFact>;
+
+/** key: `tenant`. */
+export const KillSwitchFact = z.strictObject({
+  generation: z.int().nonnegative(),
+  engaged: z.boolean(),
+  reason: Text.nullable(),
+  changed_at: Timestamp,
+});
+export type KillSwitchFact = z.infer<typeof KillSwitchFact>;
+
+/** key: `current`. The public keys that agent tokens may be signed with. */
+export const TokenKeysFact = z.strictObject({
+  issuer: Text,
+  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string(), alg: z.string() })),
+});
+export type TokenKeysFact = z.infer<typeof TokenKeysFact>;
+
+/** key: `current`. Says that a newer bundle can be had. */
+export const BundleFact = z.strictObject({
+  revision: z.int().positive(),
+  /** SHA-256 of the tar.gz. */
+  digest: Sha256Hex,
+});
+export type BundleFact = z.infer<typeof BundleFact>;
+
+/** key: `<deployment_id>/<server_id>`. A compact JWE (ECDH-ES on X25519) only that plane opens. */
+export const UpstreamCredentialFact = z.strictObject({
+  server_id: Text,
+  deployment_id: Id,
+  jwe: z.string(),
+});
+export type UpstreamCredentialFact = z.infer<typeof UpstreamCredentialFact>;
+
+export const FACTS = {
+  agent: AgentFact,
+  role: RoleFact,
+  kill_switch: KillSwitchFact,
+  token_keys: TokenKeysFact,
+  bundle: BundleFact,
+  upstream_credential: UpstreamCredentialFact,
+} as const;
+export type FactKind = keyof typeof FACTS;
+export type FactOf<K extends FactKind> = z.infer<(typeof FACTS)[K]>;
+
+/** One entry of a tenant's feed. A kind that a data plane does not know is kept, not refused. */
+export const FeedEntry = z.strictObject({
+  seq: z.int().positive(),
+  kind: z.string(),
+  key: z.string(),
+  value: z.unknown().nullable(),
+});
+export type FeedEntry = z.infer<typeof FeedEntry>;
+
+/** A fact as a control-plane feature appends it, before it has a sequence number. */
+export type NewFact = {
+  [K in FactKind]: { kind: K; key: string; value: FactOf<K> | null };
+}[FactKind];
+
+/** Whether an agent may act, given the tenant's kill switch: what is shown and what is enforced. */
+export function effectiveAgentStatus(
+  agent: Pick<AgentFact, 'status' | 'kill_released_generation'>,
+  killSwitch: Pick<KillSwitchFact, 'engaged' | 'generation'> | null,
+): AgentStatus {
+  if (agent.status !== 'active') return agent.status;
+  const caught = killSwitch?.engaged && agent.kill_released_generation < killSwitch.generation;
+  return caught ? 'suspended' : 'active';
+}
