@@ -1,0 +1,194 @@
+/**
+ * Signatures of bundles as OPA makes and checks them (v1/bundle/hash.go, sign.go, verify.go):
+ * `.signatures.json` holds exactly one JWT whose claims list every other file with its hash. Used
+ * by the control plane to sign and by data planes to verify. Proven by bundle-signature.test.ts,
+ * on a signature that `opa sign` made too.
+ */
+import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import { z } from 'zod';
+import { BUNDLE_MEMBERS } from './bundle-format.ts';
+import { opaHashForm } from './opa-json.ts';
+
+export const BundleSignatureAlgorithm = z.enum(['ES256', 'RS256']);
+export type BundleSignatureAlgorithm = z.infer<typeof BundleSignatureAlgorithm>;
+
+/** A public key that may sign bundles: a JWK with its id and the one algorithm it is good for. */
+export interface BundleVerificationKey {
+  kty: string;
+  kid: string;
+  alg: string;
+  [member: string]: unknown;
+}
+
+export type BundleSignatureFault =
+  | 'signature_missing'
+  | 'signature_malformed'
+  | 'key_unknown'
+  | 'signature_invalid'
+  | 'scope_mismatch'
+  | 'file_unsigned'
+  | 'file_missing'
+  | 'digest_mismatch';
+
+/** A bundle whose signature does not hold; `code` says what about it. */
+export class BundleSignatureError extends Error {
+  readonly code: BundleSignatureFault;
+
+  constructor(code: BundleSignatureFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'BundleSignatureError';
+    this.code = code;
+  }
+}
+
+const SignaturesFile = z.strictObject({ signatures: z.array(z.string()).length(1) });
+
+const Header = z.looseObject({ alg: z.string(), kid: z.string().optional() });
+
+const Claims = z.looseObject({
+  files: z.array(z.object({ name: z.string(), hash: z.string(), algorithm: z.literal('SHA-256') })),
+  keyid: z.string().optional(),
+  scope: z.string(),
+});
+
+/** Files whose JSON is hashed by its meaning, not its bytes: white space is free there. */
+function isStructured(name: string): boolean {
+  const base = name.slice(name.lastIndexOf('/') + 1);
+  return base === BUNDLE_MEMBERS.data || base === BUNDLE_MEMBERS.manifest;
+}
+
+/**
+ * The hash of a bundle's file as OPA's signatures list it.
+ *
+ * @param name path in the bundle, without a leading slash
+ * @param bytes the file's content
+ * @returns SHA-256, lower-case hexadecimal
+ * @throws SyntaxError when a structured file is no unambiguous JSON
+ */
+export function hashBundleFile(name: string, bytes: Uint8Array): string {
+  if (!isStructured(name)) return hash('sha256', bytes, 'hex');
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  return hash('sha256', opaHashForm(text), 'hex');
+}
+
+/**
+ * Signs a bundle's files.
+ *
+ * @param files every file of the bundle but `.signatures.json`, by its path without leading slash
+ * @param signer the private key with the id that verifiers know it by, and the tenant's id as scope
+ * @returns the content of `.signatures.json`
+ */
+export function signBundle(
+  files: ReadonlyMap<string, Uint8Array>,
+  signer: { kid: string; key: KeyObject; alg: BundleSignatureAlgorithm; scope: string },
+): Buffer {
+  const listed = [...files].map(([name, bytes]) => ({
+    name,
+    hash: hashBundleFile(name, bytes),
+    algorithm: 'SHA-256',
+  }));
+  const header = { alg: signer.alg, kid: signer.kid, typ: 'JWT' };
+  const claims = { files: listed, keyid: signer.kid, scope: signer.scope };
+  const signed = `${base64url(header)}.${base64url(claims)}`;
+  const signature = sign('sha256', Buffer.from(signed), {
+    key: signer.key,
+    dsaEncoding: 'ieee-p1363',
+  });
+  const token = `${signed}.${signature.toString('base64url')}`;
+  return Buffer.from(JSON.stringify({ signatures: [token] }));
+}
+
+/**
+ * Verifies that exactly these files were signed for this scope by one of these keys.
+ *
+ * @param signatures the content of `.signatures.json`, undefined where the bundle has none
+ * @param files every other file of the bundle
+ * @param trust the keys that may sign, and the scope that the signature must name
+ * @throws BundleSignatureError naming the first thing that is wrong
+ */
+export function verifyBundleSignatures(
+  signatures: Uint8Array | undefined,
+  files: ReadonlyMap<string, Uint8Array>,
+  trust: { keys: readonly BundleVerificationKey[]; scope: string },
+): void {
+  if (!signatures) throw new BundleSignatureError('signature_missing', 'no .signatures.json');
+  const { header, claims, signed, signature } = parseToken(signatures);
+  const kid = header.kid ?? claims.keyid;
+  const key = trust.keys.find((candidate) => candidate.kid === kid);
+  if (!key) throw new BundleSignatureError('key_unknown', 'no trusted key has the id it names');
+  // The algorithm is the key's, never the token's choice (RFC 8725 section 3.1).
+  if (header.alg !== key.alg || !isSignedBy(key, signed, signature)) {
+    throw new BundleSignatureError('signature_invalid', 'the signature does not verify');
+  }
+  if (claims.scope !== trust.scope) {
+    throw new BundleSignatureError('scope_mismatch', 'the bundle was signed for another scope');
+  }
+  verifyFiles(claims.files, files);
+}
+
+function verifyFiles(
+  listed: { name: string; hash: string }[],
+  files: ReadonlyMap<string, Uint8Array>,
+): void {
+  const remaining = new Map(listed.map((file) => [file.name, file.hash]));
+  if (remaining.size !== listed.length) {
+    throw new BundleSignatureError('signature_malformed', 'a file is listed twice');
+  }
+  for (const [name, bytes] of files) {
+    const expected = remaining.get(name);
+    if (expected === undefined) {
+      throw new BundleSignatureError('file_unsigned', `${name} is not listed in the signature`);
+    }
+    if (digestOf(name, bytes) !== expected) {
+      throw new BundleSignatureError('digest_mismatch', `${name} is not what was signed`);
+    }
+    remaining.delete(name);
+  }
+  const [missing] = remaining.keys();
+  if (missing !== undefined) {
+    throw new BundleSignatureError('file_missing', `${missing} was signed and is not there`);
+  }
+}
+
+function digestOf(name: string, bytes: Uint8Array): string {
+  try {
+    return hashBundleFile(name, bytes);
+  } catch (error) {
+    throw new BundleSignatureError('digest_mismatch', `${name} is no JSON`, { cause: error });
+  }
+}
+
+function parseToken(signatures: Uint8Array) {
+  try {
+    const file = SignaturesFile.parse(JSON.parse(Buffer.from(signatures).toString('utf8')));
+    const [header, claims, signature, ...rest] = (file.signatures[0] ?? '').split('.');
+    if (!header || !claims || !signature || rest.length > 0) throw new TypeError('no compact JWT');
+    return {
+      header: Header.parse(JSON.parse(Buffer.from(header, 'base64url').toString('utf8'))),
+      claims: Claims.parse(JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'))),
+      signed: `${header}.${claims}`,
+      signature: Buffer.from(signature, 'base64url'),
+    };
+  } catch (error) {
+    throw new BundleSignatureError('signature_malformed', '.signatures.json is malformed', {
+      cause: error,
+    });
+  }
+}
+
+function isSignedBy(jwk: BundleVerificationKey, signed: string, signature: Buffer): boolean {
+  try {
+    const key = createPublicKey({ key: jwk, format: 'jwk' });
+    const alg = BundleSignatureAlgorithm.parse(jwk.alg);
+    const type = key.asymmetricKeyType;
+    if (type !== (alg === 'ES256' ? 'ec' : 'rsa')) return false;
+    if (alg === 'ES256' && key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return false;
+    return verify('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }, signature);
+  } catch {
+    return false;
+  }
+}
+
+function base64url(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
