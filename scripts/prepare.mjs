@@ -1,1 +1,46 @@
-console.log('prepare')
+// Runs after every `npm ci` and `npm install`: writes the database client from prisma/schema.prisma.
+// Nothing is downloaded: the generator only wants a path to some existing file where its migration
+// engine would be, and migrations use the WebAssembly engine (prisma/migrate.ts).
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const schema = join(root, 'prisma/schema.prisma');
+const generated = join(root, 'control-plane/src/platform/generated');
+const stamp = join(generated, '.source');
+
+const require = createRequire(join(root, 'package.json'));
+let prisma;
+try {
+  prisma = require.resolve('prisma/package.json');
+} catch {
+  // An installation without development packages runs the built service, which holds the client.
+  console.log('prepare: no prisma package here, nothing to generate');
+  process.exit(0);
+}
+
+const { version } = JSON.parse(readFileSync(prisma, 'utf8'));
+const source = createHash('sha256').update(version).update(readFileSync(schema)).digest('hex');
+const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === source;
+
+if (!isCurrent) {
+  execFileSync(
+    process.execPath,
+    [join(dirname(prisma), 'build/index.js'), 'generate', '--schema', schema, '--no-hints'],
+    {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        ...process.env,
+        PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+        PRISMA_HIDE_UPDATE_MESSAGE: '1',
+        CHECKPOINT_DISABLE: '1',
+      },
+    },
+  );
+  writeFileSync(stamp, source);
+}

@@ -1,0 +1,146 @@
+/**
+ * Applies prisma/migrations with Prisma's own schema engine in its WebAssembly form, which keeps
+ * the same `_prisma_migrations` table as `prisma migrate deploy`: operators may use either.
+ * Several replicas may start at once: one migrates, the others wait for it and find nothing to do
+ * (migrations.pg.test.ts).
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { assetPath } from '@governance/shared/assets';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import * as engineModule from '@prisma/schema-engine-wasm/schema_engine_bg';
+import pg from 'pg';
+
+// Any constant will do, as long as every replica uses the same one.
+const MIGRATION_LOCK = 7_207_346_801n;
+
+/** The oldest server the SQL is written for (`GRANT` on schema public, `RETURN` bodies). */
+const OLDEST_SERVER = 150_000;
+
+/**
+ * Brings the database to the newest schema.
+ *
+ * @param connectionString of the login that owns the tables and may create roles
+ * @returns the names of the migrations that this call applied
+ * @throws Error when the server is too old, or a migration fails (it is then rolled back)
+ */
+export async function migrateDatabase(connectionString: string): Promise<string[]> {
+  // The lock belongs to a session, so one connection of its own holds it to the end.
+  const lock = new pg.Client({ connectionString });
+  await lock.connect();
+  try {
+    const { rows } = await lock.query<{ version: number }>(
+      `SELECT current_setting('server_version_num')::int AS version`,
+    );
+    if ((rows[0]?.version ?? 0) < OLDEST_SERVER) {
+      throw new Error(`PostgreSQL 15 or newer is needed, this server is ${rows[0]?.version}`);
+    }
+    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    return await applyMigrations(connectionString);
+  } finally {
+    // Ending the session releases the lock.
+    await lock.end();
+  }
+}
+
+async function applyMigrations(connectionString: string): Promise<string[]> {
+  await loadEngine();
+  const schema = await readFile(assetPath('prisma/schema.prisma'), 'utf8');
+  const pool = new pg.Pool({ connectionString, max: 1 });
+  try {
+    const engine = await engineModule.SchemaEngine.new(
+      { datamodels: [['schema.prisma', schema]] },
+      () => {},
+      bindMigrationAwareSqlAdapterFactory(new WholeScriptAdapter(pool)),
+    );
+    try {
+      const filters = { externalTables: [], externalEnums: [] };
+      const migrationsList = readMigrations(assetPath('prisma/migrations'));
+      // A migration that failed, or whose process was killed, left nothing behind (each is one
+      // transaction) but its row: without this it would have to be resolved by hand.
+      const { failedMigrationNames } = await engine.diagnoseMigrationHistory({
+        migrationsList,
+        optInToShadowDatabase: false,
+        filters,
+      });
+      for (const migrationName of failedMigrationNames) {
+        await engine.markMigrationRolledBack({ migrationName });
+      }
+      const { appliedMigrationNames } = await engine.applyMigrations({ filters, migrationsList });
+      return appliedMigrationNames;
+    } finally {
+      engine.free();
+    }
+  } finally {
+    await pool.end();
+  }
+}
+
+/**
+ * The stock adapter cuts a script at every semicolon, also those inside a function's body. Sent
+ * whole, a migration is also one implicit transaction: it applies entirely or not at all.
+ */
+class WholeScriptAdapter extends PrismaPg {
+  override async connect() {
+    const adapter = await super.connect();
+    adapter.executeScript = async (script) => {
+      await adapter.underlyingDriver().query(script);
+    };
+    return adapter;
+  }
+}
+
+// Node has WebAssembly; the compiler's library for it comes with the browser's, which we leave out.
+const { WebAssembly: wasm } = globalThis as unknown as {
+  WebAssembly: {
+    instantiate(
+      bytes: Uint8Array,
+      imports: Record<string, unknown>,
+    ): Promise<{ instance: { exports: { __wbindgen_start(): void } } }>;
+  };
+};
+
+let loading: Promise<void> | undefined;
+
+function loadEngine(): Promise<void> {
+  loading ??= (async () => {
+    const require = createRequire(assetPath('control-plane/package.json'));
+    const glue = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg');
+    const { instance } = await wasm.instantiate(await readFile(glue.replace(/\.js$/, '.wasm')), {
+      './schema_engine_bg.js': engineModule,
+    });
+    engineModule.__wbg_set_wasm(instance.exports);
+    instance.exports.__wbindgen_start();
+  })();
+  return loading;
+}
+
+function readMigrations(baseDir: string) {
+  const folders = readdirSync(baseDir, { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  return {
+    baseDir,
+    lockfile: {
+      path: 'migration_lock.toml',
+      content: readFileSync(join(baseDir, 'migration_lock.toml'), 'utf8'),
+    },
+    shadowDbInitScript: '',
+    migrationDirectories: folders
+      .map((folder) => folder.name)
+      .sort()
+      .map((path) => ({
+        path,
+        migrationFile: {
+          path: 'migration.sql',
+          content: {
+            tag: 'ok' as const,
+            value: readFileSync(join(baseDir, path, 'migration.sql'), 'utf8'),
+          },
+        },
+      })),
+  };
+}
