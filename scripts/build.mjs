@@ -9,11 +9,16 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /** Names of all npm packages that the workspaces depend on. */
 function externalPackages() {
-  const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const names = new Set();
+  const { workspaces, devDependencies } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  );
+  const names = new Set(Object.keys(devDependencies));
   for (const folder of workspaces) {
     const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
-    for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
+    for (const name of Object.keys({
+      ...manifest.dependencies,
+      ...manifest.optionalDependencies,
+    })) {
       if (!name.startsWith('@governance/')) names.add(name);
     }
   }

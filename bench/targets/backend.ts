@@ -1,0 +1,59 @@
+/**
+ * The MCP server behind every proxy of the bench: it answers tools/call with about 750 bytes and
+ * does nothing else, so that what is measured is the way to it.
+ */
+import { createServer } from 'node:http';
+
+const CONTENT = [{ type: 'text', text: 'x'.repeat(650) }];
+
+const server = createServer((request, response) => {
+  if (request.method !== 'POST') {
+    response.writeHead(405).end();
+    return;
+  }
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const message = JSON.parse(Buffer.concat(chunks).toString()) as {
+      id?: string | number;
+      method: string;
+    };
+    if (message.id === undefined) {
+      response.writeHead(202).end();
+      return;
+    }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: message.id, result: answer(message.method) });
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    });
+    response.end(body);
+  });
+});
+
+function answer(method: string): unknown {
+  switch (method) {
+    case 'initialize':
+      return {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'bench-backend', version: '1.0.0' },
+      };
+    case 'tools/list':
+      return {
+        tools: [
+          {
+            name: 'lookup',
+            description: 'Answers 650 characters',
+            inputSchema: { type: 'object' },
+            annotations: { readOnlyHint: true },
+          },
+        ],
+      };
+    default:
+      return { content: CONTENT };
+  }
+}
+
+server.keepAliveTimeout = 60_000;
+server.listen(Number(process.env.PORT), '127.0.0.1');
