@@ -1,0 +1,101 @@
+/**
+ * One service a data folder: a lock file with the holder's process id. A holder that was killed
+ * leaves its file behind; the next start sees that the process is gone and takes over.
+ */
+import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+
+export interface FolderLock {
+  release(): void;
+}
+
+interface Holder {
+  pid: number;
+  /** When the process started, so that a later process with the same id is not taken for it. */
+  started: string | null;
+}
+
+/**
+ * Takes the lock.
+ *
+ * @param path of the lock file; its folder exists
+ * @param folder as the error names it
+ * @throws Error when a living process holds it
+ */
+export function lockFolder(path: string, folder: string): FolderLock {
+  const mine: Holder = { pid: process.pid, started: startOf(process.pid) };
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify(mine), { mode: 0o600 });
+  try {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      try {
+        // A link appears with its content, or not at all.
+        linkSync(draft, path);
+        return {
+          release: () => {
+            if (readHolder(path)?.pid === process.pid) unlinkSync(path);
+          },
+        };
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+      const holder = readHolder(path);
+      if (holder && isAlive(holder)) {
+        throw new Error(
+          `the data folder ${folder} is in use by process ${holder.pid}: stop that service first, or give this one another SERVICE_DATA_DIR`,
+        );
+      }
+      removeStale(path);
+    }
+    throw new Error(`the lock of the data folder ${folder} could not be taken`);
+  } finally {
+    unlinkSync(draft);
+  }
+}
+
+/** Moved away before it is deleted, so that of two processes only one removes the stale file. */
+function removeStale(path: string): void {
+  const aside = `${path}.stale.${process.pid}`;
+  try {
+    renameSync(path, aside);
+    unlinkSync(aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+function readHolder(path: string): Holder | undefined {
+  try {
+    const holder = JSON.parse(readFileSync(path, 'utf8')) as Partial<Holder>;
+    return typeof holder.pid === 'number'
+      ? { pid: holder.pid, started: holder.started ?? null }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(holder: Holder): boolean {
+  if (!isProcessAlive(holder.pid)) return false;
+  return holder.started === null || holder.started === startOf(holder.pid);
+}
+
+/** Whether a process of that id exists, whoever owns it. */
+export function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** The start time of a process in ticks since boot, where the system tells (Linux). */
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in brackets and may hold anything.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}
