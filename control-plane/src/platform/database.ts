@@ -1,0 +1,114 @@
+/**
+ * The connections. The application's pool runs as governance_app, which owns nothing and is held
+ * by row-level security; the ingest pool as governance_ingest. The role is a start option of the
+ * connection, so that one connection string is enough, and it is checked at the start.
+ * Nothing but tenant-scope.ts and lookups.ts uses the client made here.
+ */
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { PrismaClient } from './generated/client.ts';
+
+// A request that waits longer is an incident, and a transaction left open blocks its tenant's row.
+const STATEMENT_TIMEOUT_MS = 30_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+const TRANSACTION_TIMEOUT_MS = 60_000;
+const POOL_WAIT_MS = 10_000;
+
+type DatabaseRole = 'governance_app' | 'governance_ingest';
+
+export interface DatabaseOptions {
+  /** DATABASE_URL: the login must be a member of governance_app. */
+  url: string;
+  /** DATABASE_INGEST_URL; the same as `url` unless given. */
+  ingestUrl?: string | undefined;
+  /** SERVICE_DB_POOL_SIZE: connections kept open. */
+  poolSize: number;
+  /** SERVICE_DB_MAX_OVERFLOW: connections beyond, closed when idle. */
+  maxOverflow: number;
+  /** Told about connections that broke while idle; they are replaced by themselves. */
+  onConnectionError: (error: Error) => void;
+}
+
+export interface Connections {
+  prisma: PrismaClient;
+  /** The application's pool as Prisma uses it; exposed for readiness and metrics. */
+  pool: pg.Pool;
+  /** For bulk ingest alone. */
+  ingestPool: pg.Pool;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens both pools and checks their roles.
+ *
+ * @throws Error when the server cannot be reached, or a pool would run with more power than meant
+ */
+export async function connectDatabase(options: DatabaseOptions): Promise<Connections> {
+  const pool = createPool(options.url, 'governance_app', options);
+  const ingestPool = createPool(options.ingestUrl ?? options.url, 'governance_ingest', options);
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool, { onConnectionError: options.onConnectionError }),
+    transactionOptions: { maxWait: POOL_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS },
+  });
+  const connections: Connections = {
+    prisma,
+    pool,
+    ingestPool,
+    close: async () => {
+      await prisma.$disconnect();
+      await Promise.all([pool.end(), ingestPool.end()]);
+    },
+  };
+  try {
+    await checkRole(pool, 'governance_app');
+    await checkRole(ingestPool, 'governance_ingest');
+    return connections;
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+}
+
+function createPool(url: string, role: DatabaseRole, options: DatabaseOptions): pg.Pool {
+  const { connectionString, startOptions } = splitStartOptions(url);
+  const pool = new pg.Pool({
+    connectionString,
+    // The last setting of a name wins, so what the operator gave cannot change the role.
+    options: `${startOptions} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS} -c timezone=UTC -c role=${role}`,
+    max: options.poolSize + options.maxOverflow,
+    min: Math.min(options.poolSize, 2),
+    idleTimeoutMillis: 30_000,
+    connectionTimeoutMillis: POOL_WAIT_MS,
+    application_name: role,
+  });
+  pool.on('error', options.onConnectionError);
+  return pool;
+}
+
+/** In `pg`, a connection string's own `options` would replace ours. */
+function splitStartOptions(url: string): { connectionString: string; startOptions: string } {
+  const parsed = new URL(url);
+  const startOptions = parsed.searchParams.get('options') ?? '';
+  parsed.searchParams.delete('options');
+  return { connectionString: parsed.href, startOptions };
+}
+
+async function checkRole(pool: pg.Pool, expected: DatabaseRole): Promise<void> {
+  const { rows } = await pool.query<{ name: string; exempt: boolean }>(
+    'SELECT rolname AS name, rolsuper OR rolbypassrls AS exempt FROM pg_roles WHERE rolname = current_user',
+  );
+  const role = rows[0];
+  if (role?.name !== expected || role.exempt) {
+    throw new Error(
+      `the database connection runs as ${role?.name ?? 'nobody'}${role?.exempt ? ', which is exempt from row-level security' : ''}; ${expected} was asked for (a connection pooler that drops start options?)`,
+    );
+  }
+}
+
+/** Whether an error is PostgreSQL's "that value is taken", from Prisma's models or from raw SQL. */
+export function isUniqueViolation(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === 'P2002' || code === '23505') return true;
+  const meta = (error as { meta?: { code?: unknown } } | null)?.meta;
+  return code === 'P2010' && meta?.code === '23505';
+}

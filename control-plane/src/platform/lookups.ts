@@ -1,0 +1,59 @@
+/**
+ * The look-ups that come before a tenant is known: each is a SECURITY DEFINER function that reads
+ * a few columns of one row by a secret or a name that the caller has to know.
+ */
+import type { Connections } from './database.ts';
+
+export interface Login {
+  tenantId: string;
+  id: string;
+  passwordHash: string;
+  role: 'admin';
+  status: 'active' | 'disabled';
+  tokenVersion: number;
+}
+
+export interface ClientOwner {
+  tenantId: string;
+  agentId: string;
+}
+
+export interface DataPlaneTokenOwner {
+  tenantId: string;
+  id: string;
+  deploymentId: string | null;
+  region: string;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+}
+
+export interface Lookups {
+  findLogin(username: string): Promise<Login | undefined>;
+  findClient(clientId: string): Promise<ClientOwner | undefined>;
+  /** @param tokenHash SHA-256 of the token, lower-case hexadecimal */
+  findDataPlaneToken(tokenHash: string): Promise<DataPlaneTokenOwner | undefined>;
+}
+
+export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups {
+  return {
+    findLogin: async (username) =>
+      (
+        await prisma.$queryRaw<Login[]>`
+          SELECT tenant_id AS "tenantId", id, password_hash AS "passwordHash", role, status,
+            token_version AS "tokenVersion"
+          FROM find_login(${username})`
+      )[0],
+    findClient: async (clientId) =>
+      (
+        await prisma.$queryRaw<ClientOwner[]>`
+          SELECT tenant_id AS "tenantId", agent_id AS "agentId" FROM find_client(${clientId})`
+      )[0],
+    findDataPlaneToken: async (tokenHash) =>
+      (
+        await prisma.$queryRaw<DataPlaneTokenOwner[]>`
+          SELECT tenant_id AS "tenantId", id, deployment_id AS "deploymentId", region,
+            expires_at AS "expiresAt", revoked_at AS "revokedAt"
+          FROM find_data_plane_token(${tokenHash})`
+      )[0],
+  };
+}

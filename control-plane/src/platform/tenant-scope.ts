@@ -1,0 +1,305 @@
+/**
+ * The one way into a tenant's rows.
+ *
+ * `inTenant` opens a transaction, tells PostgreSQL the tenant (for this transaction only), runs the
+ * callback, and then, in the same transaction, writes what the callback appended to the feed and to
+ * the admin audit chain. A change, its feed entry and its audit record commit together or not at all.
+ *
+ * The tenant's row in tenant_heads gives both their numbers. It is locked last, after the callback's
+ * own work, so that transactions of one tenant wait for each other only for the moment of the
+ * commit, and numbers become visible in order. Proven by tenant-scope.pg.test.ts.
+ */
+import { canonicalize } from '@governance/shared/canonical-json';
+import { FACTS, type NewFact } from '@governance/shared/facts';
+import { uuidv7 } from '@governance/shared/ids';
+import {
+  type AdminActionRecord,
+  type ChainHead,
+  chainRecord,
+  type UnchainedRecord,
+} from '@governance/shared/ledger-record';
+import type { ChangeBus } from './change-bus.ts';
+import type { Connections } from './database.ts';
+import type { Prisma } from './generated/client.ts';
+
+/** Who acts; goes into the audit record. */
+export interface Actor {
+  id: string;
+  username: string;
+  role: 'admin' | 'super_admin' | 'system' | 'data_plane';
+}
+
+/** On whose rows, by whom, for which request. Made by the guards, or by `systemScope`. */
+export interface TenantScope {
+  tenantId: string;
+  actor: Actor;
+  requestId?: string | undefined;
+  /** A super-admin acting in a tenant by X-Tenant-Id. */
+  breakGlass?: boolean | undefined;
+}
+
+/** An administrator's or the service's own action, as the audit chain keeps it. */
+export interface AdminAction {
+  /** snake_case, past tense: `agent_created`. */
+  action: string;
+  /** What it was done to: an id, or a path like `agent/<id>/role/<id>`. */
+  target: string;
+  /** JSON values only; never a secret. */
+  details?: Record<string, unknown>;
+}
+
+export interface TenantTransaction {
+  /** The models of prisma/schema.prisma, and `$queryRaw`, inside this transaction. */
+  db: Prisma.TransactionClient;
+  scope: TenantScope;
+  /** Buffers a fact for the data planes; numbered and written at the end. */
+  feed: { append(fact: NewFact): void };
+  /** Buffers an audit record; chained and written at the end. */
+  audit: { append(action: AdminAction): void };
+}
+
+/** Where the tenant stands after the commit; undefined where this transaction wrote nothing. */
+export interface Heads {
+  feedSeq: number | undefined;
+  position: number | undefined;
+}
+
+export interface TransactionOptions {
+  isolationLevel?: Prisma.TransactionIsolationLevel;
+}
+
+export interface TenantDatabase {
+  /**
+   * Runs `work` in a transaction that sees and writes this tenant's rows only.
+   *
+   * @returns what `work` returns, after the commit
+   * @throws what `work` throws, after the rollback
+   */
+  inTenant<T>(
+    scope: TenantScope,
+    work: (tx: TenantTransaction) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T>;
+  /** The same, and says where the tenant's feed stands, for `AppliedBarrier.wait`. */
+  inTenantWithHeads<T>(
+    scope: TenantScope,
+    work: (tx: TenantTransaction) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<{ result: T } & Heads>;
+  /** A transaction outside any tenant: reads the list of tenants, reads and writes service_keys. */
+  inPlatform<T>(actor: Actor, work: (tx: PlatformTransaction) => Promise<T>): Promise<T>;
+}
+
+export interface PlatformTransaction {
+  db: Prisma.TransactionClient;
+  actor: Actor;
+}
+
+export interface TenantDatabaseDeps {
+  connections: Pick<Connections, 'prisma'>;
+  changes: ChangeBus;
+  now: () => Date;
+}
+
+/** The service itself as the actor: start-up, timers, ingest. */
+export const SYSTEM_ACTOR: Actor = { id: 'system', username: 'system', role: 'system' };
+
+export function systemScope(tenantId: string): TenantScope {
+  return { tenantId, actor: SYSTEM_ACTOR };
+}
+
+export function createTenantDatabase(deps: TenantDatabaseDeps): TenantDatabase {
+  const { prisma } = deps.connections;
+
+  const inTenantWithHeads: TenantDatabase['inTenantWithHeads'] = async (scope, work, options) => {
+    const facts: NewFact[] = [];
+    const actions: AdminAction[] = [];
+    const { result, heads } = await prisma.$transaction(async (db) => {
+      await db.$queryRaw`SELECT set_config('app.tenant_id', ${scope.tenantId}, true)`;
+      const result = await work({
+        db,
+        scope,
+        feed: { append: (fact) => void facts.push(fact) },
+        audit: { append: (action) => void actions.push(action) },
+      });
+      return { result, heads: await flush(db, scope, facts, actions, deps.now()) };
+    }, options);
+    if (heads.feedSeq !== undefined || heads.position !== undefined) {
+      deps.changes.publish({
+        tenantId: scope.tenantId,
+        ...(heads.feedSeq === undefined ? {} : { feedSeq: heads.feedSeq }),
+        ...(heads.position === undefined ? {} : { position: heads.position }),
+      });
+    }
+    return { result, ...heads };
+  };
+
+  return {
+    inTenantWithHeads,
+    inTenant: async (scope, work, options) =>
+      (await inTenantWithHeads(scope, work, options)).result,
+    inPlatform: (actor, work) =>
+      prisma.$transaction(async (db) => {
+        await db.$queryRaw`SELECT set_config('app.platform', 'on', true)`;
+        return work({ db, actor });
+      }),
+  };
+}
+
+async function flush(
+  db: Prisma.TransactionClient,
+  scope: TenantScope,
+  facts: NewFact[],
+  actions: AdminAction[],
+  now: Date,
+): Promise<Heads> {
+  const nothing: Heads = { feedSeq: undefined, position: undefined };
+  if (facts.length === 0 && actions.length === 0) return nothing;
+
+  const [row] = await db.$queryRaw<HeadsRow[]>`
+    SELECT feed_seq, admin_stream, admin_epoch, admin_seq, admin_head
+    FROM tenant_heads WHERE tenant_id = ${scope.tenantId}::uuid FOR UPDATE`;
+  if (!row) throw new Error(`tenant ${scope.tenantId} has no heads`);
+
+  const feedSeq = await writeFacts(db, scope.tenantId, Number(row.feed_seq), facts);
+  const chain = chainActions(row, scope, actions, now);
+  const position = await writeRecords(db, scope.tenantId, chain.records, now);
+  await db.$executeRaw`
+    UPDATE tenant_heads SET feed_seq = ${feedSeq}, admin_seq = ${chain.head.seq},
+      admin_head = ${chain.head.head}, updated_at = ${now}
+    WHERE tenant_id = ${scope.tenantId}::uuid`;
+  return { feedSeq: facts.length > 0 ? feedSeq : undefined, position };
+}
+
+interface HeadsRow {
+  feed_seq: bigint;
+  admin_stream: string;
+  admin_epoch: number;
+  admin_seq: bigint;
+  admin_head: string;
+}
+
+/** @returns the feed's last number, unchanged when there is nothing to write */
+async function writeFacts(
+  db: Prisma.TransactionClient,
+  tenantId: string,
+  last: number,
+  facts: NewFact[],
+): Promise<number> {
+  if (facts.length === 0) return last;
+  // A fact of the wrong shape would stop every data plane of the tenant: it fails here instead.
+  const values = facts.map(({ kind, value }) =>
+    value === null ? null : canonicalize(FACTS[kind].parse(value)),
+  );
+  await db.$executeRaw`
+    INSERT INTO feed_entries (tenant_id, seq, kind, key, value)
+    SELECT ${tenantId}::uuid, ${last}::bigint + n, kind, key, value
+    FROM unnest(${facts.map((fact) => fact.kind)}::text[], ${facts.map((fact) => fact.key)}::text[],
+      ${values}::text[]) WITH ORDINALITY AS entry (kind, key, value, n)`;
+  return last + facts.length;
+}
+
+interface ChainedRecord {
+  id: string;
+  type: string;
+  epoch: number;
+  seq: number;
+  stream: string;
+  hash: string;
+  prevHash: string;
+  bytes: Buffer;
+}
+
+/** Lays the actions onto the tenant's admin chain, whose first record says that it begins. */
+function chainActions(row: HeadsRow, scope: TenantScope, actions: AdminAction[], now: Date) {
+  const head: ChainHead = {
+    tenant_id: scope.tenantId,
+    stream: row.admin_stream,
+    epoch: row.admin_epoch,
+    seq: Number(row.admin_seq),
+    head: row.admin_head,
+  };
+  const timestamp = now.toISOString();
+  const unchained: UnchainedRecord[] = actions.map((action) => ({
+    ...toRecord(action, scope),
+    timestamp,
+  }));
+  if (unchained.length > 0 && head.seq === 0) {
+    unchained.unshift({
+      type: 'epoch_start',
+      id: uuidv7(now.getTime()),
+      timestamp,
+      bundle_revision: null,
+      previous: null,
+      reason: 'created',
+      writer_version: 'control-plane',
+    });
+  }
+  const records: ChainedRecord[] = unchained.map((record) => {
+    const prevHash = head.head;
+    const { bytes, hash, seq } = chainRecord(head, record);
+    head.seq = seq;
+    head.head = hash;
+    return {
+      id: record.id,
+      type: record.type,
+      epoch: head.epoch,
+      seq,
+      stream: head.stream,
+      hash,
+      prevHash,
+      bytes,
+    };
+  });
+  return { head, records };
+}
+
+function toRecord(
+  { action, target, details }: AdminAction,
+  { actor, requestId, breakGlass }: TenantScope,
+): Omit<
+  AdminActionRecord,
+  'v' | 'tenant_id' | 'stream' | 'epoch' | 'seq' | 'prev_hash' | 'timestamp'
+> {
+  return {
+    type: 'admin_action',
+    id: uuidv7(),
+    bundle_revision: null,
+    actor: { ...actor, break_glass: breakGlass === true },
+    action,
+    target,
+    details: { ...details, ...(requestId === undefined ? {} : { request_id: requestId }) },
+  };
+}
+
+/** @returns the position of the last record, undefined when there is none */
+async function writeRecords(
+  db: Prisma.TransactionClient,
+  tenantId: string,
+  records: ChainedRecord[],
+  now: Date,
+): Promise<number | undefined> {
+  if (records.length === 0) return undefined;
+  const [row] = await db.$queryRaw<{ position: bigint }[]>`
+    UPDATE tenant_positions SET position = position + ${records.length}
+    WHERE tenant_id = ${tenantId}::uuid RETURNING position`;
+  if (!row) throw new Error(`tenant ${tenantId} has no position`);
+  const last = Number(row.position);
+  await db.ledgerRecord.createMany({
+    data: records.map((record, index) => ({
+      tenantId,
+      receivedAt: now,
+      position: BigInt(last - records.length + 1 + index),
+      stream: record.stream,
+      epoch: record.epoch,
+      seq: BigInt(record.seq),
+      type: record.type,
+      id: record.id,
+      eventTime: now,
+      hash: record.hash,
+      prevHash: record.prevHash,
+      bytes: new Uint8Array(record.bytes),
+    })),
+  });
+  return last;
+}
