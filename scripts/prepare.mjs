@@ -1,4 +1,5 @@
-// Runs after every `npm ci` and `npm install`: writes the database client from prisma/schema.prisma.
+// Runs after every `npm ci` and `npm install` (and, for installs without scripts, before start and
+// test): writes the database client from prisma/schema.prisma.
 // Nothing is downloaded: the generator only wants a path to some existing file where its migration
 // engine would be, and migrations use the WebAssembly engine (prisma/migrate.ts).
 import { execFileSync } from 'node:child_process';
@@ -13,21 +14,13 @@ const schema = join(root, 'prisma/schema.prisma');
 const generated = join(root, 'control-plane/src/platform/generated');
 const stamp = join(generated, '.source');
 
-const require = createRequire(join(root, 'package.json'));
-let prisma;
-try {
-  prisma = require.resolve('prisma/package.json');
-} catch {
+export async function prepare() {
+  const prisma = findPrisma();
   // An installation without development packages runs the built service, which holds the client.
-  console.log('prepare: no prisma package here, nothing to generate');
-  process.exit(0);
-}
-
-const { version } = JSON.parse(readFileSync(prisma, 'utf8'));
-const source = createHash('sha256').update(version).update(readFileSync(schema)).digest('hex');
-const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === source;
-
-if (!isCurrent) {
+  if (!prisma) return;
+  const { version } = JSON.parse(readFileSync(prisma, 'utf8'));
+  const source = createHash('sha256').update(version).update(readFileSync(schema)).digest('hex');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === source) return;
   execFileSync(
     process.execPath,
     [join(dirname(prisma), 'build/index.js'), 'generate', '--schema', schema, '--no-hints'],
@@ -44,3 +37,13 @@ if (!isCurrent) {
   );
   writeFileSync(stamp, source);
 }
+
+function findPrisma() {
+  try {
+    return createRequire(join(root, 'package.json')).resolve('prisma/package.json');
+  } catch {
+    return undefined;
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await prepare();
