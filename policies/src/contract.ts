@@ -101,6 +101,8 @@ export interface CheckResult {
   package: string | null;
   rego_version: 0 | 1 | null;
   builtins: string[];
+  /** Every mention of a built-in (but the operators), by its name in the source. */
+  builtin_uses: { name: string; row: number; col: number }[];
 }
 
 export interface RegoTestResult {
@@ -108,6 +110,8 @@ export interface RegoTestResult {
   outcome: 'pass' | 'fail' | 'error' | 'skip';
   message: string | null;
   row: number;
+  /** The policy that the test belongs to. */
+  policy_id?: string;
 }
 
 export interface Explanation {
@@ -120,6 +124,8 @@ export interface Explanation {
 export interface RegoCompiler {
   /** Compiles one policy alone. Never throws for a bad source: the diagnostics say what is wrong. */
   check(policy: PolicySource): Promise<CheckResult>;
+  /** The `digest` that compiling these policies would have, without compiling them. */
+  sourcesDigest(policies: PolicySource[]): string;
   /** Compiles policies together under the generated aggregator `governance/decision`. */
   compile(policies: PolicySource[]): Promise<CompileResult>;
   /** Runs `_test.rego` sources against the policies with OPA's own test runner. */

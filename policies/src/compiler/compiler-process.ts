@@ -1,0 +1,174 @@
+/**
+ * The compiler's worker thread as a queue of requests: one at a time, started when needed, ended
+ * when idle, terminated when a request takes too long.
+ */
+import type { Worker } from 'node:worker_threads';
+import { assetPath } from '@governance/shared/assets';
+import { AppError } from '@governance/shared/errors';
+import { spawnWorker } from '@governance/shared/spawn-worker';
+import type {
+  CompilerAnswer,
+  CompilerRequest,
+  CrashCause,
+  WorkerMessage,
+} from './compiler-wire.ts';
+
+export const COMPILER_ARTIFACT = 'policies/compiler/artifact/rego-compiler.wasm.br';
+
+/** Loading the WebAssembly takes half a second; a machine under load gets much more. */
+const START_TIMEOUT_MS = 60_000;
+
+/** What became of a request: an answer, or the reason why it was stopped. */
+export type CompilerOutcome =
+  | { kind: 'answer'; answer: CompilerAnswer }
+  | { kind: 'stopped'; cause: CrashCause | 'timeout'; message: string };
+
+export interface CompilerProcess {
+  /** Answers or tells why it was stopped; throws UNAVAILABLE when closed or the queue is full. */
+  ask(request: CompilerRequest): Promise<CompilerOutcome>;
+  /** Whether a worker thread is up. */
+  isRunning(): boolean;
+  close(): Promise<void>;
+}
+
+export interface CompilerProcessOptions {
+  /** The worker ends after this long without a request. */
+  idleMs: number;
+  /** A request that takes longer is stopped, and the worker with it. */
+  timeoutMs: number;
+  /** Bound of the compiler's memory, in pages of 64 KiB. */
+  memoryPages: number;
+  /** Requests that may wait; more are refused. */
+  maxQueue: number;
+}
+
+interface Job {
+  request: string;
+  settle(outcome: CompilerOutcome): void;
+  fail(error: unknown): void;
+}
+
+export function createCompilerProcess(options: CompilerProcessOptions): CompilerProcess {
+  const queue: Job[] = [];
+  let worker: Worker | undefined;
+  let current: Job | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  const endings = new Set<Promise<unknown>>();
+
+  function dropWorker(): void {
+    clearTimeout(timer);
+    if (!worker) return;
+    const ending = worker.terminate().catch(() => undefined);
+    worker = undefined;
+    endings.add(ending);
+    void ending.then(() => endings.delete(ending));
+  }
+
+  function finish(outcome: CompilerOutcome): void {
+    clearTimeout(timer);
+    const job = current;
+    current = undefined;
+    job?.settle(outcome);
+    next();
+  }
+
+  /** The worker is gone or must go; whoever waited for it hears why. */
+  function lose(outcome: CompilerOutcome): void {
+    dropWorker();
+    finish(outcome);
+  }
+
+  function start(): Worker {
+    const started = spawnWorker(import.meta.url, 'rego-compiler-worker', {
+      workerData: { artifact: assetPath(COMPILER_ARTIFACT), memoryPages: options.memoryPages },
+      resourceLimits: { stackSizeMb: 4 },
+    });
+    const mine = (handle: () => void) => {
+      if (worker === started) handle();
+    };
+    started.on('message', (message: WorkerMessage) => mine(() => hear(started, message)));
+    started.on('error', (error) =>
+      mine(() => lose({ kind: 'stopped', cause: 'other', message: String(error) })),
+    );
+    started.on('exit', (code) =>
+      mine(() => lose({ kind: 'stopped', cause: 'other', message: `the worker ended (${code})` })),
+    );
+    return started;
+  }
+
+  function hear(from: Worker, message: WorkerMessage): void {
+    if (message.kind === 'answer') finish(message);
+    else if (message.kind === 'crash') finish({ ...message, kind: 'stopped' });
+    else if (current) dispatch(from, current);
+  }
+
+  function dispatch(to: Worker, job: Job): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const seconds = options.timeoutMs / 1000;
+      lose({ kind: 'stopped', cause: 'timeout', message: `it took longer than ${seconds} s` });
+    }, options.timeoutMs);
+    to.postMessage(job.request);
+  }
+
+  function next(): void {
+    if (current || closed) return;
+    current = queue.shift();
+    if (!current) {
+      rest();
+      return;
+    }
+    if (worker) {
+      worker.ref();
+      dispatch(worker, current);
+      return;
+    }
+    try {
+      worker = start();
+    } catch (error) {
+      const job = current;
+      current = undefined;
+      job.fail(error);
+      next();
+      return;
+    }
+    timer = setTimeout(
+      () => lose({ kind: 'stopped', cause: 'timeout', message: 'the compiler did not start' }),
+      START_TIMEOUT_MS,
+    );
+  }
+
+  /** Nothing to do: the thread no longer keeps the process alive, and ends when it stays idle. */
+  function rest(): void {
+    worker?.unref();
+    timer = setTimeout(dropWorker, options.idleMs);
+    timer.unref();
+  }
+
+  return {
+    ask(request) {
+      return new Promise((settle, fail) => {
+        if (closed || queue.length >= options.maxQueue) {
+          fail(
+            new AppError('UNAVAILABLE', `The policy compiler is ${closed ? 'closed' : 'busy'}.`),
+          );
+          return;
+        }
+        queue.push({ request: JSON.stringify(request), settle, fail });
+        if (!current) clearTimeout(timer);
+        next();
+      });
+    },
+    isRunning: () => worker !== undefined,
+    async close() {
+      closed = true;
+      const waiting = current ? [current, ...queue] : [...queue];
+      current = undefined;
+      queue.length = 0;
+      dropWorker();
+      for (const job of waiting) job.fail(new AppError('UNAVAILABLE', 'The compiler was closed.'));
+      await Promise.all(endings);
+    },
+  };
+}

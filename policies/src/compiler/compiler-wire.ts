@@ -1,0 +1,92 @@
+/**
+ * What goes over the worker's port and into the compiler's WebAssembly: the TypeScript side of
+ * policies/compiler/rego/wire.go.
+ */
+import { z } from 'zod';
+import type { PolicySource } from '../contract.ts';
+import { PolicyVerdict } from '../contract.ts';
+
+/** One module at a path of its own; without a version it is read as v1, else as v0. */
+export interface RawModule {
+  path: string;
+  rego: string;
+  rego_version?: 0 | 1;
+}
+
+export interface CompilerRequest {
+  op: 'check' | 'compile' | 'compile_raw' | 'test' | 'explain';
+  policies?: PolicySource[];
+  tests?: PolicySource[];
+  library?: RawModule[];
+  renames?: Readonly<Record<string, string>>;
+  input?: unknown;
+  data?: unknown;
+  modules?: RawModule[];
+  entrypoints?: string[];
+  limits?: CompilerLimits;
+}
+
+/** Bounds of one request inside the WebAssembly; what is left out has the compiler's default. */
+export interface CompilerLimits {
+  /** Bytes of one source, 128 KiB. */
+  source_bytes?: number;
+  /** Rules of one policy, 2,000. */
+  rules?: number;
+  /** Nested brackets, 100. */
+  nesting?: number;
+  /** Lines of an explanation's trace, 2,000. */
+  trace_lines?: number;
+}
+
+const Version = z.union([z.literal(0), z.literal(1)]);
+const list = <T extends z.ZodType>(of: T) =>
+  z
+    .array(of)
+    .nullish()
+    .transform((some) => some ?? []);
+
+/** Go writes an empty slice as null and leaves out what an operation does not answer. */
+export const CompilerResponse = z.object({
+  error: z.string().optional(),
+  diagnostics: list(
+    z.object({
+      code: z.string(),
+      message: z.string(),
+      row: z.int().min(1),
+      col: z.int().min(1),
+      policy_id: z.string().optional(),
+    }),
+  ),
+  formatted: z.string().nullish().default(null),
+  package: z.string().nullish().default(null),
+  rego_version: Version.nullish().default(null),
+  builtins: list(z.string()),
+  builtin_uses: list(z.object({ name: z.string(), row: z.int(), col: z.int() })),
+  wasm: z.base64().optional(),
+  entrypoints: list(z.string()),
+  modules: list(z.object({ path: z.string(), rego: z.string(), rego_version: Version })),
+  tests: list(
+    z.object({
+      name: z.string(),
+      policy_id: z.string(),
+      outcome: z.enum(['pass', 'fail', 'error', 'skip']),
+      message: z.string().nullable(),
+      row: z.int(),
+    }),
+  ),
+  verdict: PolicyVerdict.nullish().default(null),
+  trace: list(z.string()),
+});
+
+/** A response as the worker posts it: checked, the WebAssembly as bytes. */
+export type CompilerAnswer = Omit<z.infer<typeof CompilerResponse>, 'error' | 'wasm'> & {
+  wasm: Uint8Array | null;
+};
+
+/** Why an instance of the compiler ended without an answer. */
+export type CrashCause = 'stack' | 'memory' | 'other';
+
+export type WorkerMessage =
+  | { kind: 'ready' }
+  | { kind: 'answer'; answer: CompilerAnswer }
+  | { kind: 'crash'; cause: CrashCause; message: string };

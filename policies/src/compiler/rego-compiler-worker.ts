@@ -1,0 +1,54 @@
+/**
+ * The worker thread that holds the compiler: one request at a time, a fresh instance after any
+ * throw. It has no time-out of its own (a synchronous call cannot be interrupted from inside):
+ * its owner terminates it.
+ */
+import { readFileSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { brotliDecompressSync } from 'node:zlib';
+import { z } from 'zod';
+import { wasmApi } from '../evaluator/wasm-api.ts';
+import { CompilerCrash, type CompilerInstance, instantiateCompiler } from './compiler-instance.ts';
+import { CompilerResponse, type WorkerMessage } from './compiler-wire.ts';
+import { limitWasmMemory } from './wasm-memory.ts';
+
+const PAGE_BYTES = 65_536;
+const { artifact, memoryPages } = z
+  .object({ artifact: z.string(), memoryPages: z.int().positive() })
+  .parse(workerData);
+const port = parentPort;
+if (!port) throw new Error('rego-compiler-worker runs as a worker thread only');
+
+// node:wasi calls itself experimental once a thread; what matters of other warnings still shows.
+process.removeAllListeners('warning');
+process.on('warning', (warning) => {
+  if (warning.name !== 'ExperimentalWarning') console.error(warning);
+});
+
+const module = new wasmApi.Module(
+  limitWasmMemory(brotliDecompressSync(readFileSync(artifact)), memoryPages),
+);
+const softLimit = Math.floor(memoryPages * PAGE_BYTES * 0.8);
+let instance: CompilerInstance | undefined;
+
+function answer(request: string): WorkerMessage {
+  instance ??= instantiateCompiler(module, softLimit);
+  try {
+    const { error, wasm, ...rest } = CompilerResponse.parse(JSON.parse(instance.call(request)));
+    if (error !== undefined) throw new CompilerCrash('other', error);
+    const bytes = wasm === undefined ? null : new Uint8Array(Buffer.from(wasm, 'base64'));
+    return { kind: 'answer', answer: { ...rest, wasm: bytes } };
+  } catch (thrown) {
+    instance = undefined;
+    const cause = thrown instanceof CompilerCrash ? thrown.crashCause : 'other';
+    return { kind: 'crash', cause, message: thrown instanceof Error ? thrown.message : 'unknown' };
+  }
+}
+
+port.on('message', (request: string) => {
+  const message = answer(request);
+  const wasm = message.kind === 'answer' ? message.answer.wasm : null;
+  port.postMessage(message, wasm ? [wasm.buffer as ArrayBuffer] : []);
+});
+instance = instantiateCompiler(module, softLimit);
+port.postMessage({ kind: 'ready' } satisfies WorkerMessage);

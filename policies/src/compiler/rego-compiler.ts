@@ -1,0 +1,191 @@
+/**
+ * OPA's compiler, test runner and interpreter for the rest of the product: the WebAssembly of
+ * policies/compiler in a worker thread. A source that is wrong, hostile or too costly becomes
+ * diagnostics (rego-compiler.test.ts, "hostile"); only a full queue or a closed compiler throws.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { assetPath } from '@governance/shared/assets';
+import { BUILTIN_RENAMES } from '../builtin-names.ts';
+import type {
+  CheckResult,
+  CompiledPolicySet,
+  CompileResult,
+  Diagnostic,
+  Explanation,
+  PolicySource,
+  RegoCompiler,
+  RegoTestResult,
+} from '../contract.ts';
+import { createCompileCache } from './compile-cache.ts';
+import { type CompilerOutcome, createCompilerProcess } from './compiler-process.ts';
+import type { CompilerLimits, CompilerRequest, RawModule } from './compiler-wire.ts';
+import { readPolicyLibrary } from './policy-library.ts';
+
+export interface RegoCompilerOptions {
+  /** The worker thread ends after this long without work. Default 30 s. */
+  idleMs?: number;
+  /** What takes longer is stopped. Default 10 s. */
+  timeoutMs?: number;
+  /** Bound of the compiler's memory in pages of 64 KiB. Default 8,192 (512 MiB). */
+  memoryPages?: number;
+  /** Requests that may wait at once. Default 64. */
+  maxQueue?: number;
+  limits?: CompilerLimits;
+}
+
+/** Modules compiled as they are, without namespaces, library or aggregator. */
+export type RawCompileResult =
+  | { ok: true; wasm: Uint8Array; entrypoints: string[]; builtins: string[] }
+  | { ok: false; diagnostics: Diagnostic[] };
+
+export interface FullRegoCompiler extends RegoCompiler {
+  /**
+   * Compiles modules as given for entrypoints like `test/p` (`data.test.p`), with our own
+   * built-ins renamed. Data belongs to the evaluation, not to the WebAssembly.
+   */
+  compileRaw(modules: RawModule[], entrypoints: string[]): Promise<RawCompileResult>;
+  /** Whether the worker thread is up. */
+  isRunning(): boolean;
+}
+
+const CACHE_ENTRIES = 64;
+const CACHE_BYTES = 64 * 1024 * 1024;
+
+export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoCompiler {
+  const { idleMs = 30_000, timeoutMs = 10_000, memoryPages = 8_192, maxQueue = 64 } = options;
+  const compilerProcess = createCompilerProcess({ idleMs, timeoutMs, memoryPages, maxQueue });
+  const cache = createCompileCache<Promise<CompileResult>>(CACHE_ENTRIES, CACHE_BYTES);
+  const library = readPolicyLibrary();
+  const version = compilerVersion();
+  const ask = (request: CompilerRequest) =>
+    compilerProcess.ask({
+      library,
+      renames: BUILTIN_RENAMES,
+      ...(options.limits && { limits: options.limits }),
+      ...request,
+    });
+
+  async function compileFresh(policies: PolicySource[], digest: string): Promise<CompileResult> {
+    const outcome = await ask({ op: 'compile', policies });
+    if (outcome.kind === 'stopped') return { ok: false, diagnostics: [stoppedDiagnostic(outcome)] };
+    const { wasm, diagnostics, entrypoints, builtins, modules } = outcome.answer;
+    if (!wasm) return { ok: false, diagnostics };
+    return { ok: true, wasm, entrypoints, builtins, modules, digest };
+  }
+
+  return {
+    async check(policy): Promise<CheckResult> {
+      const outcome = await ask({ op: 'check', policies: [policy] });
+      if (outcome.kind === 'stopped') {
+        return {
+          diagnostics: [{ ...stoppedDiagnostic(outcome), policy_id: policy.id }],
+          formatted: null,
+          package: null,
+          rego_version: null,
+          builtins: [],
+          builtin_uses: [],
+        };
+      }
+      const { diagnostics, formatted, rego_version, builtins, builtin_uses } = outcome.answer;
+      const name = outcome.answer.package;
+      return { diagnostics, formatted, package: name, rego_version, builtins, builtin_uses };
+    },
+
+    sourcesDigest: (policies) => digestOf(version, library, sortById(policies)),
+
+    compile(policies) {
+      const sorted = sortById(policies);
+      const digest = digestOf(version, library, sorted);
+      const known = cache.find(digest);
+      if (known) return known;
+      const compiling = compileFresh(sorted, digest);
+      // Kept while it runs, so that the same set is compiled once; what was stopped is tried again.
+      cache.put(digest, compiling, 0);
+      compiling.then(
+        (result) => (result.ok ? cache.put(digest, compiling, sizeOf(result)) : cache.drop(digest)),
+        () => cache.drop(digest),
+      );
+      return compiling;
+    },
+
+    async test(policies, tests): Promise<RegoTestResult[]> {
+      const outcome = await ask({ op: 'test', policies, tests });
+      if (outcome.kind === 'stopped') {
+        return [failedTest(stoppedDiagnostic(outcome))];
+      }
+      return [...outcome.answer.diagnostics.map(failedTest), ...outcome.answer.tests];
+    },
+
+    async explain(policies, input, data): Promise<Explanation> {
+      const outcome = await ask({ op: 'explain', policies, input, data });
+      if (outcome.kind === 'stopped') return unexplained(stoppedDiagnostic(outcome).message);
+      const { verdict, trace, diagnostics } = outcome.answer;
+      if (verdict) return { verdict, trace };
+      return unexplained(diagnostics[0]?.message ?? 'the evaluation gave no decision', trace);
+    },
+
+    async compileRaw(modules, entrypoints) {
+      const outcome = await ask({ op: 'compile_raw', modules, entrypoints });
+      if (outcome.kind === 'stopped') {
+        return { ok: false, diagnostics: [stoppedDiagnostic(outcome)] };
+      }
+      const { wasm, diagnostics, builtins } = outcome.answer;
+      if (!wasm) return { ok: false, diagnostics };
+      return { ok: true, wasm, entrypoints: outcome.answer.entrypoints, builtins };
+    },
+
+    isRunning: compilerProcess.isRunning,
+    close: compilerProcess.close,
+  };
+}
+
+function sortById(policies: PolicySource[]): PolicySource[] {
+  return [...policies].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+}
+
+/** The SHA-256 of the compiler's WebAssembly: another compiler may make another policy.wasm. */
+function compilerVersion(): string {
+  const sums = readFileSync(assetPath('policies/compiler/artifact/SHA256SUMS'), 'utf8');
+  const sum = /^([0-9a-f]{64}) {2}rego-compiler\.wasm$/m.exec(sums)?.[1];
+  if (!sum) throw new Error('policies/compiler/artifact/SHA256SUMS names no rego-compiler.wasm');
+  return sum;
+}
+
+function digestOf(version: string, library: RawModule[], policies: PolicySource[]): string {
+  const content = [
+    version,
+    BUILTIN_RENAMES,
+    library.map(({ path, rego }) => [path, rego]),
+    policies.map(({ id, name, rego }) => [id, name, rego]),
+  ];
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}
+
+function sizeOf(set: CompiledPolicySet): number {
+  return set.wasm.length + set.modules.reduce((sum, { rego }) => sum + rego.length, 0);
+}
+
+type Stopped = Extract<CompilerOutcome, { kind: 'stopped' }>;
+
+const STOPPED: Record<Stopped['cause'], { code: string; message: string }> = {
+  timeout: { code: 'governance_compile_timeout', message: 'compiling was stopped' },
+  stack: { code: 'governance_nesting_too_deep', message: 'the source is nested too deeply' },
+  memory: { code: 'governance_out_of_memory', message: 'compiling needs too much memory' },
+  other: { code: 'governance_compile_failed', message: 'the compiler failed' },
+};
+
+function stoppedDiagnostic({ cause, message }: Stopped): Diagnostic {
+  const known = STOPPED[cause];
+  return { code: known.code, message: `${known.message}: ${message}`, row: 1, col: 1 };
+}
+
+function failedTest({ code, message, row, policy_id }: Diagnostic): RegoTestResult {
+  return { name: code, outcome: 'error', message, row, policy_id };
+}
+
+/** What cannot be explained is told as the denial that it would be. */
+function unexplained(message: string, trace: string[] = []): Explanation {
+  const reason = { policy_id: '', policy: 'default', rule: 'deny' as const, message };
+  return { verdict: { decision: 'deny', reasons: [reason] }, trace };
+}
