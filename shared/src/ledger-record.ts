@@ -4,7 +4,7 @@
  * hashed. A record is stored, shipped and verified as its RFC 8785 bytes, verbatim.
  */
 import { z } from 'zod';
-import { canonicalize } from './canonical-json.ts';
+import { canonicalize, canonicalizeJoined } from './canonical-json.ts';
 import { recordHash } from './hash-chain.ts';
 import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
@@ -154,6 +154,24 @@ type WithoutChain<R> = R extends LedgerRecord ? Omit<R, ChainFields> : never;
 /** A record as its author hands it to the ledger, before it has a place in the chain. */
 export type UnchainedRecord = WithoutChain<LedgerRecord>;
 
+const CHAIN_FIELDS = {
+  v: true,
+  tenant_id: true,
+  stream: true,
+  epoch: true,
+  seq: true,
+  prev_hash: true,
+} as const satisfies Record<ChainFields, true>;
+
+/** A writer checks with it what it is given: nothing is chained that no reader would accept. */
+export const UnchainedRecord = z.discriminatedUnion('type', [
+  EpochStartRecord.omit(CHAIN_FIELDS),
+  DecisionRecord.omit(CHAIN_FIELDS),
+  OutcomeRecord.omit(CHAIN_FIELDS),
+  AlertRecord.omit(CHAIN_FIELDS),
+  AdminActionRecord.omit(CHAIN_FIELDS),
+]) satisfies z.ZodType<UnchainedRecord>;
+
 /** Where a stream stands: what the next record follows. */
 export interface ChainHead {
   tenant_id: string;
@@ -175,15 +193,14 @@ export function chainRecord(
   record: UnchainedRecord,
 ): { bytes: Buffer; hash: string; seq: number } {
   const seq = head.seq + 1;
-  const text = canonicalize({
-    ...record,
+  const text = canonicalizeJoined(record, {
     v: 1,
     tenant_id: head.tenant_id,
     stream: head.stream,
     epoch: head.epoch,
     seq,
     prev_hash: head.head,
-  });
+  } satisfies Record<ChainFields, unknown>);
   const bytes = Buffer.from(text);
   return { bytes, hash: recordHash(bytes), seq };
 }
