@@ -1,0 +1,142 @@
+/**
+ * What is in a bundle: OPA's layout, signed, with everything that a data plane (or a stock OPA)
+ * needs to decide for one tenant. `.manifest` has no `wasm` key, because released OPA binaries
+ * have no WebAssembly engine and refuse one; the entrypoints stand in its metadata.
+ */
+import { createPublicKey, hash, type KeyObject } from 'node:crypto';
+import type { BundledModule, CompiledPolicySet } from '@governance/policies/contract';
+import {
+  BUNDLE_MEMBERS,
+  type BundleManifest,
+  BundleManifest as BundleManifestSchema,
+  type BundleSettings,
+} from '@governance/shared/bundle-format';
+import {
+  type BundleSignatureAlgorithm,
+  signBundle,
+  verifyBundleSignatures,
+} from '@governance/shared/bundle-signature';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { BundleArchiveError, packArchive, unpackArchive } from './bundle-archive.ts';
+
+/** Where the bundle's documents lie; together they cover data.json and every module. */
+const ROOTS = ['governance', 'policies', 'settings'];
+
+/** Raised when the layout changes, so that stored bundles of the old layout are built again. */
+const LAYOUT = 1;
+
+export interface BundleSigner {
+  kid: string;
+  key: KeyObject;
+  alg: BundleSignatureAlgorithm;
+}
+
+export interface BundleRequest {
+  tenantId: string;
+  revision: number;
+  compiled: CompiledPolicySet;
+  settings: BundleSettings;
+  signer: BundleSigner;
+}
+
+/**
+ * Names what a bundle holds apart from its revision and the signature's random part: two requests
+ * with the same digest need no second bundle.
+ *
+ * @returns SHA-256, lower-case hexadecimal
+ */
+export function contentDigest(
+  request: Omit<BundleRequest, 'revision' | 'compiled'> & {
+    sourcesDigest: string;
+  },
+): string {
+  const { tenantId, sourcesDigest, settings, signer } = request;
+  const content = { layout: LAYOUT, tenantId, sourcesDigest, settings, kid: signer.kid };
+  return hash('sha256', canonicalize(content), 'hex');
+}
+
+/**
+ * Writes and signs a tenant's bundle.
+ *
+ * @returns the tar.gz and its SHA-256, lower-case hexadecimal
+ * @throws BundleArchiveError when data planes would refuse it for its size
+ */
+export async function composeBundle(
+  request: BundleRequest,
+): Promise<{ bytes: Buffer; digest: string }> {
+  const { tenantId, compiled, settings, signer } = request;
+  const files = new Map<string, Uint8Array>([
+    [BUNDLE_MEMBERS.manifest, jsonBytes(manifestOf(request))],
+    [BUNDLE_MEMBERS.data, jsonBytes({ settings })],
+    [BUNDLE_MEMBERS.wasm, compiled.wasm],
+    ...compiled.modules.map((module) => [module.path, Buffer.from(module.rego)] as const),
+  ]);
+  files.set(BUNDLE_MEMBERS.signatures, signBundle(files, { ...signer, scope: tenantId }));
+  const bytes = await packArchive(files);
+  return { bytes, digest: hash('sha256', bytes, 'hex') };
+}
+
+function manifestOf({ tenantId, revision, compiled }: BundleRequest): BundleManifest {
+  const older = compiled.modules.filter((module) => module.rego_version === 0);
+  return {
+    revision: String(revision),
+    roots: ROOTS,
+    rego_version: 1,
+    ...(older.length > 0 && {
+      // OPA matches these against the names in the archive.
+      file_rego_versions: Object.fromEntries(older.map((module) => [module.path, 0])),
+    }),
+    metadata: {
+      tenant_id: tenantId,
+      entrypoints: compiled.entrypoints,
+      sources_digest: compiled.digest,
+      builtins: compiled.builtins,
+    },
+  };
+}
+
+function jsonBytes(value: unknown): Buffer {
+  return Buffer.from(canonicalize(value));
+}
+
+/**
+ * Takes the compiled policies back out of a stored bundle, so that a restart and a change of
+ * settings need no compiler. Its signature is verified with our own key: a database that was
+ * written to by someone else must not choose the WebAssembly that we sign next.
+ *
+ * @throws BundleArchiveError or BundleSignatureError when it is not one that this key signed
+ */
+export async function readCompiledSet(
+  bytes: Uint8Array,
+  trust: { tenantId: string; signer: BundleSigner },
+): Promise<CompiledPolicySet> {
+  const files = await unpackArchive(bytes);
+  const { signer, tenantId } = trust;
+  const signatures = files.get(BUNDLE_MEMBERS.signatures);
+  files.delete(BUNDLE_MEMBERS.signatures);
+  const jwk = createPublicKey(signer.key).export({ format: 'jwk' });
+  const key = { ...jwk, kty: jwk.kty ?? '', kid: signer.kid, alg: signer.alg };
+  verifyBundleSignatures(signatures, files, { keys: [key], scope: tenantId });
+
+  const wasm = files.get(BUNDLE_MEMBERS.wasm);
+  const manifestBytes = files.get(BUNDLE_MEMBERS.manifest);
+  if (!wasm || !manifestBytes) throw new BundleArchiveError('it has no manifest or no policy.wasm');
+  const { metadata, file_rego_versions: versions } = BundleManifestSchema.parse(
+    JSON.parse(manifestBytes.toString('utf8')),
+  );
+  const modules: BundledModule[] = [...files]
+    .filter(([path]) => path.endsWith('.rego'))
+    .map(([path, rego]) => ({
+      path,
+      rego: rego.toString('utf8'),
+      rego_version: versions?.[path] ?? 1,
+    }));
+  const builtins = Array.isArray(metadata.builtins) ? metadata.builtins.map(String) : [];
+  return {
+    wasm: new Uint8Array(wasm),
+    entrypoints: metadata.entrypoints,
+    builtins,
+    modules,
+    digest: metadata.sources_digest,
+  };
+}
