@@ -110,12 +110,27 @@ function loadEngine(): Promise<void> {
     const require = createRequire(assetPath('control-plane/package.json'));
     const glue = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg');
     const { instance } = await wasm.instantiate(await readFile(glue.replace(/\.js$/, '.wasm')), {
-      './schema_engine_bg.js': engineModule,
+      './schema_engine_bg.js': withoutLingeringTimers(engineModule),
     });
     engineModule.__wbg_set_wasm(instance.exports);
     instance.exports.__wbindgen_start();
   })();
   return loading;
+}
+
+/**
+ * The engine guards its own lock with a 10 s timer that it never clears: unreferenced, it keeps no
+ * process from ending.
+ */
+function withoutLingeringTimers(imports: Record<string, unknown>): Record<string, unknown> {
+  const wrapped = { ...imports };
+  for (const [name, original] of Object.entries(imports)) {
+    if (name.startsWith('__wbg_setTimeout_')) {
+      wrapped[name] = (...args: unknown[]) =>
+        (original as (...args: unknown[]) => NodeJS.Timeout)(...args).unref();
+    }
+  }
+  return wrapped;
 }
 
 function readMigrations(baseDir: string) {

@@ -1,0 +1,30 @@
+import { GENESIS_HASH } from '@governance/shared/hash-chain';
+import { uuidv7 } from '@governance/shared/ids';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+export interface NewTenant {
+  name: string;
+  administrator: { id: string; username: string; passwordHash: string };
+}
+
+/** This feature's rows, of the transaction's tenant. */
+export function tenantStore({ db, scope: { tenantId } }: TenantTransaction) {
+  return {
+    /**
+     * The tenant's row and what every tenant has from the first moment: an administrator, the heads
+     * of its feed and admin chain, its order of receipt, a kill switch at rest.
+     *
+     * @throws a unique violation when the name or the username is taken
+     */
+    create: async ({ name, administrator }: NewTenant) => {
+      const tenant = await db.tenant.create({ data: { id: tenantId, name } });
+      await db.administrator.create({ data: { tenantId, ...administrator } });
+      await db.tenantHead.create({
+        data: { tenantId, adminStream: uuidv7(), adminHead: GENESIS_HASH },
+      });
+      await db.tenantPosition.create({ data: { tenantId } });
+      await db.killSwitch.create({ data: { tenantId } });
+      return tenant;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * A database of its own for a test file: a clone of the migrated template, made in about 50 ms and
+ * dropped when the file's tests end.
+ */
+import { randomBytes } from 'node:crypto';
+import { type ChangeBus, createChangeBus } from '@governance/control-plane/platform/change-bus';
+import { type Connections, connectDatabase } from '@governance/control-plane/platform/database';
+import { createLookups, type Lookups } from '@governance/control-plane/platform/lookups';
+import {
+  createTenantDatabase,
+  type TenantDatabase,
+} from '@governance/control-plane/platform/tenant-scope';
+import pg from 'pg';
+import { afterAll, inject } from 'vitest';
+
+export interface TestDatabase {
+  /** As the login that owns the tables: what DATABASE_URL would be. */
+  url: string;
+  /** As a superuser, whom no row-level security holds: for looking behind the scenes. */
+  superuser: pg.Pool;
+  connections: Connections;
+  db: TenantDatabase;
+  lookups: Lookups;
+  changes: ChangeBus;
+}
+
+/**
+ * Call it at the top of a test file or in `beforeAll`; it cleans up after the file's last test.
+ *
+ * @param now the clock of what is written; the real one unless given
+ */
+export async function testDatabase(now: () => Date = () => new Date()): Promise<TestDatabase> {
+  const { superuserUrl, ownerUrl, template } = inject('postgres');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: superuserUrl });
+  await admin.connect();
+  await createClone(admin, name, template);
+  await admin.end();
+
+  const url = withDatabase(ownerUrl, name);
+  const superuser = new pg.Pool({ connectionString: withDatabase(superuserUrl, name), max: 2 });
+  const connections = await connectDatabase({
+    url,
+    poolSize: 4,
+    maxOverflow: 4,
+    onConnectionError: (error) => console.error(error),
+  });
+  const changes = createChangeBus((error) => {
+    throw error;
+  });
+  afterAll(async () => {
+    await connections.close();
+    await superuser.end();
+    const last = new pg.Client({ connectionString: superuserUrl });
+    await last.connect();
+    await last.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await last.end();
+  });
+  return {
+    url,
+    superuser,
+    connections,
+    db: createTenantDatabase({ connections, changes, now }),
+    lookups: createLookups(connections),
+    changes,
+  };
+}
+
+/** Two files may clone at the same moment, which PostgreSQL refuses for one template. */
+async function createClone(admin: pg.Client, name: string, template: string): Promise<void> {
+  await admin.query(`SELECT pg_advisory_lock(hashtext('governance-tests-clone'))`);
+  await admin.query(
+    `CREATE DATABASE ${name} TEMPLATE ${template} OWNER governance_tests STRATEGY FILE_COPY`,
+  );
+  await admin.query(`SELECT pg_advisory_unlock(hashtext('governance-tests-clone'))`);
+}
+
+function withDatabase(url: string, name: string): string {
+  const parsed = new URL(url);
+  parsed.pathname = `/${name}`;
+  return parsed.href;
+}
