@@ -1,0 +1,47 @@
+import pg from 'pg';
+import { expect, inject, it } from 'vitest';
+import { testDatabase } from '../../../tests/test-database.ts';
+import { Prisma } from './generated/client.ts';
+import { migrateDatabase } from './migrations.ts';
+
+const test = await testDatabase();
+
+it('migrating again, by three replicas at once, finds nothing to do', async () => {
+  expect(await Promise.all([1, 2, 3].map(() => migrateDatabase(test.url)))).toEqual([[], [], []]);
+});
+
+it('three replicas that start on an empty database migrate it once', async () => {
+  const { superuserUrl, ownerUrl } = inject('postgres');
+  const admin = new pg.Client({ connectionString: superuserUrl });
+  await admin.connect();
+  await admin.query('CREATE DATABASE test_empty OWNER governance_tests');
+  try {
+    const url = new URL(ownerUrl);
+    url.pathname = '/test_empty';
+    const applied = await Promise.all([1, 2, 3].map(() => migrateDatabase(url.href)));
+    expect(applied.flat()).toEqual(['0001_init']);
+  } finally {
+    await admin.query('DROP DATABASE test_empty WITH (FORCE)');
+    await admin.end();
+  }
+});
+
+it('a migration whose process was killed is applied again by the next start', async () => {
+  await test.superuser.query(
+    `UPDATE _prisma_migrations SET finished_at = NULL, applied_steps_count = 0`,
+  );
+  await test.superuser.query(
+    'DROP OWNED BY governance_ingest, governance_lookup, governance_tests',
+  );
+  expect(await migrateDatabase(test.url)).toEqual(['0001_init']);
+});
+
+it('every model of the schema file matches its table', async () => {
+  for (const model of Object.values(Prisma.ModelName)) {
+    const name = `${model.charAt(0).toLowerCase()}${model.slice(1)}`;
+    const delegate = (
+      test.connections.prisma as unknown as Record<string, { findFirst(): unknown }>
+    )[name];
+    expect(await delegate?.findFirst(), model).toBeNull();
+  }
+});
