@@ -1,0 +1,63 @@
+import { canonicalize } from '@governance/shared/canonical-json';
+import { uuidv7 } from '@governance/shared/ids';
+import type { Severity } from '@governance/shared/ledger-record';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+/** The audit action that the stream shows as an alert. */
+export const ALERT_RAISED = 'alert_raised';
+
+export interface NewAlert {
+  /** One of the specification's names, in capitals. */
+  alertType: string;
+  severity: Severity;
+  agentId: string | null;
+  title: string;
+  /** JSON values only. */
+  details: Record<string, unknown>;
+  /** While an alert with this key is unresolved, another is not raised; null: always raised. */
+  dedupeKey: string | null;
+  now: Date;
+}
+
+/**
+ * Raises an alert of the control plane's own, in the transaction of what it is about. (A data
+ * plane's alerts come as records of its ledger; ingest projects them.)
+ *
+ * @returns the alert's id, or undefined when one with its key is still unresolved
+ */
+export async function raiseAlert(
+  tx: TenantTransaction,
+  alert: NewAlert,
+): Promise<string | undefined> {
+  const id = uuidv7(alert.now.getTime());
+  const { count } = await tx.db.alert.createMany({
+    data: [
+      {
+        tenantId: tx.scope.tenantId,
+        id,
+        alertType: alert.alertType,
+        severity: alert.severity,
+        agentId: alert.agentId,
+        title: alert.title,
+        details: canonicalize(alert.details),
+        dedupeKey: alert.dedupeKey,
+        createdAt: alert.now,
+        updatedAt: alert.now,
+      },
+    ],
+    skipDuplicates: true,
+  });
+  if (count === 0) return undefined;
+  tx.audit.append({
+    action: ALERT_RAISED,
+    target: `alert/${id}`,
+    details: {
+      alert_type: alert.alertType,
+      severity: alert.severity,
+      agent_id: alert.agentId,
+      title: alert.title,
+      alert: alert.details,
+    },
+  });
+  return id;
+}

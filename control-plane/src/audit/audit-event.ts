@@ -1,0 +1,284 @@
+/**
+ * An audit event as the API shows it (specification 1, section 2): a decision joined with its
+ * outcome, or what an administrator did. Made from the record's bytes, which are what was hashed.
+ */
+import {
+  type AdminActionRecord,
+  type AlertRecord,
+  type DecisionRecord,
+  LedgerRecord,
+  type OutcomeRecord,
+  PolicyResult,
+  RiskTier,
+  Severity,
+} from '@governance/shared/ledger-record';
+import { z } from 'zod';
+import { ALERT_RAISED } from '../alerts/raise-alert.ts';
+
+/** The names of the stream's events (specification 1, section 6). */
+export const StreamEventType = z.enum([
+  'tool_call',
+  'policy_deny',
+  'policy_escalate',
+  'escalation',
+  'alert',
+  'system_notification',
+]);
+export type StreamEventType = z.infer<typeof StreamEventType>;
+
+export const AuditEvent = z.object({
+  id: z.string(),
+  event_type: z.enum(['tool_call', 'policy_deny', 'policy_escalate', 'admin_action']),
+  /** By the writer's clock. */
+  timestamp: z.string(),
+  received_at: z.string(),
+  agent_id: z.string().nullable(),
+  action: z.string().nullable(),
+  target: z.string().nullable(),
+  method: z.string().nullable(),
+  tool_name: z.string().nullable(),
+  mcp_server: z.string().nullable(),
+  policy_result: PolicyResult.nullable(),
+  policy_reason: z.string().nullable(),
+  decided_by: z.string().nullable(),
+  behavioral_score: z.number(),
+  risk_tier: RiskTier.nullable(),
+  dlp_action: z.enum(['blocked', 'warned', 'logged']).nullable(),
+  dlp_findings_count: z.int(),
+  dlp_findings: z.array(z.looseObject({ severity: Severity })),
+  /** Of the whole call once its outcome is known, until then of the decision. */
+  latency_ms: z.number().nullable(),
+  session_id: z.string().nullable(),
+  workflow_session_id: z.string().nullable(),
+  causal_depth: z.int(),
+  parent_event_id: z.string().nullable(),
+  delegation_chain: z.array(z.string()),
+  requester_id: z.string().nullable(),
+  requester_verified: z.boolean(),
+  instruction_hash: z.string().nullable(),
+  region: z.string().nullable(),
+  bundle_revision: z.int().nullable(),
+  /** What became of the call; null until it is known, and for a call that was not allowed. */
+  outcome: z.string().nullable(),
+  outcome_detail: z.string().nullable(),
+  result_digest: z.string().nullable(),
+  inbound_findings_count: z.int().nullable(),
+  /** Who acted, when the event is an administrator's or the service's own action. */
+  actor: z
+    .object({ id: z.string(), username: z.string(), role: z.string(), break_glass: z.boolean() })
+    .nullable(),
+  details: z.record(z.string(), z.unknown()).nullable(),
+  stream: z.string(),
+  epoch: z.int(),
+  seq: z.int(),
+  prev_hash: z.string(),
+  hash: z.string(),
+  /** False when the stored bytes cannot be read any more: see the chain's verification. */
+  readable: z.boolean(),
+});
+export type AuditEvent = z.infer<typeof AuditEvent>;
+
+/** A row of ledger_records, as it is listed and streamed. */
+export interface LedgerRow {
+  position: number;
+  type: string;
+  id: string;
+  agentId: string | null;
+  policyResult: string | null;
+  eventTime: Date;
+  receivedAt: Date;
+  stream: string;
+  epoch: number;
+  seq: number;
+  hash: string;
+  prevHash: string;
+  bytes: Uint8Array;
+}
+
+/** @returns undefined when the bytes are no record of the schema (a tampered row) */
+export function readRecord(bytes: Uint8Array): LedgerRecord | undefined {
+  try {
+    return LedgerRecord.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+export function toAuditEvent(row: LedgerRow, outcomeBytes: Uint8Array | null): AuditEvent {
+  const record = readRecord(row.bytes);
+  const outcome = outcomeBytes ? readRecord(outcomeBytes) : undefined;
+  const event = fromColumns(row);
+  if (record?.type === 'decision') {
+    return {
+      ...event,
+      ...fromDecision(record),
+      ...(outcome?.type === 'outcome' ? fromOutcome(outcome, record) : {}),
+    };
+  }
+  if (record?.type === 'admin_action') return { ...event, ...fromAdminAction(record) };
+  // Listing must go on past a damaged row: it is shown as what its columns still say.
+  return { ...event, readable: false };
+}
+
+function fromColumns(row: LedgerRow): AuditEvent {
+  const result = PolicyResult.safeParse(row.policyResult).data ?? null;
+  return {
+    id: row.id,
+    event_type: row.type === 'admin_action' ? 'admin_action' : decisionEventType(result),
+    timestamp: row.eventTime.toISOString(),
+    received_at: row.receivedAt.toISOString(),
+    agent_id: row.agentId,
+    action: null,
+    target: null,
+    method: null,
+    tool_name: null,
+    mcp_server: null,
+    policy_result: result,
+    policy_reason: null,
+    decided_by: null,
+    behavioral_score: 0,
+    risk_tier: null,
+    dlp_action: null,
+    dlp_findings_count: 0,
+    dlp_findings: [],
+    latency_ms: null,
+    session_id: null,
+    workflow_session_id: null,
+    causal_depth: 0,
+    parent_event_id: null,
+    delegation_chain: [],
+    requester_id: null,
+    requester_verified: false,
+    instruction_hash: null,
+    region: null,
+    bundle_revision: null,
+    outcome: null,
+    outcome_detail: null,
+    result_digest: null,
+    inbound_findings_count: null,
+    actor: null,
+    details: null,
+    stream: row.stream,
+    epoch: row.epoch,
+    seq: row.seq,
+    prev_hash: row.prevHash,
+    hash: row.hash,
+    readable: true,
+  };
+}
+
+export function decisionEventType(
+  result: PolicyResult | null,
+): 'tool_call' | 'policy_deny' | 'policy_escalate' {
+  if (result === 'allow') return 'tool_call';
+  return result === 'escalate' ? 'policy_escalate' : 'policy_deny';
+}
+
+function fromDecision(record: DecisionRecord) {
+  return {
+    event_type: decisionEventType(record.policy_result),
+    timestamp: record.timestamp,
+    agent_id: record.agent_id,
+    action: record.action,
+    target: record.target,
+    method: record.method,
+    tool_name: record.tool_name,
+    mcp_server: record.mcp_server,
+    policy_result: record.policy_result,
+    policy_reason: record.policy_reason,
+    decided_by: record.decided_by,
+    behavioral_score: record.behavioral_score,
+    risk_tier: record.risk_tier,
+    dlp_action: record.dlp_action,
+    dlp_findings_count: record.dlp_findings_count,
+    dlp_findings: record.dlp_findings,
+    latency_ms: record.latency_ms,
+    session_id: record.session_id,
+    workflow_session_id: record.workflow_session_id,
+    causal_depth: record.causal_depth,
+    parent_event_id: record.parent_event_id,
+    delegation_chain: record.delegation_chain,
+    requester_id: record.requester_id,
+    requester_verified: record.requester_verified,
+    instruction_hash: record.instruction_hash,
+    region: record.region,
+    bundle_revision: record.bundle_revision,
+  } satisfies Partial<AuditEvent>;
+}
+
+function fromOutcome(outcome: OutcomeRecord, decision: DecisionRecord) {
+  return {
+    latency_ms: outcome.latency_ms ?? decision.latency_ms,
+    outcome: outcome.outcome,
+    outcome_detail: outcome.detail,
+    result_digest: outcome.result_digest,
+    inbound_findings_count: outcome.inbound_findings_count,
+  } satisfies Partial<AuditEvent>;
+}
+
+function fromAdminAction(record: AdminActionRecord) {
+  return {
+    timestamp: record.timestamp,
+    action: record.action,
+    target: record.target,
+    actor: record.actor,
+    details: record.details,
+  } satisfies Partial<AuditEvent>;
+}
+
+export type StreamEvent = { event_type: StreamEventType } & Record<string, unknown>;
+
+/** One message of the stream; undefined for records that the stream does not show. */
+export function toStreamEvent(row: LedgerRow): StreamEvent | undefined {
+  if (row.type === 'decision') {
+    const event = toAuditEvent(row, null);
+    return { ...event, event_type: decisionEventType(event.policy_result) };
+  }
+  if (row.type !== 'alert' && row.type !== 'admin_action') return undefined;
+  const record = readRecord(row.bytes);
+  if (record?.type === 'alert') return { event_type: 'alert', ...fromAlert(record), ...link(row) };
+  if (record?.type !== 'admin_action') return undefined;
+  if (record.action === ALERT_RAISED) {
+    return { event_type: 'alert', ...fromRaisedAlert(record), ...link(row) };
+  }
+  if (record.action.startsWith('kill_switch_')) {
+    return {
+      event_type: 'system_notification',
+      id: record.id,
+      timestamp: record.timestamp,
+      message: record.action,
+      actor: record.actor,
+      details: record.details,
+      ...link(row),
+    };
+  }
+  return undefined;
+}
+
+function fromAlert(record: AlertRecord) {
+  return {
+    id: record.id,
+    timestamp: record.timestamp,
+    alert_type: record.alert_type,
+    severity: record.severity,
+    agent_id: record.agent_id,
+    title: record.title,
+    details: record.details,
+  };
+}
+
+function fromRaisedAlert({ target, timestamp, details }: AdminActionRecord) {
+  return {
+    id: target.replace(/^alert\//, ''),
+    timestamp,
+    alert_type: details.alert_type,
+    severity: details.severity,
+    agent_id: details.agent_id,
+    title: details.title,
+    details: details.alert,
+  };
+}
+
+function link({ stream, epoch, seq, prevHash, hash }: LedgerRow) {
+  return { stream, epoch, seq, prev_hash: prevHash, hash };
+}

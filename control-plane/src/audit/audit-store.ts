@@ -1,0 +1,120 @@
+import type { PolicyResult } from '@governance/shared/ledger-record';
+import { Prisma } from '../platform/generated/client.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { LedgerRow } from './audit-event.ts';
+
+export interface EventFilter {
+  agentId?: string | undefined;
+  policyResult?: PolicyResult | undefined;
+  /** Half-open, by the writer's clock: from <= timestamp < to. */
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+interface RawRow {
+  position: bigint;
+  type: string;
+  id: string;
+  agent_id: string | null;
+  policy_result: string | null;
+  event_time: Date;
+  received_at: Date;
+  stream: string;
+  epoch: number;
+  seq: bigint;
+  hash: string;
+  prev_hash: string;
+  bytes: Uint8Array;
+}
+
+const COLUMNS = Prisma.sql`position, type, id, agent_id, policy_result, event_time, received_at,
+  stream, epoch, seq, hash, prev_hash`;
+
+export interface AuditStore {
+  /** Newest first, each with the bytes of its outcome when there is one. */
+  listEvents(
+    filter: EventFilter,
+    page: { limit: number; offset: number },
+  ): Promise<{ row: LedgerRow; outcomeBytes: Uint8Array | null }[]>;
+  /** Counts matching events, but no further than `bound`. */
+  countEvents(filter: EventFilter, bound: number): Promise<number>;
+  /** The records received after a position, in order of receipt, of every type. */
+  readAfter(position: number, limit: number): Promise<LedgerRow[]>;
+  /** The newest position, 0 when nothing was ever received. */
+  newestPosition(): Promise<number>;
+}
+
+export function auditStore({ db, scope }: TenantTransaction): AuditStore {
+  const { tenantId } = scope;
+  return {
+    listEvents: async (filter, { limit, offset }) => {
+      // The page is cut before the outcomes are joined, so that only its own are looked up.
+      const rows = await db.$queryRaw<(RawRow & { outcome_bytes: Uint8Array | null })[]>`
+        SELECT e.*, o.bytes AS outcome_bytes
+        FROM (
+          SELECT ${COLUMNS}, bytes FROM ledger_records WHERE ${where(tenantId, filter)}
+          ORDER BY event_time DESC, position DESC LIMIT ${limit} OFFSET ${offset}
+        ) e
+        LEFT JOIN LATERAL (
+          SELECT bytes FROM ledger_records
+          WHERE tenant_id = ${tenantId}::uuid AND subject_id = e.id AND type = 'outcome'
+            AND stream = e.stream
+          ORDER BY position DESC LIMIT 1
+        ) o ON e.type = 'decision'
+        ORDER BY e.event_time DESC, e.position DESC`;
+      return rows.map((row) => ({ row: toRow(row), outcomeBytes: row.outcome_bytes }));
+    },
+    countEvents: async (filter, bound) => {
+      const [row] = await db.$queryRaw<{ count: bigint }[]>`
+        SELECT count(*) AS count FROM (
+          SELECT 1 FROM ledger_records WHERE ${where(tenantId, filter)} LIMIT ${bound}
+        ) bounded`;
+      return Number(row?.count ?? 0);
+    },
+    readAfter: async (position, limit) => {
+      const rows = await db.$queryRaw<RawRow[]>`
+        SELECT ${COLUMNS},
+          CASE WHEN type IN ('decision', 'alert', 'admin_action') THEN bytes ELSE '' END AS bytes
+        FROM ledger_records
+        WHERE tenant_id = ${tenantId}::uuid AND position > ${position}
+        ORDER BY position LIMIT ${limit}`;
+      return rows.map(toRow);
+    },
+    newestPosition: async () => {
+      const row = await db.tenantPosition.findUnique({ where: { tenantId } });
+      return Number(row?.position ?? 0);
+    },
+  };
+}
+
+function where(tenantId: string, { agentId, policyResult, from, to }: EventFilter): Prisma.Sql {
+  const conditions = [
+    Prisma.sql`tenant_id = ${tenantId}::uuid`,
+    // Only decisions have a result; naming the type lets the partial index serve.
+    policyResult
+      ? Prisma.sql`type = 'decision' AND policy_result = ${policyResult}`
+      : Prisma.sql`type IN ('decision', 'admin_action')`,
+  ];
+  if (agentId) conditions.push(Prisma.sql`agent_id = ${agentId}::uuid`);
+  if (from) conditions.push(Prisma.sql`event_time >= ${from}`);
+  if (to) conditions.push(Prisma.sql`event_time < ${to}`);
+  return Prisma.join(conditions, ' AND ');
+}
+
+function toRow(row: RawRow): LedgerRow {
+  return {
+    position: Number(row.position),
+    type: row.type,
+    id: row.id,
+    agentId: row.agent_id,
+    policyResult: row.policy_result,
+    eventTime: row.event_time,
+    receivedAt: row.received_at,
+    stream: row.stream,
+    epoch: row.epoch,
+    seq: Number(row.seq),
+    hash: row.hash,
+    prevHash: row.prev_hash,
+    bytes: row.bytes,
+  };
+}

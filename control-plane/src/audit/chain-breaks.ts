@@ -1,0 +1,87 @@
+/**
+ * What was found wrong with a chain, kept until a person has acknowledged it. A break is recorded
+ * once, and raises one alert, however often it is found again.
+ */
+import type { ChainBreakKind } from '@governance/shared/hash-chain';
+import { uuidv7 } from '@governance/shared/ids';
+import { raiseAlert } from '../alerts/raise-alert.ts';
+import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+
+/** Beside those of one chain: `fork`, two different records for one place. */
+export type RecordedBreakKind = ChainBreakKind | 'fork';
+
+export interface FoundBreak {
+  stream: string;
+  epoch: number;
+  seq: number;
+  kind: RecordedBreakKind;
+  expected: string;
+  actual: string;
+  detail: string | null;
+}
+
+export interface ChainBreakRecorder {
+  /** @returns how many of them were not known before */
+  record(tenantId: string, found: readonly FoundBreak[]): Promise<number>;
+}
+
+/** More would say nothing that these do not, and one statement has to carry them. */
+export const MAX_BREAKS_RECORDED = 1_000;
+
+export function createChainBreakRecorder(deps: {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  now: () => Date;
+}): ChainBreakRecorder {
+  return {
+    record: async (tenantId, found) => {
+      if (found.length === 0) return 0;
+      return deps.db.inTenant(systemScope(tenantId), async (tx) => {
+        const now = deps.now();
+        const created = await tx.db.chainBreak.createManyAndReturn({
+          data: found.slice(0, MAX_BREAKS_RECORDED).map((item) => ({
+            tenantId,
+            id: uuidv7(now.getTime()),
+            stream: item.stream,
+            epoch: item.epoch,
+            seq: BigInt(item.seq),
+            kind: item.kind,
+            expected: item.expected,
+            actual: item.actual,
+            detail: item.detail,
+            detectedAt: now,
+          })),
+          skipDuplicates: true,
+        });
+        const streams = new Map<string, typeof created>();
+        for (const row of created) {
+          streams.set(row.stream, [...(streams.get(row.stream) ?? []), row]);
+        }
+        for (const [stream, rows] of streams) {
+          const [first] = rows;
+          if (!first) continue;
+          await raiseAlert(tx, {
+            alertType: 'CHAIN_BREAK',
+            severity: 'critical',
+            agentId: null,
+            title: `The audit chain of stream ${stream} is broken`,
+            details: {
+              stream,
+              breaks: rows.length,
+              first: {
+                id: first.id,
+                kind: first.kind,
+                epoch: first.epoch,
+                seq: Number(first.seq),
+                expected: first.expected,
+                actual: first.actual,
+              },
+            },
+            dedupeKey: `chain_break:${stream}`,
+            now,
+          });
+        }
+        return created.length;
+      });
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import type { ChainPosition } from '@governance/shared/hash-chain';
+import { Prisma } from '../platform/generated/client.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { StoredRow } from './chain-walk.ts';
+
+export type StreamKind = 'admin' | 'data_plane' | 'unknown';
+
+/** A stream, the head that is kept of it apart from the records, and its newest stored record. */
+export interface StreamEnd {
+  stream: string;
+  kind: StreamKind;
+  /** Null where no head is kept (an unknown stream), or where the head says that nothing came. */
+  head: ChainPosition | null;
+  newest: ChainPosition | null;
+}
+
+/** How many records there are, against the number that was counted as they came. */
+export interface ReceiptCount {
+  counted: number;
+  stored: number;
+  newestPosition: number;
+}
+
+/** Both bound a page in memory; a record may have up to 1 MiB. */
+const PAGE_ROWS = 500;
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+export interface ChainStore {
+  /** One statement, so that heads and records are of the same moment. */
+  readEnds(): Promise<StreamEnd[]>;
+  readReceiptCount(): Promise<ReceiptCount>;
+  /** Rows behind `after` up to `last`, both as (epoch, seq, position). */
+  readPage(
+    stream: string,
+    after: { epoch: number; seq: number; position: number },
+    last: { epoch: number; seq: number },
+  ): Promise<StoredRow[]>;
+}
+
+interface RawEnd {
+  stream: string;
+  kind: StreamKind;
+  epoch: number | null;
+  seq: bigint | null;
+  head: string | null;
+  newest_epoch: number | null;
+  newest_seq: bigint | null;
+  newest_hash: string | null;
+}
+
+export function chainStore({ db, scope }: TenantTransaction): ChainStore {
+  const tenant = Prisma.sql`${scope.tenantId}::uuid`;
+  return {
+    readEnds: async () => {
+      // The recursive part skips from stream to stream along the index: records under a stream
+      // that nobody keeps a head of must be found too.
+      const rows = await db.$queryRaw<RawEnd[]>`
+        WITH RECURSIVE stored AS (
+          (SELECT stream FROM ledger_records WHERE tenant_id = ${tenant} ORDER BY stream LIMIT 1)
+          UNION ALL
+          SELECT (SELECT stream FROM ledger_records
+                  WHERE tenant_id = ${tenant} AND stream > stored.stream ORDER BY stream LIMIT 1)
+          FROM stored WHERE stored.stream IS NOT NULL
+        ), heads AS (
+          SELECT admin_stream AS stream, 'admin' AS kind, admin_epoch AS epoch, admin_seq AS seq,
+            admin_head AS head
+          FROM tenant_heads WHERE tenant_id = ${tenant}
+          UNION ALL
+          SELECT stream, 'data_plane', epoch, next_seq - 1, head
+          FROM stream_heads WHERE tenant_id = ${tenant}
+        )
+        SELECT stream, coalesce(heads.kind, 'unknown') AS kind, heads.epoch, heads.seq, heads.head,
+          newest.epoch AS newest_epoch, newest.seq AS newest_seq, newest.hash AS newest_hash
+        FROM heads FULL JOIN (SELECT stream FROM stored WHERE stream IS NOT NULL) s USING (stream)
+        LEFT JOIN LATERAL (
+          SELECT epoch, seq, hash FROM ledger_records r
+          WHERE tenant_id = ${tenant} AND r.stream = coalesce(heads.stream, s.stream)
+          ORDER BY epoch DESC, seq DESC LIMIT 1
+        ) newest ON true
+        ORDER BY kind, stream`;
+      return rows.map((row) => ({
+        stream: row.stream,
+        kind: row.kind,
+        head: toPosition(row.epoch, row.seq, row.head),
+        newest: toPosition(row.newest_epoch, row.newest_seq, row.newest_hash),
+      }));
+    },
+    readReceiptCount: async () => {
+      const [row] = await db.$queryRaw<{ counted: bigint; stored: bigint; newest: bigint }[]>`
+        SELECT coalesce((SELECT position FROM tenant_positions WHERE tenant_id = ${tenant}), 0)
+            AS counted,
+          count(*) AS stored, coalesce(max(position), 0) AS newest
+        FROM ledger_records WHERE tenant_id = ${tenant}`;
+      return {
+        counted: Number(row?.counted ?? 0),
+        stored: Number(row?.stored ?? 0),
+        newestPosition: Number(row?.newest ?? 0),
+      };
+    },
+    readPage: async (stream, after, last) => {
+      const rows = await db.$queryRaw<RawRow[]>`
+        SELECT * FROM (
+          SELECT *, sum(octet_length(bytes)) OVER (ORDER BY epoch, seq, position)
+            - octet_length(bytes) AS bytes_before
+          FROM (
+            SELECT position, type, id, subject_id, agent_id, policy_result, event_time, received_at,
+              epoch, seq, hash, prev_hash, bytes
+            FROM ledger_records
+            WHERE tenant_id = ${tenant} AND stream = ${stream}::uuid
+              AND (epoch, seq, position) > (${after.epoch}, ${after.seq}, ${after.position})
+              AND (epoch, seq) <= (${last.epoch}, ${last.seq})
+            ORDER BY epoch, seq, position LIMIT ${PAGE_ROWS}
+          ) page
+        ) sized WHERE bytes_before < ${PAGE_BYTES} ORDER BY epoch, seq, position`;
+      return rows.map((row) => ({
+        stream,
+        position: Number(row.position),
+        type: row.type,
+        id: row.id,
+        subjectId: row.subject_id,
+        agentId: row.agent_id,
+        policyResult: row.policy_result,
+        eventTime: row.event_time,
+        receivedAt: row.received_at,
+        epoch: row.epoch,
+        seq: Number(row.seq),
+        hash: row.hash,
+        prevHash: row.prev_hash,
+        bytes: row.bytes,
+      }));
+    },
+  };
+}
+
+interface RawRow {
+  position: bigint;
+  type: string;
+  id: string;
+  subject_id: string | null;
+  agent_id: string | null;
+  policy_result: string | null;
+  event_time: Date;
+  received_at: Date;
+  epoch: number;
+  seq: bigint;
+  hash: string;
+  prev_hash: string;
+  bytes: Uint8Array;
+}
+
+function toPosition(
+  epoch: number | null,
+  seq: bigint | null,
+  head: string | null,
+): ChainPosition | null {
+  // A head with seq 0 is that of a stream whose first record has not come yet.
+  if (epoch === null || seq === null || head === null || seq === 0n) return null;
+  return { epoch, seq: Number(seq), head };
+}

@@ -1,0 +1,150 @@
+/**
+ * Verifies one stream from its stored bytes, a page at a time. Nothing is taken from the columns
+ * that the bytes also say: those are compared. What no record holds, and so no chain can prove, is
+ * `received_at`. Proven by chain-verification.pg.test.ts (any one-byte edit of the table is found).
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type ChainBreak,
+  type ChainPosition,
+  GENESIS_HASH,
+  verifyLink,
+} from '@governance/shared/hash-chain';
+import type { LedgerRecord } from '@governance/shared/ledger-record';
+import { type LedgerRow, readRecord } from './audit-event.ts';
+import { ledgerColumns } from './ledger-projection.ts';
+
+export interface StoredRow extends LedgerRow {
+  subjectId: string | null;
+}
+
+export interface StreamVerdict {
+  records: number;
+  /** Where the last record leaves the chain; null for a stream without records. */
+  end: ChainPosition | null;
+  breaks: FoundInStream[];
+  /** All that were found; `breaks` keeps the first MAX_KEPT. */
+  breakCount: number;
+}
+
+export interface FoundInStream extends ChainBreak {
+  detail: string | null;
+}
+
+const MAX_KEPT = 100;
+/** About 2 ms of work, so that verification never holds up the process's other requests. */
+const ROWS_A_TURN = 64;
+
+/**
+ * @param tenantId whose stream it is
+ * @param pages the stream's rows in order of (epoch, seq), in pages that fit in memory
+ */
+export async function walkStream(
+  tenantId: string,
+  stream: string,
+  pages: AsyncIterable<StoredRow[]>,
+): Promise<StreamVerdict> {
+  const verdict: StreamVerdict = { records: 0, end: null, breaks: [], breakCount: 0 };
+  let position = 0;
+  for await (const page of pages) {
+    for (const row of page) {
+      const { after, broken } = checkRow(tenantId, stream, verdict.end, position, row);
+      verdict.end = after;
+      position = row.position;
+      verdict.records += 1;
+      if (broken) addBreak(verdict, broken);
+      if (verdict.records % ROWS_A_TURN === 0) await nextTurn();
+    }
+  }
+  return verdict;
+}
+
+export function addBreak(verdict: StreamVerdict, found: FoundInStream): void {
+  verdict.breakCount += 1;
+  if (verdict.breaks.length < MAX_KEPT) verdict.breaks.push(found);
+}
+
+function checkRow(
+  tenantId: string,
+  stream: string,
+  before: ChainPosition | null,
+  positionBefore: number,
+  row: StoredRow,
+): { after: ChainPosition; broken: FoundInStream | null } {
+  const record = readRecord(row.bytes);
+  const { after, broken } = verifyLink(
+    before,
+    {
+      epoch: row.epoch,
+      seq: row.seq,
+      prev_hash: record?.prev_hash ?? row.prevHash,
+      ...(record?.type === 'epoch_start' ? { previous: record.previous } : {}),
+      bytes: row.bytes,
+    },
+    row.hash,
+  );
+  if (broken) return { after, broken: { ...broken, detail: null } };
+  const wrong = record
+    ? findWrongColumn(tenantId, stream, row, record)
+    : { column: 'bytes', expected: 'a record of version 1', actual: 'something else' };
+  if (wrong) return { after, broken: contentBreak(row, wrong) };
+  if (row.position <= positionBefore) {
+    const expected = `more than ${positionBefore}`;
+    const misplaced = { column: 'position', expected, actual: String(row.position) };
+    return { after, broken: contentBreak(row, misplaced) };
+  }
+  return { after, broken: null };
+}
+
+interface WrongColumn {
+  column: string;
+  expected: string;
+  actual: string;
+}
+
+function findWrongColumn(
+  tenantId: string,
+  stream: string,
+  row: StoredRow,
+  record: LedgerRecord,
+): WrongColumn | undefined {
+  const columns = ledgerColumns(record);
+  const pairs: [column: string, expected: unknown, actual: unknown][] = [
+    ['tenant_id', lower(record.tenant_id), tenantId],
+    ['stream', lower(record.stream), stream],
+    ['epoch', record.epoch, row.epoch],
+    ['seq', record.seq, row.seq],
+    ['prev_hash', record.prev_hash, row.prevHash],
+    ['type', columns.type, row.type],
+    ['id', lower(columns.id), row.id],
+    ['subject_id', lower(columns.subjectId), row.subjectId],
+    ['agent_id', lower(columns.agentId), row.agentId],
+    ['policy_result', columns.policyResult, row.policyResult],
+    ['event_time', columns.eventTime, row.eventTime.toISOString()],
+  ];
+  const wrong = pairs.find(([, expected, actual]) => expected !== actual);
+  if (!wrong) return undefined;
+  const [column, expected, actual] = wrong;
+  return { column, expected: String(expected), actual: String(actual) };
+}
+
+/** PostgreSQL keeps a UUID as a number and writes it in lower case. */
+function lower(id: string | null): string | null {
+  return id === null ? null : id.toLowerCase();
+}
+
+function contentBreak(row: StoredRow, { column, expected, actual }: WrongColumn): FoundInStream {
+  return {
+    kind: 'content',
+    epoch: row.epoch,
+    seq: row.seq,
+    expected,
+    actual,
+    detail: `the column ${column} is not what the record says`,
+  };
+}
+
+/** A chain position as breaks show it. */
+export function showPosition(position: ChainPosition | null): string {
+  return position ? `${position.epoch}/${position.seq}/${position.head}` : `0/0/${GENESIS_HASH}`;
+}

@@ -1,0 +1,180 @@
+/** A registered data plane for tests, with a ledger in memory that signs real batches. */
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
+import { type SignedBatch, signBatch } from '@governance/shared/audit-batch';
+import { GENESIS_HASH } from '@governance/shared/hash-chain';
+import { uuidv7 } from '@governance/shared/ids';
+import {
+  type ChainHead,
+  chainRecord,
+  type DecisionRecord,
+  type OutcomeRecord,
+  type UnchainedRecord,
+} from '@governance/shared/ledger-record';
+import type { TestDatabase } from './test-database.ts';
+
+export interface WrittenRecord {
+  epoch: number;
+  seq: number;
+  prevHash: string;
+  hash: string;
+  bytes: Buffer;
+}
+
+export interface TestDataPlane {
+  deploymentId: string;
+  signingKey: KeyObject;
+  records: WrittenRecord[];
+  head: ChainHead;
+  append(record: UnchainedRecord): WrittenRecord;
+  /** Begins the next epoch, as a boot does. */
+  boot(): WrittenRecord;
+  /** Signs records[from..to); all of one epoch. */
+  batch(from: number, to?: number): SignedBatch;
+  /** Another writer with the same key and history, as a cloned disk is. */
+  clone(): TestDataPlane;
+}
+
+export async function aDataPlane(
+  { db }: Pick<TestDatabase, 'db'>,
+  scope: TenantScope,
+): Promise<TestDataPlane> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const deploymentId = uuidv7();
+  await db.inTenant(scope, (tx) =>
+    tx.db.dataPlane.create({
+      data: {
+        tenantId: scope.tenantId,
+        deploymentId,
+        signingKey: JSON.stringify(publicKey.export({ format: 'jwk' })),
+        sealingKey: '{}',
+      },
+    }),
+  );
+  return createWriter(scope.tenantId, deploymentId, privateKey);
+}
+
+export function createWriter(
+  tenantId: string,
+  deploymentId: string,
+  signingKey: KeyObject,
+  history: WrittenRecord[] = [],
+): TestDataPlane {
+  const records = [...history];
+  const end = records.at(-1);
+  const head: ChainHead = {
+    tenant_id: tenantId,
+    stream: deploymentId,
+    epoch: end?.epoch ?? 0,
+    seq: end?.seq ?? 0,
+    head: end?.hash ?? GENESIS_HASH,
+  };
+  const append = (record: UnchainedRecord): WrittenRecord => {
+    const prevHash = head.head;
+    const { bytes, hash, seq } = chainRecord(head, record);
+    head.seq = seq;
+    head.head = hash;
+    const written = { epoch: head.epoch, seq, prevHash, hash, bytes };
+    records.push(written);
+    return written;
+  };
+  return {
+    deploymentId,
+    signingKey,
+    records,
+    head,
+    append,
+    boot: () => {
+      const previous =
+        head.epoch === 0 ? null : { epoch: head.epoch, last_seq: head.seq, head: head.head };
+      head.epoch += 1;
+      head.seq = 0;
+      return append({
+        type: 'epoch_start',
+        id: uuidv7(),
+        timestamp: new Date().toISOString(),
+        bundle_revision: null,
+        previous,
+        reason: previous ? 'boot' : 'created',
+        writer_version: 'test',
+      });
+    },
+    batch: (from, to = records.length) => {
+      const chosen = records.slice(from, to);
+      const [first] = chosen;
+      const last = chosen.at(-1);
+      if (!first || !last) throw new Error('an empty batch');
+      const header = {
+        tenant_id: tenantId,
+        stream: deploymentId,
+        epoch: first.epoch,
+        first_seq: first.seq,
+        last_seq: last.seq,
+        prev_head: first.prevHash,
+        head: last.hash,
+      };
+      const hashes = chosen.map((record) => record.hash);
+      return {
+        ...signBatch(signingKey, header, hashes),
+        records: chosen.map((record) => record.bytes),
+      };
+    },
+    clone: () => createWriter(tenantId, deploymentId, signingKey, records),
+  };
+}
+
+export function aDecision(
+  overrides: Partial<DecisionRecord> = {},
+): Extract<UnchainedRecord, { type: 'decision' }> {
+  return {
+    type: 'decision',
+    id: uuidv7(),
+    timestamp: new Date().toISOString(),
+    bundle_revision: 1,
+    agent_id: '0190aaaa-0000-7000-8000-00000000000a',
+    action: 'read',
+    target: '/welcome.txt',
+    method: 'tools/call',
+    tool_name: 'read_file',
+    mcp_server: 'files',
+    policy_result: 'allow',
+    policy_reason: null,
+    decided_by: 'policy',
+    behavioral_score: 0,
+    risk_tier: 'low',
+    dlp_action: null,
+    dlp_findings_count: 0,
+    dlp_findings: [],
+    latency_ms: 1.5,
+    session_id: null,
+    workflow_session_id: null,
+    causal_depth: 0,
+    parent_event_id: null,
+    delegation_chain: [],
+    requester_id: null,
+    requester_verified: false,
+    instruction_hash: randomBytes(32).toString('hex'),
+    region: null,
+    ...overrides,
+  };
+}
+
+export function anOutcome(
+  eventId: string,
+  overrides: Partial<OutcomeRecord> = {},
+): Extract<UnchainedRecord, { type: 'outcome' }> {
+  return {
+    type: 'outcome',
+    id: uuidv7(),
+    timestamp: new Date().toISOString(),
+    bundle_revision: 1,
+    event_id: eventId,
+    outcome: 'forwarded',
+    latency_ms: 12.5,
+    result_digest: null,
+    result_bytes: null,
+    inbound_findings_count: 0,
+    detail: null,
+    ...overrides,
+  };
+}
