@@ -1,0 +1,91 @@
+/**
+ * The newest bundle of each tenant, from memory: a change costs one read of the database whatever
+ * the number of data planes that wait for it, and a poll costs none.
+ */
+import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channels';
+import { LRUCache } from 'lru-cache';
+import { createSharedReads } from '../feed/shared-reads.ts';
+import { createTenantListeners } from '../feed/tenant-listeners.ts';
+import type { ChangeBus } from '../platform/change-bus.ts';
+import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { bundleStore } from './bundle-store.ts';
+
+/** Bundles kept in memory, in bytes, and long polls at once. */
+export const BUNDLE_SOURCE_LIMITS = { cachedBytes: 256 * 1024 * 1024, listeners: 10_000 } as const;
+
+export interface BundleSource {
+  /** The newest bundle, undefined before the first was built. */
+  findCurrent(tenantId: string): Promise<BundleDownload | undefined>;
+  /**
+   * The newest bundle if its digest is not `digest`, else null after at most `waitMs`.
+   *
+   * @throws AppError UNAVAILABLE when too many wait already
+   */
+  pullBundle(
+    request: { tenantId: string } & Parameters<ControlPlaneLink['pullBundle']>[0],
+  ): Promise<BundleDownload | null>;
+  /** Ends every wait: they answer null. */
+  close(): void;
+}
+
+export interface BundleSourceDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  changes: Pick<ChangeBus, 'subscribe'>;
+  maxListeners?: number;
+}
+
+interface Cached {
+  /** The tenant's version when the read began. */
+  version: number;
+  download: BundleDownload;
+}
+
+export function createBundleSource(deps: BundleSourceDeps): BundleSource {
+  const { db, changes, maxListeners = BUNDLE_SOURCE_LIMITS.listeners } = deps;
+  const cache = new LRUCache<string, Cached>({
+    maxSize: BUNDLE_SOURCE_LIMITS.cachedBytes,
+    sizeCalculation: ({ download }) => download.bytes.length + 1_024,
+  });
+  // Made first, so that a change has ended the sharing before it wakes those who read again.
+  const reads = createSharedReads<BundleDownload | undefined>(changes);
+  const listeners = createTenantListeners(changes, maxListeners);
+
+  const findCurrent = async (tenantId: string): Promise<BundleDownload | undefined> => {
+    const cached = cache.get(tenantId);
+    if (cached?.version === reads.version(tenantId)) return cached.download;
+    return reads.read(tenantId, 'current', async () => {
+      const version = reads.version(tenantId);
+      const download = await read(tenantId, cached?.download);
+      if (download) cache.set(tenantId, { version, download });
+      return download;
+    });
+  };
+
+  /** Every change of a tenant leads here, most of them not to a new bundle: its bytes are kept. */
+  const read = (tenantId: string, known: BundleDownload | undefined) =>
+    db.inTenant(systemScope(tenantId), async (tx) => {
+      const store = bundleStore(tx);
+      if (known && (await store.currentRevision()) === known.revision) return known;
+      return store.findCurrent();
+    });
+
+  return {
+    findCurrent,
+    pullBundle: async ({ tenantId, digest, waitMs, signal }) => {
+      const listener = listeners.listen(tenantId, { waitMs, signal });
+      try {
+        do {
+          const download = await findCurrent(tenantId);
+          if (download && download.digest !== digest) return download;
+        } while (await listener.next());
+        return null;
+      } finally {
+        listener.end();
+      }
+    },
+    close: () => {
+      listeners.close();
+      reads.close();
+    },
+  };
+}

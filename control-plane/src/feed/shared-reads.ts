@@ -1,0 +1,38 @@
+/**
+ * One read for all who ask the same of a tenant at the same time. A change of the tenant ends the
+ * sharing: who asks after it gets a read that began after it (tenant-listeners.test.ts).
+ */
+import type { ChangeBus } from '../platform/change-bus.ts';
+
+export interface SharedReads<T> {
+  read(tenantId: string, key: string, read: () => Promise<T>): Promise<T>;
+  /** How often the tenant changed while this process listened: the same number, the same state. */
+  version(tenantId: string): number;
+  close(): void;
+}
+
+export function createSharedReads<T>(changes: Pick<ChangeBus, 'subscribe'>): SharedReads<T> {
+  const running = new Map<string, Map<string, Promise<T>>>();
+  const versions = new Map<string, number>();
+  const unsubscribe = changes.subscribe(({ tenantId, feedSeq }) => {
+    if (feedSeq === undefined) return;
+    running.delete(tenantId);
+    versions.set(tenantId, (versions.get(tenantId) ?? 0) + 1);
+  });
+  return {
+    read: (tenantId, key, read) => {
+      const reads = running.get(tenantId) ?? new Map<string, Promise<T>>();
+      running.set(tenantId, reads);
+      const known = reads.get(key);
+      if (known) return known;
+      const reading = read().finally(() => {
+        if (reads.get(key) === reading) reads.delete(key);
+        if (reads.size === 0 && running.get(tenantId) === reads) running.delete(tenantId);
+      });
+      reads.set(key, reading);
+      return reading;
+    },
+    version: (tenantId) => versions.get(tenantId) ?? 0,
+    close: unsubscribe,
+  };
+}

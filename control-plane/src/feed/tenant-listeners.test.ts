@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createChangeBus } from '../platform/change-bus.ts';
+import { createSharedReads } from './shared-reads.ts';
+import { createTenantListeners } from './tenant-listeners.ts';
+
+const aBus = () =>
+  createChangeBus((error) => {
+    throw error;
+  });
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+describe('a tenant listener', () => {
+  it('hears changes of its own tenant, also one that came before it waited', async () => {
+    const bus = aBus();
+    const listeners = createTenantListeners(bus, 10);
+    const listener = listeners.listen('a', { waitMs: 1_000 });
+    bus.publish({ tenantId: 'a', feedSeq: 1 });
+    bus.publish({ tenantId: 'a', feedSeq: 2 });
+    expect(await listener.next()).toBe(true);
+    const next = listener.next();
+    bus.publish({ tenantId: 'b', feedSeq: 1 });
+    bus.publish({ tenantId: 'a', position: 1 });
+    await vi.advanceTimersByTimeAsync(999);
+    bus.publish({ tenantId: 'a', feedSeq: 3 });
+    expect(await next).toBe(true);
+    const last = listener.next();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await last).toBe(false);
+    expect(await listener.next()).toBe(false);
+    expect(listeners.count()).toBe(0);
+  });
+
+  it('ends when its signal aborts and when the service stops', async () => {
+    const listeners = createTenantListeners(aBus(), 10);
+    const abort = new AbortController();
+    const gone = listeners.listen('a', { waitMs: 1_000, signal: abort.signal });
+    const stopped = listeners.listen('a', { waitMs: 1_000 });
+    const waits = [gone.next(), stopped.next()];
+    abort.abort();
+    expect(await waits[0]).toBe(false);
+    listeners.close();
+    expect(await waits[1]).toBe(false);
+    const late = listeners.listen('a', { waitMs: 1_000 });
+    expect(await late.next()).toBe(false);
+    const aborted = listeners.listen('a', { waitMs: 1_000, signal: abort.signal });
+    expect(await aborted.next()).toBe(false);
+    expect(listeners.count()).toBe(0);
+  });
+
+  it('is refused when too many listen, unless it does not wait', async () => {
+    const listeners = createTenantListeners(aBus(), 1);
+    const one = listeners.listen('a', { waitMs: 1_000 });
+    expect(() => listeners.listen('b', { waitMs: 1 })).toThrow(
+      expect.objectContaining({ code: 'UNAVAILABLE' }),
+    );
+    expect(await listeners.listen('b', { waitMs: 0 }).next()).toBe(false);
+    one.end();
+    listeners.listen('b', { waitMs: 1 }).end();
+    expect(listeners.count()).toBe(0);
+  });
+});
+
+describe('shared reads', () => {
+  it('are one for the same question, until the tenant changes', async () => {
+    const bus = aBus();
+    const reads = createSharedReads<string>(bus);
+    const answers: ((value: string) => void)[] = [];
+    const read = () => new Promise<string>((resolve) => answers.push(resolve));
+    const first = [reads.read('a', 'k', read), reads.read('a', 'k', read)];
+    const other = [reads.read('a', 'other', read), reads.read('b', 'k', read)];
+    expect(answers).toHaveLength(3);
+    bus.publish({ tenantId: 'a', feedSeq: 1 });
+    const after = reads.read('a', 'k', read);
+    expect(answers).toHaveLength(4);
+    answers.forEach((answer, i) => void answer(`read ${i}`));
+    expect(await Promise.all(first)).toEqual(['read 0', 'read 0']);
+    expect(await Promise.all(other)).toEqual(['read 1', 'read 2']);
+    expect(await after).toBe('read 3');
+    expect(reads.version('a')).toBe(1);
+    void reads.read('a', 'k', read);
+    expect(answers).toHaveLength(5);
+  });
+
+  it('forget a read that failed', async () => {
+    const reads = createSharedReads<string>(aBus());
+    await expect(reads.read('a', 'k', () => Promise.reject(new Error('gone')))).rejects.toThrow();
+    expect(await reads.read('a', 'k', async () => 'back')).toBe('back');
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * Long polls: who waits for the next change of which tenant. One subscription to the bus serves
+ * all, so that a change costs as much as its own tenant has listeners, and their number is bounded.
+ */
+import { AppError } from '@governance/shared/errors';
+import type { ChangeBus } from '../platform/change-bus.ts';
+
+export interface TenantListener {
+  /**
+   * Waits for a change since the listener was made or last answered true.
+   *
+   * @returns false once the time is up, the signal aborted, or the service is stopping
+   */
+  next(): Promise<boolean>;
+  end(): void;
+}
+
+export interface TenantListeners {
+  /**
+   * Begins to listen: do it before reading, or a change between the read and the wait is missed.
+   *
+   * @throws AppError UNAVAILABLE when too many listen already
+   */
+  listen(
+    tenantId: string,
+    options: { waitMs: number; signal?: AbortSignal | undefined },
+  ): TenantListener;
+  count(): number;
+  /** Ends every wait at once, and those that come later. */
+  close(): void;
+}
+
+interface Listener {
+  heard(): void;
+  stop(): void;
+}
+
+export function createTenantListeners(
+  changes: Pick<ChangeBus, 'subscribe'>,
+  maxListeners: number,
+): TenantListeners {
+  const tenants = new Map<string, Set<Listener>>();
+  let count = 0;
+  let closed = false;
+  const unsubscribe = changes.subscribe(({ tenantId, feedSeq }) => {
+    if (feedSeq === undefined) return;
+    for (const listener of tenants.get(tenantId) ?? []) listener.heard();
+  });
+
+  function add(tenantId: string, listener: Listener): () => void {
+    const listeners = tenants.get(tenantId) ?? new Set();
+    tenants.set(tenantId, listeners.add(listener));
+    count++;
+    return () => {
+      if (!listeners.delete(listener)) return;
+      count--;
+      if (listeners.size === 0 && tenants.get(tenantId) === listeners) tenants.delete(tenantId);
+    };
+  }
+
+  return {
+    listen: (tenantId, { waitMs, signal }) => {
+      if (waitMs > 0 && count >= maxListeners) {
+        throw new AppError('UNAVAILABLE', 'Too many requests are waiting: try again.');
+      }
+      return startListening((listener) => add(tenantId, listener), {
+        waitMs: closed ? 0 : waitMs,
+        signal,
+      });
+    },
+    count: () => count,
+    close: () => {
+      closed = true;
+      unsubscribe();
+      for (const listeners of tenants.values()) {
+        for (const listener of [...listeners]) listener.stop();
+      }
+    },
+  };
+}
+
+function startListening(
+  add: (listener: Listener) => () => void,
+  { waitMs, signal }: { waitMs: number; signal?: AbortSignal | undefined },
+): TenantListener {
+  let changed = false;
+  let ended = false;
+  let answer: ((changed: boolean) => void) | undefined;
+  const settle = (value: boolean) => {
+    const waiting = answer;
+    answer = undefined;
+    waiting?.(value);
+  };
+  const end = () => {
+    if (ended) return;
+    ended = true;
+    remove();
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', end);
+    settle(false);
+  };
+  const heard = () => {
+    changed = true;
+    if (!answer) return;
+    changed = false;
+    settle(true);
+  };
+  const remove = add({ heard, stop: end });
+  const timer = setTimeout(end, waitMs);
+  if (signal?.aborted || waitMs <= 0) end();
+  else signal?.addEventListener('abort', end);
+  return {
+    next: () => {
+      if (ended) return Promise.resolve(false);
+      if (changed) {
+        changed = false;
+        return Promise.resolve(true);
+      }
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    },
+    end,
+  };
+}
