@@ -1,0 +1,83 @@
+import { stat, statfs } from 'node:fs/promises';
+
+export type DiskLevel = 'ok' | 'warning' | 'full';
+
+/** Used share of the disk from which an alert is raised. */
+export const WARNING_AT = 0.8;
+/** Used share from which new calls are denied; the rest is kept for the ends of those begun. */
+export const FULL_AT = 0.95;
+
+/** @returns the level for a used share between 0 and 1 */
+export function diskLevel(usedShare: number): DiskLevel {
+  if (usedShare >= FULL_AT) return 'full';
+  return usedShare >= WARNING_AT ? 'warning' : 'ok';
+}
+
+/**
+ * How full the ledger's place is: the larger of the file system's use (as `df` counts it, without
+ * the blocks reserved for root) and the ledger's own share of its limit.
+ *
+ * @param folder a folder on that file system
+ * @param files the ledger's files, which need not exist
+ * @param limitBytes what the files may take together, null for no limit
+ */
+export async function readUsedShare(
+  folder: string,
+  files: readonly string[],
+  limitBytes: number | null,
+): Promise<number> {
+  const disk = await statfs(folder);
+  const used = disk.blocks - disk.bfree;
+  const ofDisk = used + disk.bavail > 0 ? used / (used + disk.bavail) : 1;
+  if (limitBytes === null) return ofDisk;
+  const sizes = await Promise.all(files.map(sizeOf));
+  return Math.max(ofDisk, sizes.reduce((sum, size) => sum + size, 0) / limitBytes);
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+/**
+ * Looks at the disk now and then and tells when its level changes. A disk that cannot be looked at
+ * counts as full: what is not known is no permission.
+ *
+ * @returns `level`, `check` (looks at once), `reportFull` (a write found no room) and `stop`
+ */
+export function createDiskWatermark(options: {
+  readUsedShare: () => Promise<number>;
+  intervalMs: number;
+  onChange: (level: DiskLevel, usedShare: number | null) => void;
+}) {
+  let level: DiskLevel = 'ok';
+  const timer = setInterval(() => void check(), options.intervalMs);
+  timer.unref();
+
+  function set(next: DiskLevel, usedShare: number | null): void {
+    if (next === level) return;
+    level = next;
+    options.onChange(next, usedShare);
+  }
+
+  async function check(): Promise<void> {
+    let share: number | null;
+    try {
+      share = await options.readUsedShare();
+    } catch {
+      share = null;
+    }
+    set(share === null ? 'full' : diskLevel(share), share);
+  }
+
+  return {
+    level: () => level,
+    check,
+    reportFull: () => set('full', null),
+    stop: () => clearInterval(timer),
+  };
+}

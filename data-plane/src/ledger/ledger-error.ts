@@ -1,0 +1,33 @@
+export type LedgerFault =
+  /** The record itself cannot be chained; others are not touched by it. */
+  | 'record_refused'
+  /** The disk is over its upper watermark, or had no room for the commit. */
+  | 'full'
+  /** More records are waiting than the queue may hold. */
+  | 'overloaded'
+  /** What is stored of the stream is not what was chained. */
+  | 'damaged'
+  /** No stream was opened for the tenant. */
+  | 'stream_unknown'
+  | 'stopped'
+  /** The disk can no longer be trusted: nothing is recorded any more in this process. */
+  | 'failed';
+
+/** Why a record was not made durable. The call it belongs to is denied. */
+export class LedgerError extends Error {
+  readonly fault: LedgerFault;
+
+  constructor(fault: LedgerFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LedgerError';
+    this.fault = fault;
+  }
+}
+
+/** Stored bytes are not those that were chained: the disk, or a hand, changed them. */
+export class LedgerDamagedError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LedgerDamagedError';
+  }
+}

@@ -1,0 +1,294 @@
+/**
+ * The ledger's file: hash chains of records, one a stream, in SQLite. Runs in the ledger's worker
+ * thread, which alone holds the file. Invariants, proven by ledger-store.test.ts and, under
+ * kill -9, by ledger-crash.test.ts:
+ * - what was acknowledged is stored; each (stream, epoch, seq) exists once and links to the one
+ *   before it, across epochs;
+ * - a record that cannot be chained is refused alone; the rest of its group commits;
+ * - the heads in memory move only after the commit that moved them on disk.
+ */
+import type { KeyObject } from 'node:crypto';
+import { signBatch } from '@governance/shared/audit-batch';
+import { type ChainPosition, GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
+import { isUuid, uuidv7 } from '@governance/shared/ids';
+import { type ChainHead, chainRecord, UnchainedRecord } from '@governance/shared/ledger-record';
+import { openDurableDatabase } from '../storage/durable-database.ts';
+import { LedgerDamagedError } from './ledger-error.ts';
+import type { OpenedStream, PackedBatch, ShippedPosition } from './ledger-messages.ts';
+import { prepareStatements, type StoredRecord } from './ledger-schema.ts';
+import { verifyTail } from './ledger-tail.ts';
+
+/** Larger records are refused: a reader of evidence stops at lines of 1 MiB. */
+const MAX_RECORD_BYTES = 256 * 1024;
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+
+export interface LedgerEntry {
+  streamNo: number;
+  record: unknown;
+  /** The event whose hashes it salts, and the salt. */
+  salt: { eventId: string; salt: Uint8Array } | null;
+}
+
+export type EntryResult = { ok: true; seq: number; hash: string } | { ok: false; reason: string };
+
+export type GroupItem = LedgerEntry | { streamNo: number; shipped: ShippedPosition };
+
+interface Stream {
+  tenantId: string;
+  stream: string;
+  head: ChainHead;
+  shipped: ShippedPosition | null;
+  opened: OpenedStream;
+}
+
+export type LedgerStore = ReturnType<typeof createLedgerStore>;
+
+/**
+ * Opens the ledger's file, creating it when it is new.
+ *
+ * @param options.path the SQLite file; held exclusively until `close`
+ * @param options.signingKey the writer's Ed25519 private key, for batches
+ * @throws when the file is damaged, in use by another process, or cannot be made durable
+ */
+export function createLedgerStore(options: { path: string; signingKey: KeyObject }) {
+  const db = openDurableDatabase(options.path, { exclusive: true });
+  const sql = prepareStatements(db);
+  const streams = new Map<number, Stream>();
+
+  function inTransaction<T>(work: () => T): T {
+    sql.begin.run();
+    try {
+      const result = work();
+      sql.commit.run();
+      return result;
+    } catch (error) {
+      if (db.inTransaction) sql.rollback.run();
+      throw error;
+    }
+  }
+
+  function streamOf(streamNo: number): Stream {
+    const stream = streams.get(streamNo);
+    if (!stream) throw new Error(`stream ${streamNo} is not open`);
+    return stream;
+  }
+
+  function append(head: ChainHead, streamNo: number, entry: Omit<LedgerEntry, 'streamNo'>) {
+    const checked = UnchainedRecord.safeParse(entry.record);
+    if (!checked.success) return refused(describe(checked.error));
+    const record = checked.data;
+    let chained: ReturnType<typeof chainRecord>;
+    try {
+      chained = chainRecord(head, record);
+    } catch (error) {
+      return refused(error instanceof Error ? error.message : 'no canonical form');
+    }
+    const { bytes, hash, seq } = chained;
+    if (bytes.length > MAX_RECORD_BYTES) return refused(`larger than ${MAX_RECORD_BYTES} bytes`);
+    if (entry.salt) {
+      if (!isUuid(entry.salt.eventId)) return refused('the salt names no event');
+      const inserted = sql.insertSalt.run(uuidBytes(entry.salt.eventId), entry.salt.salt);
+      if (inserted.changes === 0) return refused('the event has a salt already');
+    }
+    sql.insertRecord.run(streamNo, head.epoch, seq, record.type, Buffer.from(hash, 'hex'), bytes);
+    if (record.type === 'decision' && record.policy_result === 'allow') {
+      sql.insertOpen.run(uuidBytes(record.id), streamNo);
+    } else if (record.type === 'outcome') {
+      sql.deleteOpen.run(uuidBytes(record.event_id));
+    }
+    return { ok: true as const, seq, hash, head: { ...head, seq, head: hash } };
+  }
+
+  function openStream(request: {
+    tenantId: string;
+    stream: string;
+    writerVersion: string;
+    timestamp: string;
+  }): OpenedStream {
+    const { tenantId, stream, timestamp } = request;
+    for (const open of streams.values()) {
+      if (open.tenantId === tenantId && open.stream === stream) return open.opened;
+    }
+    const row = sql.findStream.get(tenantId, stream);
+    const before = row ? verifyTail(sql.readTail.all(row.stream_no), tenantId, stream) : null;
+
+    let head: ChainHead = {
+      tenant_id: tenantId,
+      stream,
+      epoch: (before?.epoch ?? 0) + 1,
+      seq: 0,
+      head: before?.head ?? GENESIS_HASH,
+    };
+    const opened = inTransaction(() => {
+      const streamNo =
+        row?.stream_no ?? Number(sql.insertStream.run(tenantId, stream).lastInsertRowid);
+      const write = (record: UnchainedRecord) => {
+        const result = append(head, streamNo, { record, salt: null });
+        if (!result.ok) throw new Error(`the ledger refused its own record: ${result.reason}`);
+        head = result.head;
+      };
+      write(epochStart(before, request));
+      const open = sql.readOpen.all(streamNo).map((decision) => uuidText(decision.event_id));
+      for (const eventId of open) write(outcomeUnknown(eventId, timestamp));
+      return { streamNo, epoch: head.epoch, outcomesUnknown: open.length };
+    });
+    const shipped = row ? shippedPosition(row) : null;
+    streams.set(opened.streamNo, { tenantId, stream, head, shipped, opened });
+    return opened;
+  }
+
+  /** Commits a group as one; the results are those of its records, in order. */
+  function commitGroup(items: readonly GroupItem[]): EntryResult[] {
+    const heads = new Map<number, ChainHead>();
+    const results = inTransaction(() => items.flatMap((item) => apply(item, heads)));
+    for (const [streamNo, head] of heads) streamOf(streamNo).head = head;
+    return results;
+  }
+
+  function apply(item: GroupItem, heads: Map<number, ChainHead>): EntryResult[] {
+    if ('shipped' in item) {
+      markShipped(item.streamNo, item.shipped);
+      return [];
+    }
+    const head = heads.get(item.streamNo) ?? streamOf(item.streamNo).head;
+    const result = appendGiven(head, item);
+    if (result.ok) heads.set(item.streamNo, result.head);
+    return [result];
+  }
+
+  function appendGiven(head: ChainHead, entry: LedgerEntry) {
+    const type = (entry.record as { type?: unknown } | null)?.type;
+    if (type === 'epoch_start') return refused('only the ledger starts an epoch');
+    return append(head, entry.streamNo, entry);
+  }
+
+  function markShipped(streamNo: number, position: ShippedPosition): void {
+    const stream = streamOf(streamNo);
+    if (stream.shipped && compare(position, stream.shipped) <= 0) return;
+    sql.markShipped.run(position.epoch, position.seq, position.head, streamNo);
+    // Safe before the commit: were it rolled back, the records would only be shipped again.
+    stream.shipped = position;
+  }
+
+  /**
+   * The next records to ship: consecutive ones of one epoch behind the shipped position, signed.
+   *
+   * @returns null when there are none
+   * @throws LedgerDamagedError when what is stored is not what was chained; nothing is signed then
+   */
+  function nextBatch(streamNo: number, limit: number): PackedBatch | null {
+    const stream = streamOf(streamNo);
+    const after = stream.shipped ?? { epoch: 0, seq: 0, head: GENESIS_HASH };
+    const rows: StoredRecord[] = [];
+    let size = 0;
+    for (const row of sql.readAfter.iterate(streamNo, after.epoch, after.seq, limit)) {
+      const first = rows[0];
+      if (first && (row.epoch !== first.epoch || size + row.bytes.length > MAX_BATCH_BYTES)) break;
+      verifyRow(row, rows.at(-1) ?? after, stream);
+      rows.push(row);
+      size += row.bytes.length;
+    }
+    const first = rows[0];
+    const last = rows.at(-1);
+    if (!first || !last) return null;
+    const hashes = rows.map((row) => row.hash.toString('hex'));
+    const header = {
+      tenant_id: stream.tenantId,
+      stream: stream.stream,
+      epoch: first.epoch,
+      first_seq: first.seq,
+      last_seq: last.seq,
+      prev_head: after.head,
+      head: last.hash.toString('hex'),
+    };
+    const bytes = new Uint8Array(size);
+    let offset = 0;
+    for (const row of rows) {
+      bytes.set(row.bytes, offset);
+      offset += row.bytes.length;
+    }
+    const lengths = rows.map((row) => row.bytes.length);
+    return { ...signBatch(options.signingKey, header, hashes), bytes, lengths };
+  }
+
+  return { openStream, commitGroup, nextBatch, close: () => db.close() };
+}
+
+function verifyRow(
+  row: StoredRecord,
+  before: { epoch: number; seq: number },
+  stream: Stream,
+): void {
+  const follows =
+    row.epoch === before.epoch
+      ? row.seq === before.seq + 1
+      : row.epoch === before.epoch + 1 && row.seq === 1;
+  if (!follows || recordHash(row.bytes) !== row.hash.toString('hex')) {
+    throw new LedgerDamagedError(
+      `the record after ${before.epoch}/${before.seq} of stream ${stream.stream} is not what was chained`,
+    );
+  }
+}
+
+function epochStart(
+  before: ChainPosition | null,
+  request: { writerVersion: string; timestamp: string },
+): UnchainedRecord {
+  return {
+    type: 'epoch_start',
+    id: uuidv7(),
+    timestamp: request.timestamp,
+    bundle_revision: null,
+    previous: before && { epoch: before.epoch, last_seq: before.seq, head: before.head },
+    reason: before ? 'boot' : 'created',
+    writer_version: request.writerVersion,
+  };
+}
+
+/** The process ended between an allowed decision and its outcome: nobody knows what became of it. */
+function outcomeUnknown(eventId: string, timestamp: string): UnchainedRecord {
+  return {
+    type: 'outcome',
+    id: uuidv7(),
+    timestamp,
+    bundle_revision: null,
+    event_id: eventId,
+    outcome: 'outcome_unknown',
+    latency_ms: null,
+    result_digest: null,
+    result_bytes: null,
+    inbound_findings_count: 0,
+    detail: 'The data plane stopped before the outcome was recorded.',
+  };
+}
+
+function shippedPosition(row: {
+  shipped_epoch: number;
+  shipped_seq: number;
+  shipped_head: string;
+}): ShippedPosition | null {
+  if (row.shipped_epoch === 0) return null;
+  return { epoch: row.shipped_epoch, seq: row.shipped_seq, head: row.shipped_head };
+}
+
+function compare(a: ShippedPosition, b: ShippedPosition): number {
+  return a.epoch - b.epoch || a.seq - b.seq;
+}
+
+function refused(reason: string) {
+  return { ok: false as const, reason };
+}
+
+function describe(error: { issues: { path: PropertyKey[]; message: string }[] }): string {
+  const [issue] = error.issues;
+  return issue ? `${issue.path.map(String).join('.')}: ${issue.message}` : 'no valid record';
+}
+
+function uuidBytes(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
+
+function uuidText(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

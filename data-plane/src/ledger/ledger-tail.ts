@@ -1,0 +1,69 @@
+import { type ChainPosition, verifyLink } from '@governance/shared/hash-chain';
+import { parseRecord } from '@governance/shared/ledger-record';
+import { LedgerDamagedError } from './ledger-error.ts';
+import type { StoredRecord } from './ledger-schema.ts';
+
+/**
+ * Checks the last records of a stream, so that a new epoch never builds on damaged bytes.
+ *
+ * @param rows consecutive stored records up to the stream's last, in order
+ * @returns the position after the last of them, null where there are none
+ * @throws LedgerDamagedError when a record is not what was chained
+ */
+export function verifyTail(
+  rows: StoredRecord[],
+  tenantId: string,
+  stream: string,
+): ChainPosition | null {
+  let position: ChainPosition | null = null;
+  for (const row of rows) {
+    const hash = row.hash.toString('hex');
+    const at = `record ${row.epoch}/${row.seq} of stream ${stream}`;
+    const record = readStored(row, at);
+    if (
+      record.tenant_id !== tenantId ||
+      record.stream !== stream ||
+      record.epoch !== row.epoch ||
+      record.seq !== row.seq
+    ) {
+      throw new LedgerDamagedError(`${at} is stored in the place of another`);
+    }
+    const before: ChainPosition = position ?? beforeFirst(record);
+    const link = {
+      epoch: record.epoch,
+      seq: record.seq,
+      prev_hash: record.prev_hash,
+      previous: record.type === 'epoch_start' ? record.previous : undefined,
+      bytes: row.bytes,
+    };
+    const { after, broken } = verifyLink(startsStream(before) ? null : before, link, hash);
+    if (broken) throw new LedgerDamagedError(`${at}: ${broken.kind} is broken`);
+    position = after;
+  }
+  return position;
+}
+
+function readStored(row: StoredRecord, at: string) {
+  try {
+    return parseRecord(row.bytes);
+  } catch (error) {
+    throw new LedgerDamagedError(`${at} cannot be read: ${String(error)}`);
+  }
+}
+
+type ReadRecord = ReturnType<typeof parseRecord>;
+
+/** The rows may begin in the middle of the stream: the first one is believed about what precedes it. */
+function beforeFirst(record: ReadRecord): ChainPosition {
+  if (record.type === 'epoch_start') {
+    const { previous } = record;
+    return previous
+      ? { epoch: previous.epoch, seq: previous.last_seq, head: previous.head }
+      : { epoch: 0, seq: 0, head: record.prev_hash };
+  }
+  return { epoch: record.epoch, seq: record.seq - 1, head: record.prev_hash };
+}
+
+function startsStream(position: ChainPosition): boolean {
+  return position.epoch === 0;
+}

@@ -1,0 +1,380 @@
+/**
+ * The main thread's side of the ledger: collects the records of one tick into one message for the
+ * worker, and settles each append when its group is on disk. A failed disk ends the ledger for
+ * good: `onFatal` is told once, and the process has to end, since what a later fsync says about
+ * earlier writes is worth nothing. Proven by ledger.test.ts and ledger-crash.test.ts.
+ */
+import type { KeyObject } from 'node:crypto';
+import { join } from 'node:path';
+import type { SignedBatch } from '@governance/shared/audit-batch';
+import { uuidv7 } from '@governance/shared/ids';
+import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import { spawnWorker } from '@governance/shared/spawn-worker';
+import type { AppendedRecord, EventSalt, Ledger } from '../contracts.ts';
+import { createDiskWatermark, type DiskLevel, readUsedShare } from './disk-watermark.ts';
+import { LedgerError } from './ledger-error.ts';
+import type {
+  LedgerAnswer,
+  LedgerMessage,
+  LedgerRequest,
+  LedgerWorkerData,
+  OpenedStream,
+  PackedBatch,
+  ShippedPosition,
+} from './ledger-messages.ts';
+
+export const LEDGER_FILE = 'data-plane.db';
+
+const DEFAULT_MAX_PENDING_RECORDS = 20_000;
+const DEFAULT_MAX_PENDING_CHARACTERS = 64 * 1024 * 1024;
+const DISK_CHECK_MS = 5_000;
+
+export interface LedgerObserver {
+  /** A group was committed: its size, and the seconds from its start until the disk had it. */
+  committed?(records: number, seconds: number): void;
+}
+
+export interface LedgerOptions {
+  dataDir: string;
+  /** The writer's Ed25519 private key, which signs batches. */
+  signingKey: KeyObject;
+  writerVersion: string;
+  /** Told once when nothing can be recorded any more; the process must then end. */
+  onFatal: (error: Error) => void;
+  observer?: LedgerObserver;
+  now?: () => number;
+  /** What the ledger's files may take together; null: as much as the disk has. */
+  limitBytes?: number | null;
+  readUsedShare?: () => Promise<number>;
+  diskCheckMs?: number;
+  maxPendingRecords?: number;
+}
+
+export interface LedgerStatus {
+  condition: 'ok' | 'warning' | 'full' | 'failed';
+  pendingRecords: number;
+  committedRecords: number;
+}
+
+export interface DurableLedger extends Ledger {
+  /**
+   * Starts the tenant's stream: a new epoch, and `outcome_unknown` for what the last one left
+   * open. Asked again for the same stream, it answers the same.
+   *
+   * @throws LedgerError when the stream is damaged or the epoch could not be made durable
+   */
+  open(tenantId: string, stream: string): Promise<OpenedStream>;
+  /** The tenant's next records to ship, signed; null when all were shipped. */
+  nextBatch(tenantId: string, limit: number): Promise<SignedBatch | null>;
+  /** Remembers durably that everything up to this position is stored at the control plane. */
+  markShipped(tenantId: string, position: ShippedPosition): Promise<void>;
+  /** Calls back after records became durable (`urgent`: ship them at once); returns how to end that. */
+  onAppended(listener: (tenantId: string, urgent: boolean) => void): () => void;
+  /** Looks at the disk's level at once instead of at the next interval. */
+  checkDisk(): Promise<void>;
+  status(): LedgerStatus;
+  /** Makes what was appended durable and closes the file. */
+  stop(): Promise<void>;
+}
+
+interface Pending {
+  tenantId: string;
+  streamNo: number;
+  epoch: number;
+  id: string;
+  urgent: boolean;
+  text: string;
+  salt: EventSalt | undefined;
+  resolve: (appended: AppendedRecord) => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * Opens the ledger in a data folder.
+ *
+ * @throws when its file is damaged or in use by another process
+ */
+export async function createLedger(options: LedgerOptions): Promise<DurableLedger> {
+  const now = options.now ?? Date.now;
+  const path = join(options.dataDir, LEDGER_FILE);
+  const maxPending = options.maxPendingRecords ?? DEFAULT_MAX_PENDING_RECORDS;
+  const workerData: LedgerWorkerData = { path, signingKey: options.signingKey };
+  const worker = spawnWorker(import.meta.url, 'ledger-worker', { workerData });
+
+  const streams = new Map<string, OpenedStream & { stream: string }>();
+  const listeners = new Set<(tenantId: string, urgent: boolean) => void>();
+  const appends = new Map<number, Pending[]>();
+  const requests = new Map<
+    number,
+    { resolve: (value: unknown) => void; reject: (error: Error) => void }
+  >();
+  let tick: Pending[] = [];
+  let nextId = 1;
+  let pendingRecords = 0;
+  let pendingCharacters = 0;
+  let committedRecords = 0;
+  let failure: Error | null = null;
+  let started = false;
+  let stopping = false;
+
+  const disk = createDiskWatermark({
+    readUsedShare:
+      options.readUsedShare ??
+      (() => readUsedShare(options.dataDir, [path, `${path}-wal`], options.limitBytes ?? null)),
+    intervalMs: options.diskCheckMs ?? DISK_CHECK_MS,
+    onChange: reportDisk,
+  });
+
+  worker.on('message', (answers: LedgerAnswer[]) => {
+    for (const answer of answers) settle(answer);
+  });
+  worker.on('error', (error: Error) => fail(error));
+  worker.on('exit', (code) => {
+    if (!stopping || requests.size > 0) fail(new Error(`the ledger's thread ended (${code})`));
+  });
+
+  function settle(answer: LedgerAnswer): void {
+    switch (answer.op) {
+      case 'appended':
+        settleAppends(answer);
+        return;
+      case 'answer':
+        requests.get(answer.id)?.resolve(answer.value);
+        requests.delete(answer.id);
+        return;
+      case 'refused': {
+        if (answer.fault === 'full') disk.reportFull();
+        const error = new LedgerError(answer.fault, answer.message);
+        for (const pending of takeAppends(answer.id)) pending.reject(error);
+        requests.get(answer.id)?.reject(error);
+        requests.delete(answer.id);
+        return;
+      }
+      case 'committed':
+        committedRecords += answer.records;
+        options.observer?.committed?.(answer.records, answer.seconds);
+        return;
+      case 'fatal':
+        fail(new Error(`the ledger cannot write: ${answer.message}`));
+    }
+  }
+
+  function settleAppends(answer: Extract<LedgerAnswer, { op: 'appended' }>): void {
+    const urgency = new Map<string, boolean>();
+    for (const [index, pending] of takeAppends(answer.id).entries()) {
+      const { id, epoch, tenantId } = pending;
+      const seq = answer.seqs[index] ?? 0;
+      const hash = answer.hashes[index] ?? '';
+      if (seq === 0) {
+        pending.reject(new LedgerError('record_refused', `the record cannot be chained: ${hash}`));
+        continue;
+      }
+      pending.resolve({ id, epoch, seq, hash });
+      urgency.set(tenantId, pending.urgent || (urgency.get(tenantId) ?? false));
+    }
+    for (const [tenantId, urgent] of urgency) {
+      for (const listener of listeners) listener(tenantId, urgent);
+    }
+  }
+
+  function takeAppends(id: number): Pending[] {
+    const taken = appends.get(id) ?? [];
+    appends.delete(id);
+    release(taken);
+    return taken;
+  }
+
+  function release(settled: Pending[]): void {
+    pendingRecords -= settled.length;
+    for (const pending of settled) pendingCharacters -= pending.text.length;
+  }
+
+  function fail(error: Error): void {
+    if (failure) return;
+    failure = error;
+    disk.stop();
+    const refusal = new LedgerError('failed', error.message, { cause: error });
+    for (const pending of [...[...appends.values()].flat(), ...tick]) pending.reject(refusal);
+    for (const request of requests.values()) request.reject(refusal);
+    appends.clear();
+    requests.clear();
+    tick = [];
+    void worker.terminate();
+    if (started) options.onFatal(error);
+  }
+
+  function flush(): void {
+    if (tick.length === 0) return;
+    const id = nextId++;
+    const entries = `[${tick.map(entryText).join(',')}]`;
+    appends.set(id, tick);
+    post({ op: 'append', id, count: tick.length, entries });
+    tick = [];
+  }
+
+  function post(message: LedgerMessage): void {
+    worker.postMessage(message);
+  }
+
+  function request(body: LedgerRequest): Promise<unknown> {
+    if (failure) return Promise.reject(new LedgerError('failed', failure.message));
+    return new Promise((resolve, reject) => {
+      const id = nextId++;
+      requests.set(id, { resolve, reject });
+      // Keeps the order in which appends and requests were made.
+      flush();
+      post({ ...body, id });
+    });
+  }
+
+  function refusalOf(record: UnchainedRecord, characters: number): LedgerError | null {
+    if (failure) return new LedgerError('failed', failure.message);
+    if (stopping) return new LedgerError('stopped', 'the ledger is stopping');
+    // Above the watermark a call is not begun; what was begun may still be finished.
+    if (record.type === 'decision' && disk.level() === 'full') {
+      return new LedgerError('full', 'the disk is too full to record new calls');
+    }
+    const tooMany = pendingRecords >= maxPending;
+    if (tooMany || pendingCharacters + characters > DEFAULT_MAX_PENDING_CHARACTERS) {
+      return new LedgerError('overloaded', 'too many records wait for the disk');
+    }
+    return null;
+  }
+
+  function append(
+    tenantId: string,
+    record: UnchainedRecord,
+    salt?: EventSalt,
+  ): Promise<AppendedRecord> {
+    const stream = streams.get(tenantId);
+    if (!stream) {
+      return Promise.reject(new LedgerError('stream_unknown', 'no stream is open for the tenant'));
+    }
+    let text: string;
+    try {
+      text = JSON.stringify(record);
+    } catch (cause) {
+      return Promise.reject(new LedgerError('record_refused', 'the record is no JSON', { cause }));
+    }
+    const refusal = refusalOf(record, text.length);
+    if (refusal) return Promise.reject(refusal);
+    return new Promise((resolve, reject) => {
+      if (tick.length === 0) setImmediate(flush);
+      const { streamNo, epoch } = stream;
+      const urgent = record.type === 'alert';
+      const { id } = record;
+      tick.push({ tenantId, streamNo, epoch, id, urgent, text, salt, resolve, reject });
+      pendingRecords++;
+      pendingCharacters += text.length;
+    });
+  }
+
+  async function open(tenantId: string, stream: string): Promise<OpenedStream> {
+    const known = streams.get(tenantId);
+    if (known && known.stream !== stream) throw new Error('the tenant writes another stream');
+    if (known) return known;
+    const timestamp = new Date(now()).toISOString();
+    const { writerVersion } = options;
+    const opened = (await request({
+      op: 'open',
+      tenantId,
+      stream,
+      writerVersion,
+      timestamp,
+    })) as OpenedStream;
+    streams.set(tenantId, { ...opened, stream });
+    for (const listener of listeners) listener(tenantId, true);
+    return opened;
+  }
+
+  function streamNoOf(tenantId: string): number {
+    const stream = streams.get(tenantId);
+    if (!stream) throw new LedgerError('stream_unknown', 'no stream is open for the tenant');
+    return stream.streamNo;
+  }
+
+  async function nextBatch(tenantId: string, limit: number): Promise<SignedBatch | null> {
+    const streamNo = streamNoOf(tenantId);
+    const packed = (await request({ op: 'batch', streamNo, limit })) as PackedBatch | null;
+    return packed && unpack(packed);
+  }
+
+  async function markShipped(tenantId: string, position: ShippedPosition): Promise<void> {
+    await request({ op: 'shipped', streamNo: streamNoOf(tenantId), position });
+  }
+
+  function reportDisk(level: DiskLevel, usedShare: number | null): void {
+    if (level === 'ok') return;
+    const percent = usedShare === null ? null : Math.round(usedShare * 1000) / 10;
+    for (const [tenantId, { stream }] of streams) {
+      const alert: UnchainedRecord = {
+        type: 'alert',
+        id: uuidv7(now()),
+        timestamp: new Date(now()).toISOString(),
+        bundle_revision: null,
+        alert_type: 'DISK_WATERMARK',
+        severity: level === 'full' ? 'critical' : 'high',
+        agent_id: null,
+        title:
+          level === 'full'
+            ? 'The data plane denies new calls: its disk is full'
+            : 'The disk of the data plane is filling up',
+        details: { deployment_id: stream, level, used_percent: percent },
+        dedupe_key: `disk-watermark:${stream}:${level}`,
+      };
+      // A disk without room for its own alert is still shown by `condition`.
+      append(tenantId, alert).catch(() => undefined);
+    }
+  }
+
+  async function stop(): Promise<void> {
+    if (stopping || failure) return;
+    stopping = true;
+    disk.stop();
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    await request({ op: 'close' });
+    await ended;
+  }
+
+  await new Promise<unknown>((resolve, reject) => requests.set(0, { resolve, reject })).catch(
+    (error: LedgerError) => {
+      throw error.cause ?? error;
+    },
+  );
+  started = true;
+  await disk.check();
+
+  return {
+    append,
+    condition: () => (failure ? 'failed' : disk.level()),
+    open,
+    nextBatch,
+    markShipped,
+    onAppended: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    checkDisk: disk.check,
+    status: () => ({
+      condition: failure ? 'failed' : disk.level(),
+      pendingRecords,
+      committedRecords,
+    }),
+    stop,
+  };
+}
+
+function entryText({ streamNo, salt, text }: Pending): string {
+  if (!salt) return `[${streamNo},null,${text}]`;
+  const bytes = Buffer.from(salt.salt.buffer, salt.salt.byteOffset, salt.salt.byteLength);
+  return `[${streamNo},[${JSON.stringify(salt.event_id)},"${bytes.toString('base64')}"],${text}]`;
+}
+
+function unpack({ header, signature, bytes, lengths }: PackedBatch): SignedBatch {
+  let offset = 0;
+  const records = lengths.map((length) => {
+    offset += length;
+    return bytes.subarray(offset - length, offset);
+  });
+  return { header, signature, records };
+}

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Replaces a file so that after a crash either the old or the new content is there, whole: write
+ * beside it, fsync, rename, fsync the folder.
+ *
+ * @param path its folder must exist
+ * @param mode permission bits of the new file
+ * @throws when any of the steps fails; the old file is then still there
+ */
+export function writeFileDurably(path: string, content: string | Uint8Array, mode = 0o600): void {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    const file = openSync(temporary, 'wx', mode);
+    try {
+      writeFileSync(file, content);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  syncFolder(dirname(path));
+}
+
+/** Makes renames and removals within a folder durable. */
+export function syncFolder(path: string): void {
+  // Windows cannot open a folder for this, and orders renames itself.
+  if (process.platform === 'win32') return;
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
