@@ -1,0 +1,139 @@
+/**
+ * kill -9 of the service at random points under load: every call that was acknowledged, and every
+ * call that reached the server, has its decision record; every chain verifies; the control plane
+ * ends up with each record once.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { adminApi } from '../../tests/support/admin-api.ts';
+import { type ServiceProcess, startService } from '../../tests/support/service-process.ts';
+import { startMarkedBackend } from './marked-backend.ts';
+import { connectTo, makeMarkedCall, openSession, setUpMarkedCalls } from './marked-calls.ts';
+import { createLedgerReader } from './stored-ledger.ts';
+
+export interface KillReport {
+  rounds: number;
+  acknowledged: number;
+  forwarded: number;
+  records: number;
+  /** What must not be: empty when all is well. */
+  problems: string[];
+}
+
+export interface KillOptions {
+  rounds: number;
+  callers: number;
+  /** Numbers in [0, 1), for the moments of the kills. */
+  random: () => number;
+  progress?: (round: number) => void;
+}
+
+export async function killRounds(options: KillOptions): Promise<KillReport> {
+  const backend = await startMarkedBackend();
+  let service: ServiceProcess = await startService();
+  const settings = {
+    dataDir: service.dataDir,
+    adminPassword: service.adminPassword,
+    port: Number(new URL(service.url).port),
+  };
+  const report: KillReport = { rounds: 0, acknowledged: 0, forwarded: 0, records: 0, problems: [] };
+  const ledger = createLedgerReader(join(service.dataDir, 'data-plane.db'));
+  const expected = new Set<number>();
+  let next = 0;
+  try {
+    const admin = await adminApi(service.url, 'admin', service.adminPassword);
+    const authorization = await setUpMarkedCalls(admin, backend.port);
+    for (let round = 1; round <= options.rounds; round++) {
+      const acknowledged: number[] = [];
+      const headers = await openSession(service.url, authorization);
+      const url = service.url;
+      let killed = false;
+      const callers = Array.from({ length: options.callers }, async () => {
+        const client = connectTo(url);
+        try {
+          while (!killed) {
+            const n = next++;
+            if (await makeMarkedCall(client, headers, n)) acknowledged.push(n);
+          }
+        } catch {
+          // The service was killed under the call: whether it was recorded is what is checked below.
+        } finally {
+          await client.destroy();
+        }
+      });
+      await sleep(30 + options.random() * 400);
+      killed = true;
+      await service.kill();
+      await Promise.all(callers);
+
+      const forwarded = backend.take();
+      const { decided, problems, records } = ledger.read();
+      report.problems.push(...problems.map((problem) => `round ${round}: chain: ${problem}`));
+      for (const n of new Set([...acknowledged, ...forwarded])) {
+        if (!decided.has(n)) report.problems.push(`round ${round}: call ${n} has no decision`);
+        expected.add(n);
+      }
+      report.rounds = round;
+      report.acknowledged += acknowledged.length;
+      report.forwarded += forwarded.length;
+      report.records = records;
+      options.progress?.(round);
+      service = await startService(settings);
+    }
+    report.problems.push(...(await checkControlPlane(service, expected)));
+    return report;
+  } finally {
+    await service.dispose();
+    await backend.close();
+  }
+}
+
+/** Waits until the backlog has drained, then looks for each call once among the audit events. */
+async function checkControlPlane(
+  service: ServiceProcess,
+  expected: Set<number>,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const admin = await adminApi(service.url, 'admin', service.adminPassword);
+  const deadline = Date.now() + 60_000;
+  let times = new Map<string, number>();
+  for (;;) {
+    times = await countTargets(admin);
+    const missing = [...expected].filter((n) => !times.has(target(n)));
+    if (missing.length === 0) break;
+    if (Date.now() > deadline) {
+      problems.push(
+        `${missing.length} decisions did not reach the control plane: ${missing.slice(0, 5)}`,
+      );
+      break;
+    }
+    await sleep(500);
+  }
+  for (const [name, count] of times)
+    if (count > 1) problems.push(`${name} is listed ${count} times`);
+  const verdict = await admin.get<{ valid: boolean; breaks: unknown }>(
+    '/api/v1/audit/verify?fresh=true',
+  );
+  if (!verdict.valid)
+    problems.push(`the control plane's chain is broken: ${JSON.stringify(verdict.breaks)}`);
+  return problems;
+}
+
+async function countTargets(
+  admin: Awaited<ReturnType<typeof adminApi>>,
+): Promise<Map<string, number>> {
+  const times = new Map<string, number>();
+  for (let offset = 0; ; offset += 1000) {
+    const { events } = await admin.get<{ events: { target: string | null }[] }>(
+      `/api/v1/audit/events?policy_result=allow&limit=1000&offset=${offset}`,
+    );
+    for (const event of events) {
+      if (event.target) times.set(event.target, (times.get(event.target) ?? 0) + 1);
+    }
+    if (events.length < 1000) return times;
+  }
+}
+
+function target(n: number): string {
+  return `/calls/${String(n).padStart(7, '0')}`;
+}

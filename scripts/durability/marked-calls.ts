@@ -1,0 +1,84 @@
+import { Client } from 'undici';
+import type { AdminApi } from '../../tests/support/admin-api.ts';
+import { markOf } from './marked-backend.ts';
+
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2025-11-25',
+};
+
+/** Registers the marked backend and an agent that may call it; returns its Basic credentials. */
+export async function setUpMarkedCalls(admin: AdminApi, backendPort: number): Promise<string> {
+  await admin.post('/api/v1/mcp-servers', {
+    server_id: 'marked',
+    transport: 'streamable-http',
+    url: `http://127.0.0.1:${backendPort}/mcp`,
+  });
+  const role = await admin.post<{ id: string }>('/api/v1/roles', {
+    name: 'marked',
+    description: 'May call the marked server',
+    permissions: ['marked:*'],
+    resource_scopes: [],
+  });
+  const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
+    '/api/v1/agents',
+    { name: 'marked', agent_type: 'test', owner: 'durability', description: 'Makes marked calls' },
+  );
+  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
+  return `Basic ${Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64')}`;
+}
+
+/** Opens an MCP session and returns the headers of its calls. */
+export async function openSession(
+  url: string,
+  authorization: string,
+): Promise<Record<string, string>> {
+  const post = (body: unknown, headers: Record<string, string> = {}) =>
+    fetch(`${url}/mcp/v1/marked`, {
+      method: 'POST',
+      headers: { ...HEADERS, authorization, ...headers },
+      body: JSON.stringify(body),
+    });
+  const response = await post({
+    jsonrpc: '2.0',
+    id: 0,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'durability', version: '1.0.0' },
+    },
+  });
+  const session = response.headers.get('mcp-session-id');
+  const text = await response.text();
+  if (!response.ok || !session) throw new Error(`initialize: ${response.status} ${text}`);
+  const headers = { 'mcp-session-id': session };
+  await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, headers);
+  return { ...HEADERS, authorization, ...headers };
+}
+
+/** Makes call `n`; true when its result came back, which acknowledges it. */
+export async function makeMarkedCall(
+  client: Client,
+  headers: Record<string, string>,
+  n: number,
+): Promise<boolean> {
+  const response = await client.request({
+    method: 'POST',
+    path: '/mcp/v1/marked',
+    headers,
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: n,
+      method: 'tools/call',
+      params: { name: 'mark', arguments: { path: markOf(n) } },
+    }),
+  });
+  const text = await response.body.text();
+  return response.statusCode === 200 && text.includes('"result"');
+}
+
+export function connectTo(url: string): Client {
+  return new Client(url, { pipelining: 1, headersTimeout: 30_000 });
+}
