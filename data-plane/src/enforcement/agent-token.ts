@@ -1,0 +1,145 @@
+/**
+ * Verifies agent tokens. A signature is checked once a token: the entry is kept by the token's
+ * hash until it expires. What may change meanwhile (the keys, the agent, its secret, the replica)
+ * is the caller's to check at every call, with what the entry carries.
+ */
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { AGENT_TOKEN_ALG, AGENT_TOKEN_TYP, AgentTokenClaims } from '@governance/shared/agent-token';
+import type { TokenKeysFact } from '@governance/shared/facts';
+import { parseStrictJson } from '@governance/shared/strict-json';
+import { LRUCache } from 'lru-cache';
+
+/** How far the clocks of signer and verifier may be apart. */
+const SKEW_SECONDS = 60;
+
+export interface VerifiedToken {
+  tenantId: string;
+  agentId: string;
+  credentialVersion: number;
+  feedSeq: number;
+  audiences: readonly string[];
+  /** Unix milliseconds. */
+  validUntil: number;
+  kid: string;
+  /** The signing key's modulus: a kid whose key was exchanged verifies nothing any more. */
+  modulus: unknown;
+}
+
+export type TokenFault =
+  | 'malformed'
+  | 'wrong_type'
+  | 'unknown_key'
+  | 'bad_signature'
+  | 'bad_claims'
+  | 'wrong_issuer'
+  | 'expired'
+  | 'not_yet_valid';
+
+export interface AgentTokenVerifierDeps {
+  findTokenKeys(tenantId: string): TokenKeysFact | undefined;
+  /** Unix milliseconds. */
+  now(): number;
+  /** How many verified tokens are remembered. */
+  cacheSize: number;
+}
+
+export type AgentTokenVerifier = ReturnType<typeof createAgentTokenVerifier>;
+
+/** Builds the verifier: `verify` answers with the token's facts or with what is wrong with it. */
+export function createAgentTokenVerifier({
+  findTokenKeys,
+  now,
+  cacheSize,
+}: AgentTokenVerifierDeps) {
+  const verified = new LRUCache<string, VerifiedToken>({ max: cacheSize });
+  const keyObjects = new LRUCache<string, KeyObject>({ max: 256 });
+
+  function verifyToken(token: string, tokenHash: string): VerifiedToken | TokenFault {
+    const known = verified.get(tokenHash);
+    if (known === undefined) return verifyNew(token, tokenHash);
+    if (known.validUntil <= now()) {
+      verified.delete(tokenHash);
+      return 'expired';
+    }
+    return isKeyTrusted(known) ? known : 'unknown_key';
+  }
+
+  function isKeyTrusted(token: VerifiedToken): boolean {
+    const keys = findTokenKeys(token.tenantId)?.keys ?? [];
+    for (const key of keys) if (key.kid === token.kid) return key.n === token.modulus;
+    return false;
+  }
+
+  function verifyNew(token: string, tokenHash: string): VerifiedToken | TokenFault {
+    const parts = token.split('.');
+    const [encodedHeader, encodedClaims, encodedSignature] = parts;
+    if (parts.length !== 3 || !encodedHeader || !encodedClaims || !encodedSignature) {
+      return 'malformed';
+    }
+    const header = parsePart(encodedHeader);
+    const body = parsePart(encodedClaims);
+    if (header === undefined || body === undefined) return 'malformed';
+    // The header chooses nothing but which of the tenant's own keys to try: jwk, jku and x5u are
+    // not looked at, and an extension we do not know makes the token void (RFC 7515 4.1.11).
+    if (header.typ !== AGENT_TOKEN_TYP || header.alg !== AGENT_TOKEN_ALG) return 'wrong_type';
+    if ('crit' in header || typeof header.kid !== 'string') return 'wrong_type';
+
+    const parsed = AgentTokenClaims.safeParse(body);
+    if (!parsed.success) return 'bad_claims';
+    const claims = parsed.data;
+    const fact = findTokenKeys(claims.tenant_id);
+    const jwk = fact?.keys.find((key) => key.kid === header.kid);
+    if (fact === undefined || jwk === undefined) return 'unknown_key';
+    const key = importKey(jwk);
+    if (key === undefined) return 'unknown_key';
+    const signed = Buffer.from(`${encodedHeader}.${encodedClaims}`, 'latin1');
+    if (!verify('RSA-SHA256', signed, key, Buffer.from(encodedSignature, 'base64url'))) {
+      return 'bad_signature';
+    }
+    if (claims.iss !== fact.issuer) return 'wrong_issuer';
+    const seconds = now() / 1000;
+    if (claims.exp + SKEW_SECONDS <= seconds) return 'expired';
+    if (claims.iat - SKEW_SECONDS > seconds) return 'not_yet_valid';
+
+    const entry: VerifiedToken = {
+      tenantId: claims.tenant_id,
+      agentId: claims.sub,
+      credentialVersion: claims.credential_version,
+      feedSeq: claims.feed_seq,
+      audiences: typeof claims.aud === 'string' ? [claims.aud] : claims.aud,
+      validUntil: (claims.exp + SKEW_SECONDS) * 1000,
+      kid: header.kid,
+      modulus: jwk.n,
+    };
+    verified.set(tokenHash, entry);
+    return entry;
+  }
+
+  function importKey(jwk: TokenKeysFact['keys'][number]): KeyObject | undefined {
+    if (jwk.kty !== 'RSA' || jwk.alg !== AGENT_TOKEN_ALG) return undefined;
+    const cacheKey = `${jwk.kid} ${String(jwk.n)} ${String(jwk.e)}`;
+    const known = keyObjects.get(cacheKey);
+    if (known) return known;
+    try {
+      const { kty, n, e } = jwk as { kty: string; n?: string; e?: string };
+      const key = createPublicKey({ key: { kty, n, e }, format: 'jwk' });
+      if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < 2048) return undefined;
+      keyObjects.set(cacheKey, key);
+      return key;
+    } catch {
+      return undefined;
+    }
+  }
+
+  return { verify: verifyToken };
+}
+
+function parsePart(encoded: string): Record<string, unknown> | undefined {
+  try {
+    const value = parseStrictJson(Buffer.from(encoded, 'base64url'), { maxDepth: 6 });
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

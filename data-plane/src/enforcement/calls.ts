@@ -1,0 +1,82 @@
+/**
+ * What travels through the pipeline. Each type adds what one more step has established, so that a
+ * step that needs an agent cannot be put before the one that finds it.
+ */
+import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
+import type { ActiveRules, ReplicaAgent } from '../contracts.ts';
+import type { Credential } from './credentials.ts';
+
+export type Action = PolicyInput['request']['action'];
+
+/** A tool call as it came in. Everything but `id` and `arrivedAt` is caller-controlled. */
+export interface RawCall {
+  /** Becomes the id of the decision, which is the audit event's. */
+  readonly id: string;
+  /** Monotonic milliseconds. */
+  readonly arrivedAt: number;
+  readonly credential: Credential;
+  /** The server that a token must be good for: null at the unified gateway. */
+  readonly audienceServerId: string | null;
+  readonly serverId: string;
+  readonly method: string;
+  readonly toolName: string;
+  readonly args: Record<string, unknown>;
+  /** The gateway's own id of the MCP session, not the secret the client holds. */
+  readonly sessionId: string | null;
+  readonly requesterId: string | null;
+}
+
+/** A call whose agent is proven. */
+export interface AgentCall extends RawCall {
+  readonly tenantId: string;
+  readonly agent: ReplicaAgent;
+}
+
+/** A call of which it is known what it wants to do, under which rules. */
+export interface ClassifiedCall extends AgentCall {
+  /** One snapshot for the whole call: the bundle may be swapped meanwhile. */
+  readonly rules: ActiveRules | null;
+  readonly action: Action;
+  readonly target: string;
+}
+
+/** A call that policy allowed. */
+export interface JudgedCall extends ClassifiedCall {
+  readonly rules: ActiveRules;
+  readonly reasons: readonly PolicyReason[];
+}
+
+export interface Continue<C> {
+  readonly kind: 'continue';
+  readonly call: C;
+}
+
+/**
+ * Why a call is denied: `unauthenticated` and `barred` are answered with -32000 and HTTP 401,
+ * `policy` with -32003.
+ */
+export type DenyCause = 'unauthenticated' | 'barred' | 'policy';
+
+export interface Deny {
+  readonly kind: 'deny';
+  readonly cause: DenyCause;
+  /** For the agent: says what is wrong, quotes no secret. */
+  readonly message: string;
+  readonly reasons: readonly PolicyReason[];
+  /** For the record, where it may say more than the agent is told. */
+  readonly detail?: string;
+  /** The challenge that an unauthenticated caller is shown. */
+  readonly challenge?: 'basic' | 'bearer';
+}
+
+export interface Escalate {
+  readonly kind: 'escalate';
+  readonly reasons: readonly PolicyReason[];
+}
+
+export type StepResult<C> = Continue<C> | Deny | Escalate;
+
+/** Passes a call on to the next step. */
+export function proceed<C>(call: C): Continue<C> {
+  return { kind: 'continue', call };
+}

@@ -1,0 +1,175 @@
+/**
+ * What the gateway does with a tool call: judge, record, forward. Nothing reaches a tool except
+ * through `call`. An error on the way is never permission.
+ */
+
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import type { Logger } from 'pino';
+import type { Ledger } from '../contracts.ts';
+import type { UpstreamFailureKind } from '../upstream/upstream.ts';
+import { type AuditDeps, type CallJudgement, recordDecision } from './audit.ts';
+import type { RawCall } from './calls.ts';
+import { type ForwardDeps, type ForwardExchange, type Forwarded, forward } from './forward.ts';
+import { enforcement, type StepDeps } from './pipeline.ts';
+import { formatReasons } from './steps/policy.ts';
+
+/** What the agent gets. `status` is the HTTP status where the answer stands alone. */
+export type CallAnswer =
+  | { readonly kind: 'result'; readonly raw: string }
+  | { readonly kind: 'upstream-error'; readonly raw: string }
+  | {
+      readonly kind: 'error';
+      readonly status: 200 | 401;
+      readonly code: number;
+      readonly message: string;
+      readonly data?: Record<string, unknown>;
+      readonly challenge?: 'basic' | 'bearer';
+    }
+  | { readonly kind: 'cancelled' };
+
+export type Verdict = CallJudgement['verdict'] | 'unauthenticated' | 'unrecorded';
+
+export interface EnforcerDeps {
+  steps: StepDeps;
+  audit: AuditDeps;
+  forward: ForwardDeps;
+  ledger: Ledger;
+  log: Pick<Logger, 'error' | 'warn'>;
+  onVerdict(verdict: Verdict, ms: number): void;
+  /** For the messages that name a limit. */
+  limits: { timeoutMs: number; messageBytes: number };
+}
+
+export interface Enforcer {
+  /** Never throws. */
+  call(call: RawCall, exchange: ForwardExchange): Promise<CallAnswer>;
+}
+
+/** Builds the enforcer. */
+export function createEnforcer(deps: EnforcerDeps): Enforcer {
+  return {
+    async call(call, exchange) {
+      // No record, no call: the specification's fail-closed, before any work is spent.
+      const condition = deps.ledger.condition();
+      if (condition === 'full' || condition === 'failed') {
+        return unrecorded(deps, call, `the ledger is ${condition}`);
+      }
+      const judgement = await enforcement.run(call, deps.steps);
+      if (judgement.verdict === 'deny' && judgement.error !== undefined) {
+        deps.log.error({ err: judgement.error, step: judgement.step }, 'an enforcement step threw');
+      }
+      let allowed: Awaited<ReturnType<typeof recordDecision>>;
+      try {
+        allowed = await recordDecision(judgement, deps.audit);
+      } catch (error) {
+        return unrecorded(deps, call, 'the ledger did not take the record', error);
+      }
+      const ms = deps.audit.elapsed() - call.arrivedAt;
+      if (allowed !== null) {
+        deps.onVerdict('allow', ms);
+        return forwardedAnswer(call, await forward(allowed, exchange, deps.forward), deps);
+      }
+      const isKnown = judgement.call.agent !== undefined;
+      deps.onVerdict(isKnown ? judgement.verdict : 'unauthenticated', ms);
+      return refusal(judgement);
+    },
+  };
+}
+
+function unrecorded(deps: EnforcerDeps, call: RawCall, why: string, error?: unknown): CallAnswer {
+  deps.log.error({ err: error, why, server: call.serverId }, 'a call was refused unrecorded');
+  deps.onVerdict('unrecorded', deps.audit.elapsed() - call.arrivedAt);
+  return {
+    kind: 'error',
+    status: 200,
+    code: RPC_ERRORS.INTERNAL,
+    message: 'The call cannot be recorded now, so it was not forwarded.',
+  };
+}
+
+function refusal(judgement: CallJudgement): CallAnswer {
+  switch (judgement.verdict) {
+    case 'deny': {
+      const { call, deny } = judgement;
+      if (deny.cause !== 'policy') {
+        const { message, challenge } = deny;
+        return { kind: 'error', status: 401, code: RPC_ERRORS.UNAUTHORIZED, message, challenge };
+      }
+      // A failed first step leaves no event: there is nobody to record it for.
+      const eventId = call.agent === undefined ? null : call.id;
+      return {
+        kind: 'error',
+        status: 200,
+        code: RPC_ERRORS.POLICY_DENIED,
+        message: `Denied by policy: ${deny.message}`,
+        data: { event_id: eventId, reasons: deny.reasons },
+      };
+    }
+    case 'escalate': {
+      const { call, escalate } = judgement;
+      return {
+        kind: 'error',
+        status: 200,
+        code: RPC_ERRORS.ESCALATED,
+        message: `Escalated: ${formatReasons(escalate.reasons)}. The call was not forwarded.`,
+        // Nobody can be asked yet, so what needs a person's consent does not happen.
+        data: { resolution: 'denied', event_id: call.id, reasons: escalate.reasons },
+      };
+    }
+    case 'allow':
+      // Allowed and yet not granted by the audit: never forwarded.
+      return {
+        kind: 'error',
+        status: 200,
+        code: RPC_ERRORS.INTERNAL,
+        message: 'The call was not recorded, so it was not forwarded.',
+      };
+  }
+}
+
+function forwardedAnswer(call: RawCall, forwarded: Forwarded, deps: EnforcerDeps): CallAnswer {
+  if (forwarded.kind === 'answer') {
+    const { kind, raw } = forwarded.answer;
+    return { kind: kind === 'result' ? 'result' : 'upstream-error', raw };
+  }
+  const { failure, detail } = forwarded;
+  if (failure === 'cancelled') return { kind: 'cancelled' };
+  deps.log.warn(
+    { failure, detail, server: call.serverId, event_id: call.id },
+    'no upstream answer',
+  );
+  return {
+    kind: 'error',
+    status: 200,
+    code: RPC_ERRORS.INTERNAL,
+    message: failureMessage(failure, deps.limits),
+    data: { event_id: call.id, failure },
+  };
+}
+
+/** What an agent is told when there is no answer; where the server is stays inside. */
+export function failureMessage(
+  failure: UpstreamFailureKind,
+  limits: { timeoutMs: number; messageBytes: number },
+): string {
+  switch (failure) {
+    case 'timeout':
+      return `The MCP server did not answer within ${limits.timeoutMs / 1000} s.`;
+    case 'too_large':
+      return `The answer is larger than ${limits.messageBytes} bytes and was blocked.`;
+    case 'malformed':
+      return 'The MCP server gave an answer that is not valid MCP.';
+    case 'refused':
+      return 'The MCP server refused the gateway.';
+    case 'cancelled':
+      return 'The call was cancelled.';
+    case 'unreachable':
+      return 'The MCP server cannot be reached.';
+  }
+}
+
+/** A new call's id. */
+export function newCallId(now: number): string {
+  return uuidv7(now);
+}

@@ -1,0 +1,124 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Replica, ReplicaAgent } from '../../contracts.ts';
+import type { AgentTokenVerifier } from '../agent-token.ts';
+import { type AgentCall, type Deny, proceed, type RawCall, type StepResult } from '../calls.ts';
+import type { Credential } from '../credentials.ts';
+
+/** How long a replica that is behind a token may take to catch up. */
+const FEED_WAIT_MS = 1000;
+
+export interface Identity {
+  tenantId: string;
+  agent: ReplicaAgent;
+}
+
+export interface AuthenticateDeps {
+  replica: Pick<Replica, 'findAgent' | 'findClient' | 'cursor' | 'waitFor'>;
+  tokens: AgentTokenVerifier;
+  /** `gatewayAudience` of this gateway. */
+  audience: string;
+  /** Told of each refusal: there is no record of one, since anybody could fill the disk so. */
+  onUnauthenticated(reason: string): void;
+}
+
+/**
+ * Step 1: who calls. A bearer token of this tenant's issuer, or HTTP Basic with the client id and
+ * secret. The agent itself always comes from the replica, so that what changed there holds for
+ * the next call, whatever a token says.
+ */
+export function authenticate(
+  call: RawCall,
+  deps: AuthenticateDeps,
+): StepResult<AgentCall> | Promise<StepResult<AgentCall>> {
+  const identity = identify(call.credential, call.audienceServerId, deps);
+  if (identity instanceof Promise) return identity.then((found) => withIdentity(call, found));
+  return withIdentity(call, identity);
+}
+
+function withIdentity(call: RawCall, identity: Identity | Deny): StepResult<AgentCall> {
+  if ('kind' in identity) return identity;
+  return proceed({ ...call, tenantId: identity.tenantId, agent: identity.agent });
+}
+
+/**
+ * Proves a credential.
+ *
+ * @param serverId the one server that is asked for, null for the unified gateway
+ * @returns at once, unless the replica has to catch up with the token
+ */
+export function identify(
+  credential: Credential,
+  serverId: string | null,
+  deps: AuthenticateDeps,
+): Identity | Deny | Promise<Identity | Deny> {
+  switch (credential.kind) {
+    case 'none':
+      return refuse('no_credential', 'bearer', deps);
+    case 'malformed':
+      return refuse('malformed_header', credential.challenge, deps);
+    case 'basic':
+      return identifyClient(credential.clientId, credential.secretHash, deps);
+    case 'bearer':
+      return identifyToken(credential.token, credential.tokenHash, serverId, deps);
+  }
+}
+
+// Compared with for an unknown client, so that its answer takes as long as a known one's.
+const NO_HASH = Buffer.alloc(32);
+
+function identifyClient(
+  clientId: string,
+  secretHash: Buffer,
+  deps: AuthenticateDeps,
+): Identity | Deny {
+  const client = deps.replica.findClient(clientId);
+  const stored = client ? Buffer.from(client.agent.secret_hash, 'hex') : NO_HASH;
+  const isEqual = stored.length === 32 && timingSafeEqual(stored, secretHash);
+  if (client === undefined || !isEqual) return refuse('bad_client_secret', 'basic', deps);
+  return { tenantId: client.tenantId, agent: client.agent };
+}
+
+function identifyToken(
+  token: string,
+  tokenHash: string,
+  serverId: string | null,
+  deps: AuthenticateDeps,
+): Identity | Deny | Promise<Identity | Deny> {
+  const verified = deps.tokens.verify(token, tokenHash);
+  if (typeof verified === 'string') return refuse(verified, 'bearer', deps);
+  const { tenantId, agentId, credentialVersion, feedSeq, audiences } = verified;
+  const isForUs =
+    audiences.includes(deps.audience) ||
+    (serverId !== null && audiences.includes(`${deps.audience}/${encodeURIComponent(serverId)}`));
+  if (!isForUs) return refuse('wrong_audience', 'bearer', deps);
+
+  const find = (): Identity | Deny => {
+    const agent = deps.replica.findAgent(tenantId, agentId);
+    if (agent === undefined) return refuse('unknown_agent', 'bearer', deps);
+    if (agent.credential_version !== credentialVersion) {
+      return refuse('credential_rotated', 'bearer', deps);
+    }
+    return { tenantId, agent };
+  };
+  if (deps.replica.cursor(tenantId) >= feedSeq) return find();
+  return deps.replica
+    .waitFor(tenantId, feedSeq, FEED_WAIT_MS)
+    .then((isThere) => (isThere ? find() : refuse('replica_behind', 'bearer', deps)));
+}
+
+const MESSAGES = {
+  basic: 'Unauthorized: the client id or the secret is wrong.',
+  bearer: 'Unauthorized: a valid, unexpired agent token is required.',
+};
+
+function refuse(reason: string, challenge: 'basic' | 'bearer', deps: AuthenticateDeps): Deny {
+  deps.onUnauthenticated(reason);
+  return {
+    kind: 'deny',
+    cause: 'unauthenticated',
+    message: MESSAGES[challenge],
+    reasons: [],
+    detail: reason,
+    challenge,
+  };
+}

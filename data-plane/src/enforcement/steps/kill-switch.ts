@@ -1,0 +1,38 @@
+import { effectiveAgentStatus } from '@governance/shared/facts';
+import type { Replica, ReplicaAgent } from '../../contracts.ts';
+import { type AgentCall, type Continue, type Deny, proceed } from '../calls.ts';
+
+export interface KillSwitchDeps {
+  replica: Pick<Replica, 'findKillSwitch'>;
+}
+
+/**
+ * Right after authentication: a suspended or deprovisioned agent, or one that the tenant's kill
+ * switch caught, gets nowhere. Its calls are recorded, since it is known whose they are.
+ */
+export function checkKillSwitch<C extends AgentCall>(
+  call: C,
+  deps: KillSwitchDeps,
+): Continue<C> | Deny {
+  return findBar(call.tenantId, call.agent, deps) ?? proceed(call);
+}
+
+/** The denial of an agent that may not act now, undefined for one that may. */
+export function findBar(
+  tenantId: string,
+  agent: ReplicaAgent,
+  { replica }: KillSwitchDeps,
+): Deny | undefined {
+  const killSwitch = replica.findKillSwitch(tenantId) ?? null;
+  const status = effectiveAgentStatus(agent, killSwitch);
+  if (status === 'active') return undefined;
+  const isCaught = agent.status === 'active';
+  return {
+    kind: 'deny',
+    cause: 'barred',
+    message: `Unauthorized: the agent is ${status}.`,
+    reasons: [],
+    detail: isCaught ? 'the kill switch is engaged' : `the agent is ${status}`,
+    challenge: 'bearer',
+  };
+}

@@ -1,0 +1,98 @@
+import type {
+  PolicyFault,
+  PolicyInput,
+  PolicyOutcome,
+  PolicyReason,
+} from '@governance/policies/contract';
+import {
+  type ClassifiedCall,
+  type Deny,
+  type Escalate,
+  type JudgedCall,
+  proceed,
+  type StepResult,
+} from '../calls.ts';
+
+export interface PolicyDeps {
+  dataPlaneId: string;
+  region: string | null;
+  /** Unix milliseconds. */
+  now(): number;
+  /** Raised when a policy used up its fuel: somebody has to look at it. */
+  onOutOfFuel(call: ClassifiedCall): void;
+}
+
+/** Step 5: what the tenant's policies say. Whatever is not a well-formed allow is none. */
+export function evaluatePolicy(call: ClassifiedCall, deps: PolicyDeps): StepResult<JudgedCall> {
+  const { rules } = call;
+  if (rules === null) return deny('no policy bundle is active', []);
+  const outcome: PolicyOutcome = rules.engine.evaluate(policyInput(call, deps));
+  if (!outcome.ok) {
+    if (outcome.fault === 'out_of_fuel') deps.onOutOfFuel(call);
+    return deny(FAULTS[outcome.fault], [], `${outcome.fault}: ${outcome.message}`);
+  }
+  const { decision, reasons } = outcome.verdict;
+  const said = reasons.filter((reason) => reason.rule === decision);
+  switch (decision) {
+    case 'allow':
+      return proceed({ ...call, rules, reasons: said });
+    case 'escalate':
+      return { kind: 'escalate', reasons: said } satisfies Escalate;
+    case 'deny':
+      return deny(said.length > 0 ? formatReasons(said) : 'no policy allows this call', said);
+  }
+}
+
+const FAULTS: Record<PolicyFault, string> = {
+  undefined: 'the policies gave no decision',
+  malformed_verdict: 'the policies gave no well-formed decision',
+  out_of_fuel: 'the policies took too long to decide',
+  out_of_memory: 'the policies used too much memory',
+  trap: 'the policies could not be evaluated',
+  builtin_error: 'a built-in function of the policies failed',
+  not_loaded: 'the policies are not loaded',
+};
+
+function deny(message: string, reasons: readonly PolicyReason[], detail?: string): Deny {
+  return { kind: 'deny', cause: 'policy', message, reasons, detail };
+}
+
+/** Reasons as one line, as agent and audit event see them. */
+export function formatReasons(reasons: readonly PolicyReason[]): string {
+  return reasons.map((reason) => `${reason.policy}: ${reason.message}`).join('; ');
+}
+
+function policyInput(call: ClassifiedCall, deps: PolicyDeps): PolicyInput {
+  const { agent } = call;
+  return {
+    agent: {
+      id: agent.id,
+      name: agent.name,
+      agent_type: agent.agent_type,
+      owner: agent.owner,
+      roles: agent.role_names,
+      permissions: agent.permissions,
+      risk_tier: agent.risk_tier,
+      risk_score: agent.risk_score,
+    },
+    request: {
+      tool_name: call.toolName,
+      action: call.action,
+      resource: call.target,
+      parameters: call.args,
+      mcp_server: call.serverId,
+      method: call.method,
+    },
+    requester: { id: call.requesterId, verified: false },
+    workflow: null,
+    delegation: null,
+    dlp: { findings_count: 0, max_severity: null, patterns: [] },
+    context: {
+      time: new Date(deps.now()).toISOString(),
+      data_plane: deps.dataPlaneId,
+      region: deps.region,
+      model: null,
+      agent_role: null,
+    },
+  };
+}

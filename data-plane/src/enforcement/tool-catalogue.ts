@@ -1,0 +1,121 @@
+/**
+ * What servers say of their tools, learned from `tools/list`. A call's action depends on it, so it
+ * must not depend on whether somebody happened to list the tools before: an unknown server is
+ * asked first. A server that does not answer leaves the tool's name to decide.
+ */
+import { LRUCache } from 'lru-cache';
+import type { ActiveRules } from '../contracts.ts';
+import type { ListedTool } from '../upstream/list-tools.ts';
+import type { AgentCall } from './calls.ts';
+import type { ToolHints } from './tool-action.ts';
+
+export interface ToolCatalogue {
+  /** The hints of the called tool, at once when its server's list is known and fresh. */
+  findHints(
+    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'toolName' | 'agent'>,
+    rules: ActiveRules | null,
+  ): ToolHints | undefined | Promise<ToolHints | undefined>;
+  /** Keeps what a list said. Part of a list adds to what is known. */
+  learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void;
+  /** The server said that its list changed. */
+  forget(tenantId: string, serverId: string): void;
+}
+
+export interface ToolCatalogueDeps {
+  /** Asks a server for all its tools, on behalf of an agent. */
+  listTools(
+    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent'>,
+    rules: ActiveRules,
+  ): Promise<ListedTool[]>;
+  /** Monotonic milliseconds. */
+  elapsed(): number;
+}
+
+interface Entry {
+  hints: Map<string, ToolHints>;
+  goodUntil: number;
+}
+
+const TTL_MS = 10 * 60_000;
+/** After a failure the server is left alone for as long. */
+const RETRY_MS = 5_000;
+/** A call waits no longer for a list; the list may still come for the next one. */
+const WAIT_MS = 5_000;
+const MAX_TOOLS = 10_000;
+
+/** Builds the catalogue. */
+export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
+  const entries = new LRUCache<string, Entry>({ max: 10_000 });
+  const loading = new Map<string, Promise<void>>();
+
+  function learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void {
+    const key = keyOf(tenantId, serverId);
+    const known = entries.get(key);
+    if (!isWhole && known === undefined) return;
+    const hints = isWhole ? new Map<string, ToolHints>() : (known?.hints ?? new Map());
+    for (const tool of tools.slice(0, MAX_TOOLS)) hints.set(tool.name, readHints(tool));
+    const goodUntil = isWhole ? deps.elapsed() + TTL_MS : (known?.goodUntil ?? 0);
+    entries.set(key, { hints, goodUntil });
+  }
+
+  async function load(
+    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent'>,
+    rules: ActiveRules,
+  ): Promise<void> {
+    try {
+      learn(call.tenantId, call.serverId, await deps.listTools(call, rules), true);
+    } catch {
+      // Fail closed: without a hint a tool's action is what its name says, else `execute`.
+      const hints = entries.get(keyOf(call.tenantId, call.serverId))?.hints ?? new Map();
+      const goodUntil = deps.elapsed() + RETRY_MS;
+      entries.set(keyOf(call.tenantId, call.serverId), { hints, goodUntil });
+    }
+  }
+
+  return {
+    learn,
+    forget(tenantId, serverId) {
+      const known = entries.get(keyOf(tenantId, serverId));
+      if (known !== undefined) known.goodUntil = 0;
+    },
+    findHints(call, rules) {
+      const key = keyOf(call.tenantId, call.serverId);
+      const known = entries.get(key);
+      if (known !== undefined && known.goodUntil > deps.elapsed()) {
+        return known.hints.get(call.toolName);
+      }
+      if (rules === null || !Object.hasOwn(rules.settings.mcp_servers, call.serverId)) {
+        return undefined;
+      }
+      let running = loading.get(key);
+      if (running === undefined) {
+        running = load(call, rules).finally(() => loading.delete(key));
+        loading.set(key, running);
+      }
+      return within(running, WAIT_MS).then(() => entries.get(key)?.hints.get(call.toolName));
+    },
+  };
+}
+
+function keyOf(tenantId: string, serverId: string): string {
+  return `${tenantId} ${serverId}`;
+}
+
+function readHints(tool: ListedTool): ToolHints {
+  const { annotations } = tool;
+  if (typeof annotations !== 'object' || annotations === null) return {};
+  const { readOnlyHint, destructiveHint } = annotations as Record<string, unknown>;
+  return {
+    readOnlyHint: typeof readOnlyHint === 'boolean' ? readOnlyHint : undefined,
+    destructiveHint: typeof destructiveHint === 'boolean' ? destructiveHint : undefined,
+  };
+}
+
+async function within(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
+}

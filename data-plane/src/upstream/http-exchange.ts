@@ -1,0 +1,163 @@
+/**
+ * One HTTP exchange with a Streamable HTTP server, on undici's dispatcher (its lower level: the
+ * request API's stream costs more than the rest of the hop). The answer is JSON or a stream of
+ * events; either way each message is handed on as a text, and none larger than the limit.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import { TextDecoder } from 'node:util';
+import { createParser, type EventSourceParser } from 'eventsource-parser';
+import type { Dispatcher } from 'undici';
+import { UpstreamFailure } from './upstream.ts';
+
+export interface ExchangeSink {
+  /** The head of the answer, before any message. */
+  onHead?(status: number, headers: IncomingHttpHeaders): void;
+  /** One JSON-RPC message, or the whole body where the status is no 2xx. */
+  onMessage(text: string, status: number): void;
+  /** The answer ended; `error` is an UpstreamFailure when it ended badly. Called once. */
+  onEnd(status: number, error: UpstreamFailure | null): void;
+}
+
+/** Bytes of an answer that is an error; only its kind matters. */
+const MAX_ERROR_BODY = 64 * 1024;
+
+/** A running exchange. `abort` ends it without a further call of the sink. */
+export class HttpExchange implements Dispatcher.DispatchHandler {
+  readonly #sink: ExchangeSink;
+  readonly #limit: number;
+  #controller: Dispatcher.DispatchController | null = null;
+  #mode: 'json' | 'events' | 'error' | 'ignore' = 'ignore';
+  #status = 0;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #events: EventSourceParser | null = null;
+  #decoder: TextDecoder | null = null;
+  #isOver = false;
+
+  constructor(sink: ExchangeSink, limit: number) {
+    this.#sink = sink;
+    this.#limit = limit;
+  }
+
+  abort(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#controller?.abort(new Error('the exchange was ended'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(new Error('the exchange was ended'));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200 || this.#isOver) return;
+    this.#status = status;
+    const type = headers['content-type'] ?? '';
+    if (status >= 300) this.#mode = 'error';
+    else if (type.startsWith('application/json')) this.#mode = 'json';
+    else if (type.startsWith('text/event-stream')) {
+      this.#mode = 'events';
+      this.#decoder = new TextDecoder('utf-8', { fatal: true });
+      this.#events = createParser({
+        maxBufferSize: this.#limit,
+        onEvent: (event) => {
+          // An event without data primes a resumption, which is not used here.
+          if (event.data !== '' && !this.#isOver) this.#deliver(event.data);
+        },
+        onError: (error) => {
+          if (error.type === 'max-buffer-size-exceeded') this.#fail(this.#tooLarge());
+        },
+      });
+    }
+    this.#sink.onHead?.(status, headers);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return;
+    switch (this.#mode) {
+      case 'json':
+        this.#bytes += chunk.length;
+        if (this.#bytes > this.#limit) this.#fail(this.#tooLarge());
+        else this.#chunks.push(chunk);
+        return;
+      case 'events':
+        try {
+          this.#events?.feed(this.#decoder?.decode(chunk, { stream: true }) ?? '');
+        } catch {
+          this.#fail(new UpstreamFailure('malformed', 'the stream is not valid UTF-8'));
+        }
+        return;
+      case 'error':
+        this.#bytes += chunk.length;
+        if (this.#bytes <= MAX_ERROR_BODY) this.#chunks.push(chunk);
+        return;
+      case 'ignore':
+        this.#bytes += chunk.length;
+        if (this.#bytes > MAX_ERROR_BODY) {
+          this.#fail(new UpstreamFailure('malformed', 'a body of an unknown content type'));
+        }
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return;
+    if (this.#mode === 'json' || this.#mode === 'error') {
+      const [first] = this.#chunks;
+      const body = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+      if (!isUtf8(body)) {
+        this.#fail(new UpstreamFailure('malformed', 'the answer is not valid UTF-8'));
+        return;
+      }
+      if (body.length > 0 || this.#mode === 'error') this.#deliver(body.toString('utf8'));
+    }
+    this.#end(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#end(new UpstreamFailure('unreachable', describe(error), { cause: error }));
+  }
+
+  #deliver(text: string): void {
+    if (text.length > this.#limit) {
+      this.#fail(this.#tooLarge());
+      return;
+    }
+    try {
+      this.#sink.onMessage(text, this.#status);
+    } catch (error) {
+      const failure =
+        error instanceof UpstreamFailure
+          ? error
+          : new UpstreamFailure('malformed', describe(error), { cause: error });
+      this.#fail(failure);
+    }
+  }
+
+  #tooLarge(): UpstreamFailure {
+    return new UpstreamFailure('too_large', `a message of more than ${this.#limit} bytes`);
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    const controller = this.#controller;
+    this.#end(failure);
+    controller?.abort(failure);
+  }
+
+  #end(error: UpstreamFailure | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#sink.onEnd(this.#status, error);
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const code = 'code' in error ? String(error.code) : error.name;
+  return error.message === '' ? code : `${code}: ${error.message}`;
+}

@@ -1,0 +1,115 @@
+/**
+ * One JSON-RPC request that is under way over HTTP: from its POST to the response with its id, to
+ * its time-out, or to its cancellation, whichever comes first.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { type ExchangeSink, HttpExchange } from './http-exchange.ts';
+import { serverRequestAnswer } from './initialize.ts';
+import { parseUpstreamMessages } from './message.ts';
+import {
+  type UpstreamAnswer,
+  type UpstreamExchange,
+  UpstreamFailure,
+  type UpstreamLimits,
+} from './upstream.ts';
+
+export interface HttpRequestHooks {
+  /** The headers of an answer with a 2xx status. */
+  onHeaders?: ((headers: IncomingHttpHeaders) => void) | undefined;
+  /** Sends the answer to a request of the server. */
+  reply(text: string): void;
+  /** The request was given up before the server answered. */
+  abandon(): void;
+  /** The HTTP exchange has ended. */
+  done(exchange: HttpExchange): void;
+}
+
+export class HttpRequest implements ExchangeSink {
+  readonly exchange: HttpExchange;
+  /** Rejects with UpstreamFailure. `session-gone` is an HTTP 404. */
+  readonly answer: Promise<UpstreamAnswer | 'session-gone'>;
+  isOver = false;
+  readonly #id: number;
+  readonly #caller: UpstreamExchange;
+  readonly #hooks: HttpRequestHooks;
+  readonly #timer: NodeJS.Timeout;
+  #resolve: (answer: UpstreamAnswer | 'session-gone') => void = () => undefined;
+  #reject: (failure: UpstreamFailure) => void = () => undefined;
+
+  constructor(
+    id: number,
+    caller: UpstreamExchange,
+    limits: UpstreamLimits,
+    hooks: HttpRequestHooks,
+  ) {
+    this.#id = id;
+    this.#caller = caller;
+    this.#hooks = hooks;
+    this.exchange = new HttpExchange(this, limits.messageBytes);
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#timer = setTimeout(() => this.#giveUp('timeout', 'no answer in time'), limits.timeoutMs);
+    caller.cancellation.onCancel = () => this.#giveUp('cancelled', 'the client cancelled it');
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    if (status < 300) this.#hooks.onHeaders?.(headers);
+  }
+
+  onMessage(text: string, status: number): void {
+    if (status < 300) {
+      this.#read(text);
+    } else if (status === 400) {
+      // A 400 at times carries the JSON-RPC error of this request; if not, the status says enough.
+      try {
+        this.#read(text);
+      } catch {
+        return;
+      }
+    }
+  }
+
+  onEnd(status: number, error: UpstreamFailure | null): void {
+    this.#hooks.done(this.exchange);
+    if (this.isOver) return;
+    this.#finish();
+    if (error !== null) this.#reject(error);
+    else if (status === 404) this.#resolve('session-gone');
+    else if (status >= 300) {
+      this.#reject(new UpstreamFailure('refused', `the server answered HTTP ${status}`));
+    } else {
+      this.#reject(new UpstreamFailure('malformed', 'the answer ended without a response'));
+    }
+  }
+
+  #read(text: string): void {
+    for (const message of parseUpstreamMessages(text)) {
+      if (message.kind === 'notification') {
+        if (!this.isOver) this.#caller.onNotification(message);
+      } else if (message.kind === 'request') {
+        this.#hooks.reply(serverRequestAnswer(message.id, message.method));
+      } else if (message.id === this.#id && !this.isOver) {
+        this.#finish();
+        const { ok, raw, value } = message;
+        this.#resolve({ kind: ok ? 'result' : 'error', raw, value });
+      }
+    }
+  }
+
+  #giveUp(kind: 'timeout' | 'cancelled', message: string): void {
+    if (this.isOver) return;
+    this.#finish();
+    this.#hooks.done(this.exchange);
+    this.exchange.abort();
+    this.#hooks.abandon();
+    this.#reject(new UpstreamFailure(kind, message));
+  }
+
+  #finish(): void {
+    this.isOver = true;
+    clearTimeout(this.#timer);
+    this.#caller.cancellation.onCancel = null;
+  }
+}

@@ -1,0 +1,324 @@
+/**
+ * An MCP session over Streamable HTTP (legacy revisions). A session that the server has forgotten
+ * (404) is opened again once; the call it was found with is then sent for the first time that
+ * anyone executes it, so nothing runs twice.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { HttpExchange } from './http-exchange.ts';
+import { HttpRequest } from './http-request.ts';
+import {
+  type ClientInfo,
+  cancelledText,
+  initializeMembers,
+  notificationText,
+  parseInitializeAnswer,
+  requestText,
+  serverRequestAnswer,
+} from './initialize.ts';
+import { parseUpstreamMessages } from './message.ts';
+import {
+  Cancellation,
+  type UpstreamAnswer,
+  type UpstreamExchange,
+  UpstreamFailure,
+  type UpstreamInfo,
+  type UpstreamLimits,
+  type UpstreamNotification,
+  type UpstreamRequest,
+  type UpstreamSession,
+} from './upstream.ts';
+
+export interface HttpSessionOptions {
+  url: string;
+  /** Kept connections for calls. */
+  dispatcher: Dispatcher;
+  /** Connections for streams that stay open for long. */
+  streams: Dispatcher;
+  /** The header that authenticates the gateway to the server, if any. */
+  findCredential(): Promise<[string, string] | null>;
+  isHostAllowed(host: string): boolean;
+  limits: UpstreamLimits;
+  client: ClientInfo;
+}
+
+interface OpenState {
+  info: UpstreamInfo;
+  sessionId: string | null;
+  /** Ready for undici: names and values in turn. */
+  headers: string[];
+}
+
+const NO_EXCHANGE: UpstreamExchange = {
+  onNotification: () => undefined,
+  cancellation: new Cancellation(),
+};
+
+const CLOSE_TIMEOUT_MS = 2000;
+const MAX_RELISTEN_MS = 30_000;
+
+export class HttpUpstreamSession implements UpstreamSession {
+  readonly #options: HttpSessionOptions;
+  readonly #origin: string;
+  readonly #path: string;
+  readonly #host: string;
+  readonly #running = new Set<HttpExchange>();
+  #state: OpenState | null = null;
+  #opening: Promise<OpenState> | null = null;
+  #nextId = 1;
+  #pending = 0;
+  #isClosed = false;
+  #listener: ((notification: UpstreamNotification) => void) | null = null;
+  #stream: HttpExchange | null = null;
+  #relistenMs = 1000;
+  #relistenTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: HttpSessionOptions) {
+    const url = new URL(options.url);
+    this.#options = options;
+    this.#origin = url.origin;
+    this.#path = url.pathname + url.search;
+    this.#host = url.hostname;
+  }
+
+  get pending(): number {
+    return this.#pending;
+  }
+
+  async open(): Promise<UpstreamInfo> {
+    return (this.#state ?? (await this.#open())).info;
+  }
+
+  async request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
+    if (exchange.cancellation.isCancelled)
+      throw new UpstreamFailure('cancelled', 'before it was sent');
+    this.#pending++;
+    try {
+      const state = this.#state ?? (await this.#open());
+      const answer = await this.#send(state, request, exchange);
+      if (answer !== 'session-gone') return answer;
+      this.#forget(state);
+      const again = await this.#send(this.#state ?? (await this.#open()), request, exchange);
+      if (again !== 'session-gone') return again;
+      throw new UpstreamFailure('refused', 'the server knows no session, not even a new one');
+    } finally {
+      this.#pending--;
+    }
+  }
+
+  notify(method: string): void {
+    if (this.#state !== null) this.#post(this.#state, notificationText(method));
+  }
+
+  listen(listener: ((notification: UpstreamNotification) => void) | null): void {
+    this.#listener = listener;
+    if (listener === null) this.#stopListening();
+    else this.#startListening();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#listener = null;
+    this.#stopListening();
+    for (const exchange of this.#running) exchange.abort();
+    this.#running.clear();
+    const state = this.#state;
+    this.#state = null;
+    if (state === null || state.sessionId === null) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => exchange.abort(), CLOSE_TIMEOUT_MS);
+      const timeout = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+      const exchange = new HttpExchange(
+        {
+          onMessage: () => undefined,
+          onEnd: () => {
+            clearTimeout(timer);
+            clearTimeout(timeout);
+            resolve();
+          },
+        },
+        this.#options.limits.messageBytes,
+      );
+      this.#dispatch(this.#options.dispatcher, 'DELETE', state.headers, null, exchange);
+    });
+  }
+
+  #open(): Promise<OpenState> {
+    this.#opening ??= this.#initialize().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async #initialize(): Promise<OpenState> {
+    if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
+    if (!this.#options.isHostAllowed(this.#host)) {
+      throw new UpstreamFailure('refused', `${this.#host} is not in SERVICE_UPSTREAM_ALLOW`);
+    }
+    let credential: [string, string] | null;
+    try {
+      credential = await this.#options.findCredential();
+    } catch (error) {
+      throw new UpstreamFailure('refused', 'the credential for the server cannot be opened', {
+        cause: error,
+      });
+    }
+    const base = [
+      ...['content-type', 'application/json'],
+      ...['accept', 'application/json, text/event-stream'],
+      ...['user-agent', `${this.#options.client.name}/${this.#options.client.version}`],
+      ...(credential ?? []),
+    ];
+    let sessionId: string | null = null;
+    const request = {
+      method: 'initialize',
+      members: initializeMembers(this.#options.client),
+      wantsProgress: false,
+    };
+    const provisional: OpenState = { info: NO_INFO, sessionId: null, headers: base };
+    const answer = await this.#send(provisional, request, NO_EXCHANGE, (headers) => {
+      const value = headers['mcp-session-id'];
+      if (typeof value === 'string' && /^[\x21-\x7e]{1,1024}$/.test(value)) sessionId = value;
+    });
+    if (answer === 'session-gone')
+      throw new UpstreamFailure('refused', 'no MCP server is there (404)');
+    const info = parseInitializeAnswer(answer);
+    const headers = [...base, 'mcp-protocol-version', info.protocolVersion];
+    if (sessionId !== null) headers.push('mcp-session-id', sessionId);
+    const state: OpenState = { info, sessionId, headers };
+    await this.#post(state, notificationText('notifications/initialized'));
+    if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
+    this.#state = state;
+    if (this.#listener !== null) this.#startListening();
+    return state;
+  }
+
+  #forget(state: OpenState): void {
+    if (this.#state !== state) return;
+    this.#state = null;
+    this.#stopListening();
+  }
+
+  #send(
+    state: OpenState,
+    request: UpstreamRequest,
+    exchange: UpstreamExchange,
+    onHeaders?: (headers: IncomingHttpHeaders) => void,
+  ): Promise<UpstreamAnswer | 'session-gone'> {
+    const id = this.#nextId++;
+    const { limits, dispatcher } = this.#options;
+    const pending = new HttpRequest(id, exchange, limits, {
+      onHeaders,
+      reply: (text) => this.#post(state, text),
+      abandon: () => {
+        // Nobody waits any more: the server may stop working on it (MCP, cancellation).
+        if (request.method !== 'initialize') this.#post(state, cancelledText(id));
+      },
+      done: (ended) => this.#running.delete(ended),
+    });
+    if (!pending.isOver) {
+      this.#running.add(pending.exchange);
+      const text = requestText(id, request);
+      this.#dispatch(dispatcher, 'POST', state.headers, text, pending.exchange);
+    }
+    return pending.answer;
+  }
+
+  /** Sends what has no answer: notifications and answers. Never rejects. */
+  #post(state: OpenState, text: string): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        exchange.abort();
+        resolve();
+      }, this.#options.limits.timeoutMs);
+      const exchange = new HttpExchange(
+        {
+          onMessage: () => undefined,
+          onEnd: () => {
+            clearTimeout(timer);
+            this.#running.delete(exchange);
+            resolve();
+          },
+        },
+        this.#options.limits.messageBytes,
+      );
+      this.#running.add(exchange);
+      this.#dispatch(this.#options.dispatcher, 'POST', state.headers, text, exchange);
+    });
+  }
+
+  #dispatch(
+    dispatcher: Dispatcher,
+    method: 'GET' | 'POST' | 'DELETE',
+    headers: string[],
+    body: string | null,
+    exchange: HttpExchange,
+  ): void {
+    const { timeoutMs } = this.#options.limits;
+    dispatcher.dispatch(
+      {
+        origin: this.#origin,
+        path: this.#path,
+        method,
+        headers,
+        body,
+        // Our own timer ends a request; these only end what it left behind.
+        headersTimeout: timeoutMs + 5000,
+        bodyTimeout: method === 'GET' ? 0 : timeoutMs + 5000,
+      },
+      exchange,
+    );
+  }
+
+  #startListening(): void {
+    const state = this.#state;
+    if (state === null || this.#stream !== null || this.#isClosed) return;
+    let status = 0;
+    const stream = new HttpExchange(
+      {
+        onHead: (code) => {
+          status = code;
+          if (code < 300) this.#relistenMs = 1000;
+        },
+        onMessage: (text) => {
+          if (status >= 300) return;
+          for (const message of parseUpstreamMessages(text)) {
+            if (message.kind === 'notification') this.#listener?.(message);
+            else if (message.kind === 'request') {
+              this.#post(state, serverRequestAnswer(message.id, message.method));
+            }
+          }
+        },
+        onEnd: () => {
+          if (this.#stream !== stream) return;
+          this.#stream = null;
+          // 405 and its like: the server offers no such stream.
+          if (status >= 400 && status < 500) return;
+          this.#relistenTimer = setTimeout(() => this.#startListening(), this.#relistenMs);
+          this.#relistenTimer.unref();
+          this.#relistenMs = Math.min(this.#relistenMs * 2, MAX_RELISTEN_MS);
+        },
+      },
+      this.#options.limits.messageBytes,
+    );
+    this.#stream = stream;
+    const headers = state.headers.map((value) =>
+      value === 'application/json, text/event-stream' ? 'text/event-stream' : value,
+    );
+    this.#dispatch(this.#options.streams, 'GET', headers.slice(2), null, stream);
+  }
+
+  #stopListening(): void {
+    if (this.#relistenTimer !== null) clearTimeout(this.#relistenTimer);
+    this.#relistenTimer = null;
+    this.#stream?.abort();
+    this.#stream = null;
+  }
+}
+
+const NO_INFO: UpstreamInfo = {
+  protocolVersion: '',
+  serverInfo: {},
+  capabilities: {},
+  instructions: null,
+};

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { UpstreamAnswer, UpstreamInfo } from './upstream.ts';
+import { UpstreamFailure } from './upstream.ts';
+
+/** The revisions of MCP that the gateway speaks to servers, the best first. */
+export const UPSTREAM_REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+
+/** The gateway as it introduces itself to servers. */
+export interface ClientInfo {
+  name: string;
+  version: string;
+}
+
+/** The members of `initialize`'s params. No capability: sampling, roots and the like are refused. */
+export function initializeMembers(client: ClientInfo): string {
+  return (
+    `"protocolVersion":"${UPSTREAM_REVISIONS[0]}","capabilities":{},` +
+    `"clientInfo":${JSON.stringify(client)}`
+  );
+}
+
+const InitializeResult = z.looseObject({
+  protocolVersion: z.enum(UPSTREAM_REVISIONS),
+  capabilities: z.record(z.string(), z.unknown()),
+  serverInfo: z.record(z.string(), z.unknown()),
+  instructions: z.string().optional(),
+});
+
+/** Reads the answer to `initialize`. Throws UpstreamFailure where it is none to work with. */
+export function parseInitializeAnswer(answer: UpstreamAnswer): UpstreamInfo {
+  if (answer.kind === 'error') {
+    throw new UpstreamFailure(
+      'refused',
+      `initialize was answered with ${answer.raw.slice(0, 200)}`,
+    );
+  }
+  const parsed = InitializeResult.safeParse(answer.value);
+  if (!parsed.success) {
+    throw new UpstreamFailure('malformed', `initialize: ${z.prettifyError(parsed.error)}`);
+  }
+  const { protocolVersion, capabilities, serverInfo, instructions } = parsed.data;
+  return { protocolVersion, capabilities, serverInfo, instructions: instructions ?? null };
+}
+
+/** The whole text of a request. Its id is its progress token too. */
+export function requestText(
+  id: number,
+  request: { method: string; members: string; wantsProgress: boolean },
+): string {
+  const meta = request.wantsProgress ? `"_meta":{"progressToken":${id}}` : '';
+  const comma = meta !== '' && request.members !== '' ? ',' : '';
+  const method = JSON.stringify(request.method);
+  return `{"jsonrpc":"2.0","id":${id},"method":${method},"params":{${request.members}${comma}${meta}}}`;
+}
+
+/** A notification without params. */
+export function notificationText(method: string): string {
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)}}`;
+}
+
+/** Tells a server that nobody waits for a request any more. */
+export function cancelledText(id: number): string {
+  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
+}
+
+/**
+ * The answer to a request of the server. A ping is answered; everything else would act on the
+ * agent (sampling, elicitation) or tell of it (roots), and the gateway declares none of it.
+ */
+export function serverRequestAnswer(id: string | number, method: string): string {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
+  if (method === 'ping') return `${head}"result":{}}`;
+  return `${head}"error":{"code":-32601,"message":"The client does not support this method."}}`;
+}

@@ -1,0 +1,52 @@
+/** Cuts a byte stream into lines of UTF-8 with a limit: what is longer is dropped to its end. */
+export interface LineSink {
+  onLine(line: string): void;
+  /** Once for each line over the limit. */
+  onTooLong(): void;
+}
+
+const NEWLINE = 0x0a;
+
+export class LineReader {
+  readonly #limit: number;
+  readonly #sink: LineSink;
+  #parts: Buffer[] = [];
+  #length = 0;
+  #isDropping = false;
+
+  /** @param limit bytes of a line, at most */
+  constructor(limit: number, sink: LineSink) {
+    this.#limit = limit;
+    this.#sink = sink;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, start);
+      if (end < 0) break;
+      this.#add(chunk.subarray(start, end));
+      this.#flush();
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#add(chunk.subarray(start));
+  }
+
+  #add(part: Buffer): void {
+    if (this.#isDropping) return;
+    this.#length += part.length;
+    if (this.#length > this.#limit) {
+      this.#isDropping = true;
+      this.#parts = [];
+      this.#sink.onTooLong();
+    } else this.#parts.push(part);
+  }
+
+  #flush(): void {
+    const line = this.#isDropping ? null : Buffer.concat(this.#parts).toString('utf8');
+    this.#parts = [];
+    this.#length = 0;
+    this.#isDropping = false;
+    if (line !== null) this.#sink.onLine(line);
+  }
+}

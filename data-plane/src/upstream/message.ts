@@ -1,0 +1,87 @@
+/**
+ * JSON-RPC messages of a server, read strictly (a server is no more trusted than a client) but
+ * passed on verbatim: a 64-bit number in a result must reach the agent as it was written.
+ */
+import { parseStrictJson } from '@governance/shared/strict-json';
+import { UpstreamFailure } from './upstream.ts';
+
+export type UpstreamMessage =
+  | {
+      kind: 'response';
+      id: unknown;
+      ok: boolean;
+      /** The JSON of `result` or `error`, as written. */
+      raw: string;
+      value: unknown;
+    }
+  | { kind: 'request'; id: string | number; method: string }
+  | {
+      kind: 'notification';
+      method: string;
+      params: Record<string, unknown> | undefined;
+    };
+
+const MAX_DEPTH = 128;
+
+/**
+ * Reads what a server sent.
+ *
+ * @param text one message, or a batch of revision 2025-03-26
+ * @throws UpstreamFailure `malformed` when it is no JSON-RPC 2.0
+ */
+export function parseUpstreamMessages(text: string): UpstreamMessage[] {
+  const memberSpans: number[] = [];
+  let value: unknown;
+  try {
+    value = parseStrictJson(text, { maxDepth: MAX_DEPTH, numbers: 'any', memberSpans });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'unknown';
+    throw new UpstreamFailure('malformed', `the server's message was refused: ${why}`);
+  }
+  if (!Array.isArray(value)) return [parseMessage(value, text, memberSpans)];
+  return value.map((item) => parseMessage(item, null, []));
+}
+
+function parseMessage(value: unknown, text: string | null, spans: number[]): UpstreamMessage {
+  if (!isObject(value) || value.jsonrpc !== '2.0') throw malformed('no JSON-RPC 2.0 message');
+  if ('method' in value) {
+    const { method, id, params } = value;
+    if (typeof method !== 'string') throw malformed('a method that is no text');
+    if (id === undefined) {
+      return { kind: 'notification', method, params: isObject(params) ? params : undefined };
+    }
+    if (typeof id !== 'string' && typeof id !== 'number') throw malformed('a request without id');
+    return { kind: 'request', id, method };
+  }
+  const ok = 'result' in value;
+  if (ok === 'error' in value) throw malformed('neither a result nor an error');
+  const part = ok ? value.result : value.error;
+  if (!isObject(part)) throw malformed('a result or error that is no object');
+  if (!ok && (!Number.isInteger(part.code) || typeof part.message !== 'string')) {
+    throw malformed('an error without code or message');
+  }
+  const raw = rawMember(value, ok ? 'result' : 'error', text, spans) ?? JSON.stringify(part);
+  return { kind: 'response', id: value.id, ok, raw, value: part };
+}
+
+/** The text of a member, where the order of the parsed members is the order of the text. */
+function rawMember(
+  message: Record<string, unknown>,
+  name: string,
+  text: string | null,
+  spans: number[],
+): string | null {
+  const names = Object.keys(message);
+  const at = names.indexOf(name);
+  // Keys that look like array indexes are enumerated first, whatever the text says.
+  if (text === null || names.some((key) => key >= '0' && key < ':')) return null;
+  return text.slice(spans[at * 2], spans[at * 2 + 1]).trim();
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function malformed(what: string): UpstreamFailure {
+  return new UpstreamFailure('malformed', `the server sent ${what}`);
+}

@@ -1,0 +1,238 @@
+/**
+ * The sessions with MCP servers: one for each (tenant, server, agent), opened with the first
+ * request, shared by all of the agent's own MCP sessions, closed when idle. Both numbers are
+ * bounded: what is idle the longest makes room.
+ */
+import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { Logger } from 'pino';
+import { Agent, type Dispatcher } from 'undici';
+import type { AddressPolicy } from './address-policy.ts';
+import { credentialHeader, UpstreamCredential } from './credential.ts';
+import { HttpUpstreamSession } from './http-session.ts';
+import type { ClientInfo } from './initialize.ts';
+import type { StdioServers } from './servers-file.ts';
+import { StdioUpstreamSession } from './stdio-session.ts';
+import {
+  UpstreamFailure,
+  type UpstreamLimits,
+  type UpstreamNotification,
+  type UpstreamSession,
+} from './upstream.ts';
+
+export interface UpstreamPoolOptions {
+  limits: UpstreamLimits;
+  client: ClientInfo;
+  stdioServers: StdioServers;
+  addresses: AddressPolicy;
+  /** Connections to one origin, at most. */
+  connections: number;
+  maxSessions: number;
+  maxProcesses: number;
+  idleMs: number;
+  findSealedCredential(tenantId: string, serverId: string): string | undefined;
+  /** Opens what `findSealedCredential` gave; its result is checked here. */
+  openCredential(sealed: string): Promise<unknown>;
+  /** Everything a server sends of its own accord, whoever listens. */
+  onNotification(tenantId: string, serverId: string, notification: UpstreamNotification): void;
+  log: Pick<Logger, 'info' | 'warn'>;
+}
+
+export type ServerNotificationListener = (
+  serverId: string,
+  notification: UpstreamNotification,
+) => void;
+
+export interface UpstreamPool {
+  /** The agent's session with a server. Throws UpstreamFailure where there can be none. */
+  find(tenantId: string, server: McpServerSetting, agentId: string): UpstreamSession;
+  /**
+   * Listens for what an agent's servers send of their own accord.
+   *
+   * @param serverId one server, null for all
+   * @returns ends it
+   */
+  listen(
+    tenantId: string,
+    agentId: string,
+    serverId: string | null,
+    listener: ServerNotificationListener,
+  ): () => void;
+  counts(): { http: number; stdio: number };
+  close(): Promise<void>;
+}
+
+interface Entry {
+  tenantId: string;
+  agentId: string;
+  serverId: string;
+  transport: McpServerSetting['transport'];
+  /** Where it leads: the registry may give a server another address. */
+  address: string | null;
+  sealed: string | undefined;
+  session: UpstreamSession;
+  usedAt: number;
+}
+
+const SWEEP_MS = 30_000;
+
+/** Builds the pool. Its dispatcher and its processes end with `close`. */
+export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
+  const entries = new Map<string, Entry>();
+  const listeners = new Map<
+    string,
+    Set<{ serverId: string | null; fn: ServerNotificationListener }>
+  >();
+  const dispatcher = createDispatcher(options, options.connections);
+  const streams = createDispatcher(options, options.maxSessions);
+  const sweep = setInterval(closeIdle, SWEEP_MS);
+  sweep.unref();
+
+  function find(tenantId: string, server: McpServerSetting, agentId: string): UpstreamSession {
+    const key = `${tenantId} ${agentId} ${server.server_id}`;
+    const address = server.transport === 'stdio' ? server.local_name : server.url;
+    const sealed = options.findSealedCredential(tenantId, server.server_id);
+    const known = entries.get(key);
+    if (known !== undefined) {
+      if (
+        known.address === address &&
+        known.transport === server.transport &&
+        known.sealed === sealed
+      ) {
+        known.usedAt = performance.now();
+        return known.session;
+      }
+      drop(key, known);
+    }
+    makeRoom(server.transport);
+    const entry: Entry = {
+      tenantId,
+      agentId,
+      serverId: server.server_id,
+      transport: server.transport,
+      address,
+      sealed,
+      session: createSession(server, sealed),
+      usedAt: performance.now(),
+    };
+    entries.set(key, entry);
+    attach(entry);
+    return entry.session;
+  }
+
+  function createSession(server: McpServerSetting, sealed: string | undefined): UpstreamSession {
+    const { limits, client, log } = options;
+    if (server.transport === 'stdio') {
+      const name = server.local_name ?? '';
+      const command = options.stdioServers.get(name);
+      if (command === undefined) {
+        throw new UpstreamFailure('refused', `no server ${name} in SERVICE_MCP_SERVERS_FILE`);
+      }
+      return new StdioUpstreamSession({ name, server: command, limits, client, log });
+    }
+    const url = server.url ?? '';
+    if (!URL.canParse(url) || !/^https?:\/\/[^@]*$/.test(url)) {
+      throw new UpstreamFailure('refused', `the server ${server.server_id} has no usable address`);
+    }
+    return new HttpUpstreamSession({
+      url,
+      dispatcher,
+      streams,
+      limits,
+      client,
+      isHostAllowed: options.addresses.isHostAllowed,
+      findCredential: async () => {
+        if (sealed === undefined) return null;
+        return credentialHeader(UpstreamCredential.parse(await options.openCredential(sealed)));
+      },
+    });
+  }
+
+  function drop(key: string, entry: Entry): void {
+    entries.delete(key);
+    void entry.session.close();
+  }
+
+  function makeRoom(transport: Entry['transport']): void {
+    const max = transport === 'stdio' ? options.maxProcesses : options.maxSessions;
+    const same = [...entries].filter(([, entry]) => entry.transport === transport);
+    if (same.length < max) return;
+    const idle = same.filter(([, entry]) => entry.session.pending === 0);
+    const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);
+    if (oldest === undefined) {
+      throw new UpstreamFailure('unreachable', 'too many sessions with MCP servers are in use');
+    }
+    drop(...oldest);
+  }
+
+  function closeIdle(): void {
+    const before = performance.now() - options.idleMs;
+    for (const [key, entry] of entries) {
+      const isUsed = entry.session.pending > 0 || hasListener(entry);
+      if (!isUsed && entry.usedAt < before) drop(key, entry);
+    }
+  }
+
+  function heard(entry: Entry, notification: UpstreamNotification): void {
+    options.onNotification(entry.tenantId, entry.serverId, notification);
+    for (const { serverId, fn } of listeners.get(`${entry.tenantId} ${entry.agentId}`) ?? []) {
+      if (serverId === null || serverId === entry.serverId) fn(entry.serverId, notification);
+    }
+  }
+
+  function hasListener(entry: Entry): boolean {
+    for (const { serverId } of listeners.get(`${entry.tenantId} ${entry.agentId}`) ?? []) {
+      if (serverId === null || serverId === entry.serverId) return true;
+    }
+    return false;
+  }
+
+  // Over stdio notifications come anyway; over HTTP they cost a connection, so only for a listener.
+  function attach(entry: Entry): void {
+    const wanted = entry.transport === 'stdio' || hasListener(entry);
+    entry.session.listen(wanted ? (notification) => heard(entry, notification) : null);
+  }
+
+  function reattach(tenantId: string, agentId: string): void {
+    for (const entry of entries.values()) {
+      if (entry.tenantId === tenantId && entry.agentId === agentId) attach(entry);
+    }
+  }
+
+  return {
+    find,
+    listen(tenantId, agentId, serverId, fn) {
+      const key = `${tenantId} ${agentId}`;
+      const own = { serverId, fn };
+      const set = listeners.get(key) ?? new Set();
+      listeners.set(key, set.add(own));
+      reattach(tenantId, agentId);
+      return () => {
+        if (!set.delete(own)) return;
+        if (set.size === 0) listeners.delete(key);
+        reattach(tenantId, agentId);
+      };
+    },
+    counts() {
+      let stdio = 0;
+      for (const entry of entries.values()) if (entry.transport === 'stdio') stdio++;
+      return { http: entries.size - stdio, stdio };
+    },
+    async close() {
+      clearInterval(sweep);
+      const open = [...entries.values()];
+      entries.clear();
+      listeners.clear();
+      await Promise.all(open.map((entry) => entry.session.close()));
+      await Promise.all([dispatcher.destroy(), streams.destroy()]);
+    },
+  };
+}
+
+function createDispatcher({ addresses }: UpstreamPoolOptions, connections: number): Dispatcher {
+  return new Agent({
+    connections,
+    pipelining: 1,
+    keepAliveTimeout: 30_000,
+    connect: { timeout: 10_000, lookup: addresses.lookup },
+  });
+}

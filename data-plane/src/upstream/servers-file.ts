@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+
+/** One stdio server: a command that the operator of this host lets the data plane run. */
+export const StdioServer = z.strictObject({
+  command: z.string().min(1),
+  args: z.array(z.string()).default([]),
+  /** The whole environment beside PATH and HOME: the service's own is not passed on. */
+  env: z.record(z.string(), z.string()).default({}),
+  cwd: z.string().optional(),
+});
+export type StdioServer = z.infer<typeof StdioServer>;
+
+const ServersFile = z.strictObject({ servers: z.record(z.string().min(1), StdioServer) });
+
+export type StdioServers = ReadonlyMap<string, StdioServer>;
+
+/**
+ * Reads SERVICE_MCP_SERVERS_FILE. Commands come from this file alone: what the API registers only
+ * names one of them.
+ *
+ * @param path the file; null or '' for none. A relative `cwd` starts at the file's folder.
+ * @throws Error that names the file and what is wrong with it
+ */
+export function readStdioServers(path: string | null): StdioServers {
+  if (path === null || path === '') return new Map();
+  let parsed: z.infer<typeof ServersFile>;
+  try {
+    parsed = ServersFile.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    throw new Error(`SERVICE_MCP_SERVERS_FILE ${path}: ${why}`, { cause: error });
+  }
+  const folder = dirname(resolve(path));
+  return new Map(
+    Object.entries(parsed.servers).map(([name, server]) => [
+      name,
+      { ...server, cwd: server.cwd === undefined ? folder : resolve(folder, server.cwd) },
+    ]),
+  );
+}

@@ -1,0 +1,106 @@
+/**
+ * An MCP server as the gateway uses it: one MCP session of its own, over Streamable HTTP or stdio,
+ * for one agent of one tenant. The gateway terminates MCP: ids and progress tokens on this side
+ * are its own.
+ */
+
+export interface UpstreamInfo {
+  protocolVersion: string;
+  serverInfo: Record<string, unknown>;
+  /** The server's `capabilities` as it declared them. */
+  capabilities: Record<string, unknown>;
+  instructions: string | null;
+}
+
+export interface UpstreamRequest {
+  method: string;
+  /** The members of `params` as JSON without the braces, '' for none. */
+  members: string;
+  /** Whether the server is given a progress token. */
+  wantsProgress: boolean;
+}
+
+/** A notification of a server. `params` are what it wrote, parsed. */
+export interface UpstreamNotification {
+  method: string;
+  params: Record<string, unknown> | undefined;
+}
+
+/** What belongs to one request while it is under way. */
+export interface UpstreamExchange {
+  /** Progress of this request, and whatever else the server sends along with its answer. */
+  onNotification(notification: UpstreamNotification): void;
+  readonly cancellation: Cancellation;
+}
+
+/** The server's answer to a request: a result, or a JSON-RPC error of its own. */
+export interface UpstreamAnswer {
+  readonly kind: 'result' | 'error';
+  /** The JSON of `result` or `error` as the server wrote it. */
+  readonly raw: string;
+  readonly value: unknown;
+}
+
+export type UpstreamFailureKind =
+  | 'unreachable'
+  | 'timeout'
+  | 'too_large'
+  | 'malformed'
+  | 'refused'
+  | 'cancelled';
+
+/** Why there is no answer. The message is for the log and the record, not for the agent. */
+export class UpstreamFailure extends Error {
+  readonly kind: UpstreamFailureKind;
+
+  constructor(kind: UpstreamFailureKind, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'UpstreamFailure';
+    this.kind = kind;
+  }
+}
+
+export interface UpstreamSession {
+  /** Connects if need be. Throws UpstreamFailure. */
+  open(): Promise<UpstreamInfo>;
+  /** Sends a request, connecting if need be. Throws UpstreamFailure, and nothing else. */
+  request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer>;
+  /** Sends a notification if the session is open. Never throws. */
+  notify(method: string): void;
+  /** Starts or ends listening for what the server sends of its own accord. */
+  listen(listener: ((notification: UpstreamNotification) => void) | null): void;
+  /** How many requests are under way. */
+  readonly pending: number;
+  /** Ends the session and fails what is under way. Never throws. */
+  close(): Promise<void>;
+}
+
+/** Ends one request early. Lighter than an AbortController, of which each call would need one. */
+export class Cancellation {
+  #isCancelled = false;
+  #listener: (() => void) | null = null;
+
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  /** The one who has to act on it; called at once when it is cancelled already. */
+  set onCancel(listener: (() => void) | null) {
+    this.#listener = listener;
+    if (listener !== null && this.#isCancelled) listener();
+  }
+
+  cancel(): void {
+    if (this.#isCancelled) return;
+    this.#isCancelled = true;
+    this.#listener?.();
+  }
+}
+
+/** Limits that hold for every upstream. */
+export interface UpstreamLimits {
+  /** Milliseconds until a request is given up. */
+  timeoutMs: number;
+  /** Bytes of one JSON-RPC message, at most. */
+  messageBytes: number;
+}

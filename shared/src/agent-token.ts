@@ -1,0 +1,47 @@
+/**
+ * The agent token as both planes agree on it: a JWT that the control plane signs and a data plane
+ * verifies (specification 1, sections 2 and 5). Roles and permissions in it are information for
+ * the agent; enforcement reads them from its replica.
+ */
+import { z } from 'zod';
+import { RiskTier } from './ledger-record.ts';
+import { Id } from './text.ts';
+
+/** The `typ` header, so that no token of another class passes for an agent's (RFC 8725 3.11). */
+export const AGENT_TOKEN_TYP = 'agent+jwt';
+
+/** The one algorithm (specification 1, section 1). */
+export const AGENT_TOKEN_ALG = 'RS256';
+
+/** Seconds an agent token lives at most. */
+export const AGENT_TOKEN_MAX_SECONDS = 15 * 60;
+
+export const AgentTokenClaims = z.looseObject({
+  iss: z.string(),
+  /** `gatewayAudience`, or narrowed to one server by `gatewayAudience(url, serverId)`. */
+  aud: z.union([z.string(), z.array(z.string())]),
+  /** The agent's id. */
+  sub: Id,
+  iat: z.int(),
+  exp: z.int(),
+  jti: z.string(),
+  tenant_id: Id,
+  /** The feed entry from which on the token is valid: a replica that is behind waits for it. */
+  feed_seq: z.int().nonnegative(),
+  credential_version: z.int().positive(),
+  roles: z.array(z.string()),
+  permissions: z.array(z.string()),
+  risk_tier: RiskTier,
+});
+export type AgentTokenClaims = z.infer<typeof AgentTokenClaims>;
+
+/**
+ * The `aud` of agent tokens, which is also the `resource` of the protected-resource metadata.
+ *
+ * @param publicUrl the service's public address, with or without a slash at its end
+ * @param serverId narrows the token to one MCP server
+ */
+export function gatewayAudience(publicUrl: string, serverId?: string): string {
+  const gateway = `${publicUrl.replace(/\/+$/, '')}/mcp/v1`;
+  return serverId === undefined ? gateway : `${gateway}/${encodeURIComponent(serverId)}`;
+}
