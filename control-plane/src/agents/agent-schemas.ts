@@ -1,0 +1,109 @@
+import { AgentStatus } from '@governance/shared/facts';
+import { RiskTier } from '@governance/shared/ledger-record';
+import { Id } from '@governance/shared/text';
+import { z } from 'zod';
+import { Description, Name, pageQuery } from '../platform/http/schemas.ts';
+import type { Agent } from './agent.ts';
+import type { AgentAsHeld } from './agent-service.ts';
+
+export const AgentParams = z.object({ id: Id });
+export const AgentRoleParams = z.object({ id: Id, role_id: Id });
+
+export const AgentQuery = z.object({
+  status: AgentStatus.optional(),
+  ...pageQuery({ default: 50, max: 200 }),
+});
+
+export const NewAgentBody = z.strictObject({
+  name: Name,
+  agent_type: Name,
+  owner: Name,
+  description: Description.default(''),
+});
+
+export const AgentPatchBody = z.strictObject({
+  name: Name.optional(),
+  description: Description.optional(),
+  status: AgentStatus.optional(),
+});
+
+export const AssignRoleBody = z.strictObject({ role_id: Id });
+
+const listed = {
+  id: z.string(),
+  name: z.string(),
+  agent_type: z.string(),
+  owner: z.string(),
+  /** The status that holds: an active agent under the kill switch is suspended. */
+  status: AgentStatus,
+  risk_score: z.number(),
+  risk_tier: RiskTier,
+  client_id: z.string(),
+  created_at: z.string(),
+  baseline_status: z.string(),
+  has_recent_drift: z.boolean(),
+};
+
+export const AgentList = z.object({ agents: z.array(z.object(listed)), total: z.int() });
+
+export const AgentView = z
+  .object({
+    ...listed,
+    description: z.string(),
+    updated_at: z.string(),
+    /** Of its credentials; raised by each rotation. */
+    credential_version: z.int(),
+    roles: z.array(z.object({ id: z.string(), name: z.string(), description: z.string() })),
+    /** Of all its roles together. */
+    permissions: z.array(z.string()),
+    resource_scopes: z.array(z.string()),
+  })
+  .meta({ id: 'Agent' });
+
+export const CreatedAgent = z.object({
+  id: z.string(),
+  name: z.string(),
+  client_id: z.string(),
+  client_secret: z.string(),
+  status: AgentStatus,
+  created_at: z.string(),
+});
+
+export const RotatedAgent = z.object({
+  id: z.string(),
+  client_id: z.string(),
+  client_secret: z.string(),
+  rotated_at: z.string(),
+});
+
+export function toListed(agent: Agent): z.input<typeof AgentList>['agents'][number] {
+  return {
+    id: agent.id,
+    name: agent.name,
+    agent_type: agent.agentType,
+    owner: agent.owner,
+    status: agent.status,
+    risk_score: agent.riskScore,
+    risk_tier: agent.riskTier,
+    client_id: agent.clientId,
+    created_at: agent.createdAt.toISOString(),
+    baseline_status: agent.baselineStatus,
+    has_recent_drift: agent.hasRecentDrift,
+  };
+}
+
+export function toView(agent: AgentAsHeld): z.input<typeof AgentView> {
+  return {
+    ...toListed(agent),
+    description: agent.description,
+    updated_at: agent.updatedAt.toISOString(),
+    credential_version: agent.credentialVersion,
+    roles: agent.roles.map(({ id, name, description }) => ({ id, name, description })),
+    permissions: union(agent.roles.map((role) => role.permissions)),
+    resource_scopes: union(agent.roles.map((role) => role.resourceScopes)),
+  };
+}
+
+function union(lists: string[][]): string[] {
+  return [...new Set(lists.flat())].sort();
+}

@@ -1,0 +1,161 @@
+import type { AgentStatus } from '@governance/shared/facts';
+import type { RiskTier } from '@governance/shared/ledger-record';
+import type { Prisma } from '../platform/generated/client.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { Agent, KillSwitchState } from './agent.ts';
+
+export interface NewAgent {
+  id: string;
+  name: string;
+  agentType: string;
+  owner: string;
+  description: string;
+  clientId: string;
+  secretHash: string;
+  now: Date;
+}
+
+export type AgentChange = Partial<
+  Pick<
+    Agent,
+    | 'name'
+    | 'description'
+    | 'status'
+    | 'secretHash'
+    | 'credentialVersion'
+    | 'killReleasedGeneration'
+  >
+>;
+
+export interface AgentPage {
+  status: AgentStatus | undefined;
+  limit: number;
+  offset: number;
+}
+
+export interface RoleOfAgent {
+  id: string;
+  name: string;
+  description: string;
+  permissions: string[];
+  resourceScopes: string[];
+}
+
+export interface AgentStore {
+  create(agent: NewAgent): Promise<Agent>;
+  find(id: string): Promise<Agent | undefined>;
+  /** Holds the agent for this transaction, so that its facts follow each other as its rows do. */
+  lock(id: string): Promise<Agent | undefined>;
+  update(id: string, change: AgentChange, now: Date): Promise<Agent>;
+  /** Newest first; filtered by the status that holds under the kill switch. */
+  list(page: AgentPage, killSwitch: KillSwitchState): Promise<{ agents: Agent[]; total: number }>;
+  /** Of the status in the row, whatever the kill switch says. */
+  countActive(): Promise<number>;
+  /** Active in its row, and not released from this generation of the kill switch. */
+  countCaught(generation: number): Promise<number>;
+  rolesOf(id: string): Promise<RoleOfAgent[]>;
+  /** @returns false when it had the role already */
+  addRole(id: string, roleId: string, now: Date): Promise<boolean>;
+  /** @returns false when it did not have the role */
+  removeRole(id: string, roleId: string): Promise<boolean>;
+}
+
+const WITH_ROLES = {
+  roles: { select: { roleId: true }, orderBy: { roleId: 'asc' } },
+} satisfies Prisma.AgentInclude;
+type Row = Prisma.AgentGetPayload<{ include: typeof WITH_ROLES }>;
+
+export function agentStore({ db, scope }: TenantTransaction): AgentStore {
+  const { tenantId } = scope;
+  const at = (id: string) => ({ tenantId_id: { tenantId, id } });
+  const find = async (id: string) => {
+    const row = await db.agent.findUnique({ where: at(id), include: WITH_ROLES });
+    return row ? toAgent(row) : undefined;
+  };
+  return {
+    find,
+    create: async ({ now, ...agent }) =>
+      toAgent(
+        await db.agent.create({
+          data: { tenantId, ...agent, createdAt: now, updatedAt: now },
+          include: WITH_ROLES,
+        }),
+      ),
+    lock: async (id) => {
+      await db.$queryRaw`
+        SELECT 1 FROM agents WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid FOR UPDATE`;
+      return find(id);
+    },
+    update: async (id, change, now) =>
+      toAgent(
+        await db.agent.update({
+          where: at(id),
+          data: { ...change, updatedAt: now },
+          include: WITH_ROLES,
+        }),
+      ),
+    list: async ({ status, limit, offset }, killSwitch) => {
+      const where = { tenantId, ...(status ? whereStatusHolds(status, killSwitch) : {}) };
+      const [rows, total] = [
+        await db.agent.findMany({
+          where,
+          include: WITH_ROLES,
+          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+          take: limit,
+          skip: offset,
+        }),
+        await db.agent.count({ where }),
+      ];
+      return { agents: rows.map(toAgent), total };
+    },
+    countActive: () => db.agent.count({ where: { tenantId, status: 'active' } }),
+    countCaught: (generation) =>
+      db.agent.count({
+        where: { tenantId, status: 'active', killReleasedGeneration: { lt: generation } },
+      }),
+    rolesOf: (id) =>
+      db.role.findMany({
+        where: { tenantId, agents: { some: { tenantId, agentId: id } } },
+        select: {
+          id: true,
+          name: true,
+          description: true,
+          permissions: true,
+          resourceScopes: true,
+        },
+        orderBy: { name: 'asc' },
+      }),
+    addRole: async (agentId, roleId, now) => {
+      const { count } = await db.agentRole.createMany({
+        data: [{ tenantId, agentId, roleId, createdAt: now }],
+        skipDuplicates: true,
+      });
+      return count > 0;
+    },
+    removeRole: async (agentId, roleId) => {
+      const { count } = await db.agentRole.deleteMany({ where: { tenantId, agentId, roleId } });
+      return count > 0;
+    },
+  };
+}
+
+/** `effectiveAgentStatus` of shared/facts as a condition; agent-routes.pg.test.ts compares them. */
+function whereStatusHolds(
+  status: AgentStatus,
+  killSwitch: KillSwitchState,
+): Prisma.AgentWhereInput {
+  if (status === 'deprovisioned' || !killSwitch.engaged) return { status };
+  const released = { gte: killSwitch.generation };
+  const caught = { lt: killSwitch.generation };
+  if (status === 'active') return { status, killReleasedGeneration: released };
+  return { OR: [{ status }, { status: 'active', killReleasedGeneration: caught }] };
+}
+
+function toAgent({ tenantId: _, roles, ...row }: Row): Agent {
+  return {
+    ...row,
+    status: row.status as AgentStatus,
+    riskTier: row.riskTier as RiskTier,
+    roleIds: roles.map((role) => role.roleId),
+  };
+}

@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { AgentFact, AgentStatus, KillSwitchFact } from '@governance/shared/facts';
+import { effectiveAgentStatus } from '@governance/shared/facts';
+import type { RiskTier } from '@governance/shared/ledger-record';
+
+export interface Agent {
+  id: string;
+  name: string;
+  agentType: string;
+  owner: string;
+  description: string;
+  /** As administrators set it; what holds is `effectiveStatus`. */
+  status: AgentStatus;
+  riskScore: number;
+  riskTier: RiskTier;
+  clientId: string;
+  secretHash: string;
+  credentialVersion: number;
+  killReleasedGeneration: number;
+  baselineStatus: string;
+  hasRecentDrift: boolean;
+  createdAt: Date;
+  updatedAt: Date;
+  roleIds: string[];
+}
+
+/** What the kill switch says at the moment of a transaction. */
+export type KillSwitchState = Pick<KillSwitchFact, 'engaged' | 'generation'>;
+
+export function effectiveStatus(agent: Agent, killSwitch: KillSwitchState): AgentStatus {
+  return effectiveAgentStatus(
+    { status: agent.status, kill_released_generation: agent.killReleasedGeneration },
+    killSwitch,
+  );
+}
+
+export function toAgentFact(agent: Agent): AgentFact {
+  return {
+    id: agent.id,
+    name: agent.name,
+    agent_type: agent.agentType,
+    owner: agent.owner,
+    status: agent.status,
+    risk_score: agent.riskScore,
+    risk_tier: agent.riskTier,
+    client_id: agent.clientId,
+    secret_hash: agent.secretHash,
+    credential_version: agent.credentialVersion,
+    kill_released_generation: agent.killReleasedGeneration,
+    role_ids: agent.roleIds,
+  };
+}
+
+/** A client secret is 256 random bits, shown once; only its SHA-256 is kept. */
+export function createClientSecret(): { secret: string; hash: string } {
+  const secret = randomBytes(32).toString('base64url');
+  return { secret, hash: hashClientSecret(secret) };
+}
+
+/** No salt and no slow hash: there is nothing to guess in 256 random bits. */
+export function hashClientSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

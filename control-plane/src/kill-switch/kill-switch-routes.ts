@@ -1,0 +1,112 @@
+import { AppError } from '@governance/shared/errors';
+import { Text } from '@governance/shared/text';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { KillSwitchResult, KillSwitchService } from './kill-switch-service.ts';
+
+const tags = ['kill switch'];
+
+/** The specification gives the request no body: an empty one suspends the tenant's agents. */
+const KillSwitchBody = z
+  .strictObject({
+    /** `all` reaches every tenant and is for a super-admin. */
+    scope: z.enum(['tenant', 'all']).default('tenant'),
+    reason: Text.max(2_000).nullable().default(null),
+    /** Ends it instead, which restores every agent's own status. */
+    lift: z.boolean().default(false),
+  })
+  .nullish()
+  .transform((body) => body ?? { scope: 'tenant' as const, reason: null, lift: false });
+
+const state = {
+  engaged: z.boolean(),
+  scope: z.enum(['tenant', 'all']).nullable(),
+  reason: z.string().nullable(),
+  /** Who changed it last. */
+  actor: z.string().nullable(),
+  changed_at: z.string().nullable(),
+  /** Agents that would be active but for the kill switch. */
+  suspended_agents: z.int(),
+};
+
+const KillSwitchView = z
+  .object({
+    /** Counts the times it was engaged; null in the answer for all tenants. */
+    generation: z.int().nullable(),
+    ...state,
+    /** Only for scope `all`. */
+    tenants: z
+      .array(z.object({ tenant_id: z.string(), generation: z.int(), suspended_agents: z.int() }))
+      .optional(),
+  })
+  .meta({ id: 'KillSwitch' });
+
+export const killSwitchRoutes =
+  (killSwitch: KillSwitchService): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.post(
+      '/api/v1/admin/killswitch',
+      {
+        config: { guard: 'admin' },
+        schema: {
+          summary: 'Suspend every agent at once, or lift that',
+          tags,
+          body: KillSwitchBody,
+          response: { 200: KillSwitchView },
+        },
+      },
+      async (request) => {
+        const { scope: reach, ...change } = request.body;
+        const { actor } = request;
+        if (reach === 'tenant') return toView(await killSwitch.change(request.scope, change));
+        if (actor.role !== 'super_admin') throw new AppError('SUPER_ADMIN_REQUIRED');
+        return toViewOfAll(await killSwitch.changeAll(actor, change, request.id), change.reason);
+      },
+    );
+
+    app.get(
+      '/api/v1/admin/killswitch',
+      {
+        config: { guard: 'admin' },
+        schema: {
+          summary: 'Whether the kill switch is engaged',
+          tags,
+          response: { 200: KillSwitchView },
+        },
+      },
+      async (request) => toView(await killSwitch.read(request.scope)),
+    );
+  };
+
+function toView(result: KillSwitchResult): z.input<typeof KillSwitchView> {
+  return {
+    generation: result.generation,
+    engaged: result.engaged,
+    scope: result.scope,
+    reason: result.reason,
+    actor: result.actor,
+    changed_at: result.changedAt?.toISOString() ?? null,
+    suspended_agents: result.suspendedAgents,
+  };
+}
+
+function toViewOfAll(
+  results: KillSwitchResult[],
+  reason: string | null,
+): z.input<typeof KillSwitchView> {
+  const [first] = results;
+  return {
+    generation: null,
+    engaged: results.some((result) => result.engaged),
+    scope: 'all',
+    reason,
+    actor: first?.actor ?? null,
+    changed_at: first?.changedAt?.toISOString() ?? null,
+    suspended_agents: results.reduce((sum, result) => sum + result.suspendedAgents, 0),
+    tenants: results.map((result) => ({
+      tenant_id: result.tenantId,
+      generation: result.generation,
+      suspended_agents: result.suspendedAgents,
+    })),
+  };
+}

@@ -1,0 +1,45 @@
+import { Text } from '@governance/shared/text';
+import { z } from 'zod';
+import { Description, Name, pageQuery } from '../platform/http/schemas.ts';
+import type { Role } from './role-store.ts';
+
+/** `resource:action`; the resource is a server, `server/tool` or a tool, `*` a wildcard. */
+const Permission = Text.max(500).regex(
+  /^[^\s]+:[A-Za-z0-9_.*-]+$/,
+  'must have the form resource:action',
+);
+
+export const RoleQuery = z.object(pageQuery({ default: 200, max: 1000 }));
+
+export const NewRoleBody = z.strictObject({
+  name: Name,
+  description: Description.default(''),
+  permissions: z.array(Permission).max(1000).default([]),
+  resource_scopes: z.array(Text.min(1).max(500)).max(1000).default([]),
+});
+
+export const RoleView = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    permissions: z.array(z.string()),
+    resource_scopes: z.array(z.string()),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: 'Role' });
+
+export const RoleList = z.object({ roles: z.array(RoleView), total: z.int() });
+
+export function toRoleView(role: Role): z.input<typeof RoleView> {
+  return {
+    id: role.id,
+    name: role.name,
+    description: role.description,
+    permissions: role.permissions,
+    resource_scopes: role.resourceScopes,
+    created_at: role.createdAt.toISOString(),
+    updated_at: role.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,52 @@
+import type { AppliedBarrier } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import { isUniqueViolation } from '../platform/database.ts';
+import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import { type Role, roleStore } from './role-store.ts';
+
+export interface RoleServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
+  applied: AppliedBarrier;
+  now: () => Date;
+}
+
+export type RoleInput = Pick<Role, 'name' | 'description' | 'permissions' | 'resourceScopes'>;
+
+export type RoleService = ReturnType<typeof createRoleService>;
+
+export function createRoleService({ db, applied, now }: RoleServiceDeps) {
+  return {
+    list: (scope: TenantScope, page: { limit: number; offset: number }) =>
+      db.inTenant(scope, (tx) => roleStore(tx).list(page)),
+
+    create: async (scope: TenantScope, input: RoleInput): Promise<Role> => {
+      const at = now();
+      const id = uuidv7(at.getTime());
+      const { permissions, resourceScopes: resource_scopes, name } = input;
+      try {
+        const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
+          const role = await roleStore(tx).create({ id, ...input }, at);
+          tx.feed.append({
+            kind: 'role',
+            key: id,
+            value: { id, name, permissions, resource_scopes },
+          });
+          tx.audit.append({
+            action: 'role_created',
+            target: `role/${id}`,
+            details: { name, permissions, resource_scopes },
+          });
+          return role;
+        });
+        if (feedSeq !== undefined) await applied.wait(scope.tenantId, { feedSeq });
+        return result;
+      } catch (error) {
+        if (isUniqueViolation(error)) {
+          throw new AppError('DUPLICATE_NAME', 'There is a role with this name already.');
+        }
+        throw error;
+      }
+    },
+  };
+}
