@@ -1,0 +1,117 @@
+/**
+ * Who this data plane is: an Ed25519 key that signs its batches, an X25519 key that credentials
+ * are sealed to, and what it learnt when it registered with each tenant. The private keys never
+ * leave the data folder and have mode 0600. A copied folder is the same writer twice, which the
+ * control plane sees as a fork.
+ */
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { RegistrationAnswer, type RegistrationRequest } from '@governance/shared/channels';
+import { isUuid } from '@governance/shared/ids';
+import { SEALING } from '@governance/shared/upstream-credential';
+import { compactDecrypt } from 'jose';
+import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
+
+export interface DataPlaneIdentity {
+  /** The Ed25519 private key. */
+  readonly signingKey: KeyObject;
+  /** What this plane says of itself when it registers. */
+  registrationRequest(about: {
+    region: string | null;
+    version: string;
+    label: string;
+  }): RegistrationRequest;
+  /** What was learnt at a tenant's registration; undefined before the first. */
+  findRegistration(tenantId: string): RegistrationAnswer | undefined;
+  listRegistrations(): RegistrationAnswer[];
+  /** Keeps the answer durably. @throws Error when the tenant knew this plane by another id */
+  saveRegistration(answer: RegistrationAnswer): void;
+  forgetRegistration(tenantId: string): void;
+  /**
+   * Opens a credential that was sealed to this plane.
+   *
+   * @param jwe compact, ECDH-ES on X25519 with A256GCM
+   * @throws when it was sealed to another key, changed on its way, or is no such JWE
+   */
+  openSealed(jwe: string): Promise<string>;
+}
+
+/** Loads the identity from the data folder, or makes it at the first start. */
+export function loadIdentity(dataDir: string): DataPlaneIdentity {
+  const folder = join(dataDir, 'identity');
+  const registrations = join(folder, 'registrations');
+  mkdirSync(registrations, { recursive: true, mode: 0o700 });
+  const signingKey = loadKey(join(folder, 'signing-key.pem'), 'ed25519');
+  const sealingKey = loadKey(join(folder, 'sealing-key.pem'), 'x25519');
+
+  const fileOf = (tenantId: string) => {
+    if (!isUuid(tenantId)) throw new TypeError('a tenant id is a lower-case UUID');
+    return join(registrations, `${tenantId}.json`);
+  };
+
+  function findRegistration(tenantId: string): RegistrationAnswer | undefined {
+    const file = fileOf(tenantId);
+    if (!existsSync(file)) return undefined;
+    return RegistrationAnswer.parse(JSON.parse(readFileSync(file, 'utf8')));
+  }
+
+  return {
+    signingKey,
+    registrationRequest: (about) => ({
+      signing_key: publicJwk(signingKey) as RegistrationRequest['signing_key'],
+      sealing_key: publicJwk(sealingKey) as RegistrationRequest['sealing_key'],
+      ...about,
+    }),
+    findRegistration,
+    listRegistrations: () =>
+      readdirSync(registrations)
+        .filter((file) => file.endsWith('.json'))
+        .map((file) => findRegistration(file.slice(0, -'.json'.length)))
+        .filter((answer) => answer !== undefined),
+    saveRegistration: (answer) => {
+      const known = findRegistration(answer.tenant_id);
+      if (known && known.deployment_id !== answer.deployment_id) {
+        throw new Error('the tenant knew this data plane by another deployment id');
+      }
+      writeFileDurably(fileOf(answer.tenant_id), `${JSON.stringify(answer, null, 2)}\n`);
+    },
+    forgetRegistration: (tenantId) => {
+      rmSync(fileOf(tenantId), { force: true });
+      syncFolder(registrations);
+    },
+    openSealed: async (jwe) => {
+      const { plaintext } = await compactDecrypt(jwe, sealingKey, {
+        keyManagementAlgorithms: [SEALING.alg],
+        contentEncryptionAlgorithms: [SEALING.enc],
+      });
+      return new TextDecoder('utf-8', { fatal: true }).decode(plaintext);
+    },
+  };
+}
+
+function loadKey(file: string, type: 'ed25519' | 'x25519'): KeyObject {
+  if (!existsSync(file)) {
+    const privateKey = generate(type);
+    writeFileDurably(file, privateKey.export({ format: 'pem', type: 'pkcs8' }));
+  }
+  chmodSync(file, 0o600);
+  const key = createPrivateKey(readFileSync(file));
+  if (key.asymmetricKeyType !== type) throw new Error(`${file} holds no ${type} key`);
+  return key;
+}
+
+function generate(type: 'ed25519' | 'x25519'): KeyObject {
+  return type === 'ed25519'
+    ? generateKeyPairSync('ed25519').privateKey
+    : generateKeyPairSync('x25519').privateKey;
+}
+
+function publicJwk(key: KeyObject) {
+  return createPublicKey(key).export({ format: 'jwk' });
+}

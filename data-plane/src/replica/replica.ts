@@ -1,0 +1,334 @@
+/**
+ * The data plane's copy of the facts that enforcement reads: SQLite on disk, least-recently-used
+ * caches before it. Read synchronously on the main thread at every call, hence a file of its own:
+ * the ledger's thread holds the other one, and its commits would make these reads wait.
+ *
+ * Fails closed: a fact that does not parse, or whose stored bytes changed, is no fact. An agent is
+ * then unknown, a role that is unknown makes its agents unknown (a policy may deny by role), and a
+ * kill switch that cannot be read is engaged. Proven by replica.test.ts.
+ */
+import { hash, timingSafeEqual } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  AgentFact,
+  FACTS,
+  type FactKind,
+  type FactOf,
+  FeedEntry,
+  type KillSwitchFact,
+  type TokenKeysFact,
+} from '@governance/shared/facts';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { Replica, ReplicaAgent } from '../contracts.ts';
+import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
+import { createProgressWaiters } from '../storage/progress-waiters.ts';
+import { prepareStatements } from './replica-schema.ts';
+
+export const REPLICA_FILE = 'replica.db';
+
+const CACHED_AGENTS = 10_000;
+
+/** A known kind of fact that was not accepted; what it concerned is denied. */
+export interface RefusedFact {
+  tenantId: string;
+  kind: string;
+  key: string;
+  reason: string;
+}
+
+export interface ReplicaOptions {
+  dataDir: string;
+  onRefused: (fact: RefusedFact) => void;
+  cachedAgents?: number;
+}
+
+export interface LocalReplica extends Replica {
+  /** Begins to serve a tenant; its cursor is kept from before, if there was one. */
+  addTenant(tenantId: string, deploymentId: string): void;
+  /** Forgets a tenant: none of its agents is known from then on. */
+  removeTenant(tenantId: string): void;
+  close(): void;
+}
+
+/** What an unreadable kill switch counts as. */
+const ENGAGED: KillSwitchFact = {
+  generation: Number.MAX_SAFE_INTEGER,
+  engaged: true,
+  reason: 'the kill switch could not be read',
+  changed_at: '1970-01-01T00:00:00.000Z',
+};
+
+/** Stored in the place of a fact that was refused, where its absence would permit something. */
+const REFUSED = '{"refused":true}';
+
+const FeedEntries = z.array(FeedEntry);
+
+/**
+ * Opens the replica in a data folder. A damaged file is thrown away and filled again from the
+ * feed: it is a copy, and until then every agent is unknown.
+ */
+export function createReplica(options: ReplicaOptions): LocalReplica {
+  const { db, sql } = openReplica(join(options.dataDir, REPLICA_FILE));
+  /** Of the tenants served by this process. */
+  const cursors = new Map<string, number>();
+  const deployments = new Map<string, string>();
+  const agents = new LRUCache<string, ReplicaAgent>({ max: options.cachedAgents ?? CACHED_AGENTS });
+  const clients = new LRUCache<string, { tenantId: string; agentId: string }>({
+    max: options.cachedAgents ?? CACHED_AGENTS,
+  });
+  /** Kill switches, token keys, credentials: bounded by the tenants and their servers. */
+  const singles = new Map<string, unknown>();
+  const waiters = createProgressWaiters((tenantId) => cursors.get(tenantId));
+
+  function readFact<K extends FactKind>(tenantId: string, kind: K, key: string) {
+    const row = sql.findFact.get(tenantId, kind, key);
+    if (!row) return { state: 'absent' as const };
+    const refuse = (reason: string) => {
+      options.onRefused({ tenantId, kind, key, reason });
+      return { state: 'refused' as const };
+    };
+    if (!timingSafeEqual(row.digest, digestOf(tenantId, kind, key, row.value))) {
+      return refuse('the stored fact is damaged');
+    }
+    if (row.value === REFUSED) return { state: 'refused' as const };
+    const parsed = FACTS[kind].safeParse(JSON.parse(row.value));
+    if (!parsed.success) return refuse(parsed.error.message);
+    return { state: 'known' as const, value: parsed.data as FactOf<K> };
+  }
+
+  function findAgent(tenantId: string, agentId: string): ReplicaAgent | undefined {
+    const cacheKey = `${tenantId}/${agentId}`;
+    const cached = agents.get(cacheKey);
+    if (cached) return cached;
+    const agent = cursors.has(tenantId) ? loadAgent(tenantId, agentId) : undefined;
+    if (agent) agents.set(cacheKey, agent);
+    return agent;
+  }
+
+  function loadAgent(tenantId: string, agentId: string): ReplicaAgent | undefined {
+    const fact = readFact(tenantId, 'agent', agentId);
+    if (fact.state !== 'known' || fact.value.id !== agentId) return undefined;
+    const roles: FactOf<'role'>[] = [];
+    for (const roleId of fact.value.role_ids) {
+      const role = readFact(tenantId, 'role', roleId);
+      if (role.state !== 'known') {
+        const reason = `its role ${roleId} is ${role.state}`;
+        options.onRefused({ tenantId, kind: 'agent', key: agentId, reason });
+        return undefined;
+      }
+      roles.push(role.value);
+    }
+    return {
+      ...fact.value,
+      role_names: roles.map((role) => role.name),
+      permissions: unique(roles.flatMap((role) => role.permissions)),
+      resource_scopes: unique(roles.flatMap((role) => role.resource_scopes)),
+    };
+  }
+
+  function findClient(clientId: string) {
+    const cached = clients.get(clientId);
+    const known = cached && agentOfClient(cached, clientId);
+    if (known) return known;
+    const row = sql.findClient.get(clientId);
+    if (!row) return undefined;
+    const found = { tenantId: row.tenant_id, agentId: row.agent_id };
+    clients.set(clientId, found);
+    return agentOfClient(found, clientId);
+  }
+
+  function agentOfClient(found: { tenantId: string; agentId: string }, clientId: string) {
+    const agent = findAgent(found.tenantId, found.agentId);
+    return agent?.client_id === clientId ? { tenantId: found.tenantId, agent } : undefined;
+  }
+
+  function findSingle<K extends FactKind>(
+    tenantId: string,
+    kind: K,
+    key: string,
+    ifRefused: FactOf<K> | undefined,
+  ): FactOf<K> | undefined {
+    const cacheKey = `${tenantId}/${kind}/${key}`;
+    if (singles.has(cacheKey)) return singles.get(cacheKey) as FactOf<K> | undefined;
+    const fact = readFact(tenantId, kind, key);
+    const value = fact.state === 'known' ? fact.value : undefined;
+    const result = fact.state === 'refused' ? ifRefused : value;
+    singles.set(cacheKey, result);
+    return result;
+  }
+
+  const findKillSwitch = (tenantId: string): KillSwitchFact | undefined =>
+    findSingle(tenantId, 'kill_switch', 'tenant', ENGAGED);
+
+  function countActiveAgents(tenantId: string): number {
+    const killSwitch = findKillSwitch(tenantId);
+    const generation = killSwitch?.engaged ? killSwitch.generation : 0;
+    return sql.countActive.get(tenantId, generation) ?? 0;
+  }
+
+  function apply(tenantId: string, given: FeedEntry[], cursor: number): void {
+    const current = cursors.get(tenantId);
+    if (current === undefined) throw new Error('the tenant is not served here');
+    const entries = FeedEntries.parse(given).filter((entry) => entry.seq > current);
+    const next = Math.max(current, cursor, ...entries.map((entry) => entry.seq));
+    if (next === current) return;
+    db.transaction(() => {
+      for (const entry of entries) store(tenantId, entry);
+      sql.setCursor.run(next, tenantId);
+    }).immediate();
+    // Only what is on disk may be seen.
+    for (const entry of entries) invalidate(tenantId, entry);
+    cursors.set(tenantId, next);
+    waiters.reached(tenantId, next);
+  }
+
+  function store(tenantId: string, entry: FeedEntry): void {
+    const { kind, key, value } = entry;
+    if (kind === 'agent') sql.deleteAgent.run(tenantId, key);
+    sql.deleteFact.run(tenantId, kind, key);
+    if (value === null || value === undefined) return;
+    const refusal = storeValue(tenantId, kind, key, value);
+    if (refusal === null) return;
+    options.onRefused({ tenantId, kind, key, reason: refusal });
+    put(tenantId, kind, key, REFUSED);
+  }
+
+  /** @returns why the fact is refused, null when it was stored */
+  function storeValue(tenantId: string, kind: string, key: string, value: unknown): string | null {
+    // A kind that only a newer version knows is kept for it.
+    if (isKnownKind(kind)) {
+      const parsed = FACTS[kind].safeParse(value);
+      if (!parsed.success) return parsed.error.message;
+    }
+    if (kind === 'agent') {
+      const agent = AgentFact.parse(value);
+      if (agent.id !== key) return 'the key is not the id';
+      const owner = sql.findClient.get(agent.client_id);
+      if (owner) return `its client id belongs to agent ${owner.agent_id}`;
+      sql.putAgent.run(
+        tenantId,
+        key,
+        agent.client_id,
+        agent.status,
+        agent.kill_released_generation,
+      );
+    }
+    put(tenantId, kind, key, JSON.stringify(value));
+    return null;
+  }
+
+  function put(tenantId: string, kind: string, key: string, value: string): void {
+    sql.putFact.run(tenantId, kind, key, value, digestOf(tenantId, kind, key, value));
+  }
+
+  function invalidate(tenantId: string, { kind, key }: FeedEntry): void {
+    singles.delete(`${tenantId}/${kind}/${key}`);
+    if (kind === 'agent') {
+      forgetAgent(`${tenantId}/${key}`);
+    } else if (kind === 'role') {
+      for (const [cacheKey, agent] of agents.entries()) {
+        if (cacheKey.startsWith(`${tenantId}/`) && agent.role_ids.includes(key)) {
+          forgetAgent(cacheKey);
+        }
+      }
+    }
+  }
+
+  function forgetAgent(cacheKey: string): void {
+    const agent = agents.peek(cacheKey);
+    if (agent) clients.delete(agent.client_id);
+    agents.delete(cacheKey);
+  }
+
+  function forgetTenant(tenantId: string): void {
+    for (const cacheKey of agents.keys()) {
+      if (cacheKey.startsWith(`${tenantId}/`)) forgetAgent(cacheKey);
+    }
+    for (const [clientId, found] of clients.entries()) {
+      if (found.tenantId === tenantId) clients.delete(clientId);
+    }
+    for (const cacheKey of singles.keys()) {
+      if (cacheKey.startsWith(`${tenantId}/`)) singles.delete(cacheKey);
+    }
+    cursors.delete(tenantId);
+    deployments.delete(tenantId);
+    waiters.drop(tenantId);
+  }
+
+  return {
+    findAgent,
+    findClient,
+    findKillSwitch,
+    findTokenKeys: (tenantId): TokenKeysFact | undefined =>
+      findSingle(tenantId, 'token_keys', 'current', undefined),
+    findUpstreamCredential: (tenantId, serverId) => {
+      const deploymentId = deployments.get(tenantId);
+      if (deploymentId === undefined) return undefined;
+      const key = `${deploymentId}/${serverId}`;
+      return findSingle(tenantId, 'upstream_credential', key, undefined)?.jwe;
+    },
+    countActiveAgents,
+    hasTenant: (tenantId) => cursors.has(tenantId),
+    cursor: (tenantId) => cursors.get(tenantId) ?? 0,
+    apply,
+    waitFor: waiters.wait,
+    addTenant: (tenantId, deploymentId) => {
+      sql.insertTenant.run(tenantId);
+      deployments.set(tenantId, deploymentId);
+      cursors.set(tenantId, sql.readCursor.get(tenantId) ?? 0);
+    },
+    removeTenant: (tenantId) => {
+      db.transaction(() => {
+        sql.deleteTenantFacts.run(tenantId);
+        sql.deleteTenantAgents.run(tenantId);
+        sql.deleteTenant.run(tenantId);
+      }).immediate();
+      forgetTenant(tenantId);
+    },
+    close: () => {
+      for (const tenantId of [...cursors.keys()]) forgetTenant(tenantId);
+      db.close();
+    },
+  };
+}
+
+function openReplica(path: string) {
+  try {
+    return prepare(path);
+  } catch (error) {
+    if (!DAMAGED.has(sqliteCode(error) ?? '') && !(error instanceof DamagedReplicaError))
+      throw error;
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
+    return prepare(path);
+  }
+}
+
+const DAMAGED = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
+
+class DamagedReplicaError extends Error {}
+
+function prepare(path: string) {
+  const db = openDurableDatabase(path, { exclusive: true });
+  try {
+    const state = db.pragma('quick_check(1)', { simple: true });
+    if (state !== 'ok') throw new DamagedReplicaError(String(state));
+    return { db, sql: prepareStatements(db) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function isKnownKind(kind: string): kind is FactKind {
+  return Object.hasOwn(FACTS, kind);
+}
+
+function digestOf(tenantId: string, kind: string, key: string, value: string): Buffer {
+  return hash('sha256', `${tenantId}\n${kind}\n${key}\n${value}`, 'buffer');
+}
+
+function unique(items: string[]): string[] {
+  return [...new Set(items)];
+}

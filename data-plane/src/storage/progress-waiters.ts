@@ -1,0 +1,51 @@
+/** Lets callers wait until a number of a tenant, which only rises, has reached what they need. */
+export interface ProgressWaiters {
+  /** @returns true once `reached` told of `target` or more, false after `ms` or `drop` */
+  wait(tenantId: string, target: number, ms: number): Promise<boolean>;
+  reached(tenantId: string, value: number): void;
+  /** Ends every wait of a tenant. */
+  drop(tenantId: string): void;
+}
+
+interface Waiter {
+  target: number;
+  done: (reached: boolean) => void;
+}
+
+/** @param current the number now; undefined for a tenant that is not served */
+export function createProgressWaiters(
+  current: (tenantId: string) => number | undefined,
+): ProgressWaiters {
+  const waiting = new Map<string, Set<Waiter>>();
+
+  return {
+    wait: (tenantId, target, ms) => {
+      const now = current(tenantId);
+      if (now === undefined) return Promise.resolve(false);
+      if (now >= target) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        const ofTenant = waiting.get(tenantId) ?? new Set();
+        waiting.set(tenantId, ofTenant);
+        const waiter: Waiter = {
+          target,
+          done: (reached) => {
+            clearTimeout(timer);
+            ofTenant.delete(waiter);
+            resolve(reached);
+          },
+        };
+        const timer = setTimeout(() => waiter.done(false), ms);
+        ofTenant.add(waiter);
+      });
+    },
+    reached: (tenantId, value) => {
+      for (const waiter of waiting.get(tenantId) ?? []) {
+        if (waiter.target <= value) waiter.done(true);
+      }
+    },
+    drop: (tenantId) => {
+      for (const waiter of waiting.get(tenantId) ?? []) waiter.done(false);
+      waiting.delete(tenantId);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { ControlPlaneLink, Heartbeat } from '@governance/shared/channels';
+import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './sync-status.ts';
+
+/** Specification 1, section 8. */
+export const HEARTBEAT_MS = 60_000;
+
+export interface HeartbeatStatus {
+  last_received_at: string | null;
+  failure: SyncFailure | null;
+}
+
+/**
+ * Tells the control plane every 60 s, and once at the start, how this data plane is. A beat that
+ * fails is not repeated: the next one says the same.
+ */
+export function startHeartbeat(options: {
+  link: Pick<ControlPlaneLink, 'heartbeat'>;
+  body: () => Heartbeat;
+  log: SyncLog;
+  now: () => number;
+  intervalMs?: number;
+}) {
+  const status: HeartbeatStatus = { last_received_at: null, failure: null };
+  let running: Promise<void> | null = null;
+
+  async function beat(): Promise<void> {
+    try {
+      const { timestamp } = await options.link.heartbeat(options.body());
+      status.last_received_at = timestamp;
+      status.failure = null;
+    } catch (error) {
+      const at = new Date(options.now()).toISOString();
+      const code = failureCode(error);
+      if (status.failure?.code !== code) options.log.warn({ code }, 'a heartbeat was not received');
+      status.failure = { stage: 'heartbeat', code, message: failureMessage(error), at };
+    }
+  }
+
+  const start = () => {
+    // One at a time: a control plane that hangs must not collect beats.
+    running ??= beat().finally(() => {
+      running = null;
+    });
+  };
+  start();
+  const timer = setInterval(start, options.intervalMs ?? HEARTBEAT_MS);
+  timer.unref();
+
+  return {
+    status: () => ({ ...status }),
+    /** Does not wait for a beat under way. */
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,29 @@
+import { AppError } from '@governance/shared/errors';
+
+/** Why a part of the synchronisation did not get on; null once it did. */
+export interface SyncFailure {
+  /** What was being done: `pull`, `verify`, `activate`, `persist`, `read`, `apply`, `ship`. */
+  stage: string;
+  code: string;
+  message: string;
+  at: string;
+}
+
+/** Where logs go; pino's interface, as far as it is used. */
+export interface SyncLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** A short code for whatever was thrown. */
+export function failureCode(error: unknown): string {
+  if (error instanceof AppError) return error.code;
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code === 'string') return code;
+  return error instanceof Error ? error.name : 'unknown';
+}
+
+export function failureMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
