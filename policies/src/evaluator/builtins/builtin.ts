@@ -1,0 +1,39 @@
+/**
+ * What a built-in of ours is. The rules they share:
+ * - What is an error in OPA returns `undefined`: the expression is undefined, as in OPA.
+ * - What OPA would compute but our bounds forbid throws `BuiltinLimitError`: the whole decision is
+ *   then a denial. It must not be undefined, or a deny rule would silently not apply.
+ * - Work in proportion to an argument is paid for by `charge`, in the units of the policy's fuel,
+ *   so that a loop over a built-in ends where any other loop does.
+ */
+import type { RegoValue } from '../rego-value.ts';
+
+export interface BuiltinCall {
+  /** The time of this decision in nanoseconds; the same for all calls of one decision. */
+  readonly nowNs: bigint;
+  /** Takes fuel; throws `OutOfFuelError` when there is not enough. */
+  charge(units: number): void;
+  /** True the first time it is asked for this key in one decision. */
+  firstUse(key: string): boolean;
+}
+
+/** A result: JSON's values, integers of any size as bigint. */
+export type BuiltinResult = string | number | bigint | boolean | readonly BuiltinResult[];
+
+export type Builtin = (args: readonly RegoValue[], call: BuiltinCall) => BuiltinResult | undefined;
+
+export class BuiltinLimitError extends Error {
+  override readonly name = 'BuiltinLimitError';
+}
+
+export class OutOfFuelError extends Error {
+  override readonly name = 'OutOfFuelError';
+}
+
+/** The JSON text of a result, for `opa_json_parse`. */
+export function encodeResult(result: BuiltinResult): string {
+  if (typeof result === 'bigint') return result.toString();
+  if (typeof result === 'object') return `[${result.map(encodeResult).join(',')}]`;
+  // A lone surrogate would not survive the way into UTF-8.
+  return JSON.stringify(typeof result === 'string' ? result.toWellFormed() : result);
+}

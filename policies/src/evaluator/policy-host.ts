@@ -1,0 +1,182 @@
+/**
+ * What a policy's WebAssembly may call: abort, print (dropped) and our own built-ins. Arguments
+ * are read as Rego prints them (`opa_value_dump`), results go back as JSON. A built-in that the
+ * WebAssembly asks for and that is not ours makes the policy unusable before it runs.
+ */
+import {
+  type Builtin,
+  type BuiltinCall,
+  BuiltinLimitError,
+  encodeResult,
+  OutOfFuelError,
+} from './builtins/builtin.ts';
+import { parseRegoValue, type RegoValue } from './rego-value.ts';
+import type { WasmGlobal, WasmImports, WasmMemory } from './wasm-api.ts';
+
+/** A call from WebAssembly into JavaScript and back, whatever it does. */
+const CALL_FUEL = 3_000;
+/** Decoding an argument or encoding a result, for each byte. */
+const FUEL_PER_BYTE = 30;
+
+/** `opa_abort`: a rule conflict, an exhausted heap, a broken value. */
+export class PolicyAbort extends Error {
+  override readonly name = 'PolicyAbort';
+}
+
+/** A built-in of ours that could not answer, for whatever reason but fuel. */
+export class BuiltinFailure extends Error {
+  override readonly name = 'BuiltinFailure';
+}
+
+/** The exports of the instance that the host functions work with; set once it exists. */
+export interface HostedExports {
+  opa_malloc(size: number): number;
+  opa_free(address: number): void;
+  opa_json_parse(address: number, length: number): number;
+  opa_value_dump(address: number): number;
+}
+
+export interface PolicyHost extends BuiltinCall {
+  readonly imports: WasmImports;
+  /** Connects the host functions with the instance that was made from `imports`. */
+  attach(exports: HostedExports, fuel: WasmGlobal, names: readonly string[]): void;
+  /** Starts a new decision at this time. */
+  begin(nowMs: number): void;
+  /** Writes text as UTF-8 into the policy's heap; returns its address and length. */
+  write(text: string): { address: number; length: number };
+  /** Reads the text at an address up to its NUL; throws when it is longer than `maxBytes`. */
+  read(address: number, maxBytes?: number): string;
+}
+
+/** Takes the memory to give the policy and the built-ins by name; throws nothing. */
+export function createPolicyHost(
+  memory: WasmMemory,
+  builtins: Readonly<Record<string, Builtin>>,
+): PolicyHost {
+  return new Host(memory, builtins);
+}
+
+class Host implements PolicyHost {
+  readonly imports: WasmImports;
+  readonly #memory: WasmMemory;
+  readonly #builtins: Readonly<Record<string, Builtin>>;
+  #byId: { name: string; builtin: Builtin }[] = [];
+  #exports: HostedExports | undefined;
+  #fuel: WasmGlobal | undefined;
+  #bytes: Buffer;
+  #nowMs = 0;
+  #used = new Set<string>();
+
+  constructor(memory: WasmMemory, builtins: Readonly<Record<string, Builtin>>) {
+    this.#memory = memory;
+    this.#builtins = builtins;
+    this.#bytes = Buffer.from(memory.buffer);
+    const call = (id: number, _context: number, ...addresses: number[]) =>
+      this.#call(id, addresses);
+    this.imports = {
+      env: {
+        memory,
+        opa_abort: (address: number): never => {
+          throw new PolicyAbort(this.read(address).slice(0, 500));
+        },
+        opa_println: () => {},
+        opa_builtin0: call,
+        opa_builtin1: call,
+        opa_builtin2: call,
+        opa_builtin3: call,
+        opa_builtin4: call,
+      },
+    };
+  }
+
+  attach(exports: HostedExports, fuel: WasmGlobal, names: readonly string[]): void {
+    this.#exports = exports;
+    this.#fuel = fuel;
+    this.#byId = names.map((name) => {
+      const builtin = Object.hasOwn(this.#builtins, name) ? this.#builtins[name] : undefined;
+      if (!builtin) throw new BuiltinFailure(`the policy asks for an unknown built-in: ${name}`);
+      return { name, builtin };
+    });
+  }
+
+  begin(nowMs: number): void {
+    this.#nowMs = nowMs;
+    this.#used.clear();
+  }
+
+  get nowNs(): bigint {
+    return BigInt(Math.trunc(this.#nowMs)) * 1_000_000n;
+  }
+
+  charge(units: number): void {
+    const fuel = this.#fuel as WasmGlobal;
+    const left = fuel.value - Math.ceil(units);
+    fuel.value = left < 0 ? -1 : left;
+    if (left < 0) throw new OutOfFuelError('a built-in used up the fuel');
+  }
+
+  firstUse(key: string): boolean {
+    if (this.#used.has(key)) return false;
+    this.#used.add(key);
+    return true;
+  }
+
+  /** The policy's memory now; growing it replaces the buffer. */
+  #view(): Buffer {
+    if (this.#bytes.buffer !== this.#memory.buffer) this.#bytes = Buffer.from(this.#memory.buffer);
+    return this.#bytes;
+  }
+
+  read(address: number, maxBytes = Number.POSITIVE_INFINITY): string {
+    const view = this.#view();
+    const end = view.indexOf(0, address);
+    if (end < 0) throw new PolicyAbort('a text without an end');
+    if (end - address > maxBytes) throw new PolicyAbort(`a result of ${end - address} bytes`);
+    return view.toString('utf8', address, end);
+  }
+
+  write(text: string): { address: number; length: number } {
+    const length = Buffer.byteLength(text);
+    const address = (this.#exports as HostedExports).opa_malloc(length) >>> 0;
+    this.#view().write(text, address, length, 'utf8');
+    return { address, length };
+  }
+
+  #call(id: number, addresses: readonly number[]): number {
+    const entry = this.#byId[id];
+    const exports = this.#exports;
+    if (!entry || !exports) throw new BuiltinFailure(`an unknown built-in: ${id}`);
+    this.charge(CALL_FUEL);
+    const args = addresses.map((address) => this.#argument(exports, address));
+    const result = this.#run(entry, args);
+    if (result === undefined) return 0;
+    this.charge(result.length * FUEL_PER_BYTE);
+    const { address, length } = this.write(result);
+    const value = exports.opa_json_parse(address, length);
+    exports.opa_free(address);
+    if (value === 0) throw new BuiltinFailure(`${entry.name}: the result is not JSON`);
+    return value;
+  }
+
+  #argument(exports: HostedExports, address: number): RegoValue {
+    const dumped = exports.opa_value_dump(address) >>> 0;
+    const view = this.#view();
+    const end = view.indexOf(0, dumped);
+    if (end < 0) throw new PolicyAbort('an argument without an end');
+    this.charge((end - dumped) * FUEL_PER_BYTE);
+    const text = view.toString('utf8', dumped, end);
+    exports.opa_free(dumped);
+    return parseRegoValue(text);
+  }
+
+  #run(entry: { name: string; builtin: Builtin }, args: RegoValue[]): string | undefined {
+    try {
+      const result = entry.builtin(args, this);
+      return result === undefined ? undefined : encodeResult(result);
+    } catch (error) {
+      if (error instanceof OutOfFuelError) throw error;
+      const reason = error instanceof BuiltinLimitError ? error.message : 'it failed';
+      throw new BuiltinFailure(`${entry.name}: ${reason}`, { cause: error });
+    }
+  }
+}
