@@ -21,7 +21,7 @@ export function startHeartbeat(options: {
   intervalMs?: number;
 }) {
   const status: HeartbeatStatus = { last_received_at: null, failure: null };
-  let running: Promise<void> | null = null;
+  let beating = false;
 
   async function beat(): Promise<void> {
     try {
@@ -38,8 +38,10 @@ export function startHeartbeat(options: {
 
   const start = () => {
     // One at a time: a control plane that hangs must not collect beats.
-    running ??= beat().finally(() => {
-      running = null;
+    if (beating) return;
+    beating = true;
+    void beat().finally(() => {
+      beating = false;
     });
   };
   start();

@@ -13,15 +13,13 @@ export interface PollLoop {
   stop(): Promise<void>;
 }
 
-export interface PollStep {
-  /**
-   * One round.
-   *
-   * @returns whether it found something new
-   * @throws when the round failed; an abort by `signal` is no failure
-   */
-  (signal: AbortSignal): Promise<boolean>;
-}
+/**
+ * One round.
+ *
+ * @returns whether it found something new
+ * @throws when the round failed; an abort by `signal` is no failure
+ */
+export type PollStep = (signal: AbortSignal) => Promise<boolean>;
 
 export function startPollLoop(options: {
   step: PollStep;

@@ -1,0 +1,83 @@
+/**
+ * Reads a bundle's tar.gz, which came over a network and is not trusted yet: into memory, with
+ * limits before anything is unpacked, and nothing but regular files of a plain USTAR archive, each
+ * path once.
+ */
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { BUNDLE_LIMITS } from '@governance/shared/bundle-format';
+import { Header } from 'tar';
+import { BundleRefusedError } from './bundle-error.ts';
+
+const decompress = promisify(gunzip);
+
+const BLOCK = 512;
+
+/**
+ * The files of a bundle by path.
+ *
+ * @param bytes the tar.gz
+ * @throws BundleRefusedError when it is larger than BUNDLE_LIMITS or anything but such an archive
+ */
+export async function readBundleArchive(bytes: Uint8Array): Promise<Map<string, Uint8Array>> {
+  if (bytes.length > BUNDLE_LIMITS.compressedBytes) {
+    throw new BundleRefusedError('too_large', 'the bundle is too large');
+  }
+  let tar: Buffer;
+  try {
+    tar = await decompress(bytes, { maxOutputLength: BUNDLE_LIMITS.unpackedBytes });
+  } catch (cause) {
+    const tooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw new BundleRefusedError(
+      tooLarge ? 'too_large' : 'archive_malformed',
+      tooLarge ? 'the bundle unpacks to too much' : 'the bundle is no gzip',
+      { cause },
+    );
+  }
+  return readTar(tar);
+}
+
+function readTar(tar: Buffer): Map<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  let offset = 0;
+  for (;;) {
+    const header = readHeader(tar, offset);
+    if (!header) break;
+    const { path, size } = header;
+    const start = offset + BLOCK;
+    if (start + size > tar.length) throw malformed('a member is cut off');
+    if (files.has(path)) throw malformed('a path is there twice');
+    if (files.size >= BUNDLE_LIMITS.members) {
+      throw new BundleRefusedError('too_large', 'the bundle has too many members');
+    }
+    files.set(path, tar.subarray(start, start + size));
+    offset = start + Math.ceil(size / BLOCK) * BLOCK;
+  }
+  if (tar.subarray(offset).some((byte) => byte !== 0)) throw malformed('something follows the end');
+  return files;
+}
+
+/** @returns null at the end of the archive */
+function readHeader(tar: Buffer, offset: number): { path: string; size: number } | null {
+  if (offset + BLOCK > tar.length) throw malformed('the end is missing');
+  const header = new Header(tar, offset);
+  if (header.nullBlock) return null;
+  if (!header.cksumValid) throw malformed('a checksum is wrong');
+  const { path, size, type } = header;
+  if (type !== 'File') throw malformed('a member is no regular file');
+  if (path === undefined || !isPlainPath(path)) throw malformed('a path is not plain');
+  if (size === undefined || !Number.isSafeInteger(size) || size < 0) {
+    throw malformed('a size is wrong');
+  }
+  return { path, size };
+}
+
+/** Relative, of ordinary segments: such a path means the same to every reader. */
+function isPlainPath(path: string): boolean {
+  if (!/^[\x20-\x7e]+$/.test(path) || path.includes('\\')) return false;
+  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+}
+
+function malformed(message: string): BundleRefusedError {
+  return new BundleRefusedError('archive_malformed', `the bundle's archive: ${message}`);
+}

@@ -1,0 +1,57 @@
+/**
+ * A tenant's bundles on disk: the last good one and the one before, and, apart from them, the
+ * highest revision ever activated, so that putting back an old file is no way back to old rules.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isUuid } from '@governance/shared/ids';
+import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
+
+const KEPT = 2;
+const HIGH_WATER = 'high-water';
+
+export interface BundleFiles {
+  /** The highest revision ever kept; 0 before the first. */
+  readHighWater(): number;
+  /** The kept bundles, newest first. They are as untrusted as a download. */
+  read(): { revision: number; bytes: Uint8Array }[];
+  /** Keeps a bundle durably, then raises the high-water mark, then drops the oldest. */
+  keep(revision: number, bytes: Uint8Array): void;
+  /** Removes everything of the tenant. */
+  remove(): void;
+}
+
+export function createBundleFiles(dataDir: string, tenantId: string): BundleFiles {
+  if (!isUuid(tenantId)) throw new TypeError('a tenant id is a lower-case UUID');
+  const folder = join(dataDir, 'bundles', tenantId);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const fileOf = (revision: number) => join(folder, `${revision}.tar.gz`);
+
+  const revisions = () =>
+    readdirSync(folder)
+      .map((name) => /^(\d{1,16})\.tar\.gz$/.exec(name)?.[1])
+      .filter((digits) => digits !== undefined)
+      .map(Number)
+      .sort((a, b) => b - a);
+
+  function readHighWater(): number {
+    const file = join(folder, HIGH_WATER);
+    const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : '0';
+    if (/^\d{1,16}$/.test(text)) return Number(text);
+    // The mark is damaged: the newest name is the best that is known of it.
+    return revisions()[0] ?? 0;
+  }
+
+  return {
+    readHighWater,
+    read: () =>
+      revisions().map((revision) => ({ revision, bytes: readFileSync(fileOf(revision)) })),
+    keep: (revision, bytes) => {
+      writeFileDurably(fileOf(revision), bytes);
+      if (revision > readHighWater()) writeFileDurably(join(folder, HIGH_WATER), `${revision}\n`);
+      for (const old of revisions().slice(KEPT)) rmSync(fileOf(old), { force: true });
+      syncFolder(folder);
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

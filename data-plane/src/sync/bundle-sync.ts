@@ -1,0 +1,154 @@
+/**
+ * Keeps a tenant's rules current: pull, verify, activate, report. The active rules are swapped in
+ * one assignment after every earlier stage passed; any failure keeps the last good ones, and where
+ * there are none every call is denied. Proven by bundle-sync.test.ts.
+ */
+import { hash } from 'node:crypto';
+import type { BundleVerificationKey } from '@governance/shared/bundle-signature';
+import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channels';
+import type { ActiveRules } from '../contracts.ts';
+import { createProgressWaiters } from '../storage/progress-waiters.ts';
+import { BundleRefusedError } from './bundle-error.ts';
+import type { BundleFiles } from './bundle-files.ts';
+import { activatePolicy, type LoadPolicyEngine } from './policy-activation.ts';
+import { type PollLoop, startPollLoop } from './poll-loop.ts';
+import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './sync-status.ts';
+import { verifyBundle } from './verify-bundle.ts';
+
+const WAIT_MS = 25_000;
+
+export interface BundleStatus {
+  active: { revision: number; digest: string } | null;
+  last_attempt_at: string | null;
+  last_verified_at: string | null;
+  last_activated_at: string | null;
+  failure: SyncFailure | null;
+}
+
+export interface BundleSync extends PollLoop {
+  activeRules(): ActiveRules | null;
+  /** Whether a revision of at least this was activated within `ms`. */
+  waitFor(revision: number, ms: number): Promise<boolean>;
+  status(): BundleStatus;
+}
+
+export interface BundleSyncOptions {
+  tenantId: string;
+  link: Pick<ControlPlaneLink, 'pullBundle'>;
+  keys: readonly BundleVerificationKey[];
+  files: BundleFiles;
+  load: LoadPolicyEngine;
+  /** Told when a bundle was refused, once for each bundle and reason. */
+  onRefused: (failure: SyncFailure) => void;
+  log: SyncLog;
+  now: () => number;
+  backoffLimits?: { first: number; longest: number };
+}
+
+/** Loads the last good bundle from disk, then begins to follow the control plane. */
+export async function startBundleSync(options: BundleSyncOptions): Promise<BundleSync> {
+  const { tenantId, link, files, log } = options;
+  const time = () => new Date(options.now()).toISOString();
+  const status: BundleStatus = {
+    active: null,
+    last_attempt_at: null,
+    last_verified_at: null,
+    last_activated_at: null,
+    failure: null,
+  };
+  let active: ActiveRules | null = null;
+  let unsaved: { revision: number; bytes: Uint8Array } | null = null;
+  let stage = 'pull';
+  let stopped = false;
+  const waiters = createProgressWaiters(() => active?.revision ?? 0);
+
+  async function activate(download: BundleDownload): Promise<void> {
+    stage = 'verify';
+    const highWater = Math.max(files.readHighWater(), active?.revision ?? 0);
+    const trust = { tenantId, keys: options.keys, highWater };
+    const bundle = await verifyBundle(download, trust);
+    status.last_verified_at = time();
+    if (bundle.revision === active?.revision) {
+      if (bundle.digest === active.digest) return;
+      throw new BundleRefusedError('revision_reused', 'the revision is active with other content');
+    }
+    stage = 'activate';
+    const engine = await activatePolicy(bundle, options.load);
+    if (stopped) return;
+    const { revision, digest, settings } = bundle;
+    active = { revision, digest, settings, engine };
+    status.active = { revision, digest };
+    status.last_activated_at = time();
+    unsaved = { revision, bytes: bundle.bytes };
+  }
+
+  /** New rules are in force before they are saved: a full disk must not hold back a denial. */
+  function save(): void {
+    if (!unsaved) return;
+    stage = 'persist';
+    files.keep(unsaved.revision, unsaved.bytes);
+    unsaved = null;
+  }
+
+  function report(error: unknown): void {
+    const failure = { stage, code: failureCode(error), message: failureMessage(error), at: time() };
+    const news = failure.code !== status.failure?.code || failure.stage !== status.failure.stage;
+    status.failure = failure;
+    if (!news) return;
+    log.warn({ tenantId, ...failure }, 'no newer bundle was activated');
+    if (error instanceof BundleRefusedError) options.onRefused(failure);
+  }
+
+  async function step(signal: AbortSignal): Promise<boolean> {
+    // What an earlier round could not save is tried again.
+    save();
+    stage = 'pull';
+    status.last_attempt_at = time();
+    const digest = active?.digest ?? null;
+    const download = await link.pullBundle({ digest, waitMs: WAIT_MS, signal });
+    if (!download) {
+      status.failure = null;
+      return false;
+    }
+    try {
+      await activate(download);
+      save();
+      status.failure = null;
+    } finally {
+      // Those who wait for a revision wait for it to be in force, saved or not.
+      waiters.reached(tenantId, active?.revision ?? 0);
+    }
+    return true;
+  }
+
+  async function loadKept(): Promise<void> {
+    for (const { revision, bytes } of files.read()) {
+      try {
+        await activate({ revision, digest: hash('sha256', bytes, 'hex'), bytes });
+        unsaved = null;
+        return;
+      } catch (error) {
+        report(error);
+      }
+    }
+  }
+
+  await loadKept();
+  const loop = startPollLoop({
+    step,
+    onFailure: report,
+    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
+  });
+
+  return {
+    kick: loop.kick,
+    stop: async () => {
+      stopped = true;
+      waiters.drop(tenantId);
+      await loop.stop();
+    },
+    activeRules: () => active,
+    waitFor: (revision, ms) => waiters.wait(tenantId, revision, ms),
+    status: () => ({ ...status }),
+  };
+}
