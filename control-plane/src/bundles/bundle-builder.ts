@@ -5,15 +5,10 @@
  * that fails leaves the last good bundle in force and is told by a log, a metric and an alert.
  */
 import type { CompiledPolicySet, PolicySource, RegoCompiler } from '@governance/policies/contract';
-import type { BundleSettings } from '@governance/shared/bundle-format';
 import { AppError } from '@governance/shared/errors';
 import { isUniqueViolation } from '../platform/database.ts';
-import {
-  SYSTEM_ACTOR,
-  systemScope,
-  type TenantDatabase,
-  type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { readActivePolicies } from '../policies/policy-store.ts';
 import { createBuildQueue } from './build-queue.ts';
 import {
   type BundleSigner,
@@ -22,6 +17,7 @@ import {
   readCompiledSet,
 } from './bundle-content.ts';
 import { bundleStore, type StoredBundle } from './bundle-store.ts';
+import { readSettings } from './read-settings.ts';
 
 /** Bundles kept of each tenant: data planes may still be fetching the one before. */
 const KEPT_BUNDLES = 5;
@@ -41,6 +37,8 @@ export interface BundleObserver {
     tenantId: string,
     bundle: BuiltBundle & { bytes: number; ms: number; compiled: boolean },
   ): void;
+  /** The tenant's newest bundle includes what there is. */
+  settled(tenantId: string): void;
   /** The tenant keeps its last good bundle. Must not throw. */
   failed(tenantId: string, error: unknown): Promise<void>;
 }
@@ -48,12 +46,11 @@ export interface BundleObserver {
 export interface BundleBuilderDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads' | 'inPlatform'>;
   compiler: Pick<RegoCompiler, 'compile' | 'sourcesDigest'>;
-  readPolicies(tx: TenantTransaction): Promise<PolicySource[]>;
-  readSettings(tx: TenantTransaction): Promise<BundleSettings>;
   /** The key that signs now. */
   signer(): Promise<BundleSigner>;
   now(): Date;
   observer: BundleObserver;
+  /** How long a build waits for more changes, in milliseconds; 20 unless given. */
   debounceMs?: number;
 }
 
@@ -77,7 +74,9 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     try {
       for (let round = 0; round < MAX_ROUNDS; round++) {
         const built = await buildOnce(tenantId);
-        if (built) return built;
+        if (!built) continue;
+        observer.settled(tenantId);
+        return built;
       }
       throw new Error('other replicas kept building the same bundle');
     } catch (error) {
@@ -143,8 +142,8 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
         return {
           revision,
           newest: await store.find(revision),
-          policies: await deps.readPolicies(tx),
-          settings: await deps.readSettings(tx),
+          policies: await readActivePolicies(tx),
+          settings: await readSettings(tx),
         };
       },
       // One moment: the revision must not be newer than the policies beside it.

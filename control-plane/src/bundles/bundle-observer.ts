@@ -1,0 +1,79 @@
+/** How builds are seen from outside: metrics, a log line each, and an alert where one failed. */
+import type { Logger } from 'pino';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { raiseAlert } from '../alerts/raise-alert.ts';
+import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import type { BundleObserver } from './bundle-builder.ts';
+
+export interface BundleObserverDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  registry: Registry;
+  log: Pick<Logger, 'info' | 'error'>;
+  now(): Date;
+}
+
+export function createBundleObserver({
+  db,
+  registry,
+  log,
+  now,
+}: BundleObserverDeps): BundleObserver {
+  const registers = [registry];
+  const builds = new Counter({
+    name: 'bundle_builds_total',
+    help: 'Policy bundles built, by whether the policies had to be compiled, or failed',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'bundle_build_seconds',
+    help: 'Time to compile, sign and store a policy bundle',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const failing = new Gauge({
+    name: 'bundle_failing_tenants',
+    help: 'Tenants whose newest policies or settings are in no bundle, because its build fails',
+    registers,
+  });
+  const failed = new Set<string>();
+
+  return {
+    built: (tenantId, { revision, bytes, ms, compiled }) => {
+      builds.inc({ outcome: compiled ? 'compiled' : 'reused' });
+      seconds.observe(ms / 1_000);
+      log.info(
+        { tenant_id: tenantId, revision, bytes, ms: Math.round(ms), compiled },
+        'bundle built',
+      );
+    },
+
+    settled: (tenantId) => {
+      failed.delete(tenantId);
+      failing.set(failed.size);
+    },
+
+    failed: async (tenantId, error) => {
+      builds.inc({ outcome: 'failed' });
+      failed.add(tenantId);
+      failing.set(failed.size);
+      log.error({ tenant_id: tenantId, err: error }, 'bundle not built: the last one stays');
+      try {
+        await db.inTenant(systemScope(tenantId), (tx) =>
+          raiseAlert(tx, {
+            alertType: 'BUNDLE_BUILD_FAILED',
+            severity: 'high',
+            agentId: null,
+            title: 'The policy bundle could not be built: enforcement goes on with the last one',
+            details: { error: error instanceof Error ? error.message : String(error) },
+            dedupeKey: 'bundle-build-failed',
+            now: now(),
+          }),
+        );
+      } catch (alertError) {
+        // The database may be what failed: the log and the metric have said so already.
+        log.error({ tenant_id: tenantId, err: alertError }, 'no alert of the failed bundle');
+      }
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * GET /api/v1/opa/bundle/{tenant_id}: OPA's bundle service protocol, with entity tags and long
+ * polling. A stock OPA goes on long polling as long as the content type says that it may.
+ */
+import { AppError } from '@governance/shared/errors';
+import { Id } from '@governance/shared/text';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { BundleSource } from './bundle-source.ts';
+import { namesEntityTag, preferredWaitSeconds } from './prefer-wait.ts';
+
+/** Longer waits are cut to this: some proxies end a silent connection after a minute. */
+const MAX_WAIT_SECONDS = 55;
+
+const LONG_POLL_TYPE = 'application/vnd.openpolicyagent.bundles';
+
+const BundleFile = z.instanceof(Uint8Array).meta({ description: 'The bundle, a tar.gz.' });
+
+export const bundleRoutes =
+  (bundles: Pick<BundleSource, 'findCurrent' | 'pullBundle'>): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/opa/bundle/:tenant_id',
+      {
+        config: { guard: 'data-plane' },
+        schema: {
+          summary: 'The policy bundle of a tenant',
+          description:
+            'A tar.gz in the layout of OPA. If-None-Match answers 304 while nothing changed; with `Prefer: wait=N` only after up to N seconds.',
+          tags: ['data planes'],
+          params: z.object({ tenant_id: Id }),
+          response: { 200: BundleFile, 304: z.undefined().meta({ description: 'Not modified.' }) },
+        },
+      },
+      async (request, reply) => {
+        const { tenantId } = request.dataPlane;
+        if (request.params.tenant_id !== tenantId) throw new AppError('TENANT_NOT_FOUND');
+        // caller-controlled
+        const { prefer, 'if-none-match': ifNoneMatch } = request.headers;
+        const waitSeconds = preferredWaitSeconds(prefer?.toString());
+        const known = await bundles.findCurrent(tenantId);
+        const isCurrent = known !== undefined && namesEntityTag(ifNoneMatch, known.digest);
+
+        let download = isCurrent ? null : (known ?? null);
+        if (download === null && waitSeconds > 0) {
+          const waitMs = Math.min(waitSeconds, MAX_WAIT_SECONDS) * 1_000;
+          const digest = known?.digest ?? null;
+          const gone = new AbortController();
+          reply.raw.once('close', () => gone.abort());
+          download = await bundles.pullBundle({ tenantId, digest, waitMs, signal: gone.signal });
+        }
+        if (download === null && known === undefined) throw new AppError('BUNDLE_NOT_FOUND');
+
+        const { digest } = download ?? known ?? { digest: '' };
+        reply.header('etag', `"${digest}"`).header('cache-control', 'private, no-cache');
+        if (download === null) return reply.code(304).send();
+        return reply
+          .header('content-type', waitSeconds > 0 ? LONG_POLL_TYPE : 'application/gzip')
+          .send(Buffer.from(download.bytes));
+      },
+    );
+  };

@@ -1,0 +1,28 @@
+/** Credentials of MCP servers as the database holds them: encrypted, bound to tenant and server. */
+import { UpstreamCredential } from '@governance/shared/upstream-credential';
+import type { CipherContext, MasterKey } from '../platform/master-key.ts';
+
+const contextOf = (tenantId: string, serverId: string): CipherContext => ({
+  purpose: 'upstream-credential',
+  tenant_id: tenantId,
+  key: serverId,
+});
+
+export function encryptCredential(
+  masterKey: Pick<MasterKey, 'encrypt'>,
+  row: { tenantId: string; serverId: string },
+  credential: UpstreamCredential,
+): Uint8Array<ArrayBuffer> {
+  const plaintext = Buffer.from(JSON.stringify(credential));
+  return masterKey.encrypt(plaintext, contextOf(row.tenantId, row.serverId));
+}
+
+/** @throws Error when the master key is another one or the row was tampered with */
+export function decryptCredential(
+  masterKey: Pick<MasterKey, 'decrypt'>,
+  row: { tenantId: string; serverId: string },
+  ciphertext: Uint8Array,
+): UpstreamCredential {
+  const plaintext = masterKey.decrypt(ciphertext, contextOf(row.tenantId, row.serverId));
+  return UpstreamCredential.parse(JSON.parse(plaintext.toString('utf8')));
+}

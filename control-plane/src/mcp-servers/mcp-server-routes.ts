@@ -1,0 +1,101 @@
+/** /api/v1/mcp-servers: which MCP servers agents may be led to. */
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { NoContent } from '../platform/http/schemas.ts';
+import {
+  NewServerBody,
+  ServerListView,
+  ServerParams,
+  ServerPatchBody,
+  ServerView,
+  toServerView,
+} from './mcp-server-schemas.ts';
+import type { McpServerService } from './mcp-server-service.ts';
+
+const tags = ['mcp servers'];
+const config = { guard: 'admin' } as const;
+
+export const mcpServerRoutes =
+  (servers: McpServerService): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/mcp-servers',
+      {
+        config,
+        schema: {
+          summary: 'The registered MCP servers',
+          tags,
+          response: { 200: ServerListView },
+        },
+      },
+      async ({ scope }) => {
+        const found = await servers.list(scope);
+        return { mcp_servers: found.map(toServerView), total: found.length };
+      },
+    );
+
+    app.post(
+      '/api/v1/mcp-servers',
+      {
+        config,
+        schema: {
+          summary: 'Register an MCP server',
+          description:
+            'A stdio server is named as the operator of the data plane called it; a command cannot be given. A credential is kept encrypted, sent to data planes sealed, and never shown again.',
+          tags,
+          body: NewServerBody,
+          response: { 201: ServerView },
+        },
+      },
+      async ({ scope, body }, reply) =>
+        reply.code(201).send(toServerView(await servers.create(scope, body))),
+    );
+
+    app.get(
+      '/api/v1/mcp-servers/:server_id',
+      {
+        config,
+        schema: {
+          summary: 'One MCP server',
+          tags,
+          params: ServerParams,
+          response: { 200: ServerView },
+        },
+      },
+      async ({ scope, params }) => toServerView(await servers.get(scope, params.server_id)),
+    );
+
+    app.patch(
+      '/api/v1/mcp-servers/:server_id',
+      {
+        config,
+        schema: {
+          summary: 'Change an MCP server, switch it off, replace or remove its credential',
+          description:
+            'A url on another origin needs the credential again (or null), so that it cannot be led elsewhere.',
+          tags,
+          params: ServerParams,
+          body: ServerPatchBody,
+          response: { 200: ServerView },
+        },
+      },
+      async ({ scope, params, body }) =>
+        toServerView(await servers.change(scope, params.server_id, body)),
+    );
+
+    app.delete(
+      '/api/v1/mcp-servers/:server_id',
+      {
+        config,
+        schema: {
+          summary: 'Remove an MCP server',
+          tags,
+          params: ServerParams,
+          response: { 204: NoContent },
+        },
+      },
+      async ({ scope, params }, reply) => {
+        await servers.delete(scope, params.server_id);
+        return reply.code(204).send();
+      },
+    );
+  };

@@ -1,0 +1,88 @@
+/** The wire shapes of /api/v1/mcp-servers, a route added to the specification's. */
+import { Text, Timestamp } from '@governance/shared/text';
+import { UpstreamCredential } from '@governance/shared/upstream-credential';
+import { z } from 'zod';
+import { credentialHint, ServerId, type ServerWithCredential } from './mcp-server.ts';
+
+/** http or https, without credentials (they have a field of their own) or a fragment. */
+const ServerUrl = Text.max(2_048).refine((text) => {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return (
+    (url.protocol === 'https:' || url.protocol === 'http:') &&
+    url.username === '' &&
+    url.password === '' &&
+    url.hash === ''
+  );
+}, 'must be an http or https URL without user, password and fragment');
+
+/** The name of a server in the data plane's own file. */
+const LocalName = Text.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
+
+// Headers that make a request what it is: the gateway's own, and those that proxies write.
+const RESERVED_HEADERS =
+  /^(?:accept|connection|content-.*|cookie|expect|forwarded|host|keep-alive|last-event-id|mcp-.*|origin|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent|x-forwarded-.*)$/i;
+
+const Credential = UpstreamCredential.refine(
+  (credential) => credential.type !== 'header' || !RESERVED_HEADERS.test(credential.name),
+  { path: ['name'], message: 'is a header that a credential cannot use' },
+);
+
+export const ServerParams = z.object({ server_id: ServerId });
+
+export const NewServerBody = z.discriminatedUnion('transport', [
+  z.strictObject({
+    server_id: ServerId,
+    transport: z.literal('streamable-http'),
+    url: ServerUrl,
+    credential: Credential.nullish(),
+    enabled: z.boolean().default(true),
+  }),
+  z.strictObject({
+    server_id: ServerId,
+    transport: z.literal('stdio'),
+    local_name: LocalName,
+    enabled: z.boolean().default(true),
+  }),
+]);
+export type NewServerBody = z.infer<typeof NewServerBody>;
+
+/** The transport stays: a server that is reached another way is another server. */
+export const ServerPatchBody = z.strictObject({
+  url: ServerUrl.optional(),
+  local_name: LocalName.optional(),
+  /** null takes the credential away. */
+  credential: Credential.nullish(),
+  enabled: z.boolean().optional(),
+});
+export type ServerPatchBody = z.infer<typeof ServerPatchBody>;
+
+export const ServerView = z.object({
+  server_id: z.string(),
+  transport: z.enum(['streamable-http', 'stdio']),
+  url: z.string().nullable(),
+  local_name: z.string().nullable(),
+  enabled: z.boolean(),
+  credential_configured: z.boolean(),
+  /** The secret's last four characters; null where there is none or it is short. */
+  credential_hint: z.string().nullable(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type ServerView = z.infer<typeof ServerView>;
+
+export const ServerListView = z.object({ mcp_servers: z.array(ServerView), total: z.int() });
+
+export function toServerView({ server, credential }: ServerWithCredential): ServerView {
+  return {
+    server_id: server.serverId,
+    transport: server.transport,
+    url: server.url,
+    local_name: server.localName,
+    enabled: server.enabled,
+    credential_configured: credential !== null,
+    credential_hint: credentialHint(credential),
+    created_at: server.createdAt.toISOString(),
+    updated_at: server.updatedAt.toISOString(),
+  };
+}

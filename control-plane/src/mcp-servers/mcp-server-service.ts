@@ -1,0 +1,236 @@
+/**
+ * The registry of MCP servers. A change goes into the settings of the bundle (the WebAssembly is
+ * reused) and, sealed, into the feed; the answer comes when both are in force.
+ */
+import type { AppliedBarrier } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import { isUniqueViolation } from '../platform/database.ts';
+import type { MasterKey } from '../platform/master-key.ts';
+import type {
+  AdminAction,
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/tenant-scope.ts';
+import { decryptCredential, encryptCredential } from './credential-at-rest.ts';
+import {
+  appendCredential,
+  lockCredentials,
+  readSealingTargets,
+  type SealingTarget,
+} from './credential-sealing.ts';
+import {
+  isSameOrigin,
+  type McpServer,
+  type ServerWithCredential,
+  toSetting,
+} from './mcp-server.ts';
+import type { NewServerBody, ServerPatchBody } from './mcp-server-schemas.ts';
+import { mcpServerStore, type StoredServer } from './mcp-server-store.ts';
+
+export interface McpServerServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
+  masterKey: MasterKey;
+  bundles: Pick<BundleBuilder, 'requestBuild'>;
+  applied: AppliedBarrier;
+  now(): Date;
+}
+
+export interface McpServerService {
+  list(scope: TenantScope): Promise<ServerWithCredential[]>;
+  get(scope: TenantScope, serverId: string): Promise<ServerWithCredential>;
+  create(scope: TenantScope, body: NewServerBody): Promise<ServerWithCredential>;
+  change(
+    scope: TenantScope,
+    serverId: string,
+    body: ServerPatchBody,
+  ): Promise<ServerWithCredential>;
+  delete(scope: TenantScope, serverId: string): Promise<void>;
+  /** Seals every credential of the tenant for a data plane, in the transaction that registers it. */
+  sealCredentialsFor(tx: TenantTransaction, target: SealingTarget): Promise<void>;
+}
+
+/** The servers that enforcement is told of: those that are not switched off. */
+export async function readServerSettings(tx: TenantTransaction) {
+  const servers = await mcpServerStore(tx).list();
+  return Object.fromEntries(
+    servers
+      .filter(({ server }) => server.enabled)
+      .map(({ server }) => [server.serverId, toSetting(server)]),
+  );
+}
+
+export function createMcpServerService(deps: McpServerServiceDeps): McpServerService {
+  const { db } = deps;
+
+  const decrypt = (tx: TenantTransaction, { server, ciphertext }: StoredServer) => ({
+    server,
+    credential: ciphertext && decryptCredential(deps.masterKey, rowOf(tx, server), ciphertext),
+  });
+
+  const encrypt = (
+    tx: TenantTransaction,
+    { server, credential }: ServerWithCredential,
+  ): StoredServer => ({
+    server,
+    ciphertext: credential && encryptCredential(deps.masterKey, rowOf(tx, server), credential),
+  });
+
+  /** Commits a change, has the bundle built for it and returns when both channels are applied. */
+  async function commit<T>(
+    scope: TenantScope,
+    work: (tx: TenantTransaction) => Promise<T>,
+  ): Promise<T> {
+    const { result, feedSeq } = await db.inTenantWithHeads(scope, work);
+    const built = await deps.bundles.requestBuild(scope.tenantId);
+    const newest = Math.max(feedSeq ?? 0, built.feedSeq ?? 0);
+    await deps.applied.wait(scope.tenantId, {
+      bundleRevision: built.revision,
+      ...(newest > 0 && { feedSeq: newest }),
+    });
+    return result;
+  }
+
+  /** Sends a credential (or, null, its end) to every data plane of the tenant. */
+  async function distribute(tx: TenantTransaction, { server, credential }: ServerWithCredential) {
+    await appendCredential(tx, server.serverId, credential, await readSealingTargets(tx));
+  }
+
+  return {
+    list: (scope) =>
+      db.inTenant(scope, async (tx) =>
+        (await mcpServerStore(tx).list()).map((stored) => decrypt(tx, stored)),
+      ),
+
+    get: (scope, serverId) =>
+      db.inTenant(scope, async (tx) =>
+        decrypt(tx, orNotFound(await mcpServerStore(tx).find(serverId))),
+      ),
+
+    create: (scope, body) =>
+      commit(scope, async (tx) => {
+        await lockCredentials(tx);
+        const created = newServer(body, deps.now());
+        await mcpServerStore(tx).insert(encrypt(tx, created)).catch(refuseDuplicate);
+        if (created.credential) await distribute(tx, created);
+        tx.audit.append(auditOf('mcp_server_created', created, created.credential && 'set'));
+        return created;
+      }),
+
+    change: (scope, serverId, body) =>
+      commit(scope, async (tx) => {
+        await lockCredentials(tx);
+        const before = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
+        const after = changedServer(before, body, deps.now());
+        await mcpServerStore(tx).update(encrypt(tx, after));
+        if (body.credential !== undefined) await distribute(tx, after);
+        const fate = body.credential && 'set';
+        tx.audit.append(
+          auditOf('mcp_server_updated', after, body.credential === null ? 'removed' : fate),
+        );
+        return after;
+      }),
+
+    delete: (scope, serverId) =>
+      commit(scope, async (tx) => {
+        await lockCredentials(tx);
+        const removed = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
+        await mcpServerStore(tx).delete(serverId);
+        if (removed.credential) await distribute(tx, { ...removed, credential: null });
+        tx.audit.append(auditOf('mcp_server_deleted', removed, removed.credential && 'removed'));
+      }),
+
+    sealCredentialsFor: async (tx, target) => {
+      await lockCredentials(tx);
+      for (const stored of await mcpServerStore(tx).list()) {
+        const { server, credential } = decrypt(tx, stored);
+        if (credential) await appendCredential(tx, server.serverId, credential, [target]);
+      }
+    },
+  };
+}
+
+function rowOf({ scope }: TenantTransaction, { serverId }: McpServer) {
+  return { tenantId: scope.tenantId, serverId };
+}
+
+function orNotFound(stored: StoredServer | undefined): StoredServer {
+  if (!stored) throw new AppError('MCP_SERVER_NOT_FOUND');
+  return stored;
+}
+
+function refuseDuplicate(error: unknown): never {
+  if (!isUniqueViolation(error)) throw error;
+  throw new AppError('DUPLICATE_NAME', 'Another MCP server has this server_id.', { cause: error });
+}
+
+function newServer(body: NewServerBody, now: Date): ServerWithCredential {
+  const { server_id: serverId, enabled } = body;
+  const base = { serverId, enabled, createdAt: now, updatedAt: now };
+  if (body.transport === 'stdio') {
+    const { transport, local_name: localName } = body;
+    return { server: { ...base, transport, url: null, localName }, credential: null };
+  }
+  const { transport, url } = body;
+  return {
+    server: { ...base, transport, url, localName: null },
+    credential: body.credential ?? null,
+  };
+}
+
+/**
+ * @throws AppError VALIDATION_FAILED for a field that its transport does not have, and for a new
+ *   origin with the old credential: whoever may change the address must not learn the secret by it
+ */
+function changedServer(
+  { server, credential }: ServerWithCredential,
+  body: ServerPatchBody,
+  now: Date,
+): ServerWithCredential {
+  const changed = { enabled: body.enabled ?? server.enabled, updatedAt: now };
+  if (server.transport === 'stdio') {
+    refuseFields(body, ['url', 'credential'], 'is not a field of a stdio server');
+    const localName = body.local_name ?? server.localName;
+    return { server: { ...server, ...changed, localName }, credential: null };
+  }
+  refuseFields(body, ['local_name'], 'is not a field of a streamable-http server');
+  const url = body.url ?? server.url;
+  if (credential && body.credential === undefined && !isSameOrigin(server.url, url)) {
+    const msg = 'the address moves to another origin: give the credential again, or null';
+    throw invalidField('credential', msg);
+  }
+  return {
+    server: { ...server, ...changed, url },
+    credential: body.credential === undefined ? credential : body.credential,
+  };
+}
+
+function refuseFields(body: ServerPatchBody, names: (keyof ServerPatchBody)[], msg: string): void {
+  for (const name of names) if (body[name] !== undefined) throw invalidField(name, msg);
+}
+
+function invalidField(name: keyof ServerPatchBody, msg: string): AppError {
+  const errors = [{ loc: ['body', name], msg, type: 'custom' }];
+  return new AppError('VALIDATION_FAILED', `body.${name}: ${msg}`, { errors });
+}
+
+function auditOf(
+  action: string,
+  { server }: ServerWithCredential,
+  credential: 'set' | 'removed' | null | undefined,
+): AdminAction {
+  const { serverId, transport, localName, enabled } = server;
+  return {
+    action,
+    target: `mcp_server/${serverId}`,
+    details: {
+      transport,
+      // Without its query, where some servers expect a key: the chain keeps everything for ever.
+      ...(server.url && { url: new URL(server.url).origin + new URL(server.url).pathname }),
+      ...(localName && { local_name: localName }),
+      enabled,
+      ...(credential && { credential }),
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { Diagnostic } from '@governance/policies/contract';
+import { AppError, type FieldError } from '@governance/shared/errors';
+
+/** A hostile source can have a diagnostic a line; nobody reads more than these. */
+const MAX_SHOWN = 50;
+
+/**
+ * A 422 that names line and column of the first fault, and lists them all beside it.
+ *
+ * @param policyId the policy that the request is about; faults of others name theirs
+ */
+export function doesNotCompile(diagnostics: Diagnostic[], policyId: string): AppError {
+  const [first] = diagnostics;
+  const detail = first
+    ? `The policy does not compile: ${placeOf(first, policyId)} ${first.message} (${first.code})`
+    : undefined;
+  const errors = diagnostics.slice(0, MAX_SHOWN).map(
+    (one): FieldError => ({
+      loc: isAbout(one, policyId)
+        ? ['body', 'rego_content', one.row, one.col]
+        : ['policies', one.policy_id ?? '', one.row, one.col],
+      msg: one.message,
+      type: one.code,
+    }),
+  );
+  return new AppError('POLICY_DOES_NOT_COMPILE', detail, { errors });
+}
+
+function placeOf(one: Diagnostic, policyId: string): string {
+  const place = `line ${one.row}, column ${one.col}:`;
+  return isAbout(one, policyId) ? place : `policy ${one.policy_id}, ${place}`;
+}
+
+function isAbout(one: Diagnostic, policyId: string): boolean {
+  return !one.policy_id || one.policy_id === policyId;
+}
+
+export function tooManyPolicies(maxActive: number): AppError {
+  return new AppError(
+    'POLICY_LIMIT_REACHED',
+    `The tenant may have ${maxActive} active policies and has them: archive one first.`,
+  );
+}

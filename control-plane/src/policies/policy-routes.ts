@@ -1,0 +1,111 @@
+/** Specification 1, section 4: "Policies". */
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import {
+  EvaluateBody,
+  EvaluationView,
+  NewPolicyBody,
+  PolicyListQuery,
+  PolicyListView,
+  PolicyParams,
+  PolicyPatchBody,
+  PolicyView,
+  toPolicyView,
+} from './policy-schemas.ts';
+import type { PolicyService } from './policy-service.ts';
+
+const tags = ['policies'];
+const config = { guard: 'admin' } as const;
+
+export const policyRoutes =
+  (policies: PolicyService): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/policies',
+      {
+        config,
+        schema: {
+          summary: 'The policies of the tenant',
+          tags,
+          querystring: PolicyListQuery,
+          response: { 200: PolicyListView },
+        },
+      },
+      async ({ scope, query }) => {
+        const found = await policies.list(scope, query.status);
+        return { policies: found.map(toPolicyView), total: found.length };
+      },
+    );
+
+    app.post(
+      '/api/v1/policies',
+      {
+        config,
+        schema: {
+          summary: 'Create a policy',
+          description:
+            'The source has to compile, a draft too. An active one is answered when it is in force.',
+          tags,
+          body: NewPolicyBody,
+          response: { 201: PolicyView },
+        },
+      },
+      async ({ scope, body }, reply) =>
+        reply.code(201).send(toPolicyView(await policies.create(scope, body))),
+    );
+
+    app.get(
+      '/api/v1/policies/:id',
+      {
+        config,
+        schema: {
+          summary: 'One policy',
+          tags,
+          params: PolicyParams,
+          response: { 200: PolicyView },
+        },
+      },
+      async ({ scope, params }) => toPolicyView(await policies.get(scope, params.id)),
+    );
+
+    app.patch(
+      '/api/v1/policies/:id',
+      {
+        config,
+        schema: {
+          summary: 'Change a policy, activate it, archive it',
+          description:
+            'Any status may follow any other: draft, active, archived. Only active policies decide. A change of what decides is answered when it is in force.',
+          tags,
+          params: PolicyParams,
+          body: PolicyPatchBody,
+          response: { 200: PolicyView },
+        },
+      },
+      async ({ scope, params, body }) =>
+        toPolicyView(
+          await policies.change(scope, params.id, {
+            name: body.name,
+            description: body.description,
+            regoContent: body.rego_content,
+            status: body.status,
+          }),
+        ),
+    );
+
+    app.post(
+      '/api/v1/policies/:id/evaluate',
+      {
+        config,
+        schema: {
+          summary: 'What this one policy would decide, and why',
+          description:
+            'By OPA’s interpreter, for this policy alone whatever its status; nothing is recorded or forwarded.',
+          tags,
+          params: PolicyParams,
+          body: EvaluateBody,
+          response: { 200: EvaluationView },
+        },
+      },
+      async ({ scope, params, body }) => policies.evaluate(scope, params.id, body),
+    );
+  };

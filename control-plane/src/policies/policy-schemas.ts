@@ -1,0 +1,107 @@
+/** The wire shapes of policies; specification 1, sections 2 and 4. */
+import { Id, Text, Timestamp } from '@governance/shared/text';
+import { z } from 'zod';
+import { Description, Name } from '../platform/http/schemas.ts';
+import { MAX_SOURCE_BYTES, type Policy, PolicyStatus } from './policy.ts';
+
+const RegoContent = Text.min(1).refine(
+  (text) => Buffer.byteLength(text) <= MAX_SOURCE_BYTES,
+  `must not be larger than ${MAX_SOURCE_BYTES / 1024} KiB`,
+);
+
+export const PolicyParams = z.object({ id: Id });
+
+export const PolicyListQuery = z.object({ status: PolicyStatus.optional() });
+
+export const NewPolicyBody = z.object({
+  name: Name,
+  description: Description.default(''),
+  rego_content: RegoContent,
+  status: PolicyStatus.default('draft'),
+});
+export type NewPolicyBody = z.infer<typeof NewPolicyBody>;
+
+export const PolicyPatchBody = z.object({
+  name: Name.optional(),
+  description: Description.optional(),
+  rego_content: RegoContent.optional(),
+  status: PolicyStatus.optional(),
+});
+export type PolicyPatchBody = z.infer<typeof PolicyPatchBody>;
+
+export const PolicyView = z.object({
+  id: Id,
+  name: z.string(),
+  description: z.string(),
+  rego_content: z.string(),
+  status: PolicyStatus,
+  /** `baseline`: came with the tenant; `custom`: somebody wrote it. */
+  origin: z.enum(['baseline', 'custom']),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type PolicyView = z.infer<typeof PolicyView>;
+
+export const PolicyListView = z.object({ policies: z.array(PolicyView), total: z.int() });
+
+export function toPolicyView(policy: Policy): PolicyView {
+  return {
+    id: policy.id,
+    name: policy.name,
+    description: policy.description,
+    rego_content: policy.regoContent,
+    status: policy.status,
+    origin: policy.origin,
+    created_at: policy.createdAt.toISOString(),
+    updated_at: policy.updatedAt.toISOString(),
+  };
+}
+
+const Words = z.array(Text.max(500)).max(1_000);
+
+/**
+ * What is asked in the specification, and the rest of the policies' input as options, so that
+ * every rule can be tried.
+ */
+export const EvaluateBody = z.object({
+  agent: z.object({
+    id: Text.max(500),
+    name: Text.max(500).default(''),
+    agent_type: Text.max(500).default(''),
+    owner: Text.max(500).default(''),
+    roles: Words.default([]),
+    permissions: Words.default([]),
+    risk_tier: z.enum(['low', 'medium', 'high', 'critical']).default('low'),
+    risk_score: z.number().min(0).max(100).default(0),
+  }),
+  request: z.object({
+    tool_name: Text.min(1).max(500),
+    action: z.enum(['read', 'write', 'delete', 'execute']).default('execute'),
+    /** The tool's name unless given. */
+    resource: Text.max(4_000).optional(),
+    /** The parser of bodies bounds how deep it may be nested. */
+    parameters: z.record(z.string(), z.unknown()).default({}),
+    mcp_server: Text.max(500).default(''),
+    method: Text.max(200).default('tools/call'),
+  }),
+  requester: z
+    .object({ id: Text.max(500).nullable().default(null), verified: z.boolean().default(false) })
+    .default({ id: null, verified: false }),
+});
+export type EvaluateBody = z.infer<typeof EvaluateBody>;
+
+export const EvaluationView = z.object({
+  policy_id: Id,
+  decision: z.enum(['allow', 'deny', 'escalate']),
+  reasons: z.array(
+    z.object({
+      policy_id: z.string(),
+      policy: z.string(),
+      rule: z.enum(['deny', 'escalate', 'allow']),
+      message: z.string(),
+    }),
+  ),
+  /** OPA's own trace of how it came to the decision, a line an event, bounded. */
+  explanation: z.array(z.string()),
+});
+export type EvaluationView = z.infer<typeof EvaluationView>;

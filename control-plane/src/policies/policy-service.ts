@@ -1,0 +1,230 @@
+/**
+ * Policies: what is committed as active was compiled together before (policies are compiled one
+ * against the other, so two activations at once must not meet for the first time in the bundle),
+ * and the answer comes when the change is built, signed and, standalone, in force.
+ * Proven by policy-routes.pg.test.ts ("a storm of activations").
+ */
+import type { PolicyInput, PolicySource, RegoCompiler } from '@governance/policies/contract';
+import type { AppliedBarrier } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import { readSettings } from '../bundles/read-settings.ts';
+import { isUniqueViolation } from '../platform/database.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import {
+  affectsDecisions,
+  auditOf,
+  changedFields,
+  type Policy,
+  type PolicyChange,
+  type PolicyStatus,
+} from './policy.ts';
+import { doesNotCompile, tooManyPolicies } from './policy-errors.ts';
+import type { EvaluateBody, EvaluationView, NewPolicyBody } from './policy-schemas.ts';
+import { policyStore, readActivePolicies } from './policy-store.ts';
+import { createTurns } from './turns.ts';
+
+/** Other replicas may change the set while this one compiles; then it compiles again. */
+const MAX_ROUNDS = 5;
+
+export interface PolicyServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  compiler: Pick<RegoCompiler, 'check' | 'compile' | 'explain' | 'sourcesDigest'>;
+  bundles: Pick<BundleBuilder, 'requestBuild'>;
+  applied: AppliedBarrier;
+  /** Active policies a tenant may have. */
+  maxActive: number;
+  now(): Date;
+}
+
+export interface PolicyService {
+  list(scope: TenantScope, status: PolicyStatus | undefined): Promise<Policy[]>;
+  get(scope: TenantScope, id: string): Promise<Policy>;
+  create(scope: TenantScope, body: NewPolicyBody): Promise<Policy>;
+  change(scope: TenantScope, id: string, change: PolicyChange): Promise<Policy>;
+  evaluate(scope: TenantScope, id: string, body: EvaluateBody): Promise<EvaluationView>;
+}
+
+export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
+  const { db, compiler } = deps;
+  const turns = createTurns();
+
+  const get = async (scope: TenantScope, id: string): Promise<Policy> => {
+    const policy = await db.inTenant(scope, (tx) => policyStore(tx).find(id));
+    if (!policy) throw new AppError('POLICY_NOT_FOUND');
+    return policy;
+  };
+
+  /** Returns when the data plane of this process, if it has one, decides by what was committed. */
+  async function putInForce({ tenantId }: TenantScope): Promise<void> {
+    const { revision, feedSeq } = await deps.bundles.requestBuild(tenantId);
+    await deps.applied.wait(tenantId, {
+      bundleRevision: revision,
+      ...(feedSeq === undefined ? {} : { feedSeq }),
+    });
+  }
+
+  async function checkAlone(policy: Policy): Promise<void> {
+    const { diagnostics } = await compiler.check(toSource(policy));
+    if (diagnostics.length > 0) throw doesNotCompile(diagnostics, policy.id);
+  }
+
+  /**
+   * Compiles the active set as it would be with this policy, outside any transaction.
+   *
+   * @returns the digest of the set that this compilation is good for
+   */
+  async function checkTogether(scope: TenantScope, { before, after }: Step): Promise<string> {
+    const candidate = withPolicy(await db.inTenant(scope, readActivePolicies), after);
+    const joins = before?.status !== 'active';
+    if (joins && candidate.length > deps.maxActive) throw tooManyPolicies(deps.maxActive);
+    const result = await compiler.compile(candidate);
+    if (!result.ok) throw doesNotCompile(result.diagnostics, after.id);
+    return result.digest;
+  }
+
+  /** Whether the set, as this transaction finds it, is the one that was compiled. */
+  async function isCompiledSet(tx: TenantTransaction, after: Policy, digest: string) {
+    const candidate = withPolicy(await readActivePolicies(tx), after);
+    return compiler.sourcesDigest(candidate) === digest;
+  }
+
+  /**
+   * Stores one step of a policy's life.
+   *
+   * @returns whether the bundle is to differ for it, or may not have been built since it did
+   */
+  async function store(scope: TenantScope, step: Step): Promise<'done' | 'build' | 'again'> {
+    const { before, after } = step;
+    const isActive = after.status === 'active';
+    if (before && changedFields(before, after).length === 0) return isActive ? 'build' : 'done';
+    const decides = affectsDecisions(before, after);
+    const digest = decides && isActive ? await checkTogether(scope, step) : null;
+    if (digest === null && before?.regoContent !== after.regoContent) await checkAlone(after);
+    const committed = await commit(scope, step, { decides, digest });
+    if (!committed) return 'again';
+    return decides ? 'build' : 'done';
+  }
+
+  /** @returns false when the ground is not what the step was prepared for */
+  function commit(
+    scope: TenantScope,
+    { before, after }: Step,
+    { decides, digest }: { decides: boolean; digest: string | null },
+  ): Promise<boolean> {
+    const work = async (tx: TenantTransaction) => {
+      const policies = policyStore(tx);
+      if (decides) await policies.lockActiveSet();
+      if (digest !== null && !(await isCompiledSet(tx, after, digest))) return false;
+      if (before) {
+        const current = await policies.findForUpdate(after.id);
+        if (!current || changedFields(current, before).length > 0) return false;
+        await policies.update(after);
+      } else {
+        await policies.insert(after);
+      }
+      tx.audit.append(auditOf(before, after));
+      return true;
+    };
+    return db.inTenant(scope, work).catch((error) => {
+      if (!isUniqueViolation(error)) throw error;
+      throw new AppError('DUPLICATE_NAME', 'Another policy has this name.', { cause: error });
+    });
+  }
+
+  /**
+   * Takes a step after those that this process has under way, and again when another replica came
+   * in between. The wait for the bundle comes after the turn, so that a storm shares builds.
+   */
+  async function take(scope: TenantScope, plan: () => Promise<Step>): Promise<Policy> {
+    const { after, outcome } = await turns.take(scope.tenantId, async () => {
+      for (let round = 0; round < MAX_ROUNDS; round++) {
+        const step = await plan();
+        const outcome = await store(scope, step);
+        if (outcome !== 'again') return { after: step.after, outcome };
+      }
+      throw new AppError('UNAVAILABLE', 'The policies are being changed elsewhere: try again.');
+    });
+    if (outcome === 'build') await putInForce(scope);
+    return after;
+  }
+
+  return {
+    get,
+    list: (scope, status) => db.inTenant(scope, (tx) => policyStore(tx).list(status)),
+
+    create: (scope, body) => {
+      const after = newPolicy(body, deps.now());
+      return take(scope, async () => ({ before: undefined, after }));
+    },
+
+    change: (scope, id, change) =>
+      take(scope, async () => {
+        const before = await get(scope, id);
+        const changed = { ...before, ...definedFields(change) };
+        const isChange = changedFields(before, changed).length > 0;
+        return { before, after: isChange ? { ...changed, updatedAt: deps.now() } : before };
+      }),
+
+    evaluate: async (scope, id, body) => {
+      const { policy, settings } = await db.inTenant(scope, async (tx) => ({
+        policy: await policyStore(tx).find(id),
+        settings: await readSettings(tx),
+      }));
+      if (!policy) throw new AppError('POLICY_NOT_FOUND');
+      const input = toPolicyInput(body, deps.now());
+      const { verdict, trace } = await compiler.explain([toSource(policy)], input, { settings });
+      return { policy_id: id, ...verdict, explanation: trace };
+    },
+  };
+}
+
+/** What a policy was (nothing, when it is new) and what it is to be. */
+interface Step {
+  before: Policy | undefined;
+  after: Policy;
+}
+
+function newPolicy(body: NewPolicyBody, now: Date): Policy {
+  return {
+    id: uuidv7(now.getTime()),
+    name: body.name,
+    description: body.description,
+    regoContent: body.rego_content,
+    status: body.status,
+    origin: 'custom',
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+function definedFields(change: PolicyChange): PolicyChange {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+function toSource({ id, name, regoContent }: Policy): PolicySource {
+  return { id, name, rego: regoContent };
+}
+
+function withPolicy(active: PolicySource[], policy: Policy): PolicySource[] {
+  return [...active.filter(({ id }) => id !== policy.id), toSource(policy)];
+}
+
+function toPolicyInput({ agent, request, requester }: EvaluateBody, now: Date): PolicyInput {
+  return {
+    agent,
+    request: { ...request, resource: request.resource ?? request.tool_name },
+    requester,
+    workflow: null,
+    delegation: null,
+    dlp: { findings_count: 0, max_severity: null, patterns: [] },
+    context: {
+      time: now.toISOString(),
+      data_plane: '',
+      region: null,
+      model: null,
+      agent_role: null,
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { PolicySource } from '@governance/policies/contract';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { Policy, PolicyStatus } from './policy.ts';
+
+type Row = Awaited<ReturnType<TenantTransaction['db']['policy']['findFirstOrThrow']>>;
+
+/** This feature's rows, of the transaction's tenant. */
+export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
+  return {
+    list: async (status: PolicyStatus | undefined): Promise<Policy[]> =>
+      (
+        await db.policy.findMany({
+          where: { tenantId, ...(status && { status }) },
+          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        })
+      ).map(toPolicy),
+
+    find: async (id: string): Promise<Policy | undefined> => {
+      const row = await db.policy.findUnique({ where: { tenantId_id: { tenantId, id } } });
+      return row ? toPolicy(row) : undefined;
+    },
+
+    /** The same, locked until the transaction ends. */
+    findForUpdate: async (id: string): Promise<Policy | undefined> => {
+      await db.$queryRaw`
+        SELECT 1 FROM policies WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid FOR UPDATE`;
+      const row = await db.policy.findUnique({ where: { tenantId_id: { tenantId, id } } });
+      return row ? toPolicy(row) : undefined;
+    },
+
+    insert: async (policy: Policy): Promise<void> => {
+      await db.policy.create({ data: { tenantId, ...policy } });
+    },
+
+    update: async ({ id, ...fields }: Policy): Promise<void> => {
+      await db.policy.update({ where: { tenantId_id: { tenantId, id } }, data: fields });
+    },
+
+    /**
+     * Lets one transaction at a time change the tenant's set of active policies, on any replica:
+     * what was compiled together is what is committed together. Held until the transaction ends.
+     */
+    lockActiveSet: async (): Promise<void> => {
+      await db.$queryRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`policies/${tenantId}`}, 0))::text`;
+    },
+  };
+}
+
+/** The tenant's active policies, as the compiler and the bundle take them; ordered by id. */
+export async function readActivePolicies({
+  db,
+  scope: { tenantId },
+}: TenantTransaction): Promise<PolicySource[]> {
+  const rows = await db.policy.findMany({
+    where: { tenantId, status: 'active' },
+    select: { id: true, name: true, regoContent: true },
+    orderBy: { id: 'asc' },
+  });
+  return rows.map(({ id, name, regoContent }) => ({ id, name, rego: regoContent }));
+}
+
+function toPolicy({ tenantId: _, ...row }: Row): Policy {
+  // The table's CHECKs hold these to their values.
+  return { ...row, status: row.status as PolicyStatus, origin: row.origin as Policy['origin'] };
+}

@@ -1,0 +1,71 @@
+/**
+ * A policy and what may become of it.
+ *
+ * draft → active → archived, and back: an archived policy may be restored to draft or active, an
+ * active one may be taken back to draft. Only active policies decide. Every policy, a draft too,
+ * compiles on its own at the moment it is stored; the active ones of a tenant compile together.
+ */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import type { AdminAction } from '../platform/tenant-scope.ts';
+
+export const PolicyStatus = z.enum(['draft', 'active', 'archived']);
+export type PolicyStatus = z.infer<typeof PolicyStatus>;
+
+/** UTF-8 bytes of one source. */
+export const MAX_SOURCE_BYTES = 128 * 1024;
+
+export interface Policy {
+  id: string;
+  name: string;
+  description: string;
+  regoContent: string;
+  status: PolicyStatus;
+  origin: 'baseline' | 'custom';
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export type PolicyChange = Partial<Pick<Policy, 'name' | 'description' | 'regoContent' | 'status'>>;
+
+const CHANGEABLE = ['name', 'description', 'regoContent', 'status'] as const;
+
+/** The fields that an administrator can change in which two states of a policy differ. */
+export function changedFields(before: Policy, after: Policy): (keyof PolicyChange)[] {
+  return CHANGEABLE.filter((field) => before[field] !== after[field]);
+}
+
+/**
+ * Whether the bundle differs after the change: the active set gains, loses or changes a member.
+ * Names count, since reasons carry them; descriptions do not.
+ */
+export function affectsDecisions(before: Policy | undefined, after: Policy): boolean {
+  const was = before?.status === 'active';
+  const is = after.status === 'active';
+  if (!was && !is) return false;
+  if (was !== is) return true;
+  return before?.name !== after.name || before.regoContent !== after.regoContent;
+}
+
+/** What the audit chain keeps of a policy's creation (`before` undefined) or change. */
+export function auditOf(before: Policy | undefined, after: Policy): AdminAction {
+  return {
+    action: before ? auditAction(before.status, after.status) : 'policy_created',
+    target: `policy/${after.id}`,
+    details: {
+      name: after.name,
+      status: after.status,
+      // Which source it was can be proven by this; the source itself stays in its table.
+      rego_sha256: hash('sha256', after.regoContent, 'hex'),
+      ...(before && { status_before: before.status, changed: changedFields(before, after) }),
+    },
+  };
+}
+
+/** The audit action that names what a change of status amounts to. */
+function auditAction(before: PolicyStatus, after: PolicyStatus): string {
+  if (before === after) return 'policy_updated';
+  if (after === 'active') return 'policy_activated';
+  if (after === 'archived') return 'policy_archived';
+  return before === 'archived' ? 'policy_restored' : 'policy_deactivated';
+}
