@@ -1,0 +1,42 @@
+import { AppError } from '@governance/shared/errors';
+import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import { type AlertFilter, type AlertStatus, alertStore } from './alert-store.ts';
+
+export interface AlertServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  now: () => Date;
+}
+
+export interface AlertPatch {
+  status: AlertStatus;
+  /** Who resolved it; the caller unless given. */
+  resolvedBy: string | undefined;
+}
+
+export type AlertService = ReturnType<typeof createAlertService>;
+
+export function createAlertService({ db, now }: AlertServiceDeps) {
+  return {
+    list: (scope: TenantScope, filter: AlertFilter, page: { limit: number; offset: number }) =>
+      db.inTenant(scope, (tx) => alertStore(tx).list(filter, page)),
+
+    patch: (scope: TenantScope, id: string, { status, resolvedBy }: AlertPatch) =>
+      db.inTenant(scope, async (tx) => {
+        const store = alertStore(tx);
+        const alert = await store.lock(id);
+        if (!alert) throw new AppError('ALERT_NOT_FOUND');
+        const by = status === 'resolved' ? (resolvedBy ?? scope.actor.username) : null;
+        if (alert.status === status && (resolvedBy === undefined || alert.resolvedBy === by)) {
+          return alert;
+        }
+        const at = now();
+        const resolution = { resolvedBy: by, resolvedAt: by === null ? null : at };
+        tx.audit.append({
+          action: `alert_${status === 'open' ? 'reopened' : status}`,
+          target: `alert/${id}`,
+          details: { alert_type: alert.alertType, from: alert.status, resolved_by: by },
+        });
+        return store.setStatus(id, status, resolution, at);
+      }),
+  };
+}

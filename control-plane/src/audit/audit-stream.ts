@@ -1,0 +1,224 @@
+/**
+ * The live stream (specification 1, section 6): server-sent events read from the table by their
+ * position in the tenant's order of receipt, which is also their id. The bus only says when to
+ * look, so nothing is lost between a read and a wait, after a reconnection, or between replicas.
+ *
+ * A reader is given a page at a time, when it has taken the page before: a slow one costs no
+ * memory, and one that takes nothing for too long is dropped; it comes back with Last-Event-ID.
+ */
+import { AppError } from '@governance/shared/errors';
+import type { ChangeBus } from '../platform/change-bus.ts';
+import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import { type StreamEvent, toStreamEvent } from './audit-event.ts';
+import { auditStore } from './audit-store.ts';
+
+export interface AuditStreamDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  changes: ChangeBus;
+  /** SERVICE_SSE_KEEPALIVE_SECONDS, in milliseconds. */
+  keepaliveMs: number;
+  /** How long a reader may take nothing before it is dropped. */
+  stalledAfterMs?: number;
+  now: () => Date;
+}
+
+export interface StreamRequest {
+  scope: TenantScope;
+  /** The id of the last event that the client has; undefined: only what is new. */
+  lastEventId: number | undefined;
+  /** Aborts when the connection is gone. */
+  signal: AbortSignal;
+  /** Closes the connection of a reader that takes nothing. */
+  drop(): void;
+  /** Asked at each keep-alive; the stream ends when it rejects (an expired or revoked token). */
+  authorize(): Promise<unknown>;
+}
+
+export interface AuditStream {
+  /**
+   * @returns the text of the stream, chunk by chunk, endless until the signal or `stop`
+   * @throws AppError RATE_LIMITED beyond MAX_STREAMS_PER_TENANT, UNAVAILABLE after `stop`
+   */
+  open(request: StreamRequest): AsyncGenerator<string>;
+  /** Announces the end on every stream, after what is already stored, and ends them. */
+  stop(message: string): Promise<void>;
+}
+
+export const MAX_STREAMS_PER_TENANT = 100;
+const PAGE = 50;
+/** Many small commits are read together. */
+const LOOK_AT_MOST_EVERY_MS = 20;
+const STALLED_AFTER_MS = 60_000;
+const STOP_WITHIN_MS = 3_000;
+
+interface OpenStream {
+  tenantId: string;
+  wake(): void;
+  drop(): void;
+  done: Promise<void>;
+}
+
+export function createAuditStream(deps: AuditStreamDeps): AuditStream {
+  const { stalledAfterMs = STALLED_AFTER_MS } = deps;
+  const streams = new Set<OpenStream>();
+  let stopping: string | undefined;
+
+  return {
+    open: ({ scope, lastEventId, signal, drop, authorize }) => {
+      if (stopping !== undefined) throw new AppError('UNAVAILABLE');
+      const { tenantId } = scope;
+      const ofTenant = [...streams].filter((stream) => stream.tenantId === tenantId);
+      if (ofTenant.length >= MAX_STREAMS_PER_TENANT) {
+        throw new AppError('RATE_LIMITED', 'This tenant has as many open streams as it may have.');
+      }
+      const bell = createBell();
+      let end = () => {};
+      const done = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const stream: OpenStream = { tenantId, wake: bell.ring, drop, done };
+      const unsubscribe = deps.changes.subscribe((change) => {
+        if (change.tenantId === tenantId && change.position !== undefined) bell.ring();
+      });
+      const close = () => {
+        unsubscribe();
+        streams.delete(stream);
+        signal.removeEventListener('abort', onAbort);
+        end();
+      };
+      // A stream that nobody reads any more would not come to its own end.
+      const onAbort = () => {
+        bell.ring();
+        close();
+      };
+      streams.add(stream);
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
+
+      const chunks = (async function* () {
+        try {
+          yield 'retry: 2000\n\n';
+          let cursor = await beginAt(scope, lastEventId);
+          let nextKeepalive = performance.now() + deps.keepaliveMs;
+          while (!signal.aborted) {
+            const announced = stopping;
+            const page = await readPage(scope, cursor);
+            cursor = page.cursor;
+            if (page.text !== '') yield page.text;
+            if (page.isFull) continue;
+            if (announced !== undefined) {
+              yield format(notification(announced));
+              return;
+            }
+            if (performance.now() >= nextKeepalive) {
+              yield ':keepalive\n\n';
+              nextKeepalive = performance.now() + deps.keepaliveMs;
+              if (!(await isStillAuthorized(authorize))) {
+                yield format(notification('The token is no longer valid.'));
+                return;
+              }
+            }
+            await bell.heard(nextKeepalive - performance.now());
+          }
+        } finally {
+          close();
+        }
+      })();
+      return dropWhenStalled(chunks, drop, stalledAfterMs);
+    },
+
+    stop: async (message) => {
+      stopping = message;
+      const open = [...streams];
+      for (const stream of open) stream.wake();
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, STOP_WITHIN_MS);
+      });
+      await Promise.race([Promise.all(open.map((stream) => stream.done)), late]);
+      clearTimeout(timer);
+      for (const stream of streams) stream.drop();
+    },
+  };
+
+  function beginAt(scope: TenantScope, lastEventId: number | undefined): Promise<number> {
+    return deps.db.inTenant(scope, async (tx) => {
+      const newest = await auditStore(tx).newestPosition();
+      return lastEventId === undefined ? newest : Math.min(lastEventId, newest);
+    });
+  }
+
+  async function readPage(scope: TenantScope, cursor: number) {
+    const rows = await deps.db.inTenant(scope, (tx) => auditStore(tx).readAfter(cursor, PAGE));
+    let text = '';
+    for (const row of rows) {
+      const event = toStreamEvent(row);
+      if (event) text += format(event, row.position);
+    }
+    return { text, cursor: rows.at(-1)?.position ?? cursor, isFull: rows.length === PAGE };
+  }
+
+  function notification(message: string): StreamEvent {
+    return { event_type: 'system_notification', timestamp: deps.now().toISOString(), message };
+  }
+}
+
+/** Passes the chunks on, and calls `onStalled` when the next one is not asked for in time. */
+async function* dropWhenStalled(
+  chunks: AsyncGenerator<string>,
+  onStalled: () => void,
+  stalledAfterMs: number,
+): AsyncGenerator<string> {
+  for await (const chunk of chunks) {
+    const timer = setTimeout(onStalled, stalledAfterMs);
+    try {
+      yield chunk;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function format(event: StreamEvent, id?: number): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(event)}\n\n`;
+}
+
+async function isStillAuthorized(authorize: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await authorize();
+    return true;
+  } catch {
+    // Not being able to ask ends it too: the client comes back, and is asked again.
+    return false;
+  }
+}
+
+/** Rung at any time, also before anybody listens; heard once. */
+function createBell() {
+  let rung = false;
+  let listener: (() => void) | undefined;
+  const ring = () => {
+    rung = true;
+    listener?.();
+  };
+  return {
+    ring,
+    /** Resolves after a ring, or after `ms`. */
+    heard: async (ms: number): Promise<void> => {
+      const started = performance.now();
+      if (!rung) {
+        let timer: NodeJS.Timeout | undefined;
+        await new Promise<void>((resolve) => {
+          listener = resolve;
+          timer = setTimeout(resolve, Math.max(0, ms));
+        });
+        clearTimeout(timer);
+        listener = undefined;
+      }
+      // What rings while the page is read is not lost: the flag falls before the read begins.
+      const pause = LOOK_AT_MOST_EVERY_MS - (performance.now() - started);
+      if (rung && pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+      rung = false;
+    },
+  };
+}
