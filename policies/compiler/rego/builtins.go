@@ -46,17 +46,17 @@ func (scan *builtinScan) module(path string, module *ast.Module) {
 			visitor.Walk(node.Reference) // OPA's visitor leaves it out
 		case *ast.Expr:
 			if terms, isCall := node.Terms.([]*ast.Term); isCall && len(terms) > 0 {
-				scan.mention(path, terms[0], node.Location)
+				scan.mention(path, terms[0], node.Location, calledHere)
 			}
 			for _, with := range node.With {
-				scan.mention(path, with.Target, with.Location)
+				scan.mention(path, with.Target, with.Location, replaced)
 				if !isInput(with.Target) { // else a value is a value, even if named like a built-in
-					scan.mention(path, with.Value, with.Location)
+					scan.mention(path, with.Value, with.Location, replaced)
 				}
 			}
 		case ast.Call:
 			if len(node) > 0 {
-				scan.mention(path, node[0], nil)
+				scan.mention(path, node[0], nil, calledHere)
 			}
 		}
 		return false
@@ -64,8 +64,16 @@ func (scan *builtinScan) module(path string, module *ast.Module) {
 	visitor.Walk(module)
 }
 
+// mentioned says how a built-in is named: called, or as target or value of a `with`.
+type mentioned int
+
+const (
+	calledHere mentioned = iota
+	replaced
+)
+
 // mention looks at a term that may name a built-in, and renames it in place.
-func (scan *builtinScan) mention(path string, term *ast.Term, at *ast.Location) {
+func (scan *builtinScan) mention(path string, term *ast.Term, at *ast.Location, how mentioned) {
 	ref, isRef := term.Value.(ast.Ref)
 	if !isRef || len(ref) == 0 || scan.renamed[term] {
 		return
@@ -87,7 +95,7 @@ func (scan *builtinScan) mention(path string, term *ast.Term, at *ast.Location) 
 			term.Value = builtinRef(to, ref)
 			scan.renamed[term] = true
 		}
-	case isNative:
+	case isNative && !(how == replaced && erasedNames[name] != nil):
 	case ast.BuiltinMap[name] != nil:
 		scan.errors = append(scan.errors, ast.NewError("governance_builtin_refused", location,
 			"built-in %s is not available to policies", name))

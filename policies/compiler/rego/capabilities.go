@@ -33,11 +33,18 @@ var native = []*ast.Builtin{
 // erased lists what the compiler rewrites away, so that nothing of it reaches the WebAssembly:
 // assignment and unification, print (dropped) and the metadata of rules (made constants).
 var erased = []*ast.Builtin{
-	ast.Equality, ast.Assign, ast.Print, ast.InternalPrint,
+	ast.Equality, ast.Assign, ast.Print,
 	ast.RegoMetadataChain, ast.RegoMetadataRule,
 }
 
-var nativeNames = names(native, erased)
+// assembled lists what only OPA's compiler may write: an author's own call would reach the
+// WebAssembly.
+var assembled = []*ast.Builtin{ast.InternalPrint}
+
+var (
+	erasedNames = names(erased)
+	nativeNames = names(native, erased)
+)
 
 func names(lists ...[]*ast.Builtin) map[string]*ast.Builtin {
 	found := map[string]*ast.Builtin{}
@@ -63,6 +70,7 @@ func capabilities(renames map[string]string, renamed bool) *ast.Capabilities {
 	for _, builtin := range nativeNames {
 		all.Builtins = append(all.Builtins, builtin)
 	}
+	all.Builtins = append(all.Builtins, assembled...)
 	for from, to := range renames {
 		builtin, known := ast.BuiltinMap[from]
 		if !known {

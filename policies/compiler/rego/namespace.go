@@ -1,7 +1,6 @@
 package rego
 
 import (
-	"fmt"
 	"sort"
 	"strings"
 
@@ -291,8 +290,10 @@ func (n *namespaced) authorCol(row, col int) int {
 }
 
 // authorText takes the namespace out of a message, so that it speaks of what the author wrote.
+// OPA spells it with a dot where the id allows.
 func (n *namespaced) authorText(message string) string {
-	prefix := fmt.Sprintf(`policies["%s"]`, n.source.ID)
-	message = strings.ReplaceAll(message, "data."+prefix, "data")
-	return strings.ReplaceAll(message, prefix+".", "")
+	for _, prefix := range []string{`policies["` + n.source.ID + `"].`, "policies." + n.source.ID + "."} {
+		message = strings.ReplaceAll(message, prefix, "")
+	}
+	return strings.ReplaceAll(message, n.path+":", "line ")
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
 var safeID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
@@ -59,6 +60,10 @@ func asErrors(path string, err error) ast.Errors {
 	if errors.As(err, &one) {
 		return ast.Errors{one}
 	}
+	var atRuntime *topdown.Error
+	if errors.As(err, &atRuntime) {
+		return ast.Errors{ast.NewError(atRuntime.Code, atRuntime.Location, "%s", atRuntime.Message)}
+	}
 	return ast.Errors{ast.NewError(ast.CompileErr, start(path), "%s", err.Error())}
 }
 
@@ -84,16 +89,23 @@ func refuseBySize(path, source string, limits Limits) *ast.Error {
 	return nil
 }
 
+// refuseByRules counts rules and their else branches.
 func refuseByRules(path string, module *ast.Module, limits Limits) ast.Errors {
-	if len(module.Rules) <= limits.Rules {
-		return nil
+	count := 0
+	for _, rule := range module.Rules {
+		for branch := rule; branch != nil; branch = branch.Else {
+			if count++; count <= limits.Rules {
+				continue
+			}
+			at := branch.Location
+			if at == nil {
+				at = start(path)
+			}
+			return ast.Errors{ast.NewError("governance_too_many_rules", at,
+				"the policy has more than %d rules", limits.Rules)}
+		}
 	}
-	at := module.Rules[limits.Rules].Location
-	if at == nil {
-		at = start(path)
-	}
-	return ast.Errors{ast.NewError("governance_too_many_rules", at,
-		"the policy has %d rules, more than the %d allowed", len(module.Rules), limits.Rules)}
+	return nil
 }
 
 // nestedDeeperThan counts brackets outside strings and comments. It runs before OPA's parser,

@@ -1,0 +1,44 @@
+/** The policies that a new tenant starts with, from policies/rego/baseline. */
+import { readFileSync } from 'node:fs';
+import { assetPath } from '@governance/shared/assets';
+
+/** A policy as it is stored for a tenant; the fields are those of the policy record. */
+export interface BaselinePolicy {
+  name: string;
+  description: string;
+  rego_content: string;
+}
+
+const BASELINE = [
+  {
+    file: 'permissions',
+    name: 'Baseline: permissions',
+    description: 'An agent may make the calls that one of its permissions covers.',
+  },
+  {
+    file: 'destructive_calls',
+    name: 'Baseline: destructive calls',
+    description: 'What a high-risk agent would delete, a person decides.',
+  },
+  {
+    file: 'critical_risk',
+    name: 'Baseline: critical risk',
+    description: 'An agent of critical risk may only read.',
+  },
+] as const;
+
+/** The names of the pack's modules under policies/rego/baseline, without their ending. */
+export const BASELINE_FILES: readonly string[] = BASELINE.map(({ file }) => file);
+
+/**
+ * Reads the baseline pack, in the order in which an administrator should see it.
+ *
+ * @throws Error when a file of the installation is missing
+ */
+export function baselinePack(): BaselinePolicy[] {
+  return BASELINE.map(({ file, name, description }) => ({
+    name,
+    description,
+    rego_content: readFileSync(assetPath(`policies/rego/baseline/${file}.rego`), 'utf8'),
+  }));
+}
