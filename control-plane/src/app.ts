@@ -1,0 +1,169 @@
+/**
+ * Composes the control plane: the only file that knows which parts there are. Every feature is one
+ * folder, made here and registered here.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '@governance/shared/assets';
+import type { AppliedBarrier } from '@governance/shared/channels';
+import type { Secret } from '@governance/shared/settings';
+import type { FastifyPluginAsync } from 'fastify';
+import type { Logger } from 'pino';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { createAdminLogin, createSuperAdmin } from './auth/admin-login.ts';
+import { createAdminTokens } from './auth/admin-tokens.ts';
+import { createFindAgentCredentials } from './auth/agent-credentials.ts';
+import { createAgentTokens } from './auth/agent-tokens.ts';
+import { authRoutes } from './auth/auth-routes.ts';
+import type { ControlPlaneConfig } from './config.ts';
+import { createChangeBus } from './platform/change-bus.ts';
+import type { Connections } from './platform/database.ts';
+import { prepareApi } from './platform/http/api.ts';
+import { createGuards } from './platform/http/guards.ts';
+import type { RouteEntry } from './platform/http/route-table.ts';
+import { type ReadinessCheck, systemRoutes } from './platform/http/system-routes.ts';
+import { createServiceKeys, createTokenKey } from './platform/keys.ts';
+import { createLookups } from './platform/lookups.ts';
+import { createMasterKey } from './platform/master-key.ts';
+import { repeat, type Schedule } from './platform/schedule.ts';
+import { createTenantDatabase } from './platform/tenant-scope.ts';
+import { tenantRoutes } from './tenants/tenant-routes.ts';
+import { createTenantService } from './tenants/tenant-service.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Partitions of the ledger that exist before they are needed. */
+const MONTHS_AHEAD = 2;
+
+export interface ControlPlaneDeps {
+  config: ControlPlaneConfig;
+  connections: Connections;
+  /** Of the configuration, or made by development for itself. */
+  masterKey: Secret<Buffer>;
+  adminPassword: Secret;
+  log: Logger;
+  now?: () => Date;
+  /** Standalone: resolves when the local data plane has applied a change. */
+  applied?: AppliedBarrier;
+  /** Standalone: what the data plane adds to /metrics and /ready. */
+  metrics?: Registry[];
+  readiness?: ReadinessCheck[];
+}
+
+export type ControlPlane = Awaited<ReturnType<typeof buildControlPlane>>;
+
+const NOTHING_TO_WAIT_FOR: AppliedBarrier = { wait: async () => {} };
+
+export async function buildControlPlane(deps: ControlPlaneDeps) {
+  const { config, connections, log } = deps;
+  const now = deps.now ?? (() => new Date());
+  const applied = deps.applied ?? NOTHING_TO_WAIT_FOR;
+
+  // Platform
+  const version = readVersion();
+  const changes = createChangeBus((error) => log.error({ err: error }, 'a listener failed'));
+  const db = createTenantDatabase({ connections, changes, now });
+  const lookups = createLookups(connections);
+  const masterKey = createMasterKey(deps.masterKey);
+  const serviceKeys = createServiceKeys({ db, masterKey });
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+
+  // Who may do what
+  const { jwtPrivateKey, jwtPublicKey, publicUrl } = config;
+  const tokenKey = await createTokenKey(
+    jwtPrivateKey && jwtPublicKey
+      ? { privateKey: jwtPrivateKey, publicKey: jwtPublicKey }
+      : undefined,
+  );
+  const superAdmin = await createSuperAdmin(config.superAdminPassword, deps.masterKey);
+  const adminTokens = createAdminTokens({
+    key: tokenKey,
+    publicUrl,
+    lookups,
+    superAdmin: superAdmin?.account,
+    now,
+  });
+  const adminLogin = await createAdminLogin({ lookups, db, tokens: adminTokens, superAdmin, now });
+  const agentTokens = createAgentTokens({
+    key: tokenKey,
+    publicUrl,
+    lookups,
+    findAgentCredentials: createFindAgentCredentials(db),
+    now,
+  });
+  const guards = createGuards({
+    authenticateAdmin: adminTokens.authenticate,
+    lookups,
+    db,
+    metricsToken: config.metricsToken?.reveal(),
+    now,
+  });
+
+  // Features
+  const tenants = createTenantService({
+    db,
+    lookups,
+    beginnings: [],
+    afterCreation: async (tenantId, feedSeq) => {
+      await applied.wait(tenantId, { feedSeq });
+    },
+  });
+
+  const readiness: ReadinessCheck[] = [
+    { name: 'database', check: async () => void (await connections.pool.query('SELECT 1')) },
+    ...(deps.readiness ?? []),
+  ];
+
+  const routes: RouteEntry[] = [];
+  const plugin: FastifyPluginAsync = async (app) => {
+    const table = await prepareApi(app, { guards, version });
+    await app.register(
+      systemRoutes({ version, readiness, metrics: [metrics, ...(deps.metrics ?? [])] }),
+    );
+    await app.register(authRoutes({ adminLogin, agentTokens, tokenKeys: [tokenKey.publicJwk] }));
+    await app.register(tenantRoutes(tenants));
+    app.addHook('onReady', async () => void routes.push(...table));
+  };
+
+  const schedules: Schedule[] = [];
+  return {
+    plugin,
+    /** Every route with its guard, once the server is ready. */
+    routes,
+    version,
+    db,
+    lookups,
+    changes,
+    masterKey,
+    serviceKeys,
+    tokenKey,
+    adminTokens,
+    tenants,
+
+    /** Makes what has to be there before the first request, and begins the periodic work. */
+    start: async () => {
+      const makePartitions = () =>
+        connections.pool.query('SELECT ensure_ledger_partitions($1)', [MONTHS_AHEAD]);
+      await makePartitions();
+      await serviceKeys.bundleSigningKey();
+      await tenants.ensureDefaultTenant(deps.adminPassword);
+      schedules.push(
+        repeat(DAY_MS, makePartitions, (error) =>
+          log.error({ err: error }, 'the partitions of the ledger could not be made'),
+        ),
+      );
+    },
+
+    /** Ends the periodic work; the connections are their maker's to close. */
+    stop: async () => {
+      await Promise.all(schedules.map((schedule) => schedule.stop()));
+    },
+  };
+}
+
+function readVersion(): string {
+  const manifest = readFileSync(join(projectRoot, 'package.json'), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}

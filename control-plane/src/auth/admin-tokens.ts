@@ -1,0 +1,119 @@
+/** Tokens of administrators: their own type and audience, so that no agent token passes for one. */
+import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import { Id } from '@governance/shared/text';
+import { jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import type { AdminIdentity } from '../platform/http/guards.ts';
+import type { TokenKey } from '../platform/keys.ts';
+import type { Lookups } from '../platform/lookups.ts';
+
+const ADMIN_TOKEN_TYP = 'admin+jwt';
+const LIFETIME_SECONDS = 8 * 60 * 60;
+const CLOCK_SKEW_SECONDS = 60;
+
+/** `version` changes when the account's tokens are to end: a password change, a log-out. */
+export type AdminAccount = AdminIdentity & { version: string };
+
+const Claims = z.discriminatedUnion('role', [
+  z.object({
+    role: z.literal('admin'),
+    sub: Id,
+    username: z.string(),
+    tenant_id: Id,
+    token_version: z.string(),
+  }),
+  z.object({
+    role: z.literal('super_admin'),
+    sub: z.string(),
+    username: z.string(),
+    token_version: z.string(),
+  }),
+]);
+
+export interface AdminTokens {
+  issue(account: AdminAccount): Promise<string>;
+  /**
+   * @returns who it is, after a look at the account as it is now
+   * @throws AppError UNAUTHENTICATED when it is expired, forged, of another class or revoked
+   */
+  authenticate(token: string): Promise<AdminIdentity>;
+}
+
+export function createAdminTokens(deps: {
+  key: TokenKey;
+  /** SERVICE_PUBLIC_URL */
+  publicUrl: string;
+  lookups: Pick<Lookups, 'findLogin'>;
+  /** Undefined when there is no super-admin. */
+  superAdmin: AdminAccount | undefined;
+  now: () => Date;
+}): AdminTokens {
+  const { key, publicUrl, lookups, superAdmin, now } = deps;
+  const audience = `${publicUrl}/api/v1`;
+
+  const verify = async (token: string) => {
+    try {
+      const { payload } = await jwtVerify(token, key.publicKey, {
+        algorithms: [AGENT_TOKEN_ALG],
+        typ: ADMIN_TOKEN_TYP,
+        issuer: publicUrl,
+        audience,
+        clockTolerance: CLOCK_SKEW_SECONDS,
+        requiredClaims: ['exp', 'iat', 'jti'],
+        currentDate: now(),
+      });
+      return Claims.parse(payload);
+    } catch (cause) {
+      throw new AppError('UNAUTHENTICATED', undefined, { cause });
+    }
+  };
+
+  return {
+    issue: (account) => {
+      const issued = Math.floor(now().getTime() / 1000);
+      return new SignJWT({
+        role: account.role,
+        username: account.username,
+        token_version: account.version,
+        ...(account.role === 'admin' ? { tenant_id: account.tenantId } : {}),
+      })
+        .setProtectedHeader({ alg: AGENT_TOKEN_ALG, typ: ADMIN_TOKEN_TYP, kid: key.kid })
+        .setSubject(account.id)
+        .setIssuer(publicUrl)
+        .setAudience(audience)
+        .setIssuedAt(issued)
+        .setExpirationTime(issued + LIFETIME_SECONDS)
+        .setJti(uuidv7())
+        .sign(key.privateKey);
+    },
+
+    authenticate: async (token) => {
+      const claims = await verify(token);
+      const account = await findAccount(claims, lookups, superAdmin);
+      if (!account || account.id !== claims.sub || account.version !== claims.token_version) {
+        throw new AppError('UNAUTHENTICATED');
+      }
+      const { version: _, ...identity } = account;
+      return identity;
+    },
+  };
+}
+
+async function findAccount(
+  claims: z.infer<typeof Claims>,
+  lookups: Pick<Lookups, 'findLogin'>,
+  superAdmin: AdminAccount | undefined,
+): Promise<AdminAccount | undefined> {
+  if (claims.role === 'super_admin') return superAdmin;
+  const login = await lookups.findLogin(claims.username);
+  if (login?.status !== 'active' || login.tenantId !== claims.tenant_id) return undefined;
+  return {
+    role: 'admin',
+    id: login.id,
+    username: claims.username,
+    tenantId: login.tenantId,
+    version: String(login.tokenVersion),
+  };
+}

@@ -1,0 +1,63 @@
+/** What the token route needs to know of an agent, read in one transaction of its tenant. */
+import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/facts';
+import type { RiskTier } from '@governance/shared/ledger-record';
+import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+
+export interface AgentCredentials {
+  id: string;
+  tenantId: string;
+  /** With the kill switch taken into account. */
+  status: AgentStatus;
+  /** SHA-256 of the client secret, lower-case hexadecimal. */
+  secretHash: string;
+  credentialVersion: number;
+  riskTier: RiskTier;
+  /** Names of its roles. */
+  roles: string[];
+  /** Of all its roles, each once. */
+  permissions: string[];
+  /** The feed entry up to which all of this holds. */
+  feedSeq: number;
+}
+
+export type FindAgentCredentials = (
+  tenantId: string,
+  agentId: string,
+) => Promise<AgentCredentials | undefined>;
+
+export function createFindAgentCredentials(
+  db: Pick<TenantDatabase, 'inTenant'>,
+): FindAgentCredentials {
+  return (tenantId, agentId) =>
+    db.inTenant(systemScope(tenantId), async (tx) => {
+      const agent = await tx.db.agent.findUnique({
+        where: { tenantId_id: { tenantId, id: agentId } },
+        include: { roles: { include: { role: true }, orderBy: { roleId: 'asc' } } },
+      });
+      const killSwitch = await tx.db.killSwitch.findUnique({ where: { tenantId } });
+      if (!agent) return undefined;
+      // The head last: a data plane that is as far as this has heard of all that was read above.
+      const head = await tx.db.tenantHead.findUniqueOrThrow({
+        where: { tenantId },
+        select: { feedSeq: true },
+      });
+      const roles = agent.roles.map(({ role }) => role);
+      return {
+        id: agent.id,
+        tenantId,
+        status: effectiveAgentStatus(
+          {
+            status: agent.status as AgentStatus,
+            kill_released_generation: agent.killReleasedGeneration,
+          },
+          killSwitch,
+        ),
+        secretHash: agent.secretHash,
+        credentialVersion: agent.credentialVersion,
+        riskTier: agent.riskTier as RiskTier,
+        roles: roles.map((role) => role.name),
+        permissions: [...new Set(roles.flatMap((role) => role.permissions))],
+        feedSeq: Number(head.feedSeq),
+      };
+    });
+}

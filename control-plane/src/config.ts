@@ -1,0 +1,157 @@
+/** Reads the environment once; importing it does nothing. */
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
+import {
+  parseSettings,
+  Secret,
+  type SettingProblem,
+  type SettingValues,
+  secretText,
+  setting,
+  wholeNumber,
+} from '@governance/shared/settings';
+import { z } from 'zod';
+
+const MASTER_KEY_BYTES = 32;
+const SMALLEST_RSA_BITS = 2048;
+
+const postgresUrl = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol),
+    'must be a postgresql:// address',
+  )
+  .transform((url) => new Secret(url));
+
+const rsaKey = (kind: 'private' | 'public') =>
+  z.string().transform((text, context): Secret<KeyObject> => {
+    try {
+      // One line of an env file holds a PEM with its line ends written as \n.
+      const pem = text.replaceAll('\\n', '\n');
+      const key = kind === 'private' ? createPrivateKey(pem) : createPublicKey(pem);
+      const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+      if (key.asymmetricKeyType === 'rsa' && bits >= SMALLEST_RSA_BITS) return new Secret(key);
+    } catch {
+      // Said below, without a word of the key.
+    }
+    context.addIssue(`must be an RSA ${kind} key in PEM form of ${SMALLEST_RSA_BITS} bits or more`);
+    return z.NEVER;
+  });
+
+const masterKey = z.string().transform((text, context): Secret<Buffer> => {
+  const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64');
+  if (bytes.length === MASTER_KEY_BYTES) return new Secret(bytes);
+  context.addIssue('must be 32 bytes as base64 or hexadecimal (openssl rand -base64 32)');
+  return z.NEVER;
+});
+
+export const CONTROL_PLANE_SETTINGS = {
+  ...SERVICE_SETTINGS,
+  adminPassword: setting({
+    name: 'SERVICE_ADMIN_PASSWORD',
+    description: 'The password of `admin`, the administrator of the tenant `default`.',
+    defaultNote: 'development: made at the first start and kept in the data folder',
+    parse: secretText,
+  }),
+  superAdminPassword: setting({
+    name: 'SERVICE_SUPER_ADMIN_PASSWORD',
+    description: 'When set, `superadmin` may log in: it makes tenants and belongs to none.',
+    parse: secretText,
+  }),
+  jwtPrivateKey: setting({
+    name: 'SERVICE_JWT_PRIVATE_KEY',
+    description: 'RSA key in PEM form that signs tokens; the same on every replica.',
+    defaultNote: 'development: made at each start, so tokens do not survive it',
+    parse: rsaKey('private'),
+  }),
+  jwtPublicKey: setting({
+    name: 'SERVICE_JWT_PUBLIC_KEY',
+    description: 'The public half of SERVICE_JWT_PRIVATE_KEY.',
+    defaultNote: 'as SERVICE_JWT_PRIVATE_KEY',
+    parse: rsaKey('public'),
+  }),
+  masterKey: setting({
+    name: 'SERVICE_MASTER_KEY',
+    description:
+      '32 bytes, base64 or hexadecimal, under which the keys and credentials in the database are encrypted. Without it they are lost.',
+    defaultNote: 'development: made at the first start and kept in the data folder',
+    parse: masterKey,
+  }),
+  databaseUrl: setting({
+    name: 'DATABASE_URL',
+    description:
+      'PostgreSQL 15 or newer. The login must be a member of governance_app and governance_ingest, or may create roles.',
+    defaultNote: 'an embedded PostgreSQL in the data folder',
+    parse: postgresUrl,
+  }),
+  databaseMigrationUrl: setting({
+    name: 'DATABASE_MIGRATION_URL',
+    description: 'A login that owns the tables and may create roles, for the migrations alone.',
+    defaultNote: 'DATABASE_URL',
+    parse: postgresUrl,
+  }),
+  databaseIngestUrl: setting({
+    name: 'DATABASE_INGEST_URL',
+    description: 'A login that is a member of governance_ingest, for the ingest of records alone.',
+    defaultNote: 'DATABASE_URL',
+    parse: postgresUrl,
+  }),
+  dbPoolSize: setting({
+    name: 'SERVICE_DB_POOL_SIZE',
+    description: 'Database connections of a pool; there are two pools.',
+    default: '10',
+    parse: wholeNumber(1, 1000),
+  }),
+  dbMaxOverflow: setting({
+    name: 'SERVICE_DB_MAX_OVERFLOW',
+    description: 'Connections beyond that, under load.',
+    default: '10',
+    parse: wholeNumber(0, 1000),
+  }),
+  sseKeepaliveSeconds: setting({
+    name: 'SERVICE_SSE_KEEPALIVE_SECONDS',
+    description: 'Between the keep-alive comments of the audit stream.',
+    default: '15',
+    parse: wholeNumber(1, 3600),
+  }),
+};
+
+type Values = SettingValues<typeof CONTROL_PLANE_SETTINGS>;
+export type ControlPlaneConfig = Omit<Values, 'publicUrl'> & { publicUrl: string };
+
+/**
+ * @param env usually `process.env`
+ * @throws ConfigurationError naming every variable that is wrong or, in production, missing
+ */
+export function parseControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConfig {
+  const values = parseSettings(CONTROL_PLANE_SETTINGS, env, (given) => [
+    ...findMissing(given),
+    ...findUnmatchedKeys(given),
+  ]);
+  return { ...values, publicUrl: values.publicUrl ?? `http://localhost:${values.port}` };
+}
+
+function findMissing(given: Values): SettingProblem[] {
+  if (given.env !== 'production') return [];
+  const required = ['adminPassword', 'jwtPrivateKey', 'jwtPublicKey', 'masterKey'] as const;
+  return required
+    .filter((key) => given[key] === undefined)
+    .map((key) => ({
+      name: CONTROL_PLANE_SETTINGS[key].name,
+      message: 'is required in production',
+    }));
+}
+
+function findUnmatchedKeys({ env, jwtPrivateKey, jwtPublicKey }: Values): SettingProblem[] {
+  const [privateName, publicName] = ['SERVICE_JWT_PRIVATE_KEY', 'SERVICE_JWT_PUBLIC_KEY'];
+  if (jwtPrivateKey && jwtPublicKey) {
+    const derived = createPublicKey(jwtPrivateKey.reveal());
+    if (derived.equals(jwtPublicKey.reveal())) return [];
+    return [{ name: publicName, message: `is not the public half of ${privateName}` }];
+  }
+  // In production the missing one was named already.
+  if (env === 'production' || (!jwtPrivateKey && !jwtPublicKey)) return [];
+  return jwtPrivateKey
+    ? [{ name: publicName, message: `is needed with ${privateName}` }]
+    : [{ name: privateName, message: `is needed with ${publicName}` }];
+}

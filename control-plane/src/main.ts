@@ -1,0 +1,100 @@
+/**
+ * The control plane with its database: what service.ts starts, alone or beside a data plane.
+ */
+import { Secret } from '@governance/shared/settings';
+import type { Logger } from 'pino';
+import { buildControlPlane, type ControlPlane, type ControlPlaneDeps } from './app.ts';
+import type { ControlPlaneConfig } from './config.ts';
+import { type Connections, connectDatabase } from './platform/database.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded-postgres.ts';
+import { readOrMakeSecret } from './platform/local-secrets.ts';
+import { migrateDatabase } from './platform/migrations.ts';
+
+export { parseControlPlaneConfig } from './config.ts';
+export { createHttpServer } from './platform/http/http-server.ts';
+export { createLog } from './platform/log.ts';
+
+export interface RunningControlPlane extends ControlPlane {
+  /** For the banner: who may log in, and the password if development made it. */
+  adminPassword: { isGenerated: boolean; password: Secret };
+}
+
+type Given = Pick<ControlPlaneDeps, 'now' | 'applied' | 'metrics' | 'readiness'> & { log: Logger };
+
+/**
+ * Brings up the database (embedded unless DATABASE_URL is set), its schema, and the services.
+ * Register `plugin` on a server, call `start`, listen; `stop` after the server closed.
+ *
+ * @throws Error with what to do when the database does not come up
+ */
+export async function createControlPlane(
+  config: ControlPlaneConfig,
+  given: Given,
+): Promise<RunningControlPlane> {
+  const { log } = given;
+  const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
+  let connections: Connections | undefined;
+  try {
+    connections = await openDatabase(config, embedded, log);
+    const adminPassword = findAdminPassword(config);
+    const controlPlane = await buildControlPlane({
+      ...given,
+      config,
+      connections,
+      masterKey: findMasterKey(config),
+      adminPassword: adminPassword.password,
+    });
+    const opened = connections;
+    return {
+      ...controlPlane,
+      adminPassword,
+      stop: async () => {
+        await controlPlane.stop();
+        await opened.close();
+        await embedded?.stop();
+      },
+    };
+  } catch (error) {
+    await connections?.close();
+    await embedded?.stop();
+    throw error;
+  }
+}
+
+function startEmbedded(config: ControlPlaneConfig, log: Logger): Promise<EmbeddedPostgres> {
+  return startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    log: { info: (message) => log.info(message), warn: (message) => log.warn(message) },
+  });
+}
+
+async function openDatabase(
+  config: ControlPlaneConfig,
+  embedded: EmbeddedPostgres | undefined,
+  log: Logger,
+): Promise<Connections> {
+  const url = embedded?.url ?? config.databaseUrl?.reveal();
+  if (!url) throw new Error('no database');
+  const applied = await migrateDatabase(config.databaseMigrationUrl?.reveal() ?? url);
+  if (applied.length > 0) log.info({ applied }, 'the database schema was brought up to date');
+  return connectDatabase({
+    url,
+    ingestUrl: config.databaseIngestUrl?.reveal(),
+    poolSize: config.dbPoolSize,
+    maxOverflow: config.dbMaxOverflow,
+    onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+}
+
+/** Production has its own, which the configuration saw to. */
+function findAdminPassword(config: ControlPlaneConfig): RunningControlPlane['adminPassword'] {
+  if (config.adminPassword) return { isGenerated: false, password: config.adminPassword };
+  const password = readOrMakeSecret(config.dataDir, 'admin-password', 15);
+  return { isGenerated: true, password: new Secret(password) };
+}
+
+function findMasterKey(config: ControlPlaneConfig): Secret<Buffer> {
+  if (config.masterKey) return config.masterKey;
+  const text = readOrMakeSecret(config.dataDir, 'master-key', 32);
+  return new Secret(Buffer.from(text, 'base64url'));
+}

@@ -1,0 +1,71 @@
+/** What every route of the control plane has: strict bodies, schemas, guards, one form of error. */
+import helmet from '@fastify/helmet';
+import { parseStrictJson } from '@governance/shared/strict-json';
+import type { FastifyInstance } from 'fastify';
+import { serializerCompiler } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import { RequestInvalid } from './error-handler.ts';
+import { registerOpenApi } from './openapi.ts';
+import { type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
+
+/** Objects and arrays inside each other, in a body. */
+const MAX_BODY_DEPTH = 32;
+
+export interface ApiOptions {
+  guards: Guards;
+  version: string;
+}
+
+/**
+ * Prepares a scope for the control plane's routes; register them on it afterwards.
+ *
+ * @param app a scope of its own (inside `register`): what is set here does not reach its parent
+ * @returns the table of routes, filled as they are registered
+ */
+export async function prepareApi(
+  app: FastifyInstance,
+  { guards, version }: ApiOptions,
+): Promise<RouteEntry[]> {
+  app.setValidatorCompiler(({ schema }) => (data: unknown) => {
+    const result = (schema as unknown as z.ZodType).safeParse(data);
+    return result.success
+      ? { value: result.data }
+      : { error: new RequestInvalid(result.error.issues) };
+  });
+  app.setSerializerCompiler(serializerCompiler);
+
+  app.removeContentTypeParser(['application/json', 'text/plain']);
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) =>
+      // An empty body is none: routes without a body accept the header all the same.
+      body.length === 0 ? undefined : parseStrictJson(body, { maxDepth: MAX_BODY_DEPTH }),
+  );
+
+  await app.register(helmet, {
+    // Only JSON and the documentation's pages are served; those set a policy of their own.
+    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    // Whether the address is https is known to whoever terminates TLS.
+    hsts: false,
+  });
+
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    );
+  });
+
+  const table = guardRoutes(app, guards);
+  await registerOpenApi(app, version);
+  return table;
+}

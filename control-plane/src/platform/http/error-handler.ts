@@ -1,0 +1,91 @@
+/**
+ * One mapping from what was thrown to what is answered (specification 1, section 7). Only an
+ * AppError's own text reaches a caller; anything unexpected gives a request id and nothing else.
+ */
+import { AppError, type ErrorCode, type FieldError } from '@governance/shared/errors';
+import { StrictJsonError } from '@governance/shared/strict-json';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+/** Thrown by the validator; Fastify adds which part of the request it was. */
+export class RequestInvalid extends Error {
+  readonly issues: z.core.$ZodIssue[];
+  validationContext?: string;
+
+  constructor(issues: z.core.$ZodIssue[]) {
+    super('the request does not match its schema');
+    this.issues = issues;
+  }
+}
+
+const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+  FST_ERR_CTP_EMPTY_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'MALFORMED_JSON',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'MALFORMED_JSON',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'BAD_REQUEST',
+  FST_ERR_BAD_URL: 'BAD_REQUEST',
+};
+
+/** @returns what to answer, or undefined when the error is none that a caller caused */
+export function toAppError(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error;
+  if (error instanceof RequestInvalid) return invalidRequest(error);
+  if (error instanceof StrictJsonError) return new AppError('MALFORMED_JSON', error.message);
+  const { code, statusCode } = error as Partial<FastifyError>;
+  const known = code === undefined ? undefined : FRAMEWORK_ERRORS[code];
+  if (known) return new AppError(known);
+  // Any other fault that the framework blames on the request.
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new AppError('BAD_REQUEST');
+  }
+  return undefined;
+}
+
+function invalidRequest({ issues, validationContext }: RequestInvalid): AppError {
+  // An id that is none names nothing: the same answer as for another tenant's row.
+  if (validationContext === 'params') return new AppError('NOT_FOUND');
+  const where = validationContext === 'querystring' ? 'query' : (validationContext ?? 'body');
+  const errors = issues.flatMap((issue) => toFieldErrors(issue, where));
+  const named = errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
+  return new AppError('VALIDATION_FAILED', named.join('; '), { errors });
+}
+
+function toFieldErrors(issue: z.core.$ZodIssue, where: string): FieldError[] {
+  const loc = [
+    where,
+    ...issue.path.map((part) => (typeof part === 'number' ? part : String(part))),
+  ];
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      loc: [...loc, key],
+      msg: 'is not a field of this request',
+      type: issue.code,
+    }));
+  }
+  return [{ loc, msg: issue.message, type: issue.code ?? 'custom' }];
+}
+
+export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = toAppError(error);
+  if (!known) {
+    request.log.error({ err: error }, 'unexpected error');
+    void reply.code(500).send({
+      detail: `Something went wrong on our side. Request id: ${request.id}`,
+    });
+    return;
+  }
+  if (known.status >= 500) request.log.error({ err: known.cause ?? known }, known.detail);
+  if (known.status === 401 && !reply.hasHeader('www-authenticate')) {
+    reply.header('www-authenticate', 'Bearer');
+  }
+  if (known.status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', '60');
+  void reply
+    .code(known.status)
+    .send({ detail: known.detail, ...(known.errors ? { errors: known.errors } : {}) });
+}
+
+export function handleNotFound(_request: FastifyRequest, reply: FastifyReply): void {
+  void reply.code(404).send({ detail: new AppError('NOT_FOUND').detail });
+}

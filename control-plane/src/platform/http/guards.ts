@@ -1,0 +1,140 @@
+/** Who calls: each guard turns a header into a caller, or throws. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { AppError } from '@governance/shared/errors';
+import { isUuid } from '@governance/shared/ids';
+import type { FastifyRequest } from 'fastify';
+import type { Lookups } from '../lookups.ts';
+import type { Actor, TenantDatabase } from '../tenant-scope.ts';
+import { type Guards, setCaller } from './route-table.ts';
+
+/** An administrator whose token was verified and not revoked. */
+export type AdminIdentity =
+  | { role: 'admin'; id: string; username: string; tenantId: string }
+  | { role: 'super_admin'; id: string; username: string };
+
+export interface GuardDeps {
+  /** @throws AppError UNAUTHENTICATED */
+  authenticateAdmin(token: string): Promise<AdminIdentity>;
+  lookups: Pick<Lookups, 'findDataPlaneToken'>;
+  db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  metricsToken: string | undefined;
+  now: () => Date;
+}
+
+/** The token of an `Authorization: Bearer` header, if there is one. */
+export function bearerToken(request: FastifyRequest): string | undefined {
+  // caller-controlled
+  const match = /^Bearer +([\w\-.~+/]+=*)$/i.exec(request.headers.authorization ?? '');
+  return match?.[1];
+}
+
+export function createGuards(deps: GuardDeps): Guards {
+  const authenticate = async (request: FastifyRequest): Promise<AdminIdentity> => {
+    const token = bearerToken(request);
+    if (!token) throw new AppError('UNAUTHENTICATED');
+    return deps.authenticateAdmin(token);
+  };
+
+  const enterOwnTenant = (
+    request: FastifyRequest,
+    identity: AdminIdentity & { role: 'admin' },
+  ): void => {
+    const named = request.headers['x-tenant-id'];
+    if (named !== undefined && named !== identity.tenantId) throw new AppError('FORBIDDEN');
+    const actor = toActor(identity);
+    setCaller(request, {
+      actor,
+      scope: { tenantId: identity.tenantId, actor, requestId: request.id },
+    });
+  };
+
+  return {
+    public: async () => {},
+
+    admin: async (request) => {
+      const identity = await authenticate(request);
+      if (identity.role === 'admin') enterOwnTenant(request, identity);
+      else await enterByBreakingGlass(deps, request, identity);
+    },
+
+    'tenant-admin': async (request) => {
+      const identity = await authenticate(request);
+      if (identity.role !== 'admin') throw new AppError('TENANT_ADMIN_REQUIRED');
+      enterOwnTenant(request, identity);
+    },
+
+    'super-admin': async (request) => {
+      const identity = await authenticate(request);
+      if (identity.role !== 'super_admin') throw new AppError('SUPER_ADMIN_REQUIRED');
+      setCaller(request, { actor: toActor(identity) });
+    },
+
+    'data-plane': async (request) => {
+      const token = bearerToken(request);
+      const owner = token && (await deps.lookups.findDataPlaneToken(sha256(token)));
+      if (!owner || owner.revokedAt || (owner.expiresAt && owner.expiresAt <= deps.now())) {
+        throw new AppError('DATA_PLANE_TOKEN_INVALID');
+      }
+      const actor: Actor = {
+        id: owner.id,
+        username: `data-plane-token:${owner.id}`,
+        role: 'data_plane',
+      };
+      setCaller(request, {
+        actor,
+        scope: { tenantId: owner.tenantId, actor, requestId: request.id },
+        dataPlane: {
+          tenantId: owner.tenantId,
+          tokenId: owner.id,
+          deploymentId: owner.deploymentId,
+          region: owner.region,
+        },
+      });
+    },
+
+    metrics: async (request) => {
+      if (!deps.metricsToken) return;
+      const token = bearerToken(request);
+      if (!token || !equalSecrets(token, deps.metricsToken)) {
+        throw new AppError('METRICS_TOKEN_INVALID');
+      }
+    },
+  };
+}
+
+/** A super-admin in a tenant: allowed, named by the tenant's own audit chain before anything else. */
+async function enterByBreakingGlass(
+  deps: GuardDeps,
+  request: FastifyRequest,
+  identity: AdminIdentity,
+): Promise<void> {
+  const tenantId = request.headers['x-tenant-id'];
+  if (tenantId === undefined) throw new AppError('NO_TENANT_CONTEXT');
+  if (typeof tenantId !== 'string' || !isUuid(tenantId)) throw new AppError('TENANT_NOT_FOUND');
+  const actor = toActor(identity);
+  const scope = { tenantId, actor, requestId: request.id, breakGlass: true };
+  await deps.db.inTenant(scope, async (tx) => {
+    if (!(await tx.db.tenant.findUnique({ where: { id: tenantId } }))) {
+      throw new AppError('TENANT_NOT_FOUND');
+    }
+    tx.audit.append({
+      action: 'break_glass_access',
+      target: `${request.method} ${request.routeOptions.url ?? ''}`,
+    });
+  });
+  setCaller(request, { actor, scope });
+}
+
+function toActor({ id, username, role }: AdminIdentity): Actor {
+  return { id, username, role };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Compares digests, so that neither content nor length shows in the time it takes. */
+export function equalSecrets(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(wanted));
+}

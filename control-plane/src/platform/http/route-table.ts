@@ -1,0 +1,109 @@
+/**
+ * Every route of the control plane says who may call it. A route that does not, or that has no
+ * schema, stops the service from starting; the guard runs before the body is read, so that a caller
+ * who may not call learns nothing else. route-table.pg.test.ts attacks every entry.
+ */
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { Actor, TenantScope } from '../tenant-scope.ts';
+
+/**
+ * - `public`: no token (login, token, health, keys)
+ * - `admin`: an administrator in their tenant, or a super-admin in the one X-Tenant-Id names
+ * - `tenant-admin`: an administrator of the tenant; a super-admin gets 403
+ * - `super-admin`: a super-admin only
+ * - `data-plane`: a data-plane token
+ * - `metrics`: SERVICE_METRICS_TOKEN, open when that is not set
+ */
+export type GuardName =
+  | 'public'
+  | 'admin'
+  | 'tenant-admin'
+  | 'super-admin'
+  | 'data-plane'
+  | 'metrics';
+
+export interface DataPlaneIdentity {
+  tenantId: string;
+  tokenId: string;
+  /** Null until the token was used to register. */
+  deploymentId: string | null;
+  region: string;
+}
+
+export interface RouteEntry {
+  method: string;
+  url: string;
+  guard: GuardName;
+  /** Whether it reads or writes one tenant's rows. */
+  tenantScoped: boolean;
+}
+
+export type Guards = Record<GuardName, onRequestAsyncHookHandler>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    guard?: GuardName;
+  }
+  interface FastifyRequest {
+    /** On routes guarded by `admin`, `tenant-admin` or `data-plane`: whose rows, by whom. */
+    readonly scope: TenantScope;
+    /** On routes guarded by `super-admin`, too. */
+    readonly actor: Actor;
+    /** On routes guarded by `data-plane`. */
+    readonly dataPlane: DataPlaneIdentity;
+  }
+}
+
+export interface Caller {
+  actor: Actor;
+  scope?: TenantScope;
+  dataPlane?: DataPlaneIdentity;
+}
+
+const callers = new WeakMap<FastifyRequest, Caller>();
+
+/** Called by a guard, once it knows who calls. */
+export function setCaller(request: FastifyRequest, caller: Caller): void {
+  callers.set(request, caller);
+}
+
+/** Makes a scope's guards hold all its routes, and keeps the table of them. */
+export function guardRoutes(app: FastifyInstance, guards: Guards): RouteEntry[] {
+  const table: RouteEntry[] = [];
+  app.decorateRequest('scope', { getter: requireCaller('scope') });
+  app.decorateRequest('actor', { getter: requireCaller('actor') });
+  app.decorateRequest('dataPlane', { getter: requireCaller('dataPlane') });
+  app.addHook('onRoute', (route) => {
+    const name = `${String(route.method)} ${route.url}`;
+    const guard = isDocumentation(route.url) ? 'public' : route.config?.guard;
+    if (!guard) throw new Error(`${name} declares no guard`);
+    if (!isDocumentation(route.url) && !route.schema?.response) {
+      throw new Error(`${name} declares no schema of its response`);
+    }
+    const own = route.onRequest === undefined ? [] : [route.onRequest].flat();
+    route.onRequest = [guards[guard], ...own];
+    for (const method of [route.method].flat()) {
+      table.push({
+        method,
+        url: route.url,
+        guard,
+        tenantScoped: guard === 'admin' || guard === 'tenant-admin' || guard === 'data-plane',
+      });
+    }
+  });
+  return table;
+}
+
+/** The pages of the interface's description, which a plugin adds. */
+function isDocumentation(url: string): boolean {
+  return url === '/docs' || url.startsWith('/docs/');
+}
+
+function requireCaller<K extends keyof Caller>(part: K) {
+  return function get(this: FastifyRequest): NonNullable<Caller[K]> {
+    const value = callers.get(this)?.[part];
+    // A handler that reads what its guard does not give is a mistake in the code: fail closed.
+    if (!value) throw new Error(`this route's guard gives no ${part}`);
+    return value;
+  };
+}

@@ -1,0 +1,108 @@
+/** Health, readiness, metrics: what operators and their machines ask. */
+import { AppError } from '@governance/shared/errors';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { Registry } from 'prom-client';
+import { z } from 'zod';
+
+/** One thing without which the service cannot do its work. */
+export interface ReadinessCheck {
+  name: string;
+  /** Resolves when it is there; throws or rejects when not. */
+  check(): Promise<void>;
+}
+
+export interface SystemRoutesDeps {
+  version: string;
+  readiness: ReadinessCheck[];
+  /** All that /metrics shows; standalone adds the data plane's. */
+  metrics: Registry[];
+}
+
+const READY_TIMEOUT_MS = 5_000;
+
+const Readiness = z.object({
+  status: z.enum(['ready', 'not_ready']),
+  checks: z.record(z.string(), z.enum(['ok', 'failed'])),
+});
+
+export const systemRoutes =
+  (deps: SystemRoutesDeps): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/health',
+      {
+        config: { guard: 'public' },
+        logLevel: 'warn',
+        schema: {
+          summary: 'Whether the process answers',
+          tags: ['system'],
+          response: {
+            200: z.object({ status: z.string(), service: z.string(), version: z.string() }),
+          },
+        },
+      },
+      async () => ({ status: 'ok', service: 'agent-governance', version: deps.version }),
+    );
+
+    app.get(
+      '/ready',
+      {
+        config: { guard: 'public' },
+        logLevel: 'warn',
+        schema: {
+          summary: 'Whether the service can do its work',
+          tags: ['system'],
+          response: { 200: Readiness, 503: Readiness },
+        },
+      },
+      async (request, reply) => {
+        const results = await Promise.all(
+          deps.readiness.map(async ({ name, check }) => {
+            try {
+              await within(READY_TIMEOUT_MS, check());
+              return [name, 'ok'] as const;
+            } catch (error) {
+              request.log.warn({ err: error, check: name }, 'not ready');
+              return [name, 'failed'] as const;
+            }
+          }),
+        );
+        const isReady = results.every(([, result]) => result === 'ok');
+        const checks = Object.fromEntries(results);
+        return isReady
+          ? reply.code(200).send({ status: 'ready', checks })
+          : reply.code(503).send({ status: 'not_ready', checks });
+      },
+    );
+
+    app.get(
+      '/metrics',
+      {
+        config: { guard: 'metrics' },
+        logLevel: 'warn',
+        schema: {
+          summary: 'Metrics in Prometheus text format',
+          tags: ['system'],
+          response: { 200: z.string() },
+        },
+        // The text goes out as it is, not as a JSON string.
+        serializerCompiler: () => (text) => text as string,
+      },
+      async (_request, reply) => {
+        reply.header('content-type', Registry.PROMETHEUS_CONTENT_TYPE);
+        return Registry.merge(deps.metrics).metrics();
+      },
+    );
+  };
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new AppError('UNAVAILABLE')), ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Counts events by key over a sliding window. The memory is bounded: under a flood of different
+ * keys the oldest are forgotten, which is why there is always a limit by address beside it.
+ */
+import { AppError } from '@governance/shared/errors';
+import { LRUCache } from 'lru-cache';
+
+export interface RateLimiter {
+  /** @throws AppError RATE_LIMITED when the key used up its window */
+  check(key: string): void;
+  /** Counts one event. */
+  count(key: string): void;
+  /** Forgets a key: what it did wrong it has put right. */
+  forget(key: string): void;
+}
+
+const MAX_KEYS = 50_000;
+
+/** Events of the window before the running one count by the part of it that is still in view. */
+interface Window {
+  start: number;
+  count: number;
+  before: number;
+}
+
+export function createRateLimiter(options: {
+  limit: number;
+  windowMs: number;
+  now: () => Date;
+}): RateLimiter {
+  const { limit, windowMs, now } = options;
+  const windows = new LRUCache<string, Window>({ max: MAX_KEYS });
+
+  const current = (key: string): Window => {
+    const start = Math.floor(now().getTime() / windowMs) * windowMs;
+    const known = windows.get(key);
+    if (known?.start === start) return known;
+    const before = known && known.start === start - windowMs ? known.count : 0;
+    return { start, count: 0, before };
+  };
+
+  return {
+    check: (key) => {
+      const { start, count, before } = current(key);
+      const inView = 1 - (now().getTime() - start) / windowMs;
+      if (count + before * inView >= limit) throw new AppError('RATE_LIMITED');
+    },
+    count: (key) => {
+      const window = current(key);
+      windows.set(key, { ...window, count: window.count + 1 });
+    },
+    forget: (key) => void windows.delete(key),
+  };
+}

@@ -1,0 +1,148 @@
+/** Tenants and their first administrators. */
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import type { Secret } from '@governance/shared/settings';
+import { SUPER_ADMIN_USERNAME } from '../auth/admin-login.ts';
+import { hashPassword, isPassword } from '../auth/passwords.ts';
+import { isUniqueViolation } from '../platform/database.ts';
+import type { Lookups } from '../platform/lookups.ts';
+import {
+  type Actor,
+  SYSTEM_ACTOR,
+  type TenantDatabase,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
+import { tenantStore } from './tenant-store.ts';
+
+/** The tenant of `admin`, there from the first start. */
+export const DEFAULT_TENANT = 'default';
+export const DEFAULT_ADMIN = 'admin';
+
+export interface Tenant {
+  id: string;
+  name: string;
+  status: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface NewTenantRequest {
+  name: string;
+  admin: { username: string; password: string };
+}
+
+export interface TenantServiceDeps {
+  db: TenantDatabase;
+  lookups: Pick<Lookups, 'findLogin'>;
+  /** What every tenant begins with, written in the transaction that makes it. */
+  beginnings: ((tx: TenantTransaction) => Promise<void> | void)[];
+  /** What is done once it is committed and before the answer: building its first bundle. */
+  afterCreation: (tenantId: string, feedSeq: number | undefined) => Promise<void>;
+}
+
+export interface TenantService {
+  list(
+    actor: Actor,
+    page: { offset: number; limit: number },
+  ): Promise<{ tenants: Tenant[]; total: number }>;
+  /** @throws AppError DUPLICATE_NAME for a tenant or a user of that name */
+  create(actor: Actor, request: NewTenantRequest, requestId?: string): Promise<Tenant>;
+  /**
+   * Makes the tenant `default` with its user `admin`, or gives that user the password, if it has
+   * another.
+   *
+   * @returns the tenant's id
+   */
+  ensureDefaultTenant(password: Secret): Promise<string>;
+}
+
+export function createTenantService(deps: TenantServiceDeps): TenantService {
+  const { db, lookups } = deps;
+
+  const create: TenantService['create'] = async (actor, { name, admin }, requestId) => {
+    if (admin.username === SUPER_ADMIN_USERNAME) {
+      throw new AppError('DUPLICATE_NAME', 'The username is reserved.');
+    }
+    const passwordHash = await hashPassword(admin.password);
+    const tenantId = uuidv7();
+    const administrator = { id: uuidv7(), username: admin.username, passwordHash };
+    try {
+      const { result, feedSeq } = await db.inTenantWithHeads(
+        { tenantId, actor, requestId },
+        async (tx) => {
+          const tenant = await tenantStore(tx).create({ name, administrator });
+          for (const begin of deps.beginnings) await begin(tx);
+          tx.audit.append({
+            action: 'tenant_created',
+            target: tenantId,
+            details: { name, administrator: admin.username },
+          });
+          return tenant;
+        },
+      );
+      await deps.afterCreation(tenantId, feedSeq);
+      return result;
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      const taken = await lookups.findLogin(admin.username);
+      throw new AppError(
+        'DUPLICATE_NAME',
+        taken ? 'The username is taken.' : 'A tenant of that name exists.',
+      );
+    }
+  };
+
+  const findDefaultTenant = () =>
+    db.inPlatform(SYSTEM_ACTOR, (tx) =>
+      tx.db.tenant.findUnique({ where: { name: DEFAULT_TENANT } }),
+    );
+
+  return {
+    create,
+
+    list: (actor, { offset, limit }) =>
+      db.inPlatform(actor, async (tx) => ({
+        tenants: await tx.db.tenant.findMany({
+          orderBy: { createdAt: 'asc' },
+          skip: offset,
+          take: limit,
+        }),
+        total: await tx.db.tenant.count(),
+      })),
+
+    ensureDefaultTenant: async (password) => {
+      const known = await findDefaultTenant();
+      if (!known) {
+        try {
+          const admin = { username: DEFAULT_ADMIN, password: password.reveal() };
+          return (await create(SYSTEM_ACTOR, { name: DEFAULT_TENANT, admin })).id;
+        } catch (error) {
+          // Another replica made it at the same moment.
+          const made = await findDefaultTenant();
+          if (!made) throw error;
+          return made.id;
+        }
+      }
+      await ensurePassword(deps, known.id, password);
+      return known.id;
+    },
+  };
+}
+
+/** A password changed in the environment takes effect at the next start and ends open sessions. */
+async function ensurePassword(
+  { db, lookups }: TenantServiceDeps,
+  tenantId: string,
+  password: Secret,
+): Promise<void> {
+  const login = await lookups.findLogin(DEFAULT_ADMIN);
+  if (!login || (await isPassword(login.passwordHash, password.reveal()))) return;
+  const passwordHash = await hashPassword(password.reveal());
+  await db.inTenant({ tenantId, actor: SYSTEM_ACTOR }, async (tx) => {
+    await tx.db.administrator.update({
+      where: { tenantId_id: { tenantId: login.tenantId, id: login.id } },
+      data: { passwordHash, tokenVersion: { increment: 1 } },
+    });
+    tx.audit.append({ action: 'admin_password_changed', target: login.id });
+  });
+}

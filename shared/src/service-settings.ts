@@ -1,0 +1,63 @@
+/** The settings that both planes read (specification 1, section 1, and the product's own). */
+import { z } from 'zod';
+import { commaList, flag, secretText, setting, webAddress, wholeNumber } from './settings.ts';
+
+export const SERVICE_SETTINGS = {
+  env: setting({
+    name: 'SERVICE_ENV',
+    description:
+      '`production` refuses to start without SERVICE_ADMIN_PASSWORD, the JWT keys and SERVICE_MASTER_KEY.',
+    default: 'development',
+    parse: z.enum(['development', 'production'], { error: 'must be development or production' }),
+  }),
+  deploymentMode: setting({
+    name: 'SERVICE_DEPLOYMENT_MODE',
+    description: 'Both planes in one process (`standalone`), or one of them.',
+    default: 'standalone',
+    parse: z.enum(['standalone', 'control-plane', 'data-plane'], {
+      error: 'must be standalone, control-plane or data-plane',
+    }),
+  }),
+  host: setting({
+    name: 'SERVICE_HOST',
+    description: 'The address to listen on; `0.0.0.0` is every IPv4 address of the machine.',
+    default: '127.0.0.1',
+    parse: z.string(),
+  }),
+  port: setting({
+    name: 'SERVICE_PORT',
+    description: 'The port to listen on; 0 takes a free one.',
+    default: '8080',
+    parse: wholeNumber(0, 65_535),
+  }),
+  publicUrl: setting({
+    name: 'SERVICE_PUBLIC_URL',
+    description:
+      'Where clients reach the service. It is the issuer of tokens and, with /mcp/v1, their audience.',
+    defaultNote: 'http://localhost and the port',
+    parse: webAddress.transform((url) => url.replace(/\/+$/, '')),
+  }),
+  dataDir: setting({
+    name: 'SERVICE_DATA_DIR',
+    description: 'The folder for everything that is kept; one service a folder.',
+    default: './.data',
+    parse: z.string(),
+  }),
+  debug: setting({
+    name: 'SERVICE_DEBUG',
+    description: '`true` sets the log level to debug.',
+    default: 'false',
+    parse: flag,
+  }),
+  corsOrigins: setting({
+    name: 'SERVICE_CORS_ORIGINS_STR',
+    description: 'Origins whose pages may call the service, separated by commas.',
+    default: '',
+    parse: commaList,
+  }),
+  metricsToken: setting({
+    name: 'SERVICE_METRICS_TOKEN',
+    description: 'When set, /metrics asks for it as a bearer token.',
+    parse: secretText,
+  }),
+};

@@ -1,0 +1,142 @@
+/**
+ * Settings from the environment. Each variable is declared once, with its default and what it
+ * means; docs/configuration.md and .env.example are made from the declarations, and a process reads
+ * its environment once and fails naming every variable that is wrong.
+ */
+import { inspect } from 'node:util';
+import { z } from 'zod';
+
+/** A value that shows itself to nobody who does not ask: not in logs, JSON or error messages. */
+export class Secret<T = string> {
+  readonly #value: T;
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  reveal(): T {
+    return this.#value;
+  }
+
+  toString(): string {
+    return '[secret]';
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}
+
+export interface Setting<T> {
+  /** The environment variable. */
+  name: string;
+  /** One or two sentences for docs/configuration.md. */
+  description: string;
+  /** As it would stand in the environment; absent: the setting is undefined unless given. */
+  default?: string;
+  /** What a reader is told instead of a default, where there is none to show. */
+  defaultNote?: string;
+  /** From the variable's text to its value. */
+  parse: z.ZodType<T, string>;
+}
+
+type Declaration<T> = Omit<Setting<T>, 'default'>;
+
+/** Declares a setting; without a default its value may be undefined. */
+export function setting<T>(declaration: Declaration<T> & { default: string }): Setting<T>;
+export function setting<T>(declaration: Declaration<T>): Setting<T | undefined>;
+export function setting<T>(declaration: Setting<T>): Setting<T | undefined> {
+  return declaration;
+}
+
+export type Settings = Record<string, Setting<unknown>>;
+export type SettingValues<S extends Settings> = {
+  [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
+};
+
+export interface SettingProblem {
+  name: string;
+  message: string;
+}
+
+/** Everything that is wrong with the environment, so that it can be put right in one go. */
+export class ConfigurationError extends Error {
+  readonly problems: SettingProblem[];
+
+  constructor(problems: SettingProblem[]) {
+    const lines = problems.map(({ name, message }) => `  ${name}: ${message}`);
+    super(`the configuration is not usable:\n${lines.join('\n')}`);
+    this.name = 'ConfigurationError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads settings.
+ *
+ * @param settings the declarations
+ * @param env usually `process.env`; an empty text counts as not set
+ * @param check adds problems that lie between settings; called when each alone is fine
+ * @throws ConfigurationError naming every variable that is wrong; values are not repeated in it
+ */
+export function parseSettings<S extends Settings>(
+  settings: S,
+  env: NodeJS.ProcessEnv,
+  check: (values: SettingValues<S>) => SettingProblem[] = () => [],
+): SettingValues<S> {
+  const problems: SettingProblem[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [key, declaration] of Object.entries(settings)) {
+    const text = env[declaration.name] || declaration.default;
+    if (text === undefined) continue;
+    const result = declaration.parse.safeParse(text);
+    if (result.success) values[key] = result.data;
+    else {
+      const message = result.error.issues.map((issue) => issue.message).join('; ');
+      problems.push({ name: declaration.name, message });
+    }
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  const complete = values as SettingValues<S>;
+  const more = check(complete);
+  if (more.length > 0) throw new ConfigurationError(more);
+  return complete;
+}
+
+/** `true` or `false`. */
+export const flag = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((text) => text === 'true');
+
+/** A whole number within bounds. */
+export function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, error)
+    .transform(Number)
+    .refine((number) => number >= min && number <= max, error);
+}
+
+/** Any text, kept from view. */
+export const secretText = z.string().transform((text) => new Secret(text));
+
+/** Texts separated by commas; spaces around them do not count. */
+export const commaList = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+);
+
+/** An address of the web. */
+export const webAddress = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+    'must be an http or https address',
+  );
