@@ -1,48 +1,46 @@
-import { z } from 'zod';
-
 /**
- * What the gateway shows an MCP server instead of the agent's own Authorization. Opened from the
- * sealed form that the feed carries.
+ * What the gateway shows an MCP server instead of the agent's own Authorization, opened from the
+ * sealed form in which the feed brings it.
  */
-export const UpstreamCredential = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('bearer'),
-    token: z.string().regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'),
-  }),
-  z.strictObject({
-    type: z.literal('header'),
-    name: z
-      .string()
-      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be a header name')
-      .refine((name) => !isReserved(name), 'is a header that the gateway sets itself'),
-    value: z.string().regex(/^[\t\x20-\x7e]*$/, 'must be printable ASCII'),
-  }),
-]);
-export type UpstreamCredential = z.infer<typeof UpstreamCredential>;
+import {
+  SealedUpstreamCredential,
+  type UpstreamCredential,
+} from '@governance/shared/upstream-credential';
 
-const RESERVED = new Set([
-  'accept',
-  'connection',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'keep-alive',
-  'last-event-id',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
-function isReserved(name: string): boolean {
-  const lower = name.toLowerCase();
-  return RESERVED.has(lower) || lower.startsWith('mcp-');
+/** Where a credential belongs; one that was sealed for another place is refused. */
+export interface CredentialPlace {
+  tenantId: string;
+  deploymentId: string | undefined;
+  serverId: string;
 }
 
-/** The credential as a header's name and value. */
-export function credentialHeader(credential: UpstreamCredential): [string, string] {
-  return credential.type === 'bearer'
-    ? ['authorization', `Bearer ${credential.token}`]
-    : [credential.name.toLowerCase(), credential.value];
+// Headers that make the request what it is; a credential must not replace them.
+const RESERVED =
+  /^(accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|te|trailer|transfer-encoding|upgrade|user-agent)$/;
+
+/**
+ * Opens a sealed credential as a header's name and value.
+ *
+ * @param openSealed decrypts with this data plane's own key
+ * @throws when it cannot be opened, belongs elsewhere, or sets a header that is the gateway's own
+ */
+export async function openCredentialHeader(
+  jwe: string,
+  place: CredentialPlace,
+  openSealed: (jwe: string) => Promise<string>,
+): Promise<[string, string]> {
+  const sealed = SealedUpstreamCredential.parse(JSON.parse(await openSealed(jwe)));
+  const isHere =
+    sealed.tenant_id === place.tenantId &&
+    sealed.deployment_id === place.deploymentId &&
+    sealed.server_id === place.serverId;
+  if (!isHere) throw new Error('the credential was sealed for another place');
+  return credentialHeader(sealed.credential);
+}
+
+function credentialHeader(credential: UpstreamCredential): [string, string] {
+  if (credential.type === 'bearer') return ['authorization', `Bearer ${credential.token}`];
+  const name = credential.name.toLowerCase();
+  if (RESERVED.test(name)) throw new Error(`a credential must not set the header ${name}`);
+  return [name, credential.value];
 }

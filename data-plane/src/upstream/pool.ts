@@ -7,7 +7,7 @@ import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { AddressPolicy } from './address-policy.ts';
-import { credentialHeader, UpstreamCredential } from './credential.ts';
+import { openCredentialHeader } from './credential.ts';
 import { HttpUpstreamSession } from './http-session.ts';
 import type { ClientInfo } from './initialize.ts';
 import type { StdioServers } from './servers-file.ts';
@@ -30,8 +30,10 @@ export interface UpstreamPoolOptions {
   maxProcesses: number;
   idleMs: number;
   findSealedCredential(tenantId: string, serverId: string): string | undefined;
-  /** Opens what `findSealedCredential` gave; its result is checked here. */
-  openCredential(sealed: string): Promise<unknown>;
+  /** This data plane's id at a tenant, to which credentials are sealed. */
+  findDeploymentId(tenantId: string): string | undefined;
+  /** Decrypts what `findSealedCredential` gave. */
+  openSealed(jwe: string): Promise<string>;
   /** Everything a server sends of its own accord, whoever listens. */
   onNotification(tenantId: string, serverId: string, notification: UpstreamNotification): void;
   log: Pick<Logger, 'info' | 'warn'>;
@@ -111,7 +113,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       transport: server.transport,
       address,
       sealed,
-      session: createSession(server, sealed),
+      session: createSession(tenantId, server, sealed),
       usedAt: performance.now(),
     };
     entries.set(key, entry);
@@ -119,7 +121,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     return entry.session;
   }
 
-  function createSession(server: McpServerSetting, sealed: string | undefined): UpstreamSession {
+  function createSession(
+    tenantId: string,
+    server: McpServerSetting,
+    sealed: string | undefined,
+  ): UpstreamSession {
     const { limits, client, log } = options;
     if (server.transport === 'stdio') {
       const name = server.local_name ?? '';
@@ -142,7 +148,9 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       isHostAllowed: options.addresses.isHostAllowed,
       findCredential: async () => {
         if (sealed === undefined) return null;
-        return credentialHeader(UpstreamCredential.parse(await options.openCredential(sealed)));
+        const deploymentId = options.findDeploymentId(tenantId);
+        const place = { tenantId, deploymentId, serverId: server.server_id };
+        return openCredentialHeader(sealed, place, options.openSealed);
       },
     });
   }

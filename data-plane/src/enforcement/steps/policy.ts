@@ -14,7 +14,8 @@ import {
 } from '../calls.ts';
 
 export interface PolicyDeps {
-  dataPlaneId: string;
+  /** This data plane's id at the tenant. */
+  findDeploymentId(tenantId: string): string | undefined;
   region: string | null;
   /** Unix milliseconds. */
   now(): number;
@@ -89,7 +90,7 @@ function policyInput(call: ClassifiedCall, deps: PolicyDeps): PolicyInput {
     dlp: { findings_count: 0, max_severity: null, patterns: [] },
     context: {
       time: new Date(deps.now()).toISOString(),
-      data_plane: deps.dataPlaneId,
+      data_plane: deps.findDeploymentId(call.tenantId) ?? '',
       region: deps.region,
       model: null,
       agent_role: null,

@@ -1,0 +1,202 @@
+/**
+ * Composes the enforcing half of a data plane: gateway, enforcement and upstreams over a ledger, a
+ * replica and rules that are given. The caller mounts `routes` on a listener, and stops in this
+ * order: the listener, `stop`, the ledger.
+ */
+import { performance } from 'node:perf_hooks';
+import { gatewayAudience } from '@governance/shared/agent-token';
+import type { FastifyPluginAsync } from 'fastify';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { GatewayConfig } from './config.ts';
+import type { Ledger, Replica, RulesProvider } from './contracts.ts';
+import { createAgentTokenVerifier } from './enforcement/agent-token.ts';
+import { createFuelAlert } from './enforcement/alerts.ts';
+import { createEnforcer } from './enforcement/enforcer.ts';
+import { createPendingWrites } from './enforcement/pending-writes.ts';
+import { type Identity, identify } from './enforcement/steps/authenticate.ts';
+import { findBar } from './enforcement/steps/kill-switch.ts';
+import { createToolCatalogue } from './enforcement/tool-catalogue.ts';
+import { createUnenforced } from './enforcement/unenforced.ts';
+import type { Guard } from './gateway/guard.ts';
+import { createLegacyHandler } from './gateway/legacy/handler.ts';
+import { createRequestHandler } from './gateway/legacy/requests.ts';
+import { createLegacySessions } from './gateway/legacy/sessions.ts';
+import { createOriginPolicy } from './gateway/origin.ts';
+import { challengeHeader } from './gateway/protected-resource.ts';
+import { createRefusalLog } from './gateway/refusal-log.ts';
+import { gatewayRoutes } from './gateway/routes.ts';
+import { findServer } from './gateway/servers.ts';
+import { createToolService } from './gateway/tool-service.ts';
+import { createGatewayMetrics } from './metrics.ts';
+import { createAddressPolicy } from './upstream/address-policy.ts';
+import { listAllTools } from './upstream/list-tools.ts';
+import { createUpstreamPool } from './upstream/pool.ts';
+import { UpstreamFailure, type UpstreamSession } from './upstream/upstream.ts';
+
+export interface EnforcementPlaneDeps {
+  config: GatewayConfig;
+  /** Where clients reach the service: issuer of nothing here, but base of audience and metadata. */
+  publicUrl: string;
+  version: string;
+  region: string | null;
+  ledger: Ledger;
+  replica: Replica;
+  rules: RulesProvider;
+  /** This data plane's id at a tenant. */
+  findDeploymentId(tenantId: string): string | undefined;
+  /** Decrypts a credential that was sealed to this data plane. */
+  openSealed(jwe: string): Promise<string>;
+  registry: Registry;
+  log: Logger;
+  /** Unix milliseconds. */
+  now?: () => number;
+  /** For the bench alone, which measures the gateway without it. */
+  enforcement?: { off: Identity };
+}
+
+export interface EnforcementPlane {
+  routes: FastifyPluginAsync;
+  /** For the heartbeat: tool calls judged in the last minute. */
+  callsPerMinute(): number;
+  /** Ends sessions with servers and waits for the records that nobody waited for. */
+  stop(): Promise<void>;
+}
+
+const TOKEN_CACHE = 50_000;
+const KEEP_ALIVE_MS = 15_000;
+const NAME = 'agent-governance-gateway';
+
+/** Builds the plane. Nothing listens and nothing is connected yet. */
+export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementPlane {
+  const { config, publicUrl, ledger, replica, rules, log } = deps;
+  const now = deps.now ?? Date.now;
+  const elapsed = () => performance.now();
+  const limits = { timeoutMs: config.upstreamTimeoutMs, messageBytes: config.messageBytes };
+  const gateway = { name: NAME, version: deps.version };
+  const writes = createPendingWrites(log);
+
+  const pool = createUpstreamPool({
+    limits,
+    client: gateway,
+    stdioServers: config.stdioServers,
+    addresses: createAddressPolicy(config.upstreamAllow),
+    connections: config.upstreamConnections,
+    maxSessions: config.upstreamMaxSessions,
+    maxProcesses: config.upstreamMaxProcesses,
+    idleMs: config.sessionIdleMs,
+    findSealedCredential: (tenantId, serverId) =>
+      replica.findUpstreamCredential(tenantId, serverId),
+    findDeploymentId: deps.findDeploymentId,
+    openSealed: deps.openSealed,
+    onNotification: (tenantId, serverId, { method }) => {
+      if (method === 'notifications/tools/list_changed') catalogue.forget(tenantId, serverId);
+    },
+    log,
+  });
+
+  function findSession(tenantId: string, serverId: string, agentId: string): UpstreamSession {
+    const active = rules.findActiveRules(tenantId);
+    const server = active === null ? undefined : findServer(active, serverId);
+    if (server === undefined) throw new UpstreamFailure('refused', 'no such MCP server');
+    return pool.find(tenantId, server, agentId);
+  }
+
+  const catalogue = createToolCatalogue({
+    listTools: ({ tenantId, serverId, agent }) =>
+      listAllTools(findSession(tenantId, serverId, agent.id)),
+    elapsed,
+  });
+
+  const sessions = createLegacySessions(
+    {
+      max: config.maxSessions,
+      maxPerAgent: config.maxSessionsPerAgent,
+      idleMs: config.sessionIdleMs,
+    },
+    elapsed,
+  );
+  const gauges = { sessions: sessions.count, upstreams: pool.counts };
+  const metrics = createGatewayMetrics(deps.registry, gauges, elapsed);
+  const guard = deps.enforcement ? unguarded(deps.enforcement.off) : enforced();
+
+  function enforced(): Guard {
+    const steps = {
+      replica,
+      rules,
+      catalogue,
+      tokens: createAgentTokenVerifier({
+        findTokenKeys: (tenantId) => replica.findTokenKeys(tenantId),
+        now,
+        cacheSize: TOKEN_CACHE,
+      }),
+      audience: gatewayAudience(publicUrl),
+      findDeploymentId: deps.findDeploymentId,
+      region: deps.region,
+      now,
+      onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),
+      onOutOfFuel: createFuelAlert({ ledger, writes, now }),
+    };
+    const enforcer = createEnforcer({
+      steps,
+      audit: { ledger, region: deps.region, now, elapsed },
+      forward: {
+        ledger,
+        writes,
+        findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id),
+        now,
+        elapsed,
+        onOutcome: metrics.outcome,
+      },
+      ledger,
+      log,
+      onVerdict: metrics.verdict,
+      limits,
+    });
+    return {
+      identify: (credential, serverId) => identify(credential, serverId, steps),
+      findBar: (tenantId, agent) => findBar(tenantId, agent, steps),
+      call: enforcer.call,
+    };
+  }
+
+  function unguarded(identity: Identity): Guard {
+    return createUnenforced({
+      identity,
+      findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id),
+    });
+  }
+
+  const tools = createToolService({ guard, rules, pool, catalogue, log, now });
+  const requests = createRequestHandler({ tools, guard, sessions, limits, gateway, log });
+  const legacy = createLegacyHandler({
+    requests,
+    sessions,
+    tools,
+    guard,
+    pool,
+    messageBytes: config.messageBytes,
+    keepAliveMs: KEEP_ALIVE_MS,
+    challenge: (reply, { serverId }, scheme) => {
+      reply.header('www-authenticate', challengeHeader(publicUrl, serverId, scheme, true));
+    },
+  });
+
+  return {
+    routes: gatewayRoutes({
+      guard,
+      legacy,
+      origins: createOriginPolicy(publicUrl, config.corsOrigins),
+      publicUrl,
+      bodyBytes: config.messageBytes,
+      onProtocolError: metrics.protocolError,
+      onClose: sessions.close,
+    }),
+    callsPerMinute: metrics.callsPerMinute,
+    async stop() {
+      sessions.close();
+      await pool.close();
+      await writes.flush();
+    },
+  };
+}

@@ -1,0 +1,140 @@
+/** The data plane's settings. Reads the environment once; importing it does nothing. */
+import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
+import {
+  commaList,
+  parseSettings,
+  type SettingProblem,
+  type SettingValues,
+  setting,
+  wholeNumber,
+} from '@governance/shared/settings';
+import { z } from 'zod';
+import { createAddressPolicy } from './upstream/address-policy.ts';
+import { readStdioServers, type StdioServers } from './upstream/servers-file.ts';
+
+const MIB = 1024 * 1024;
+
+const addresses = commaList.superRefine((entries, context) => {
+  try {
+    createAddressPolicy(entries);
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : 'is not a list of addresses');
+  }
+});
+
+export const GATEWAY_SETTINGS = {
+  mcpServersFile: setting({
+    name: 'SERVICE_MCP_SERVERS_FILE',
+    description:
+      'JSON file with the stdio MCP servers that this host may run: {"servers": {name: {command, args, env, cwd}}}. The API can refer to them by name and never carries a command.',
+    defaultNote: 'no stdio servers',
+    parse: z.string(),
+  }),
+  upstreamAllow: setting({
+    name: 'SERVICE_UPSTREAM_ALLOW',
+    description:
+      'Where MCP servers may be, separated by commas: host names (`.example.com` with all below it), addresses, CIDRs, `global` for every public address, `*` for everything.',
+    default: '*',
+    parse: addresses,
+  }),
+  upstreamTimeoutSeconds: setting({
+    name: 'SERVICE_UPSTREAM_TIMEOUT_SECONDS',
+    description: 'How long an MCP server may take to answer a request.',
+    default: '120',
+    parse: wholeNumber(1, 3600),
+  }),
+  upstreamConnections: setting({
+    name: 'SERVICE_UPSTREAM_CONNECTIONS',
+    description: 'Connections to one MCP server, at most; further calls wait for one.',
+    default: '512',
+    parse: wholeNumber(1, 65_535),
+  }),
+  upstreamMaxSessions: setting({
+    name: 'SERVICE_UPSTREAM_MAX_SESSIONS',
+    description: 'Open sessions with HTTP MCP servers, at most: one for each agent and server.',
+    default: '10000',
+    parse: wholeNumber(1, 1_000_000),
+  }),
+  upstreamMaxProcesses: setting({
+    name: 'SERVICE_UPSTREAM_MAX_PROCESSES',
+    description: 'Processes of stdio MCP servers, at most: one for each agent and server.',
+    default: '64',
+    parse: wholeNumber(1, 10_000),
+  }),
+  mcpMessageLimitBytes: setting({
+    name: 'SERVICE_MCP_MESSAGE_LIMIT_BYTES',
+    description: 'The largest JSON-RPC message that passes, in either direction.',
+    default: String(4 * MIB),
+    parse: wholeNumber(1024, 256 * MIB),
+  }),
+  mcpMaxSessions: setting({
+    name: 'SERVICE_MCP_MAX_SESSIONS',
+    description: 'MCP sessions of clients, at most.',
+    default: '20000',
+    parse: wholeNumber(1, 1_000_000),
+  }),
+  mcpMaxSessionsPerAgent: setting({
+    name: 'SERVICE_MCP_MAX_SESSIONS_PER_AGENT',
+    description: 'MCP sessions of one agent, at most; its oldest makes room for a new one.',
+    default: '256',
+    parse: wholeNumber(1, 1_000_000),
+  }),
+  mcpSessionIdleSeconds: setting({
+    name: 'SERVICE_MCP_SESSION_IDLE_SECONDS',
+    description: 'After how long without a request a session ends, on either side of the gateway.',
+    default: '1800',
+    parse: wholeNumber(10, 604_800),
+  }),
+};
+
+export const DATA_PLANE_SETTINGS = { ...SERVICE_SETTINGS, ...GATEWAY_SETTINGS };
+
+/** What the gateway is built with. */
+export interface GatewayConfig {
+  corsOrigins: readonly string[];
+  stdioServers: StdioServers;
+  upstreamAllow: readonly string[];
+  upstreamTimeoutMs: number;
+  upstreamConnections: number;
+  upstreamMaxSessions: number;
+  upstreamMaxProcesses: number;
+  messageBytes: number;
+  maxSessions: number;
+  maxSessionsPerAgent: number;
+  sessionIdleMs: number;
+}
+
+/**
+ * Reads the gateway's slice of the environment, and the servers file that it names.
+ *
+ * @throws ConfigurationError naming every variable that is wrong
+ */
+export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
+  let stdioServers: StdioServers = new Map();
+  const values: SettingValues<typeof DATA_PLANE_SETTINGS> = parseSettings(
+    DATA_PLANE_SETTINGS,
+    env,
+    (parsed): SettingProblem[] => {
+      try {
+        stdioServers = readStdioServers(parsed.mcpServersFile ?? null);
+        return [];
+      } catch (error) {
+        const message = error instanceof Error ? error.message : 'cannot be read';
+        return [{ name: DATA_PLANE_SETTINGS.mcpServersFile.name, message }];
+      }
+    },
+  );
+  return {
+    corsOrigins: values.corsOrigins,
+    stdioServers,
+    upstreamAllow: values.upstreamAllow,
+    upstreamTimeoutMs: values.upstreamTimeoutSeconds * 1000,
+    upstreamConnections: values.upstreamConnections,
+    upstreamMaxSessions: values.upstreamMaxSessions,
+    upstreamMaxProcesses: values.upstreamMaxProcesses,
+    messageBytes: values.mcpMessageLimitBytes,
+    maxSessions: values.mcpMaxSessions,
+    maxSessionsPerAgent: values.mcpMaxSessionsPerAgent,
+    sessionIdleMs: values.mcpSessionIdleSeconds * 1000,
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * The gateway with enforcement off, so that the bench can measure what enforcement costs on the
+ * same code. Nothing is authenticated, judged or recorded. No setting leads here: only a program
+ * that builds the data plane itself can ask for it.
+ */
+
+import type { UpstreamSession } from '../upstream/upstream.ts';
+import type { RawCall } from './calls.ts';
+import type { CallAnswer } from './enforcer.ts';
+import type { ForwardExchange } from './forward.ts';
+import type { Identity } from './steps/authenticate.ts';
+
+export interface UnenforcedDeps {
+  /** Whom every caller counts as. */
+  identity: Identity;
+  findSession(call: RawCall & Identity): UpstreamSession;
+}
+
+/** Builds a guard that guards nothing. */
+export function createUnenforced({ identity, findSession }: UnenforcedDeps) {
+  return {
+    identify: () => identity,
+    findBar: () => undefined,
+    async call(call: RawCall, exchange: ForwardExchange): Promise<CallAnswer> {
+      try {
+        const answer = await findSession({ ...call, ...identity }).request(
+          {
+            method: call.method,
+            members: `"name":${JSON.stringify(call.toolName)},"arguments":${JSON.stringify(call.args)}`,
+            wantsProgress: exchange.wantsProgress,
+          },
+          exchange,
+        );
+        return { kind: answer.kind === 'result' ? 'result' : 'upstream-error', raw: answer.raw };
+      } catch (error) {
+        const message = error instanceof Error ? error.message : 'failed';
+        return { kind: 'error', status: 200, code: -32603, message };
+      }
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * JSON-RPC 2.0 as the gateway reads and writes it. Envelopes are checked by hand: this is the
+ * hottest path of the product, and the shapes are few.
+ */
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { isStorableText } from '@governance/shared/text';
+
+export type RpcId = string | number;
+
+export type ClientMessage =
+  | {
+      kind: 'request';
+      id: RpcId;
+      method: string;
+      params: Record<string, unknown>;
+    }
+  | { kind: 'notification'; method: string; params: Record<string, unknown> }
+  /** An answer to a request of ours; the gateway makes none to clients. */
+  | { kind: 'response' }
+  | { kind: 'invalid'; id: RpcId | null; why: string };
+
+const MAX_ID_LENGTH = 256;
+const MAX_METHOD_LENGTH = 128;
+
+/** Reads one message. `value` is caller-controlled, but strict JSON. */
+export function readMessage(value: unknown): ClientMessage {
+  if (!isObject(value)) return invalid(null, 'a message must be an object');
+  const { id, method, params } = value;
+  const hasId = Object.hasOwn(value, 'id');
+  const known = isId(id) ? id : null;
+  if (value.jsonrpc !== '2.0') return invalid(known, 'jsonrpc must be "2.0"');
+  if (method === undefined) {
+    const isAnswer = hasId && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'));
+    return isAnswer ? { kind: 'response' } : invalid(known, 'method is missing');
+  }
+  if (typeof method !== 'string' || method.length > MAX_METHOD_LENGTH || !isStorableText(method)) {
+    return invalid(known, 'method must be a text');
+  }
+  if (params !== undefined && !isObject(params)) return invalid(known, 'params must be an object');
+  if (!hasId) return { kind: 'notification', method, params: params ?? {} };
+  if (known === null) return invalid(null, 'id must be a text or a whole number');
+  return { kind: 'request', id: known, method, params: params ?? {} };
+}
+
+function invalid(id: RpcId | null, why: string): ClientMessage {
+  return { kind: 'invalid', id, why };
+}
+
+function isId(value: unknown): value is RpcId {
+  if (typeof value === 'number') return Number.isSafeInteger(value);
+  return typeof value === 'string' && value.length <= MAX_ID_LENGTH;
+}
+
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A response around a result that is JSON text already. */
+export function resultText(id: RpcId, raw: string): string {
+  return `{"jsonrpc":"2.0","id":${idText(id)},"result":${raw}}`;
+}
+
+/** A response around an error object that is JSON text already. */
+export function rawErrorText(id: RpcId, raw: string): string {
+  return `{"jsonrpc":"2.0","id":${idText(id)},"error":${raw}}`;
+}
+
+/** An error response. */
+export function errorText(
+  id: RpcId | null,
+  code: number,
+  message: string,
+  data?: Record<string, unknown>,
+): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
+}
+
+/** A notification. */
+export function notificationText(
+  method: string,
+  params: Record<string, unknown> | undefined,
+): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, params });
+}
+
+function idText(id: RpcId): string {
+  return typeof id === 'number' ? String(id) : JSON.stringify(id);
+}
+
+/** What is wrong with a request as a whole: an HTTP status and the error to go with it. */
+export class GatewayError extends Error {
+  readonly status: number;
+  readonly code: number;
+  readonly challenge: 'basic' | 'bearer' | undefined;
+
+  constructor(
+    status: number,
+    message: string,
+    code: number = RPC_ERRORS.INVALID_REQUEST,
+    challenge?: 'basic' | 'bearer',
+  ) {
+    super(message);
+    this.name = 'GatewayError';
+    this.status = status;
+    this.code = code;
+    this.challenge = challenge;
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * POST, GET and DELETE of the legacy revisions (2025-03-26 to 2025-11-25). A session is what a
+ * client gets from `initialize`; a request without one is served as well, since the
+ * specification's plain POST of a tool call knows none.
+ */
+
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { UpstreamPool } from '../../upstream/pool.ts';
+import type { Caller } from '../caller.ts';
+import type { Guard } from '../guard.ts';
+import {
+  type ClientMessage,
+  errorText,
+  GatewayError,
+  notificationText,
+  readMessage,
+} from '../json-rpc.ts';
+import type { ToolService } from '../tool-service.ts';
+import { type Accepts, PostAnswer, parseAccept } from './answer.ts';
+import { eventText, KEEP_ALIVE, streamHeaders } from './event-stream.ts';
+import {
+  isForClients,
+  type RequestAnswer,
+  type RequestHandler,
+  type RequestScene,
+} from './requests.ts';
+import { ASSUMED_REVISION, isLegacyRevision, type LegacyRevision } from './revisions.ts';
+import type { LegacySession, LegacySessions } from './sessions.ts';
+
+export interface LegacyDeps {
+  requests: RequestHandler;
+  sessions: LegacySessions;
+  tools: ToolService;
+  guard: Pick<Guard, 'findBar'>;
+  pool: Pick<UpstreamPool, 'listen'>;
+  messageBytes: number;
+  keepAliveMs: number;
+  /** Puts WWW-Authenticate on an answer. */
+  challenge(reply: FastifyReply, caller: Caller, scheme: 'basic' | 'bearer'): void;
+}
+
+const MAX_DEPTH = 64;
+const MAX_BATCH = 50;
+
+/** Builds the handlers. They throw GatewayError for what is wrong with a request as a whole. */
+export function createLegacyHandler(deps: LegacyDeps) {
+  async function post(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const accepts = parseAccept(request.headers.accept);
+    if (!accepts.json && !accepts.events) {
+      throw new GatewayError(406, 'Accept must name application/json and text/event-stream.');
+    }
+    const body = parseBody(request.body);
+    deps.tools.checkServer(caller);
+    const session = findSession(caller, request);
+    const revision = revisionOf(request, session);
+    const answer = new PostAnswer(reply, accepts, deps.messageBytes);
+    const scene: RequestScene = { caller, session, notify: (text) => answer.notify(text) };
+    if (Array.isArray(body)) {
+      await postBatch(body, revision, scene, answer, reply, accepts);
+      return;
+    }
+    const message = readMessage(body);
+    if (message.kind === 'invalid') {
+      reply.code(400).header('content-type', 'application/json');
+      reply.send(errorText(message.id, RPC_ERRORS.INVALID_REQUEST, message.why));
+      return;
+    }
+    if (message.kind !== 'request') {
+      accept(message, scene);
+      reply.code(202).send();
+      return;
+    }
+    const result = await deps.requests.answer(message, scene);
+    // A header of an answer that has not begun; `initialize` sends nothing before its answer.
+    if (result.session) reply.header('mcp-session-id', result.session.token);
+    if (result.challenge) deps.challenge(reply, caller, result.challenge);
+    answer.end(result.status, result.text);
+  }
+
+  /** Revision 2025-03-26 alone has batches; each message is judged by itself. */
+  async function postBatch(
+    body: unknown[],
+    revision: LegacyRevision,
+    scene: RequestScene,
+    answer: PostAnswer,
+    reply: FastifyReply,
+    accepts: Accepts,
+  ): Promise<void> {
+    if (revision !== '2025-03-26') {
+      throw new GatewayError(400, `MCP ${revision} has no batches: send one message a request.`);
+    }
+    if (body.length === 0 || body.length > MAX_BATCH) {
+      throw new GatewayError(400, `A batch has 1 to ${MAX_BATCH} messages.`);
+    }
+    const messages = body.map(readMessage);
+    if (messages.some((message) => 'method' in message && message.method === 'initialize')) {
+      throw new GatewayError(400, 'initialize must not be part of a batch.');
+    }
+    const answers = await Promise.all(
+      messages.map((message): Promise<RequestAnswer> | RequestAnswer => {
+        if (message.kind === 'request') return deps.requests.answer(message, scene);
+        if (message.kind === 'invalid') {
+          const text = errorText(message.id, RPC_ERRORS.INVALID_REQUEST, message.why);
+          return { status: 200, text };
+        }
+        accept(message, scene);
+        return { status: 200, text: null };
+      }),
+    );
+    const refused = answers.find((one) => one.status === 401);
+    if (refused?.challenge) deps.challenge(reply, scene.caller, refused.challenge);
+    const texts = answers.flatMap(({ text }) => (text === null ? [] : [text]));
+    const isQuiet = texts.length === 0 && !messages.some((message) => message.kind === 'request');
+    if (isQuiet || (texts.length === 0 && !accepts.events)) {
+      reply.code(202).send();
+      return;
+    }
+    answer.end(refused ? 401 : 200, texts.length === 0 ? null : `[${texts.join(',')}]`);
+  }
+
+  /**
+   * Takes what has no answer. Only a cancellation, by the gateway's own id, and the bare news that
+   * roots changed go on to a server: a notification is not judged, so none carries a text of the
+   * agent's there.
+   */
+  function accept(message: ClientMessage, { caller, session }: RequestScene): void {
+    if (message.kind !== 'notification') return;
+    if (message.method === 'notifications/cancelled') {
+      const { requestId } = message.params;
+      if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
+      session?.calls.get(requestId)?.cancel();
+    } else if (message.method === 'notifications/roots/list_changed') {
+      if (deps.guard.findBar(caller.tenantId, caller.agent) !== undefined) return;
+      deps.tools.findSession(caller)?.notify(message.method);
+    }
+  }
+
+  /** The stream of what servers send of their own accord. */
+  function get(caller: Caller, request: FastifyRequest, reply: FastifyReply): void {
+    if (!parseAccept(request.headers.accept).events) {
+      throw new GatewayError(406, 'Accept must name text/event-stream.');
+    }
+    refuseBarred(caller);
+    const session = requireSession(caller, request);
+    revisionOf(request, session);
+    if (session.endStream !== null) {
+      throw new GatewayError(409, 'The session has a stream already.');
+    }
+    reply.hijack();
+    const { raw } = reply;
+    raw.on('error', () => undefined);
+    raw.writeHead(200, streamHeaders(reply));
+    raw.write(KEEP_ALIVE);
+    const { tenantId, agent, serverId } = caller;
+    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, (_from, notification) => {
+      const { method, params } = notification;
+      if (!isForClients(method) || method === 'notifications/progress') return;
+      // A client that does not read loses notifications, not the gateway its memory.
+      if (raw.destroyed || raw.writableLength > deps.messageBytes) return;
+      raw.write(eventText(notificationText(method, params)));
+    });
+    const timer = setInterval(() => {
+      // What was suspended meanwhile hears nothing more.
+      if (deps.guard.findBar(tenantId, agent) !== undefined) raw.end();
+      else if (raw.writableLength < deps.messageBytes) raw.write(KEEP_ALIVE);
+    }, deps.keepAliveMs);
+    session.endStream = () => raw.end();
+    raw.once('close', () => {
+      clearInterval(timer);
+      stopListening();
+      session.endStream = null;
+    });
+  }
+
+  /** Ends a session. */
+  function remove(caller: Caller, request: FastifyRequest, reply: FastifyReply): void {
+    const session = requireSession(caller, request);
+    for (const call of session.calls.values()) call.cancel();
+    deps.sessions.end(session);
+    reply.code(204).send();
+  }
+
+  function refuseBarred(caller: Caller): void {
+    const bar = deps.guard.findBar(caller.tenantId, caller.agent);
+    if (bar === undefined) return;
+    throw new GatewayError(401, bar.message, RPC_ERRORS.UNAUTHORIZED, 'bearer');
+  }
+
+  function findSession(caller: Caller, request: FastifyRequest): LegacySession | null {
+    const token = request.headers['mcp-session-id'];
+    if (token === undefined) return null;
+    const { tenantId, agent, serverId } = caller;
+    const owner = { tenantId, agentId: agent.id, serverId };
+    const session = typeof token === 'string' ? deps.sessions.find(token, owner) : undefined;
+    // 404 tells a client to initialize anew (MCP, session management).
+    if (session === undefined) throw new GatewayError(404, 'No such session.');
+    return session;
+  }
+
+  function requireSession(caller: Caller, request: FastifyRequest): LegacySession {
+    const session = findSession(caller, request);
+    if (session === null) throw new GatewayError(400, 'The header Mcp-Session-Id is missing.');
+    return session;
+  }
+
+  return { post, get, remove };
+}
+
+function revisionOf(request: FastifyRequest, session: LegacySession | null): LegacyRevision {
+  const header = request.headers['mcp-protocol-version'];
+  if (header === undefined) return session?.revision ?? ASSUMED_REVISION;
+  if (!isLegacyRevision(header)) {
+    throw new GatewayError(400, 'Unsupported MCP-Protocol-Version.');
+  }
+  return session?.revision ?? header;
+}
+
+/** The one place where a client's bytes become a value. */
+function parseBody(body: unknown): unknown {
+  if (!(body instanceof Uint8Array)) {
+    throw new GatewayError(400, 'The body is missing.', RPC_ERRORS.PARSE_ERROR);
+  }
+  try {
+    return parseStrictJson(body, { maxDepth: MAX_DEPTH });
+  } catch (error) {
+    if (!(error instanceof StrictJsonError)) throw error;
+    const isUnreadable = error.reason === 'syntax' || error.reason === 'utf8';
+    const code = isUnreadable ? RPC_ERRORS.PARSE_ERROR : RPC_ERRORS.INVALID_REQUEST;
+    throw new GatewayError(400, error.message, code);
+  }
+}

@@ -1,0 +1,197 @@
+/** The requests of a client of a legacy revision, one by one. */
+import { RPC_ERRORS } from '@governance/shared/errors';
+import type { Logger } from 'pino';
+import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import { failureMessage } from '../../enforcement/enforcer.ts';
+import {
+  Cancellation,
+  UpstreamFailure,
+  type UpstreamInfo,
+  type UpstreamLimits,
+  type UpstreamNotification,
+} from '../../upstream/upstream.ts';
+import type { Caller } from '../caller.ts';
+import type { Guard } from '../guard.ts';
+import {
+  type ClientMessage,
+  errorText,
+  GatewayError,
+  isObject,
+  notificationText,
+  type RpcId,
+  rawErrorText,
+  resultText,
+} from '../json-rpc.ts';
+import type { ToolService } from '../tool-service.ts';
+import { negotiateRevision } from './revisions.ts';
+import type { LegacySession, LegacySessions } from './sessions.ts';
+
+export interface RequestDeps {
+  tools: ToolService;
+  guard: Pick<Guard, 'findBar'>;
+  sessions: LegacySessions;
+  limits: UpstreamLimits;
+  gateway: { name: string; version: string };
+  log: Pick<Logger, 'error'>;
+}
+
+/** Where a request came in. */
+export interface RequestScene {
+  caller: Caller;
+  session: LegacySession | null;
+  /** Sends something to the client before the answer. */
+  notify(text: string): void;
+}
+
+export interface RequestAnswer {
+  status: number;
+  /** Null: the request was cancelled, and nobody expects an answer. */
+  text: string | null;
+  challenge?: 'basic' | 'bearer' | undefined;
+  /** Set by `initialize`: the new session. */
+  session?: LegacySession;
+}
+
+type ClientRequest = Extract<ClientMessage, { kind: 'request' }>;
+
+export type RequestHandler = ReturnType<typeof createRequestHandler>;
+
+/** Builds the handler: answers a request, whatever happens. */
+export function createRequestHandler(deps: RequestDeps) {
+  async function answer(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
+    try {
+      // A tool call meets the same check in its pipeline, where the denial is recorded.
+      if (request.method === 'tools/call') return await callTool(request, scene);
+      const { caller } = scene;
+      const bar = deps.guard.findBar(caller.tenantId, caller.agent);
+      if (bar !== undefined) {
+        throw new GatewayError(401, bar.message, RPC_ERRORS.UNAUTHORIZED, 'bearer');
+      }
+      switch (request.method) {
+        case 'initialize':
+          return await initialize(request, scene);
+        case 'ping':
+          return ok(request.id, '{}');
+        case 'tools/list':
+          return ok(request.id, JSON.stringify(await deps.tools.listTools(caller, request.params)));
+        default:
+          return {
+            status: 200,
+            text: errorText(request.id, RPC_ERRORS.METHOD_NOT_FOUND, 'Method not found'),
+          };
+      }
+    } catch (error) {
+      return failed(request.id, error);
+    }
+  }
+
+  async function initialize(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
+    const { protocolVersion } = request.params;
+    if (typeof protocolVersion !== 'string') {
+      throw new GatewayError(200, 'protocolVersion is missing', RPC_ERRORS.INVALID_PARAMS);
+    }
+    const { tenantId, agent, serverId } = scene.caller;
+    const upstream = await deps.tools.openServer(scene.caller);
+    const revision = negotiateRevision(protocolVersion);
+    const session = deps.sessions.create({ tenantId, agentId: agent.id, serverId }, revision);
+    const result = initializeResult(revision, upstream, deps.gateway);
+    return { ...ok(request.id, JSON.stringify(result)), session };
+  }
+
+  async function callTool(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
+    const { caller, session } = scene;
+    const exchange = new ClientExchange(progressToken(request.params), scene);
+    session?.calls.set(request.id, exchange.cancellation);
+    try {
+      const id = session?.id ?? null;
+      return toAnswer(request.id, await deps.tools.callTool(caller, id, request.params, exchange));
+    } finally {
+      const own = session?.calls.get(request.id) === exchange.cancellation;
+      if (own) session?.calls.delete(request.id);
+    }
+  }
+
+  function failed(id: RpcId, error: unknown): RequestAnswer {
+    if (error instanceof GatewayError) {
+      const { status, code, message, challenge } = error;
+      return { status, text: errorText(id, code, message), challenge };
+    }
+    if (error instanceof UpstreamFailure) {
+      const message = failureMessage(error.kind, deps.limits);
+      return { status: 200, text: errorText(id, RPC_ERRORS.INTERNAL, message) };
+    }
+    deps.log.error({ err: error }, 'a request failed');
+    return { status: 200, text: errorText(id, RPC_ERRORS.INTERNAL, 'Internal error') };
+  }
+
+  return { answer };
+}
+
+function ok(id: RpcId, raw: string): RequestAnswer {
+  return { status: 200, text: resultText(id, raw) };
+}
+
+function toAnswer(id: RpcId, answer: CallAnswer): RequestAnswer {
+  switch (answer.kind) {
+    case 'result':
+      return ok(id, answer.raw);
+    case 'upstream-error':
+      return { status: 200, text: rawErrorText(id, answer.raw) };
+    case 'cancelled':
+      return { status: 200, text: null };
+    case 'error': {
+      const { status, code, message, data, challenge } = answer;
+      return { status, text: errorText(id, code, message, data), challenge };
+    }
+  }
+}
+
+function initializeResult(
+  protocolVersion: string,
+  upstream: UpstreamInfo | null,
+  gateway: { name: string; version: string },
+): Record<string, unknown> {
+  const tools = upstream === null ? { listChanged: true } : upstream.capabilities.tools;
+  return {
+    protocolVersion,
+    // Only what the gateway passes on, whatever else the server can do.
+    capabilities: isObject(tools) ? { tools: { listChanged: tools.listChanged === true } } : {},
+    serverInfo: upstream?.serverInfo ?? gateway,
+    instructions: upstream?.instructions ?? undefined,
+  };
+}
+
+function progressToken(params: Record<string, unknown>): RpcId | undefined {
+  const token = isObject(params._meta) ? params._meta.progressToken : undefined;
+  return typeof token === 'string' || typeof token === 'number' ? token : undefined;
+}
+
+/** One tool call between client and server: passes on what comes before the answer. */
+class ClientExchange {
+  readonly cancellation = new Cancellation();
+  readonly wantsProgress: boolean;
+  readonly #token: RpcId | undefined;
+  readonly #scene: RequestScene;
+
+  constructor(token: RpcId | undefined, scene: RequestScene) {
+    this.#token = token;
+    this.#scene = scene;
+    this.wantsProgress = token !== undefined;
+  }
+
+  onNotification({ method, params }: UpstreamNotification): void {
+    if (method === 'notifications/progress') {
+      // The server knows our token; the client knows its own.
+      const token = this.#token;
+      if (token === undefined) return;
+      this.#scene.notify(notificationText(method, { ...params, progressToken: token }));
+    } else if (isForClients(method)) {
+      this.#scene.notify(notificationText(method, params));
+    }
+  }
+}
+
+/** Whether a notification of a server means the client: not those that end the gateway's requests. */
+export function isForClients(method: string): boolean {
+  return method.startsWith('notifications/') && method !== 'notifications/cancelled';
+}

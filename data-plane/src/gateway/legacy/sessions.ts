@@ -1,0 +1,117 @@
+/**
+ * MCP sessions of clients. A session id is 256 random bits and authenticates nobody: it is bound
+ * to the agent and the server it was made for, and to anyone else it does not exist. Numbers are
+ * bounded for each agent (its oldest makes room) and over all (then no new one is made).
+ */
+import { randomBytes } from 'node:crypto';
+import { uuidv7 } from '@governance/shared/ids';
+import type { Cancellation } from '../../upstream/upstream.ts';
+import { GatewayError, type RpcId } from '../json-rpc.ts';
+import type { LegacyRevision } from './revisions.ts';
+
+export interface LegacySession {
+  /** The secret of the client: the value of Mcp-Session-Id. */
+  readonly token: string;
+  /** The name of the session in records. */
+  readonly id: string;
+  readonly owner: SessionOwner;
+  readonly revision: LegacyRevision;
+  /** Requests under way, by their JSON-RPC id. */
+  readonly calls: Map<RpcId, Cancellation>;
+  /** Ends the stream that a GET opened, if one is. */
+  endStream: (() => void) | null;
+  usedAt: number;
+}
+
+export interface SessionOwner {
+  tenantId: string;
+  agentId: string;
+  /** Null for the unified gateway. */
+  serverId: string | null;
+}
+
+export interface SessionLimits {
+  max: number;
+  maxPerAgent: number;
+  idleMs: number;
+}
+
+export type LegacySessions = ReturnType<typeof createLegacySessions>;
+
+const SWEEP_MS = 30_000;
+
+/**
+ * Builds the store.
+ *
+ * @param elapsed monotonic milliseconds
+ */
+export function createLegacySessions(limits: SessionLimits, elapsed: () => number) {
+  const sessions = new Map<string, LegacySession>();
+  // Oldest first, since a Map keeps the order of insertion.
+  const ofAgent = new Map<string, Set<LegacySession>>();
+  const sweep = setInterval(() => {
+    for (const session of sessions.values()) if (isIdle(session)) end(session);
+  }, SWEEP_MS);
+  sweep.unref();
+
+  const agentKey = ({ tenantId, agentId }: SessionOwner) => `${tenantId} ${agentId}`;
+
+  function isIdle(session: LegacySession): boolean {
+    const isUsed = session.calls.size > 0 || session.endStream !== null;
+    return !isUsed && session.usedAt + limits.idleMs < elapsed();
+  }
+
+  function end(session: LegacySession): void {
+    if (!sessions.delete(session.token)) return;
+    const own = ofAgent.get(agentKey(session.owner));
+    own?.delete(session);
+    if (own?.size === 0) ofAgent.delete(agentKey(session.owner));
+    session.endStream?.();
+  }
+
+  return {
+    /** Makes a session. Throws GatewayError 503 when there are too many. */
+    create(owner: SessionOwner, revision: LegacyRevision): LegacySession {
+      const own = ofAgent.get(agentKey(owner)) ?? new Set();
+      const [oldest] = own;
+      if (oldest !== undefined && own.size >= limits.maxPerAgent) end(oldest);
+      if (sessions.size >= limits.max) {
+        throw new GatewayError(503, 'Too many MCP sessions are open: try again later.');
+      }
+      const session: LegacySession = {
+        token: randomBytes(32).toString('base64url'),
+        id: uuidv7(),
+        owner,
+        revision,
+        calls: new Map(),
+        endStream: null,
+        usedAt: elapsed(),
+      };
+      sessions.set(session.token, session);
+      ofAgent.set(agentKey(owner), (ofAgent.get(agentKey(owner)) ?? new Set()).add(session));
+      return session;
+    },
+
+    /** The session of a token, if it is this owner's. */
+    find(token: string, owner: SessionOwner): LegacySession | undefined {
+      const session = sessions.get(token);
+      if (session === undefined || isIdle(session)) return undefined;
+      const { tenantId, agentId, serverId } = session.owner;
+      const isOwn =
+        tenantId === owner.tenantId && agentId === owner.agentId && serverId === owner.serverId;
+      if (!isOwn) return undefined;
+      session.usedAt = elapsed();
+      return session;
+    },
+
+    end,
+
+    count: () => sessions.size,
+
+    /** Ends all sessions. */
+    close(): void {
+      clearInterval(sweep);
+      for (const session of [...sessions.values()]) end(session);
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { Logger } from 'pino';
+
+/** Samples a minute: enough to see what happens, too few to fill a disk. */
+const SAMPLES = 10;
+const MINUTE_MS = 60_000;
+
+/**
+ * Counts refused credentials and logs some of them. They leave no record (evidence, section 1):
+ * whoever cannot authenticate must not be able to fill the ledger.
+ */
+export function createRefusalLog(
+  log: Pick<Logger, 'warn'>,
+  count: (reason: string) => void,
+  elapsed: () => number,
+): (reason: string) => void {
+  let since = elapsed();
+  let logged = 0;
+  return (reason) => {
+    count(reason);
+    if (elapsed() - since > MINUTE_MS) {
+      since = elapsed();
+      logged = 0;
+    }
+    if (logged++ < SAMPLES) log.warn({ reason }, 'a credential was refused');
+  };
+}

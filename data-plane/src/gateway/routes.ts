@@ -1,0 +1,197 @@
+/**
+ * The gateway's routes as one Fastify plugin (specification 1, section 4, "MCP proxy"). Before a
+ * body is read: Origin, then the credential. Nothing malformed is answered with a 5xx.
+ */
+import { performance } from 'node:perf_hooks';
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { isStorableText } from '@governance/shared/text';
+import type {
+  FastifyError,
+  FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
+  RouteHandlerMethod,
+} from 'fastify';
+import type { Deny } from '../enforcement/calls.ts';
+import { parseCredential } from '../enforcement/credentials.ts';
+import type { Caller } from './caller.ts';
+import type { Guard } from './guard.ts';
+import { errorText, GatewayError } from './json-rpc.ts';
+import type { createLegacyHandler } from './legacy/handler.ts';
+import type { OriginPolicy } from './origin.ts';
+import { challengeHeader, protectedResource } from './protected-resource.ts';
+
+export interface GatewayRoutesDeps {
+  guard: Guard;
+  legacy: ReturnType<typeof createLegacyHandler>;
+  origins: OriginPolicy;
+  publicUrl: string;
+  /** Bytes of a request's body, at most. */
+  bodyBytes: number;
+  onProtocolError(status: number, code: number): void;
+  /** Ends streams when the service stops. */
+  onClose(): void;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set on the gateway's routes, once the caller is proven. */
+    caller: Caller | null;
+  }
+}
+
+const MAX_REQUESTER_LENGTH = 256;
+const MAX_SERVER_ID_LENGTH = 256;
+const ALLOWED_METHODS = 'GET, POST, DELETE';
+const ALLOWED_HEADERS =
+  'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, last-event-id, x-requester-id';
+
+/** Builds the plugin. It is mounted without a prefix and changes nothing outside itself. */
+export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
+  return async (app) => {
+    app.decorateRequest('caller', null);
+    app.removeAllContentTypeParsers();
+    // Bytes, since only strict-json may make a value of them.
+    app.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer', bodyLimit: deps.bodyBytes },
+      (_request, body, done) => done(null, body),
+    );
+    app.setErrorHandler((error: FastifyError | GatewayError, request, reply) =>
+      answerError(error, request, reply, deps),
+    );
+    app.addHook('preClose', async () => deps.onClose());
+
+    app.get('/.well-known/oauth-protected-resource/mcp/v1', async () =>
+      protectedResource(deps.publicUrl, null),
+    );
+    app.get<{ Params: { server_id: string } }>(
+      '/.well-known/oauth-protected-resource/mcp/v1/:server_id',
+      async (request) => protectedResource(deps.publicUrl, request.params.server_id),
+    );
+
+    for (const url of ['/mcp/v1', '/mcp/v1/:server_id']) {
+      const onRequest = [
+        (request: FastifyRequest, reply: FastifyReply) => checkOrigin(request, reply, deps),
+        (request: FastifyRequest) => identifyCaller(request, deps),
+      ];
+      const route = (
+        method: 'GET' | 'POST' | 'DELETE',
+        handle: (caller: Caller, request: FastifyRequest, reply: FastifyReply) => unknown,
+      ) => {
+        const handler: RouteHandlerMethod = async (request, reply) => {
+          await handle(callerOf(request), request, reply);
+          return reply;
+        };
+        app.route({ method, url, onRequest, handler, exposeHeadRoute: false });
+      };
+      route('POST', deps.legacy.post);
+      route('GET', deps.legacy.get);
+      route('DELETE', deps.legacy.remove);
+      app.options(url, { onRequest: onRequest.slice(0, 1) }, async (_request, reply) =>
+        reply
+          .code(204)
+          .header('access-control-allow-methods', ALLOWED_METHODS)
+          .header('access-control-allow-headers', ALLOWED_HEADERS)
+          .header('access-control-max-age', '600')
+          .send(),
+      );
+      app.route({
+        method: ['PUT', 'PATCH', 'HEAD'],
+        url,
+        handler: async (_request, reply) => {
+          reply.header('allow', ALLOWED_METHODS);
+          throw new GatewayError(405, 'The method is not allowed here.');
+        },
+      });
+    }
+  };
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new Error('the route was reached without a caller');
+  return request.caller;
+}
+
+async function checkOrigin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { origins }: GatewayRoutesDeps,
+): Promise<void> {
+  const { origin } = request.headers;
+  if (!origins.isAllowed(origin)) throw new GatewayError(403, 'This Origin is not allowed.');
+  if (origin === undefined) return;
+  reply.header('access-control-allow-origin', origin);
+  reply.header('access-control-expose-headers', 'mcp-session-id, www-authenticate');
+  reply.header('vary', 'origin');
+}
+
+async function identifyCaller(
+  request: FastifyRequest,
+  { guard }: GatewayRoutesDeps,
+): Promise<void> {
+  const arrivedAt = performance.now();
+  const { server_id: serverId = null } = request.params as { server_id?: string };
+  const credential = parseCredential(request.headers.authorization);
+  const found = guard.identify(credential, serverId);
+  const identity = found instanceof Promise ? await found : found;
+  if ('kind' in identity) throw unauthorized(identity);
+  if (serverId !== null && (serverId.length > MAX_SERVER_ID_LENGTH || !isStorableText(serverId))) {
+    throw new GatewayError(404, 'No such MCP server.');
+  }
+  const { tenantId, agent } = identity;
+  const requesterId = readRequester(request.headers['x-requester-id']);
+  request.caller = { tenantId, agent, credential, serverId, requesterId, arrivedAt };
+}
+
+function readRequester(header: string | string[] | undefined): string | null {
+  if (header === undefined || header === '') return null;
+  if (typeof header !== 'string' || header.length > MAX_REQUESTER_LENGTH) {
+    throw new GatewayError(400, `X-Requester-Id has at most ${MAX_REQUESTER_LENGTH} characters.`);
+  }
+  return header;
+}
+
+function unauthorized(deny: Deny): GatewayError {
+  return new GatewayError(401, deny.message, RPC_ERRORS.UNAUTHORIZED, deny.challenge ?? 'bearer');
+}
+
+function answerError(
+  error: FastifyError | GatewayError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: GatewayRoutesDeps,
+): FastifyReply {
+  const { status, code, message } = describe(error);
+  if (status >= 500 && status !== 503) {
+    request.log.error({ err: error }, 'the gateway failed');
+  }
+  deps.onProtocolError(status, code);
+  if (error instanceof GatewayError && error.challenge !== undefined) {
+    const { server_id: serverId = null } = request.params as { server_id?: string };
+    const hadCredential = request.headers.authorization !== undefined;
+    const header = challengeHeader(deps.publicUrl, serverId, error.challenge, hadCredential);
+    reply.header('www-authenticate', header);
+  }
+  return reply
+    .code(status)
+    .header('content-type', 'application/json')
+    .send(errorText(null, code, message));
+}
+
+function describe(error: FastifyError | GatewayError): {
+  status: number;
+  code: number;
+  message: string;
+} {
+  if (error instanceof GatewayError) return error;
+  const status = error.statusCode ?? 500;
+  if (status >= 500) return { status: 500, code: RPC_ERRORS.INTERNAL, message: 'Internal error' };
+  const message = CLIENT_ERRORS[status] ?? 'The request is malformed.';
+  return { status, code: RPC_ERRORS.INVALID_REQUEST, message };
+}
+
+const CLIENT_ERRORS: Record<number, string> = {
+  413: 'The body is larger than this route accepts.',
+  415: 'The content type must be application/json.',
+};

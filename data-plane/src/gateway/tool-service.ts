@@ -1,0 +1,196 @@
+/**
+ * Tools as agents see them, whatever era of MCP they speak: one server's own, or those of all
+ * servers under joined names.
+ */
+
+import type { McpServerSetting } from '@governance/shared/bundle-format';
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import { isStorableText } from '@governance/shared/text';
+import type { Logger } from 'pino';
+import type { ActiveRules, RulesProvider } from '../contracts.ts';
+import type { CallAnswer } from '../enforcement/enforcer.ts';
+import type { ForwardExchange } from '../enforcement/forward.ts';
+import { deriveAction } from '../enforcement/tool-action.ts';
+import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
+import { isServerVisible, isToolVisible } from '../enforcement/tool-visibility.ts';
+import { type ListedTool, listAllTools, listToolPage } from '../upstream/list-tools.ts';
+import type { UpstreamPool } from '../upstream/pool.ts';
+import type { UpstreamInfo, UpstreamSession } from '../upstream/upstream.ts';
+import type { Caller } from './caller.ts';
+import type { Guard } from './guard.ts';
+import { GatewayError, isObject } from './json-rpc.ts';
+import { findServer, listServers, splitUnifiedName, unifiedName } from './servers.ts';
+
+export interface ToolServiceDeps {
+  guard: Guard;
+  rules: RulesProvider;
+  pool: UpstreamPool;
+  catalogue: ToolCatalogue;
+  log: Pick<Logger, 'warn'>;
+  now(): number;
+}
+
+export type ToolService = ReturnType<typeof createToolService>;
+
+const MAX_TOOL_NAME = 256;
+const MAX_CURSOR = 4096;
+/** A server that is slower is left out of the joined list. */
+const LIST_TIMEOUT_MS = 10_000;
+
+/** Builds the service. Its methods throw GatewayError and UpstreamFailure. */
+export function createToolService(deps: ToolServiceDeps) {
+  function requireRules(caller: Caller): ActiveRules {
+    const rules = deps.rules.findActiveRules(caller.tenantId);
+    if (rules === null) {
+      throw new GatewayError(200, 'No policy bundle is active yet.', RPC_ERRORS.INTERNAL);
+    }
+    return rules;
+  }
+
+  function requireServer(rules: ActiveRules, serverId: string): McpServerSetting {
+    const server = findServer(rules, serverId);
+    if (server === undefined) throw new GatewayError(404, 'No such MCP server.');
+    return server;
+  }
+
+  function visible(caller: Caller, serverId: string, tools: ListedTool[]): ListedTool[] {
+    const { permissions } = caller.agent;
+    return tools.filter((tool) => {
+      const hints = isObject(tool.annotations) ? tool.annotations : undefined;
+      return isToolVisible(permissions, serverId, tool.name, deriveAction(tool.name, hints));
+    });
+  }
+
+  async function listOne(caller: Caller, rules: ActiveRules, serverId: string, params: unknown) {
+    const server = requireServer(rules, serverId);
+    const session = deps.pool.find(caller.tenantId, server, caller.agent.id);
+    const cursor = readCursor(params);
+    const { tools, nextCursor } = await listToolPage(session, cursor);
+    const isWhole = cursor === undefined && nextCursor === undefined;
+    deps.catalogue.learn(caller.tenantId, serverId, tools, isWhole);
+    return { tools: visible(caller, serverId, tools), nextCursor };
+  }
+
+  async function listJoined(caller: Caller, rules: ActiveRules) {
+    const servers = listServers(rules).filter((server) =>
+      isServerVisible(caller.agent.permissions, server.server_id),
+    );
+    const lists = await Promise.all(
+      servers.map(async (server) => {
+        const serverId = server.server_id;
+        try {
+          const session = deps.pool.find(caller.tenantId, server, caller.agent.id);
+          const tools = await inTime(listAllTools(session));
+          deps.catalogue.learn(caller.tenantId, serverId, tools, true);
+          return visible(caller, serverId, tools).map((tool) => ({
+            ...tool,
+            name: unifiedName(serverId, tool.name),
+          }));
+        } catch (error) {
+          // One server that is away must not hide the others.
+          deps.log.warn({ err: error, server: serverId }, 'a server is missing from the tool list');
+          return [];
+        }
+      }),
+    );
+    return { tools: lists.flat(), nextCursor: undefined };
+  }
+
+  return {
+    /** Refuses a path that names no server. Without rules nobody can tell: the call is denied. */
+    checkServer(caller: Caller): void {
+      if (caller.serverId === null) return;
+      const rules = deps.rules.findActiveRules(caller.tenantId);
+      if (rules !== null) requireServer(rules, caller.serverId);
+    },
+
+    /** What the one server of the path says of itself; null at the unified gateway. */
+    async openServer(caller: Caller): Promise<UpstreamInfo | null> {
+      if (caller.serverId === null) return null;
+      const server = requireServer(requireRules(caller), caller.serverId);
+      return await deps.pool.find(caller.tenantId, server, caller.agent.id).open();
+    },
+
+    /** The session with the one server of the path, if the server is there. */
+    findSession(caller: Caller): UpstreamSession | undefined {
+      const rules = deps.rules.findActiveRules(caller.tenantId);
+      const server =
+        caller.serverId === null ? undefined : rules && findServer(rules, caller.serverId);
+      return server ? deps.pool.find(caller.tenantId, server, caller.agent.id) : undefined;
+    },
+
+    async listTools(caller: Caller, params: Record<string, unknown>) {
+      const rules = requireRules(caller);
+      return caller.serverId === null
+        ? listJoined(caller, rules)
+        : listOne(caller, rules, caller.serverId, params);
+    },
+
+    /** @param params of the request, caller-controlled */
+    callTool(
+      caller: Caller,
+      sessionId: string | null,
+      params: Record<string, unknown>,
+      exchange: ForwardExchange,
+    ): Promise<CallAnswer> {
+      const { name, arguments: args = {} } = params;
+      if (typeof name !== 'string' || name === '' || name.length > MAX_TOOL_NAME) {
+        throw new GatewayError(200, 'name must be the name of a tool', RPC_ERRORS.INVALID_PARAMS);
+      }
+      if (!isStorableText(name)) {
+        throw new GatewayError(200, 'name must not contain NUL', RPC_ERRORS.INVALID_PARAMS);
+      }
+      if (!isObject(args)) {
+        throw new GatewayError(200, 'arguments must be an object', RPC_ERRORS.INVALID_PARAMS);
+      }
+      const { serverId, toolName } = route(caller, name);
+      const call = {
+        id: uuidv7(deps.now()),
+        arrivedAt: caller.arrivedAt,
+        credential: caller.credential,
+        audienceServerId: caller.serverId,
+        serverId,
+        method: 'tools/call',
+        toolName,
+        args,
+        sessionId,
+        requesterId: caller.requesterId,
+      };
+      return deps.guard.call(call, exchange);
+    },
+  };
+
+  function route(caller: Caller, name: string): { serverId: string; toolName: string } {
+    if (caller.serverId !== null) return { serverId: caller.serverId, toolName: name };
+    const rules = deps.rules.findActiveRules(caller.tenantId);
+    // Without rules there is no registry to take the name apart by; the call is denied and recorded.
+    if (rules === null) return { serverId: '', toolName: name };
+    const found = splitUnifiedName(rules, name);
+    if (found === undefined) {
+      throw new GatewayError(200, `Unknown tool: ${name}`, RPC_ERRORS.INVALID_PARAMS);
+    }
+    return found;
+  }
+}
+
+function readCursor(params: unknown): string | undefined {
+  const cursor = isObject(params) ? params.cursor : undefined;
+  if (cursor === undefined) return undefined;
+  if (typeof cursor !== 'string' || cursor.length > MAX_CURSOR) {
+    throw new GatewayError(200, 'cursor must be a text', RPC_ERRORS.INVALID_PARAMS);
+  }
+  return cursor;
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('the list did not come in time')), LIST_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
