@@ -10,13 +10,13 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RegistrationAnswer, type RegistrationRequest } from '@governance/shared/channels';
 import { isUuid } from '@governance/shared/ids';
 import { SEALING } from '@governance/shared/upstream-credential';
 import { compactDecrypt } from 'jose';
-import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
+import { writeFileDurably } from '../storage/durable-file.ts';
 
 export interface DataPlaneIdentity {
   /** The Ed25519 private key. */
@@ -32,7 +32,6 @@ export interface DataPlaneIdentity {
   listRegistrations(): RegistrationAnswer[];
   /** Keeps the answer durably. @throws Error when the tenant knew this plane by another id */
   saveRegistration(answer: RegistrationAnswer): void;
-  forgetRegistration(tenantId: string): void;
   /**
    * Opens a credential that was sealed to this plane.
    *
@@ -80,10 +79,6 @@ export function loadIdentity(dataDir: string): DataPlaneIdentity {
         throw new Error('the tenant knew this data plane by another deployment id');
       }
       writeFileDurably(fileOf(answer.tenant_id), `${JSON.stringify(answer, null, 2)}\n`);
-    },
-    forgetRegistration: (tenantId) => {
-      rmSync(fileOf(tenantId), { force: true });
-      syncFolder(registrations);
     },
     openSealed: async (jwe) => {
       const { plaintext } = await compactDecrypt(jwe, sealingKey, {

@@ -174,25 +174,29 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     const entries = FeedEntries.parse(given).filter((entry) => entry.seq > current);
     const next = Math.max(current, cursor, ...entries.map((entry) => entry.seq));
     if (next === current) return;
-    db.transaction(() => {
-      for (const entry of entries) store(tenantId, entry);
-      sql.setCursor.run(next, tenantId);
-    }).immediate();
+    const refused = db
+      .transaction(() => {
+        const refusals = entries.map((entry) => store(tenantId, entry));
+        sql.setCursor.run(next, tenantId);
+        return refusals.filter((refusal) => refusal !== null);
+      })
+      .immediate();
     // Only what is on disk may be seen.
     for (const entry of entries) invalidate(tenantId, entry);
     cursors.set(tenantId, next);
     waiters.reached(tenantId, next);
+    for (const refusal of refused) options.onRefused(refusal);
   }
 
-  function store(tenantId: string, entry: FeedEntry): void {
+  function store(tenantId: string, entry: FeedEntry): RefusedFact | null {
     const { kind, key, value } = entry;
     if (kind === 'agent') sql.deleteAgent.run(tenantId, key);
     sql.deleteFact.run(tenantId, kind, key);
-    if (value === null || value === undefined) return;
-    const refusal = storeValue(tenantId, kind, key, value);
-    if (refusal === null) return;
-    options.onRefused({ tenantId, kind, key, reason: refusal });
+    if (value === null || value === undefined) return null;
+    const reason = storeValue(tenantId, kind, key, value);
+    if (reason === null) return null;
     put(tenantId, kind, key, REFUSED);
+    return { tenantId, kind, key, reason };
   }
 
   /** @returns why the fact is refused, null when it was stored */

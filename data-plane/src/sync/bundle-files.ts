@@ -17,8 +17,6 @@ export interface BundleFiles {
   read(): { revision: number; bytes: Uint8Array }[];
   /** Keeps a bundle durably, then raises the high-water mark, then drops the oldest. */
   keep(revision: number, bytes: Uint8Array): void;
-  /** Removes everything of the tenant. */
-  remove(): void;
 }
 
 export function createBundleFiles(dataDir: string, tenantId: string): BundleFiles {
@@ -52,6 +50,5 @@ export function createBundleFiles(dataDir: string, tenantId: string): BundleFile
       for (const old of revisions().slice(KEPT)) rmSync(fileOf(old), { force: true });
       syncFolder(folder);
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -14,7 +14,7 @@ import {
   PolicyVerdict,
 } from '../contract.ts';
 import { OWN_BUILTIN_FUNCTIONS } from './builtins/index.ts';
-import { compilePolicyModule, PolicySandbox } from './policy-sandbox.ts';
+import { compilePolicyModule, type MeteredModule, PolicySandbox } from './policy-sandbox.ts';
 
 /** What a compiled set of policies is asked for. */
 export const DECISION_ENTRYPOINT = 'governance/decision';
@@ -27,6 +27,8 @@ const WARM_TOTAL_MS = 60;
 export interface PolicyEngineOptions {
   /** Milliseconds since the epoch, for time.now_ns. */
   now?: () => number;
+  /** What `compilePolicyModule` made of this wasm before; compiled anew when it is not given. */
+  compiled?: MeteredModule;
 }
 
 export interface LoadedPolicyEngine extends PolicyEngine {
@@ -52,7 +54,7 @@ export async function loadPolicyEngine(
   data: unknown,
   options: PolicyEngineOptions = {},
 ): Promise<LoadedPolicyEngine> {
-  const compiled = await compilePolicyModule(wasm);
+  const compiled = options.compiled ?? (await compilePolicyModule(wasm));
   const sandbox = new PolicySandbox(compiled, data, {
     builtins: OWN_BUILTIN_FUNCTIONS,
     now: options.now ?? Date.now,
