@@ -40,10 +40,10 @@ export interface PolicyHost extends BuiltinCall {
   readonly imports: WasmImports;
   /** Connects the host functions with the instance that was made from `imports`. */
   attach(exports: HostedExports, fuel: WasmGlobal, names: readonly string[]): void;
-  /** Starts a new decision at this time. */
-  begin(nowMs: number): void;
-  /** Writes text as UTF-8 into the policy's heap; returns its address and length. */
-  write(text: string): { address: number; length: number };
+  /** Starts a new decision at this time, with this much fuel for all its built-ins together. */
+  begin(nowMs: number, fuel: number): void;
+  /** Writes text as UTF-8 of this many bytes into the policy's heap; returns where. */
+  write(text: string, bytes: number): { address: number; length: number };
   /** Reads the text at an address up to its NUL; throws when it is longer than `maxBytes`. */
   read(address: number, maxBytes?: number): string;
 }
@@ -65,6 +65,7 @@ class Host implements PolicyHost {
   #fuel: WasmGlobal | undefined;
   #bytes: Buffer;
   #nowMs = 0;
+  #hostFuel = 0;
   #used = new Set<string>();
 
   constructor(memory: WasmMemory, builtins: Readonly<Record<string, Builtin>>) {
@@ -99,8 +100,9 @@ class Host implements PolicyHost {
     });
   }
 
-  begin(nowMs: number): void {
+  begin(nowMs: number, fuel: number): void {
     this.#nowMs = nowMs;
+    this.#hostFuel = fuel;
     this.#used.clear();
   }
 
@@ -110,9 +112,12 @@ class Host implements PolicyHost {
 
   charge(units: number): void {
     const fuel = this.#fuel as WasmGlobal;
-    const left = fuel.value - Math.ceil(units);
-    fuel.value = left < 0 ? -1 : left;
-    if (left < 0) throw new OutOfFuelError('a built-in used up the fuel');
+    const spent = Math.ceil(units);
+    const left = fuel.value - spent;
+    this.#hostFuel -= spent;
+    const enough = left >= 0 && this.#hostFuel >= 0;
+    fuel.value = enough ? left : -1;
+    if (!enough) throw new OutOfFuelError('a built-in used up the fuel');
   }
 
   firstUse(key: string): boolean {
@@ -135,11 +140,10 @@ class Host implements PolicyHost {
     return view.toString('utf8', address, end);
   }
 
-  write(text: string): { address: number; length: number } {
-    const length = Buffer.byteLength(text);
-    const address = (this.#exports as HostedExports).opa_malloc(length) >>> 0;
-    this.#view().write(text, address, length, 'utf8');
-    return { address, length };
+  write(text: string, bytes: number): { address: number; length: number } {
+    const address = (this.#exports as HostedExports).opa_malloc(bytes) >>> 0;
+    this.#view().write(text, address, bytes, 'utf8');
+    return { address, length: bytes };
   }
 
   #call(id: number, addresses: readonly number[]): number {
@@ -151,7 +155,7 @@ class Host implements PolicyHost {
     const result = this.#run(entry, args);
     if (result === undefined) return 0;
     this.charge(result.length * FUEL_PER_BYTE);
-    const { address, length } = this.write(result);
+    const { address, length } = this.write(result, Buffer.byteLength(result));
     const value = exports.opa_json_parse(address, length);
     exports.opa_free(address);
     if (value === 0) throw new BuiltinFailure(`${entry.name}: the result is not JSON`);
