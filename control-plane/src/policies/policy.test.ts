@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import {
+  affectsDecisions,
+  auditOf,
+  changedFields,
+  type Policy,
+  type PolicyStatus,
+} from './policy.ts';
+import { doesNotCompile } from './policy-errors.ts';
+import { createTurns } from './turns.ts';
+
+const aPolicy = (given: Partial<Policy> = {}): Policy => ({
+  id: '0190aaaa-0000-7000-8000-000000000001',
+  name: 'one',
+  description: '',
+  regoContent: 'package p',
+  status: 'active',
+  origin: 'custom',
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+  ...given,
+});
+
+describe('whether a change reaches the bundle', () => {
+  it.each<[Partial<Policy> | undefined, Partial<Policy>, boolean]>([
+    [undefined, { status: 'active' }, true],
+    [undefined, { status: 'draft' }, false],
+    [{ status: 'draft' }, { status: 'active' }, true],
+    [{ status: 'active' }, { status: 'archived' }, true],
+    [{ status: 'archived' }, { status: 'draft' }, false],
+    [{}, {}, false],
+    [{}, { name: 'two' }, true],
+    [{}, { regoContent: 'package q' }, true],
+    [{}, { description: 'else' }, false],
+    [{ status: 'draft' }, { status: 'draft', regoContent: 'package q' }, false],
+  ])('%o → %o: %s', (before, after, expected) => {
+    expect(affectsDecisions(before && aPolicy(before), aPolicy(after))).toBe(expected);
+  });
+});
+
+describe('what the audit chain keeps', () => {
+  it.each<[PolicyStatus, PolicyStatus, string]>([
+    ['draft', 'draft', 'policy_updated'],
+    ['draft', 'active', 'policy_activated'],
+    ['archived', 'active', 'policy_activated'],
+    ['active', 'archived', 'policy_archived'],
+    ['active', 'draft', 'policy_deactivated'],
+    ['archived', 'draft', 'policy_restored'],
+  ])('%s → %s is %s', (before, after, action) => {
+    const record = auditOf(aPolicy({ status: before }), aPolicy({ status: after, name: 'two' }));
+    expect(record).toMatchObject({ action, details: { status_before: before, status: after } });
+    expect(record.details?.changed).toContain('name');
+  });
+
+  it('names the source by its hash and does not hold it', () => {
+    const record = auditOf(undefined, aPolicy({ regoContent: 'package of_somebody' }));
+    expect(record.action).toBe('policy_created');
+    expect(JSON.stringify(record)).not.toContain('of_somebody');
+    expect(record.details?.rego_sha256).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+it('finds the fields that changed, times aside', () => {
+  expect(changedFields(aPolicy(), aPolicy({ updatedAt: new Date(5) }))).toEqual([]);
+  expect(changedFields(aPolicy(), aPolicy({ name: 'two', status: 'draft' }))).toEqual([
+    'name',
+    'status',
+  ]);
+});
+
+it('names line and column of what does not compile, and the policy when it is another', () => {
+  const id = aPolicy().id;
+  const one = { code: 'rego_parse_error', message: 'no', row: 3, col: 5 };
+  const error = doesNotCompile(
+    [
+      { ...one, policy_id: id },
+      { ...one, policy_id: 'other' },
+    ],
+    id,
+  );
+  expect(error).toMatchObject({
+    code: 'POLICY_DOES_NOT_COMPILE',
+    detail: 'The policy does not compile: line 3, column 5: no (rego_parse_error)',
+    errors: [
+      { loc: ['body', 'rego_content', 3, 5], msg: 'no', type: 'rego_parse_error' },
+      { loc: ['policies', 'other', 3, 5], msg: 'no', type: 'rego_parse_error' },
+    ],
+  });
+  expect(doesNotCompile([{ ...one, policy_id: 'other' }], id).detail).toContain('policy other');
+});
+
+describe('turns', () => {
+  it('are taken one after the other for a key, whatever becomes of them', async () => {
+    const turns = createTurns();
+    const log: string[] = [];
+    const work =
+      (name: string, fail = false) =>
+      async () => {
+        log.push(`${name} begins`);
+        await new Promise((resolve) => setImmediate(resolve));
+        log.push(`${name} ends`);
+        if (fail) throw new Error(name);
+        return name;
+      };
+    const first = turns.take('a', work('1', true));
+    const second = turns.take('a', work('2'));
+    const other = turns.take('b', work('3'));
+    await expect(first).rejects.toThrow('1');
+    expect(await second).toBe('2');
+    expect(await other).toBe('3');
+    expect(log.filter((entry) => !entry.startsWith('3'))).toEqual([
+      '1 begins',
+      '1 ends',
+      '2 begins',
+      '2 ends',
+    ]);
+    expect(log.indexOf('3 begins')).toBeLessThan(log.indexOf('2 begins'));
+  });
+});
