@@ -11,12 +11,16 @@ import type { Secret } from '@governance/shared/settings';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { agentRoutes } from './agents/agent-routes.ts';
+import { createAgentService } from './agents/agent-service.ts';
 import { createAdminLogin, createSuperAdmin } from './auth/admin-login.ts';
 import { createAdminTokens } from './auth/admin-tokens.ts';
 import { createFindAgentCredentials } from './auth/agent-credentials.ts';
 import { createAgentTokens } from './auth/agent-tokens.ts';
 import { authRoutes } from './auth/auth-routes.ts';
 import type { ControlPlaneConfig } from './config.ts';
+import { killSwitchRoutes } from './kill-switch/kill-switch-routes.ts';
+import { createKillSwitchService } from './kill-switch/kill-switch-service.ts';
 import { createChangeBus } from './platform/change-bus.ts';
 import type { Connections } from './platform/database.ts';
 import { prepareApi } from './platform/http/api.ts';
@@ -28,6 +32,8 @@ import { createLookups } from './platform/lookups.ts';
 import { createMasterKey } from './platform/master-key.ts';
 import { repeat, type Schedule } from './platform/schedule.ts';
 import { createTenantDatabase } from './platform/tenant-scope.ts';
+import { roleRoutes } from './roles/role-routes.ts';
+import { createRoleService } from './roles/role-service.ts';
 import { tenantRoutes } from './tenants/tenant-routes.ts';
 import { createTenantService } from './tenants/tenant-service.ts';
 
@@ -111,6 +117,10 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     },
   });
 
+  const agents = createAgentService({ db, applied, now });
+  const roles = createRoleService({ db, applied, now });
+  const killSwitch = createKillSwitchService({ db, applied, now });
+
   const readiness: ReadinessCheck[] = [
     { name: 'database', check: async () => void (await connections.pool.query('SELECT 1')) },
     ...(deps.readiness ?? []),
@@ -124,6 +134,9 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     );
     await app.register(authRoutes({ adminLogin, agentTokens, tokenKeys: [tokenKey.publicJwk] }));
     await app.register(tenantRoutes(tenants));
+    await app.register(agentRoutes(agents));
+    await app.register(roleRoutes(roles));
+    await app.register(killSwitchRoutes(killSwitch));
     app.addHook('onReady', async () => void routes.push(...table));
   };
 

@@ -3,7 +3,7 @@ import { RiskTier } from '@governance/shared/ledger-record';
 import { Id } from '@governance/shared/text';
 import { z } from 'zod';
 import { Description, Name, pageQuery } from '../platform/http/schemas.ts';
-import type { Agent } from './agent.ts';
+import type { ListedAgent } from './agent.ts';
 import type { AgentAsHeld } from './agent-service.ts';
 
 export const AgentParams = z.object({ id: Id });
@@ -76,7 +76,7 @@ export const RotatedAgent = z.object({
   rotated_at: z.string(),
 });
 
-export function toListed(agent: Agent): z.input<typeof AgentList>['agents'][number] {
+export function toListed(agent: ListedAgent): z.input<typeof AgentList>['agents'][number] {
   return {
     id: agent.id,
     name: agent.name,

@@ -9,6 +9,7 @@ import {
   createClientSecret,
   effectiveStatus,
   type KillSwitchState,
+  type ListedAgent,
   toAgentFact,
 } from './agent.ts';
 import { type AgentChange, type AgentPage, agentStore, type RoleOfAgent } from './agent-store.ts';
@@ -90,9 +91,9 @@ export function createAgentService({ db, applied, now }: AgentServiceDeps) {
         const store = agentStore(tx);
         const agent = await store.lock(id);
         if (!agent) throw new AppError('AGENT_NOT_FOUND');
-        if (agent.status === 'deprovisioned') throw new AppError('AGENT_DEPROVISIONED');
         const changes = changesOf(agent, patch, await readKillSwitch(tx));
         if (Object.keys(changes).length === 0) return describe(tx, agent);
+        if (agent.status === 'deprovisioned') throw new AppError('AGENT_DEPROVISIONED');
         const updated = await store.update(id, changes, now());
         tx.feed.append({ kind: 'agent', key: id, value: toAgentFact(updated) });
         tx.audit.append(auditOf(agent, changes));
@@ -195,7 +196,7 @@ function auditOf(agent: Agent, changes: AgentChange) {
   return { action: 'agent_updated', target, details };
 }
 
-function asHeld(agent: Agent, killSwitch: KillSwitchState): Agent {
+function asHeld<A extends ListedAgent>(agent: A, killSwitch: KillSwitchState): A {
   return { ...agent, status: effectiveStatus(agent, killSwitch) };
 }
 

@@ -2,7 +2,7 @@ import type { AgentStatus } from '@governance/shared/facts';
 import type { RiskTier } from '@governance/shared/ledger-record';
 import type { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import type { Agent, KillSwitchState } from './agent.ts';
+import type { Agent, KillSwitchState, ListedAgent } from './agent.ts';
 
 export interface NewAgent {
   id: string;
@@ -48,9 +48,10 @@ export interface AgentStore {
   lock(id: string): Promise<Agent | undefined>;
   update(id: string, change: AgentChange, now: Date): Promise<Agent>;
   /** Newest first; filtered by the status that holds under the kill switch. */
-  list(page: AgentPage, killSwitch: KillSwitchState): Promise<{ agents: Agent[]; total: number }>;
-  /** Of the status in the row, whatever the kill switch says. */
-  countActive(): Promise<number>;
+  list(
+    page: AgentPage,
+    killSwitch: KillSwitchState,
+  ): Promise<{ agents: ListedAgent[]; total: number }>;
   /** Active in its row, and not released from this generation of the kill switch. */
   countCaught(generation: number): Promise<number>;
   rolesOf(id: string): Promise<RoleOfAgent[]>;
@@ -99,16 +100,14 @@ export function agentStore({ db, scope }: TenantTransaction): AgentStore {
       const [rows, total] = [
         await db.agent.findMany({
           where,
-          include: WITH_ROLES,
           orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
           take: limit,
           skip: offset,
         }),
         await db.agent.count({ where }),
       ];
-      return { agents: rows.map(toAgent), total };
+      return { agents: rows.map(toListedAgent), total };
     },
-    countActive: () => db.agent.count({ where: { tenantId, status: 'active' } }),
     countCaught: (generation) =>
       db.agent.count({
         where: { tenantId, status: 'active', killReleasedGeneration: { lt: generation } },
@@ -151,11 +150,11 @@ function whereStatusHolds(
   return { OR: [{ status }, { status: 'active', killReleasedGeneration: caught }] };
 }
 
-function toAgent({ tenantId: _, roles, ...row }: Row): Agent {
-  return {
-    ...row,
-    status: row.status as AgentStatus,
-    riskTier: row.riskTier as RiskTier,
-    roleIds: roles.map((role) => role.roleId),
-  };
+function toAgent({ roles, ...row }: Row): Agent {
+  return { ...toListedAgent(row), roleIds: roles.map((role) => role.roleId) };
+}
+
+function toListedAgent({ tenantId: _, ...row }: Omit<Row, 'roles'>): ListedAgent {
+  // The table's CHECKs hold these to their values.
+  return { ...row, status: row.status as AgentStatus, riskTier: row.riskTier as RiskTier };
 }

@@ -3,7 +3,8 @@ import type { AgentFact, AgentStatus, KillSwitchFact } from '@governance/shared/
 import { effectiveAgentStatus } from '@governance/shared/facts';
 import type { RiskTier } from '@governance/shared/ledger-record';
 
-export interface Agent {
+/** An agent as lists show it, without its roles. */
+export interface ListedAgent {
   id: string;
   name: string;
   agentType: string;
@@ -21,13 +22,20 @@ export interface Agent {
   hasRecentDrift: boolean;
   createdAt: Date;
   updatedAt: Date;
+}
+
+export interface Agent extends ListedAgent {
   roleIds: string[];
 }
 
 /** What the kill switch says at the moment of a transaction. */
 export type KillSwitchState = Pick<KillSwitchFact, 'engaged' | 'generation'>;
 
-export function effectiveStatus(agent: Agent, killSwitch: KillSwitchState): AgentStatus {
+/** The status that holds: what is shown, and what enforcement computes from the same facts. */
+export function effectiveStatus(
+  agent: Pick<Agent, 'status' | 'killReleasedGeneration'>,
+  killSwitch: KillSwitchState,
+): AgentStatus {
   return effectiveAgentStatus(
     { status: agent.status, kill_released_generation: agent.killReleasedGeneration },
     killSwitch,

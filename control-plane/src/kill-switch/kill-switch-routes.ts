@@ -2,6 +2,7 @@ import { AppError } from '@governance/shared/errors';
 import { Text } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { findScope } from '../platform/http/route-table.ts';
 import type { KillSwitchResult, KillSwitchService } from './kill-switch-service.ts';
 
 const tags = ['kill switch'];
@@ -47,7 +48,7 @@ export const killSwitchRoutes =
     app.post(
       '/api/v1/admin/killswitch',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin-or-platform' },
         schema: {
           summary: 'Suspend every agent at once, or lift that',
           tags,
@@ -58,8 +59,15 @@ export const killSwitchRoutes =
       async (request) => {
         const { scope: reach, ...change } = request.body;
         const { actor } = request;
-        if (reach === 'tenant') return toView(await killSwitch.change(request.scope, change));
+        const scope = findScope(request);
+        if (reach === 'tenant') {
+          if (!scope) throw new AppError('NO_TENANT_CONTEXT');
+          return toView(await killSwitch.change(scope, change));
+        }
         if (actor.role !== 'super_admin') throw new AppError('SUPER_ADMIN_REQUIRED');
+        if (scope) {
+          throw new AppError('BAD_REQUEST', 'X-Tenant-Id and the scope all contradict each other.');
+        }
         return toViewOfAll(await killSwitch.changeAll(actor, change, request.id), change.reason);
       },
     );

@@ -2,13 +2,22 @@
  * The kill switch is a generation a tenant, not a rewrite of every agent's row: an agent's status
  * is computed from it (shared/facts, effectiveAgentStatus). So it takes one row whatever the number
  * of agents, an agent registered later is caught too, and lifting it restores what was.
+ *
+ * A tenant's administrator and a super-admin who stops all tenants hold it independently: it is
+ * lifted when neither holds it. Proven by kill-switch-routes.pg.test.ts.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { agentStore } from '../agents/agent-store.ts';
-import type { Actor, TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type {
+  Actor,
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/tenant-scope.ts';
 import {
   type KillSwitch,
+  type KillSwitchScope,
   lockKillSwitch,
   readKillSwitch,
   writeKillSwitch,
@@ -21,14 +30,21 @@ export interface KillSwitchServiceDeps {
 }
 
 export interface KillSwitchChange {
+  /** True ends it, false begins it (again, which catches the agents released since). */
   lift: boolean;
   reason: string | null;
 }
 
-export interface KillSwitchResult extends KillSwitch {
+export interface KillSwitchResult {
   tenantId: string;
+  generation: number;
+  engaged: boolean;
+  /** What holds it; when nothing does, what was asked for. */
+  scope: KillSwitchScope | null;
+  reason: string | null;
+  actor: string | null;
   changedAt: Date | null;
-  /** Agents that would act but for the kill switch. */
+  /** Agents that would be active but for the kill switch. */
   suspendedAgents: number;
 }
 
@@ -40,40 +56,45 @@ const PARALLEL_TENANTS = 4;
 export function createKillSwitchService({ db, applied, now }: KillSwitchServiceDeps) {
   async function changeTenant(
     scope: TenantScope,
-    reach: 'tenant' | 'all',
-    { lift, reason }: KillSwitchChange,
+    reach: KillSwitchScope,
+    change: KillSwitchChange,
   ): Promise<KillSwitchResult> {
     const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
       const before = await lockKillSwitch(tx);
-      // Lifting what is not engaged changes nothing; engaging again catches the released agents.
-      const changes = before.engaged || !lift;
-      if (!changes) return toResult(scope, before, 0);
+      const scopes = change.lift ? scopesLeft(before, reach, scope) : [reach, ...before.scopes];
+      const isLiftOfNothing = change.lift && scopes.length === before.scopes.length;
+      if (isLiftOfNothing) return describe(tx, before, reach);
       const at = now();
+      const engaged = scopes.length > 0;
       const after: KillSwitch = {
-        generation: before.generation + (lift ? 0 : 1),
-        engaged: !lift,
-        scope: reach,
-        reason,
+        generation: before.generation + (change.lift ? 0 : 1),
+        engaged,
+        scopes: [...new Set(scopes)].sort(),
+        reason: change.lift && engaged ? before.reason : change.reason,
         actor: scope.actor.username,
-        engagedAt: lift ? before.engagedAt : at,
-        liftedAt: lift ? at : null,
+        engagedAt: change.lift ? before.engagedAt : at,
+        liftedAt: change.lift ? at : before.liftedAt,
       };
       await writeKillSwitch(tx, after, at);
-      const { generation, engaged } = after;
-      const changed_at = at.toISOString();
+      const { generation, reason } = after;
       tx.feed.append({
         kind: 'kill_switch',
         key: 'tenant',
-        value: { generation, engaged, reason, changed_at },
+        value: { generation, engaged, reason, changed_at: at.toISOString() },
       });
-      // Those that this generation suspends, or that lifting it releases.
-      const suspendedAgents = lift ? 0 : await agentStore(tx).countActive();
+      const result = await describe(tx, after, reach);
       tx.audit.append({
-        action: lift ? 'kill_switch_lifted' : 'kill_switch_engaged',
+        action: change.lift ? 'kill_switch_lifted' : 'kill_switch_engaged',
         target: `tenant/${scope.tenantId}`,
-        details: { generation, scope: reach, reason, suspended_agents: suspendedAgents },
+        details: {
+          generation,
+          scope: reach,
+          engaged,
+          reason: change.reason,
+          suspended_agents: result.suspendedAgents,
+        },
       });
-      return toResult(scope, after, suspendedAgents);
+      return result;
     });
     if (feedSeq !== undefined) await applied.wait(scope.tenantId, { feedSeq });
     return result;
@@ -81,12 +102,9 @@ export function createKillSwitchService({ db, applied, now }: KillSwitchServiceD
 
   return {
     read: (scope: TenantScope): Promise<KillSwitchResult> =>
-      db.inTenant(scope, async (tx) => {
-        const state = await readKillSwitch(tx);
-        const suspended = state.engaged ? await agentStore(tx).countCaught(state.generation) : 0;
-        return toResult(scope, state, suspended);
-      }),
+      db.inTenant(scope, async (tx) => describe(tx, await readKillSwitch(tx), null)),
 
+    /** @throws AppError SUPER_ADMIN_REQUIRED for lifting what a super-admin holds for all tenants */
     change: (scope: TenantScope, change: KillSwitchChange) => changeTenant(scope, 'tenant', change),
 
     /**
@@ -128,11 +146,36 @@ export function createKillSwitchService({ db, applied, now }: KillSwitchServiceD
   };
 }
 
-function toResult(
-  { tenantId }: TenantScope,
+/** What still holds the switch after this scope lets go. */
+function scopesLeft(
+  { scopes }: KillSwitch,
+  reach: KillSwitchScope,
+  { actor }: TenantScope,
+): KillSwitchScope[] {
+  if (reach === 'all') return scopes.filter((scope) => scope !== 'all');
+  // A super-admin who names a tenant frees it of both.
+  if (actor.role === 'super_admin') return [];
+  const left = scopes.filter((scope) => scope !== 'tenant');
+  if (left.length > 0 && left.length === scopes.length) {
+    throw new AppError(
+      'SUPER_ADMIN_REQUIRED',
+      'A super-admin stopped all tenants, and only a super-admin may lift that.',
+    );
+  }
+  return left;
+}
+
+async function describe(
+  tx: TenantTransaction,
   state: KillSwitch,
-  suspendedAgents: number,
-): KillSwitchResult {
-  const changedAt = state.engaged ? state.engagedAt : (state.liftedAt ?? state.engagedAt);
-  return { tenantId, ...state, changedAt, suspendedAgents };
+  asked: KillSwitchScope | null,
+): Promise<KillSwitchResult> {
+  const { generation, engaged, scopes, reason, actor, engagedAt, liftedAt } = state;
+  const times = [engagedAt, liftedAt].filter((time) => time !== null);
+  const changedAt = times.sort((a, b) => b.getTime() - a.getTime())[0] ?? null;
+  const holder = scopes.includes('all') ? 'all' : 'tenant';
+  const suspendedAgents = engaged ? await agentStore(tx).countCaught(generation) : 0;
+  const scope = engaged ? holder : asked;
+  const { tenantId } = tx.scope;
+  return { tenantId, generation, engaged, scope, reason, actor, changedAt, suspendedAgents };
 }

@@ -1,10 +1,15 @@
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
+/** Whom a kill switch stops: the tenant's own agents, or, by a super-admin, those of all tenants. */
+export type KillSwitchScope = 'tenant' | 'all';
+
 export interface KillSwitch {
   /** Counts the times it was engaged; 0 for never. */
   generation: number;
+  /** Whether any scope holds it. */
   engaged: boolean;
-  scope: 'tenant' | 'all' | null;
+  /** Who holds it engaged; each scope is lifted by itself, so that none undoes the other. */
+  scopes: KillSwitchScope[];
   reason: string | null;
   /** Who changed it last. */
   actor: string | null;
@@ -15,7 +20,7 @@ export interface KillSwitch {
 const NEVER_ENGAGED: KillSwitch = {
   generation: 0,
   engaged: false,
-  scope: null,
+  scopes: [],
   reason: null,
   actor: null,
   engagedAt: null,
@@ -25,7 +30,7 @@ const NEVER_ENGAGED: KillSwitch = {
 /** The tenant's kill switch, for every feature that shows or decides an agent's status. */
 export async function readKillSwitch({ db, scope }: TenantTransaction): Promise<KillSwitch> {
   const row = await db.killSwitch.findUnique({ where: { tenantId: scope.tenantId } });
-  return row ? { ...row, scope: row.scope as KillSwitch['scope'] } : NEVER_ENGAGED;
+  return row ? { ...row, scopes: row.scopes as KillSwitchScope[] } : NEVER_ENGAGED;
 }
 
 /** Reads it and holds it to the end of the transaction, so that two changes follow each other. */
@@ -42,9 +47,9 @@ export async function writeKillSwitch(
   state: KillSwitch,
   now: Date,
 ): Promise<void> {
-  const { generation, engaged, scope, reason, actor, engagedAt, liftedAt } = state;
+  const { generation, engaged, scopes, reason, actor, engagedAt, liftedAt } = state;
   await db.killSwitch.update({
     where: { tenantId },
-    data: { generation, engaged, scope, reason, actor, engagedAt, liftedAt, updatedAt: now },
+    data: { generation, engaged, scopes, reason, actor, engagedAt, liftedAt, updatedAt: now },
   });
 }

@@ -94,7 +94,9 @@ CREATE TABLE agents (
   updated_at timestamptz(3) NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, id)
 );
-CREATE INDEX agents_tenant_id_created_at_idx ON agents (tenant_id, created_at);
+CREATE INDEX agents_tenant_id_created_at_id_idx ON agents (tenant_id, created_at, id);
+-- The status that holds under the kill switch depends on both.
+CREATE INDEX agents_tenant_id_status_idx ON agents (tenant_id, status, kill_released_generation);
 
 CREATE TABLE roles (
   tenant_id uuid NOT NULL REFERENCES tenants (id),
@@ -217,12 +219,14 @@ CREATE TABLE kill_switches (
   tenant_id uuid PRIMARY KEY REFERENCES tenants (id),
   generation integer NOT NULL DEFAULT 0,
   engaged boolean NOT NULL DEFAULT false,
-  scope text,
+  -- Who holds it engaged: the tenant, a super-admin for all tenants, or both.
+  scopes text[] NOT NULL DEFAULT '{}' CHECK (scopes <@ ARRAY['tenant', 'all']),
   reason text,
   actor text,
   engaged_at timestamptz(3),
   lifted_at timestamptz(3),
-  updated_at timestamptz(3) NOT NULL DEFAULT now()
+  updated_at timestamptz(3) NOT NULL DEFAULT now(),
+  CHECK (engaged = (cardinality(scopes) > 0))
 );
 
 CREATE TABLE alerts (
@@ -283,8 +287,11 @@ CREATE TABLE ledger_records (
   PRIMARY KEY (tenant_id, received_at, position)
 ) PARTITION BY RANGE (received_at);
 CREATE INDEX ledger_records_position_idx ON ledger_records (tenant_id, position);
-CREATE INDEX ledger_records_event_time_idx ON ledger_records (tenant_id, event_time DESC);
-CREATE INDEX ledger_records_agent_idx ON ledger_records (tenant_id, agent_id, event_time DESC);
+-- What the list of audit events shows, newest first; outcomes are joined to their decisions.
+CREATE INDEX ledger_records_event_idx ON ledger_records (tenant_id, event_time DESC, position DESC)
+  WHERE type IN ('decision', 'admin_action');
+CREATE INDEX ledger_records_agent_idx ON ledger_records (tenant_id, agent_id, event_time DESC)
+  WHERE type = 'decision';
 CREATE INDEX ledger_records_decision_idx ON ledger_records (tenant_id, policy_result, event_time DESC)
   WHERE type = 'decision';
 CREATE INDEX ledger_records_subject_idx ON ledger_records (tenant_id, subject_id)

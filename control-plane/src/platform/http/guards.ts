@@ -57,6 +57,14 @@ export function createGuards(deps: GuardDeps): Guards {
       else await enterByBreakingGlass(deps, request, identity);
     },
 
+    'admin-or-platform': async (request) => {
+      const identity = await authenticate(request);
+      if (identity.role === 'admin') enterOwnTenant(request, identity);
+      else if (request.headers['x-tenant-id'] === undefined) {
+        setCaller(request, { actor: toActor(identity) });
+      } else await enterByBreakingGlass(deps, request, identity);
+    },
+
     'tenant-admin': async (request) => {
       const identity = await authenticate(request);
       if (identity.role !== 'admin') throw new AppError('TENANT_ADMIN_REQUIRED');

@@ -9,6 +9,7 @@ import { ErrorBody } from './schemas.ts';
 const SECURITY: Record<GuardName, Record<string, string[]>[]> = {
   public: [],
   admin: [{ adminToken: [] }],
+  'admin-or-platform': [{ adminToken: [] }],
   'tenant-admin': [{ adminToken: [] }],
   'super-admin': [{ adminToken: [] }],
   'data-plane': [{ dataPlaneToken: [] }],
@@ -59,7 +60,7 @@ function withErrors(schema: object, guard: GuardName | undefined): object {
   if (!guard || response === undefined) return schema;
   const statuses = ['500'];
   if (guard !== 'public') statuses.push('401');
-  if (guard === 'admin') statuses.push('400');
+  if (guard === 'admin' || guard === 'admin-or-platform') statuses.push('400');
   if (guard !== 'public' && guard !== 'metrics' && guard !== 'data-plane') statuses.push('403');
   if (params) statuses.push('404');
   if (body) statuses.push('400', '422');

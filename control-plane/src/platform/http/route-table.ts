@@ -9,6 +9,8 @@ import type { Actor, TenantScope } from '../tenant-scope.ts';
 /**
  * - `public`: no token (login, token, health, keys)
  * - `admin`: an administrator in their tenant, or a super-admin in the one X-Tenant-Id names
+ * - `admin-or-platform`: as `admin`, and a super-admin without X-Tenant-Id, for what may reach all
+ *   tenants; the handler asks `findScope`
  * - `tenant-admin`: an administrator of the tenant; a super-admin gets 403
  * - `super-admin`: a super-admin only
  * - `data-plane`: a data-plane token
@@ -17,6 +19,7 @@ import type { Actor, TenantScope } from '../tenant-scope.ts';
 export type GuardName =
   | 'public'
   | 'admin'
+  | 'admin-or-platform'
   | 'tenant-admin'
   | 'super-admin'
   | 'data-plane'
@@ -38,6 +41,13 @@ export interface RouteEntry {
   tenantScoped: boolean;
 }
 
+const TENANT_GUARDS: ReadonlySet<GuardName> = new Set([
+  'admin',
+  'admin-or-platform',
+  'tenant-admin',
+  'data-plane',
+]);
+
 export type Guards = Record<GuardName, onRequestAsyncHookHandler>;
 
 declare module 'fastify' {
@@ -47,7 +57,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** On routes guarded by `admin`, `tenant-admin` or `data-plane`: whose rows, by whom. */
     readonly scope: TenantScope;
-    /** On routes guarded by `super-admin`, too. */
+    /** On routes guarded by `admin-or-platform` and `super-admin`, too. */
     readonly actor: Actor;
     /** On routes guarded by `data-plane`. */
     readonly dataPlane: DataPlaneIdentity;
@@ -65,6 +75,11 @@ const callers = new WeakMap<FastifyRequest, Caller>();
 /** Called by a guard, once it knows who calls. */
 export function setCaller(request: FastifyRequest, caller: Caller): void {
   callers.set(request, caller);
+}
+
+/** On routes guarded by `admin-or-platform`: undefined for a super-admin who named no tenant. */
+export function findScope(request: FastifyRequest): TenantScope | undefined {
+  return callers.get(request)?.scope;
 }
 
 /** Makes a scope's guards hold all its routes, and keeps the table of them. */
@@ -87,7 +102,7 @@ export function guardRoutes(app: FastifyInstance, guards: Guards): RouteEntry[] 
         method,
         url: route.url,
         guard,
-        tenantScoped: guard === 'admin' || guard === 'tenant-admin' || guard === 'data-plane',
+        tenantScoped: TENANT_GUARDS.has(guard),
       });
     }
   });
