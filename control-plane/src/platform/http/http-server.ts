@@ -4,7 +4,7 @@
  */
 import cors from '@fastify/cors';
 import { uuidv7 } from '@governance/shared/ids';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { handleError, handleNotFound } from './error-handler.ts';
 
@@ -22,7 +22,7 @@ export function createHttpServer({ log, corsOrigins }: HttpServerOptions): Fasti
   const app: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // A line a request is each plane's own choice.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => uuidv7(),
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
