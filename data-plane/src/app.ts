@@ -57,8 +57,8 @@ export interface EnforcementPlaneDeps {
 
 export interface EnforcementPlane {
   routes: FastifyPluginAsync;
-  /** For the heartbeat: tool calls judged in the last minute. */
-  callsPerMinute(): number;
+  /** For the heartbeat: a tenant's tool calls judged in the last minute. */
+  callsPerMinute(tenantId: string): number;
   /** Ends sessions with servers and waits for the records that nobody waited for. */
   stop(): Promise<void>;
 }

@@ -7,12 +7,12 @@ import type { Verdict } from './enforcement/enforcer.ts';
 import type { Outcome } from './enforcement/forward.ts';
 
 export interface GatewayMetrics {
-  verdict(verdict: Verdict, ms: number): void;
+  verdict(verdict: Verdict, ms: number, tenantId: string | null): void;
   outcome(outcome: Outcome, ms: number): void;
   unauthenticated(reason: string): void;
   protocolError(status: number, code: number): void;
-  /** Tool calls that were judged in the last minute. */
-  callsPerMinute(): number;
+  /** Tool calls of a tenant that were judged in the last minute. */
+  callsPerMinute(tenantId: string): number;
 }
 
 export interface GatewayGauges {
@@ -92,11 +92,18 @@ export function createGatewayMetrics(
   });
   // Looked up once: finding a child by its labels costs more than counting.
   const ofVerdict = new Map(VERDICTS.map((verdict) => [verdict, calls.labels(verdict)]));
-  const rate = createMinuteCounter(elapsed);
+  // Tenants are few: those that one data plane serves.
+  const rates = new Map<string, ReturnType<typeof createMinuteCounter>>();
   return {
-    verdict(verdict, ms) {
+    verdict(verdict, ms, tenantId) {
       ofVerdict.get(verdict)?.inc();
       judging.observe(ms / 1000);
+      if (tenantId === null) return;
+      let rate = rates.get(tenantId);
+      if (rate === undefined) {
+        rate = createMinuteCounter(elapsed);
+        rates.set(tenantId, rate);
+      }
       rate.count();
     },
     outcome(outcome, ms) {
@@ -105,7 +112,7 @@ export function createGatewayMetrics(
     },
     unauthenticated: (reason) => refused.labels(reason).inc(),
     protocolError: (status, code) => errors.labels(String(status), String(code)).inc(),
-    callsPerMinute: rate.total,
+    callsPerMinute: (tenantId) => rates.get(tenantId)?.total() ?? 0,
   };
 }
 

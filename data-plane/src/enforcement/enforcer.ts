@@ -4,7 +4,6 @@
  */
 
 import { RPC_ERRORS } from '@governance/shared/errors';
-import { uuidv7 } from '@governance/shared/ids';
 import type { Logger } from 'pino';
 import type { Ledger } from '../contracts.ts';
 import type { UpstreamFailureKind } from '../upstream/upstream.ts';
@@ -36,7 +35,8 @@ export interface EnforcerDeps {
   forward: ForwardDeps;
   ledger: Ledger;
   log: Pick<Logger, 'error' | 'warn'>;
-  onVerdict(verdict: Verdict, ms: number): void;
+  /** `tenantId` is null where nobody was proven to call. */
+  onVerdict(verdict: Verdict, ms: number, tenantId: string | null): void;
   /** For the messages that name a limit. */
   limits: { timeoutMs: number; messageBytes: number };
 }
@@ -67,11 +67,12 @@ export function createEnforcer(deps: EnforcerDeps): Enforcer {
       }
       const ms = deps.audit.elapsed() - call.arrivedAt;
       if (allowed !== null) {
-        deps.onVerdict('allow', ms);
+        deps.onVerdict('allow', ms, allowed.call.tenantId);
         return forwardedAnswer(call, await forward(allowed, exchange, deps.forward), deps);
       }
-      const isKnown = judgement.call.agent !== undefined;
-      deps.onVerdict(isKnown ? judgement.verdict : 'unauthenticated', ms);
+      const { tenantId } = judgement.call;
+      if (tenantId === undefined) deps.onVerdict('unauthenticated', ms, null);
+      else deps.onVerdict(judgement.verdict, ms, tenantId);
       return refusal(judgement);
     },
   };
@@ -79,7 +80,7 @@ export function createEnforcer(deps: EnforcerDeps): Enforcer {
 
 function unrecorded(deps: EnforcerDeps, call: RawCall, why: string, error?: unknown): CallAnswer {
   deps.log.error({ err: error, why, server: call.serverId }, 'a call was refused unrecorded');
-  deps.onVerdict('unrecorded', deps.audit.elapsed() - call.arrivedAt);
+  deps.onVerdict('unrecorded', deps.audit.elapsed() - call.arrivedAt, null);
   return {
     kind: 'error',
     status: 200,
@@ -167,9 +168,4 @@ export function failureMessage(
     case 'unreachable':
       return 'The MCP server cannot be reached.';
   }
-}
-
-/** A new call's id. */
-export function newCallId(now: number): string {
-  return uuidv7(now);
 }

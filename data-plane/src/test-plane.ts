@@ -1,0 +1,293 @@
+/**
+ * An enforcement plane for tests, as production composes it: the real ledger and replica in a
+ * temporary folder, the real policy engine, a listener on a real socket. Facts are put in by feed
+ * entries, policies are compiled.
+ */
+import { generateKeyPairSync, hash, sign } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { baselinePack } from '@governance/policies/baseline-pack';
+import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
+import type { PolicySource } from '@governance/policies/contract';
+import { loadPolicyEngine } from '@governance/policies/evaluator/policy-engine';
+import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/agent-token';
+import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { AgentFact, FeedEntry, KillSwitchFact } from '@governance/shared/facts';
+import { uuidv7 } from '@governance/shared/ids';
+import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
+import fastify from 'fastify';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { createEnforcementPlane } from './app.ts';
+import { type GatewayConfig, readGatewayConfig } from './config.ts';
+import type { ActiveRules, Ledger } from './contracts.ts';
+import { createLedger } from './ledger/ledger.ts';
+import { createReplica } from './replica/replica.ts';
+import type { StdioServers } from './upstream/servers-file.ts';
+
+export interface TestPlaneOptions {
+  servers?: McpServerSetting[];
+  stdioServers?: StdioServers;
+  config?: Partial<GatewayConfig>;
+  /** Beside the baseline pack. */
+  policies?: PolicySource[];
+  /** Stands between the plane and its ledger. */
+  wrapLedger?: (ledger: Ledger) => Ledger;
+  now?: () => number;
+}
+
+export interface TestAgent {
+  id: string;
+  clientId: string;
+  secret: string;
+  basic: string;
+  /** A fresh token; `over` replaces claims, `header` replaces parts of the header. */
+  token(over?: Record<string, unknown>, header?: Record<string, unknown>): string;
+  bearer(over?: Record<string, unknown>): string;
+  /** Changes the agent in the replica. */
+  update(over: Partial<AgentFact>): void;
+}
+
+export type TestPlane = Awaited<ReturnType<typeof startTestPlane>>;
+
+export const HTTP_SERVER = (serverId: string, url: string): McpServerSetting => ({
+  server_id: serverId,
+  transport: 'streamable-http',
+  url,
+  local_name: null,
+});
+
+export const STDIO_SERVER = (serverId: string): McpServerSetting => ({
+  server_id: serverId,
+  transport: 'stdio',
+  url: null,
+  local_name: serverId,
+});
+
+const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const jwk = keys.publicKey.export({ format: 'jwk' });
+
+/** Signs a token as the control plane does. */
+export function signToken(
+  claims: Record<string, unknown>,
+  header: Record<string, unknown> = {},
+  key = keys.privateKey,
+): string {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const head = { alg: 'RS256', typ: AGENT_TOKEN_TYP, kid: 'test-key', ...header };
+  const signed = `${encode(head)}.${encode(claims)}`;
+  return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), key).toString('base64url')}`;
+}
+
+/** Starts a plane. `stop` ends everything that it started. */
+export async function startTestPlane(options: TestPlaneOptions = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'governance-gateway-'));
+  const tenantId = uuidv7();
+  const deploymentId = uuidv7();
+  const now = options.now ?? Date.now;
+  const ledger = await createLedger({
+    dataDir,
+    signingKey: generateKeyPairSync('ed25519').privateKey,
+    writerVersion: 'test',
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  await ledger.open(tenantId, deploymentId);
+  const replica = createReplica({ dataDir, onRefused: () => undefined });
+  replica.addTenant(tenantId, deploymentId);
+
+  const app = fastify({ forceCloseConnections: true });
+  // The address has to be known before the plane is built, as its tokens name it.
+  const port = await freePort();
+  const publicUrl = `http://127.0.0.1:${port}`;
+
+  let cursor = 0;
+  const apply = (kind: string, key: string, value: unknown) => {
+    const entry: FeedEntry = { seq: ++cursor, kind, key, value };
+    replica.apply(tenantId, [entry], cursor);
+  };
+  const key = { ...jwk, kty: 'RSA', kid: 'test-key', alg: 'RS256' };
+  apply('token_keys', 'current', { issuer: publicUrl, keys: [key] });
+
+  let rules: ActiveRules | null = null;
+  const setServers = (servers: McpServerSetting[]) => {
+    if (rules === null) return;
+    const mcp_servers = Object.fromEntries(servers.map((server) => [server.server_id, server]));
+    rules = { ...rules, settings: { tenant_id: tenantId, mcp_servers } };
+  };
+  const setPolicies = async (policies: PolicySource[]) => {
+    const engine = await loadPolicyEngine(await compile(policies), {});
+    const settings = rules?.settings ?? { tenant_id: tenantId, mcp_servers: {} };
+    rules = { revision: (rules?.revision ?? 0) + 1, digest: 'ab'.repeat(32), settings, engine };
+  };
+  await setPolicies([...baseline(), ...(options.policies ?? [])]);
+  setServers(options.servers ?? []);
+
+  const registry = new Registry();
+  const plane = createEnforcementPlane({
+    config: {
+      ...readGatewayConfig({}),
+      ...(options.stdioServers && { stdioServers: options.stdioServers }),
+      ...options.config,
+    },
+    publicUrl,
+    version: 'test',
+    region: 'eu-test',
+    ledger: options.wrapLedger?.(ledger) ?? ledger,
+    replica,
+    rules: { findActiveRules: (id) => (id === tenantId ? rules : null) },
+    findDeploymentId: () => deploymentId,
+    openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
+    registry,
+    log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
+    now,
+  });
+  await app.register(plane.routes);
+  await app.listen({ port, host: '127.0.0.1' });
+
+  function addAgent(permissions: string[] = ['*:*'], over: Partial<AgentFact> = {}): TestAgent {
+    const roleId = uuidv7();
+    const secret = `secret-${roleId}`;
+    const role = { id: roleId, name: 'role', permissions, resource_scopes: [] };
+    apply('role', roleId, role);
+    let fact: AgentFact = {
+      id: uuidv7(),
+      name: 'Test agent',
+      agent_type: 'test',
+      owner: 'tests',
+      status: 'active',
+      risk_score: 10,
+      risk_tier: 'low',
+      client_id: `client-${roleId}`,
+      secret_hash: hash('sha256', secret, 'hex'),
+      credential_version: 1,
+      kill_released_generation: 0,
+      role_ids: [roleId],
+      ...over,
+    };
+    apply('agent', fact.id, fact);
+    const token: TestAgent['token'] = (claims = {}, header = {}) => {
+      const iat = Math.floor(now() / 1000);
+      const standard = {
+        iss: publicUrl,
+        aud: gatewayAudience(publicUrl),
+        sub: fact.id,
+        iat,
+        exp: iat + 900,
+        jti: uuidv7(),
+        tenant_id: tenantId,
+        feed_seq: cursor,
+        credential_version: fact.credential_version,
+        roles: ['role'],
+        permissions,
+        risk_tier: fact.risk_tier,
+      };
+      return signToken({ ...standard, ...claims }, header);
+    };
+    return {
+      id: fact.id,
+      clientId: fact.client_id,
+      secret,
+      basic: `Basic ${Buffer.from(`${fact.client_id}:${secret}`).toString('base64')}`,
+      token,
+      bearer: (claims) => `Bearer ${token(claims)}`,
+      update(change) {
+        fact = { ...fact, ...change };
+        apply('agent', fact.id, fact);
+      },
+    };
+  }
+
+  return {
+    url: publicUrl,
+    tenantId,
+    deploymentId,
+    registry,
+    plane,
+    app,
+    ledger,
+    apply,
+    addAgent,
+    setServers,
+    setPolicies,
+    cursor: () => cursor,
+    clearRules: () => {
+      rules = null;
+    },
+    engageKillSwitch: (engaged: boolean, generation = 1) => {
+      const fact: KillSwitchFact = {
+        generation,
+        engaged,
+        reason: 'test',
+        changed_at: new Date().toISOString(),
+      };
+      apply('kill_switch', 'tenant', fact);
+    },
+    /** POSTs a message (or text, verbatim) and answers with status, headers and JSON. */
+    async post(path: string, message: unknown, headers: Record<string, string> = {}) {
+      const response = await fetch(`${publicUrl}${path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        body: typeof message === 'string' ? message : JSON.stringify(message),
+      });
+      const text = await response.text();
+      const type = response.headers.get('content-type') ?? '';
+      const json =
+        type.startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined;
+      return { status: response.status, headers: response.headers, text, json };
+    },
+    /** All records of the ledger so far, in their order. They are taken off its outbox. */
+    records: async (): Promise<LedgerRecord[]> => {
+      const found: LedgerRecord[] = [];
+      for (;;) {
+        const batch = await ledger.nextBatch(tenantId, 500);
+        if (batch === null) return found;
+        found.push(...batch.records.map(parseRecord));
+        const { epoch, last_seq, head } = batch.header;
+        await ledger.markShipped(tenantId, { epoch, seq: last_seq, head });
+      }
+    },
+    async stop() {
+      await app.close();
+      await plane.stop();
+      await ledger.stop();
+      replica.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The baseline pack as it is compiled for a tenant. */
+export function baseline(): PolicySource[] {
+  return baselinePack().map(({ name, rego_content }) => ({
+    id: uuidv7(),
+    name,
+    rego: rego_content,
+  }));
+}
+
+async function compile(policies: PolicySource[]): Promise<Uint8Array> {
+  const compiler = createRegoCompiler();
+  try {
+    const result = await compiler.compile(policies);
+    if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
+    return result.wasm;
+  } finally {
+    await compiler.close();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
