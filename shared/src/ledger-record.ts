@@ -3,6 +3,7 @@
  * every field of the specification's audit event, so that no later feature changes what was
  * hashed. A record is stored, shipped and verified as its RFC 8785 bytes, verbatim.
  */
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { canonicalize, canonicalizeJoined } from './canonical-json.ts';
 import { recordHash } from './hash-chain.ts';
@@ -213,6 +214,7 @@ export function chainRecord(
  * @throws TypeError when they are not in canonical form
  */
 export function parseRecord(bytes: Uint8Array): LedgerRecord {
+  if (!isUtf8(bytes)) throw new TypeError('the record is not UTF-8');
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const value: unknown = JSON.parse(text);
   if (canonicalize(value) !== text) throw new TypeError('the record is not in canonical form');

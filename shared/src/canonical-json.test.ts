@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalize, canonicalizeJoined } from './canonical-json.ts';
+
+const wellFormed = fc.string({ unit: 'grapheme' }).filter((text) => text.isWellFormed());
+const json = fc.jsonValue({ stringUnit: 'grapheme' });
+
+/** The same value with every object's keys in another order. */
+function shuffled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shuffled);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).reverse();
+  return Object.fromEntries(entries.map(([key, item]) => [key, shuffled(item)]));
+}
+
+describe('canonicalize', () => {
+  it('is stable under key order and a round trip, for any value', () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        const text = canonicalize(value);
+        expect(canonicalize(shuffled(value))).toBe(text);
+        expect(canonicalize(JSON.parse(text))).toBe(text);
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  // RFC 8785 section 3.2.3 and appendix B.
+  it('writes what the RFC shows', () => {
+    const value = {
+      numbers: [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001, -0],
+      string: '\u20ac$\u000F\u000aA\'\u0042\u0022\u005c\\"/',
+      literals: [null, true, false],
+    };
+    expect(canonicalize(value)).toBe(
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27,0],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+    );
+    const keys = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\u{1f600}': 5, '\u0080': 6, ö: 7 };
+    expect(Object.values(JSON.parse(canonicalize(keys)))).toHaveLength(7);
+    expect(canonicalize(keys)).toBe(
+      '{"\\r":2,"1":4,"\u0080":6,"ö":7,"€":1,"\u{1f600}":5,"\ufb33":3}',
+    );
+  });
+
+  it('keeps a NUL as its escape, which JSON has a form for', () => {
+    expect(canonicalize('\u0000')).toBe('"\\u0000"');
+  });
+
+  it.each([
+    ['NaN', Number.NaN],
+    ['an infinity', Number.NEGATIVE_INFINITY],
+    ['a lone surrogate', 'a\ud800'],
+    ['a lone surrogate in a key', { '\udc00': 1 }],
+    ['a function', () => 1],
+    ['a bigint', 1n],
+    ['a symbol', [Symbol('x')]],
+    ['undefined in an array', [undefined]],
+  ])('refuses %s', (_what, value) => {
+    expect(() => canonicalize(value)).toThrow(TypeError);
+  });
+
+  it('leaves out members that are undefined', () => {
+    expect(canonicalize({ a: undefined, b: 1 })).toBe('{"b":1}');
+  });
+});
+
+describe('canonicalizeJoined', () => {
+  it('is the text of the joined object', () => {
+    const object = fc.dictionary(wellFormed, json, { maxKeys: 8, noNullPrototype: true });
+    fc.assert(
+      fc.property(object, object, (base, over) => {
+        expect(canonicalizeJoined(base, over)).toBe(canonicalize({ ...base, ...over }));
+      }),
+    );
+  });
+
+  it('lets the second win, and takes nothing from prototypes', () => {
+    expect(canonicalizeJoined({ seq: 7, a: 1 }, { seq: 1 })).toBe('{"a":1,"seq":1}');
+    expect(canonicalizeJoined({ toString: 1 }, {})).toBe('{"toString":1}');
+  });
+});
