@@ -90,11 +90,12 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
 function where(tenantId: string, { agentId, policyResult, from, to }: EventFilter): Prisma.Sql {
   const conditions = [
     Prisma.sql`tenant_id = ${tenantId}::uuid`,
-    // Only decisions have a result; naming the type lets the partial index serve.
-    policyResult
-      ? Prisma.sql`type = 'decision' AND policy_result = ${policyResult}`
+    // Only decisions have an agent and a result. The words are those of the partial indexes.
+    agentId || policyResult
+      ? Prisma.sql`type = 'decision'`
       : Prisma.sql`type IN ('decision', 'admin_action')`,
   ];
+  if (policyResult) conditions.push(Prisma.sql`policy_result = ${policyResult}`);
   if (agentId) conditions.push(Prisma.sql`agent_id = ${agentId}::uuid`);
   if (from) conditions.push(Prisma.sql`event_time >= ${from}`);
   if (to) conditions.push(Prisma.sql`event_time < ${to}`);

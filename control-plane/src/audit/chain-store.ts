@@ -29,7 +29,7 @@ export interface ChainStore {
   /** One statement, so that heads and records are of the same moment. */
   readEnds(): Promise<StreamEnd[]>;
   readReceiptCount(): Promise<ReceiptCount>;
-  /** Rows behind `after` up to `last`, both as (epoch, seq, position). */
+  /** Rows behind `after` up to `last`, in order of (epoch, seq, position). */
   readPage(
     stream: string,
     after: { epoch: number; seq: number; position: number },
@@ -107,8 +107,10 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
               epoch, seq, hash, prev_hash, bytes
             FROM ledger_records
             WHERE tenant_id = ${tenant} AND stream = ${stream}::uuid
-              AND (epoch, seq, position) > (${after.epoch}, ${after.seq}, ${after.position})
-              AND (epoch, seq) <= (${last.epoch}, ${last.seq})
+              AND (epoch, seq) >= (${after.epoch}::int, ${after.seq}::bigint)
+              AND (epoch, seq) <= (${last.epoch}::int, ${last.seq}::bigint)
+              -- A second row for the place where a page ended must not slip through.
+              AND NOT (epoch = ${after.epoch} AND seq = ${after.seq} AND position <= ${after.position})
             ORDER BY epoch, seq, position LIMIT ${PAGE_ROWS}
           ) page
         ) sized WHERE bytes_before < ${PAGE_BYTES} ORDER BY epoch, seq, position`;
