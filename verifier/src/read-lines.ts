@@ -1,0 +1,36 @@
+/** A line that is longer than a reader may hold. */
+export class LineTooLongError extends Error {
+  constructor(limit: number) {
+    super(`a line is longer than ${limit} bytes`);
+    this.name = 'LineTooLongError';
+  }
+}
+
+/**
+ * Splits bytes into lines at LF, without the LF, and never holds more than one line and one chunk.
+ *
+ * @param chunks the bytes, cut anywhere
+ * @param limit the longest line in bytes
+ * @throws LineTooLongError
+ */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  limit: number,
+): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let held = 0;
+  for await (const chunk of chunks) {
+    let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    for (let end = rest.indexOf(0x0a); end >= 0; end = rest.indexOf(0x0a)) {
+      if (held + end > limit) throw new LineTooLongError(limit);
+      yield Buffer.concat([...parts, rest.subarray(0, end)]);
+      parts = [];
+      held = 0;
+      rest = rest.subarray(end + 1);
+    }
+    held += rest.length;
+    if (held > limit) throw new LineTooLongError(limit);
+    if (rest.length > 0) parts.push(rest);
+  }
+  if (held > 0) yield Buffer.concat(parts);
+}
