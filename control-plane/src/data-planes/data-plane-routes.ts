@@ -1,0 +1,129 @@
+import { Heartbeat } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
+import {
+  DataPlaneList,
+  DeploymentParams,
+  HeartbeatAnswer,
+  IssuedToken,
+  NewTokenBody,
+  TokenList,
+  TokenParams,
+  TokenQuery,
+  toDataPlaneView,
+  toTokenView,
+} from './data-plane-schemas.ts';
+import type { DataPlaneService } from './data-plane-service.ts';
+import type { DataPlaneTokenService } from './data-plane-token-service.ts';
+
+const tags = ['data planes'];
+
+/** A heartbeat is six small fields, and the last one is kept. */
+const HEARTBEAT_BODY_LIMIT = 16_384;
+
+export interface DataPlaneRoutesDeps {
+  dataPlanes: Pick<DataPlaneService, 'list' | 'receiveHeartbeat'>;
+  tokens: DataPlaneTokenService;
+}
+
+export const dataPlaneRoutes =
+  ({ dataPlanes, tokens }: DataPlaneRoutesDeps): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.post(
+      '/api/v1/admin/data-plane-tokens',
+      {
+        config: { guard: 'tenant-admin' },
+        schema: {
+          summary: 'Issue a token for a data plane; it is shown this once',
+          tags,
+          body: NewTokenBody,
+          response: { 200: IssuedToken },
+        },
+      },
+      async (request, reply) => {
+        const { label, region, expires_days: expiresDays } = request.body;
+        const input = { label, region, expiresDays };
+        const { token, secret } = await tokens.issue(request.scope, input);
+        reply.header('cache-control', 'no-store');
+        return { ...toTokenView(request.scope.tenantId, token), token: secret };
+      },
+    );
+
+    app.get(
+      '/api/v1/admin/data-plane-tokens',
+      {
+        config: { guard: 'admin' },
+        schema: {
+          summary: 'List the tokens of data planes, newest first',
+          tags,
+          querystring: TokenQuery,
+          response: { 200: TokenList },
+        },
+      },
+      async (request) => {
+        const page = await tokens.list(request.scope, request.query);
+        const view = page.tokens.map((token) => toTokenView(request.scope.tenantId, token));
+        return { tokens: view, total: page.total };
+      },
+    );
+
+    app.delete(
+      '/api/v1/admin/data-plane-tokens/:id',
+      {
+        config: { guard: 'admin' },
+        schema: {
+          summary: 'Revoke a token; the next request that shows it gets 401',
+          tags,
+          params: TokenParams,
+          response: { 204: NoContent, 404: ErrorBody },
+        },
+      },
+      async (request, reply) => {
+        await tokens.revoke(request.scope, request.params.id);
+        return reply.code(204).send();
+      },
+    );
+
+    app.post(
+      '/api/v1/data-planes/:deployment_id/heartbeat',
+      {
+        config: { guard: 'data-plane' },
+        logLevel: 'warn',
+        bodyLimit: HEARTBEAT_BODY_LIMIT,
+        schema: {
+          summary: 'A data plane tells that it is alive, and how it is',
+          tags,
+          params: DeploymentParams,
+          body: Heartbeat,
+          response: { 200: HeartbeatAnswer, 404: ErrorBody },
+        },
+      },
+      async (request) => {
+        const { deployment_id: deploymentId } = request.params;
+        const bound = request.dataPlane.deploymentId;
+        if (bound !== null && bound !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
+        if (request.body.deployment_id !== deploymentId) throw otherDeployment();
+        return dataPlanes.receiveHeartbeat(request.scope, request.body);
+      },
+    );
+
+    app.get(
+      '/api/v1/data-planes',
+      {
+        config: { guard: 'admin' },
+        schema: { summary: 'List the data planes', tags, response: { 200: DataPlaneList } },
+      },
+      async (request) => {
+        const planes = await dataPlanes.list(request.scope);
+        return { data_planes: planes.map(toDataPlaneView), total: planes.length };
+      },
+    );
+  };
+
+function otherDeployment(): AppError {
+  const msg = 'must be the deployment_id of the path';
+  return new AppError('VALIDATION_FAILED', `body.deployment_id: ${msg}`, {
+    errors: [{ loc: ['body', 'deployment_id'], msg, type: 'custom' }],
+  });
+}

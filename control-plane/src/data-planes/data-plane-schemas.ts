@@ -1,0 +1,92 @@
+import { Id, Text } from '@governance/shared/text';
+import { z } from 'zod';
+import { Name, pageQuery } from '../platform/http/schemas.ts';
+import type { DataPlaneReport } from './data-plane-service.ts';
+import type { DataPlaneToken } from './data-plane-token.ts';
+
+export const TokenParams = z.object({ id: Id });
+export const DeploymentParams = z.object({ deployment_id: Id });
+
+export const TokenQuery = z.object(pageQuery({ default: 200, max: 1000 }));
+
+const MAX_DAYS = 3650;
+
+export const NewTokenBody = z.strictObject({
+  label: Name,
+  region: Text.trim().max(100).default(''),
+  /** A token that never ends is one that nobody looks after: a year unless said otherwise. */
+  expires_days: z.int().min(1).max(MAX_DAYS).default(365),
+});
+
+const token = {
+  id: z.string(),
+  label: z.string(),
+  tenant_id: z.string(),
+  deployment_id: z.string().nullable(),
+  region: z.string(),
+  created_at: z.string(),
+  expires_at: z.string().nullable(),
+  revoked_at: z.string().nullable(),
+};
+
+export const TokenView = z.object(token).meta({ id: 'DataPlaneToken' });
+export const TokenList = z.object({ tokens: z.array(TokenView), total: z.int() });
+
+/** The plaintext, only in the answer to its creation. */
+export const IssuedToken = z.object({ ...token, token: z.string() });
+
+export const HeartbeatAnswer = z.object({ received: z.literal(true), timestamp: z.string() });
+
+export const DataPlaneView = z
+  .object({
+    deployment_id: z.string(),
+    label: z.string(),
+    region: z.string(),
+    version: z.string(),
+    /** `silent`: three heartbeats missed; `registered`: none came yet. */
+    status: z.enum(['online', 'silent', 'registered']),
+    created_at: z.string(),
+    last_heartbeat_at: z.string().nullable(),
+    opa_bundle_version: z.string().nullable(),
+    /** Newer bundles than the one it decides by. */
+    bundles_behind: z.int().nullable(),
+    active_agent_count: z.int().nullable(),
+    proxy_rpm_1m: z.number().nullable(),
+    escalations_pending: z.int().nullable(),
+    uptime_seconds: z.number().nullable(),
+  })
+  .meta({ id: 'DataPlane' });
+
+export const DataPlaneList = z.object({ data_planes: z.array(DataPlaneView), total: z.int() });
+
+export function toTokenView(tenantId: string, token: DataPlaneToken): z.input<typeof TokenView> {
+  return {
+    id: token.id,
+    label: token.label,
+    tenant_id: tenantId,
+    deployment_id: token.deploymentId,
+    region: token.region,
+    created_at: token.createdAt.toISOString(),
+    expires_at: token.expiresAt?.toISOString() ?? null,
+    revoked_at: token.revokedAt?.toISOString() ?? null,
+  };
+}
+
+export function toDataPlaneView(plane: DataPlaneReport): z.input<typeof DataPlaneView> {
+  const beat = plane.lastHeartbeat;
+  return {
+    deployment_id: plane.deploymentId,
+    label: plane.label,
+    region: plane.region,
+    version: plane.version,
+    status: plane.status,
+    created_at: plane.createdAt.toISOString(),
+    last_heartbeat_at: plane.lastHeartbeatAt?.toISOString() ?? null,
+    opa_bundle_version: beat?.opa_bundle_version ?? null,
+    bundles_behind: plane.bundlesBehind,
+    active_agent_count: beat?.active_agent_count ?? null,
+    proxy_rpm_1m: beat?.proxy_rpm_1m ?? null,
+    escalations_pending: beat?.escalations_pending ?? null,
+    uptime_seconds: beat?.uptime_seconds ?? null,
+  };
+}

@@ -1,0 +1,31 @@
+/** The channels between the two planes of one process: function calls behind the same interface. */
+import type { ControlPlaneLink } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import type { BundleSource } from '../bundles/bundle-source.ts';
+import type { FeedReader } from '../feed/feed-reader.ts';
+import type { IngestService } from '../ingest/ingest-service.ts';
+import { systemScope } from '../platform/tenant-scope.ts';
+import type { DataPlaneService } from './data-plane-service.ts';
+
+export interface LocalLinkParts {
+  tenantId: string;
+  deploymentId: string;
+  feedReader: Pick<FeedReader, 'readFeed'>;
+  bundleSource: Pick<BundleSource, 'pullBundle'>;
+  heartbeats: Pick<DataPlaneService, 'receiveHeartbeat'>;
+  ingest: Pick<IngestService, 'ingestBatch'>;
+}
+
+/** One tenant's link of the data plane that runs beside this control plane. */
+export function createLocalLink(parts: LocalLinkParts): ControlPlaneLink {
+  const { tenantId, deploymentId } = parts;
+  return {
+    pullBundle: (request) => parts.bundleSource.pullBundle({ tenantId, ...request }),
+    readFeed: (request) => parts.feedReader.readFeed({ tenantId, ...request }),
+    heartbeat: async (body) => {
+      if (body.deployment_id !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
+      return parts.heartbeats.receiveHeartbeat(systemScope(tenantId), body);
+    },
+    shipBatch: (batch) => parts.ingest.ingestBatch(tenantId, deploymentId, batch),
+  };
+}
