@@ -55,7 +55,7 @@ export async function loadPolicyEngine(
   options: PolicyEngineOptions = {},
 ): Promise<LoadedPolicyEngine> {
   const compiled = options.compiled ?? (await compilePolicyModule(wasm));
-  const sandbox = new PolicySandbox(compiled, data, {
+  const sandbox = new PolicySandbox(compiled, JSON.stringify(data), {
     builtins: OWN_BUILTIN_FUNCTIONS,
     now: options.now ?? Date.now,
   });
@@ -70,7 +70,7 @@ export async function loadPolicyEngine(
 function createEngine(sandbox: PolicySandbox): LoadedPolicyEngine {
   const evaluateRaw = (inputJson: string): PolicyOutcome => {
     const result = sandbox.run(inputJson, DECISION_ENTRYPOINT);
-    return result.ok ? readVerdict(result.json) : result;
+    return result.ok ? readVerdict(result.text) : result;
   };
   return {
     evaluateRaw,
@@ -83,7 +83,7 @@ function createEngine(sandbox: PolicySandbox): LoadedPolicyEngine {
       }
       return evaluateRaw(inputJson);
     },
-    setData: (data) => sandbox.setData(data),
+    setData: (data) => sandbox.setData(JSON.stringify(data)),
     async warm() {
       const input = JSON.stringify(WARM_INPUT);
       const started = performance.now();
