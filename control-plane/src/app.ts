@@ -72,6 +72,8 @@ export interface ControlPlaneDeps {
   now?: () => Date;
   /** Standalone: resolves when the local data plane has applied a change. */
   applied?: AppliedBarrier;
+  /** Standalone: lets the local data plane serve a tenant that was just made. */
+  onTenantCreated?: (tenantId: string) => Promise<void>;
   /** Standalone: what the data plane adds to /metrics and /ready. */
   metrics?: Registry[];
   readiness?: ReadinessCheck[];
@@ -129,53 +131,57 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
 
   // What goes down to the data planes
   const compiler = createRegoCompiler();
-  const observer = createBundleObserver({ db, registry: metrics, log, now });
-  const signer = serviceKeys.bundleSigningKey;
-  const bundleBuilder = createBundleBuilder({ db, compiler, signer, now, observer });
-  const bundles = createBundleSource({ db, changes });
-  const feed = createFeedReader({ db, changes });
+  const bundles = createBundleBuilder({
+    db,
+    compiler,
+    signer: serviceKeys.bundleSigningKey,
+    now,
+    observer: createBundleObserver({ db, registry: metrics, log, now }),
+  });
+  const bundleSource = createBundleSource({ db, changes });
+  const feedReader = createFeedReader({ db, changes });
   const tokenKeys = { issuer: publicUrl, keys: [tokenKey.publicJwk] };
 
+  // What comes up from them
+  const breaks = createChainBreakRecorder({ db, now });
+  const ingest = createIngestService({ ingestPool: connections.ingestPool, changes, breaks });
+
   // Features
-  const baselinePack = readBaselinePack();
-  const tenants = createTenantService({
-    db,
-    lookups,
-    beginnings: [
-      (tx) => appendTokenKeys(tx, tokenKeys),
-      (tx) => insertBaselinePack(tx, baselinePack, now()),
-    ],
-    afterCreation: async (tenantId, feedSeq) => {
-      const { revision } = await bundleBuilder.requestBuild(tenantId);
-      await applied.wait(tenantId, { feedSeq, bundleRevision: revision });
-    },
-  });
+  const agents = createAgentService({ db, applied, now });
+  const roles = createRoleService({ db, applied, now });
+  const killSwitch = createKillSwitchService({ db, applied, now });
   const policies = createPolicyService({
     db,
     compiler,
-    bundles: bundleBuilder,
+    bundles,
     applied,
     maxActive: config.maxActivePolicies,
     now,
   });
-  const mcpServers = createMcpServerService({
+  const mcpServers = createMcpServerService({ db, masterKey, bundles, applied, now });
+  const audit = createAuditService({ db, now });
+  const verifier = createChainVerifier({ db, breaks, now });
+  const auditStream = createAuditStream({
     db,
-    masterKey,
-    bundles: bundleBuilder,
-    applied,
+    changes,
+    keepaliveMs: config.sseKeepaliveSeconds * 1000,
     now,
   });
-
-  const agents = createAgentService({ db, applied, now });
-  const roles = createRoleService({ db, applied, now });
-  const killSwitch = createKillSwitchService({ db, applied, now });
-  const breaks = createChainBreakRecorder({ db, now });
-  const ingest = createIngestService({ ingestPool: connections.ingestPool, changes, breaks });
-  const audit = createAuditService({ db, now });
-  const keepaliveMs = config.sseKeepaliveSeconds * 1000;
-  const stream = createAuditStream({ db, changes, keepaliveMs, now });
-  const verifier = createChainVerifier({ db, breaks, now });
   const alerts = createAlertService({ db, now });
+  const baseline = readBaselinePack();
+  const tenants = createTenantService({
+    db,
+    lookups,
+    beginnings: [
+      (tx) => insertBaselinePack(tx, baseline, now()),
+      (tx) => appendTokenKeys(tx, tokenKeys),
+    ],
+    afterCreation: async (tenantId, feedSeq) => {
+      const { revision } = await bundles.requestBuild(tenantId);
+      await deps.onTenantCreated?.(tenantId);
+      await applied.wait(tenantId, { feedSeq, bundleRevision: revision });
+    },
+  });
 
   const readiness: ReadinessCheck[] = [
     { name: 'database', check: async () => void (await connections.pool.query('SELECT 1')) },
@@ -193,15 +199,23 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     await app.register(agentRoutes(agents));
     await app.register(roleRoutes(roles));
     await app.register(killSwitchRoutes(killSwitch));
-    const { authenticate: authenticateAdmin } = adminTokens;
-    await app.register(auditRoutes({ audit, stream, verifier, authenticateAdmin }));
-    await app.register(alertRoutes(alerts));
     await app.register(policyRoutes(policies));
     await app.register(mcpServerRoutes(mcpServers));
-    await app.register(bundleRoutes(bundles));
+    await app.register(bundleRoutes(bundleSource));
+    await app.register(
+      auditRoutes({
+        audit,
+        stream: auditStream,
+        verifier,
+        authenticateAdmin: adminTokens.authenticate,
+      }),
+    );
+    await app.register(alertRoutes(alerts));
+    // Long polls end before the listener waits for its connections.
     app.addHook('preClose', async () => {
-      bundles.close();
-      feed.close();
+      await auditStream.stop('The service is stopping.');
+      bundleSource.close();
+      feedReader.close();
     });
     app.addHook('onReady', async () => void routes.push(...table));
   };
@@ -221,7 +235,10 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     tokenKey,
     adminTokens,
     tenants,
+    bundleSource,
+    feedReader,
     ingest,
+    mcpServers,
 
     /** Makes what has to be there before the first request, and begins the periodic work. */
     start: async () => {
@@ -233,7 +250,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
       await publishTokenKeysToAll(db, tokenKeys);
       // What is missing (a crash between a change and its bundle, a newer compiler): data planes go
       // on with what they have meanwhile.
-      startingBuilds = bundleBuilder.buildAll().catch((error) => {
+      startingBuilds = bundles.buildAll().catch((error) => {
         log.error({ err: error }, 'the bundles could not be brought up to date');
       });
       schedules.push(
@@ -246,7 +263,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     /** Ends the periodic work; the connections are their maker's to close. */
     stop: async () => {
       await Promise.all(schedules.map((schedule) => schedule.stop()));
-      await bundleBuilder.close();
+      await bundles.close();
       await startingBuilds;
       await compiler.close();
     },

@@ -108,6 +108,19 @@ export const CONTROL_PLANE_SETTINGS = {
     default: '10',
     parse: wholeNumber(0, 1000),
   }),
+  maxActivePolicies: setting({
+    name: 'SERVICE_MAX_ACTIVE_POLICIES',
+    description: 'Active policies that a tenant may have.',
+    default: '300',
+    parse: wholeNumber(1, 1000),
+  }),
+  maxActivePolicies: setting({
+    name: 'SERVICE_MAX_ACTIVE_POLICIES',
+    description:
+      'Active policies a tenant may have. Every call walks all of them: see docs/operations.md.',
+    default: '300',
+    parse: wholeNumber(1, 10_000),
+  }),
   sseKeepaliveSeconds: setting({
     name: 'SERVICE_SSE_KEEPALIVE_SECONDS',
     description: 'Between the keep-alive comments of the audit stream.',
