@@ -110,12 +110,6 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   maxActivePolicies: setting({
     name: 'SERVICE_MAX_ACTIVE_POLICIES',
-    description: 'Active policies that a tenant may have.',
-    default: '300',
-    parse: wholeNumber(1, 1000),
-  }),
-  maxActivePolicies: setting({
-    name: 'SERVICE_MAX_ACTIVE_POLICIES',
     description:
       'Active policies a tenant may have. Every call walks all of them: see docs/operations.md.',
     default: '300',

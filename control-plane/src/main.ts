@@ -19,7 +19,10 @@ export interface RunningControlPlane extends ControlPlane {
   adminPassword: { isGenerated: boolean; password: Secret };
 }
 
-type Given = Pick<ControlPlaneDeps, 'now' | 'applied' | 'metrics' | 'readiness'> & { log: Logger };
+type Given = Pick<
+  ControlPlaneDeps,
+  'now' | 'applied' | 'onTenantCreated' | 'metrics' | 'readiness'
+> & { log: Logger };
 
 /**
  * Brings up the database (embedded unless DATABASE_URL is set), its schema, and the services.
