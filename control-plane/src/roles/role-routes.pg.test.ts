@@ -1,0 +1,110 @@
+import { RoleFact } from '@governance/shared/facts';
+import { beforeEach, expect, it } from 'vitest';
+import { testControlPlane } from '../../../tests/test-control-plane.ts';
+
+const { call, aTenantAdmin, test } = await testControlPlane();
+
+let token: string;
+let tenantId: string;
+beforeEach(async () => {
+  const admin = await aTenantAdmin();
+  ({ token } = admin);
+  ({ tenantId } = admin.scope);
+});
+
+const create = (body: unknown) =>
+  call('/api/v1/roles', { token, method: 'POST', body: body as object });
+
+const READER = {
+  name: 'reader',
+  description: 'Reads files.',
+  permissions: ['files/read_file:read', '*:read', 'a:b:execute'],
+  resource_scopes: ['/srv/docs'],
+};
+
+it('a role is created, told to the data planes and audited', async () => {
+  const answer = await create(READER);
+  expect(answer.statusCode, answer.body).toBe(201);
+  const role = answer.json();
+  expect(role).toMatchObject(READER);
+
+  const { rows } = await test.superuser.query(
+    `SELECT value FROM feed_entries WHERE tenant_id = $1 AND kind = 'role' AND key = $2`,
+    [tenantId, role.id],
+  );
+  const { name, permissions, resource_scopes } = READER;
+  const fact = RoleFact.parse(JSON.parse(rows[0].value));
+  expect(fact).toEqual({ id: role.id, name, permissions, resource_scopes });
+  const { rows: records } = await test.superuser.query(
+    `SELECT bytes FROM ledger_records WHERE tenant_id = $1 AND type = 'admin_action'`,
+    [tenantId],
+  );
+  expect(JSON.parse(records[0].bytes.toString())).toMatchObject({
+    action: 'role_created',
+    target: `role/${role.id}`,
+    details: { name, permissions },
+  });
+});
+
+it('roles are listed by name, each tenant its own', async () => {
+  for (const name of ['writer', 'reader']) await create({ ...READER, name });
+  const answer = await call('/api/v1/roles', { token });
+  expect(answer.json()).toMatchObject({
+    total: 2,
+    roles: [{ name: 'reader' }, { name: 'writer' }],
+  });
+  const page = await call('/api/v1/roles?limit=1&offset=1', { token });
+  expect(page.json()).toMatchObject({ total: 2, roles: [{ name: 'writer' }] });
+  const other = await aTenantAdmin();
+  expect((await call('/api/v1/roles', { token: other.token })).json()).toEqual({
+    roles: [],
+    total: 0,
+  });
+});
+
+it('a name is taken once a tenant', async () => {
+  await create(READER);
+  const again = await create(READER);
+  expect(again.statusCode).toBe(409);
+  expect(again.json().detail).toContain('name');
+  ({ token } = await aTenantAdmin());
+  expect((await create(READER)).statusCode).toBe(201);
+});
+
+it('of two at once with one name, one is created', async () => {
+  const answers = await Promise.all([create(READER), create(READER), create(READER)]);
+  expect(answers.map((answer) => answer.statusCode).sort()).toEqual([201, 409, 409]);
+});
+
+it('needs nothing but a name', async () => {
+  expect((await create({ name: 'empty' })).json()).toMatchObject({
+    permissions: [],
+    resource_scopes: [],
+    description: '',
+  });
+});
+
+it.each([
+  ['no colon', ['read']],
+  ['no action', ['files:']],
+  ['no resource', [':read']],
+  ['a space', ['my files:read']],
+  ['a NUL character', ['fi\u0000les:read']],
+  ['another type', [5]],
+  ['a list in the list', [['files:read']]],
+  ['a text for the list', 'files:read'],
+])('refuses permissions with %s', async (_, permissions) => {
+  const answer = await create({ ...READER, permissions });
+  expect(answer.statusCode, answer.body).toBe(422);
+  expect(answer.json().detail).toContain('body.permissions');
+});
+
+it.each([
+  ['no name', { ...READER, name: undefined }],
+  ['an array', [READER]],
+  ['an unknown field', { ...READER, permission: ['files:read'] }],
+  ['a scope that is none', { ...READER, resource_scopes: [''] }],
+])('refuses %s', async (_, body) => {
+  const answer = await create(body);
+  expect(answer.statusCode, answer.body).toBe(422);
+});
