@@ -1,0 +1,292 @@
+import { uuidv7 } from '@governance/shared/ids';
+import { describe, expect, it } from 'vitest';
+import { testControlPlane } from '../../../tests/test-control-plane.ts';
+
+const { call, aTenantAdmin } = await testControlPlane({
+  env: { SERVICE_MAX_ACTIVE_POLICIES: '3' },
+});
+
+const URL = '/api/v1/policies';
+const RULE = `package p
+
+allow if input.request.action == "read"
+
+deny contains sprintf("%s may not touch %s", [input.agent.id, input.request.resource]) if {
+	contains(input.request.resource, "secret")
+}
+
+escalate contains "an unknown server" if not data.settings.mcp_servers[input.request.mcp_server]
+`;
+const BROKEN = 'package p\n\nallow if {\n\tinput.x ==\n}\n';
+
+const aBody = (given: object = {}) => ({
+  name: 'Readers',
+  description: 'Who may read',
+  rego_content: RULE,
+  status: 'draft',
+  ...given,
+});
+
+async function aPolicy(token: string, given: object = {}): Promise<{ id: string }> {
+  const answer = await call(URL, { token, body: aBody(given) });
+  expect(answer.statusCode, answer.body).toBe(201);
+  return answer.json();
+}
+
+describe('POST /api/v1/policies', () => {
+  it('creates a draft unless told otherwise', async () => {
+    const { token } = await aTenantAdmin();
+    const answer = await call(URL, { token, body: { name: ' Readers ', rego_content: RULE } });
+    expect(answer.statusCode).toBe(201);
+    const policy = answer.json();
+    expect(policy).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Readers',
+      description: '',
+      rego_content: RULE,
+      status: 'draft',
+      origin: 'custom',
+      created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      updated_at: policy.created_at,
+    });
+    expect((await call(`${URL}/${policy.id}`, { token })).json()).toEqual(policy);
+  });
+
+  it.each([
+    'draft',
+    'active',
+    'archived',
+  ])('refuses a %s one that does not compile, with line and column', async (status) => {
+    const { token } = await aTenantAdmin();
+    const answer = await call(URL, { token, body: aBody({ rego_content: BROKEN, status }) });
+    expect(answer.statusCode).toBe(422);
+    const { detail, errors } = answer.json();
+    expect(detail).toMatch(
+      /^The policy does not compile: line [45], column \d+: .*rego_parse_error/,
+    );
+    expect(errors[0]).toEqual({
+      loc: ['body', 'rego_content', expect.any(Number), expect.any(Number)],
+      msg: expect.any(String),
+      type: 'rego_parse_error',
+    });
+    expect((await call(URL, { token })).json()).toEqual({ policies: [], total: 0 });
+  });
+
+  it('refuses by name what reaches the network', async () => {
+    const { token } = await aTenantAdmin();
+    const rego =
+      'package p\n\nallow if http.send({"method": "get", "url": "http://a"}).status_code == 200\n';
+    const answer = await call(URL, { token, body: aBody({ rego_content: rego }) });
+    expect(answer.statusCode).toBe(422);
+    expect(answer.json().detail).toContain('http.send');
+    expect(answer.json().detail).toContain('line 3, column 10');
+  });
+
+  it.each<[string, object]>([
+    ['name', { name: '' }],
+    ['name', { name: 'x'.repeat(201) }],
+    ['name', { name: 'a\u0000b' }],
+    ['name', { name: 5 }],
+    ['name', { name: undefined }],
+    ['description', { description: '\ud800' }],
+    ['rego_content', { rego_content: '' }],
+    ['rego_content', { rego_content: `package p # ${'x'.repeat(128 * 1024)}` }],
+    ['status', { status: 'enabled' }],
+  ])('names %s when it is wrong: %j', async (field, given) => {
+    const { token } = await aTenantAdmin();
+    const answer = await call(URL, { token, body: aBody(given) });
+    expect(answer.statusCode).toBeGreaterThanOrEqual(400);
+    expect(answer.statusCode).toBeLessThan(500);
+    expect(typeof answer.json().detail).toBe('string');
+    if (answer.statusCode === 422) expect(answer.json().errors[0].loc).toContain(field);
+  });
+
+  it('has one name once, archived ones aside', async () => {
+    const { token } = await aTenantAdmin();
+    const { id } = await aPolicy(token);
+    const again = await call(URL, { token, body: aBody() });
+    expect(again.statusCode).toBe(409);
+    expect(again.json()).toEqual({ detail: 'Another policy has this name.' });
+    await call(`${URL}/${id}`, { token, method: 'PATCH', body: { status: 'archived' } });
+    await aPolicy(token);
+    const back = await call(`${URL}/${id}`, { token, method: 'PATCH', body: { status: 'draft' } });
+    expect(back.statusCode).toBe(409);
+  });
+
+  it('has as many active ones as the tenant may have', async () => {
+    const { token } = await aTenantAdmin();
+    for (const name of ['1', '2', '3']) await aPolicy(token, { name, status: 'active' });
+    const more = await call(URL, { token, body: aBody({ status: 'active' }) });
+    expect(more.statusCode).toBe(409);
+    expect(more.json().detail).toContain('3 active policies');
+    await aPolicy(token);
+  });
+});
+
+describe('GET /api/v1/policies', () => {
+  it('lists by status, each tenant its own', async () => {
+    const { token } = await aTenantAdmin();
+    const other = await aTenantAdmin();
+    await aPolicy(token, { name: 'draft' });
+    await aPolicy(token, { name: 'active', status: 'active' });
+    await aPolicy(other.token, { name: 'other' });
+    const names = async (query: string) => {
+      const answer = (await call(`${URL}${query}`, { token })).json();
+      expect(answer.total).toBe(answer.policies.length);
+      return answer.policies.map((policy: { name: string }) => policy.name);
+    };
+    expect(await names('')).toEqual(['draft', 'active']);
+    expect(await names('?status=draft')).toEqual(['draft']);
+    expect(await names('?status=active')).toEqual(['active']);
+    expect(await names('?status=archived')).toEqual([]);
+    const wrong = await call(`${URL}?status=on`, { token });
+    expect(wrong.statusCode).toBe(422);
+    expect(wrong.json().errors[0].loc).toEqual(['query', 'status']);
+  });
+});
+
+describe('PATCH /api/v1/policies/{id}', () => {
+  it('changes what it is given and nothing else', async () => {
+    const { token } = await aTenantAdmin();
+    const policy = await aPolicy(token);
+    const patch = async (body: object) =>
+      (await call(`${URL}/${policy.id}`, { token, method: 'PATCH', body })).json();
+    const active = await patch({ status: 'active' });
+    expect(active).toEqual({ ...policy, status: 'active', updated_at: active.updated_at });
+    expect(active.updated_at >= active.created_at).toBe(true);
+    expect(await patch({})).toEqual(active);
+    expect(await patch({ description: 'new' })).toMatchObject({
+      ...active,
+      description: 'new',
+      updated_at: expect.any(String),
+    });
+    expect(await patch({ status: 'archived' })).toMatchObject({ status: 'archived' });
+  });
+
+  it('never lets a source that does not compile decide', async () => {
+    const { token } = await aTenantAdmin();
+    const policy = await aPolicy(token, { status: 'active' });
+    const answer = await call(`${URL}/${policy.id}`, {
+      token,
+      method: 'PATCH',
+      body: { rego_content: BROKEN },
+    });
+    expect(answer.statusCode).toBe(422);
+    expect((await call(`${URL}/${policy.id}`, { token })).json()).toEqual(policy);
+  });
+
+  it('finds no policy that is missing, another tenant’s, or no id', async () => {
+    const { token } = await aTenantAdmin();
+    const other = await aTenantAdmin();
+    const foreign = await aPolicy(other.token);
+    for (const id of [uuidv7(), foreign.id, 'none']) {
+      for (const options of [
+        { token },
+        { token, method: 'PATCH' as const, body: { status: 'active' } },
+      ]) {
+        expect((await call(`${URL}/${id}`, options)).statusCode).toBe(404);
+      }
+    }
+    expect((await call(`${URL}/${foreign.id}`, { token: other.token })).json()).toEqual(foreign);
+  });
+});
+
+describe('POST /api/v1/policies/{id}/evaluate', () => {
+  const aQuestion = (request: object = {}, agent: object = {}) => ({
+    agent: {
+      id: 'ada',
+      roles: ['reader'],
+      permissions: ['files:read'],
+      risk_tier: 'low',
+      ...agent,
+    },
+    request: {
+      tool_name: 'read_file',
+      action: 'read',
+      resource: 'notes.txt',
+      parameters: { path: 'notes.txt' },
+      mcp_server: 'files',
+      ...request,
+    },
+  });
+
+  it('says what the policy decides, by which rule, and OPA’s own explanation', async () => {
+    const { token } = await aTenantAdmin();
+    await call('/api/v1/mcp-servers', {
+      token,
+      body: { server_id: 'files', transport: 'stdio', local_name: 'files' },
+    });
+    const { id } = await aPolicy(token);
+    const ask = async (request: object) => {
+      const answer = await call(`${URL}/${id}/evaluate`, { token, body: aQuestion(request) });
+      expect(answer.statusCode, answer.body).toBe(200);
+      return answer.json();
+    };
+    const reason = (rule: string, message: string) => ({
+      policy_id: id,
+      policy: 'Readers',
+      rule,
+      message,
+    });
+    const allowed = await ask({});
+    expect(allowed).toEqual({
+      policy_id: id,
+      decision: 'allow',
+      reasons: [reason('allow', 'the rule allow holds')],
+      explanation: expect.any(Array),
+    });
+    expect(allowed.explanation.join('\n')).toContain('input.request.action');
+    expect(await ask({ resource: 'secret' })).toMatchObject({
+      decision: 'deny',
+      reasons: [reason('deny', 'ada may not touch secret')],
+    });
+    expect(await ask({ mcp_server: 'elsewhere' })).toMatchObject({
+      decision: 'escalate',
+      reasons: [reason('escalate', 'an unknown server')],
+    });
+    expect(await ask({ action: 'write' })).toMatchObject({ decision: 'deny' });
+  });
+
+  it('takes the tool for the resource where none is named', async () => {
+    const { token } = await aTenantAdmin();
+    const { id } = await aPolicy(token);
+    const answer = await call(`${URL}/${id}/evaluate`, {
+      token,
+      body: { agent: { id: 'ada' }, request: { tool_name: 'secret_tool' } },
+    });
+    expect(answer.json()).toMatchObject({
+      decision: 'deny',
+      reasons: [{ message: 'ada may not touch secret_tool' }],
+    });
+  });
+
+  it.each<[object | string, number]>([
+    [{}, 422],
+    [{ agent: { id: 'a' } }, 422],
+    [aQuestion({ action: 'look' }), 422],
+    [aQuestion({ parameters: [] }), 422],
+    [aQuestion({}, { risk_tier: 'none' }), 422],
+    [aQuestion({}, { permissions: ['\ud800'] }), 400],
+    ['{"agent":{"id":"a"},"agent":{"id":"b"}}', 400],
+    [
+      `{"agent":{"id":"a"},"request":{"tool_name":"t","parameters":${'{"a":'.repeat(50)}1${'}'.repeat(50)}}}`,
+      400,
+    ],
+  ])('refuses %j with %d', async (body, status) => {
+    const { token } = await aTenantAdmin();
+    const { id } = await aPolicy(token);
+    const answer = await call(`${URL}/${id}/evaluate`, {
+      token,
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([answer.statusCode, answer.json().detail]).toEqual([status, expect.any(String)]);
+  });
+
+  it('finds no policy of another tenant', async () => {
+    const { token } = await aTenantAdmin();
+    const foreign = await aPolicy((await aTenantAdmin()).token);
+    const answer = await call(`${URL}/${foreign.id}/evaluate`, { token, body: aQuestion() });
+    expect(answer.statusCode).toBe(404);
+  });
+});
