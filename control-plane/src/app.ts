@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import { projectRoot } from '@governance/shared/assets';
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier, ControlPlaneLink } from '@governance/shared/channels';
 import type { Secret } from '@governance/shared/settings';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
@@ -31,6 +31,16 @@ import { createBundleObserver } from './bundles/bundle-observer.ts';
 import { bundleRoutes } from './bundles/bundle-routes.ts';
 import { createBundleSource } from './bundles/bundle-source.ts';
 import type { ControlPlaneConfig } from './config.ts';
+import { dataPlaneRoutes, dataPlaneRoutes } from './data-planes/data-plane-routes.ts';
+import {
+  createDataPlaneService,
+  createDataPlaneService,
+} from './data-planes/data-plane-service.ts';
+import {
+  createDataPlaneTokenService,
+  createDataPlaneTokenService,
+} from './data-planes/data-plane-token-service.ts';
+import { createLocalLink, createLocalLink } from './data-planes/local-link.ts';
 import { createFeedReader } from './feed/feed-reader.ts';
 import { appendTokenKeys, publishTokenKeysToAll } from './feed/token-keys.ts';
 import { createIngestService } from './ingest/ingest-service.ts';
@@ -159,6 +169,20 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     now,
   });
   const mcpServers = createMcpServerService({ db, masterKey, bundles, applied, now });
+  const dataPlanes = createDataPlaneService({
+    db,
+    bundleKeys: serviceKeys.bundleVerificationKeys,
+    sealCredentialsFor: mcpServers.sealCredentialsFor,
+    now,
+  });
+  const dataPlaneTokens = createDataPlaneTokenService({ db, now });
+  const dataPlaneTokens = createDataPlaneTokenService({ db, now });
+  const dataPlanes = createDataPlaneService({
+    db,
+    bundleKeys: serviceKeys.bundleVerificationKeys,
+    sealCredentialsFor: mcpServers.sealCredentialsFor,
+    now,
+  });
   const audit = createAuditService({ db, now });
   const verifier = createChainVerifier({ db, breaks, now });
   const auditStream = createAuditStream({
@@ -201,6 +225,8 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     await app.register(killSwitchRoutes(killSwitch));
     await app.register(policyRoutes(policies));
     await app.register(mcpServerRoutes(mcpServers));
+    await app.register(dataPlaneRoutes({ dataPlanes, tokens: dataPlaneTokens }));
+    await app.register(dataPlaneRoutes({ dataPlanes, tokens: dataPlaneTokens }));
     await app.register(bundleRoutes(bundleSource));
     await app.register(
       auditRoutes({
@@ -239,6 +265,17 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     feedReader,
     ingest,
     mcpServers,
+    dataPlanes,
+    /** Standalone: one tenant's channels to the data plane of this process. */
+    createLocalLink: (tenantId: string, deploymentId: string): ControlPlaneLink =>
+      createLocalLink({
+        tenantId,
+        deploymentId,
+        feedReader,
+        bundleSource,
+        heartbeats: dataPlanes,
+        ingest,
+      }),
 
     /** Makes what has to be there before the first request, and begins the periodic work. */
     start: async () => {
