@@ -31,16 +31,10 @@ import { createBundleObserver } from './bundles/bundle-observer.ts';
 import { bundleRoutes } from './bundles/bundle-routes.ts';
 import { createBundleSource } from './bundles/bundle-source.ts';
 import type { ControlPlaneConfig } from './config.ts';
-import { dataPlaneRoutes, dataPlaneRoutes } from './data-planes/data-plane-routes.ts';
-import {
-  createDataPlaneService,
-  createDataPlaneService,
-} from './data-planes/data-plane-service.ts';
-import {
-  createDataPlaneTokenService,
-  createDataPlaneTokenService,
-} from './data-planes/data-plane-token-service.ts';
-import { createLocalLink, createLocalLink } from './data-planes/local-link.ts';
+import { dataPlaneRoutes } from './data-planes/data-plane-routes.ts';
+import { createDataPlaneService } from './data-planes/data-plane-service.ts';
+import { createDataPlaneTokenService } from './data-planes/data-plane-token-service.ts';
+import { createLocalLink } from './data-planes/local-link.ts';
 import { createFeedReader } from './feed/feed-reader.ts';
 import { appendTokenKeys, publishTokenKeysToAll } from './feed/token-keys.ts';
 import { createIngestService } from './ingest/ingest-service.ts';
@@ -176,13 +170,6 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     now,
   });
   const dataPlaneTokens = createDataPlaneTokenService({ db, now });
-  const dataPlaneTokens = createDataPlaneTokenService({ db, now });
-  const dataPlanes = createDataPlaneService({
-    db,
-    bundleKeys: serviceKeys.bundleVerificationKeys,
-    sealCredentialsFor: mcpServers.sealCredentialsFor,
-    now,
-  });
   const audit = createAuditService({ db, now });
   const verifier = createChainVerifier({ db, breaks, now });
   const auditStream = createAuditStream({
@@ -225,7 +212,6 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     await app.register(killSwitchRoutes(killSwitch));
     await app.register(policyRoutes(policies));
     await app.register(mcpServerRoutes(mcpServers));
-    await app.register(dataPlaneRoutes({ dataPlanes, tokens: dataPlaneTokens }));
     await app.register(dataPlaneRoutes({ dataPlanes, tokens: dataPlaneTokens }));
     await app.register(bundleRoutes(bundleSource));
     await app.register(
