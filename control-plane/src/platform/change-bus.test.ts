@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { createChangeBus, nextChange } from './change-bus.ts';
+
+it('tells every listener, also after one of them failed', () => {
+  const errors: unknown[] = [];
+  const bus = createChangeBus((error) => errors.push(error));
+  const heard: string[] = [];
+  bus.subscribe(() => {
+    throw new Error('mine');
+  });
+  const end = bus.subscribe(({ tenantId }) => heard.push(tenantId));
+  bus.publish({ tenantId: 'a' });
+  end();
+  bus.publish({ tenantId: 'b' });
+  expect(heard).toEqual(['a']);
+  expect(errors).toHaveLength(2);
+});
+
+it('waits for a change of the tenant that is asked for, as long as is asked', async () => {
+  const bus = createChangeBus(() => {});
+  const next = nextChange(bus, 'a', {
+    timeoutMs: 10_000,
+    accepts: ({ feedSeq }) => feedSeq !== undefined,
+  });
+  bus.publish({ tenantId: 'b', feedSeq: 1 });
+  bus.publish({ tenantId: 'a', position: 1 });
+  bus.publish({ tenantId: 'a', feedSeq: 2 });
+  expect(await next).toEqual({ tenantId: 'a', feedSeq: 2 });
+  expect(await nextChange(bus, 'a', { timeoutMs: 1 })).toBeUndefined();
+
+  const abort = new AbortController();
+  const given = nextChange(bus, 'a', { timeoutMs: 10_000, signal: abort.signal });
+  abort.abort();
+  expect(await given).toBeUndefined();
+  const late = nextChange(bus, 'a', { timeoutMs: 10_000, signal: abort.signal });
+  expect(await late).toBeUndefined();
+});
