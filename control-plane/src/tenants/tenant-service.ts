@@ -45,6 +45,8 @@ export interface TenantService {
     actor: Actor,
     page: { offset: number; limit: number },
   ): Promise<{ tenants: Tenant[]; total: number }>;
+  /** Of every tenant: for the start, when each is made ready. */
+  listIds(): Promise<string[]>;
   /** @throws AppError DUPLICATE_NAME for a tenant or a user of that name */
   create(actor: Actor, request: NewTenantRequest, requestId?: string): Promise<Tenant>;
   /**
@@ -109,6 +111,12 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
         }),
         total: await tx.db.tenant.count(),
       })),
+
+    listIds: () =>
+      db.inPlatform(SYSTEM_ACTOR, async (tx) => {
+        const rows = await tx.db.tenant.findMany({ select: { id: true } });
+        return rows.map((row) => row.id);
+      }),
 
     ensureDefaultTenant: async (password) => {
       const known = await findDefaultTenant();
