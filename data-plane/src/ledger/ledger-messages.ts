@@ -6,6 +6,8 @@ import type { LedgerFault } from './ledger-error.ts';
 export interface LedgerWorkerData {
   path: string;
   signingKey: KeyObject;
+  /** What the file may grow to; null: as much as the disk has. */
+  limitBytes: number | null;
 }
 
 /**

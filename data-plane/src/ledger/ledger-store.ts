@@ -12,6 +12,7 @@ import { signBatch } from '@governance/shared/audit-batch';
 import { type ChainPosition, GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
 import { isUuid, uuidv7 } from '@governance/shared/ids';
 import { type ChainHead, chainRecord, UnchainedRecord } from '@governance/shared/ledger-record';
+import type { Database } from 'better-sqlite3';
 import { openDurableDatabase } from '../storage/durable-database.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
 import type { OpenedStream, PackedBatch, ShippedPosition } from './ledger-messages.ts';
@@ -48,10 +49,16 @@ export type LedgerStore = ReturnType<typeof createLedgerStore>;
  *
  * @param options.path the SQLite file; held exclusively until `close`
  * @param options.signingKey the writer's Ed25519 private key, for batches
+ * @param options.limitBytes what the file may grow to; beyond it a commit fails with SQLITE_FULL
  * @throws when the file is damaged, in use by another process, or cannot be made durable
  */
-export function createLedgerStore(options: { path: string; signingKey: KeyObject }) {
+export function createLedgerStore(options: {
+  path: string;
+  signingKey: KeyObject;
+  limitBytes: number | null;
+}) {
   const db = openDurableDatabase(options.path, { exclusive: true });
+  if (options.limitBytes !== null) limitFile(db, options.limitBytes);
   const sql = prepareStatements(db);
   const streams = new Map<number, Stream>();
 
@@ -77,6 +84,8 @@ export function createLedgerStore(options: { path: string; signingKey: KeyObject
     const checked = UnchainedRecord.safeParse(entry.record);
     if (!checked.success) return refused(describe(checked.error));
     const record = checked.data;
+    const fault = foreignFault(record, head);
+    if (fault) return refused(fault);
     let chained: ReturnType<typeof chainRecord>;
     try {
       chained = chainRecord(head, record);
@@ -151,15 +160,9 @@ export function createLedgerStore(options: { path: string; signingKey: KeyObject
       return [];
     }
     const head = heads.get(item.streamNo) ?? streamOf(item.streamNo).head;
-    const result = appendGiven(head, item);
+    const result = append(head, item.streamNo, item);
     if (result.ok) heads.set(item.streamNo, result.head);
     return [result];
-  }
-
-  function appendGiven(head: ChainHead, entry: LedgerEntry) {
-    const type = (entry.record as { type?: unknown } | null)?.type;
-    if (type === 'epoch_start') return refused('only the ledger starts an epoch');
-    return append(head, entry.streamNo, entry);
   }
 
   function markShipped(streamNo: number, position: ShippedPosition): void {
@@ -212,6 +215,21 @@ export function createLedgerStore(options: { path: string; signingKey: KeyObject
   }
 
   return { openStream, commitGroup, nextBatch, close: () => db.close() };
+}
+
+function limitFile(db: Database, limitBytes: number): void {
+  const pageSize = db.pragma('page_size', { simple: true }) as number;
+  db.pragma(`max_page_count = ${Math.max(1, Math.floor(limitBytes / pageSize))}`);
+}
+
+/** What the control plane would not take from a data plane would hold up the stream for ever. */
+function foreignFault(record: UnchainedRecord, head: ChainHead): string | null {
+  if ((record.type === 'epoch_start') !== (head.seq === 0))
+    return 'only the ledger starts an epoch';
+  if (record.type === 'admin_action' && record.actor.role !== 'data_plane') {
+    return 'no administrator acts on a data plane';
+  }
+  return record.timestamp < '1970' ? 'its time is before 1970' : null;
 }
 
 function verifyRow(

@@ -22,8 +22,7 @@ type GroupMessage = Extract<LedgerMessage, { op: 'append' | 'shipped' }>;
 
 if (!parentPort) throw new Error('ledger-worker runs as a worker thread only');
 const port = parentPort;
-const { path, signingKey } = workerData as LedgerWorkerData;
-const store = createLedgerStore({ path, signingKey });
+const store = openStore(workerData as LedgerWorkerData);
 
 port.on('message', (first: LedgerMessage) => {
   const messages = [first, ...takeWaiting(first)];
@@ -47,6 +46,16 @@ port.on('message', (first: LedgerMessage) => {
   if (messages.some((message) => message.op === 'close')) port.close();
 });
 port.postMessage([{ op: 'answer', id: 0, value: null }] satisfies LedgerAnswer[]);
+
+function openStore(data: LedgerWorkerData) {
+  try {
+    return createLedgerStore(data);
+  } catch (error) {
+    // An error of SQLite loses its message on its way out of the thread.
+    port.postMessage(failed([], error));
+    throw error;
+  }
+}
 
 function takeWaiting(first: LedgerMessage): LedgerMessage[] {
   const waiting: LedgerMessage[] = [];

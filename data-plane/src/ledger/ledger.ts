@@ -98,7 +98,8 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   const now = options.now ?? Date.now;
   const path = join(options.dataDir, LEDGER_FILE);
   const maxPending = options.maxPendingRecords ?? DEFAULT_MAX_PENDING_RECORDS;
-  const workerData: LedgerWorkerData = { path, signingKey: options.signingKey };
+  const limitBytes = options.limitBytes ?? null;
+  const workerData: LedgerWorkerData = { path, signingKey: options.signingKey, limitBytes };
   const worker = spawnWorker(import.meta.url, 'ledger-worker', { workerData });
 
   const streams = new Map<string, OpenedStream & { stream: string }>();
@@ -120,7 +121,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   const disk = createDiskWatermark({
     readUsedShare:
       options.readUsedShare ??
-      (() => readUsedShare(options.dataDir, [path, `${path}-wal`], options.limitBytes ?? null)),
+      (() => readUsedShare(options.dataDir, [path, `${path}-wal`], limitBytes)),
     intervalMs: options.diskCheckMs ?? DISK_CHECK_MS,
     onChange: reportDisk,
   });

@@ -1,0 +1,344 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isBatchSignedBy } from '@governance/shared/audit-batch';
+import { type ChainPosition, GENESIS_HASH, verifyLink } from '@governance/shared/hash-chain';
+import { uuidv7 } from '@governance/shared/ids';
+import { parseRecord } from '@governance/shared/ledger-record';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDurableDatabase } from '../storage/durable-database.ts';
+import { LedgerDamagedError } from './ledger-error.ts';
+import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
+import { aDecision, anAlert, anOutcome } from './test-records.ts';
+
+const { privateKey: signingKey } = generateKeyPairSync('ed25519');
+const tenantId = uuidv7();
+const stream = uuidv7();
+const timestamp = '2026-01-02T03:04:05.000Z';
+let folder: string;
+let path: string;
+let store: LedgerStore | null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  path = join(folder, 'data-plane.db');
+  store = null;
+});
+
+afterEach(() => {
+  store?.close();
+  rmSync(folder, { recursive: true });
+});
+
+function boot(of = stream) {
+  store?.close();
+  store = createLedgerStore({ path, signingKey, limitBytes: null });
+  const opened = store.openStream({ tenantId, stream: of, writerVersion: '1.0.0', timestamp });
+  return { store, ...opened };
+}
+
+/** All records of all streams as they lie on disk, with what a verifier says of each stream. */
+function readDisk() {
+  store?.close();
+  store = null;
+  const db = new Database(path);
+  const rows = db
+    .prepare<[], { stream_no: number; hash: Buffer; bytes: Buffer }>(
+      'SELECT stream_no, hash, bytes FROM records ORDER BY stream_no, epoch, seq',
+    )
+    .all();
+  db.close();
+  const heads = new Map<number, ChainPosition>();
+  const breaks: unknown[] = [];
+  const records = rows.map((row) => {
+    const record = parseRecord(row.bytes);
+    const previous = record.type === 'epoch_start' ? record.previous : undefined;
+    const link = { ...record, previous, bytes: row.bytes };
+    const { after, broken } = verifyLink(
+      heads.get(row.stream_no) ?? null,
+      link,
+      row.hash.toString('hex'),
+    );
+    heads.set(row.stream_no, after);
+    if (broken) breaks.push(broken);
+    return record;
+  });
+  return { records, breaks };
+}
+
+describe('the ledger file', () => {
+  it('is opened in WAL with synchronous=FULL, also when it exists already', () => {
+    for (let i = 0; i < 2; i++) {
+      const db = openDurableDatabase(path, { exclusive: true });
+      expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
+      expect(db.pragma('synchronous', { simple: true })).toBe(2);
+      db.close();
+    }
+  });
+
+  it('cannot be opened by a second writer', () => {
+    boot();
+    expect(() => openDurableDatabase(path, { exclusive: true, busyTimeoutMs: 10 })).toThrow(
+      expect.objectContaining({ code: 'SQLITE_BUSY' }),
+    );
+  });
+
+  it('is not opened when a newer version wrote it', () => {
+    boot().store.close();
+    store = null;
+    const db = new Database(path);
+    db.pragma('user_version = 99');
+    db.close();
+    expect(() => createLedgerStore({ path, signingKey, limitBytes: null })).toThrow(
+      'newer version',
+    );
+  });
+});
+
+describe('a stream', () => {
+  it('starts an epoch at each boot that names the end of the one before', () => {
+    const first = boot();
+    first.store.commitGroup([{ streamNo: first.streamNo, record: aDecision(), salt: null }]);
+    expect(first.epoch).toBe(1);
+    expect(boot().epoch).toBe(2);
+    expect(boot().epoch).toBe(3);
+    const { records, breaks } = readDisk();
+    expect(breaks).toEqual([]);
+    const starts = records.filter((record) => record.type === 'epoch_start');
+    expect(starts).toMatchObject([
+      { epoch: 1, previous: null, reason: 'created', prev_hash: GENESIS_HASH },
+      { epoch: 2, previous: { epoch: 1, last_seq: 2 }, reason: 'boot' },
+      // The decision of epoch 1 was never answered: epoch 2 also says so.
+      { epoch: 3, previous: { epoch: 2, last_seq: 2 }, reason: 'boot' },
+    ]);
+  });
+
+  it('is opened once a process, however often it is asked for', () => {
+    const first = boot();
+    const again = first.store.openStream({ tenantId, stream, writerVersion: '2', timestamp });
+    expect(again).toEqual({
+      streamNo: first.streamNo,
+      epoch: 1,
+      outcomesUnknown: 0,
+    });
+    expect(readDisk().records).toHaveLength(1);
+  });
+
+  it('records outcome_unknown for exactly the allowed calls that were under way', () => {
+    const { store: writer, streamNo } = boot();
+    const decisions = ['allow', 'allow', 'deny', 'escalate', 'dlp_block', 'allow'] as const;
+    const made = decisions.map((policy_result, i) => aDecision({ policy_result, id: uuidv7(i) }));
+    writer.commitGroup(made.map((record) => ({ streamNo, record, salt: null })));
+    const [answered, open, , , , openToo] = made;
+    const outcome = anOutcome(answered?.id ?? '');
+    writer.commitGroup([{ streamNo, record: outcome, salt: null }]);
+    expect(boot().outcomesUnknown).toBe(2);
+    expect(boot().outcomesUnknown).toBe(0);
+    const unknown = readDisk().records.filter(
+      (record) => record.type === 'outcome' && record.outcome === 'outcome_unknown',
+    );
+    expect(unknown).toMatchObject([
+      { event_id: open?.id, epoch: 2, latency_ms: null },
+      { event_id: openToo?.id, epoch: 2 },
+    ]);
+  });
+
+  it('refuses to go on from a damaged end', () => {
+    const { store: writer, streamNo } = boot();
+    writer.commitGroup([{ streamNo, record: aDecision(), salt: null }]);
+    writer.close();
+    store = null;
+    const db = new Database(path);
+    db.exec(`UPDATE records SET bytes = CAST(replace(bytes, 'read_file', 'rm_file_x') AS BLOB)`);
+    db.close();
+    const reopened = createLedgerStore({ path, signingKey, limitBytes: null });
+    store = reopened;
+    const open = () => reopened.openStream({ tenantId, stream, writerVersion: '1.0.0', timestamp });
+    expect(open).toThrow(LedgerDamagedError);
+  });
+});
+
+describe('a group', () => {
+  it('keeps a poison record out and the others in', () => {
+    const { store: writer, streamNo } = boot();
+    const decision = aDecision();
+    const poison: unknown[] = [
+      { ...decision, target: 'a\ud800' },
+      { ...decision, target: 'a\u0000' },
+      { ...decision, latency_ms: null },
+      { ...decision, extra: 1 },
+      { ...decision, id: 'no-uuid' },
+      { ...decision, timestamp: '1969-12-31T23:59:59.999Z' },
+      { ...decision, dlp_findings: [{ severity: 'low', text: '\udfff' }] },
+      { ...decision, policy_reason: 'x'.repeat(300_000) },
+      { ...anAlert(), type: 'epoch_start' },
+      { type: 'admin_action' },
+      null,
+      'text',
+      [],
+    ];
+    const items = poison.flatMap((record) => [
+      { streamNo, record: anAlert(), salt: null },
+      { streamNo, record, salt: null },
+    ]);
+    const results = writer.commitGroup([
+      ...items,
+      { streamNo, record: decision, salt: { eventId: decision.id, salt: Buffer.of(1) } },
+    ]);
+    expect(results.map((result) => result.ok)).toEqual([
+      ...poison.flatMap(() => [true, false]),
+      true,
+    ]);
+    const { records, breaks } = readDisk();
+    expect(breaks).toEqual([]);
+    expect(records).toHaveLength(1 + poison.length + 1);
+  });
+
+  it('keeps the salt of an event beside the chain, once', () => {
+    const { store: writer, streamNo } = boot();
+    const decision = aDecision();
+    const entry = {
+      streamNo,
+      record: decision,
+      salt: { eventId: decision.id, salt: Buffer.of(7) },
+    };
+    expect(writer.commitGroup([entry, entry])).toMatchObject([
+      { ok: true },
+      { ok: false, reason: 'the event has a salt already' },
+    ]);
+    writer.close();
+    store = null;
+    const db = new Database(path);
+    const salts = db
+      .prepare('SELECT hex(event_id) AS id, hex(salt) AS salt FROM event_salts')
+      .all();
+    const chained = db.prepare(`SELECT instr(bytes, x'07') AS at FROM records`).pluck().all();
+    db.close();
+    expect(salts).toEqual([{ id: decision.id.replaceAll('-', '').toUpperCase(), salt: '07' }]);
+    expect(chained).toEqual([0, 0]);
+  });
+
+  it('leaves nothing behind when its commit fails, and the next one follows what is stored', () => {
+    const { store: writer, streamNo } = boot();
+    const good = { streamNo, record: anAlert(), salt: null };
+    writer.commitGroup([good]);
+    expect(() => writer.commitGroup([good, { ...good, streamNo: 99 }])).toThrow('not open');
+    expect(writer.commitGroup([good])).toMatchObject([{ ok: true, seq: 3 }]);
+    expect(readDisk()).toMatchObject({ breaks: [], records: { length: 3 } });
+  });
+});
+
+describe('batches', () => {
+  it('are signed, consecutive and of one epoch, and go on behind what was shipped', () => {
+    const first = boot();
+    const append = (to: ReturnType<typeof boot>, count: number) =>
+      to.store.commitGroup(
+        Array.from({ length: count }, () => ({
+          streamNo: to.streamNo,
+          record: anAlert(),
+          salt: null,
+        })),
+      );
+    append(first, 6);
+    const second = boot();
+    append(second, 2);
+    const publicKey = createPublicKey(signingKey);
+    const shipped: string[] = [];
+    let expectedPrevious = GENESIS_HASH;
+    for (;;) {
+      const batch = second.store.nextBatch(second.streamNo, 4);
+      if (!batch) break;
+      const { header } = batch;
+      shipped.push(`${header.epoch}:${header.first_seq}-${header.last_seq}`);
+      expect(isBatchSignedBy(publicKey, header, batch.signature)).toBe(true);
+      expect(header.prev_head).toBe(expectedPrevious);
+      expect(batch.lengths.reduce((sum, length) => sum + length, 0)).toBe(batch.bytes.length);
+      expect(parseRecord(batch.bytes.subarray(0, batch.lengths[0])).seq).toBe(header.first_seq);
+      expectedPrevious = header.head;
+      const position = { epoch: header.epoch, seq: header.last_seq, head: header.head };
+      second.store.commitGroup([{ streamNo: second.streamNo, shipped: position }]);
+    }
+    expect(shipped).toEqual(['1:1-4', '1:5-7', '2:1-3']);
+    const third = boot();
+    expect(third.store.nextBatch(third.streamNo, 4)?.header).toMatchObject({
+      epoch: 3,
+      first_seq: 1,
+    });
+  });
+
+  it('never sign what is no longer what was chained', () => {
+    const { store: writer, streamNo } = boot();
+    const records = Array.from({ length: 80 }, () => ({ streamNo, record: anAlert(), salt: null }));
+    writer.commitGroup(records);
+    writer.close();
+    store = null;
+    const db = new Database(path);
+    db.exec(
+      `UPDATE records SET bytes = CAST(replace(bytes, 'high', 'none') AS BLOB) WHERE seq = 5`,
+    );
+    db.close();
+    const reopened = boot();
+    expect(() => reopened.store.nextBatch(reopened.streamNo, 500)).toThrow(LedgerDamagedError);
+  });
+});
+
+describe('a model of the ledger', () => {
+  // What was acknowledged is stored; each (stream, epoch, seq) once; every stream verifies.
+  it('holds for any order of groups, streams, poison and boots', () => {
+    const streams = [uuidv7(), uuidv7()] as const;
+    const record = fc.record({ stream: fc.nat(1), poison: fc.boolean() });
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.array(record, { minLength: 1, maxLength: 6 }) },
+      { weight: 1, arbitrary: fc.constant('boot' as const) },
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+        rmSync(path, { force: true });
+        const acknowledged: string[] = [];
+        let writers = streams.map((id) => bootBoth(id));
+        for (const now of steps) {
+          if (now === 'boot') {
+            store?.close();
+            store = null;
+            writers = streams.map((id) => bootBoth(id));
+            continue;
+          }
+          const given = now.map(({ stream: of, poison }) => {
+            const title = poison ? 'a\ud800' : 'fine';
+            return { of, record: anAlert({ title }) };
+          });
+          const items = given.map(({ of, record }) => ({
+            streamNo: writers[of]?.streamNo ?? 0,
+            record,
+            salt: null,
+          }));
+          const results = store?.commitGroup(items) ?? [];
+          for (const [index, result] of results.entries()) {
+            expect(result.ok).toBe(!now[index]?.poison);
+            const { of, record } = given[index] as (typeof given)[number];
+            const { epoch } = writers[of] as (typeof writers)[number];
+            if (result.ok) acknowledged.push(`${streams[of]}/${epoch}/${result.seq}/${record.id}`);
+          }
+        }
+        const { records, breaks } = readDisk();
+        expect(breaks).toEqual([]);
+        const alerts = records.filter((stored) => stored.type === 'alert');
+        const stored = alerts.map(
+          ({ stream, epoch, seq, id }) => `${stream}/${epoch}/${seq}/${id}`,
+        );
+        expect(stored.sort()).toEqual(acknowledged.sort());
+        const places = records.map(({ stream, epoch, seq }) => `${stream}/${epoch}/${seq}`);
+        expect(new Set(places).size).toBe(places.length);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  function bootBoth(id: string) {
+    store ??= createLedgerStore({ path, signingKey, limitBytes: null });
+    return store.openStream({ tenantId, stream: id, writerVersion: '1.0.0', timestamp });
+  }
+});
