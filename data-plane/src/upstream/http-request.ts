@@ -21,7 +21,7 @@ export interface HttpRequestHooks {
   /** The request was given up before the server answered. */
   abandon(): void;
   /** The HTTP exchange has ended. */
-  done(exchange: HttpExchange): void;
+  done(request: HttpRequest): void;
 }
 
 export class HttpRequest implements ExchangeSink {
@@ -72,7 +72,7 @@ export class HttpRequest implements ExchangeSink {
   }
 
   onEnd(status: number, error: UpstreamFailure | null): void {
-    this.#hooks.done(this.exchange);
+    this.#hooks.done(this);
     if (this.isOver) return;
     this.#finish();
     if (error !== null) this.#reject(error);
@@ -98,10 +98,18 @@ export class HttpRequest implements ExchangeSink {
     }
   }
 
+  /** Ends the request because its session ends. */
+  abort(): void {
+    this.exchange.abort();
+    if (this.isOver) return;
+    this.#finish();
+    this.#reject(new UpstreamFailure('unreachable', 'the session was closed'));
+  }
+
   #giveUp(kind: 'timeout' | 'cancelled', message: string): void {
     if (this.isOver) return;
     this.#finish();
-    this.#hooks.done(this.exchange);
+    this.#hooks.done(this);
     this.exchange.abort();
     this.#hooks.abandon();
     this.#reject(new UpstreamFailure(kind, message));

@@ -55,6 +55,8 @@ const NO_EXCHANGE: UpstreamExchange = {
 };
 
 const CLOSE_TIMEOUT_MS = 2000;
+/** For what has no answer that anyone waits for. */
+const QUIET_TIMEOUT_MS = 10_000;
 const MAX_RELISTEN_MS = 30_000;
 
 export class HttpUpstreamSession implements UpstreamSession {
@@ -62,7 +64,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   readonly #origin: string;
   readonly #path: string;
   readonly #host: string;
-  readonly #running = new Set<HttpExchange>();
+  readonly #running = new Set<{ abort(): void }>();
   #state: OpenState | null = null;
   #opening: Promise<OpenState> | null = null;
   #nextId = 1;
@@ -125,22 +127,7 @@ export class HttpUpstreamSession implements UpstreamSession {
     const state = this.#state;
     this.#state = null;
     if (state === null || state.sessionId === null) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => exchange.abort(), CLOSE_TIMEOUT_MS);
-      const timeout = setTimeout(resolve, CLOSE_TIMEOUT_MS);
-      const exchange = new HttpExchange(
-        {
-          onMessage: () => undefined,
-          onEnd: () => {
-            clearTimeout(timer);
-            clearTimeout(timeout);
-            resolve();
-          },
-        },
-        this.#options.limits.messageBytes,
-      );
-      this.#dispatch(this.#options.dispatcher, 'DELETE', state.headers, null, exchange);
-    });
+    await this.#sendQuietly('DELETE', state, null, CLOSE_TIMEOUT_MS);
   }
 
   #open(): Promise<OpenState> {
@@ -217,7 +204,7 @@ export class HttpUpstreamSession implements UpstreamSession {
       done: (ended) => this.#running.delete(ended),
     });
     if (!pending.isOver) {
-      this.#running.add(pending.exchange);
+      this.#running.add(pending);
       const text = requestText(id, request);
       this.#dispatch(dispatcher, 'POST', state.headers, text, pending.exchange);
     }
@@ -226,24 +213,32 @@ export class HttpUpstreamSession implements UpstreamSession {
 
   /** Sends what has no answer: notifications and answers. Never rejects. */
   #post(state: OpenState, text: string): Promise<void> {
+    return this.#sendQuietly('POST', state, text, QUIET_TIMEOUT_MS);
+  }
+
+  #sendQuietly(
+    method: 'POST' | 'DELETE',
+    { headers }: OpenState,
+    body: string | null,
+    timeoutMs: number,
+  ): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        exchange.abort();
+      const finish = () => {
+        clearTimeout(timer);
+        this.#running.delete(running);
         resolve();
-      }, this.#options.limits.timeoutMs);
-      const exchange = new HttpExchange(
-        {
-          onMessage: () => undefined,
-          onEnd: () => {
-            clearTimeout(timer);
-            this.#running.delete(exchange);
-            resolve();
-          },
+      };
+      const sink = { onMessage: () => undefined, onEnd: finish };
+      const exchange = new HttpExchange(sink, this.#options.limits.messageBytes);
+      const running = {
+        abort: () => {
+          exchange.abort();
+          finish();
         },
-        this.#options.limits.messageBytes,
-      );
-      this.#running.add(exchange);
-      this.#dispatch(this.#options.dispatcher, 'POST', state.headers, text, exchange);
+      };
+      const timer = setTimeout(running.abort, timeoutMs);
+      this.#running.add(running);
+      this.#dispatch(this.#options.dispatcher, method, headers, body, exchange);
     });
   }
 

@@ -108,6 +108,8 @@ export class StdioUpstreamSession implements UpstreamSession {
     const timer = setTimeout(() => signal(child, 'SIGKILL'), KILL_AFTER_MS);
     await exited;
     clearTimeout(timer);
+    // What it started and left behind.
+    signal(child, 'SIGKILL');
   }
 
   async #start(): Promise<UpstreamInfo> {
@@ -156,6 +158,7 @@ export class StdioUpstreamSession implements UpstreamSession {
     const ended = (why: string) => {
       if (this.#child !== child) return;
       log.info({ server: name, why }, 'a stdio MCP server ended');
+      signal(child, 'SIGKILL');
       this.#fail(new UpstreamFailure('unreachable', `the process ended (${why})`));
     };
     child.on('error', (error) => ended(error.message));
