@@ -3,12 +3,15 @@ import type { Database } from 'better-sqlite3';
 
 const VERSION = 1;
 
-// `digest` covers tenant, kind, key and value: SQLite has no page checksums, and a flipped bit in
-// a fact must not become a permission. `agents` holds what is looked up or counted by SQL.
+// SQLite has no page checksums, and a flipped bit must not become a permission: `digest` covers a
+// fact's tenant, kind, key and value; `seal` covers the cursor and all digests of the tenant, so
+// that a fact that is lost, or entries that are skipped, show as well. `agents` holds what is looked
+// up or counted by SQL.
 const SCHEMA = `
 CREATE TABLE tenants (
   tenant_id TEXT PRIMARY KEY,
-  cursor INTEGER NOT NULL DEFAULT 0
+  cursor INTEGER NOT NULL,
+  seal BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE facts (
   tenant_id TEXT NOT NULL,
@@ -41,14 +44,18 @@ export function prepareStatements(db: Database) {
   if (version > VERSION) throw new Error(`the replica was written by a newer version (${version})`);
   if (version === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
   return {
-    readCursor: db
-      .prepare<[string], number>('SELECT cursor FROM tenants WHERE tenant_id = ?')
-      .pluck(),
-    insertTenant: db.prepare<[string]>('INSERT OR IGNORE INTO tenants (tenant_id) VALUES (?)'),
+    findTenant: db.prepare<[string], { cursor: number; seal: Buffer }>(
+      'SELECT cursor, seal FROM tenants WHERE tenant_id = ?',
+    ),
+    putTenant: db.prepare<[string, number, Buffer]>(
+      'INSERT OR REPLACE INTO tenants VALUES (?, ?, ?)',
+    ),
+    readFacts: db.prepare<[string], { kind: string; key: string; value: string }>(
+      'SELECT kind, key, value FROM facts WHERE tenant_id = ?',
+    ),
     deleteTenant: db.prepare<[string]>('DELETE FROM tenants WHERE tenant_id = ?'),
     deleteTenantFacts: db.prepare<[string]>('DELETE FROM facts WHERE tenant_id = ?'),
     deleteTenantAgents: db.prepare<[string]>('DELETE FROM agents WHERE tenant_id = ?'),
-    setCursor: db.prepare<[number, string]>('UPDATE tenants SET cursor = ? WHERE tenant_id = ?'),
     findFact: db.prepare<[string, string, string], FactRow>(
       'SELECT value, digest FROM facts WHERE tenant_id = ? AND kind = ? AND key = ?',
     ),

@@ -7,7 +7,6 @@
  * then unknown, a role that is unknown makes its agents unknown (a policy may deny by role), and a
  * kill switch that cannot be read is engaged. Proven by replica.test.ts.
  */
-import { hash, timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -24,6 +23,7 @@ import { z } from 'zod';
 import type { Replica, ReplicaAgent } from '../contracts.ts';
 import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
 import { createProgressWaiters } from '../storage/progress-waiters.ts';
+import { DigestSet, factDigest } from './fact-seal.ts';
 import { prepareStatements } from './replica-schema.ts';
 
 export const REPLICA_FILE = 'replica.db';
@@ -73,6 +73,7 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
   const { db, sql } = openReplica(join(options.dataDir, REPLICA_FILE));
   /** Of the tenants served by this process. */
   const cursors = new Map<string, number>();
+  const sums = new Map<string, DigestSet>();
   const deployments = new Map<string, string>();
   const agents = new LRUCache<string, ReplicaAgent>({ max: options.cachedAgents ?? CACHED_AGENTS });
   const clients = new LRUCache<string, { tenantId: string; agentId: string }>({
@@ -89,7 +90,7 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
       options.onRefused({ tenantId, kind, key, reason });
       return { state: 'refused' as const };
     };
-    if (!timingSafeEqual(row.digest, digestOf(tenantId, kind, key, row.value))) {
+    if (!row.digest.equals(factDigest(tenantId, kind, key, row.value))) {
       return refuse('the stored fact is damaged');
     }
     if (row.value === REFUSED) return { state: 'refused' as const };
@@ -174,33 +175,39 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     const entries = FeedEntries.parse(given).filter((entry) => entry.seq > current);
     const next = Math.max(current, cursor, ...entries.map((entry) => entry.seq));
     if (next === current) return;
+    const sum = sums.get(tenantId)?.copy() ?? new DigestSet();
     const refused = db
       .transaction(() => {
-        const refusals = entries.map((entry) => store(tenantId, entry));
-        sql.setCursor.run(next, tenantId);
+        const refusals = entries.map((entry) => store(tenantId, entry, sum));
+        sql.putTenant.run(tenantId, next, sum.seal(tenantId, next));
         return refusals.filter((refusal) => refusal !== null);
       })
       .immediate();
     // Only what is on disk may be seen.
     for (const entry of entries) invalidate(tenantId, entry);
     cursors.set(tenantId, next);
+    sums.set(tenantId, sum);
     waiters.reached(tenantId, next);
     for (const refusal of refused) options.onRefused(refusal);
   }
 
-  function store(tenantId: string, entry: FeedEntry): RefusedFact | null {
+  function store(tenantId: string, entry: FeedEntry, sum: DigestSet): RefusedFact | null {
     const { kind, key, value } = entry;
     if (kind === 'agent') sql.deleteAgent.run(tenantId, key);
+    const before = sql.findFact.get(tenantId, kind, key);
+    if (before) sum.toggle(before.digest);
     sql.deleteFact.run(tenantId, kind, key);
     if (value === null || value === undefined) return null;
-    const reason = storeValue(tenantId, kind, key, value);
-    if (reason === null) return null;
-    put(tenantId, kind, key, REFUSED);
-    return { tenantId, kind, key, reason };
+    const reason = check(tenantId, kind, key, value);
+    const text = reason === null ? JSON.stringify(value) : REFUSED;
+    const digest = factDigest(tenantId, kind, key, text);
+    sql.putFact.run(tenantId, kind, key, text, digest);
+    sum.toggle(digest);
+    return reason === null ? null : { tenantId, kind, key, reason };
   }
 
-  /** @returns why the fact is refused, null when it was stored */
-  function storeValue(tenantId: string, kind: string, key: string, value: unknown): string | null {
+  /** Enters an agent among those looked up. @returns why the fact is refused, null when it is not */
+  function check(tenantId: string, kind: string, key: string, value: unknown): string | null {
     // A kind that only a newer version knows is kept for it.
     if (isKnownKind(kind)) {
       const parsed = FACTS[kind].safeParse(value);
@@ -219,12 +226,7 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
         agent.kill_released_generation,
       );
     }
-    put(tenantId, kind, key, JSON.stringify(value));
     return null;
-  }
-
-  function put(tenantId: string, kind: string, key: string, value: string): void {
-    sql.putFact.run(tenantId, kind, key, value, digestOf(tenantId, kind, key, value));
   }
 
   function invalidate(tenantId: string, { kind, key }: FeedEntry): void {
@@ -246,6 +248,35 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     agents.delete(cacheKey);
   }
 
+  /** What is kept of a tenant; undefined when nothing is, or when it is not what was stored. */
+  function readTenant(tenantId: string) {
+    const row = sql.findTenant.get(tenantId);
+    if (!row) return undefined;
+    const sum = new DigestSet();
+    for (const { kind, key, value } of sql.readFacts.iterate(tenantId)) {
+      sum.toggle(factDigest(tenantId, kind, key, value));
+    }
+    if (sum.seal(tenantId, row.cursor).equals(row.seal)) return { cursor: row.cursor, sum };
+    options.onRefused({ tenantId, kind: '*', key: '*', reason: 'the stored facts are damaged' });
+    return undefined;
+  }
+
+  /** Begins with nothing: until the feed was read again, no agent of the tenant is known. */
+  function beginTenant(tenantId: string) {
+    const sum = new DigestSet();
+    db.transaction(() => {
+      eraseTenant(tenantId);
+      sql.putTenant.run(tenantId, 0, sum.seal(tenantId, 0));
+    }).immediate();
+    return { cursor: 0, sum };
+  }
+
+  function eraseTenant(tenantId: string): void {
+    sql.deleteTenantFacts.run(tenantId);
+    sql.deleteTenantAgents.run(tenantId);
+    sql.deleteTenant.run(tenantId);
+  }
+
   function forgetTenant(tenantId: string): void {
     for (const cacheKey of agents.keys()) {
       if (cacheKey.startsWith(`${tenantId}/`)) forgetAgent(cacheKey);
@@ -257,6 +288,7 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
       if (cacheKey.startsWith(`${tenantId}/`)) singles.delete(cacheKey);
     }
     cursors.delete(tenantId);
+    sums.delete(tenantId);
     deployments.delete(tenantId);
     waiters.drop(tenantId);
   }
@@ -279,16 +311,14 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     apply,
     waitFor: waiters.wait,
     addTenant: (tenantId, deploymentId) => {
-      sql.insertTenant.run(tenantId);
       deployments.set(tenantId, deploymentId);
-      cursors.set(tenantId, sql.readCursor.get(tenantId) ?? 0);
+      if (cursors.has(tenantId)) return;
+      const { cursor, sum } = readTenant(tenantId) ?? beginTenant(tenantId);
+      cursors.set(tenantId, cursor);
+      sums.set(tenantId, sum);
     },
     removeTenant: (tenantId) => {
-      db.transaction(() => {
-        sql.deleteTenantFacts.run(tenantId);
-        sql.deleteTenantAgents.run(tenantId);
-        sql.deleteTenant.run(tenantId);
-      }).immediate();
+      db.transaction(() => eraseTenant(tenantId)).immediate();
       forgetTenant(tenantId);
     },
     close: () => {
@@ -327,10 +357,6 @@ function prepare(path: string) {
 
 function isKnownKind(kind: string): kind is FactKind {
   return Object.hasOwn(FACTS, kind);
-}
-
-function digestOf(tenantId: string, kind: string, key: string, value: string): Buffer {
-  return hash('sha256', `${tenantId}\n${kind}\n${key}\n${value}`, 'buffer');
 }
 
 function unique(items: string[]): string[] {
