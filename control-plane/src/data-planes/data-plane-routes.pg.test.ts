@@ -1,0 +1,265 @@
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { uuidv7 } from '@governance/shared/ids';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { testControlPlane } from '../../../tests/test-control-plane.ts';
+
+let now = new Date('2026-03-01T12:00:00.000Z');
+const { call, aTenantAdmin, superAdminToken, controlPlane, test } = await testControlPlane({
+  now: () => now,
+});
+
+let token: string;
+let tenantId: string;
+let scope: Awaited<ReturnType<typeof aTenantAdmin>>['scope'];
+beforeEach(async () => {
+  ({ token, scope } = await aTenantAdmin());
+  ({ tenantId } = scope);
+});
+
+const TOKENS = '/api/v1/admin/data-plane-tokens';
+
+async function issue(body: object = { label: 'Frankfurt', region: 'eu-central' }) {
+  const answer = await call(TOKENS, { token, body });
+  expect(answer.statusCode, answer.body).toBe(200);
+  return answer.json();
+}
+
+function publicKey(type: 'ed25519' | 'x25519') {
+  const { publicKey } =
+    type === 'ed25519' ? generateKeyPairSync('ed25519') : generateKeyPairSync('x25519');
+  return publicKey.export({ format: 'jwk' });
+}
+
+function aRequest() {
+  return {
+    signing_key: publicKey('ed25519') as { kty: 'OKP'; crv: 'Ed25519'; x: string },
+    sealing_key: publicKey('x25519') as { kty: 'OKP'; crv: 'X25519'; x: string },
+    region: 'eu-central',
+    version: '1.0.0',
+    label: 'local',
+  };
+}
+
+const register = async (request = aRequest()) =>
+  (await controlPlane.dataPlanes.registerLocalDataPlane(scope, request)).deployment_id;
+
+const aHeartbeat = (deploymentId: string, overrides: object = {}) => ({
+  deployment_id: deploymentId,
+  active_agent_count: 3,
+  proxy_rpm_1m: 12.5,
+  escalations_pending: 0,
+  opa_bundle_version: '7',
+  uptime_seconds: 60.5,
+  ...overrides,
+});
+
+const beat = (deploymentId: string, given: string | undefined, body?: object) =>
+  call(`/api/v1/data-planes/${deploymentId}/heartbeat`, {
+    ...(given === undefined ? {} : { token: given }),
+    body: body ?? aHeartbeat(deploymentId),
+  });
+
+async function auditActions(): Promise<string[]> {
+  const { rows } = await test.superuser.query(
+    `SELECT bytes FROM ledger_records WHERE tenant_id = $1 AND type = 'admin_action'
+     ORDER BY position`,
+    [tenantId],
+  );
+  return rows.map((row) => JSON.parse(row.bytes.toString()).action);
+}
+
+describe('a token', () => {
+  it('is issued with its plaintext this once', async () => {
+    const issued = await issue({ label: 'Frankfurt', region: 'eu-central', expires_days: 30 });
+    expect(issued).toEqual({
+      id: expect.any(String),
+      label: 'Frankfurt',
+      tenant_id: tenantId,
+      deployment_id: null,
+      region: 'eu-central',
+      created_at: '2026-03-01T12:00:00.000Z',
+      expires_at: '2026-03-31T12:00:00.000Z',
+      revoked_at: null,
+      token: expect.stringMatching(/^dpt_[A-Za-z0-9_-]{43}$/),
+    });
+    const { rows } = await test.superuser.query(
+      'SELECT token_hash FROM data_plane_tokens WHERE tenant_id = $1',
+      [tenantId],
+    );
+    const hash = createHash('sha256').update(issued.token).digest('hex');
+    expect(rows).toEqual([{ token_hash: hash }]);
+
+    const { token: _, ...record } = issued;
+    const list = await call(TOKENS, { token });
+    expect(list.json()).toEqual({ tokens: [record], total: 1 });
+    expect(await auditActions()).toEqual(['data_plane_token_issued']);
+  });
+
+  it('is issued by the tenant’s own administrators only', async () => {
+    const headers = { 'x-tenant-id': tenantId };
+    const body = { label: 'mine', region: 'eu' };
+    const answer = await call(TOKENS, { token: await superAdminToken(), body, headers });
+    expect(answer.statusCode).toBe(403);
+    expect((await call(TOKENS, { token })).json()).toEqual({ tokens: [], total: 0 });
+  });
+
+  it('is revoked at once, and once', async () => {
+    const issued = await issue();
+    const deploymentId = await register();
+    expect((await beat(deploymentId, issued.token)).statusCode).toBe(200);
+    const revoke = () => call(`${TOKENS}/${issued.id}`, { token, method: 'DELETE' });
+    const answer = await revoke();
+    expect(answer.statusCode).toBe(204);
+    expect(answer.body).toBe('');
+
+    const refused = await beat(deploymentId, issued.token);
+    expect(refused.statusCode).toBe(401);
+    expect(refused.json().detail).toContain('revoked');
+    const bundle = await call(`/api/v1/opa/bundle/${tenantId}`, { token: issued.token });
+    expect(bundle.statusCode).toBe(401);
+    const [listed] = (await call(TOKENS, { token })).json().tokens;
+    expect(listed.revoked_at).toBe(now.toISOString());
+
+    expect((await revoke()).statusCode).toBe(204);
+    expect(await auditActions()).toEqual([
+      'data_plane_token_issued',
+      'data_plane_registered',
+      'data_plane_token_revoked',
+    ]);
+  });
+
+  it('of another tenant is not found', async () => {
+    const issued = await issue();
+    const other = await aTenantAdmin();
+    const answers = [
+      await call(`${TOKENS}/${issued.id}`, { token: other.token, method: 'DELETE' }),
+      await call(`${TOKENS}/${uuidv7()}`, { token, method: 'DELETE' }),
+      await call(`${TOKENS}/none`, { token, method: 'DELETE' }),
+    ];
+    expect(answers.map((answer) => answer.statusCode)).toEqual([404, 404, 404]);
+    expect((await call(TOKENS, { token })).json().tokens[0].revoked_at).toBeNull();
+  });
+
+  it.each([
+    ['nothing', {}],
+    ['no label', { region: 'eu' }],
+    ['no time at all', { label: 'x', region: 'eu', expires_days: 0 }],
+    ['a part of a day', { label: 'x', region: 'eu', expires_days: 1.5 }],
+    ['days as text', { label: 'x', region: 'eu', expires_days: '30' }],
+    ['eternity', { label: 'x', region: 'eu', expires_days: 1e9 }],
+    ['a lone surrogate', { label: 'x\ud800', region: 'eu' }],
+    ['a list', []],
+  ])('is refused for %s', async (_, body) => {
+    const answer = await call(TOKENS, { token, body });
+    expect(answer.statusCode, answer.body).toBeGreaterThanOrEqual(400);
+    expect(answer.statusCode).toBeLessThan(500);
+    expect(answer.json().detail).toEqual(expect.any(String));
+  });
+});
+
+describe('a heartbeat', () => {
+  it('is received, and shows in the list of data planes', async () => {
+    const deploymentId = await register();
+    const before = await call('/api/v1/data-planes', { token });
+    expect(before.json()).toMatchObject({
+      total: 1,
+      data_planes: [{ deployment_id: deploymentId, status: 'registered', bundles_behind: null }],
+    });
+    const { token: planeToken } = await issue();
+    const answer = await beat(deploymentId, planeToken);
+    expect(answer.statusCode, answer.body).toBe(200);
+    expect(answer.json()).toEqual({ received: true, timestamp: now.toISOString() });
+    const { data_planes: planes } = (await call('/api/v1/data-planes', { token })).json();
+    expect(planes).toEqual([
+      {
+        deployment_id: deploymentId,
+        label: 'local',
+        region: 'eu-central',
+        version: '1.0.0',
+        status: 'online',
+        created_at: now.toISOString(),
+        last_heartbeat_at: now.toISOString(),
+        opa_bundle_version: '7',
+        bundles_behind: 0,
+        active_agent_count: 3,
+        proxy_rpm_1m: 12.5,
+        escalations_pending: 0,
+        uptime_seconds: 60.5,
+      },
+    ]);
+  });
+
+  it('that stays away shows as silence, and an old bundle as a lag', async () => {
+    const deploymentId = await register();
+    const { token: planeToken } = await issue();
+    await beat(deploymentId, planeToken);
+    const row = { digest: '', contentDigest: '', sourcesDigest: '', bytes: new Uint8Array() };
+    await controlPlane.db.inTenant(scope, async (tx) => {
+      for (const revision of [7n, 8n, 9n]) {
+        await tx.db.bundle.create({ data: { tenantId, revision, ...row } });
+      }
+    });
+    const began = now;
+    now = new Date(began.getTime() + 180_000);
+    const { data_planes: planes } = (await call('/api/v1/data-planes', { token })).json();
+    now = began;
+    expect(planes).toMatchObject([{ status: 'silent', bundles_behind: 2 }]);
+  });
+
+  it('needs a token that is good', async () => {
+    const deploymentId = await register();
+    const issued = await issue({ label: 'short', region: 'eu', expires_days: 1 });
+    const began = now;
+    const answers = [
+      await beat(deploymentId, undefined),
+      await beat(deploymentId, 'dpt_made-up'),
+      await beat(deploymentId, token),
+    ];
+    now = new Date(began.getTime() + 24 * 3_600_000);
+    answers.push(await beat(deploymentId, issued.token));
+    now = began;
+    expect(answers.map((answer) => answer.statusCode)).toEqual([401, 401, 401, 401]);
+    expect((await beat(deploymentId, issued.token)).statusCode).toBe(200);
+  });
+
+  it('of a data plane that the tenant does not have is not found', async () => {
+    const { token: planeToken } = await issue();
+    const other = await aTenantAdmin();
+    const foreign = await controlPlane.dataPlanes.registerLocalDataPlane(other.scope, aRequest());
+    for (const id of [uuidv7(), foreign.deployment_id, 'no-uuid']) {
+      expect((await beat(id, planeToken)).statusCode, id).toBe(404);
+    }
+  });
+
+  it('of another data plane than the token’s is not found', async () => {
+    const [mine, other] = [await register(), await register()];
+    const issued = await issue();
+    await test.superuser.query(
+      'UPDATE data_plane_tokens SET deployment_id = $1 WHERE tenant_id = $2',
+      [mine, tenantId],
+    );
+    expect((await beat(mine, issued.token)).statusCode).toBe(200);
+    expect((await beat(other, issued.token)).statusCode).toBe(404);
+  });
+
+  it.each([
+    ['another deployment_id', { deployment_id: uuidv7() }],
+    ['a negative count', { active_agent_count: -1 }],
+    ['half an agent', { active_agent_count: 1.5 }],
+    ['a rate that is a text', { proxy_rpm_1m: '12' }],
+    ['a version with a NUL', { opa_bundle_version: '7\u0000' }],
+    ['a missing field', { uptime_seconds: undefined }],
+  ])('with %s is refused', async (_, overrides) => {
+    const deploymentId = await register();
+    const { token: planeToken } = await issue();
+    const answer = await beat(deploymentId, planeToken, aHeartbeat(deploymentId, overrides));
+    expect(answer.statusCode, answer.body).toBe(422);
+  });
+
+  it('is small', async () => {
+    const deploymentId = await register();
+    const { token: planeToken } = await issue();
+    const body = aHeartbeat(deploymentId, { opa_bundle_version: 'x'.repeat(20_000) });
+    expect((await beat(deploymentId, planeToken, body)).statusCode).toBe(413);
+  });
+});
