@@ -81,7 +81,6 @@ export async function startStandalone(
     ]);
   }
   const log = createLog({ debug: config.debug });
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
 
   // The planes need each other: what the control plane waits for is the data plane made after it.
   const plane: { core?: Awaited<ReturnType<typeof createDataPlaneCore>> } = {};
@@ -97,6 +96,8 @@ export async function startStandalone(
     readiness: [{ name: 'data plane', check: checkDataPlane }],
   });
 
+  // With an embedded database it is there already, and open to the database's own user.
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const { version } = controlPlane;
   const coreMetrics = createCoreMetrics(registry);
   const core = await createDataPlaneCore({
@@ -128,8 +129,7 @@ export async function startStandalone(
   });
 
   async function serveTenant(tenantId: string): Promise<void> {
-    // The default tenant is made before the data plane is there, and served with the others below.
-    if (!plane.core) return;
+    if (!plane.core) throw new AppError('UNAVAILABLE', 'the data plane is starting');
     const request = plane.core.identity.registrationRequest({
       region: null,
       version,
@@ -175,7 +175,10 @@ export async function startStandalone(
 
   try {
     await controlPlane.start();
-    for (const tenantId of await controlPlane.tenants.listIds()) await serveTenant(tenantId);
+    for (const tenantId of await controlPlane.tenants.listIds()) {
+      // A tenant that this start made is served already.
+      if (!core.findDeploymentId(tenantId)) await serveTenant(tenantId);
+    }
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await stop();

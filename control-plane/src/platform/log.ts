@@ -21,6 +21,15 @@ export function createLog({ debug }: { debug: boolean }, destination?: Destinati
     redact: { paths: REDACTED, censor: '[secret]' },
     timestamp: pino.stdTimeFunctions.isoTime,
     base: undefined,
+    serializers: { err: showError },
   };
   return destination ? pino(options, destination) : pino(options);
+}
+
+/** What helps to mend it. A database error's own fields hold the whole connection. */
+function showError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message, stack, cause } = error;
+  const { code } = error as { code?: unknown };
+  return { name, message, code, stack, ...(cause ? { cause: showError(cause) } : {}) };
 }
