@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { proceed, type StepResult } from './calls.ts';
+import { enforcement } from './pipeline.ts';
+import { pipeline } from './pipeline-builder.ts';
+
+interface Raw {
+  n: number;
+}
+interface Known extends Raw {
+  who: string;
+}
+
+const identify = (call: Raw): StepResult<Known> => proceed({ ...call, who: 'agent' });
+const check = <C extends Known>(call: C): StepResult<C> => proceed(call);
+const deny = (): StepResult<never> => ({
+  kind: 'deny',
+  cause: 'policy',
+  message: 'no',
+  reasons: [],
+});
+
+describe('a pipeline', () => {
+  it('runs its steps in order and allows what the last one lets on', async () => {
+    const built = pipeline<Raw, object>().step('identify', identify).step('check', check);
+    expect(built.steps).toEqual(['identify', 'check']);
+    expect(await built.run({ n: 1 }, {})).toEqual({
+      verdict: 'allow',
+      step: 'check',
+      call: { n: 1, who: 'agent' },
+    });
+  });
+
+  it('does not compile in a wrong order', () => {
+    // @ts-expect-error check needs to know who calls
+    pipeline<Raw, object>().step('check', check<Known>);
+    // @ts-expect-error a step must not take away what is known
+    pipeline<Known, object>().step('forget', (): StepResult<Raw> => proceed({ n: 1 }));
+    expect(true).toBe(true);
+  });
+
+  it('can be extended without changing what it was', async () => {
+    const short = pipeline<Raw, object>().step('identify', identify);
+    const long = short.step('deny', deny);
+    expect((await short.run({ n: 1 }, {})).verdict).toBe('allow');
+    expect(await long.run({ n: 1 }, {})).toMatchObject({ verdict: 'deny', step: 'deny' });
+  });
+
+  it('allows nothing without steps', async () => {
+    expect((await pipeline<Raw, object>().run({ n: 1 }, {})).verdict).toBe('deny');
+  });
+
+  it('makes a denial that names the step of whatever is thrown', async () => {
+    type Fault = (call: Raw) => StepResult<Raw> | Promise<StepResult<Raw>>;
+    const faults: Fault[] = [
+      () => {
+        throw new Error('x');
+      },
+      () => {
+        throw 'a text';
+      },
+      () => {
+        throw undefined;
+      },
+      () => Promise.reject(new Error('x')),
+      () => Promise.reject(),
+      () => undefined as never,
+      () => null as never,
+      () => ({}) as never,
+      () => ({ kind: 'allow' }) as never,
+      () => Promise.resolve({ kind: 'permit' } as never),
+      // biome-ignore lint/suspicious/noThenProperty: exactly that is tested.
+      () => ({ then: 1 }) as never,
+    ];
+    const pass: Fault = (call) => proceed(call);
+    const passLater: Fault = async (call) => proceed(call);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(pass, passLater), { maxLength: 5 }),
+        fc.constantFrom(...faults),
+        fc.array(fc.constantFrom(pass, passLater, ...faults), { maxLength: 5 }),
+        async (before, fault, after) => {
+          let built = pipeline<Raw, object>();
+          for (const [i, step] of before.entries()) built = built.step(`before-${i}`, step);
+          built = built.step('broken', fault);
+          for (const [i, step] of after.entries()) built = built.step(`after-${i}`, step);
+          const judgement = await built.run({ n: 1 }, {});
+          expect(judgement).toMatchObject({ verdict: 'deny', step: 'broken' });
+          expect(judgement).toHaveProperty('error');
+        },
+      ),
+    );
+  });
+});
+
+it('has the steps of enforcement in the specified order', () => {
+  expect(enforcement.steps).toEqual(['authenticate', 'kill-switch', 'classify', 'policy']);
+});

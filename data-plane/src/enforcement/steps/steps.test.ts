@@ -1,0 +1,279 @@
+import type { PolicyOutcome, PolicyReason } from '@governance/policies/contract';
+import { uuidv7 } from '@governance/shared/ids';
+import { describe, expect, it, vi } from 'vitest';
+import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
+import type { AgentCall, ClassifiedCall, RawCall } from '../calls.ts';
+import { parseCredential } from '../credentials.ts';
+import { type AuthenticateDeps, authenticate } from './authenticate.ts';
+import { classify } from './classify.ts';
+import { checkKillSwitch } from './kill-switch.ts';
+import { evaluatePolicy } from './policy.ts';
+
+const TENANT = uuidv7();
+
+const anAgent = (over: Partial<ReplicaAgent> = {}): ReplicaAgent => ({
+  id: uuidv7(),
+  name: 'agent',
+  agent_type: 'test',
+  owner: 'tests',
+  status: 'active',
+  risk_score: 5,
+  risk_tier: 'low',
+  client_id: 'client',
+  // SHA-256 of "secret"
+  secret_hash: '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b',
+  credential_version: 2,
+  kill_released_generation: 0,
+  role_ids: [],
+  role_names: ['reader'],
+  permissions: ['*:read'],
+  resource_scopes: [],
+  ...over,
+});
+
+const aCall = (over: Partial<RawCall> = {}): RawCall => ({
+  id: uuidv7(),
+  arrivedAt: 0,
+  credential: parseCredential(`Basic ${Buffer.from('client:secret').toString('base64')}`),
+  audienceServerId: null,
+  serverId: 'files',
+  method: 'tools/call',
+  toolName: 'read_file',
+  args: { path: '/a' },
+  sessionId: null,
+  requesterId: 'user-1',
+  ...over,
+});
+
+const anAgentCall = (over: Partial<ReplicaAgent> = {}): AgentCall => ({
+  ...aCall(),
+  tenantId: TENANT,
+  agent: anAgent(over),
+});
+
+describe('authenticate', () => {
+  const agent = anAgent();
+  const deps = (over: Partial<AuthenticateDeps> = {}): AuthenticateDeps => ({
+    replica: {
+      findAgent: (tenantId, id) => (tenantId === TENANT && id === agent.id ? agent : undefined),
+      findClient: (id) => (id === agent.client_id ? { tenantId: TENANT, agent } : undefined),
+      cursor: () => 10,
+      waitFor: async () => false,
+    },
+    tokens: {
+      verify: () => ({
+        tenantId: TENANT,
+        agentId: agent.id,
+        credentialVersion: 2,
+        feedSeq: 10,
+        audiences: ['https://s/mcp/v1'],
+        validUntil: 0,
+        kid: 'k',
+        modulus: '',
+      }),
+    },
+    audience: 'https://s/mcp/v1',
+    onUnauthenticated: () => undefined,
+    ...over,
+  });
+  const bearer = aCall({ credential: parseCredential('Bearer a.b.c') });
+
+  it('finds the agent of a client secret and of a token', async () => {
+    for (const call of [aCall(), bearer]) {
+      expect(await authenticate(call, deps())).toMatchObject({
+        kind: 'continue',
+        call: { tenantId: TENANT, agent },
+      });
+    }
+  });
+
+  it.each(['client:wrong', 'client:', 'nobody:secret', ':'])('refuses %s', async (text) => {
+    const refused = vi.fn();
+    const credential = parseCredential(`Basic ${Buffer.from(text).toString('base64')}`);
+    const result = await authenticate(aCall({ credential }), deps({ onUnauthenticated: refused }));
+    expect(result).toMatchObject({ kind: 'deny', cause: 'unauthenticated', challenge: 'basic' });
+    expect(refused).toHaveBeenCalledOnce();
+  });
+
+  const token = deps().tokens.verify('', '');
+  it.each<[string, Partial<Exclude<typeof token, string>>]>([
+    ['another audience', { audiences: ['https://s'] }],
+    ['one server only', { audiences: ['https://s/mcp/v1/files'] }],
+    ['an unknown agent', { agentId: uuidv7() }],
+    ['another tenant', { tenantId: uuidv7() }],
+    ['a rotated credential', { credentialVersion: 1 }],
+    ['a position that the replica does not reach', { feedSeq: 11 }],
+  ])('refuses a token for %s', async (_what, over) => {
+    const verify = () => ({ ...(token as Exclude<typeof token, string>), ...over });
+    const result = await authenticate(bearer, deps({ tokens: { verify } }));
+    expect(result).toMatchObject({ kind: 'deny', cause: 'unauthenticated', challenge: 'bearer' });
+  });
+
+  it('looks the agent up again after the replica has caught up', async () => {
+    let isThere = false;
+    const base = deps();
+    const replica = {
+      ...base.replica,
+      cursor: () => 9,
+      findAgent: () => (isThere ? agent : undefined),
+      waitFor: async (_tenantId: string, seq: number, ms: number) => {
+        expect([seq, ms]).toEqual([10, 1000]);
+        isThere = true;
+        return true;
+      },
+    };
+    expect(await authenticate(bearer, deps({ replica }))).toMatchObject({ kind: 'continue' });
+  });
+});
+
+describe('checkKillSwitch', () => {
+  const released = { engaged: true, generation: 4, reason: null, changed_at: '' };
+  it.each<[string, Partial<ReplicaAgent>, typeof released | undefined, string]>([
+    ['an active agent', {}, undefined, 'continue'],
+    ['an active agent, the switch lifted', {}, { ...released, engaged: false }, 'continue'],
+    ['an agent released since', { kill_released_generation: 4 }, released, 'continue'],
+    ['an agent released from an older one', { kill_released_generation: 3 }, released, 'deny'],
+    ['an agent never released', {}, released, 'deny'],
+    ['a suspended agent', { status: 'suspended' }, undefined, 'deny'],
+    ['a deprovisioned agent', { status: 'deprovisioned' }, undefined, 'deny'],
+  ])('%s', (_what, over, killSwitch, kind) => {
+    const replica = { findKillSwitch: () => killSwitch };
+    const result = checkKillSwitch(anAgentCall(over), { replica });
+    expect(result.kind).toBe(kind);
+    if (result.kind === 'deny') expect(result.cause).toBe('barred');
+  });
+});
+
+const rules = (outcome: PolicyOutcome, seen: unknown[] = []): ActiveRules => ({
+  revision: 7,
+  digest: 'd',
+  settings: { tenant_id: TENANT, mcp_servers: {} },
+  engine: {
+    evaluate: (input) => {
+      seen.push(input);
+      return outcome;
+    },
+  },
+});
+
+describe('classify', () => {
+  it('says action and target under one snapshot of the rules', async () => {
+    const active = rules({ ok: false, fault: 'trap', message: '' });
+    const deps = {
+      rules: { findActiveRules: () => active },
+      catalogue: { findHints: async () => ({ destructiveHint: true }) },
+    };
+    expect(await classify(anAgentCall(), deps)).toMatchObject({
+      call: { rules: active, action: 'write', target: '/a' },
+    });
+  });
+});
+
+describe('evaluatePolicy', () => {
+  const onOutOfFuel = vi.fn();
+  const deps = {
+    findDeploymentId: () => 'plane',
+    region: 'eu',
+    now: () => Date.UTC(2026, 0, 2),
+    onOutOfFuel,
+  };
+  const classified = (active: ActiveRules | null): ClassifiedCall => ({
+    ...anAgentCall(),
+    rules: active,
+    action: 'read',
+    target: '/a',
+  });
+  const reason = (rule: PolicyReason['rule']): PolicyReason => ({
+    policy_id: 'p',
+    policy: 'Policy',
+    rule,
+    message: `says ${rule}`,
+  });
+
+  it('asks with the whole input', () => {
+    const seen: unknown[] = [];
+    const verdict = { decision: 'allow' as const, reasons: [reason('allow')] };
+    const call = classified(rules({ ok: true, verdict }, seen));
+    expect(evaluatePolicy(call, deps)).toMatchObject({
+      kind: 'continue',
+      call: { reasons: verdict.reasons },
+    });
+    expect(seen).toEqual([
+      {
+        agent: {
+          id: call.agent.id,
+          name: 'agent',
+          agent_type: 'test',
+          owner: 'tests',
+          roles: ['reader'],
+          permissions: ['*:read'],
+          risk_tier: 'low',
+          risk_score: 5,
+        },
+        request: {
+          tool_name: 'read_file',
+          action: 'read',
+          resource: '/a',
+          parameters: { path: '/a' },
+          mcp_server: 'files',
+          method: 'tools/call',
+        },
+        requester: { id: 'user-1', verified: false },
+        workflow: null,
+        delegation: null,
+        dlp: { findings_count: 0, max_severity: null, patterns: [] },
+        context: {
+          time: '2026-01-02T00:00:00.000Z',
+          data_plane: 'plane',
+          region: 'eu',
+          model: null,
+          agent_role: null,
+        },
+      },
+    ]);
+  });
+
+  it('denies and escalates with the reasons that say so', () => {
+    const reasons = [reason('deny'), reason('escalate'), reason('allow')];
+    const denied = rules({ ok: true, verdict: { decision: 'deny', reasons } });
+    expect(evaluatePolicy(classified(denied), deps)).toMatchObject({
+      kind: 'deny',
+      message: 'Policy: says deny',
+      reasons: [reason('deny')],
+    });
+    const escalated = rules({ ok: true, verdict: { decision: 'escalate', reasons } });
+    expect(evaluatePolicy(classified(escalated), deps)).toEqual({
+      kind: 'escalate',
+      reasons: [reason('escalate')],
+    });
+    const silent = rules({ ok: true, verdict: { decision: 'deny', reasons: [] } });
+    expect(evaluatePolicy(classified(silent), deps)).toMatchObject({
+      message: 'no policy allows this call',
+    });
+  });
+
+  it.each([
+    'undefined',
+    'malformed_verdict',
+    'out_of_fuel',
+    'out_of_memory',
+    'trap',
+    'builtin_error',
+    'not_loaded',
+  ] as const)('denies on %s, and tells the agent nothing of the inside', (fault) => {
+    onOutOfFuel.mockClear();
+    const broken = rules({ ok: false, fault, message: 'inner detail' });
+    const result = evaluatePolicy(classified(broken), deps);
+    expect(result).toMatchObject({
+      kind: 'deny',
+      cause: 'policy',
+      detail: `${fault}: inner detail`,
+    });
+    if (result.kind === 'deny') expect(result.message).not.toContain('inner');
+    expect(onOutOfFuel).toHaveBeenCalledTimes(fault === 'out_of_fuel' ? 1 : 0);
+  });
+
+  it('denies without rules', () => {
+    expect(evaluatePolicy(classified(null), deps)).toMatchObject({ kind: 'deny', cause: 'policy' });
+  });
+});
