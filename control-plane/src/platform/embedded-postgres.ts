@@ -15,7 +15,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { isProcessAlive, lockFolder } from './folder-lock.ts';
+import { type FolderLock, isProcessAlive, lockFolder } from './folder-lock.ts';
 import {
   canEnter,
   findPostgresBinaries,
@@ -25,11 +25,17 @@ import {
   type RunAs,
   sharedClusterFolder,
 } from './postgres-binaries.ts';
+import {
+  canConnect,
+  findRunningServer,
+  shutDown,
+  signal,
+  stopLeftover,
+} from './postgres-process.ts';
 
 const run = promisify(execFile);
 
 const READY_MS = 60_000;
-const STOP_MS = 30_000;
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
 
 export interface EmbeddedPostgresOptions {
@@ -59,7 +65,8 @@ interface Credentials {
   superuserPassword: string;
   password: string;
   port: number | null;
-  clusterFolder: string;
+  /** Null: in the data folder, wherever that was moved to. */
+  outside: string | null;
 }
 
 /**
@@ -73,7 +80,7 @@ export async function startEmbeddedPostgres(
   const dataDir = resolve(options.dataDir);
   // The server's user must be able to pass through; everything secret inside is 0600.
   await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
-  const lock = lockFolder(join(dataDir, 'postgres.lock'), dataDir);
+  const lock = takeLock(dataDir);
   try {
     const server = await startLocked(dataDir, options);
     return {
@@ -89,6 +96,17 @@ export async function startEmbeddedPostgres(
   }
 }
 
+function takeLock(dataDir: string): FolderLock {
+  try {
+    return lockFolder(join(dataDir, 'postgres.lock'), dataDir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    throw new Error(
+      `the data folder ${dataDir} belongs to another user: start the service as that user, or give it another SERVICE_DATA_DIR`,
+    );
+  }
+}
+
 async function startLocked(
   dataDir: string,
   options: EmbeddedPostgresOptions,
@@ -96,18 +114,23 @@ async function startLocked(
   const { log } = options;
   const credentialsFile = join(dataDir, 'postgres.json');
   const known = readCredentials(credentialsFile);
-  const clusterFolder = await chooseClusterFolder(dataDir, known, log);
+  const inside = join(dataDir, 'postgres');
+  const clusterFolder = known
+    ? (known.outside ?? inside)
+    : await chooseClusterFolder(dataDir, inside, log);
   const runAs = await findRunAs(clusterFolder);
   const credentials: Credentials = known ?? {
     superuserPassword: randomBytes(24).toString('base64url'),
     password: randomBytes(24).toString('base64url'),
     port: null,
-    clusterFolder,
+    outside: clusterFolder === inside ? null : clusterFolder,
   };
   const save = () =>
     writeFileSync(credentialsFile, JSON.stringify(credentials, null, 2), { mode: 0o600 });
 
-  const running = await findRunningServer(clusterFolder, credentials);
+  const running = await findRunningServer(clusterFolder, (port) =>
+    connectionString('postgres', credentials.superuserPassword, port, 'postgres'),
+  );
   if (running) {
     log.info(`took over the embedded PostgreSQL of an earlier run (process ${running.pid})`);
     return handle(credentials, clusterFolder, running.port, running.pid, true);
@@ -153,14 +176,12 @@ async function startLocked(
  */
 async function chooseClusterFolder(
   dataDir: string,
-  known: Credentials | undefined,
+  inside: string,
   log: EmbeddedPostgresOptions['log'],
 ): Promise<string> {
-  if (known) return known.clusterFolder;
-  const inside = join(dataDir, 'postgres');
   const runAs = await findRunAs(inside);
   if (!runAs || (await canEnter(dataDir, runAs))) {
-    if (existsSync(join(inside, 'PG_VERSION'))) {
+    if (existsSync(inside)) {
       throw new Error(
         `${inside} holds a database but its password file postgres.json is missing: restore that file, or move the folder away to begin with an empty database`,
       );
@@ -171,6 +192,7 @@ async function chooseClusterFolder(
   log.info(`PostgreSQL's user cannot enter ${dataDir}, so the database is kept in ${outside}`);
   if (existsSync(outside)) {
     // The data folder was removed, and with it the password: what is left is nobody's, yet data.
+    await stopLeftover(outside);
     const aside = `${outside}.orphan-${Date.now()}`;
     await rename(outside, aside);
     log.warn(`a database of an earlier ${dataDir} was moved to ${aside}`);
@@ -288,19 +310,6 @@ async function lastLines(logFile: string): Promise<string> {
   return text.trimEnd().split('\n').slice(-8).join('\n');
 }
 
-async function canConnect(connectionString: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
-
 /** The service's login and database; the login may make roles and is no superuser. */
 async function ensureDatabase(superuserUrl: string, password: string): Promise<void> {
   const client = new pg.Client({ connectionString: superuserUrl });
@@ -315,67 +324,6 @@ async function ensureDatabase(superuserUrl: string, password: string): Promise<v
     if (database.rowCount === 0) await client.query('CREATE DATABASE governance OWNER governance');
   } finally {
     await client.end();
-  }
-}
-
-/** The server that a killed service left behind, if it is alive and ours. */
-async function findRunningServer(
-  clusterFolder: string,
-  credentials: Credentials,
-): Promise<{ pid: number; port: number } | undefined> {
-  const deadline = Date.now() + READY_MS;
-  for (;;) {
-    const owner = readPostmasterPid(clusterFolder);
-    if (!owner || !isProcessAlive(owner.pid)) return undefined;
-    const url = connectionString('postgres', credentials.superuserPassword, owner.port, 'postgres');
-    if (await serves(url, clusterFolder)) return owner;
-    if (!(await isPostgres(owner.pid))) {
-      // The machine was restarted and the id is somebody else's now.
-      await rm(join(clusterFolder, 'postmaster.pid'), { force: true });
-      return undefined;
-    }
-    if (Date.now() > deadline) {
-      throw new Error(`process ${owner.pid} holds ${clusterFolder} but does not answer: stop it`);
-    }
-    // It may be recovering, or shutting down.
-    await sleep(50);
-  }
-}
-
-function readPostmasterPid(clusterFolder: string): { pid: number; port: number } | undefined {
-  let lines: string[];
-  try {
-    lines = readFileSync(join(clusterFolder, 'postmaster.pid'), 'utf8').split('\n');
-  } catch {
-    return undefined;
-  }
-  const [pid, port] = [Number(lines[0]), Number(lines[3])];
-  return Number.isInteger(pid) && pid > 0 && port > 0 ? { pid, port } : undefined;
-}
-
-async function serves(url: string, clusterFolder: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
-    return rows[0]?.data_directory === clusterFolder;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
-
-async function isPostgres(pid: number): Promise<boolean> {
-  try {
-    const { stdout } = await run('ps', ['-p', String(pid), '-o', 'comm=']);
-    return /postgres/.test(stdout);
-  } catch {
-    // No `ps` here: when in doubt it is one, and the wait above ends with a message.
-    return existsSync(`/proc/${pid}/comm`)
-      ? /postgres/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'))
-      : true;
   }
 }
 
@@ -398,26 +346,9 @@ function handle(
     clusterFolder,
     stop: async () => {
       process.removeListener('exit', onExit);
-      signal(pid, 'SIGINT');
-      for (let waited = 0; isRunning(clusterFolder, pid); waited += 20) {
-        if (waited === STOP_MS) signal(pid, 'SIGQUIT');
-        await sleep(20);
-      }
+      await shutDown(pid);
     },
   };
-}
-
-/** The server removes its own pid file last; a zombie of ours may outlive it by a moment. */
-function isRunning(clusterFolder: string, pid: number): boolean {
-  return isProcessAlive(pid) && readPostmasterPid(clusterFolder)?.pid === pid;
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It is gone already.
-  }
 }
 
 function connectionString(user: string, password: string, port: number, database: string): string {

@@ -79,23 +79,29 @@ function isAlive(holder: Holder): boolean {
   return holder.started === null || holder.started === startOf(holder.pid);
 }
 
-/** Whether a process of that id exists, whoever owns it. */
+/** Whether a process of that id runs, whoever owns it. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+  // Dead, but not yet taken note of by its parent; in a container that may be never.
+  return statOf(pid)?.[0] !== 'Z';
 }
 
 /** The start time of a process in ticks since boot, where the system tells (Linux). */
 function startOf(pid: number): string | null {
+  return statOf(pid)?.[19] ?? null;
+}
+
+/** The fields of /proc/<pid>/stat from the third on (its state). */
+function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the program's name in brackets and may hold anything.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return null;
+    return undefined;
   }
 }
