@@ -19,7 +19,10 @@ const { db, superuser } = test;
 const compiler = createRegoCompiler();
 const masterKey = createMasterKey(new Secret(Buffer.alloc(32, 7)));
 const keys = createServiceKeys({ db, masterKey });
-afterAll(() => compiler.close());
+const ends: (() => void | Promise<void>)[] = [() => compiler.close()];
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
 
 const RULE = 'package p\n\nallow if input.request.action == "read"\n';
 
@@ -61,7 +64,7 @@ function aBuilder(given: Partial<BundleBuilderDeps> = {}) {
     },
     ...given,
   });
-  afterAll(() => builder.close());
+  ends.push(builder.close);
   return { builder, log };
 }
 
@@ -245,7 +248,7 @@ describe('the bundle source', () => {
         },
       },
     });
-    afterAll(() => source.close());
+    ends.push(source.close);
     return { source, reads: () => reads };
   };
   const aPull = (request: { tenantId: string; digest: string | null; waitMs: number }) => ({

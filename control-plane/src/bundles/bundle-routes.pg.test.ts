@@ -7,7 +7,7 @@ import {
   verifyBundleSignatures,
 } from '@governance/shared/bundle-signature';
 import { uuidv7 } from '@governance/shared/ids';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findNativeOpa, NO_NATIVE_OPA, startNativeOpa } from '../../../tests/support/native-opa.ts';
 import { testControlPlane } from '../../../tests/test-control-plane.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
@@ -144,7 +144,6 @@ describe('a stock opa', () => {
     const { scope, dataPlane, activate } = await aTenantWithBundle();
     const origin = await app.listen({ port: 0, host: '127.0.0.1' });
     const folder = await mkdtemp(join(tmpdir(), 'bundle-'));
-    afterAll(() => rm(folder, { recursive: true, force: true }));
     const { key: signingKey, kid } = await controlPlane.serviceKeys.bundleSigningKey();
     const key = createPublicKey(signingKey).export({ format: 'pem', type: 'spki' }).toString();
     const config = join(folder, 'config.json');
@@ -175,6 +174,7 @@ describe('a stock opa', () => {
       await expect.poll(() => decide('second'), { timeout: 2_000 }).toBe('allow');
     } finally {
       await native.stop();
+      await rm(folder, { recursive: true, force: true });
     }
   });
 });

@@ -20,7 +20,10 @@ const keys = createServiceKeys({
   db,
   masterKey: createMasterKey(new Secret(Buffer.alloc(32, 7))),
 });
-afterAll(() => compiler.close());
+const ends: (() => Promise<void>)[] = [() => compiler.close()];
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
 
 /** The policies of one replica, with what it compiled together, built and waited for. */
 function aReplica(given: Partial<PolicyServiceDeps> = {}) {
@@ -47,7 +50,7 @@ function aReplica(given: Partial<PolicyServiceDeps> = {}) {
       },
     },
   });
-  afterAll(() => bundles.close());
+  ends.push(bundles.close);
   const policies = createPolicyService({
     db,
     compiler: counting,
