@@ -32,6 +32,7 @@ export const ERRORS = {
   DUPLICATE_NAME: [409, 'The name is taken.'],
   AGENT_DEPROVISIONED: [409, 'A deprovisioned agent stays so: register a new one.'],
   POLICY_LIMIT_REACHED: [409, 'The tenant has as many active policies as it may have.'],
+  MCP_SERVER_LIMIT_REACHED: [409, 'The tenant has as many MCP servers as it may have.'],
   BATCH_CONFLICT: [409, 'The batch does not continue the stream that is stored.'],
   BODY_TOO_LARGE: [413, 'The body is larger than this route accepts.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'The content type is not accepted here.'],

@@ -25,6 +25,17 @@ const ROOTS = ['governance', 'policies', 'settings'];
 /** Raised when the layout changes, so that stored bundles of the old layout are built again. */
 const LAYOUT = 1;
 
+/**
+ * What the compiled policies of a tenant may weigh together. Far below what data planes accept, so
+ * that settings always have room beside it, however badly the sources compress.
+ */
+export const MAX_COMPILED_BYTES = 24 * 1024 * 1024;
+
+/** What compiled policies add to a bundle, before compression. */
+export function compiledBytes({ wasm, modules }: Pick<CompiledPolicySet, 'wasm' | 'modules'>) {
+  return modules.reduce((sum, { rego }) => sum + Buffer.byteLength(rego), wasm.length);
+}
+
 export interface BundleSigner {
   kid: string;
   key: KeyObject;

@@ -10,7 +10,7 @@ import { testDatabase } from '../../../tests/test-database.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { sealCredential } from './credential-sealing.ts';
-import { createMcpServerService, readServerSettings } from './mcp-server-service.ts';
+import { createMcpServerService, MAX_SERVERS, readServerSettings } from './mcp-server-service.ts';
 
 const test = await testDatabase();
 const { db, superuser } = test;
@@ -237,6 +237,23 @@ describe('a change of a server', () => {
       credential: null,
     });
     expect(open.credential).toBeNull();
+  });
+
+  it('is refused when the tenant has as many as it may have', async () => {
+    const scope = await aTenant(test);
+    const { tenantId } = scope;
+    await db.inTenant(scope, (tx) =>
+      tx.db.mcpServer.createMany({
+        data: Array.from({ length: MAX_SERVERS }, (_, i) => {
+          return { tenantId, serverId: `s${i}`, transport: 'stdio', localName: 'fs' };
+        }),
+      }),
+    );
+    await expect(servers.create(scope, anHttpServer('web'))).rejects.toMatchObject({
+      code: 'MCP_SERVER_LIMIT_REACHED',
+    });
+    await servers.delete(scope, 's0');
+    await servers.create(scope, anHttpServer('web'));
   });
 
   it('keeps to its transport, and names what is not there', async () => {

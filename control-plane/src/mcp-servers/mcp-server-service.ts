@@ -29,6 +29,9 @@ import {
 import type { NewServerBody, ServerPatchBody } from './mcp-server-schemas.ts';
 import { mcpServerStore, type StoredServer } from './mcp-server-store.ts';
 
+/** Servers of one tenant; all of them stand in its bundle. */
+export const MAX_SERVERS = 500;
+
 export interface McpServerServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
   masterKey: MasterKey;
@@ -112,6 +115,9 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
       commit(scope, async (tx) => {
         await lockCredentials(tx);
         const created = newServer(body, deps.now());
+        if ((await mcpServerStore(tx).count()) >= MAX_SERVERS) {
+          throw new AppError('MCP_SERVER_LIMIT_REACHED');
+        }
         await mcpServerStore(tx).insert(encrypt(tx, created)).catch(refuseDuplicate);
         if (created.credential) await distribute(tx, created);
         tx.audit.append(auditOf('mcp_server_created', created, created.credential && 'set'));

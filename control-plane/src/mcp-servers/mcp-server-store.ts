@@ -18,6 +18,8 @@ export function mcpServerStore({ db, scope: { tenantId } }: TenantTransaction) {
         toStored,
       ),
 
+    count: (): Promise<number> => db.mcpServer.count({ where: { tenantId } }),
+
     find: async (serverId: string): Promise<StoredServer | undefined> => {
       const row = await db.mcpServer.findUnique({ where: where(serverId) });
       return row ? toStored(row) : undefined;

@@ -41,3 +41,10 @@ export function tooManyPolicies(maxActive: number): AppError {
     `The tenant may have ${maxActive} active policies and has them: archive one first.`,
   );
 }
+
+export function tooLargeTogether(): AppError {
+  return new AppError(
+    'POLICY_LIMIT_REACHED',
+    'The active policies would be too large together: shorten one or archive one first.',
+  );
+}

@@ -181,6 +181,25 @@ describe('the limit of active policies', () => {
   });
 });
 
+describe('active policies that are too large together', () => {
+  it('are refused before they could stop the bundle', async () => {
+    const scope = await aTenant(test);
+    const { policies } = aReplica({
+      compiler: {
+        ...compiler,
+        compile: async (sources) => {
+          const result = await compiler.compile(sources);
+          return { ...result, wasm: new Uint8Array(25 * 1024 * 1024) };
+        },
+      },
+    });
+    await expect(policies.create(scope, aBody('one'))).rejects.toMatchObject({
+      code: 'POLICY_LIMIT_REACHED',
+    });
+    expect(await policies.list(scope, undefined)).toEqual([]);
+  });
+});
+
 describe('a storm of activations', () => {
   it('ends in one consistent bundle, with no more builds than changes', async () => {
     const scope = await aTenant(test);

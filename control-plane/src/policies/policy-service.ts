@@ -9,6 +9,7 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import { compiledBytes, MAX_COMPILED_BYTES } from '../bundles/bundle-content.ts';
 import { readSettings } from '../bundles/read-settings.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
@@ -20,7 +21,7 @@ import {
   type PolicyChange,
   type PolicyStatus,
 } from './policy.ts';
-import { doesNotCompile, tooManyPolicies } from './policy-errors.ts';
+import { doesNotCompile, tooLargeTogether, tooManyPolicies } from './policy-errors.ts';
 import type { EvaluateBody, EvaluationView, NewPolicyBody } from './policy-schemas.ts';
 import { policyStore, readActivePolicies } from './policy-store.ts';
 import { createTurns } from './turns.ts';
@@ -81,6 +82,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     if (joins && candidate.length > deps.maxActive) throw tooManyPolicies(deps.maxActive);
     const result = await compiler.compile(candidate);
     if (!result.ok) throw doesNotCompile(result.diagnostics, after.id);
+    if (compiledBytes(result) > MAX_COMPILED_BYTES) throw tooLargeTogether();
     return result.digest;
   }
 
