@@ -11,6 +11,7 @@ const MAX_PATTERN = 1_000;
 const MAX_INSTRUCTIONS = 4_000;
 const MAX_OUTPUT = 64 * 1024;
 const CACHED_PATTERNS = 64;
+const DUPLICATE_NAME = 'duplicate capture group name';
 /** Parsing and compiling, once a decision for each pattern, for each instruction. */
 const FUEL_PER_INSTRUCTION = 3_000;
 /** One search, for each instruction and each character that is left of the text. */
@@ -46,6 +47,9 @@ function tryCompile(pattern: string): RE2JS | undefined {
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
+    // Go allows two groups of one name, this engine does not.
+    const isLimit = error instanceof RE2JSException && error.message.includes(DUPLICATE_NAME);
+    if (isLimit) throw new BuiltinLimitError('two groups of one name');
     if (error instanceof RE2JSException) return undefined;
     throw error;
   }
