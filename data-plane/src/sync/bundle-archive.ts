@@ -60,7 +60,7 @@ function readTar(tar: Buffer): Map<string, Uint8Array> {
 /** @returns null at the end of the archive */
 function readHeader(tar: Buffer, offset: number): { path: string; size: number } | null {
   if (offset + BLOCK > tar.length) throw malformed('the end is missing');
-  const header = new Header(tar, offset);
+  const header = parseHeader(tar, offset);
   if (header.nullBlock) return null;
   if (!header.cksumValid) throw malformed('a checksum is wrong');
   const { path, size, type } = header;
@@ -72,12 +72,20 @@ function readHeader(tar: Buffer, offset: number): { path: string; size: number }
   return { path, size };
 }
 
+function parseHeader(tar: Buffer, offset: number): Header {
+  try {
+    return new Header(tar, offset);
+  } catch (cause) {
+    throw malformed('a header cannot be read', cause);
+  }
+}
+
 /** Relative, of ordinary segments: such a path means the same to every reader. */
 function isPlainPath(path: string): boolean {
   if (!/^[\x20-\x7e]+$/.test(path) || path.includes('\\')) return false;
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 
-function malformed(message: string): BundleRefusedError {
-  return new BundleRefusedError('archive_malformed', `the bundle's archive: ${message}`);
+function malformed(message: string, cause?: unknown): BundleRefusedError {
+  return new BundleRefusedError('archive_malformed', `the bundle's archive: ${message}`, { cause });
 }

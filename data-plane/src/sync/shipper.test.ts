@@ -1,0 +1,186 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { uuidv7 } from '@governance/shared/ids';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLedger, type DurableLedger } from '../ledger/ledger.ts';
+import { aDecision, anAlert } from '../ledger/test-records.ts';
+import { type Shipper, type ShipperOptions, startShipper } from './shipper.ts';
+import { createTestControlPlane, type TestControlPlane, until } from './test-control-plane.ts';
+
+const { privateKey: signingKey } = generateKeyPairSync('ed25519');
+const publicKey = createPublicKey(signingKey);
+const tenantId = uuidv7();
+const deploymentId = uuidv7();
+let dataDir: string;
+let ledger: DurableLedger;
+let plane: TestControlPlane;
+let shippers: Shipper[];
+let stopped: string[];
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'shipper-'));
+  plane = createTestControlPlane({ tenantId, deploymentId, publicKey });
+  shippers = [];
+  stopped = [];
+  ledger = await boot();
+});
+
+afterEach(async () => {
+  await Promise.all(shippers.map((shipper) => shipper.stop()));
+  await ledger.stop();
+  rmSync(dataDir, { recursive: true });
+});
+
+async function boot(): Promise<DurableLedger> {
+  const opened = await createLedger({
+    dataDir,
+    signingKey,
+    writerVersion: '1.0.0',
+    onFatal: (error) => {
+      throw error;
+    },
+    readUsedShare: async () => 0,
+  });
+  await opened.open(tenantId, deploymentId);
+  return opened;
+}
+
+function aShipper(over: Partial<ShipperOptions> = {}): Shipper {
+  const shipper = startShipper({
+    tenantId,
+    link: plane.link,
+    ledger,
+    delayMs: 5,
+    onStopped: (state) => stopped.push(state),
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    now: Date.now,
+    backoffLimits: { first: 5, longest: 20 },
+    ...over,
+  });
+  shippers.push(shipper);
+  return shipper;
+}
+
+const append = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => ledger.append(tenantId, aDecision())));
+
+describe('the shipper', () => {
+  it('ships what waits at its start and what comes after, in batches of at most 500', async () => {
+    await append(1_200);
+    const shipper = aShipper();
+    await until(() => plane.records.length === 1_201);
+    expect(plane.batches()).toBe(3);
+    await append(3);
+    await until(() => plane.records.length === 1_204);
+    expect(shipper.status()).toMatchObject({
+      last_shipped: { epoch: 1, seq: 1_204 },
+      failure: null,
+    });
+  });
+
+  it('collects records for its delay, and ships an urgent one at once', async () => {
+    const shipper = aShipper({ delayMs: 60_000 });
+    expect(await shipper.flush(5_000)).toBe(true);
+    await append(5);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(plane.records).toHaveLength(1);
+    await ledger.append(tenantId, anAlert());
+    await until(() => plane.records.length === 7);
+    expect(plane.batches()).toBe(2);
+  });
+
+  it('goes on after an outage of any length, and stores nothing twice when receipts are lost', async () => {
+    plane.setAway(true);
+    const shipper = aShipper();
+    await append(700);
+    await until(() => shipper.status().state === 'retrying');
+    expect(shipper.status().failure).toMatchObject({ stage: 'ship', code: 'UNAVAILABLE' });
+    plane.loseReceipts(3);
+    plane.setAway(false);
+    await until(() => plane.records.length === 701);
+    expect(await shipper.flush(5_000)).toBe(true);
+    expect(shipper.status()).toMatchObject({ state: 'idle', failure: null });
+    expect(new Set(plane.records.map(({ id }) => id)).size).toBe(701);
+  });
+
+  it('goes on over restarts from where the control plane stands', async () => {
+    const first = aShipper();
+    await append(10);
+    await first.flush(5_000);
+    await first.stop();
+    await append(10);
+    await ledger.stop();
+    ledger = await boot();
+    const second = aShipper();
+    expect(await second.flush(5_000)).toBe(true);
+    const places = plane.records.map(({ epoch, seq }) => `${epoch}/${seq}`);
+    expect(new Set(places).size).toBe(places.length);
+    expect(plane.records.filter(({ epoch }) => epoch === 1)).toHaveLength(21);
+    expect(plane.records.filter(({ epoch }) => epoch === 2).length).toBeGreaterThan(20);
+  });
+
+  it('stops a stream that forked, once and for all, and keeps its records', async () => {
+    const shipper = aShipper();
+    await append(2);
+    await shipper.flush(5_000);
+    plane.fork();
+    await append(1);
+    await until(() => shipper.status().state === 'conflict');
+    expect(shipper.status().failure).toMatchObject({ code: 'BATCH_CONFLICT' });
+    const tried = plane.batches();
+    await ledger.append(tenantId, anAlert());
+    shipper.kick();
+    expect(await shipper.flush(50)).toBe(false);
+    expect(plane.batches()).toBe(tried);
+    expect(stopped).toEqual(['conflict']);
+    expect(await ledger.nextBatch(tenantId, 10)).toMatchObject({ header: { first_seq: 4 } });
+  });
+
+  it('does not believe a receipt for something else', async () => {
+    let lies = 0;
+    const lying: ShipperOptions['link'] = {
+      shipBatch: async (batch) => {
+        const receipt = await plane.link.shipBatch(batch);
+        return lies++ < 2 ? { ...receipt, head: '0'.repeat(64) } : receipt;
+      },
+    };
+    const shipper = aShipper({ link: lying });
+    await append(1);
+    expect(await shipper.flush(5_000)).toBe(true);
+    expect(lies).toBeGreaterThan(2);
+    expect(plane.records).toHaveLength(2);
+  });
+
+  it('ends in the same chain for any schedule of outages, lost receipts and appends', async () => {
+    const shipper = aShipper();
+    const step = fc.oneof(
+      fc.record({ append: fc.integer({ min: 1, max: 40 }) }),
+      fc.record({ away: fc.boolean() }),
+      fc.record({ lose: fc.nat(2) }),
+      fc.constant('kick' as const),
+    );
+    let expected = 1;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+        for (const one of steps) {
+          if (one === 'kick') shipper.kick();
+          else if ('away' in one) plane.setAway(one.away);
+          else if ('lose' in one) plane.loseReceipts(one.lose);
+          else {
+            await append(one.append);
+            expected += one.append;
+          }
+        }
+        plane.setAway(false);
+        expect(await shipper.flush(5_000)).toBe(true);
+        expect(plane.records.map(({ seq }) => seq)).toEqual(
+          Array.from({ length: expected }, (_, index) => index + 1),
+        );
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

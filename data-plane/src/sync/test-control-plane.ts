@@ -1,0 +1,167 @@
+/**
+ * A control plane for tests: the outer boundary of a data plane. It checks what the real one
+ * checks (the signature, the chain, compare-and-set) and fails loudly, and it can be away.
+ */
+import type { KeyObject } from 'node:crypto';
+import {
+  type BatchReceipt,
+  isBatchSignedBy,
+  type SignedBatch,
+} from '@governance/shared/audit-batch';
+import type {
+  BundleDownload,
+  ControlPlaneLink,
+  FeedPage,
+  Heartbeat,
+} from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import type { FeedEntry } from '@governance/shared/facts';
+import { type ChainPosition, recordHash, verifyLink } from '@governance/shared/hash-chain';
+import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
+import { merkleRoot } from '@governance/shared/merkle';
+
+export function createTestControlPlane(options: {
+  tenantId: string;
+  deploymentId: string;
+  publicKey: KeyObject;
+}) {
+  const feed: FeedEntry[] = [];
+  const records: LedgerRecord[] = [];
+  const hashes = new Map<string, string>();
+  const heartbeats: Heartbeat[] = [];
+  const changed = new Set<() => void>();
+  let bundle: BundleDownload | null = null;
+  let position: ChainPosition | null = null;
+  let away = false;
+  let loseReceipts = 0;
+  let batches = 0;
+
+  function announce(): void {
+    for (const wake of [...changed]) wake();
+  }
+
+  function reach(): void {
+    if (away) throw new AppError('UNAVAILABLE', 'the control plane is away');
+  }
+
+  async function waitForChange(ms: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        changed.delete(end);
+        if (signal.aborted) reject(signal.reason);
+        else resolve();
+      };
+      const timer = setTimeout(end, ms);
+      changed.add(end);
+      signal.addEventListener('abort', end, { once: true });
+    });
+    reach();
+  }
+
+  function store({ header, signature, records: given }: SignedBatch): BatchReceipt['status'] {
+    const invalid = (what: string) => new AppError('VALIDATION_FAILED', what);
+    if (header.tenant_id !== options.tenantId || header.stream !== options.deploymentId) {
+      throw invalid('of another stream');
+    }
+    if (!isBatchSignedBy(options.publicKey, header, signature)) throw invalid('the signature');
+    if (given.length > 500 || given.length !== header.last_seq - header.first_seq + 1) {
+      throw invalid('the count');
+    }
+    if (merkleRoot(given.map(recordHash)) !== header.event_root) throw invalid('the root');
+    // What is stored is acknowledged again, also where the batch goes on behind it.
+    const storedHash = (index: number) => hashes.get(`${header.epoch}/${header.first_seq + index}`);
+    const known = given.findIndex((bytes, index) => storedHash(index) !== recordHash(bytes));
+    if (known === -1) return 'already_stored';
+    const fresh = given.slice(known);
+    const next = position?.epoch === header.epoch ? position.seq + 1 : 1;
+    const head = position?.head ?? '0'.repeat(64);
+    const previousHead = known === 0 ? header.prev_head : storedHash(known - 1);
+    if (header.first_seq + known !== next || previousHead !== head) {
+      throw new AppError('BATCH_CONFLICT');
+    }
+    for (const bytes of fresh) {
+      const record = parseRecord(bytes);
+      const previous = record.type === 'epoch_start' ? record.previous : undefined;
+      const { after, broken } = verifyLink(position, { ...record, previous, bytes });
+      if (broken) throw new AppError('BATCH_CONFLICT', broken.kind);
+      position = after;
+      records.push(record);
+      hashes.set(`${record.epoch}/${record.seq}`, after.head);
+    }
+    if (position?.head !== header.head) throw invalid('the head');
+    return 'accepted';
+  }
+
+  const link: ControlPlaneLink = {
+    pullBundle: async ({ digest, waitMs, signal }) => {
+      reach();
+      if (!bundle || bundle.digest === digest) await waitForChange(waitMs, signal);
+      return bundle && bundle.digest !== digest ? bundle : null;
+    },
+    readFeed: async ({ cursor, limit, waitMs, signal }): Promise<FeedPage> => {
+      reach();
+      const after = () => feed.filter((entry) => entry.seq > cursor).slice(0, limit);
+      if (after().length === 0) await waitForChange(waitMs, signal);
+      const entries = after();
+      const head = feed.at(-1)?.seq ?? 0;
+      return { entries, cursor: entries.at(-1)?.seq ?? cursor, head };
+    },
+    heartbeat: async (body) => {
+      reach();
+      heartbeats.push(body);
+      return { received: true, timestamp: new Date().toISOString() };
+    },
+    shipBatch: async (batch) => {
+      reach();
+      batches++;
+      const status = store(batch);
+      if (loseReceipts > 0) {
+        loseReceipts--;
+        throw new AppError('UNAVAILABLE', 'the receipt was lost');
+      }
+      const { stream, epoch, last_seq, head } = batch.header;
+      return { status, stream, epoch, last_seq, head };
+    },
+  };
+
+  return {
+    link,
+    records,
+    heartbeats,
+    batches: () => batches,
+    /** Adds facts to the feed. @returns the seq of the last */
+    publish(...facts: { kind: string; key: string; value: unknown }[]): number {
+      for (const fact of facts) feed.push({ seq: feed.length + 1, ...fact });
+      announce();
+      return feed.length;
+    },
+    offer(next: BundleDownload): void {
+      bundle = next;
+      announce();
+    },
+    setAway(value: boolean): void {
+      away = value;
+      announce();
+    },
+    loseReceipts(count: number): void {
+      loseReceipts = count;
+    },
+    /** As a control plane that took another writer's records for this stream. */
+    fork(): void {
+      if (position) position = { ...position, head: 'f'.repeat(64) };
+    },
+  };
+}
+
+export type TestControlPlane = ReturnType<typeof createTestControlPlane>;
+
+/** Waits until a condition holds. @throws when it does not within 5 s */
+export async function until(condition: () => boolean): Promise<void> {
+  const end = performance.now() + 5_000;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`never came true: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
