@@ -213,7 +213,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     await app.register(policyRoutes(policies));
     await app.register(mcpServerRoutes(mcpServers));
     await app.register(dataPlaneRoutes({ dataPlanes, tokens: dataPlaneTokens }));
-    await app.register(bundleRoutes(bundleSource));
+    await app.register(bundleRoutes({ bundles: bundleSource, recheck: guards['data-plane'] }));
     await app.register(
       auditRoutes({
         audit,

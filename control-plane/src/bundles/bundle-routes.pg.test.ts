@@ -99,6 +99,19 @@ describe('GET /api/v1/opa/bundle/{tenant_id}', () => {
     }
   });
 
+  it('answers 401 to a poll whose token was revoked while it was held', async () => {
+    const { url, dataPlane, activate, scope } = await aTenantWithBundle();
+    const first = await call(url, { token: dataPlane });
+    const headers = { prefer: 'wait=30', 'if-none-match': String(first.headers.etag) };
+    const poll = call(url, { token: dataPlane, headers });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await db.inTenant(scope, (tx) =>
+      tx.db.dataPlaneToken.updateMany({ where: {}, data: { revokedAt: new Date() } }),
+    );
+    await activate('second');
+    expect((await poll).statusCode).toBe(401);
+  });
+
   it('answers 304 when the wait is over', async () => {
     const { url, dataPlane } = await aTenantWithBundle();
     const first = await call(url, { token: dataPlane });

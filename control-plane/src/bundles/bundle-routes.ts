@@ -6,6 +6,7 @@ import { AppError } from '@governance/shared/errors';
 import { Id } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { Guards } from '../platform/http/route-table.ts';
 import type { BundleSource } from './bundle-source.ts';
 import { namesEntityTag, preferredWaitSeconds } from './prefer-wait.ts';
 
@@ -16,8 +17,14 @@ const LONG_POLL_TYPE = 'application/vnd.openpolicyagent.bundles';
 
 const BundleFile = z.instanceof(Uint8Array).meta({ description: 'The bundle, a tar.gz.' });
 
+export interface BundleRoutesDeps {
+  bundles: Pick<BundleSource, 'findCurrent' | 'pullBundle'>;
+  /** The route's guard once more: a token may have been revoked while its poll was held. */
+  recheck: Guards['data-plane'];
+}
+
 export const bundleRoutes =
-  (bundles: Pick<BundleSource, 'findCurrent' | 'pullBundle'>): FastifyPluginAsyncZod =>
+  ({ bundles, recheck }: BundleRoutesDeps): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/api/v1/opa/bundle/:tenant_id',
@@ -48,6 +55,7 @@ export const bundleRoutes =
           const gone = new AbortController();
           reply.raw.once('close', () => gone.abort());
           download = await bundles.pullBundle({ tenantId, digest, waitMs, signal: gone.signal });
+          await recheck.call(app, request, reply);
         }
         if (download === null && known === undefined) throw new AppError('BUNDLE_NOT_FOUND');
 
