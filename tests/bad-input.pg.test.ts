@@ -7,6 +7,7 @@ import type { RouteEntry } from '@governance/control-plane/platform/http/route-t
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { ENDLESS_ROUTE, productRoutes, routeName, routePath } from './route-paths.ts';
 import { type CallOptions, testControlPlane } from './test-control-plane.ts';
 
 const plane = await testControlPlane({ env: { SERVICE_METRICS_TOKEN: 'metrics-token' } });
@@ -78,12 +79,9 @@ const GOOD_BODIES: Record<string, object> = {
   'POST /api/v1/admin/killswitch': { scope: 'tenant', reason: 'r', lift: true },
 };
 
-/** Whose answer does not end; it has tests of its own. */
-const ENDLESS = '/api/v1/audit/stream';
-
-const routes = controlPlane.routes.filter(({ url }) => !url.startsWith('/docs') && url !== ENDLESS);
-const nameOf = ({ method, url }: RouteEntry) => `${method} ${url}`;
-const named = (chosen: RouteEntry[]) => chosen.map((route) => [nameOf(route), route] as const);
+// The stream's answer does not end; it has tests of its own.
+const routes = productRoutes(controlPlane.routes).filter(({ url }) => url !== ENDLESS_ROUTE);
+const named = (chosen: RouteEntry[]) => chosen.map((route) => [routeName(route), route] as const);
 
 const { paths } = (await call('/docs/json')).json();
 const takesBody = ({ method, url }: RouteEntry) =>
@@ -100,14 +98,8 @@ const TOKENS: Record<RouteEntry['guard'], string | undefined> = {
   metrics: 'metrics-token',
 };
 
-/** A path whose ids have the right form and name nothing. */
-function pathOf({ url }: RouteEntry): string {
-  return url
-    .replace(':tenant_id', admin.scope.tenantId)
-    .replace(':deployment_id', deploymentId)
-    .replace(':server_id', 'none')
-    .replace(/:\w+/g, () => uuidv7());
-}
+const pathOf = (route: RouteEntry) =>
+  routePath(route, { tenantId: admin.scope.tenantId, deploymentId });
 
 function ask(route: RouteEntry, options: CallOptions & { path?: string } = {}) {
   const { path, ...rest } = options;
@@ -141,7 +133,7 @@ function expectHarmless(answer: Answer, about: string): void {
 
 describe('each route that takes a body', () => {
   it('says here what a good one is', () => {
-    expect(routesWithBody.map(nameOf).sort()).toEqual(Object.keys(GOOD_BODIES).sort());
+    expect(routesWithBody.map(routeName).sort()).toEqual(Object.keys(GOOD_BODIES).sort());
   });
 
   it.each(named(routesWithBody))('%s accepts its good one', async (name, route) => {
