@@ -2,6 +2,7 @@
  * The one listener. Both planes register their routes on it as plugins, each with its own body
  * parsers and hooks, so that neither pays for the other's.
  */
+import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { uuidv7 } from '@governance/shared/ids';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
@@ -16,6 +17,9 @@ export interface HttpServerOptions {
   /** SERVICE_CORS_ORIGINS_STR, split. */
   corsOrigins: string[];
 }
+
+/** How long requests under way may take to end once the service stops. */
+const DRAIN_MS = 10_000;
 
 /** An empty server: what every route shares, whichever plane it belongs to. */
 export function createHttpServer({ log, corsOrigins }: HttpServerOptions): FastifyInstance {
@@ -32,6 +36,7 @@ export function createHttpServer({ log, corsOrigins }: HttpServerOptions): Fasti
     routerOptions: { maxParamLength: 200 },
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   });
+  boundClosing(app);
   app.setErrorHandler(handleError);
   app.setNotFoundHandler(handleNotFound);
   if (corsOrigins.length > 0) {
@@ -42,4 +47,23 @@ export function createHttpServer({ log, corsOrigins }: HttpServerOptions): Fasti
     });
   }
   return app;
+}
+
+/**
+ * Closing waits for requests under way, but not for ever, and not for connections that never sent
+ * one (a browser opens them in advance): Node counts those as busy until they time out.
+ */
+function boundClosing(app: FastifyInstance): void {
+  const silent = new Set<Socket>();
+  app.server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  app.server.on('request', (request) => silent.delete(request.socket));
+  let drain: NodeJS.Timeout | undefined;
+  app.addHook('preClose', async () => {
+    for (const socket of silent) socket.destroy();
+    drain = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+  });
+  app.addHook('onClose', async () => clearTimeout(drain));
 }

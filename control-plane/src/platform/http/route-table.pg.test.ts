@@ -1,0 +1,367 @@
+/**
+ * Every route of the control plane × {no token, another class of token, expired, revoked, wrong
+ * role, another tenant}, made from the route table: a route that is added is attacked here too.
+ */
+import { createHash } from 'node:crypto';
+import { uuidv7 } from '@governance/shared/ids';
+import Fastify from 'fastify';
+import { describe, expect, it } from 'vitest';
+import { anAgent } from '../../../../tests/an-agent.ts';
+import { type CallOptions, testControlPlane } from '../../../../tests/test-control-plane.ts';
+import { type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
+
+let time = Date.now();
+const { call, controlPlane, test, aTenantAdmin, superAdminToken } = await testControlPlane({
+  now: () => new Date(time),
+  env: { SERVICE_METRICS_TOKEN: 'metrics-token' },
+});
+const theirs = await aTenantAdmin();
+const mine = await aTenantAdmin();
+const superAdmin = await superAdminToken();
+const routes = controlPlane.routes.filter(({ url }) => !url.startsWith('/docs'));
+const guarded = routes.filter(({ guard }) => guard !== 'public');
+const ofAdmins = guarded.filter(({ guard }) => guard.includes('admin'));
+const keyOf = ({ method, url }: Pick<RouteEntry, 'method' | 'url'>) => `${method} ${url}`;
+
+/** A row of each kind in the other tenant, made through the routes where there is one. */
+const victim = await makeVictim();
+const PERMIT = 'package p\n\nallow if true';
+
+async function makeVictim() {
+  const post = async (url: string, body: object) => {
+    const answer = await call(url, { token: theirs.token, body });
+    expect(answer.statusCode, `${url}: ${answer.body}`).toBeLessThan(300);
+    return answer.json() as { id: string; token?: string };
+  };
+  const agent = await post('/api/v1/agents', {
+    name: 'victim',
+    agent_type: 'assistant',
+    owner: 'them',
+    description: '',
+  });
+  const role = await post('/api/v1/roles', {
+    name: 'victim',
+    description: '',
+    permissions: ['*:*'],
+    resource_scopes: [],
+  });
+  await post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
+  const policy = await post('/api/v1/policies', {
+    name: 'victim',
+    description: '',
+    rego_content: 'package victim\n\ndeny contains "no" if false',
+  });
+  await post('/api/v1/mcp-servers', {
+    server_id: 'victim',
+    transport: 'streamable-http',
+    url: 'https://mcp.example/mcp',
+  });
+  const token = await post('/api/v1/admin/data-plane-tokens', { label: 'victim' });
+  const { tenantId } = theirs.scope;
+  const [alert, chainBreak, plane] = [uuidv7(), uuidv7(), uuidv7()];
+  await test.superuser.query(
+    `INSERT INTO alerts (tenant_id, id, alert_type, severity, title) VALUES ($1, $2, 'X', 'high', 'victim')`,
+    [tenantId, alert],
+  );
+  await test.superuser.query(
+    `INSERT INTO chain_breaks (tenant_id, id, stream, epoch, seq, kind) VALUES ($1, $2, $2, 1, 1, 'link')`,
+    [tenantId, chainBreak],
+  );
+  await test.superuser.query(
+    `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key) VALUES ($1, $2, '{}', '{}')`,
+    [tenantId, plane],
+  );
+  return { agent, role, policy, token, alert, chainBreak, plane, tenantId };
+}
+
+/** How to reach the victim through each route that names a row; a new route needs its line. */
+const AT_VICTIM: Record<string, { path: string; body?: object }> = {
+  'GET /api/v1/agents/:id': { path: `/api/v1/agents/${victim.agent.id}` },
+  'PATCH /api/v1/agents/:id': {
+    path: `/api/v1/agents/${victim.agent.id}`,
+    body: { status: 'suspended' },
+  },
+  'POST /api/v1/agents/:id/rotate': { path: `/api/v1/agents/${victim.agent.id}/rotate` },
+  'POST /api/v1/agents/:id/roles': {
+    path: `/api/v1/agents/${victim.agent.id}/roles`,
+    body: { role_id: victim.role.id },
+  },
+  'DELETE /api/v1/agents/:id/roles/:role_id': {
+    path: `/api/v1/agents/${victim.agent.id}/roles/${victim.role.id}`,
+  },
+  'GET /api/v1/policies/:id': { path: `/api/v1/policies/${victim.policy.id}` },
+  'PATCH /api/v1/policies/:id': {
+    path: `/api/v1/policies/${victim.policy.id}`,
+    body: { rego_content: PERMIT, status: 'active' },
+  },
+  'POST /api/v1/policies/:id/evaluate': {
+    path: `/api/v1/policies/${victim.policy.id}/evaluate`,
+    body: {
+      agent: { id: 'a', roles: [], permissions: [], risk_tier: 'low' },
+      request: { tool_name: 't', action: 'read', resource: 'r', parameters: {}, mcp_server: 's' },
+    },
+  },
+  'GET /api/v1/mcp-servers/:server_id': { path: '/api/v1/mcp-servers/victim' },
+  'PATCH /api/v1/mcp-servers/:server_id': {
+    path: '/api/v1/mcp-servers/victim',
+    body: { enabled: false },
+  },
+  'DELETE /api/v1/mcp-servers/:server_id': { path: '/api/v1/mcp-servers/victim' },
+  'DELETE /api/v1/admin/data-plane-tokens/:id': {
+    path: `/api/v1/admin/data-plane-tokens/${victim.token.id}`,
+  },
+  'POST /api/v1/data-planes/:deployment_id/heartbeat': {
+    path: `/api/v1/data-planes/${victim.plane}/heartbeat`,
+    body: {
+      deployment_id: victim.plane,
+      active_agent_count: 1,
+      proxy_rpm_1m: 0,
+      escalations_pending: 0,
+      opa_bundle_version: '1',
+      uptime_seconds: 1,
+    },
+  },
+  'GET /api/v1/opa/bundle/:tenant_id': { path: `/api/v1/opa/bundle/${victim.tenantId}` },
+  'POST /api/v1/audit/chain/breaks/:id/acknowledge': {
+    path: `/api/v1/audit/chain/breaks/${victim.chainBreak}/acknowledge`,
+    body: { notes: 'x' },
+  },
+  'PATCH /api/v1/monitor/alerts/:id': {
+    path: `/api/v1/monitor/alerts/${victim.alert}`,
+    body: { status: 'resolved' },
+  },
+};
+
+/** The route, with whatever stands for a parameter. */
+function at(route: RouteEntry, options: CallOptions = {}) {
+  const url = route.url.replace(/:\w+/g, uuidv7());
+  const body = route.method === 'GET' || route.method === 'DELETE' ? {} : { body: '{' };
+  return call(url, {
+    method: route.method as NonNullable<CallOptions['method']>,
+    ...body,
+    ...options,
+    headers: { 'content-type': 'application/json', ...options.headers },
+  });
+}
+
+async function aDataPlaneToken(token: string): Promise<{ id: string; token: string }> {
+  const answer = await call('/api/v1/admin/data-plane-tokens', { token, body: { label: 'x' } });
+  return answer.json() as { id: string; token: string };
+}
+
+describe('a route', () => {
+  const build = () => {
+    const app = Fastify();
+    guardRoutes(app, {} as Guards);
+    return app;
+  };
+
+  it('without a guard stops the service from starting', () => {
+    expect(() => build().get('/x', { schema: { response: {} } }, async () => '')).toThrow(
+      /GET \/x declares no guard/,
+    );
+  });
+
+  it('without a schema of its answer stops the service from starting', () => {
+    expect(() => build().get('/x', { config: { guard: 'public' } }, async () => '')).toThrow(
+      /GET \/x declares no schema/,
+    );
+  });
+
+  it('open to everybody is one of these', () => {
+    expect(routes.filter(({ guard }) => guard === 'public').map(keyOf)).toEqual([
+      'GET /health',
+      'GET /ready',
+      'POST /api/v1/auth/admin/login',
+      'POST /api/v1/auth/token',
+      'GET /.well-known/jwks.json',
+    ]);
+  });
+});
+
+describe.each(guarded.map((route) => [keyOf(route), route] as const))('%s', (_, route) => {
+  it('is closed without a token, before it reads the body', async () => {
+    const answer = await at(route);
+    expect(answer.statusCode).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    expect(answer.json()).toEqual({ detail: expect.any(String) });
+  });
+
+  it('is closed to tokens of another class', async () => {
+    const agent = await anAgent(test, mine.scope);
+    const agentToken = (
+      await call('/api/v1/auth/token', {
+        body: {
+          grant_type: 'client_credentials',
+          client_id: agent.clientId,
+          client_secret: agent.clientSecret,
+        },
+      })
+    ).json().access_token;
+    const others = ['garbage', 'a.b.c', agentToken];
+    if (route.guard !== 'metrics') others.push('metrics-token');
+    if (route.guard === 'data-plane' || route.guard === 'metrics') others.push(mine.token);
+    else others.push(victim.token.token ?? '');
+    for (const token of others) expect((await at(route, { token })).statusCode).toBe(401);
+    const headers = { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` };
+    expect((await at(route, { headers })).statusCode).toBe(401);
+  });
+});
+
+describe.each(ofAdmins.map((route) => [keyOf(route), route] as const))('%s', (_, route) => {
+  it('is closed to an expired and to a revoked token', async () => {
+    const { token, scope } = await aTenantAdmin();
+    const before = time;
+    time += 8 * 3600 * 1000 + 61_000;
+    expect((await at(route, { token })).statusCode).toBe(401);
+    time = before;
+    for (const change of [`status = 'disabled'`, `status = 'active', token_version = 2`]) {
+      await test.superuser.query(`UPDATE administrators SET ${change} WHERE id = $1`, [
+        scope.actor.id,
+      ]);
+      expect((await at(route, { token })).statusCode, change).toBe(401);
+    }
+  });
+
+  it('is closed to the wrong role', async () => {
+    const elsewhere = { 'x-tenant-id': theirs.scope.tenantId };
+    if (route.guard === 'super-admin') {
+      expect((await at(route, { token: mine.token })).statusCode).toBe(403);
+      return;
+    }
+    // An administrator names another tenant.
+    expect((await at(route, { token: mine.token, headers: elsewhere })).statusCode).toBe(403);
+    if (route.guard === 'tenant-admin') {
+      expect((await at(route, { token: superAdmin })).statusCode).toBe(403);
+      expect((await at(route, { token: superAdmin, headers: elsewhere })).statusCode).toBe(403);
+      return;
+    }
+    // A super-admin is nowhere until a tenant is named, and that one has to be there.
+    if (route.guard === 'admin') {
+      expect((await at(route, { token: superAdmin })).statusCode).toBe(400);
+    }
+    for (const nowhere of [uuidv7(), 'x', '']) {
+      const headers = { 'x-tenant-id': nowhere };
+      expect((await at(route, { token: superAdmin, headers })).statusCode).toBe(404);
+    }
+  });
+});
+
+describe('another tenant’s rows', () => {
+  const withRows = routes.filter(({ url, guard }) => url.includes('/:') && guard !== 'public');
+
+  it('can be named by each of these routes, and this test knows them all', () => {
+    expect(Object.keys(AT_VICTIM).sort()).toEqual(withRows.map(keyOf).sort());
+  });
+
+  it.each(
+    withRows.map((route) => [keyOf(route), route] as const),
+  )('%s finds nothing there, and changes nothing', async (key, route) => {
+    const target = AT_VICTIM[key];
+    const token =
+      route.guard === 'data-plane' ? (await aDataPlaneToken(mine.token)).token : mine.token;
+    const before = await rowsOf(victim.tenantId);
+    const answer = await call(target?.path ?? '', {
+      method: route.method as NonNullable<CallOptions['method']>,
+      token,
+      ...(target?.body ? { body: target.body } : {}),
+    });
+    expect(answer.statusCode, answer.body).toBe(404);
+    expect(await rowsOf(victim.tenantId)).toBe(before);
+  });
+
+  it.each(
+    routes
+      .filter((route) => route.method === 'GET' && route.tenantScoped && !route.url.includes(':'))
+      // It does not end by itself; audit-stream's own test reads it.
+      .filter((route) => route.url !== '/api/v1/audit/stream')
+      .map((route) => [keyOf(route), route] as const),
+  )('%s shows none of them', async (_, route) => {
+    const answer = await call(route.url, { token: mine.token });
+    expect(answer.statusCode).toBe(200);
+    const ids = [victim.agent, victim.role, victim.policy, victim.token].map(({ id }) => id);
+    for (const id of [...ids, victim.alert, victim.chainBreak, victim.plane, victim.tenantId]) {
+      expect(answer.body).not.toContain(id);
+    }
+  });
+
+  it('are reached by the same requests of their own administrator', async () => {
+    // What only reads or changes first, then what deletes.
+    const last = (key: string) => (key.startsWith('DELETE') ? 1 : 0);
+    const keys = withRows.filter(({ guard }) => guard !== 'data-plane').map(keyOf);
+    for (const key of keys.sort((a, b) => last(a) - last(b))) {
+      const target = AT_VICTIM[key];
+      const answer = await call(target?.path ?? '', {
+        method: key.split(' ')[0] as NonNullable<CallOptions['method']>,
+        token: theirs.token,
+        ...(target?.body ? { body: target.body } : {}),
+      });
+      expect(answer.statusCode, `${key}: ${answer.body}`).toBeLessThan(300);
+    }
+  });
+});
+
+/** All rows of a tenant as one text. */
+async function rowsOf(tenantId: string): Promise<string> {
+  const { rows: tables } = await test.superuser.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+     WHERE a.attname = 'tenant_id' AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+       AND c.relnamespace = 'public'::regnamespace ORDER BY 1`,
+  );
+  const all: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await test.superuser.query(
+      `SELECT t::text AS row FROM ${name} t WHERE tenant_id = $1 ORDER BY 1`,
+      [tenantId],
+    );
+    all.push(name, ...rows.map(({ row }) => row as string));
+  }
+  return createHash('sha256').update(all.join('\n')).digest('hex');
+}
+
+describe('a data-plane token', () => {
+  const ofDataPlanes = guarded.filter(({ guard }) => guard === 'data-plane');
+
+  it.each(
+    ofDataPlanes.map((route) => [keyOf(route), route] as const),
+  )('%s is closed to one that was revoked or has expired', async (_, route) => {
+    const { id, token } = await aDataPlaneToken(mine.token);
+    expect((await at(route, { token })).statusCode).not.toBe(401);
+    await test.superuser.query('UPDATE data_plane_tokens SET expires_at = $2 WHERE id = $1', [
+      id,
+      new Date(time - 1),
+    ]);
+    expect((await at(route, { token })).statusCode).toBe(401);
+    await test.superuser.query('UPDATE data_plane_tokens SET expires_at = NULL WHERE id = $1', [
+      id,
+    ]);
+    const revoked = await call(`/api/v1/admin/data-plane-tokens/${id}`, {
+      method: 'DELETE',
+      token: mine.token,
+    });
+    expect(revoked.statusCode).toBe(204);
+    expect((await at(route, { token })).statusCode).toBe(401);
+  });
+});
+
+describe('a super-admin in a tenant', () => {
+  it('acts there, and the tenant’s audit chain says so', async () => {
+    const headers = { 'x-tenant-id': mine.scope.tenantId };
+    const answer = await call('/api/v1/roles', {
+      token: superAdmin,
+      headers,
+      body: { name: 'by-break-glass', description: '', permissions: [], resource_scopes: [] },
+    });
+    expect(answer.statusCode).toBe(201);
+    const { rows } = await test.superuser.query<{ bytes: Buffer }>(
+      `SELECT bytes FROM ledger_records WHERE tenant_id = $1 ORDER BY position DESC LIMIT 2`,
+      [mine.scope.tenantId],
+    );
+    const records = rows.map(({ bytes }) => JSON.parse(bytes.toString()));
+    expect(records.map((record) => record.action)).toEqual(['role_created', 'break_glass_access']);
+    for (const { actor } of records) {
+      expect(actor).toMatchObject({ username: 'superadmin', break_glass: true });
+    }
+    expect(records[1]).toMatchObject({ target: 'POST /api/v1/roles' });
+  });
+});
