@@ -55,7 +55,7 @@ export interface DifferentialReport {
 
 export interface DifferentialOptions {
   writeBundle: WriteBundle;
-  /** Inputs for all policies together, and for each policy alone. */
+  /** Inputs for all policies together, and for each policy alone (0: all together only). */
   inputsTogether: number;
   inputsAlone: number;
   seed: number;
@@ -80,7 +80,7 @@ export async function runDifferential(options: DifferentialOptions): Promise<Dif
   const policies = readDifferentialPolicies();
   const sets = [
     { name: 'all', policies, inputs: generateInputs(options.seed, options.inputsTogether) },
-    ...policies.map((policy, i) => ({
+    ...(options.inputsAlone === 0 ? [] : policies).map((policy, i) => ({
       name: policy.id,
       policies: [policy],
       inputs: generateInputs(options.seed + 1 + i, options.inputsAlone),
