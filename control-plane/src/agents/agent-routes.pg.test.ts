@@ -30,6 +30,7 @@ beforeEach(async () => {
 async function register(overrides: Partial<typeof NEW_AGENT> = {}) {
   const answer = await call('/api/v1/agents', { token, body: { ...NEW_AGENT, ...overrides } });
   expect(answer.statusCode, answer.body).toBe(201);
+  expect(answer.headers['cache-control']).toBe('no-store');
   return answer.json();
 }
 
@@ -301,6 +302,7 @@ describe('rotation', () => {
     const answer = await call(`/api/v1/agents/${agent.id}/rotate`, { token, method: 'POST' });
     expect(answer.statusCode, answer.body).toBe(200);
     const rotated = answer.json();
+    expect(answer.headers['cache-control']).toBe('no-store');
     expect(Object.keys(rotated).sort()).toEqual(['client_id', 'client_secret', 'id', 'rotated_at']);
     expect(rotated).toMatchObject({ id: agent.id, client_id: agent.client_id });
     expect(rotated.client_secret).not.toBe(agent.client_secret);

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { NoContent } from '../platform/http/schemas.ts';
+import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import {
   AgentList,
   AgentParams,
@@ -54,6 +54,7 @@ export const agentRoutes =
         const { name, agent_type: agentType, owner, description } = request.body;
         const input = { name, agentType, owner, description };
         const { agent, secret } = await agents.register(request.scope, input);
+        reply.header('cache-control', 'no-store');
         return reply.code(201).send({
           id: agent.id,
           name: agent.name,
@@ -88,7 +89,7 @@ export const agentRoutes =
           tags,
           params: AgentParams,
           body: AgentPatchBody,
-          response: { 200: AgentView },
+          response: { 200: AgentView, 409: ErrorBody },
         },
       },
       async (request) => toView(await agents.patch(request.scope, request.params.id, request.body)),
@@ -102,11 +103,12 @@ export const agentRoutes =
           summary: 'Issue a new secret; the old one and its tokens end at once',
           tags,
           params: AgentParams,
-          response: { 200: RotatedAgent },
+          response: { 200: RotatedAgent, 409: ErrorBody },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { agent, secret, rotatedAt } = await agents.rotate(request.scope, request.params.id);
+        reply.header('cache-control', 'no-store');
         return {
           id: agent.id,
           client_id: agent.clientId,
@@ -125,7 +127,7 @@ export const agentRoutes =
           tags,
           params: AgentParams,
           body: AssignRoleBody,
-          response: { 200: AgentView },
+          response: { 200: AgentView, 409: ErrorBody },
         },
       },
       async (request) =>
@@ -140,7 +142,7 @@ export const agentRoutes =
           summary: 'Take a role from an agent',
           tags,
           params: AgentRoleParams,
-          response: { 204: NoContent },
+          response: { 204: NoContent, 409: ErrorBody },
         },
       },
       async (request, reply) => {

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { ErrorBody } from '../platform/http/schemas.ts';
 import { NewRoleBody, RoleList, RoleQuery, RoleView, toRoleView } from './role-schemas.ts';
 import type { RoleService } from './role-service.ts';
 
@@ -32,7 +33,7 @@ export const roleRoutes =
           summary: 'Create a role',
           tags,
           body: NewRoleBody,
-          response: { 201: RoleView },
+          response: { 201: RoleView, 409: ErrorBody },
         },
       },
       async (request, reply) => {
