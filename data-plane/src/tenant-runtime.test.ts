@@ -170,8 +170,12 @@ describe('a data plane core', () => {
     gone.plane.setAway(true);
     for (const tenant of [gone, here]) {
       tenant.plane.offer(bundle(tenant, 10));
+      // Asked for twice at once, it is still served once.
+      const again = core.addTenant(tenant.answer, tenant.plane.link);
+      await Promise.all([again, core.addTenant(tenant.answer, tenant.plane.link)]);
       await core.addTenant(tenant.answer, tenant.plane.link);
     }
+    expect(core.status().tenants).toHaveLength(2);
     await core.applied.wait(here.tenantId, { bundleRevision: 10 });
     await core.ledger.append(gone.tenantId, aDecision());
     await core.ledger.append(here.tenantId, aDecision());

@@ -71,7 +71,8 @@ export interface DataPlaneCore {
   findDeploymentId(tenantId: string): string | undefined;
   /**
    * Begins to serve a tenant: its stream gets a new epoch, the last good bundle is activated, and
-   * the loops start. What the control plane has is not waited for: see `applied`.
+   * the loops start. What the control plane has is not waited for: see `applied`. Asked again for
+   * a tenant that is served, it does nothing.
    *
    * @throws when the tenant's stream is damaged or cannot be opened durably
    */
@@ -115,6 +116,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
   const load = options.loadPolicy ?? createPolicyLoader(now);
   const started = now();
   const tenants = new Map<string, Tenant>();
+  const starting = new Map<string, Promise<void>>();
 
   function reportRefusedFact(fact: {
     tenantId: string;
@@ -163,9 +165,18 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     };
   }
 
-  async function addTenant(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<void> {
+  function addTenant(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<void> {
+    const tenantId = answer.tenant_id;
+    const begun = starting.get(tenantId);
+    if (begun) return begun;
+    if (tenants.has(tenantId)) return Promise.resolve();
+    const start = startTenant(answer, link).finally(() => starting.delete(tenantId));
+    starting.set(tenantId, start);
+    return start;
+  }
+
+  async function startTenant(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<void> {
     const { tenant_id: tenantId, deployment_id: deploymentId } = answer;
-    if (tenants.has(tenantId)) throw new Error('the tenant is served already');
     identity.saveRegistration(answer);
     const opened = await ledger.open(tenantId, deploymentId);
     if (opened.outcomesUnknown > 0) {

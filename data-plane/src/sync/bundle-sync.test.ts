@@ -72,17 +72,17 @@ describe('bundle sync', () => {
     const sync = await aSync();
     expect(sync.activeRules()).toBeNull();
     plane.offer(bundle(5, { settings: { limit: 1 } }));
-    expect(await sync.waitFor(5, 5_000)).toBe(true);
+    expect(await sync.waitFor(5, 15_000)).toBe(true);
     expect(sync.activeRules()).toMatchObject({ revision: 5, settings: { limit: 1 } });
     plane.offer(bundle(6));
-    expect(await sync.waitFor(6, 5_000)).toBe(true);
+    expect(await sync.waitFor(6, 15_000)).toBe(true);
     expect(sync.status()).toMatchObject({ active: { revision: 6 }, failure: null });
   });
 
   it('keeps the last good one whatever comes after it, says why, and recovers', async () => {
     const sync = await aSync();
     plane.offer(bundle(5));
-    await sync.waitFor(5, 5_000);
+    await sync.waitFor(5, 15_000);
     const good = sync.activeRules();
     const bad: [ReturnType<typeof bundle>, string, string][] = [
       [bundle(6, { signer: aBundleSigner() }), 'verify', 'signature_invalid'],
@@ -101,14 +101,14 @@ describe('bundle sync', () => {
     expect(refused.map(({ code }) => code)).toEqual(bad.map(([, , code]) => code));
     expect(kept()).toEqual(['5.tar.gz', 'high-water']);
     plane.offer(bundle(7));
-    expect(await sync.waitFor(7, 5_000)).toBe(true);
+    expect(await sync.waitFor(7, 15_000)).toBe(true);
     expect(sync.status().failure).toBeNull();
   });
 
   it('activates a policy that only runs out of fuel: it denies its own calls', async () => {
     const sync = await aSync();
     plane.offer(bundle(5, { wasm: Buffer.from('fault:out_of_fuel') }));
-    expect(await sync.waitFor(5, 5_000)).toBe(true);
+    expect(await sync.waitFor(5, 15_000)).toBe(true);
   });
 
   it('tells an unreachable control plane from one whose bundle is refused', async () => {
@@ -119,14 +119,14 @@ describe('bundle sync', () => {
     expect(refused).toEqual([]);
     plane.setAway(false);
     plane.offer(bundle(5));
-    expect(await sync.waitFor(5, 5_000)).toBe(true);
+    expect(await sync.waitFor(5, 15_000)).toBe(true);
   });
 
   it('is back with the last good bundle after a restart, with no control plane', async () => {
     const first = await aSync();
     for (const revision of [5, 6, 7]) {
       plane.offer(bundle(revision));
-      await first.waitFor(revision, 5_000);
+      await first.waitFor(revision, 15_000);
     }
     await until(() => kept().includes('7.tar.gz') && !kept().includes('5.tar.gz'));
     await first.stop();
@@ -140,7 +140,7 @@ describe('bundle sync', () => {
     const first = await aSync();
     for (const revision of [5, 6]) {
       plane.offer(bundle(revision));
-      await first.waitFor(revision, 5_000);
+      await first.waitFor(revision, 15_000);
     }
     await first.stop();
     plane.setAway(true);
@@ -150,7 +150,7 @@ describe('bundle sync', () => {
     plane.setAway(false);
     plane.offer(bundle(6));
     second.kick();
-    expect(await second.waitFor(6, 5_000)).toBe(true);
+    expect(await second.waitFor(6, 15_000)).toBe(true);
   });
 
   it('activates what it cannot save, and saves it later', async () => {
@@ -162,14 +162,14 @@ describe('bundle sync', () => {
     };
     const sync = await aSync({ files: { ...files, keep } });
     plane.offer(bundle(5));
-    expect(await sync.waitFor(5, 5_000)).toBe(true);
+    expect(await sync.waitFor(5, 15_000)).toBe(true);
     await until(() => sync.status().failure?.stage === 'persist');
     expect(sync.activeRules()?.revision).toBe(5);
     full = false;
     await until(() => kept().includes('5.tar.gz'));
     sync.kick();
     plane.offer(bundle(6));
-    await sync.waitFor(6, 5_000);
+    await sync.waitFor(6, 15_000);
     expect(sync.status().failure).toBeNull();
   });
 

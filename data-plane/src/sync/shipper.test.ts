@@ -83,7 +83,7 @@ describe('the shipper', () => {
 
   it('collects records for its delay, and ships an urgent one at once', async () => {
     const shipper = aShipper({ delayMs: 60_000 });
-    expect(await shipper.flush(5_000)).toBe(true);
+    expect(await shipper.flush(15_000)).toBe(true);
     await append(5);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(plane.records).toHaveLength(1);
@@ -101,7 +101,7 @@ describe('the shipper', () => {
     plane.loseReceipts(3);
     plane.setAway(false);
     await until(() => plane.records.length === 701);
-    expect(await shipper.flush(5_000)).toBe(true);
+    expect(await shipper.flush(15_000)).toBe(true);
     expect(shipper.status()).toMatchObject({ state: 'idle', failure: null });
     expect(new Set(plane.records.map(({ id }) => id)).size).toBe(701);
   });
@@ -109,13 +109,13 @@ describe('the shipper', () => {
   it('goes on over restarts from where the control plane stands', async () => {
     const first = aShipper();
     await append(10);
-    await first.flush(5_000);
+    await first.flush(15_000);
     await first.stop();
     await append(10);
     await ledger.stop();
     ledger = await boot();
     const second = aShipper();
-    expect(await second.flush(5_000)).toBe(true);
+    expect(await second.flush(15_000)).toBe(true);
     const places = plane.records.map(({ epoch, seq }) => `${epoch}/${seq}`);
     expect(new Set(places).size).toBe(places.length);
     expect(plane.records.filter(({ epoch }) => epoch === 1)).toHaveLength(21);
@@ -125,7 +125,7 @@ describe('the shipper', () => {
   it('stops a stream that forked, once and for all, and keeps its records', async () => {
     const shipper = aShipper();
     await append(2);
-    await shipper.flush(5_000);
+    await shipper.flush(15_000);
     plane.fork();
     await append(1);
     await until(() => shipper.status().state === 'conflict');
@@ -149,7 +149,7 @@ describe('the shipper', () => {
     };
     const shipper = aShipper({ link: lying });
     await append(1);
-    expect(await shipper.flush(5_000)).toBe(true);
+    expect(await shipper.flush(15_000)).toBe(true);
     expect(lies).toBeGreaterThan(2);
     expect(plane.records).toHaveLength(2);
   });
@@ -175,7 +175,7 @@ describe('the shipper', () => {
           }
         }
         plane.setAway(false);
-        expect(await shipper.flush(5_000)).toBe(true);
+        expect(await shipper.flush(15_000)).toBe(true);
         expect(plane.records.map(({ seq }) => seq)).toEqual(
           Array.from({ length: expected }, (_, index) => index + 1),
         );

@@ -157,9 +157,9 @@ export function createTestControlPlane(options: {
 
 export type TestControlPlane = ReturnType<typeof createTestControlPlane>;
 
-/** Waits until a condition holds. @throws when it does not within 5 s */
+/** Waits until a condition holds. @throws when it does not within 15 s */
 export async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 5_000;
+  const end = performance.now() + 15_000;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`never came true: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
