@@ -76,6 +76,8 @@ export const auditRoutes =
           authorize: () => authenticateAdmin(token),
         });
         reply.raw.once('close', () => gone.abort());
+        // It may have gone while the guard looked the caller up.
+        if (reply.raw.destroyed) gone.abort();
         const body = Readable.from(events, { objectMode: false, highWaterMark: 64 * 1024 });
         return reply
           .headers({

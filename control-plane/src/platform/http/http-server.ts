@@ -60,10 +60,16 @@ function boundClosing(app: FastifyInstance): void {
     socket.once('close', () => silent.delete(socket));
   });
   app.server.on('request', (request) => silent.delete(request.socket));
-  let drain: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
   app.addHook('preClose', async () => {
     for (const socket of silent) socket.destroy();
-    drain = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+    timers.push(
+      setTimeout(() => app.server.closeAllConnections(), DRAIN_MS),
+      // A connection whose last answer was given meanwhile would be kept for the next request.
+      setInterval(() => app.server.closeIdleConnections(), 50),
+    );
   });
-  app.addHook('onClose', async () => clearTimeout(drain));
+  app.addHook('onClose', async () => {
+    for (const timer of timers) clearTimeout(timer);
+  });
 }
