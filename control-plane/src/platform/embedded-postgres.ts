@@ -234,10 +234,20 @@ async function initialize(
       '--no-instructions',
       ...(options.durable === false ? ['--no-sync'] : []),
     ],
-    { ...runAs, cwd: '/', env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' } },
+    { ...runAs, cwd: '/', env: serverEnvironment() },
   );
   await rename(data, clusterFolder);
   await rm(draft, { recursive: true, force: true });
+}
+
+/** Not the service's own environment: that holds secrets which are no business of this process. */
+function serverEnvironment(): NodeJS.ProcessEnv {
+  const passed = ['PATH', 'LD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP'];
+  const given = passed.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { ...Object.fromEntries(given), LC_ALL: 'C', TZ: 'UTC' };
 }
 
 async function launch(parts: {
@@ -273,7 +283,7 @@ async function launch(parts: {
       {
         ...runAs,
         cwd: '/',
-        env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+        env: serverEnvironment(),
         // Its own session: Ctrl-C is for the service, which stops the server when it has drained.
         detached: true,
         stdio: ['ignore', output, output],
