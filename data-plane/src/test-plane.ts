@@ -265,15 +265,25 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
 }
 
 /** The baseline pack as it is compiled for a tenant. */
-export function baseline(): PolicySource[] {
-  return baselinePack().map(({ name, rego_content }) => ({
-    id: uuidv7(),
+function baseline(): PolicySource[] {
+  return baselinePack().map(({ name, rego_content }, i) => ({
+    id: `0190aaaa-0000-7000-8000-00000000000${i}`,
     name,
     rego: rego_content,
   }));
 }
 
-async function compile(policies: PolicySource[]): Promise<Uint8Array> {
+const compiled = new Map<string, Promise<Uint8Array>>();
+
+/** Compiles once for all planes of a test file: starting the compiler takes seconds. */
+function compile(policies: PolicySource[]): Promise<Uint8Array> {
+  const key = JSON.stringify(policies);
+  const known = compiled.get(key) ?? compileNew(policies);
+  compiled.set(key, known);
+  return known;
+}
+
+async function compileNew(policies: PolicySource[]): Promise<Uint8Array> {
   const compiler = createRegoCompiler();
   try {
     const result = await compiler.compile(policies);

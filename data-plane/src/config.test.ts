@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigurationError } from '@governance/shared/settings';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readGatewayConfig } from './config.ts';
+
+let folder: string;
+const file = (content: string) => {
+  const path = join(folder, 'servers.json');
+  writeFileSync(path, content);
+  return { SERVICE_MCP_SERVERS_FILE: path };
+};
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'governance-config-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('readGatewayConfig', () => {
+  it('has the documented defaults', () => {
+    expect(readGatewayConfig({})).toMatchObject({
+      upstreamAllow: ['*'],
+      upstreamTimeoutMs: 120_000,
+      messageBytes: 4 * 1024 * 1024,
+      stdioServers: new Map(),
+    });
+  });
+
+  it('reads the file of stdio servers', () => {
+    const { stdioServers } = readGatewayConfig(
+      file('{"servers":{"files":{"command":"npx","args":["-y","x"],"cwd":"data"}}}'),
+    );
+    expect(stdioServers.get('files')).toEqual({
+      command: 'npx',
+      args: ['-y', 'x'],
+      env: {},
+      cwd: join(folder, 'data'),
+    });
+  });
+
+  it.each<[string, () => NodeJS.ProcessEnv]>([
+    ['SERVICE_MCP_SERVERS_FILE', () => file('{"servers":{"a":{"args":[]}}}')],
+    ['SERVICE_MCP_SERVERS_FILE', () => file('{"servers":{"a":{"command":"x","shell":true}}}')],
+    ['SERVICE_MCP_SERVERS_FILE', () => file('no json')],
+    ['SERVICE_MCP_SERVERS_FILE', () => ({ SERVICE_MCP_SERVERS_FILE: join(folder, 'none') })],
+    ['SERVICE_UPSTREAM_ALLOW', () => ({ SERVICE_UPSTREAM_ALLOW: '10.0.0.0/99' })],
+    ['SERVICE_UPSTREAM_TIMEOUT_SECONDS', () => ({ SERVICE_UPSTREAM_TIMEOUT_SECONDS: '0' })],
+    ['SERVICE_MCP_MESSAGE_LIMIT_BYTES', () => ({ SERVICE_MCP_MESSAGE_LIMIT_BYTES: 'many' })],
+  ])('refuses a wrong %s by name', (name, env) => {
+    expect(() => readGatewayConfig(env())).toThrow(ConfigurationError);
+    expect(() => readGatewayConfig(env())).toThrow(name);
+  });
+});
