@@ -14,6 +14,10 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
+    if (chunks.length === 0) {
+      response.writeHead(400).end();
+      return;
+    }
     const message = JSON.parse(Buffer.concat(chunks).toString()) as {
       id?: string | number;
       method: string;

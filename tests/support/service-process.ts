@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -86,7 +86,9 @@ export async function startService(options: StartOptions = {}): Promise<ServiceP
     child,
     output: () => chunks.join(''),
     async stop() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      if (child.exitCode === null && child.signalCode === null) {
+        process.kill(options.wrapper ? wrappedPid(child) : (child.pid as number), 'SIGTERM');
+      }
       await exited;
     },
     async kill() {
@@ -100,6 +102,12 @@ export async function startService(options: StartOptions = {}): Promise<ServiceP
   };
   await waitUntilReady(service, options.readyTimeoutMs ?? 60_000);
   return service;
+}
+
+/** A tracer does not pass signals on, so the service itself is asked. Linux only. */
+function wrappedPid(wrapper: ChildProcess): number {
+  const pid = wrapper.pid as number;
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
 }
 
 async function waitUntilReady(service: ServiceProcess, timeoutMs: number): Promise<void> {

@@ -1,0 +1,221 @@
+/**
+ * The data plane as service.ts composes it, alone in its process: what is measured is its own CPU
+ * with ledger and shipping, and not a control plane's. Its control plane is a double that hands
+ * down one bundle and a few facts and takes every batch. ENFORCEMENT=off builds the same app with
+ * enforcement left out.
+ */
+import { generateKeyPairSync, hash, randomBytes, sign } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { composeBundle } from '@governance/control-plane/bundles/bundle-content';
+import { createHttpServer } from '@governance/control-plane/platform/http/http-server';
+import { createEnforcementPlane } from '@governance/data-plane/app';
+import { readGatewayConfig } from '@governance/data-plane/config';
+import { createDataPlaneCore } from '@governance/data-plane/tenant-runtime';
+import { baselinePack } from '@governance/policies/baseline-pack';
+import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
+import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/agent-token';
+import type { ControlPlaneLink } from '@governance/shared/channels';
+import type { FeedEntry } from '@governance/shared/facts';
+import { uuidv7 } from '@governance/shared/ids';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+const port = Number(process.env.PORT);
+const backend = process.env.BACKEND as string;
+const isEnforced = process.env.ENFORCEMENT !== 'off';
+const publicUrl = `http://127.0.0.1:${port}`;
+const dataDir = mkdtempSync(join(tmpdir(), 'governance-bench-'));
+const log = pino({ level: 'warn' }, pino.destination(2));
+const tenantId = uuidv7();
+const deploymentId = uuidv7();
+
+const tokenKey = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const bundleKey = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const jwk = (key: typeof tokenKey.publicKey, kid: string, alg: string) => ({
+  ...key.export({ format: 'jwk' }),
+  kty: alg === 'RS256' ? 'RSA' : 'EC',
+  kid,
+  alg,
+});
+
+const agentId = uuidv7();
+const roleId = uuidv7();
+const facts: FeedEntry[] = [
+  [
+    'token_keys',
+    'current',
+    { issuer: publicUrl, keys: [jwk(tokenKey.publicKey, 'bench', 'RS256')] },
+  ],
+  ['role', roleId, { id: roleId, name: 'bench', permissions: ['bench:*'], resource_scopes: [] }],
+  [
+    'agent',
+    agentId,
+    {
+      id: agentId,
+      name: 'bench-agent',
+      agent_type: 'bench',
+      owner: 'bench@example.com',
+      status: 'active',
+      risk_score: 0,
+      risk_tier: 'low',
+      client_id: 'bench',
+      secret_hash: hash('sha256', randomBytes(32), 'hex'),
+      credential_version: 1,
+      kill_released_generation: 0,
+      role_ids: [roleId],
+    },
+  ] as const,
+].map(([kind, key, value], index) => ({ seq: index + 1, kind, key, value }) as FeedEntry);
+
+async function buildBundle() {
+  const compiler = createRegoCompiler();
+  const compiled = await compiler.compile(
+    baselinePack().map((policy, index) => ({
+      id: uuidv7(index),
+      name: policy.name,
+      rego: policy.rego_content,
+    })),
+  );
+  await compiler.close();
+  if (!compiled.ok) throw new Error('the baseline pack does not compile');
+  const revision = Date.now();
+  const { bytes, digest } = await composeBundle({
+    tenantId,
+    revision,
+    compiled,
+    settings: {
+      tenant_id: tenantId,
+      mcp_servers: {
+        bench: {
+          server_id: 'bench',
+          transport: 'streamable-http',
+          url: `${backend}/mcp`,
+          local_name: null,
+        },
+      },
+    },
+    signer: { kid: 'bench-bundle', key: bundleKey.privateKey, alg: 'ES256' },
+  });
+  return { revision, bytes, digest };
+}
+
+const bundle = await buildBundle();
+const untilAborted = (signal: AbortSignal, waitMs: number) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, waitMs);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+const link: ControlPlaneLink = {
+  async pullBundle({ digest, waitMs, signal }) {
+    if (digest !== bundle.digest) return bundle;
+    await untilAborted(signal, waitMs);
+    return null;
+  },
+  async readFeed({ cursor, waitMs, signal }) {
+    const entries = facts.filter((entry) => entry.seq > cursor);
+    if (entries.length === 0) await untilAborted(signal, waitMs);
+    return { entries, cursor: Math.max(cursor, facts.length), head: facts.length };
+  },
+  heartbeat: async () => ({ received: true, timestamp: new Date().toISOString() }),
+  async shipBatch({ header }) {
+    const { stream, epoch, last_seq, head } = header;
+    return { status: 'accepted', stream, epoch, last_seq, head };
+  },
+};
+
+const core = await createDataPlaneCore({
+  dataDir,
+  version: 'bench',
+  log,
+  onFatal: (error) => {
+    throw error;
+  },
+});
+await core.addTenant(
+  {
+    tenant_id: tenantId,
+    deployment_id: deploymentId,
+    bundle_keys: [jwk(bundleKey.publicKey, 'bench-bundle', 'ES256')],
+  },
+  link,
+);
+await core.applied.wait(tenantId, { feedSeq: facts.length, bundleRevision: bundle.revision });
+const agent = core.replica.findAgent(tenantId, agentId);
+if (!agent) throw new Error('the agent did not arrive');
+
+const plane = createEnforcementPlane({
+  config: readGatewayConfig({}),
+  publicUrl,
+  version: 'bench',
+  region: null,
+  ledger: core.ledger,
+  replica: core.replica,
+  rules: core.rules,
+  findDeploymentId: core.findDeploymentId,
+  openSealed: core.identity.openSealed,
+  registry: new Registry(),
+  log,
+  ...(isEnforced ? {} : { enforcement: { off: { tenantId, agent } } }),
+});
+const app = createHttpServer({ log, corsOrigins: [] });
+await app.register(plane.routes);
+await app.listen({ port, host: '127.0.0.1' });
+console.log(JSON.stringify(await openSession()));
+
+process.once('SIGTERM', async () => {
+  await app.close();
+  await plane.stop();
+  await core.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+  process.exit(0);
+});
+
+/** The headers of the calls: an opened session and a token that outlives the bench. */
+async function openSession(): Promise<Record<string, string>> {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const iat = Math.floor(Date.now() / 1000);
+  const signed = `${encode({ alg: 'RS256', typ: AGENT_TOKEN_TYP, kid: 'bench' })}.${encode({
+    iss: publicUrl,
+    aud: gatewayAudience(publicUrl),
+    sub: agentId,
+    iat,
+    exp: iat + 3600,
+    jti: uuidv7(),
+    tenant_id: tenantId,
+    feed_seq: facts.length,
+    credential_version: 1,
+    roles: ['bench'],
+    permissions: ['bench:*'],
+    risk_tier: 'low',
+  })}`;
+  const token = `${signed}.${sign('RSA-SHA256', Buffer.from(signed), tokenKey.privateKey).toString('base64url')}`;
+  const authorization = `Bearer ${token}`;
+  const response = await fetch(`${publicUrl}/mcp/v1/bench`, {
+    method: 'POST',
+    headers: {
+      authorization,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'bench', version: '1.0.0' },
+      },
+    }),
+  });
+  const text = await response.text();
+  const session = response.headers.get('mcp-session-id');
+  if (!response.ok || !session) throw new Error(`initialize: ${response.status} ${text}`);
+  return { authorization, 'mcp-session-id': session };
+}
