@@ -20,6 +20,17 @@ export function recordHash(bytes: Uint8Array): string {
   return digest('sha256', Buffer.concat([LEAF_PREFIX, bytes]), 'hex');
 }
 
+/**
+ * A record's bytes with their hash, as `recordHash` gives it, in one copy instead of two.
+ *
+ * @param text the record's canonical JSON
+ * @returns the UTF-8 bytes to store, and their hash in lower-case hexadecimal
+ */
+export function hashText(text: string): { bytes: Buffer; hash: string } {
+  const prefixed = Buffer.from(`\u0000${text}`);
+  return { bytes: prefixed.subarray(1), hash: digest('sha256', prefixed, 'hex') };
+}
+
 /** What a verifier needs of a stored record. */
 export interface ChainLink {
   epoch: number;

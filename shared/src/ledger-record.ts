@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { canonicalize, canonicalizeJoined } from './canonical-json.ts';
-import { recordHash } from './hash-chain.ts';
+import { hashText } from './hash-chain.ts';
 import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 export const RiskTier = z.enum(['low', 'medium', 'high', 'critical']);
@@ -194,16 +194,38 @@ export function chainRecord(
   record: UnchainedRecord,
 ): { bytes: Buffer; hash: string; seq: number } {
   const seq = head.seq + 1;
-  const text = canonicalizeJoined(record, {
-    v: 1,
-    tenant_id: head.tenant_id,
-    stream: head.stream,
-    epoch: head.epoch,
-    seq,
-    prev_hash: head.head,
-  } satisfies Record<ChainFields, unknown>);
-  const bytes = Buffer.from(text);
-  return { bytes, hash: recordHash(bytes), seq };
+  const { tenant_id, stream, epoch, head: prev_hash } = head;
+  const chain: Record<ChainFields, unknown> = { v: 1, tenant_id, stream, epoch, seq, prev_hash };
+  const text = textInOrder(record, chain) ?? canonicalizeJoined(record, chain);
+  return { ...hashText(text), seq };
+}
+
+/** The members of a complete record, sorted once: sorting is most of writing one. */
+const MEMBER_ORDER = new Map(
+  LedgerRecord.options.map((schema) => {
+    const keys = Object.keys(schema.shape).sort();
+    const members = keys.map((key) => ({ key, quoted: `"${key}":`, chained: key in CHAIN_FIELDS }));
+    const [type] = schema.shape.type.values;
+    return [type, { members, own: members.filter((member) => !member.chained).length }];
+  }),
+);
+
+/**
+ * The canonical text of a record that has exactly the members of its type.
+ *
+ * @returns null for any other, whose members have to be sorted
+ */
+function textInOrder(record: UnchainedRecord, chain: Record<ChainFields, unknown>): string | null {
+  const order = MEMBER_ORDER.get(record.type);
+  if (!order || Object.keys(record).length !== order.own) return null;
+  const own = record as unknown as Record<string, unknown>;
+  let text = '';
+  for (const { key, quoted, chained } of order.members) {
+    const value = chained ? chain[key as ChainFields] : own[key];
+    if (value === undefined) return null;
+    text += `${text === '' ? '{' : ','}${quoted}${canonicalize(value)}`;
+  }
+  return `${text}}`;
 }
 
 /**

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalize } from './canonical-json.ts';
+import { GENESIS_HASH, recordHash } from './hash-chain.ts';
+import { uuidv7 } from './ids.ts';
+import { type ChainHead, chainRecord, UnchainedRecord } from './ledger-record.ts';
+
+const head: ChainHead = {
+  tenant_id: uuidv7(),
+  stream: uuidv7(),
+  epoch: 2,
+  seq: 7,
+  head: GENESIS_HASH,
+};
+const chain = {
+  v: 1,
+  tenant_id: head.tenant_id,
+  stream: head.stream,
+  epoch: 2,
+  seq: 8,
+  prev_hash: head.head,
+};
+
+const alert = {
+  type: 'alert',
+  id: uuidv7(),
+  timestamp: '2026-01-02T03:04:05.678Z',
+  bundle_revision: null,
+  alert_type: 'TEST',
+  severity: 'low',
+  agent_id: null,
+  title: 'a "title" with é and \u2028',
+  details: { z: 1, a: [1.5, { y: null, x: true }] },
+  dedupe_key: null,
+};
+
+describe('chainRecord', () => {
+  it('gives the canonical bytes of the whole record, its hash and its place', () => {
+    const { bytes, hash, seq } = chainRecord(head, UnchainedRecord.parse(alert));
+    expect(bytes.toString()).toBe(canonicalize({ ...alert, ...chain }));
+    expect(hash).toBe(recordHash(bytes));
+    expect(seq).toBe(8);
+  });
+
+  it('writes whatever members it is given, in order, and never lets them place themselves', () => {
+    const value = fc.oneof(fc.jsonValue(), fc.constant(undefined));
+    const members = fc.dictionary(
+      fc.oneof(fc.constantFrom(...Object.keys(alert), ...Object.keys(chain)), fc.string()),
+      value,
+      { noNullPrototype: true },
+    );
+    fc.assert(
+      fc.property(members, fc.subarray(Object.keys(alert)), (changes, kept) => {
+        const base = Object.fromEntries(
+          Object.entries(alert).filter(([key]) => kept.includes(key)),
+        );
+        const record = { ...base, ...changes } as unknown as UnchainedRecord;
+        const { bytes } = chainRecord(head, record);
+        expect(bytes.toString()).toBe(canonicalize({ ...record, ...chain }));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('refuses what has no canonical form', () => {
+    const poison = { ...alert, title: '\ud800' } as unknown as UnchainedRecord;
+    expect(() => chainRecord(head, poison)).toThrow(TypeError);
+  });
+});
