@@ -21,14 +21,12 @@ export function recordHash(bytes: Uint8Array): string {
 }
 
 /**
- * A record's bytes with their hash, as `recordHash` gives it, in one copy instead of two.
+ * The hash of a record that is at hand as text: that of its UTF-8 bytes.
  *
- * @param text the record's canonical JSON
- * @returns the UTF-8 bytes to store, and their hash in lower-case hexadecimal
+ * @param text the record's canonical JSON, well formed
  */
-export function hashText(text: string): { bytes: Buffer; hash: string } {
-  const prefixed = Buffer.from(`\u0000${text}`);
-  return { bytes: prefixed.subarray(1), hash: digest('sha256', prefixed, 'hex') };
+export function textHash(text: string): string {
+  return digest('sha256', `\u0000${text}`, 'hex');
 }
 
 /** What a verifier needs of a stored record. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalize } from './canonical-json.ts';
 import { GENESIS_HASH, recordHash } from './hash-chain.ts';
 import { uuidv7 } from './ids.ts';
-import { type ChainHead, chainRecord, UnchainedRecord } from './ledger-record.ts';
+import { type ChainHead, chainRecord, chainText, UnchainedRecord } from './ledger-record.ts';
 
 const head: ChainHead = {
   tenant_id: uuidv7(),
@@ -36,10 +36,12 @@ const alert = {
 
 describe('chainRecord', () => {
   it('gives the canonical bytes of the whole record, its hash and its place', () => {
-    const { bytes, hash, seq } = chainRecord(head, UnchainedRecord.parse(alert));
+    const record = UnchainedRecord.parse(alert);
+    const { bytes, hash, seq } = chainRecord(head, record);
     expect(bytes.toString()).toBe(canonicalize({ ...alert, ...chain }));
     expect(hash).toBe(recordHash(bytes));
     expect(seq).toBe(8);
+    expect(chainText(head, record)).toEqual({ text: bytes.toString(), hash, seq });
   });
 
   it('writes whatever members it is given, in order, and never lets them place themselves', () => {

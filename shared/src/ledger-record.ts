@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { canonicalize, canonicalizeJoined } from './canonical-json.ts';
-import { hashText } from './hash-chain.ts';
+import { textHash } from './hash-chain.ts';
 import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 export const RiskTier = z.enum(['low', 'medium', 'high', 'critical']);
@@ -193,11 +193,26 @@ export function chainRecord(
   head: ChainHead,
   record: UnchainedRecord,
 ): { bytes: Buffer; hash: string; seq: number } {
+  const { text, hash, seq } = chainText(head, record);
+  return { bytes: Buffer.from(text), hash, seq };
+}
+
+/**
+ * As `chainRecord`, for a writer that hands the text on as it is: a buffer for each record would
+ * cost such a writer more than its hash.
+ *
+ * @returns the canonical text, whose UTF-8 bytes are to be stored, their hash and the seq
+ * @throws TypeError as `chainRecord` does
+ */
+export function chainText(
+  head: ChainHead,
+  record: UnchainedRecord,
+): { text: string; hash: string; seq: number } {
   const seq = head.seq + 1;
   const { tenant_id, stream, epoch, head: prev_hash } = head;
   const chain: Record<ChainFields, unknown> = { v: 1, tenant_id, stream, epoch, seq, prev_hash };
   const text = textInOrder(record, chain) ?? canonicalizeJoined(record, chain);
-  return { ...hashText(text), seq };
+  return { text, hash: textHash(text), seq };
 }
 
 /** The members of a complete record, sorted once: sorting is most of writing one. */

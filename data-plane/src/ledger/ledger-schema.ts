@@ -77,8 +77,10 @@ export function prepareStatements(db: Database) {
     markShipped: db.prepare<[number, number, string, number]>(
       'UPDATE streams SET shipped_epoch = ?, shipped_seq = ?, shipped_head = ? WHERE stream_no = ?',
     ),
-    insertRecord: db.prepare<[number, number, number, string, Buffer, Buffer]>(
-      'INSERT INTO records (stream_no, epoch, seq, type, hash, bytes) VALUES (?, ?, ?, ?, ?, ?)',
+    // The bytes are given as text: SQLite writes its UTF-8 itself.
+    insertRecord: db.prepare<[number, number, number, string, Buffer, string]>(
+      `INSERT INTO records (stream_no, epoch, seq, type, hash, bytes)
+       VALUES (?, ?, ?, ?, ?, CAST(? AS BLOB))`,
     ),
     readTail: db.prepare<[number], StoredRecord>(
       `SELECT epoch, seq, hash, bytes FROM (

@@ -11,7 +11,7 @@ import type { KeyObject } from 'node:crypto';
 import { signBatch } from '@governance/shared/audit-batch';
 import { type ChainPosition, GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
 import { isUuid, uuidv7 } from '@governance/shared/ids';
-import { type ChainHead, chainRecord, UnchainedRecord } from '@governance/shared/ledger-record';
+import { type ChainHead, chainText, UnchainedRecord } from '@governance/shared/ledger-record';
 import type { Database } from 'better-sqlite3';
 import { openDurableDatabase } from '../storage/durable-database.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
@@ -86,20 +86,21 @@ export function createLedgerStore(options: {
     const record = checked.data;
     const fault = foreignFault(record, head);
     if (fault) return refused(fault);
-    let chained: ReturnType<typeof chainRecord>;
+    let chained: ReturnType<typeof chainText>;
     try {
-      chained = chainRecord(head, record);
+      chained = chainText(head, record);
     } catch (error) {
       return refused(error instanceof Error ? error.message : 'no canonical form');
     }
-    const { bytes, hash, seq } = chained;
-    if (bytes.length > MAX_RECORD_BYTES) return refused(`larger than ${MAX_RECORD_BYTES} bytes`);
+    const { text, hash, seq } = chained;
+    if (Buffer.byteLength(text) > MAX_RECORD_BYTES)
+      return refused(`larger than ${MAX_RECORD_BYTES} bytes`);
     if (entry.salt) {
       if (!isUuid(entry.salt.eventId)) return refused('the salt names no event');
       const inserted = sql.insertSalt.run(uuidBytes(entry.salt.eventId), entry.salt.salt);
       if (inserted.changes === 0) return refused('the event has a salt already');
     }
-    sql.insertRecord.run(streamNo, head.epoch, seq, record.type, Buffer.from(hash, 'hex'), bytes);
+    sql.insertRecord.run(streamNo, head.epoch, seq, record.type, Buffer.from(hash, 'hex'), text);
     if (record.type === 'decision' && record.policy_result === 'allow') {
       sql.insertOpen.run(uuidBytes(record.id), streamNo);
     } else if (record.type === 'outcome') {
