@@ -16,6 +16,7 @@ import { agentRoutes } from './agents/agent-routes.ts';
 import { createAgentService } from './agents/agent-service.ts';
 import { alertRoutes } from './alerts/alert-routes.ts';
 import { createAlertService } from './alerts/alert-service.ts';
+import { createAlertWebhook } from './alerts/alert-webhook.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { createAuditService } from './audit/audit-service.ts';
 import { createAuditStream } from './audit/audit-stream.ts';
@@ -179,6 +180,19 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     now,
   });
   const alerts = createAlertService({ db, now });
+  const { webhookUrl, webhookSecret, webhookMinSeverity: minSeverity } = config;
+  const webhook =
+    webhookUrl && webhookSecret
+      ? createAlertWebhook({
+          db,
+          changes,
+          url: webhookUrl,
+          secret: webhookSecret,
+          minSeverity,
+          log,
+          now,
+        })
+      : undefined;
   const baseline = readBaselinePack();
   const tenants = createTenantService({
     db,
@@ -281,11 +295,13 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
           log.error({ err: error }, 'the partitions of the ledger could not be made'),
         ),
       );
+      webhook?.start();
     },
 
     /** Ends the periodic work; the connections are their maker's to close. */
     stop: async () => {
       await Promise.all(schedules.map((schedule) => schedule.stop()));
+      await webhook?.stop();
       await bundles.close();
       await startingBuilds;
       await compiler.close();

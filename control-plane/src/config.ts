@@ -1,5 +1,6 @@
 /** Reads the environment once; importing it does nothing. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { Severity } from '@governance/shared/ledger-record';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   parseSettings,
@@ -8,10 +9,12 @@ import {
   type SettingValues,
   secretText,
   setting,
+  webAddress,
   wholeNumber,
 } from '@governance/shared/settings';
 import { z } from 'zod';
 
+const SEVERITIES = Severity.options;
 const MASTER_KEY_BYTES = 32;
 const SMALLEST_RSA_BITS = 2048;
 
@@ -115,6 +118,24 @@ export const CONTROL_PLANE_SETTINGS = {
     default: '300',
     parse: wholeNumber(1, 10_000),
   }),
+  webhookUrl: setting({
+    name: 'SERVICE_WEBHOOK_URL',
+    description: 'Where alerts are posted, signed under SERVICE_WEBHOOK_SECRET.',
+    defaultNote: 'alerts are not posted',
+    parse: webAddress,
+  }),
+  webhookMinSeverity: setting({
+    name: 'SERVICE_WEBHOOK_MIN_SEVERITY',
+    description: 'The least severe alert that is posted: info, low, medium, high or critical.',
+    default: 'high',
+    parse: z.enum(SEVERITIES, { error: `must be one of ${SEVERITIES.join(', ')}` }),
+  }),
+  webhookSecret: setting({
+    name: 'SERVICE_WEBHOOK_SECRET',
+    description:
+      'Needed with SERVICE_WEBHOOK_URL: the header X-Service-Signature is the HMAC-SHA256 of the body under it, in hexadecimal.',
+    parse: secretText,
+  }),
   sseKeepaliveSeconds: setting({
     name: 'SERVICE_SSE_KEEPALIVE_SECONDS',
     description: 'Between the keep-alive comments of the audit stream.',
@@ -134,6 +155,7 @@ export function parseControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneCon
   const values = parseSettings(CONTROL_PLANE_SETTINGS, env, (given) => [
     ...findMissing(given),
     ...findUnmatchedKeys(given),
+    ...findUnsignedWebhook(given),
   ]);
   return { ...values, publicUrl: values.publicUrl ?? `http://localhost:${values.port}` };
 }
@@ -147,6 +169,12 @@ function findMissing(given: Values): SettingProblem[] {
       name: CONTROL_PLANE_SETTINGS[key].name,
       message: 'is required in production',
     }));
+}
+
+function findUnsignedWebhook({ webhookUrl, webhookSecret }: Values): SettingProblem[] {
+  if (webhookUrl === undefined || webhookSecret) return [];
+  const { name } = CONTROL_PLANE_SETTINGS.webhookSecret;
+  return [{ name, message: `is needed with ${CONTROL_PLANE_SETTINGS.webhookUrl.name}` }];
 }
 
 function findUnmatchedKeys({ env, jwtPrivateKey, jwtPublicKey }: Values): SettingProblem[] {

@@ -1,6 +1,7 @@
 import { AppError } from '@governance/shared/errors';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
-import { type AlertFilter, type AlertStatus, alertStore } from './alert-store.ts';
+import { type AlertFilter, alertStore } from './alert-store.ts';
+import type { AlertStatus } from './alert-view.ts';
 
 export interface AlertServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;

@@ -1,8 +1,7 @@
 import type { Severity } from '@governance/shared/ledger-record';
 import type { Alert } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-
-export type AlertStatus = 'open' | 'acknowledged' | 'resolved';
+import type { AlertStatus } from './alert-view.ts';
 
 export interface AlertFilter {
   status?: AlertStatus | undefined;

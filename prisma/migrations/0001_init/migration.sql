@@ -241,12 +241,18 @@ CREATE TABLE alerts (
   dedupe_key text,
   resolved_by text,
   resolved_at timestamptz(3),
+  -- Of the outbound webhook, which takes its work from here.
+  delivery_attempts integer NOT NULL DEFAULT 0,
+  deliver_after timestamptz(3) NOT NULL DEFAULT now(),
+  delivered_at timestamptz(3),
   created_at timestamptz(3) NOT NULL DEFAULT now(),
   updated_at timestamptz(3) NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, id),
   UNIQUE (tenant_id, dedupe_key)
 );
 CREATE INDEX alerts_tenant_id_created_at_idx ON alerts (tenant_id, created_at);
+CREATE INDEX alerts_undelivered_idx ON alerts (tenant_id, deliver_after)
+  WHERE delivered_at IS NULL AND status = 'open';
 
 CREATE TABLE chain_breaks (
   tenant_id uuid NOT NULL REFERENCES tenants (id),

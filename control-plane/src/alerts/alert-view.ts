@@ -1,0 +1,50 @@
+import { Severity } from '@governance/shared/ledger-record';
+import { z } from 'zod';
+import type { Alert } from '../platform/generated/client.ts';
+
+export const AlertStatus = z.enum(['open', 'acknowledged', 'resolved']);
+export type AlertStatus = z.infer<typeof AlertStatus>;
+
+export const AlertView = z
+  .object({
+    id: z.string(),
+    alert_type: z.string(),
+    severity: Severity,
+    status: AlertStatus,
+    agent_id: z.string().nullable(),
+    title: z.string(),
+    details: z.record(z.string(), z.unknown()),
+    resolved_by: z.string().nullable(),
+    resolved_at: z.string().nullable(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: 'Alert' });
+
+export type AlertView = z.infer<typeof AlertView>;
+
+export function toAlertView(alert: Alert): AlertView {
+  return {
+    id: alert.id,
+    alert_type: alert.alertType,
+    severity: alert.severity as Severity,
+    status: alert.status as AlertStatus,
+    agent_id: alert.agentId,
+    title: alert.title,
+    details: parseDetails(alert.details),
+    resolved_by: alert.resolvedBy,
+    resolved_at: alert.resolvedAt?.toISOString() ?? null,
+    created_at: alert.createdAt.toISOString(),
+    updated_at: alert.updatedAt.toISOString(),
+  };
+}
+
+/** Canonical JSON of an object, written by this service; shown empty should it not be that. */
+function parseDetails(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return z.record(z.string(), z.unknown()).parse(value);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Posts alerts to the operator's address. The alerts' own rows are the queue, so what was raised
+ * while the receiver, or this service, was away is delivered later; at least once, with the alert's
+ * id to tell repetitions by. Proven by alert-webhook.pg.test.ts.
+ */
+import { createHmac } from 'node:crypto';
+import { Severity } from '@governance/shared/ledger-record';
+import type { Secret } from '@governance/shared/settings';
+import type { Logger } from 'pino';
+import type { ChangeBus } from '../platform/change-bus.ts';
+import { repeat, type Schedule } from '../platform/schedule.ts';
+import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { claimAlerts, type DueAlert, MAX_ATTEMPTS, markDelivered } from './delivery-store.ts';
+
+export interface AlertWebhookDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  changes: ChangeBus;
+  url: string;
+  secret: Secret;
+  minSeverity: Severity;
+  log: Pick<Logger, 'warn' | 'error'>;
+  now: () => Date;
+  /** How often the queue is looked at for what is to be tried again. */
+  retryEveryMs?: number;
+}
+
+export interface AlertWebhook {
+  start(): void;
+  /** Ends after the deliveries under way. */
+  stop(): Promise<void>;
+}
+
+const TIMEOUT_MS = 10_000;
+const RETRY_EVERY_MS = 5_000;
+/** What another replica left undone is found by looking at every tenant. */
+const LOOK_EVERYWHERE_MS = 10 * 60_000;
+
+export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
+  const { db, log } = deps;
+  const severities = severitiesFrom(deps.minSeverity);
+  /** Tenants that may have something to deliver. */
+  const due = new Set<string>();
+  let schedules: Schedule[] = [];
+  let unsubscribe = () => {};
+  let wake = () => {};
+
+  async function deliverDue(): Promise<void> {
+    for (const tenantId of [...due]) {
+      due.delete(tenantId);
+      try {
+        if (await deliverTenant(tenantId)) due.add(tenantId);
+      } catch (error) {
+        due.add(tenantId);
+        throw error;
+      }
+    }
+  }
+
+  /** @returns whether something is left to try again */
+  async function deliverTenant(tenantId: string): Promise<boolean> {
+    const scope = systemScope(tenantId);
+    for (;;) {
+      const { alerts, waiting } = await db.inTenant(scope, (tx) =>
+        claimAlerts(tx, { severities, now: deps.now() }),
+      );
+      if (alerts.length === 0) return waiting;
+      const outcomes = await Promise.all(alerts.map((alert) => post(tenantId, alert)));
+      const delivered = alerts.filter((_, index) => outcomes[index]);
+      await db.inTenant(scope, (tx) =>
+        markDelivered(
+          tx,
+          delivered.map((alert) => alert.id),
+          deps.now(),
+        ),
+      );
+    }
+  }
+
+  async function post(tenantId: string, alert: DueAlert): Promise<boolean> {
+    const body = JSON.stringify({ tenant_id: tenantId, ...alert.view });
+    try {
+      const response = await fetch(deps.url, {
+        method: 'POST',
+        body,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'agent-governance-service',
+          'x-service-delivery': alert.id,
+          'x-service-signature': sign(body, deps.secret),
+        },
+        // Followed, a redirection would carry the alert to an address that nobody configured.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      await response.body?.cancel();
+      if (response.ok) return true;
+      throw new Error(`the receiver answered ${response.status}`);
+    } catch (error) {
+      const isLast = alert.attempt >= MAX_ATTEMPTS;
+      const about = { err: error, alert: alert.id, tenant: tenantId, attempt: alert.attempt };
+      if (isLast) log.error(about, 'an alert could not be posted: given up');
+      else log.warn(about, 'an alert could not be posted: it is tried again');
+      return false;
+    }
+  }
+
+  async function lookEverywhere(): Promise<void> {
+    const tenants = await db.inPlatform(SYSTEM_ACTOR, (tx) =>
+      tx.db.tenant.findMany({ select: { id: true } }),
+    );
+    for (const { id } of tenants) due.add(id);
+    wake();
+  }
+
+  return {
+    start: () => {
+      const onError = (error: unknown) => log.error({ err: error }, 'alerts could not be posted');
+      const deliveries = createTurns(deliverDue, onError);
+      wake = deliveries.request;
+      unsubscribe = deps.changes.subscribe(({ tenantId, position }) => {
+        // An alert, as everything that is said of it, is a record.
+        if (position === undefined) return;
+        due.add(tenantId);
+        wake();
+      });
+      schedules = [
+        repeat(LOOK_EVERYWHERE_MS, lookEverywhere, onError),
+        repeat(deps.retryEveryMs ?? RETRY_EVERY_MS, async () => wake(), onError),
+        deliveries,
+      ];
+    },
+    stop: async () => {
+      unsubscribe();
+      await Promise.all(schedules.map((schedule) => schedule.stop()));
+    },
+  };
+}
+
+/** The HMAC-SHA256 of a body in hexadecimal, as the receiver computes it. */
+export function sign(body: string, secret: Secret): string {
+  return createHmac('sha256', secret.reveal()).update(body).digest('hex');
+}
+
+function severitiesFrom(least: Severity): Severity[] {
+  return Severity.options.slice(Severity.options.indexOf(least));
+}
+
+/** Many requests in a short time are one turn of the work. */
+const GATHER_MS = 200;
+
+function createTurns(work: () => Promise<void>, onError: (error: unknown) => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let isStopped = false;
+  return {
+    request: (): void => {
+      if (timer || isStopped) return;
+      timer = setTimeout(() => {
+        running = running.then(() => {
+          timer = undefined;
+          return work().catch(onError);
+        });
+      }, GATHER_MS);
+    },
+    stop: async (): Promise<void> => {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
