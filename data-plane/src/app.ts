@@ -65,6 +65,8 @@ export interface EnforcementPlane {
 
 const TOKEN_CACHE = 50_000;
 const KEEP_ALIVE_MS = 15_000;
+/** How long calls may go on after the service was told to stop. */
+const DRAIN_MS = 5_000;
 const NAME = 'agent-governance-gateway';
 
 /** Builds the plane. Nothing listens and nothing is connected yet. */
@@ -190,7 +192,11 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       publicUrl,
       bodyBytes: config.messageBytes,
       onProtocolError: metrics.protocolError,
-      onClose: sessions.close,
+      onClose: () => {
+        sessions.close();
+        // Calls under way may end; what takes longer is answered with an error and recorded so.
+        setTimeout(() => void pool.close(), DRAIN_MS).unref();
+      },
     }),
     callsPerMinute: metrics.callsPerMinute,
     async stop() {

@@ -89,7 +89,10 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const sweep = setInterval(closeIdle, SWEEP_MS);
   sweep.unref();
 
+  let closing: Promise<void> | null = null;
+
   function find(tenantId: string, server: McpServerSetting, agentId: string): UpstreamSession {
+    if (closing !== null) throw new UpstreamFailure('unreachable', 'the service is stopping');
     const key = `${tenantId} ${agentId} ${server.server_id}`;
     const address = server.transport === 'stdio' ? server.local_name : server.url;
     const sealed = options.findSealedCredential(tenantId, server.server_id);
@@ -160,6 +163,15 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     void entry.session.close();
   }
 
+  async function closeAll(): Promise<void> {
+    clearInterval(sweep);
+    const open = [...entries.values()];
+    entries.clear();
+    listeners.clear();
+    await Promise.all(open.map((entry) => entry.session.close()));
+    await Promise.all([dispatcher.destroy(), streams.destroy()]);
+  }
+
   function makeRoom(transport: Entry['transport']): void {
     const max = transport === 'stdio' ? options.maxProcesses : options.maxSessions;
     const same = [...entries].filter(([, entry]) => entry.transport === transport);
@@ -225,13 +237,9 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       for (const entry of entries.values()) if (entry.transport === 'stdio') stdio++;
       return { http: entries.size - stdio, stdio };
     },
-    async close() {
-      clearInterval(sweep);
-      const open = [...entries.values()];
-      entries.clear();
-      listeners.clear();
-      await Promise.all(open.map((entry) => entry.session.close()));
-      await Promise.all([dispatcher.destroy(), streams.destroy()]);
+    close() {
+      closing ??= closeAll();
+      return closing;
     },
   };
 }
