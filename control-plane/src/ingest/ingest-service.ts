@@ -64,7 +64,7 @@ export function createIngestService({ ingestPool, changes, breaks }: IngestDeps)
         const jwk = await findSigningKey(client, tenantId, deploymentId);
         if (jwk === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
         const writer = { ...key, key: publicKeyOf(jwk) };
-        const checked = checkBatch(writer, batch);
+        const checked = await checkBatch(writer, batch);
         return { checked, outcome: await store(client, key, checked) };
       });
       const { header } = checked;
