@@ -103,9 +103,25 @@ _reason(id, name, rule, value) := {
 _text(rule, value) := value if {
 	is_string(value)
 	value != ""
-} else := concat(" ", ["the rule", rule, "holds"]) if {
-	value in {"", true}
-} else := json.marshal(value)
+} else := text if {
+	not value in {"", true}
+	leaves := [[path, leaf] | walk(value, [path, leaf]); _is_scalar(leaf)]
+	text := concat(", ", [_leaf_text(path, leaf) | some [path, leaf] in sort(leaves)])
+	text != ""
+} else := concat(" ", ["the rule", rule, "holds"])
+
+# Not as JSON: the WebAssembly writes objects and sets in another order than OPA.
+_leaf_text(path, leaf) := _scalar_text(leaf) if {
+	path == []
+} else := concat("=", [concat(".", [_scalar_text(part) | some part in path]), _scalar_text(leaf)])
+
+_scalar_text(value) := value if {
+	is_string(value)
+} else := json.marshal(value) if {
+	_is_scalar(value)
+} else := "*"
+
+_is_scalar(value) if not _is_collection(value)
 
 _is_collection(value) if is_set(value)
 

@@ -84,8 +84,15 @@ func packagePath(module *ast.Module) []string {
 	return parts
 }
 
+// maxPackageParts keeps OPA's trees of packages flat; their cost grows with the square.
+const maxPackageParts = 32
+
 // refusePackage keeps authors away from names whose references would be ambiguous.
 func (n *namespaced) refusePackage(module *ast.Module) ast.Errors {
+	if len(n.author) > maxPackageParts {
+		return ast.Errors{ast.NewError("governance_package_too_deep", module.Package.Location,
+			"the package has %d parts, more than the %d allowed", len(n.author), maxPackageParts)}
+	}
 	for _, taken := range readable {
 		if comparable(taken, n.author) && len(n.author) >= len(taken) {
 			return ast.Errors{ast.NewError("governance_package_reserved", module.Package.Location,

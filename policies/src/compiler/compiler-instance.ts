@@ -1,29 +1,21 @@
 /**
- * One instance of the compiler's WebAssembly under WASI without a file system, environment or
- * arguments of the host. It is spoiled by any throw: the owner drops it and makes another.
+ * One instance of the compiler's WebAssembly. It is spoiled by any throw: the owner drops it and
+ * makes another.
  */
 import { z } from 'zod';
-import {
-  type WasmImports,
-  type WasmMemory,
-  type WasmModule,
-  wasmApi,
-} from '../evaluator/wasm-api.ts';
+import { type WasmMemory, type WasmModule, wasmApi } from '../evaluator/wasm-api.ts';
 import type { CrashCause } from './compiler-wire.ts';
+import { createWasiHost } from './wasi-host.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';
 const Exports = z.object({
   memory: z.custom<WasmMemory>((value) => typeof value === 'object' && value !== null),
+  _initialize: z.custom<() => void>(isFunction),
   alloc: z.custom<(bytes: number) => number>(isFunction),
   run: z.custom<() => void>(isFunction),
   result: z.custom<() => number>(isFunction),
   size: z.custom<() => number>(isFunction),
 });
-
-/** What Go's runtime writes before it dies is kept up to this length, to tell the cause. */
-const LAST_WORDS = 2_000;
-const STDERR = 2;
-const ERRNO_BADF = 8;
 
 export class CompilerCrash extends Error {
   readonly crashCause: CrashCause;
@@ -44,60 +36,40 @@ export interface CompilerInstance {
  * @param softLimitBytes from here on Go's collector works harder instead of growing
  */
 export function instantiateCompiler(module: WasmModule, softLimitBytes: number): CompilerInstance {
-  // Loaded here and not by an import, whose warning (WASI is experimental) would come too early
-  // for the worker to filter it.
-  const { WASI } = process.getBuiltinModule('node:wasi');
-  const wasi = new WASI({
-    version: 'preview1',
-    env: { GOMEMLIMIT: String(softLimitBytes) },
-    returnOnExit: true,
-  });
-  let lastWords = '';
-  let memory: WasmMemory | undefined;
-  const imports = wasi.getImportObject() as WasmImports;
-  const system = imports.wasi_snapshot_preview1 ?? {};
-  // Nothing is written anywhere; what Go's runtime says before it dies tells why.
-  system.fd_write = (fd: number, vectors: number, count: number, writtenAt: number) => {
-    if (fd !== STDERR || !memory) return ERRNO_BADF;
-    const view = new DataView(memory.buffer);
-    let written = 0;
-    for (let i = 0; i < count; i++) {
-      const at = view.getUint32(vectors + i * 8, true);
-      const length = view.getUint32(vectors + i * 8 + 4, true);
-      if (lastWords.length < LAST_WORDS) {
-        lastWords += Buffer.from(memory.buffer, at, length).toString('latin1');
-      }
-      written += length;
+  const host = createWasiHost([`GOMEMLIMIT=${softLimitBytes}`]);
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (thrown) {
+      throw new CompilerCrash(
+        causeOf(thrown, host.lastWords()),
+        describe(thrown, host.lastWords()),
+      );
     }
-    view.setUint32(writtenAt, written, true);
-    return 0;
   };
-  const instance = new wasmApi.Instance(module, imports);
+  const instance = new wasmApi.Instance(module, host.imports);
   const exports = Exports.parse(instance.exports);
-  const own = exports.memory;
-  memory = own;
-  try {
-    wasi.initialize(instance);
-  } catch (thrown) {
-    throw new CompilerCrash(causeOf(thrown, lastWords), describe(thrown, lastWords));
-  }
+  host.attach(exports.memory);
+  guarded(() => exports._initialize());
   return {
-    call(request) {
-      const bytes = Buffer.from(request);
-      try {
-        new Uint8Array(own.buffer).set(bytes, exports.alloc(bytes.length));
+    call: (request) =>
+      guarded(() => {
+        const bytes = Buffer.from(request);
+        const at = exports.alloc(bytes.length); // may grow the memory: its buffer is read after
+        new Uint8Array(exports.memory.buffer).set(bytes, at);
         exports.run();
-        return Buffer.from(own.buffer, exports.result(), exports.size()).toString('utf8');
-      } catch (thrown) {
-        throw new CompilerCrash(causeOf(thrown, lastWords), describe(thrown, lastWords));
-      }
-    },
+        const result = exports.result();
+        const size = exports.size();
+        return Buffer.from(exports.memory.buffer, result, size).toString('utf8');
+      }),
   };
 }
 
+/** V8's stack ends with a RangeError, Go's own stack and memory with words on stderr. */
 function causeOf(thrown: unknown, lastWords: string): CrashCause {
-  if (thrown instanceof RangeError || /stack/.test(lastWords)) return 'stack';
   if (/out of memory|cannot allocate memory/.test(lastWords)) return 'memory';
+  if (thrown instanceof RangeError || /stack overflow|stack exceeds/.test(lastWords))
+    return 'stack';
   return 'other';
 }
 

@@ -19,12 +19,6 @@ const { artifact, memoryPages } = z
 const port = parentPort;
 if (!port) throw new Error('rego-compiler-worker runs as a worker thread only');
 
-// node:wasi calls itself experimental once a thread; what matters of other warnings still shows.
-process.removeAllListeners('warning');
-process.on('warning', (warning) => {
-  if (warning.name !== 'ExperimentalWarning') console.error(warning);
-});
-
 const module = new wasmApi.Module(
   limitWasmMemory(brotliDecompressSync(readFileSync(artifact)), memoryPages),
 );
