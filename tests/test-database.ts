@@ -39,16 +39,21 @@ export async function testDatabase(now: () => Date = () => new Date()): Promise<
 
   const url = withDatabase(ownerUrl, name);
   const superuser = new pg.Pool({ connectionString: withDatabase(superuserUrl, name), max: 2 });
+  let isClosing = false;
   const connections = await connectDatabase({
     url,
     poolSize: 4,
     maxOverflow: 4,
-    onConnectionError: (error) => console.error(error),
+    // The last connections may still be closing when the database is dropped.
+    onConnectionError: (error) => {
+      if (!isClosing) console.error(error.message);
+    },
   });
   const changes = createChangeBus((error) => {
     throw error;
   });
   afterAll(async () => {
+    isClosing = true;
     await connections.close();
     await superuser.end();
     const last = new pg.Client({ connectionString: superuserUrl });

@@ -105,6 +105,21 @@ async function checkRole(pool: pg.Pool, expected: DatabaseRole): Promise<void> {
   }
 }
 
+// Of the system, of PostgreSQL (classes 08 and 57P, 53300), of Prisma.
+const AWAY_CODES =
+  /^(?:ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|P1001|P1002|P1008|P1017|P2024|P2028)$/;
+// Prisma wraps what the driver throws and keeps only its text; the pool throws errors without codes.
+const AWAY_TEXTS =
+  /Can't reach database server|Code: `(?:08\w{3}|57P\d\d|53300)`|Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
+
+/** Whether an error says that the database cannot be reached now, and not that a query is wrong. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string' && AWAY_CODES.test(code)) return true;
+  return AWAY_TEXTS.test(error.message) || isDatabaseAway(error.cause);
+}
+
 /** Whether an error is PostgreSQL's "that value is taken", from Prisma's models or from raw SQL. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

@@ -14,7 +14,7 @@ const { superuser } = test;
 /** Not a tenant's. Anything else has to have a tenant. */
 const PLATFORM_TABLES = ['_prisma_migrations', 'service_keys'];
 /** Owned by the ingest role, whose COPY row-level security would refuse. */
-const INGEST_TABLES = ['ledger_records', 'stream_heads', 'tenant_positions'];
+const INGEST_TABLES = ['ledger_batches', 'ledger_records', 'stream_heads', 'tenant_positions'];
 
 interface Column {
   name: string;

@@ -6,6 +6,7 @@ import { AppError, type ErrorCode, type FieldError } from '@governance/shared/er
 import { StrictJsonError } from '@governance/shared/strict-json';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { isDatabaseAway } from '../database.ts';
 
 /** Thrown by the validator; Fastify adds which part of the request it was. */
 export class RequestInvalid extends Error {
@@ -28,7 +29,7 @@ const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'BAD_REQUEST',
 };
 
-/** @returns what to answer, or undefined when the error is none that a caller caused */
+/** @returns what to answer, or undefined when nobody expected the error */
 export function toAppError(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
   if (error instanceof RequestInvalid) return invalidRequest(error);
@@ -40,6 +41,7 @@ export function toAppError(error: unknown): AppError | undefined {
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new AppError('BAD_REQUEST');
   }
+  if (isDatabaseAway(error)) return new AppError('UNAVAILABLE', undefined, { cause: error });
   return undefined;
 }
 
