@@ -28,6 +28,11 @@ export class BuiltinFailure extends Error {
   override readonly name = 'BuiltinFailure';
 }
 
+/** A result that is longer than what is read. */
+export class TextTooLongError extends Error {
+  override readonly name = 'TextTooLongError';
+}
+
 /** The exports of the instance that the host functions work with; set once it exists. */
 export interface HostedExports {
   opa_malloc(size: number): number;
@@ -136,7 +141,7 @@ class Host implements PolicyHost {
     const view = this.#view();
     const end = view.indexOf(0, address);
     if (end < 0) throw new PolicyAbort('a text without an end');
-    if (end - address > maxBytes) throw new PolicyAbort(`a result of ${end - address} bytes`);
+    if (end - address > maxBytes) throw new TextTooLongError(`it has ${end - address} bytes`);
     return view.toString('utf8', address, end);
   }
 

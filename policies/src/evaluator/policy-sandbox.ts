@@ -18,6 +18,7 @@ import {
   type HostedExports,
   PolicyAbort,
   type PolicyHost,
+  TextTooLongError,
 } from './policy-host.ts';
 import {
   type WasmExports,
@@ -42,7 +43,7 @@ const MAX_FUEL = 0x7fff_ffff;
 /** The npm package's own start: 320 KiB. */
 const INITIAL_PAGES = 5;
 /** The longest result that is read; a verdict has a few hundred bytes. */
-const MAX_RESULT_BYTES = 1024 * 1024;
+const MAX_RESULT_BYTES = 128 * 1024;
 
 export type SandboxResult =
   | { ok: true; text: string }
@@ -263,6 +264,7 @@ function describeFault(
   if (error instanceof OutOfFuelError || (fuel !== undefined && fuel.value < 0)) {
     return { fault: 'out_of_fuel', message: 'the policy ran longer than a decision may' };
   }
+  if (error instanceof TextTooLongError) return { fault: 'malformed_verdict', message: text };
   if (error instanceof BuiltinFailure) return { fault: 'builtin_error', message: text };
   if (text.startsWith('opa_malloc')) {
     return { fault: 'out_of_memory', message: 'the policy needed more than its memory' };

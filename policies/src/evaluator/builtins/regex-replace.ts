@@ -61,7 +61,7 @@ function tryCompile(pattern: string): RE2JS | undefined {
  */
 export function estimateInstructions(pattern: string): number {
   /** The instructions of each open group, the innermost last, and of the last item in each. */
-  const groups: { total: number; last: number }[] = [{ total: 1, last: 0 }];
+  const groups: { total: number; last: number }[] = [{ total: 4, last: 0 }];
   const add = (size: number) => {
     const group = groups.at(-1) as { total: number; last: number };
     group.total += size;
