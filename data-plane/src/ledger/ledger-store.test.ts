@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isBatchSignedBy } from '@governance/shared/audit-batch';
@@ -77,6 +77,11 @@ describe('the ledger file', () => {
       expect(db.pragma('synchronous', { simple: true })).toBe(2);
       db.close();
     }
+  });
+
+  it('is readable by its owner alone, with the files beside it', () => {
+    boot();
+    for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   it('cannot be opened by a second writer', () => {

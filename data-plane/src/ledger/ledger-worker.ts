@@ -95,7 +95,8 @@ function commitGroup(messages: GroupMessage[]): LedgerAnswer[] {
       hashes: own.map((result) => (result.ok ? result.hash : result.reason)),
     };
   });
-  return [...answers, { op: 'committed', records: results.length, seconds }];
+  if (results.length > 0) answers.push({ op: 'committed', records: results.length, seconds });
+  return answers;
 }
 
 function readEntries(message: AppendMessage): GroupItem[] {

@@ -3,6 +3,7 @@
  * its frames are on disk. better-sqlite3 is compiled so that a reopened WAL database silently runs
  * at NORMAL; hence it is set and asserted at every open.
  */
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 const SYNCHRONOUS_FULL = 2;
@@ -19,6 +20,9 @@ export function openDurableDatabase(
   path: string,
   options: { exclusive: boolean; busyTimeoutMs?: number },
 ): Database.Database {
+  // Readable by the owner alone; SQLite gives the files beside it the same mode.
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
   const db = new Database(path, { timeout: options.busyTimeoutMs ?? 5_000 });
   try {
     if (options.exclusive) db.pragma('locking_mode = EXCLUSIVE');
