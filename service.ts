@@ -105,6 +105,7 @@ export async function startStandalone(
     version,
     log,
     shipDelayMs: STANDALONE_SHIP_DELAY_MS,
+    ledgerLimitBytes: gatewayConfig.ledgerLimitBytes,
     callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
     observer: coreMetrics.observer,
     onFatal: (error) => {

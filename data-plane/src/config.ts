@@ -85,6 +85,13 @@ export const GATEWAY_SETTINGS = {
     default: '1800',
     parse: wholeNumber(10, 604_800),
   }),
+  ledgerLimitMib: setting({
+    name: 'SERVICE_LEDGER_LIMIT_MIB',
+    description:
+      "What the data plane's ledger may grow to, in MiB. At 80 % of it, or of the disk, an alert is raised; at 95 % new calls are denied.",
+    defaultNote: 'as much as the disk has',
+    parse: wholeNumber(16, 1_000_000_000),
+  }),
 };
 
 export const DATA_PLANE_SETTINGS = { ...SERVICE_SETTINGS, ...GATEWAY_SETTINGS };
@@ -102,6 +109,8 @@ export interface GatewayConfig {
   maxSessions: number;
   maxSessionsPerAgent: number;
   sessionIdleMs: number;
+  /** What the ledger's files may take together; null for as much as the disk has. */
+  ledgerLimitBytes: number | null;
 }
 
 /**
@@ -136,5 +145,6 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     maxSessions: values.mcpMaxSessions,
     maxSessionsPerAgent: values.mcpMaxSessionsPerAgent,
     sessionIdleMs: values.mcpSessionIdleSeconds * 1000,
+    ledgerLimitBytes: values.ledgerLimitMib === undefined ? null : values.ledgerLimitMib * MIB,
   };
 }
