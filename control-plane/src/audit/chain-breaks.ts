@@ -7,8 +7,11 @@ import { uuidv7 } from '@governance/shared/ids';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 
-/** Beside those of one chain: `fork`, two different records for one place. */
-export type RecordedBreakKind = ChainBreakKind | 'fork';
+/**
+ * Beside those of one chain: `fork`, two different records for one place; `signature`, records that
+ * their writer did not sign.
+ */
+export type RecordedBreakKind = ChainBreakKind | 'fork' | 'signature';
 
 export interface FoundBreak {
   stream: string;

@@ -14,6 +14,16 @@ export interface StreamEnd {
   newest: ChainPosition | null;
 }
 
+/** A signed batch as it is stored, beside the hash that is stored for its last record. */
+export interface StoredBatch {
+  epoch: number;
+  firstSeq: number;
+  lastSeq: number;
+  header: string;
+  signature: string;
+  hash: string | null;
+}
+
 /** How many records there are, against the number that was counted as they came. */
 export interface ReceiptCount {
   counted: number;
@@ -21,6 +31,7 @@ export interface ReceiptCount {
   newestPosition: number;
 }
 
+const PAGE_BATCHES = 500;
 /** Both bound a page in memory; a record may have up to 1 MiB. */
 const PAGE_ROWS = 500;
 const PAGE_BYTES = 4 * 1024 * 1024;
@@ -29,6 +40,13 @@ export interface ChainStore {
   /** One statement, so that heads and records are of the same moment. */
   readEnds(): Promise<StreamEnd[]>;
   readReceiptCount(): Promise<ReceiptCount>;
+  /** The registered public key of a data plane, as JWK text. */
+  findSigningKey(stream: string): Promise<string | undefined>;
+  readBatches(
+    stream: string,
+    after: { epoch: number; lastSeq: number },
+    last: { epoch: number; seq: number },
+  ): Promise<StoredBatch[]>;
   /** Rows behind `after` up to `last`, in order of (epoch, seq, position). */
   readPage(
     stream: string,
@@ -97,6 +115,30 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
         newestPosition: Number(row?.newest ?? 0),
       };
     },
+    findSigningKey: async (deploymentId) => {
+      const { tenantId } = scope;
+      const where = { tenantId_deploymentId: { tenantId, deploymentId } };
+      return (await db.dataPlane.findUnique({ where }))?.signingKey;
+    },
+    readBatches: async (stream, after, last) => {
+      const rows = await db.$queryRaw<RawBatch[]>`
+        SELECT b.*, r.hash FROM (
+          SELECT epoch, first_seq, last_seq, header, signature FROM ledger_batches
+          WHERE tenant_id = ${tenant} AND stream = ${stream}::uuid
+            AND (epoch, last_seq) > (${after.epoch}::int, ${after.lastSeq}::bigint)
+            AND (epoch, last_seq) <= (${last.epoch}::int, ${last.seq}::bigint)
+          ORDER BY epoch, last_seq LIMIT ${PAGE_BATCHES}
+        ) b LEFT JOIN LATERAL (
+          SELECT hash FROM ledger_records
+          WHERE tenant_id = ${tenant} AND stream = ${stream}::uuid AND epoch = b.epoch
+            AND seq = b.last_seq LIMIT 1
+        ) r ON true ORDER BY epoch, last_seq`;
+      return rows.map(({ first_seq, last_seq, ...row }) => ({
+        ...row,
+        firstSeq: Number(first_seq),
+        lastSeq: Number(last_seq),
+      }));
+    },
     readPage: async (stream, after, last) => {
       const rows = await db.$queryRaw<RawRow[]>`
         SELECT * FROM (
@@ -132,6 +174,15 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
       }));
     },
   };
+}
+
+interface RawBatch {
+  epoch: number;
+  first_seq: bigint;
+  last_seq: bigint;
+  header: string;
+  signature: string;
+  hash: string | null;
 }
 
 interface RawRow {

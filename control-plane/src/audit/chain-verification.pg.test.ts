@@ -4,6 +4,7 @@ import {
   aDataPlane,
   aDecision,
   anOutcome,
+  createWriter,
   type TestDataPlane,
 } from '../../../tests/a-data-plane.ts';
 import { aTenant } from '../../../tests/a-tenant.ts';
@@ -48,7 +49,14 @@ const verifyNow = async (tenantId: string) =>
 /** Runs an edit behind the product's back, verifies, and undoes it. */
 async function tampered(tenantId: string, sql: string, values: unknown[] = []) {
   const client = await superuser.connect();
-  const tables = ['ledger_records', 'stream_heads', 'tenant_heads', 'tenant_positions'];
+  const tables = [
+    'ledger_records',
+    'ledger_batches',
+    'stream_heads',
+    'tenant_heads',
+    'tenant_positions',
+    'data_planes',
+  ];
   try {
     for (const table of tables) {
       await client.query(`CREATE TEMP TABLE saved_${table} AS SELECT * FROM ${table}`);
@@ -111,12 +119,15 @@ describe('verify', () => {
       fc.asyncProperty(fc.nat(), fc.nat(), fc.integer({ min: 1, max: 255 }), async (r, b, mask) => {
         const row = rows[r % rows.length] as (typeof rows)[number];
         const at = b % row.size;
-        const edited = await tampered(
-          tenantId,
-          `UPDATE ledger_records SET bytes = set_byte(bytes, $3, get_byte(bytes, $3) # $4)
-           WHERE tenant_id = $1 AND position = $2`,
-          [tenantId, row.position, at, mask],
-        );
+        const flip = () =>
+          superuser.query(
+            `UPDATE ledger_records SET bytes = set_byte(bytes, $3, get_byte(bytes, $3) # $4)
+             WHERE tenant_id = $1 AND position = $2`,
+            [tenantId, row.position, at, mask],
+          );
+        await flip();
+        const edited = await verifyNow(tenantId);
+        await flip();
         expect(edited.valid).toBe(false);
         expect(edited.breaks[0]).toMatchObject({ kind: 'content' });
         expect((await verifyNow(tenantId)).valid).toBe(true);
@@ -180,6 +191,17 @@ describe('verify', () => {
     ['a head moved back', `UPDATE stream_heads SET next_seq = 3 WHERE tenant_id = $1`],
     ['a head removed', `DELETE FROM stream_heads WHERE tenant_id = $1`],
     ['the admin head', `UPDATE tenant_heads SET admin_head = repeat('b', 64) WHERE tenant_id = $1`],
+    [
+      'a signature',
+      `UPDATE ledger_batches SET signature = 'AAAA' WHERE tenant_id = $1 AND epoch = 1`,
+    ],
+    [
+      'a signed header',
+      `UPDATE ledger_batches SET header = replace(header, '"first_seq":1', '"first_seq":2') WHERE tenant_id = $1 AND epoch = 1`,
+    ],
+    ['an old batch removed', `DELETE FROM ledger_batches WHERE tenant_id = $1 AND epoch = 1`],
+    ['the newest batch removed', `DELETE FROM ledger_batches WHERE tenant_id = $1 AND epoch = 2`],
+    ['the registered key', `UPDATE data_planes SET signing_key = '{}' WHERE tenant_id = $1`],
     ['the count', `UPDATE tenant_positions SET position = position + 1 WHERE tenant_id = $1`],
   ])('finds %s changed', async (_, sql) => {
     const { tenantId } = await aLedger();
@@ -187,6 +209,33 @@ describe('verify', () => {
     const verification = await tampered(tenantId, sql, [tenantId]);
     expect(verification.valid).toBe(false);
     expect(verification.breaks.length).toBeGreaterThan(0);
+  });
+
+  it('finds records rewritten with every hash and head, by somebody without the key', async () => {
+    const { tenantId, plane } = await aLedger();
+    const last = plane.records.at(-1);
+    const forger = createWriter(
+      tenantId,
+      plane.deploymentId,
+      plane.signingKey,
+      plane.records.slice(0, -1),
+    );
+    const decision = aDecision({ policy_result: 'deny' });
+    const forged = forger.append(decision);
+    await superuser.query(
+      `UPDATE ledger_records SET bytes = $3, hash = $4, id = $5, event_time = $6,
+         policy_result = 'deny'
+       WHERE tenant_id = $1 AND hash = $2`,
+      [tenantId, last?.hash, forged.bytes, forged.hash, decision.id, decision.timestamp],
+    );
+    await superuser.query('UPDATE stream_heads SET head = $2 WHERE tenant_id = $1', [
+      tenantId,
+      forged.hash,
+    ]);
+    const { breaks: found } = await verifyNow(tenantId);
+    expect(found).toMatchObject([
+      { kind: 'signature', epoch: 2, seq: 4, detail: 'the signed head is not the stored one' },
+    ]);
   });
 
   it('finds a stream removed together with its head', async () => {

@@ -6,8 +6,9 @@
 import type { ChainPosition } from '@governance/shared/hash-chain';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { systemScope } from '../platform/tenant-scope.ts';
+import { walkBatches } from './batch-walk.ts';
 import type { ChainBreakRecorder, FoundBreak } from './chain-breaks.ts';
-import { chainStore, type StreamEnd, type StreamKind } from './chain-store.ts';
+import { chainStore, type StoredBatch, type StreamEnd, type StreamKind } from './chain-store.ts';
 import {
   addBreak,
   type StoredRow,
@@ -101,6 +102,15 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
     );
     const verdict = await walkStream(tenantId, end.stream, pages);
     checkEnd(verdict, end.kind === 'unknown' ? end.newest : end.head);
+    if (end.kind === 'data_plane') {
+      const jwk = await inStore((store) => store.findSigningKey(end.stream));
+      const batches = readBatches(end, (after, last) =>
+        inStore((store) => store.readBatches(end.stream, after, last)),
+      );
+      const writer = { tenantId, stream: end.stream, jwk };
+      const ends = [...verdict.epochEnds, ...(end.head ? [end.head] : [])];
+      for await (const found of walkBatches(writer, ends, batches)) addBreak(verdict, found);
+    }
     verdicts.set(end.stream, { kind: end.kind, verdict });
   }
   // The walks went as far as the heads of the beginning. What has come since may be there, but
@@ -163,6 +173,24 @@ async function* readPages(
     if (!end) return;
     yield page;
     after = { epoch: end.epoch, seq: end.seq, position: end.position };
+  }
+}
+
+async function* readBatches(
+  { head }: StreamEnd,
+  read: (
+    after: { epoch: number; lastSeq: number },
+    last: { epoch: number; seq: number },
+  ) => Promise<StoredBatch[]>,
+): AsyncGenerator<StoredBatch[]> {
+  if (!head) return;
+  let after = { epoch: 0, lastSeq: 0 };
+  for (;;) {
+    const page = await read(after, head);
+    const end = page.at(-1);
+    if (!end) return;
+    yield page;
+    after = end;
   }
 }
 

@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type ChainBreak,
+  type ChainBreakKind,
   type ChainPosition,
   GENESIS_HASH,
   verifyLink,
@@ -22,12 +23,16 @@ export interface StreamVerdict {
   records: number;
   /** Where the last record leaves the chain; null for a stream without records. */
   end: ChainPosition | null;
+  /** Where each epoch before the last one ended. */
+  epochEnds: ChainPosition[];
   breaks: FoundInStream[];
   /** All that were found; `breaks` keeps the first MAX_KEPT. */
   breakCount: number;
 }
 
-export interface FoundInStream extends ChainBreak {
+export interface FoundInStream extends Omit<ChainBreak, 'kind'> {
+  /** Beside those of a chain: `signature`, that its writer did not sign what is stored. */
+  kind: ChainBreakKind | 'signature';
   detail: string | null;
 }
 
@@ -44,11 +49,18 @@ export async function walkStream(
   stream: string,
   pages: AsyncIterable<StoredRow[]>,
 ): Promise<StreamVerdict> {
-  const verdict: StreamVerdict = { records: 0, end: null, breaks: [], breakCount: 0 };
+  const verdict: StreamVerdict = {
+    records: 0,
+    end: null,
+    epochEnds: [],
+    breaks: [],
+    breakCount: 0,
+  };
   let position = 0;
   for await (const page of pages) {
     for (const row of page) {
       const { after, broken } = checkRow(tenantId, stream, verdict.end, position, row);
+      if (verdict.end && verdict.end.epoch !== after.epoch) verdict.epochEnds.push(verdict.end);
       verdict.end = after;
       position = row.position;
       verdict.records += 1;

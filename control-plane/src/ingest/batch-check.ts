@@ -30,6 +30,7 @@ export interface CheckedRecord {
 
 export interface CheckedBatch {
   header: BatchHeader;
+  signature: string;
   records: CheckedRecord[];
 }
 
@@ -77,7 +78,7 @@ export async function checkBatch(
   if (merkleRoot(records.map((record) => record.hash)) !== header.event_root) {
     throw refuse('The records do not have the root that was signed.');
   }
-  return { header, records };
+  return { header, signature: batch.signature, records };
 }
 
 function checkRecord(

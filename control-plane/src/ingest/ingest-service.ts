@@ -17,6 +17,7 @@ import {
   appendRecords,
   findSigningKey,
   insertAlerts,
+  insertBatch,
   lockStreamHead,
   type NewLedgerRow,
   type ProjectedAlert,
@@ -108,6 +109,7 @@ async function store(client: PoolClient, key: StreamKey, batch: CheckedBatch): P
   const fresh = batch.records.slice(from);
   const rows = fresh.map(toRow);
   const position = await appendRecords(client, key, stored, batch.header.epoch, rows);
+  if (position !== undefined) await insertBatch(client, key, batch.header, batch.signature);
   await insertAlerts(client, key.tenantId, fresh.flatMap(toAlert));
   return { kind: 'stored', position };
 }

@@ -2,6 +2,8 @@
  * The ledger's tables as the ingest role sees them. The role owns them, so row-level security does
  * not hold it there: every statement names the tenant, which comes from the caller's credentials.
  */
+import type { BatchHeader } from '@governance/shared/audit-batch';
+import { canonicalize } from '@governance/shared/canonical-json';
 import type { PoolClient } from 'pg';
 import type { LedgerColumns } from '../audit/ledger-projection.ts';
 import { BEFORE_FIRST, type StreamPosition } from './batch-place.ts';
@@ -134,6 +136,28 @@ export async function appendRecords(
   );
   if (rowCount !== 1) throw new Error('a stream head moved under its lock');
   return lastPosition;
+}
+
+/** Keeps what the writer signed, for verification and evidence. */
+export async function insertBatch(
+  client: PoolClient,
+  { tenantId, stream }: StreamKey,
+  header: BatchHeader,
+  signature: string,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO ledger_batches (tenant_id, stream, epoch, last_seq, first_seq, header, signature)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      tenantId,
+      stream,
+      header.epoch,
+      header.last_seq,
+      header.first_seq,
+      canonicalize(header),
+      signature,
+    ],
+  );
 }
 
 export interface ProjectedAlert {

@@ -318,6 +318,20 @@ CREATE TABLE stream_heads (
   PRIMARY KEY (tenant_id, stream)
 );
 
+-- The signatures under which the records came: what a data plane signed, the control plane cannot
+-- rewrite. `header` is canonical JSON, verbatim.
+CREATE TABLE ledger_batches (
+  tenant_id uuid NOT NULL,
+  stream uuid NOT NULL,
+  epoch integer NOT NULL,
+  last_seq bigint NOT NULL,
+  first_seq bigint NOT NULL,
+  header text NOT NULL,
+  signature text NOT NULL,
+  received_at timestamptz(3) NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, stream, epoch, last_seq)
+);
+
 CREATE TABLE tenant_positions (
   tenant_id uuid PRIMARY KEY,
   position bigint NOT NULL DEFAULT 0
@@ -342,13 +356,13 @@ BEGIN
   FOREACH name IN ARRAY ARRAY[
     'administrators', 'agents', 'roles', 'agent_roles', 'policies', 'mcp_servers', 'bundles',
     'data_plane_tokens', 'data_planes', 'tenant_heads', 'feed_entries', 'kill_switches', 'alerts',
-    'chain_breaks', 'ledger_records', 'stream_heads', 'tenant_positions'
+    'chain_breaks', 'ledger_records', 'ledger_batches', 'stream_heads', 'tenant_positions'
   ] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format(
       'CREATE POLICY tenant_isolation ON %I USING (tenant_id = app_current_tenant()) '
       'WITH CHECK (tenant_id = app_current_tenant())', name);
-    IF name NOT IN ('ledger_records', 'stream_heads', 'tenant_positions') THEN
+    IF name NOT IN ('ledger_records', 'ledger_batches', 'stream_heads', 'tenant_positions') THEN
       EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
     END IF;
   END LOOP;
@@ -376,7 +390,7 @@ GRANT SELECT, INSERT, UPDATE ON
 GRANT SELECT, INSERT, UPDATE, DELETE ON administrators, agent_roles, mcp_servers TO governance_app;
 GRANT SELECT, INSERT, DELETE ON bundles, feed_entries TO governance_app;
 GRANT SELECT, INSERT ON ledger_records, service_keys TO governance_app;
-GRANT SELECT ON stream_heads TO governance_app;
+GRANT SELECT ON ledger_batches, stream_heads TO governance_app;
 
 -- What ingest may do beside its own tables, held by row-level security there.
 GRANT SELECT, INSERT, UPDATE ON alerts TO governance_ingest;
@@ -385,6 +399,7 @@ GRANT SELECT ON data_planes, agents TO governance_ingest;
 
 ALTER TABLE ledger_records OWNER TO governance_ingest;
 ALTER TABLE ledger_records_default OWNER TO governance_ingest;
+ALTER TABLE ledger_batches OWNER TO governance_ingest;
 ALTER TABLE stream_heads OWNER TO governance_ingest;
 ALTER TABLE tenant_positions OWNER TO governance_ingest;
 
