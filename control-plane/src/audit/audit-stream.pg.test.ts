@@ -42,7 +42,7 @@ async function listen(token: string, headers: Record<string, string> = {}): Prom
     comments: [],
     ended: Promise.resolve(),
     until: async (condition) => {
-      for (let i = 0; i < 500 && !condition(); i++) await sleep(10);
+      for (let i = 0; i < 1_500 && !condition(); i++) await sleep(10);
       expect(condition()).toBe(true);
     },
     close: () => controller.abort(),
