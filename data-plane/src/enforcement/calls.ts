@@ -24,6 +24,8 @@ export interface RawCall {
   /** The gateway's own id of the MCP session, not the secret the client holds. */
   readonly sessionId: string | null;
   readonly requesterId: string | null;
+  /** The gateway's own id of the HTTP request, for log lines. */
+  readonly requestId: string;
 }
 
 /** A call whose agent is proven. */

@@ -57,7 +57,8 @@ export function createEnforcer(deps: EnforcerDeps): Enforcer {
       }
       const judgement = await enforcement.run(call, deps.steps);
       if (judgement.verdict === 'deny' && judgement.error !== undefined) {
-        deps.log.error({ err: judgement.error, step: judgement.step }, 'an enforcement step threw');
+        const { step, error } = judgement;
+        deps.log.error({ ...about(call), err: error, step }, 'an enforcement step threw');
       }
       let allowed: Awaited<ReturnType<typeof recordDecision>>;
       try {
@@ -79,7 +80,7 @@ export function createEnforcer(deps: EnforcerDeps): Enforcer {
 }
 
 function unrecorded(deps: EnforcerDeps, call: RawCall, why: string, error?: unknown): CallAnswer {
-  deps.log.error({ err: error, why, server: call.serverId }, 'a call was refused unrecorded');
+  deps.log.error({ ...about(call), err: error, why }, 'a call was refused unrecorded');
   deps.onVerdict('unrecorded', deps.audit.elapsed() - call.arrivedAt, null);
   return {
     kind: 'error',
@@ -87,6 +88,11 @@ function unrecorded(deps: EnforcerDeps, call: RawCall, why: string, error?: unkn
     code: RPC_ERRORS.INTERNAL,
     message: 'The call cannot be recorded now, so it was not forwarded.',
   };
+}
+
+/** What every log line of a call says. */
+function about(call: RawCall) {
+  return { reqId: call.requestId, event_id: call.id, server: call.serverId };
 }
 
 function refusal(judgement: CallJudgement): CallAnswer {
@@ -136,10 +142,11 @@ function forwardedAnswer(call: RawCall, forwarded: Forwarded, deps: EnforcerDeps
   }
   const { failure, detail } = forwarded;
   if (failure === 'cancelled') return { kind: 'cancelled' };
-  deps.log.warn(
-    { failure, detail, server: call.serverId, event_id: call.id },
-    'no upstream answer',
-  );
+  if (failure === 'barred') {
+    const code = RPC_ERRORS.UNAUTHORIZED;
+    return { kind: 'error', status: 401, code, message: detail, challenge: 'bearer' };
+  }
+  deps.log.warn({ ...about(call), failure, detail }, 'no upstream answer');
   return {
     kind: 'error',
     status: 200,
@@ -165,6 +172,8 @@ export function failureMessage(
       return 'The MCP server refused the gateway.';
     case 'cancelled':
       return 'The call was cancelled.';
+    case 'barred':
+      return 'Unauthorized: the agent may not act any more.';
     case 'unreachable':
       return 'The MCP server cannot be reached.';
   }

@@ -28,6 +28,8 @@ export interface ForwardDeps {
   writes: PendingWrites;
   /** The agent's session with the server. Throws UpstreamFailure for a server that is not there. */
   findSession(call: JudgedCall): UpstreamSession;
+  /** Why the call's agent may not act any more, if so. */
+  findBar(call: JudgedCall): string | undefined;
   now(): number;
   elapsed(): number;
   onOutcome(outcome: Outcome, upstreamMs: number): void;
@@ -58,7 +60,12 @@ export async function forward(
         members: `"name":${JSON.stringify(call.toolName)},"arguments":${JSON.stringify(call.args)}`,
         wantsProgress: exchange.wantsProgress,
       },
-      exchange,
+      {
+        onNotification: (notification) => exchange.onNotification(notification),
+        cancellation: exchange.cancellation,
+        // Opening a session takes as long as the server likes: a kill switch does not wait for it.
+        findBar: () => deps.findBar(call),
+      },
     );
     forwarded = { kind: 'answer', answer };
   } catch (error) {
@@ -102,6 +109,7 @@ const FAILED_OUTCOMES: Record<UpstreamFailureKind, Outcome> = {
   unreachable: 'upstream_error',
   malformed: 'upstream_error',
   refused: 'upstream_error',
+  barred: 'blocked',
   timeout: 'upstream_timeout',
   too_large: 'result_too_large',
   cancelled: 'cancelled',

@@ -9,6 +9,8 @@ export interface Caller {
   /** The server of the path, null at the unified gateway. */
   readonly serverId: string | null;
   readonly requesterId: string | null;
+  /** Joins the log lines of one request. */
+  readonly requestId: string;
   /** Monotonic milliseconds at which the request came in. */
   readonly arrivedAt: number;
 }

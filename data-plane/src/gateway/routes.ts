@@ -141,7 +141,8 @@ async function identifyCaller(
   }
   const { tenantId, agent } = identity;
   const requesterId = readRequester(request.headers['x-requester-id']);
-  request.caller = { tenantId, agent, credential, serverId, requesterId, arrivedAt };
+  const { id: requestId } = request;
+  request.caller = { tenantId, agent, credential, serverId, requesterId, requestId, arrivedAt };
 }
 
 function readRequester(header: string | string[] | undefined): string | null {

@@ -89,7 +89,9 @@ export function createToolService(deps: ToolServiceDeps) {
           }));
         } catch (error) {
           // One server that is away must not hide the others.
-          deps.log.warn({ err: error, server: serverId }, 'a server is missing from the tool list');
+          const { requestId } = caller;
+          const fields = { err: error, server: serverId, reqId: requestId };
+          deps.log.warn(fields, 'a server is missing from the tool list');
           return [];
         }
       }),
@@ -156,6 +158,7 @@ export function createToolService(deps: ToolServiceDeps) {
         args,
         sessionId,
         requesterId: caller.requesterId,
+        requestId: caller.requestId,
       };
       return deps.guard.call(call, exchange);
     },

@@ -42,6 +42,7 @@ const aCall = (over: Partial<RawCall> = {}): RawCall => ({
   args: { path: '/a' },
   sessionId: null,
   requesterId: 'user-1',
+  requestId: 'request-1',
   ...over,
 });
 

@@ -81,7 +81,7 @@ export function createRequestHandler(deps: RequestDeps) {
           };
       }
     } catch (error) {
-      return failed(request.id, error);
+      return failed(request.id, error, scene.caller.requestId);
     }
   }
 
@@ -111,7 +111,7 @@ export function createRequestHandler(deps: RequestDeps) {
     }
   }
 
-  function failed(id: RpcId, error: unknown): RequestAnswer {
+  function failed(id: RpcId, error: unknown, reqId: string): RequestAnswer {
     if (error instanceof GatewayError) {
       const { status, code, message, challenge } = error;
       return { status, text: errorText(id, code, message), challenge };
@@ -120,7 +120,7 @@ export function createRequestHandler(deps: RequestDeps) {
       const message = failureMessage(error.kind, deps.limits);
       return { status: 200, text: errorText(id, RPC_ERRORS.INTERNAL, message) };
     }
-    deps.log.error({ err: error }, 'a request failed');
+    deps.log.error({ err: error, reqId }, 'a request failed');
     return { status: 200, text: errorText(id, RPC_ERRORS.INTERNAL, 'Internal error') };
   }
 
