@@ -75,6 +75,10 @@ const (
 // mention looks at a term that may name a built-in, and renames it in place.
 func (scan *builtinScan) mention(path string, term *ast.Term, at *ast.Location, how mentioned) {
 	ref, isRef := term.Value.(ast.Ref)
+	if name, isVar := term.Value.(ast.Var); isVar && how == replaced && scan.isOwn(name) {
+		// A name without dots stays a variable: `with sprintf as ...`.
+		ref, isRef = ast.Ref{ast.NewTerm(name).SetLocation(term.Location)}, true
+	}
 	if !isRef || len(ref) == 0 || scan.renamed[term] {
 		return
 	}
@@ -116,6 +120,11 @@ func (scan *builtinScan) mention(path string, term *ast.Term, at *ast.Location, 
 func isInput(target *ast.Term) bool {
 	ref, isRef := target.Value.(ast.Ref)
 	return isRef && len(ref) > 0 && ref[0].Value.Compare(ast.Var("input")) == 0
+}
+
+func (scan *builtinScan) isOwn(name ast.Var) bool {
+	_, own := scan.renames[string(name)]
+	return own
 }
 
 // builtinRef spells a dotted name as the reference that OPA's parser makes of it.

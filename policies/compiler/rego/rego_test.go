@@ -92,3 +92,25 @@ allow if { some k, v in input.z; k == v }
 		}
 	}
 }
+
+func TestOwnBuiltinsCanBeReplacedByWith(t *testing.T) {
+	renames := map[string]string{"sprintf": "governance.sprintf", "time.now_ns": "governance.time.now_ns"}
+	for _, body := range []string{
+		`n with sprintf as "x"`,
+		`n with sprintf as concat`,
+		`n with sprintf as f`,
+		`n with concat as sprintf`,
+		`n with time.now_ns as 1`,
+	} {
+		source := "package t\nf(a, b) := a\nn if sprintf(concat(\"\", []), [time.now_ns()]) == \"x\"\nm if { " + body + " }\n"
+		response := ask(t, Request{
+			Op:          "compile_raw",
+			Renames:     renames,
+			Modules:     []RawModule{{Path: "t.rego", Rego: source}},
+			Entrypoints: []string{"t/m"},
+		})
+		if response.Error != "" || len(response.Diagnostics) > 0 {
+			t.Errorf("%s: %s %v", body, response.Error, response.Diagnostics)
+		}
+	}
+}
