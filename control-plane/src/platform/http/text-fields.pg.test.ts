@@ -1,0 +1,148 @@
+/**
+ * PostgreSQL refuses a NUL and JSON text may carry one: every text field of every request, found
+ * in the OpenAPI document, is sent one. A field that lets it through would be a 500 later, or a
+ * record that stops a queue.
+ */
+import { uuidv7 } from '@governance/shared/ids';
+import { describe, expect, it } from 'vitest';
+import { type CallOptions, testControlPlane } from '../../../../tests/test-control-plane.ts';
+
+interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  enum?: unknown[];
+  pattern?: string;
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  allOf?: JsonSchema[];
+}
+interface Operation {
+  parameters?: { in: string; name: string; schema: JsonSchema }[];
+  requestBody?: { content: Record<string, { schema: JsonSchema }> };
+}
+
+const { call, controlPlane, aTenantAdmin, superAdminToken } = await testControlPlane();
+const { token } = await aTenantAdmin();
+const superAdmin = await superAdminToken();
+const dataPlane = (
+  await call('/api/v1/admin/data-plane-tokens', { token, body: { label: 'x' } })
+).json().token;
+const { paths, components } = (await call('/docs/json')).json() as {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, JsonSchema> };
+};
+
+const TOKENS: Record<string, string> = {
+  admin: token,
+  'admin-or-platform': token,
+  'tenant-admin': token,
+  'super-admin': superAdmin,
+  'data-plane': dataPlane,
+};
+
+interface TextField {
+  path: (string | number)[];
+  /** A body with a NUL in that field, and with what tells the kind of its object (a constant). */
+  body: unknown;
+}
+
+function textsOf(schema: JsonSchema): TextField[] {
+  if (schema.$ref) return textsOf(components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {});
+  const among = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
+  const isText = [schema.type].flat().includes('string');
+  // An id, a time or a word of a list is narrower than a text.
+  const isFree = isText && !schema.format && !schema.enum;
+  const properties = Object.entries(schema.properties ?? {});
+  const constants = Object.fromEntries(
+    properties.flatMap(([name, property]) =>
+      property.enum?.length === 1 ? [[name, property.enum[0]]] : [],
+    ),
+  );
+  return [
+    ...(isFree ? [{ path: [], body: 'a\u0000b' }] : []),
+    ...among.flatMap(textsOf),
+    ...textsOfItems(schema.items),
+    ...properties.flatMap(([name, property]) =>
+      textsOf(property).map(({ path, body }) => ({
+        path: [name, ...path],
+        body: { ...constants, [name]: body },
+      })),
+    ),
+  ];
+}
+
+function textsOfItems(items: JsonSchema | undefined): TextField[] {
+  return items
+    ? textsOf(items).map(({ path, body }) => ({ path: [0, ...path], body: [body] }))
+    : [];
+}
+
+const operations = controlPlane.routes
+  .filter(({ url }) => !url.startsWith('/docs'))
+  .map((route) => {
+    const path = route.url.replace(/:(\w+)/g, '{$1}');
+    const operation = paths[path]?.[route.method.toLowerCase()] ?? {};
+    return { ...route, name: `${route.method} ${route.url}`, operation };
+  });
+
+const bodies = operations.flatMap(({ name, method, url, guard, operation }) =>
+  textsOf(Object.values(operation.requestBody?.content ?? {})[0]?.schema ?? {}).map(
+    ({ path, body }) => ({
+      name,
+      method,
+      url,
+      guard,
+      body,
+      field: path.join('.'),
+    }),
+  ),
+);
+const queries = operations.flatMap(({ name, url, guard, operation }) =>
+  (operation.parameters ?? [])
+    .filter((parameter) => parameter.in === 'query')
+    .map((parameter) => ({ name, url, guard, parameter: parameter.name })),
+);
+const withParams = operations.filter(({ url }) => url.includes(':'));
+
+const send = (route: { url: string; guard: string }, options: CallOptions, params = uuidv7()) =>
+  call(route.url.replace(/:\w+/g, params), {
+    ...(TOKENS[route.guard] ? { token: TOKENS[route.guard] } : {}),
+    ...options,
+  });
+
+describe('a NUL', () => {
+  it('has fields to go into', () => {
+    expect(bodies.length).toBeGreaterThan(30);
+    expect(queries.length).toBeGreaterThan(5);
+    expect(withParams.length).toBeGreaterThan(10);
+  });
+
+  it.each(bodies)('in $field of $name is refused', async ({ field, body, method, ...route }) => {
+    const answer = await send(route, {
+      method: method as NonNullable<CallOptions['method']>,
+      body: body as object,
+    });
+    expect(answer.statusCode, answer.body).toBe(422);
+    const named = answer
+      .json()
+      .errors.map((error: { loc: unknown[] }) => error.loc.slice(1).join('.'));
+    expect(named, answer.body).toContain(field);
+  });
+
+  it.each(queries)('in the query $parameter of $name is refused', async (route) => {
+    const answer = await send({ ...route, url: `${route.url}?${route.parameter}=a%00b` }, {});
+    expect(answer.statusCode, answer.body).toBe(422);
+  });
+
+  it.each(withParams)('in the path of $name finds nothing', async ({ method, ...route }) => {
+    const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
+    const options = { method: method as NonNullable<CallOptions['method']>, ...body };
+    for (const value of ['%00', 'a%00b', '%EF%BF%BF', 'x'.repeat(199)]) {
+      const answer = await send(route, options, value);
+      expect([404, 422], `${value}: ${answer.body}`).toContain(answer.statusCode);
+    }
+  });
+});
