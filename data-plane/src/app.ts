@@ -15,7 +15,7 @@ import { createFuelAlert } from './enforcement/alerts.ts';
 import { createEnforcer } from './enforcement/enforcer.ts';
 import { createPendingWrites } from './enforcement/pending-writes.ts';
 import { type Identity, identify } from './enforcement/steps/authenticate.ts';
-import { findBar } from './enforcement/steps/kill-switch.ts';
+import { findAgentNow, findBar } from './enforcement/steps/kill-switch.ts';
 import { createToolCatalogue } from './enforcement/tool-catalogue.ts';
 import { createUnenforced } from './enforcement/unenforced.ts';
 import type { Guard } from './gateway/guard.ts';
@@ -146,6 +146,10 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
         ledger,
         writes,
         findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id),
+        findBar: (call) => {
+          const found = findAgentNow(call, steps);
+          return 'kind' in found ? found.message : undefined;
+        },
         now,
         elapsed,
         onOutcome: metrics.outcome,

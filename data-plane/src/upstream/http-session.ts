@@ -19,6 +19,7 @@ import {
 import { parseUpstreamMessages } from './message.ts';
 import {
   Cancellation,
+  requireStillWanted,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
@@ -92,15 +93,17 @@ export class HttpUpstreamSession implements UpstreamSession {
   }
 
   async request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
-    if (exchange.cancellation.isCancelled)
-      throw new UpstreamFailure('cancelled', 'before it was sent');
+    requireStillWanted(exchange);
     this.#pending++;
     try {
       const state = this.#state ?? (await this.#open());
+      requireStillWanted(exchange);
       const answer = await this.#send(state, request, exchange);
       if (answer !== 'session-gone') return answer;
       this.#forget(state);
-      const again = await this.#send(this.#state ?? (await this.#open()), request, exchange);
+      const anew = this.#state ?? (await this.#open());
+      requireStillWanted(exchange);
+      const again = await this.#send(anew, request, exchange);
       if (again !== 'session-gone') return again;
       throw new UpstreamFailure('refused', 'the server knows no session, not even a new one');
     } finally {

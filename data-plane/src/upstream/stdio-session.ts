@@ -20,6 +20,7 @@ import { parseUpstreamMessages } from './message.ts';
 import type { StdioServer } from './servers-file.ts';
 import {
   Cancellation,
+  requireStillWanted,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
@@ -84,7 +85,11 @@ export class StdioUpstreamSession implements UpstreamSession {
   }
 
   async request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
-    if (this.#info === null) await this.open();
+    requireStillWanted(exchange);
+    if (this.#info === null) {
+      await this.open();
+      requireStillWanted(exchange);
+    }
     return this.#send(request, exchange);
   }
 
@@ -183,9 +188,6 @@ export class StdioUpstreamSession implements UpstreamSession {
   }
 
   #send(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
-    if (exchange.cancellation.isCancelled) {
-      return Promise.reject(new UpstreamFailure('cancelled', 'before it was sent'));
-    }
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       const giveUp = (kind: 'timeout' | 'cancelled', message: string) => {

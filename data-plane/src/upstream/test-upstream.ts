@@ -133,6 +133,12 @@ export async function startTestUpstream(options: TestUpstreamOptions = {}) {
     seen,
     /** The messages of one method that came, in their order. */
     messages: (method: string) => seen.filter((one) => one.message?.method === method),
+    /** A session for a test that answers `initialize` itself. */
+    openSession() {
+      const token = `upstream-session-${nextSession++}`;
+      sessions.add(token);
+      return token;
+    },
     /** Forgets all sessions, as a restart does. */
     forgetSessions: () => sessions.clear(),
     /** Sends a message on every stream that a GET opened. */

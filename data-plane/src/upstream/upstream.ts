@@ -31,6 +31,18 @@ export interface UpstreamExchange {
   /** Progress of this request, and whatever else the server sends along with its answer. */
   onNotification(notification: UpstreamNotification): void;
   readonly cancellation: Cancellation;
+  /**
+   * Asked directly before the bytes go out, which may be long after the request was made: a session
+   * may have to be opened first. Undefined when the request may still go, else why it may not.
+   */
+  findBar?(): string | undefined;
+}
+
+/** Fails a request that must not be sent any more. */
+export function requireStillWanted({ cancellation, findBar }: UpstreamExchange): void {
+  if (cancellation.isCancelled) throw new UpstreamFailure('cancelled', 'before it was sent');
+  const bar = findBar?.();
+  if (bar !== undefined) throw new UpstreamFailure('barred', bar);
 }
 
 /** The server's answer to a request: a result, or a JSON-RPC error of its own. */
@@ -47,6 +59,8 @@ export type UpstreamFailureKind =
   | 'too_large'
   | 'malformed'
   | 'refused'
+  /** The agent may not act any more. */
+  | 'barred'
   | 'cancelled';
 
 /** Why there is no answer. The message is for the log and the record, not for the agent. */

@@ -1,9 +1,11 @@
-import type { RulesProvider } from '../../contracts.ts';
-import { type AgentCall, type ClassifiedCall, type Continue, proceed } from '../calls.ts';
+import type { Replica, RulesProvider } from '../../contracts.ts';
+import { type AgentCall, type ClassifiedCall, proceed, type StepResult } from '../calls.ts';
 import { deriveAction, type ToolHints } from '../tool-action.ts';
 import { findTarget } from '../tool-target.ts';
+import { findAgentNow, type KillSwitchDeps } from './kill-switch.ts';
 
 export interface ClassifyDeps {
+  replica: KillSwitchDeps['replica'] & Pick<Replica, 'findAgent'>;
   rules: RulesProvider;
   catalogue: {
     /** What the server says of its tool; asks the server when it was never asked. */
@@ -16,16 +18,28 @@ export interface ClassifyDeps {
 
 /**
  * Says what the call wants to do, once and for every later step: the rules it is judged under, its
- * action and its target.
+ * action and its target. Where the server had to be asked first, agent and rules are those after
+ * the wait, which a server can draw out.
  */
 export function classify(
   call: AgentCall,
   deps: ClassifyDeps,
-): Continue<ClassifiedCall> | Promise<Continue<ClassifiedCall>> {
+): StepResult<ClassifiedCall> | Promise<StepResult<ClassifiedCall>> {
   const rules = deps.rules.findActiveRules(call.tenantId);
   const hints = deps.catalogue.findHints(call, rules);
-  const target = findTarget(call.toolName, call.args);
-  const finish = (found: ToolHints | undefined) =>
-    proceed({ ...call, rules, action: deriveAction(call.toolName, found), target });
-  return hints instanceof Promise ? hints.then(finish) : finish(hints);
+  const describe = (hinted: ToolHints | undefined) => ({
+    action: deriveAction(call.toolName, hinted),
+    target: findTarget(call.toolName, call.args),
+  });
+  if (!(hints instanceof Promise)) return proceed({ ...call, rules, ...describe(hints) });
+  return hints.then((hinted) => {
+    const agent = findAgentNow(call, deps);
+    if ('kind' in agent) return agent;
+    return proceed({
+      ...call,
+      agent,
+      rules: deps.rules.findActiveRules(call.tenantId),
+      ...describe(hinted),
+    });
+  });
 }

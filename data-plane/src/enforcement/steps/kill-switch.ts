@@ -36,3 +36,27 @@ export function findBar(
     challenge: 'bearer',
   };
 }
+
+/**
+ * The call's agent as it is known now, for a call that had to wait: what an administrator changed
+ * meanwhile holds for it.
+ *
+ * @returns the denial where it may not act any more, or where its credential was replaced
+ */
+export function findAgentNow(
+  { tenantId, agent: then }: AgentCall,
+  deps: KillSwitchDeps & { replica: Pick<Replica, 'findAgent'> },
+): ReplicaAgent | Deny {
+  const agent = deps.replica.findAgent(tenantId, then.id);
+  if (agent === undefined || agent.credential_version !== then.credential_version) {
+    return {
+      kind: 'deny',
+      cause: 'unauthenticated',
+      message: 'Unauthorized: the credential is no longer valid.',
+      reasons: [],
+      detail: agent === undefined ? 'unknown_agent' : 'credential_rotated',
+      challenge: 'bearer',
+    };
+  }
+  return findBar(tenantId, agent, deps) ?? agent;
+}

@@ -160,12 +160,14 @@ const rules = (outcome: PolicyOutcome, seen: unknown[] = []): ActiveRules => ({
 describe('classify', () => {
   it('says action and target under one snapshot of the rules', async () => {
     const active = rules({ ok: false, fault: 'trap', message: '' });
+    const agent = anAgent();
     const deps = {
+      replica: { findAgent: () => agent, findKillSwitch: () => undefined },
       rules: { findActiveRules: () => active },
       catalogue: { findHints: async () => ({ destructiveHint: true }) },
     };
     expect(await classify(anAgentCall(), deps)).toMatchObject({
-      call: { rules: active, action: 'write', target: '/a' },
+      call: { agent, rules: active, action: 'write', target: '/a' },
     });
   });
 });
