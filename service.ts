@@ -4,6 +4,7 @@
  * shared/src/channels.ts, which a network joins otherwise.
  */
 import { mkdir } from 'node:fs/promises';
+import { CONTROL_PLANE_SETTINGS } from '@governance/control-plane/config';
 import {
   createControlPlane,
   createHttpServer,
@@ -12,12 +13,12 @@ import {
 } from '@governance/control-plane/main';
 import { systemScope } from '@governance/control-plane/platform/tenant-scope';
 import { createEnforcementPlane } from '@governance/data-plane/app';
-import { readGatewayConfig } from '@governance/data-plane/config';
+import { DATA_PLANE_SETTINGS, readGatewayConfig } from '@governance/data-plane/config';
 import { createCoreMetrics } from '@governance/data-plane/core-metrics';
 import { createDataPlaneCore } from '@governance/data-plane/tenant-runtime';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
-import { ConfigurationError } from '@governance/shared/settings';
+import { ConfigurationError, findUnknownSettings } from '@governance/shared/settings';
 import { Registry } from 'prom-client';
 
 /** In standalone a record is shown as soon as it is made: batches wait just for their neighbours. */
@@ -81,6 +82,8 @@ export async function startStandalone(
     ]);
   }
   const log = createLog({ debug: config.debug });
+  const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS, DATA_PLANE_SETTINGS);
+  if (unknown.length > 0) log.warn({ unknown }, 'variables that this version does not read');
 
   // The planes need each other: what the control plane waits for is the data plane made after it.
   const plane: { core?: Awaited<ReturnType<typeof createDataPlaneCore>> } = {};

@@ -107,6 +107,19 @@ export function parseSettings<S extends Settings>(
   return complete;
 }
 
+/**
+ * Variables that look like settings and are none: a slip of the pen that would be ignored in silence.
+ *
+ * @param declared every declaration that the process reads
+ * @returns their names, sorted
+ */
+export function findUnknownSettings(env: NodeJS.ProcessEnv, ...declared: Settings[]): string[] {
+  const known = new Set(declared.flatMap((settings) => Object.values(settings)).map((s) => s.name));
+  return Object.keys(env)
+    .filter((name) => /^(?:SERVICE|DATABASE)_/.test(name) && env[name] && !known.has(name))
+    .sort();
+}
+
 /** `true` or `false`. */
 export const flag = z
   .enum(['true', 'false'], { error: 'must be true or false' })

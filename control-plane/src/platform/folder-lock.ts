@@ -44,7 +44,7 @@ export function lockFolder(path: string, folder: string): FolderLock {
           `the data folder ${folder} is in use by process ${holder.pid}: stop that service first, or give this one another SERVICE_DATA_DIR`,
         );
       }
-      removeStale(path);
+      removeStale(path, holder);
     }
     throw new Error(`the lock of the data folder ${folder} could not be taken`);
   } finally {
@@ -52,15 +52,23 @@ export function lockFolder(path: string, folder: string): FolderLock {
   }
 }
 
-/** Moved away before it is deleted, so that of two processes only one removes the stale file. */
-function removeStale(path: string): void {
+/**
+ * Moved away before it is deleted, so that of two processes only one removes the stale file. What
+ * was moved may already be the fresh lock of the other: then it goes back.
+ */
+function removeStale(path: string, stale: Holder | undefined): void {
   const aside = `${path}.stale.${process.pid}`;
   try {
     renameSync(path, aside);
-    unlinkSync(aside);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
   }
+  const moved = readHolder(aside);
+  if (moved && (moved.pid !== stale?.pid || moved.started !== stale.started)) {
+    linkSync(aside, path);
+  }
+  unlinkSync(aside);
 }
 
 function readHolder(path: string): Holder | undefined {

@@ -1,0 +1,79 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import {
+  ConfigurationError,
+  commaList,
+  findUnknownSettings,
+  flag,
+  parseSettings,
+  Secret,
+  secretText,
+  setting,
+  webAddress,
+  wholeNumber,
+} from './settings.ts';
+
+const SETTINGS = {
+  port: setting({
+    name: 'SERVICE_PORT',
+    description: '',
+    default: '8080',
+    parse: wholeNumber(0, 9),
+  }),
+  token: setting({ name: 'SERVICE_TOKEN', description: '', parse: secretText }),
+};
+
+describe('parseSettings', () => {
+  it('takes an empty variable for one that is not set', () => {
+    const settings = { ...SETTINGS, port: { ...SETTINGS.port, default: '8' } };
+    expect(parseSettings(settings, { SERVICE_PORT: '', SERVICE_TOKEN: '' })).toEqual({ port: 8 });
+  });
+
+  it('holds defaults to the same rules', () => {
+    expect(() => parseSettings(SETTINGS, {})).toThrow(ConfigurationError);
+  });
+
+  it('adds what lies between settings', () => {
+    const check = () => [{ name: 'SERVICE_TOKEN', message: 'is needed with SERVICE_PORT' }];
+    expect(() => parseSettings(SETTINGS, { SERVICE_PORT: '1' }, check)).toThrow(
+      'the configuration is not usable:\n  SERVICE_TOKEN: is needed with SERVICE_PORT',
+    );
+  });
+});
+
+describe('values', () => {
+  it.each([
+    [flag, 'true', true],
+    [flag, 'false', false],
+    [wholeNumber(1, 10), '10', 10],
+    [commaList, ' a ,b,, ', ['a', 'b']],
+    [webAddress, 'https://a.example', 'https://a.example'],
+  ] as [z.ZodType, string, unknown][])('%# reads %s', (parse, text, value) => {
+    expect(parse.parse(text)).toEqual(value);
+  });
+
+  it.each([
+    [flag, 'yes'],
+    [flag, 'TRUE'],
+    [wholeNumber(1, 10), '11'],
+    [wholeNumber(1, 10), '1e0'],
+    [wholeNumber(1, 10), '-1'],
+    [webAddress, 'ftp://a.example'],
+    [webAddress, 'a.example'],
+  ] as [z.ZodType, string][])('%# refuses %s', (parse, text) => {
+    expect(parse.safeParse(text).success).toBe(false);
+  });
+});
+
+it('a secret shows itself to nobody who does not ask', () => {
+  const secret = new Secret('hunter2');
+  const shown = `${secret} ${JSON.stringify({ secret })} ${inspect({ secret })} ${Object.values(secret)}`;
+  expect(shown).not.toContain('hunter2');
+  expect(secret.reveal()).toBe('hunter2');
+});
+
+it('finds the variables that nobody reads', () => {
+  const env = { SERVICE_PROT: '1', DATABASE_URI: 'x', SERVICE_PORT: '1', SERVICE_X: '', PATH: '/' };
+  expect(findUnknownSettings(env, SETTINGS)).toEqual(['DATABASE_URI', 'SERVICE_PROT']);
+});
