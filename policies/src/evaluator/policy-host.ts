@@ -14,7 +14,7 @@ import { parseRegoValue, type RegoValue } from './rego-value.ts';
 import type { WasmGlobal, WasmImports, WasmMemory } from './wasm-api.ts';
 
 /** A call from WebAssembly into JavaScript and back, whatever it does. */
-const CALL_FUEL = 3_000;
+const CALL_FUEL = 5_000;
 /** Decoding an argument or encoding a result, for each byte. */
 const FUEL_PER_BYTE = 30;
 
