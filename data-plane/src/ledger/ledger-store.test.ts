@@ -1,15 +1,16 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isBatchSignedBy } from '@governance/shared/audit-batch';
+import { canonicalize } from '@governance/shared/canonical-json';
 import { type ChainPosition, GENESIS_HASH, verifyLink } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { parseRecord } from '@governance/shared/ledger-record';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDurableDatabase } from '../storage/durable-database.ts';
+import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
 import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
 import { aDecision, anAlert, anOutcome } from './test-records.ts';
@@ -287,6 +288,51 @@ describe('batches', () => {
     db.close();
     const reopened = boot();
     expect(() => reopened.store.nextBatch(reopened.streamNo, 500)).toThrow(LedgerDamagedError);
+  });
+});
+
+describe('a damaged file', () => {
+  it('never ships a record that was not chained, whatever byte was changed', () => {
+    const { store: writer, streamNo } = boot();
+    for (let group = 0; group < 20; group++) {
+      const decisions = Array.from({ length: 5 }, () => aDecision());
+      writer.commitGroup(decisions.map((record) => ({ streamNo, record, salt: null })));
+    }
+    const { records } = readDisk();
+    const originals = new Set(records.map((record) => canonicalize(record)));
+    const intact = readFileSync(path);
+    const outcomes = { shipped: 0, detected: 0 };
+    fc.assert(
+      fc.property(fc.nat(intact.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+        const damaged = Buffer.from(intact);
+        damaged[at] = (damaged[at] ?? 0) ^ flip;
+        for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
+        writeFileSync(path, damaged);
+        let reopened: LedgerStore | null = null;
+        try {
+          reopened = createLedgerStore({ path, signingKey, limitBytes: null });
+          const request = { tenantId, stream, writerVersion: '1.0.0', timestamp };
+          const opened = reopened.openStream(request);
+          const batch = reopened.nextBatch(opened.streamNo, 500);
+          let offset = 0;
+          for (const length of batch?.lengths ?? []) {
+            const text = Buffer.from(batch?.bytes.subarray(offset, offset + length) ?? []);
+            offset += length;
+            const isNew = JSON.parse(text.toString()).epoch > 1 || opened.epoch === 1;
+            expect(isNew || originals.has(text.toString())).toBe(true);
+          }
+          outcomes.shipped++;
+        } catch (error) {
+          const detected = error instanceof LedgerDamagedError || sqliteCode(error) !== undefined;
+          if (!detected && !String(error).includes('newer version')) throw error;
+          outcomes.detected++;
+        } finally {
+          reopened?.close();
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(outcomes.detected).toBeGreaterThan(50);
   });
 });
 

@@ -134,7 +134,8 @@ export function createLedgerStore(options: {
         row?.stream_no ?? Number(sql.insertStream.run(tenantId, stream).lastInsertRowid);
       const write = (record: UnchainedRecord) => {
         const result = append(head, streamNo, { record, salt: null });
-        if (!result.ok) throw new Error(`the ledger refused its own record: ${result.reason}`);
+        // Made of stored values, it can only be wrong where those are.
+        if (!result.ok) throw new LedgerDamagedError(`an open decision: ${result.reason}`);
         head = result.head;
       };
       write(epochStart(before, request));

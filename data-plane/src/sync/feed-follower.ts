@@ -58,7 +58,8 @@ export function startFeedFollower(options: {
     replica.apply(tenantId, page.entries, page.cursor);
     status.cursor = replica.cursor(tenantId);
     status.failure = null;
-    if (page.entries.length === 0) return false;
+    // A page of what is known already is no progress: asking again at once would only spin.
+    if (status.cursor === cursor) return false;
     status.last_applied_at = time();
     options.onApplied(page.entries);
     return true;
