@@ -1,0 +1,63 @@
+import pg from 'pg';
+import { afterAll, expect, inject, it } from 'vitest';
+import { testDatabase } from '../../../tests/test-database.ts';
+import { connectDatabase, isDatabaseAway, isUniqueViolation } from './database.ts';
+
+const test = await testDatabase();
+const logins = { server: `test_server_${process.pid}`, stranger: `test_stranger_${process.pid}` };
+for (const login of Object.values(logins)) {
+  await test.superuser.query(`CREATE ROLE ${login} LOGIN PASSWORD 'x'`);
+}
+await test.superuser.query(`GRANT governance_app, governance_ingest TO ${logins.server}`);
+afterAll(async () => {
+  for (const login of Object.values(logins)) await test.superuser.query(`DROP ROLE ${login}`);
+});
+
+function urlOf(login: string): string {
+  const url = new URL(test.url);
+  url.username = login;
+  url.password = 'x';
+  return url.href;
+}
+
+const connect = (url: string) =>
+  connectDatabase({ url, poolSize: 1, maxOverflow: 0, onConnectionError: () => {} });
+
+it('serves with a login that owns nothing and is only a member of the two roles', async () => {
+  const connections = await connect(urlOf(logins.server));
+  const nameOf = async (pool: pg.Pool) =>
+    (await pool.query('SELECT current_user AS name')).rows[0].name;
+  expect(await nameOf(connections.pool)).toBe('governance_app');
+  expect(await nameOf(connections.ingestPool)).toBe('governance_ingest');
+  await connections.close();
+});
+
+it('refuses a login that may not take the role', async () => {
+  await expect(connect(urlOf(logins.stranger))).rejects.toThrow(
+    /permission denied to set role "governance_app"/,
+  );
+});
+
+it('steps down even from a superuser', async () => {
+  const url = new URL(inject('postgres').superuserUrl);
+  url.pathname = new URL(test.url).pathname;
+  const connections = await connect(url.href);
+  const { rows } = await connections.pool.query(
+    `SELECT current_setting('is_superuser') AS super, row_security_active('agents') AS held`,
+  );
+  expect(rows).toEqual([{ super: 'off', held: true }]);
+  await connections.close();
+});
+
+it('tells a taken value and a lost connection from each other and from anything else', async () => {
+  const insert = () =>
+    test.superuser.query(`INSERT INTO tenants (id, name) VALUES (gen_random_uuid(), 'x')`);
+  await insert();
+  const taken = await insert().catch((error: unknown) => error);
+  const wrong = await test.superuser.query('SELECT nothing').catch((error: unknown) => error);
+  const away = await new pg.Client({ host: '127.0.0.1', port: 1 })
+    .connect()
+    .catch((error: unknown) => error);
+  expect([taken, wrong, away].map(isUniqueViolation)).toEqual([true, false, false]);
+  expect([taken, wrong, away].map(isDatabaseAway)).toEqual([false, false, true]);
+});
