@@ -5,6 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { baselinePack } from '@governance/policies/baseline-pack';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import { projectRoot } from '@governance/shared/assets';
 import type { AppliedBarrier, ControlPlaneLink } from '@governance/shared/channels';
@@ -54,7 +55,7 @@ import { createLookups } from './platform/lookups.ts';
 import { createMasterKey } from './platform/master-key.ts';
 import { repeat, type Schedule } from './platform/schedule.ts';
 import { createTenantDatabase } from './platform/tenant-scope.ts';
-import { insertBaselinePack, readBaselinePack } from './policies/baseline-pack.ts';
+import { insertBaselinePack } from './policies/baseline-pack.ts';
 import { policyRoutes } from './policies/policy-routes.ts';
 import { createPolicyService } from './policies/policy-service.ts';
 import { roleRoutes } from './roles/role-routes.ts';
@@ -193,7 +194,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
           now,
         })
       : undefined;
-  const baseline = readBaselinePack();
+  const baseline = baselinePack();
   const tenants = createTenantService({
     db,
     lookups,

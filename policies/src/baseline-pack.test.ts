@@ -81,14 +81,14 @@ describe('the pack together', () => {
   };
 
   test.each([
-    ['low', 'read', ['files:read'], 'allow', 'Baseline: permissions'],
-    ['low', 'delete', ['*:*'], 'allow', 'Baseline: permissions'],
+    ['low', 'read', ['files:read'], 'allow', 'Permissions'],
+    ['low', 'delete', ['*:*'], 'allow', 'Permissions'],
     ['low', 'delete', ['files:read'], 'deny', 'default'],
     ['low', 'read', [], 'deny', 'default'],
-    ['high', 'read', ['files/*:read'], 'allow', 'Baseline: permissions'],
-    ['high', 'delete', ['*:*'], 'escalate', 'Baseline: destructive calls'],
-    ['critical', 'read', ['remove_file:read'], 'allow', 'Baseline: permissions'],
-    ['critical', 'write', ['*:*'], 'deny', 'Baseline: critical risk'],
+    ['high', 'read', ['files/*:read'], 'allow', 'Permissions'],
+    ['high', 'delete', ['*:*'], 'escalate', 'Destructive calls'],
+    ['critical', 'read', ['remove_file:read'], 'allow', 'Permissions'],
+    ['critical', 'write', ['*:*'], 'deny', 'Critical risk'],
     ['critical', 'read', [], 'deny', 'default'],
   ])('risk %s, %s, %j: %s by %s', async (tier, action, permissions, decision, policy) => {
     const verdict = await decide(tier, action, permissions);

@@ -12,17 +12,17 @@ export interface BaselinePolicy {
 const BASELINE = [
   {
     file: 'permissions',
-    name: 'Baseline: permissions',
+    name: 'Permissions',
     description: 'An agent may make the calls that one of its permissions covers.',
   },
   {
     file: 'destructive_calls',
-    name: 'Baseline: destructive calls',
+    name: 'Destructive calls',
     description: 'What a high-risk agent would delete, a person decides.',
   },
   {
     file: 'critical_risk',
-    name: 'Baseline: critical risk',
+    name: 'Critical risk',
     description: 'An agent of critical risk may only read.',
   },
 ] as const;

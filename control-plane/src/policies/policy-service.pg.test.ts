@@ -1,3 +1,4 @@
+import { baselinePack } from '@governance/policies/baseline-pack';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { PolicySource } from '@governance/policies/contract';
 import { parseRecord } from '@governance/shared/ledger-record';
@@ -10,7 +11,7 @@ import { createBundleBuilder } from '../bundles/bundle-builder.ts';
 import { createServiceKeys } from '../platform/keys.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
-import { insertBaselinePack, readBaselinePack } from './baseline-pack.ts';
+import { insertBaselinePack } from './baseline-pack.ts';
 import { createPolicyService, type PolicyServiceDeps } from './policy-service.ts';
 
 const test = await testDatabase();
@@ -252,11 +253,11 @@ describe('a storm of activations', () => {
 describe('the baseline pack', () => {
   it('compiles, and decides as its names say', async () => {
     const scope = await aTenant(test);
-    const pack = readBaselinePack();
+    const pack = baselinePack();
     expect(pack.map(({ name }) => name)).toEqual([
-      'Critical risk',
-      'Destructive calls',
       'Permissions',
+      'Destructive calls',
+      'Critical risk',
     ]);
     await db.inTenant(scope, (tx) => insertBaselinePack(tx, pack, new Date()));
     const { policies } = aReplica();
