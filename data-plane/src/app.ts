@@ -51,6 +51,8 @@ export interface EnforcementPlaneDeps {
   log: Logger;
   /** Unix milliseconds. */
   now?: () => number;
+  /** Between the signs of life of a client's stream, at which it is also checked. */
+  keepAliveMs?: number;
   /** For the bench alone, which measures the gateway without it. */
   enforcement?: { off: Identity };
 }
@@ -87,6 +89,10 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     maxSessions: config.upstreamMaxSessions,
     maxProcesses: config.upstreamMaxProcesses,
     idleMs: config.sessionIdleMs,
+    isRegistered: (tenantId, serverId) => {
+      const active = rules.findActiveRules(tenantId);
+      return active !== null && findServer(active, serverId) !== undefined;
+    },
     findSealedCredential: (tenantId, serverId) =>
       replica.findUpstreamCredential(tenantId, serverId),
     findDeploymentId: deps.findDeploymentId,
@@ -182,7 +188,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     guard,
     pool,
     messageBytes: config.messageBytes,
-    keepAliveMs: KEEP_ALIVE_MS,
+    keepAliveMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
     challenge: (reply, { serverId }, scheme) => {
       reply.header('www-authenticate', challengeHeader(publicUrl, serverId, scheme, true));
     },

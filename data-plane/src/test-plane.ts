@@ -36,6 +36,7 @@ export interface TestPlaneOptions {
   /** Stands between the plane and its ledger. */
   wrapLedger?: (ledger: Ledger) => Ledger;
   now?: () => number;
+  keepAliveMs?: number;
 }
 
 export interface TestAgent {
@@ -144,6 +145,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     registry,
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     now,
+    ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
   });
   await app.register(plane.routes);
   await app.listen({ port, host: '127.0.0.1' });

@@ -30,6 +30,8 @@ export interface UpstreamPoolOptions {
   maxProcesses: number;
   idleMs: number;
   findSealedCredential(tenantId: string, serverId: string): string | undefined;
+  /** Whether the tenant's registry has the server; sessions with one that it lost are ended. */
+  isRegistered(tenantId: string, serverId: string): boolean;
   /** This data plane's id at a tenant, to which credentials are sealed. */
   findDeploymentId(tenantId: string): string | undefined;
   /** Decrypts what `findSealedCredential` gave. */
@@ -187,12 +189,15 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   function closeIdle(): void {
     const before = performance.now() - options.idleMs;
     for (const [key, entry] of entries) {
-      const isUsed = entry.session.pending > 0 || hasListener(entry);
-      if (!isUsed && entry.usedAt < before) drop(key, entry);
+      if (entry.session.pending > 0) continue;
+      const isIdle = !hasListener(entry) && entry.usedAt < before;
+      if (isIdle || !options.isRegistered(entry.tenantId, entry.serverId)) drop(key, entry);
     }
   }
 
   function heard(entry: Entry, notification: UpstreamNotification): void {
+    // A server that was deleted has nothing more to say, to whoever still has a stream open.
+    if (!options.isRegistered(entry.tenantId, entry.serverId)) return;
     options.onNotification(entry.tenantId, entry.serverId, notification);
     for (const { serverId, fn } of listeners.get(`${entry.tenantId} ${entry.agentId}`) ?? []) {
       if (serverId === null || serverId === entry.serverId) fn(entry.serverId, notification);

@@ -31,6 +31,7 @@ function openPool(over: Partial<UpstreamPoolOptions> = {}): UpstreamPool {
     maxSessions: 10,
     maxProcesses: 2,
     idleMs: 60_000,
+    isRegistered: () => true,
     findSealedCredential: () => undefined,
     findDeploymentId: () => DEPLOYMENT,
     openSealed: async (jwe) => Buffer.from(jwe, 'base64url').toString('utf8'),

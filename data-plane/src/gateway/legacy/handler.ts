@@ -33,7 +33,7 @@ export interface LegacyDeps {
   requests: RequestHandler;
   sessions: LegacySessions;
   tools: ToolService;
-  guard: Pick<Guard, 'findBar'>;
+  guard: Pick<Guard, 'findBar' | 'identify'>;
   pool: Pick<UpstreamPool, 'listen'>;
   messageBytes: number;
   keepAliveMs: number;
@@ -52,7 +52,10 @@ export function createLegacyHandler(deps: LegacyDeps) {
       throw new GatewayError(406, 'Accept must name application/json and text/event-stream.');
     }
     const body = parseBody(request.body);
-    deps.tools.checkServer(caller);
+    // What may do nothing at all does not even learn which servers there are.
+    if (deps.guard.findBar(caller.tenantId, caller.agent) === undefined) {
+      deps.tools.checkServer(caller);
+    }
     const session = findSession(caller, request);
     const revision = revisionOf(request, session);
     const answer = new PostAnswer(reply, accepts, deps.messageBytes);
@@ -143,6 +146,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
       throw new GatewayError(406, 'Accept must name text/event-stream.');
     }
     refuseBarred(caller);
+    deps.tools.checkServer(caller);
     const session = requireSession(caller, request);
     revisionOf(request, session);
     if (session.endStream !== null) {
@@ -159,11 +163,11 @@ export function createLegacyHandler(deps: LegacyDeps) {
       if (!isForClients(method) || method === 'notifications/progress') return;
       // A client that does not read loses notifications, not the gateway its memory.
       if (raw.destroyed || raw.writableLength > deps.messageBytes) return;
-      raw.write(eventText(notificationText(method, params)));
+      if (isStillWelcome(caller)) raw.write(eventText(notificationText(method, params)));
+      else raw.end();
     });
     const timer = setInterval(() => {
-      // What was suspended meanwhile hears nothing more.
-      if (deps.guard.findBar(tenantId, agent) !== undefined) raw.end();
+      if (!isStillWelcome(caller)) raw.end();
       else if (raw.writableLength < deps.messageBytes) raw.write(KEEP_ALIVE);
     }, deps.keepAliveMs);
     session.endStream = () => raw.end();
@@ -180,6 +184,14 @@ export function createLegacyHandler(deps: LegacyDeps) {
     for (const call of session.calls.values()) call.cancel();
     deps.sessions.end(session);
     reply.code(204).send();
+  }
+
+  /** For a stream, which outlives the request: suspended, rotated or expired meanwhile? */
+  function isStillWelcome({ credential, serverId }: Caller): boolean {
+    const identity = deps.guard.identify(credential, serverId);
+    // At once, since the replica had caught up with the token when the stream began.
+    if (identity instanceof Promise || 'kind' in identity) return false;
+    return deps.guard.findBar(identity.tenantId, identity.agent) === undefined;
   }
 
   function refuseBarred(caller: Caller): void {

@@ -33,6 +33,7 @@ beforeAll(async () => {
   plane = await startTestPlane({
     servers: [HTTP_SERVER('up', upstream.url), HTTP_SERVER('other', upstream.url)],
     config: { maxSessionsPerAgent: 3 },
+    keepAliveMs: 200,
   });
   agent = plane.addAgent();
 });
@@ -302,6 +303,37 @@ describe('the stream of a GET', () => {
     await stream.ended;
   });
 
+  it.each<[string, (one: TestAgent) => void]>([
+    ['is suspended', (one) => one.update({ status: 'suspended' })],
+    ['got another secret', (one) => one.update({ secret_hash: '00'.repeat(32) })],
+    ['was caught by the kill switch', () => plane.engageKillSwitch(true)],
+  ])('ends when its agent %s, and brings nothing before that', async (_what, change) => {
+    const one = plane.addAgent();
+    const { headers } = await initialize('2025-06-18', PATH, one);
+    const stream = await openStream(headers);
+    await vi.waitFor(() => expect(upstream.streams()).toBe(1));
+    change(one);
+    upstream.push({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    await stream.ended;
+    expect(stream.events).toEqual([]);
+    plane.engageKillSwitch(false);
+    await vi.waitFor(() => expect(upstream.streams()).toBe(0));
+  });
+
+  it('brings nothing of a server that was deleted, and is not opened at one', async () => {
+    const servers = [HTTP_SERVER('up', upstream.url), HTTP_SERVER('other', upstream.url)];
+    const { headers } = await initialize();
+    const stream = await openStream(headers);
+    await vi.waitFor(() => expect(upstream.streams()).toBe(1));
+    plane.setServers(servers.slice(1));
+    upstream.push({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    expect((await openStream(headers)).status).toBe(404);
+    expect(stream.events).toEqual([]);
+    plane.setServers(servers);
+    stream.close();
+    await vi.waitFor(() => expect(upstream.streams()).toBe(0));
+  });
+
   it('needs a session and a client that takes events', async () => {
     const { headers } = await initialize();
     const { authorization } = headers;
@@ -310,6 +342,22 @@ describe('the stream of a GET', () => {
     expect((await openStream({ ...headers, accept: 'application/json' })).status).toBe(406);
     expect((await openStream({})).status).toBe(401);
   });
+});
+
+it('a barred agent learns nothing but that it is barred', async () => {
+  const { basic: authorization } = plane.addAgent(['*:*'], { status: 'suspended' });
+  for (const [path, message] of [
+    ['/mcp/v1', call('nobody__knows')],
+    ['/mcp/v1', call('')],
+    [PATH, call('echo', [])],
+    ['/mcp/v1/nobody', call('echo')],
+    ['/mcp/v1/nobody', rpc('ping')],
+    [PATH, rpc('resources/list')],
+  ] as const) {
+    const { status, json } = await plane.post(path, message, { authorization });
+    expect(status, path).toBe(401);
+    expect(json.error.code).toBe(-32000);
+  }
 });
 
 describe('tools/list', () => {

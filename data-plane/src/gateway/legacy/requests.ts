@@ -1,6 +1,7 @@
 /** The requests of a client of a legacy revision, one by one. */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Logger } from 'pino';
+import type { Deny } from '../../enforcement/calls.ts';
 import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import { failureMessage } from '../../enforcement/enforcer.ts';
 import {
@@ -59,14 +60,12 @@ export type RequestHandler = ReturnType<typeof createRequestHandler>;
 /** Builds the handler: answers a request, whatever happens. */
 export function createRequestHandler(deps: RequestDeps) {
   async function answer(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
+    const { caller } = scene;
+    const bar = deps.guard.findBar(caller.tenantId, caller.agent);
     try {
       // A tool call meets the same check in its pipeline, where the denial is recorded.
       if (request.method === 'tools/call') return await callTool(request, scene);
-      const { caller } = scene;
-      const bar = deps.guard.findBar(caller.tenantId, caller.agent);
-      if (bar !== undefined) {
-        throw new GatewayError(401, bar.message, RPC_ERRORS.UNAUTHORIZED, 'bearer');
-      }
+      if (bar !== undefined) throw barred(bar);
       switch (request.method) {
         case 'initialize':
           return await initialize(request, scene);
@@ -81,7 +80,8 @@ export function createRequestHandler(deps: RequestDeps) {
           };
       }
     } catch (error) {
-      return failed(request.id, error, scene.caller.requestId);
+      // What is wrong with a tool call is nothing for an agent that may make none.
+      return failed(request.id, bar === undefined ? error : barred(bar), caller.requestId);
     }
   }
 
@@ -125,6 +125,10 @@ export function createRequestHandler(deps: RequestDeps) {
   }
 
   return { answer };
+}
+
+function barred(bar: Deny): GatewayError {
+  return new GatewayError(401, bar.message, RPC_ERRORS.UNAUTHORIZED, 'bearer');
 }
 
 function ok(id: RpcId, raw: string): RequestAnswer {
