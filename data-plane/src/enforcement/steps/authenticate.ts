@@ -1,7 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Replica, ReplicaAgent } from '../../contracts.ts';
 import type { AgentTokenVerifier } from '../agent-token.ts';
-import { type AgentCall, type Deny, proceed, type RawCall, type StepResult } from '../calls.ts';
+import {
+  type AgentCall,
+  type Deny,
+  extend,
+  proceed,
+  type RawCall,
+  type StepResult,
+} from '../calls.ts';
 import type { Credential } from '../credentials.ts';
 
 /** How long a replica that is behind a token may take to catch up. */
@@ -37,7 +44,8 @@ export function authenticate(
 
 function withIdentity(call: RawCall, identity: Identity | Deny): StepResult<AgentCall> {
   if ('kind' in identity) return identity;
-  return proceed({ ...call, tenantId: identity.tenantId, agent: identity.agent });
+  const { tenantId, agent } = identity;
+  return proceed(extend(call, { tenantId, agent }));
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Replica, RulesProvider } from '../../contracts.ts';
-import { type AgentCall, type ClassifiedCall, proceed, type StepResult } from '../calls.ts';
+import { type AgentCall, type ClassifiedCall, extend, proceed, type StepResult } from '../calls.ts';
 import { deriveAction, type ToolHints } from '../tool-action.ts';
 import { findTarget } from '../tool-target.ts';
 import { findAgentNow, type KillSwitchDeps } from './kill-switch.ts';
@@ -31,15 +31,11 @@ export function classify(
     action: deriveAction(call.toolName, hinted),
     target: findTarget(call.toolName, call.args),
   });
-  if (!(hints instanceof Promise)) return proceed({ ...call, rules, ...describe(hints) });
+  if (!(hints instanceof Promise)) return proceed(extend(call, { rules, ...describe(hints) }));
   return hints.then((hinted) => {
     const agent = findAgentNow(call, deps);
     if ('kind' in agent) return agent;
-    return proceed({
-      ...call,
-      agent,
-      rules: deps.rules.findActiveRules(call.tenantId),
-      ...describe(hinted),
-    });
+    const rulesNow = deps.rules.findActiveRules(call.tenantId);
+    return proceed(extend(call, { agent, rules: rulesNow, ...describe(hinted) }));
   });
 }

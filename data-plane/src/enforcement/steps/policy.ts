@@ -8,6 +8,7 @@ import {
   type ClassifiedCall,
   type Deny,
   type Escalate,
+  extend,
   type JudgedCall,
   proceed,
   type StepResult,
@@ -36,7 +37,7 @@ export function evaluatePolicy(call: ClassifiedCall, deps: PolicyDeps): StepResu
   const said = reasons.filter((reason) => reason.rule === decision);
   switch (decision) {
     case 'allow':
-      return proceed({ ...call, rules, reasons: said });
+      return proceed(extend(call, { rules, reasons: said }));
     case 'escalate':
       return { kind: 'escalate', reasons: said } satisfies Escalate;
     case 'deny':
