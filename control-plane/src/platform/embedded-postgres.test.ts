@@ -30,9 +30,10 @@ const children: ChildProcess[] = [];
 
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  for (const server of servers.splice(0)) {
-    await server.stop();
-    if (isRoot) rmSync(server.clusterFolder, { recursive: true, force: true });
+  const stopped = servers.splice(0);
+  for (const server of stopped) await server.stop();
+  for (const { clusterFolder } of stopped) {
+    if (isRoot) rmSync(clusterFolder, { recursive: true, force: true });
   }
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });

@@ -347,6 +347,7 @@ function handle(
   // A service that ends without stopping it (an uncaught error) still asks it to shut down.
   const onExit = () => signal(pid, 'SIGINT');
   process.once('exit', onExit);
+  let stopping: Promise<void> | undefined;
   return {
     url: connectionString('governance', credentials.password, port, 'governance'),
     superuserUrl: connectionString('postgres', credentials.superuserPassword, port, 'postgres'),
@@ -354,9 +355,11 @@ function handle(
     pid,
     adopted,
     clusterFolder,
-    stop: async () => {
+    stop: () => {
       process.removeListener('exit', onExit);
-      await shutDown(pid);
+      // Once: the id may be another process's afterwards.
+      stopping ??= shutDown(pid);
+      return stopping;
     },
   };
 }

@@ -5,7 +5,12 @@
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { uuidv7 } from '@governance/shared/ids';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type ConnectionError,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  LogController,
+} from 'fastify';
 import type { Logger } from 'pino';
 import { handleError, handleNotFound } from './error-handler.ts';
 
@@ -34,6 +39,7 @@ export function createHttpServer({ log, corsOrigins }: HttpServerOptions): Fasti
     requestTimeout: 130_000,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
+    clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   });
   boundClosing(app);
@@ -47,6 +53,29 @@ export function createHttpServer({ log, corsOrigins }: HttpServerOptions): Fasti
     });
   }
   return app;
+}
+
+const UNREADABLE: Record<string, readonly [string, string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+};
+
+/** What Node's parser refuses reaches no route, and is answered like every other error. */
+function answerUnreadable(error: ConnectionError, socket: Socket): void {
+  // The other side has gone: nobody reads an answer.
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] = UNREADABLE[error.code] ?? [
+    '400 Bad Request',
+    'The request is malformed.',
+  ];
+  const body = JSON.stringify({ detail });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
 }
 
 /**
