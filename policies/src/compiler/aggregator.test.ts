@@ -51,8 +51,13 @@ describe('the union', () => {
       'package a\ndeny contains "b"\ndeny contains "a"\nallow := true\nescalate contains "e"';
     expect(await decide(set(two, two))).toEqual({
       decision: 'deny',
-      reasons: ['a', 'b'].flatMap((message) =>
-        [1, 2].map((n) => ({ policy_id: `p-${n}`, policy: `Policy ${n}`, rule: 'deny', message })),
+      reasons: [1, 2].flatMap((n) =>
+        ['a', 'b'].map((message) => ({
+          policy_id: `p-${n}`,
+          policy: `Policy ${n}`,
+          rule: 'deny',
+          message,
+        })),
       ),
     });
   });
