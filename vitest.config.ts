@@ -2,7 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{shared,policies,verifier,control-plane,data-plane,prisma,scripts,tests}/**/*.test.ts'],
+    include: [
+      '{shared,policies,verifier,control-plane,data-plane,prisma,scripts,tests}/**/*.test.ts',
+    ],
     exclude: ['**/node_modules/**', '**/dist/**'],
     globalSetup: ['./tests/postgres-global-setup.ts'],
     testTimeout: 20_000,

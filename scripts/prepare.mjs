@@ -15,9 +15,10 @@ const generated = join(root, 'control-plane/src/platform/generated');
 const stamp = join(generated, '.source');
 
 export async function prepare() {
-  const prisma = findPrisma();
+  const prisma = findPackage('prisma');
   // An installation without development packages runs the built service, which holds the client.
-  if (!prisma) return;
+  // prisma itself does not tell: it is there as a peer of its client.
+  if (!prisma || !findPackage('esbuild')) return;
   const { version } = JSON.parse(readFileSync(prisma, 'utf8'));
   const source = createHash('sha256').update(version).update(readFileSync(schema)).digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === source) return;
@@ -38,9 +39,9 @@ export async function prepare() {
   writeFileSync(stamp, source);
 }
 
-function findPrisma() {
+function findPackage(name) {
   try {
-    return createRequire(join(root, 'package.json')).resolve('prisma/package.json');
+    return createRequire(join(root, 'package.json')).resolve(`${name}/package.json`);
   } catch {
     return undefined;
   }
