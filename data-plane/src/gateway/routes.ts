@@ -10,10 +10,12 @@ import type {
   FastifyPluginAsync,
   FastifyReply,
   FastifyRequest,
+  onRequestHookHandler,
   RouteHandlerMethod,
 } from 'fastify';
 import type { Deny } from '../enforcement/calls.ts';
-import { parseCredential } from '../enforcement/credentials.ts';
+import { type Credential, parseCredential } from '../enforcement/credentials.ts';
+import type { Identity } from '../enforcement/steps/authenticate.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { errorText, GatewayError } from './json-rpc.ts';
@@ -71,10 +73,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
     );
 
     for (const url of ['/mcp/v1', '/mcp/v1/:server_id']) {
-      const onRequest = [
-        (request: FastifyRequest, reply: FastifyReply) => checkOrigin(request, reply, deps),
-        (request: FastifyRequest) => identifyCaller(request, deps),
-      ];
+      const onRequest = enter(deps);
       const route = (
         method: 'GET' | 'POST' | 'DELETE',
         handle: (caller: Caller, request: FastifyRequest, reply: FastifyReply) => unknown,
@@ -88,14 +87,15 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
       route('POST', deps.legacy.post);
       route('GET', deps.legacy.get);
       route('DELETE', deps.legacy.remove);
-      app.options(url, { onRequest: onRequest.slice(0, 1) }, async (_request, reply) =>
-        reply
+      app.options(url, async (request, reply) => {
+        checkOrigin(request, reply, deps);
+        return reply
           .code(204)
           .header('access-control-allow-methods', ALLOWED_METHODS)
           .header('access-control-allow-headers', ALLOWED_HEADERS)
           .header('access-control-max-age', '600')
-          .send(),
-      );
+          .send();
+      });
       app.route({
         method: ['PUT', 'PATCH', 'HEAD'],
         url,
@@ -113,11 +113,34 @@ function callerOf(request: FastifyRequest): Caller {
   return request.caller;
 }
 
-async function checkOrigin(
+/** Lets a request in. By callback, since at nearly every request there is nothing to wait for. */
+function enter(deps: GatewayRoutesDeps): onRequestHookHandler {
+  return (request, reply, done) => {
+    try {
+      checkOrigin(request, reply, deps);
+      const arrivedAt = performance.now();
+      const { server_id: serverId = null } = request.params as { server_id?: string };
+      const credential = parseCredential(request.headers.authorization);
+      const found = deps.guard.identify(credential, serverId);
+      if (!(found instanceof Promise)) {
+        setCaller(request, found, credential, serverId, arrivedAt);
+        done();
+        return;
+      }
+      found
+        .then((identity) => setCaller(request, identity, credential, serverId, arrivedAt))
+        .then(() => done(), done);
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+}
+
+function checkOrigin(
   request: FastifyRequest,
   reply: FastifyReply,
   { origins }: GatewayRoutesDeps,
-): Promise<void> {
+): void {
   const { origin } = request.headers;
   if (!origins.isAllowed(origin)) throw new GatewayError(403, 'This Origin is not allowed.');
   if (origin === undefined) return;
@@ -126,15 +149,13 @@ async function checkOrigin(
   reply.header('vary', 'origin');
 }
 
-async function identifyCaller(
+function setCaller(
   request: FastifyRequest,
-  { guard }: GatewayRoutesDeps,
-): Promise<void> {
-  const arrivedAt = performance.now();
-  const { server_id: serverId = null } = request.params as { server_id?: string };
-  const credential = parseCredential(request.headers.authorization);
-  const found = guard.identify(credential, serverId);
-  const identity = found instanceof Promise ? await found : found;
+  identity: Identity | Deny,
+  credential: Credential,
+  serverId: string | null,
+  arrivedAt: number,
+): void {
   if ('kind' in identity) throw unauthorized(identity);
   if (serverId !== null && (serverId.length > MAX_SERVER_ID_LENGTH || !isStorableText(serverId))) {
     throw new GatewayError(404, 'No such MCP server.');
