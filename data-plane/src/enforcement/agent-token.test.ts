@@ -93,6 +93,8 @@ describe('a token is refused', () => {
     ['of two parts', () => 'a.b', 'malformed'],
     ['of four parts', () => `${signed()}.x`, 'malformed'],
     ['without a signature', () => signed().replace(/[^.]*$/, ''), 'malformed'],
+    ['with padding', () => `${signed()}=`, 'malformed'],
+    ['with a sign that base64url has not', () => `${signed()}*`, 'malformed'],
     ['whose header is no JSON', () => `!!.${signed().split('.').slice(1).join('.')}`, 'malformed'],
     ['with alg none', () => signed({}, { alg: 'none' }), 'wrong_type'],
     ['with alg RS512', () => signed({}, { alg: 'RS512' }), 'wrong_type'],

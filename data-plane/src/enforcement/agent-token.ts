@@ -76,6 +76,9 @@ export function createAgentTokenVerifier({
     if (parts.length !== 3 || !encodedHeader || !encodedClaims || !encodedSignature) {
       return 'malformed';
     }
+    // Node reads base64url leniently: only one spelling of a signature is a token (RFC 7515 2).
+    const signature = Buffer.from(encodedSignature, 'base64url');
+    if (signature.toString('base64url') !== encodedSignature) return 'malformed';
     const header = parsePart(encodedHeader);
     const body = parsePart(encodedClaims);
     if (header === undefined || body === undefined) return 'malformed';
@@ -93,9 +96,7 @@ export function createAgentTokenVerifier({
     const key = importKey(jwk);
     if (key === undefined) return 'unknown_key';
     const signed = Buffer.from(`${encodedHeader}.${encodedClaims}`, 'latin1');
-    if (!verify('RSA-SHA256', signed, key, Buffer.from(encodedSignature, 'base64url'))) {
-      return 'bad_signature';
-    }
+    if (!verify('RSA-SHA256', signed, key, signature)) return 'bad_signature';
     if (claims.iss !== fact.issuer) return 'wrong_issuer';
     const seconds = now() / 1000;
     if (claims.exp + SKEW_SECONDS <= seconds) return 'expired';
