@@ -5,7 +5,7 @@
  * verified chain. It exits with 1 when anything is not as it says.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -39,6 +39,8 @@ interface Shown {
 
 async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'governance-demo-'));
+  // As root, PostgreSQL's own user has to pass through, or its files would stay in /var/lib.
+  await chmod(folder, 0o711);
   const cleanups: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })];
   try {
     await demo(folder, cleanups);

@@ -4,7 +4,7 @@
  * and a stop is announced.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,6 +27,8 @@ let bearer: string;
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'governance-journey-')));
+  // As root, PostgreSQL's own user has to pass through, or its files would stay in /var/lib.
+  chmodSync(folder, 0o711);
   writeFileSync(join(folder, 'hello.txt'), 'Hello from a file');
   const serversFile = join(folder, 'servers.json');
   const filesystem = join(packages, 'server-filesystem/dist/index.js');

@@ -5,7 +5,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adminApi } from '../../tests/support/admin-api.ts';
@@ -22,6 +22,8 @@ const seed = Number(process.env.DURABILITY_SEED ?? randomInt(2 ** 31));
 
 async function traceCalls(): Promise<boolean> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'durability-')));
+  // As root, PostgreSQL's own user has to pass through, or its files would stay in /var/lib.
+  chmodSync(folder, 0o711);
   const trace = join(folder, 'trace');
   const backend = await startMarkedBackend();
   const service = await startService({

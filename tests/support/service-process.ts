@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,10 +40,17 @@ export interface StartOptions {
   readyTimeoutMs?: number;
 }
 
+async function makeDataDir(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'governance-'));
+  // As root, PostgreSQL's own user has to pass through, or its files would stay in /var/lib.
+  await chmod(folder, 0o711);
+  return folder;
+}
+
 /** Starts the service and resolves once /ready answers 200. */
 export async function startService(options: StartOptions = {}): Promise<ServiceProcess> {
   const build = options.build ?? (await builtService());
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'governance-')));
+  const dataDir = options.dataDir ?? (await makeDataDir());
   const port = options.port ?? (await freePort());
   const adminPassword = options.adminPassword ?? randomBytes(12).toString('hex');
   const url = `http://127.0.0.1:${port}`;
