@@ -1,0 +1,107 @@
+/** The gateway's small pure rules. */
+import { describe, expect, it } from 'vitest';
+import type { ActiveRules } from '../contracts.ts';
+import { parseAccept } from './legacy/answer.ts';
+import { eventText } from './legacy/event-stream.ts';
+import { createOriginPolicy } from './origin.ts';
+import { challengeHeader } from './protected-resource.ts';
+import { splitUnifiedName, unifiedName } from './servers.ts';
+
+describe('unified names', () => {
+  const server = (server_id: string) => ({
+    server_id,
+    transport: 'stdio' as const,
+    url: null,
+    local_name: server_id,
+  });
+  const rules: ActiveRules = {
+    revision: 1,
+    digest: '',
+    engine: { evaluate: () => ({ ok: false, fault: 'not_loaded', message: '' }) },
+    settings: {
+      tenant_id: '',
+      mcp_servers: { a: server('a'), a__b: server('a__b'), files: server('files') },
+    },
+  };
+
+  it.each([
+    ['files', 'read'],
+    ['a', 'read'],
+    ['a__b', 'read__all'],
+    ['a', '_odd'],
+  ])('%s and %s come apart again', (serverId, toolName) => {
+    expect(splitUnifiedName(rules, unifiedName(serverId, toolName))).toEqual({
+      serverId,
+      toolName,
+    });
+  });
+
+  it('belong to the longest server name, so that none catches the tools of another', () => {
+    expect(splitUnifiedName(rules, 'a__b__c')).toEqual({ serverId: 'a__b', toolName: 'c' });
+  });
+
+  it.each([
+    '',
+    'files',
+    'files__',
+    '__read',
+    'other__read',
+    'toString__x',
+    '__proto____x',
+  ])('%s belongs to no server', (name) => expect(splitUnifiedName(rules, name)).toBeUndefined());
+});
+
+describe('origins', () => {
+  const policy = createOriginPolicy('http://localhost:8080', ['https://console.example/']);
+  it.each<[string | undefined, boolean]>([
+    [undefined, true],
+    ['http://localhost:8080', true],
+    ['http://127.0.0.1:8080', true],
+    ['http://[::1]:8080', true],
+    ['https://console.example', true],
+    ['HTTPS://CONSOLE.EXAMPLE', true],
+    ['http://localhost:8081', false],
+    ['https://localhost:8080', false],
+    ['http://console.example', false],
+    ['https://console.example.evil', false],
+    ['null', false],
+    ['', false],
+  ])('%s: %s', (origin, isAllowed) => {
+    expect(policy.isAllowed(origin)).toBe(isAllowed);
+  });
+
+  it('of loopback are own only where the service is on loopback', () => {
+    const global = createOriginPolicy('https://gateway.example', []);
+    expect(global.isAllowed('https://gateway.example')).toBe(true);
+    expect(global.isAllowed('https://localhost')).toBe(false);
+    expect(createOriginPolicy('https://gateway.example', ['*']).isAllowed('null')).toBe(true);
+  });
+});
+
+it.each([
+  [undefined, true, true],
+  ['*/*', true, true],
+  ['application/json, text/event-stream', true, true],
+  ['application/json;q=0.9', true, false],
+  ['TEXT/EVENT-STREAM', false, true],
+  ['text/*', false, true],
+  ['text/html', false, false],
+  [',;', false, false],
+])('Accept: %s', (header, json, events) => {
+  expect(parseAccept(header)).toEqual({ json, events });
+});
+
+it('writes a message of several lines as one event', () => {
+  expect(eventText('{"a":1}')).toBe('event: message\ndata: {"a":1}\n\n');
+  expect(eventText('{\r\n"a":\n1}')).toBe('event: message\ndata: {\ndata: "a":\ndata: 1}\n\n');
+});
+
+it('challenges with a scheme that the client can use', () => {
+  expect(challengeHeader('https://g/', null, 'bearer', false)).toBe(
+    'Bearer resource_metadata="https://g/.well-known/oauth-protected-resource/mcp/v1"',
+  );
+  expect(challengeHeader('https://g', 'a"b', 'bearer', true)).toBe(
+    'Bearer resource_metadata="https://g/.well-known/oauth-protected-resource/mcp/v1/a%22b", error="invalid_token"',
+  );
+  expect(challengeHeader('https://g', null, 'basic', true)).toMatch(/^Basic /);
+});

@@ -1,0 +1,73 @@
+import { uuidv7 } from '@governance/shared/ids';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Cancellation } from '../../upstream/upstream.ts';
+import { GatewayError } from '../json-rpc.ts';
+import { createLegacySessions, type LegacySessions } from './sessions.ts';
+
+const owner = { tenantId: uuidv7(), agentId: uuidv7(), serverId: 'up' };
+let time = 0;
+let sessions: LegacySessions;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  time = 0;
+  sessions = createLegacySessions({ max: 4, maxPerAgent: 2, idleMs: 1000 }, () => time);
+});
+
+afterEach(() => {
+  sessions.close();
+  vi.useRealTimers();
+});
+
+describe('sessions', () => {
+  it('are found by their owner alone', () => {
+    const { token } = sessions.create(owner, '2025-06-18');
+    expect(sessions.find(token, { ...owner })).toBeDefined();
+    for (const other of [{ tenantId: uuidv7() }, { agentId: uuidv7() }, { serverId: null }]) {
+      expect(sessions.find(token, { ...owner, ...other })).toBeUndefined();
+    }
+    expect(sessions.find('constructor', owner)).toBeUndefined();
+  });
+
+  it('end when they are idle, and not while something is under way', () => {
+    const idle = sessions.create(owner, '2025-06-18');
+    const busy = sessions.create(owner, '2025-06-18');
+    busy.calls.set(1, new Cancellation());
+    time = 1001;
+    expect(sessions.find(idle.token, owner)).toBeUndefined();
+    expect(sessions.find(busy.token, owner)).toBeDefined();
+    busy.calls.clear();
+    time = 2002;
+    busy.endStream = () => undefined;
+    vi.advanceTimersByTime(30_000);
+    expect(sessions.count()).toBe(1);
+    busy.endStream = null;
+    time = 3003;
+    vi.advanceTimersByTime(30_000);
+    expect(sessions.count()).toBe(0);
+  });
+
+  it('are bounded for an agent, whose oldest makes room, and over all', () => {
+    const ended = vi.fn();
+    const first = sessions.create(owner, '2025-06-18');
+    first.endStream = ended;
+    sessions.create(owner, '2025-06-18');
+    sessions.create(owner, '2025-06-18');
+    expect(ended).toHaveBeenCalledOnce();
+    expect(sessions.count()).toBe(2);
+    const other = () => ({ ...owner, agentId: uuidv7() });
+    sessions.create(other(), '2025-06-18');
+    sessions.create(other(), '2025-06-18');
+    expect(() => sessions.create(other(), '2025-06-18')).toThrow(GatewayError);
+    // Whoever has sessions already gets a new one in the place of an own.
+    expect(sessions.create(owner, '2025-06-18').token).toBeDefined();
+  });
+
+  it('end with the service, streams and all', () => {
+    const ended = vi.fn();
+    sessions.create(owner, '2025-06-18').endStream = ended;
+    sessions.close();
+    expect(ended).toHaveBeenCalledOnce();
+    expect(sessions.count()).toBe(0);
+  });
+});
