@@ -57,9 +57,7 @@ export function createLedgerStore(options: {
   signingKey: KeyObject;
   limitBytes: number | null;
 }) {
-  const db = openDurableDatabase(options.path, { exclusive: true });
-  if (options.limitBytes !== null) limitFile(db, options.limitBytes);
-  const sql = prepareStatements(db);
+  const { db, sql } = openFile(options);
   const streams = new Map<number, Stream>();
 
   function inTransaction<T>(work: () => T): T {
@@ -217,6 +215,17 @@ export function createLedgerStore(options: {
   }
 
   return { openStream, commitGroup, nextBatch, close: () => db.close() };
+}
+
+function openFile(options: { path: string; limitBytes: number | null }) {
+  const db = openDurableDatabase(options.path, { exclusive: true });
+  try {
+    if (options.limitBytes !== null) limitFile(db, options.limitBytes);
+    return { db, sql: prepareStatements(db) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 function limitFile(db: Database, limitBytes: number): void {
