@@ -11,7 +11,7 @@ import type { Registry } from 'prom-client';
 import type { GatewayConfig } from './config.ts';
 import type { Ledger, Replica, RulesProvider } from './contracts.ts';
 import { createAgentTokenVerifier } from './enforcement/agent-token.ts';
-import { createFuelAlert } from './enforcement/alerts.ts';
+import { createPolicyFaultAlert } from './enforcement/alerts.ts';
 import { createEnforcer } from './enforcement/enforcer.ts';
 import { createPendingWrites } from './enforcement/pending-writes.ts';
 import { type Identity, identify } from './enforcement/steps/authenticate.ts';
@@ -143,7 +143,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       region: deps.region,
       now,
       onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),
-      onOutOfFuel: createFuelAlert({ ledger, writes, now }),
+      onPolicyFault: createPolicyFaultAlert({ ledger, writes, now }),
     };
     const enforcer = createEnforcer({
       steps,

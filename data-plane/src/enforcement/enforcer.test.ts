@@ -265,6 +265,32 @@ describe('what fails on the way', () => {
     }
   });
 
+  it('a policy of two minds is denied, and raises an alert', async () => {
+    const torn = await startTestPlane({
+      servers: [HTTP_SERVER('up', upstream.url)],
+      policies: [
+        {
+          id: '0190aaaa-0000-7000-8000-00000000000f',
+          name: 'Torn',
+          rego: 'package torn\n\nallow := true if input.request.action == "read"\n\nallow := false if input.request.action == "read"\n',
+        },
+      ],
+    });
+    try {
+      const authorization = torn.addAgent().basic;
+      const ask = (tool: string) => torn.post('/mcp/v1/up', call(tool, {}), { authorization });
+      expect((await ask('read_thing')).json.error.code).toBe(-32003);
+      expect((await ask('write_thing')).json.result).toBeDefined();
+      const alerts: unknown[] = [];
+      await vi.waitFor(async () => {
+        alerts.push(...(await torn.records()).filter(({ type }) => type === 'alert'));
+        expect(alerts).toMatchObject([{ alert_type: 'POLICY_FAILED', details: { fault: 'trap' } }]);
+      });
+    } finally {
+      await torn.stop();
+    }
+  });
+
   it('leaves nothing behind at a stop: the outcome of a call under way is written', async () => {
     const records: UnchainedRecord[] = [];
     const slow = await startTestUpstream({

@@ -105,9 +105,14 @@ describe('bundle sync', () => {
     expect(sync.status().failure).toBeNull();
   });
 
-  it('activates a policy that only runs out of fuel: it denies its own calls', async () => {
+  it.each([
+    'out_of_fuel',
+    'out_of_memory',
+    'trap',
+    'builtin_error',
+  ])('activates a policy whose author made it end with %s: it denies its own calls', async (fault) => {
     const sync = await aSync();
-    plane.offer(bundle(5, { wasm: Buffer.from('fault:out_of_fuel') }));
+    plane.offer(bundle(5, { wasm: Buffer.from(`fault:${fault}`) }));
     expect(await sync.waitFor(5, 15_000)).toBe(true);
   });
 

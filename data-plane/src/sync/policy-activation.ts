@@ -1,4 +1,5 @@
 import type { PolicyEngine, PolicyInput } from '@governance/policies/contract';
+import { isAuthorsFault } from '../policy-faults.ts';
 import { BundleRefusedError } from './bundle-error.ts';
 import type { VerifiedBundle } from './verify-bundle.ts';
 
@@ -49,8 +50,8 @@ const SMOKE_INPUT: PolicyInput = {
 
 /**
  * Loads a verified bundle's policy and evaluates a smoke input, so that a policy that cannot
- * answer at all never replaces one that can. A policy that only runs out of fuel is accepted: it
- * then denies its calls, which is what its author asked for, and is reported as such.
+ * answer at all never replaces one that can. A policy that only fails at what its author wrote is
+ * accepted: it then denies its calls, which is seen and reported, and later changes still arrive.
  *
  * @throws BundleRefusedError
  */
@@ -65,7 +66,7 @@ export async function activatePolicy(
     throw new BundleRefusedError('policy_not_loadable', 'the policy cannot be loaded', { cause });
   }
   const outcome = engine.evaluate(SMOKE_INPUT);
-  if (!outcome.ok && outcome.fault !== 'out_of_fuel') {
+  if (!outcome.ok && !isAuthorsFault(outcome.fault)) {
     throw new BundleRefusedError('smoke_failed', `${outcome.fault}: ${outcome.message}`);
   }
   return engine;

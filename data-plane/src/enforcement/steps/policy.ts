@@ -4,6 +4,7 @@ import type {
   PolicyOutcome,
   PolicyReason,
 } from '@governance/policies/contract';
+import { isAuthorsFault } from '../../policy-faults.ts';
 import {
   type ClassifiedCall,
   type Deny,
@@ -20,8 +21,8 @@ export interface PolicyDeps {
   region: string | null;
   /** Unix milliseconds. */
   now(): number;
-  /** Raised when a policy used up its fuel: somebody has to look at it. */
-  onOutOfFuel(call: ClassifiedCall): void;
+  /** Told when a policy failed at what its author wrote: somebody has to look at it. */
+  onPolicyFault(call: ClassifiedCall, fault: PolicyFault): void;
 }
 
 /** Step 5: what the tenant's policies say. Whatever is not a well-formed allow is none. */
@@ -30,7 +31,7 @@ export function evaluatePolicy(call: ClassifiedCall, deps: PolicyDeps): StepResu
   if (rules === null) return deny('no policy bundle is active', []);
   const outcome: PolicyOutcome = rules.engine.evaluate(policyInput(call, deps));
   if (!outcome.ok) {
-    if (outcome.fault === 'out_of_fuel') deps.onOutOfFuel(call);
+    if (isAuthorsFault(outcome.fault)) deps.onPolicyFault(call, outcome.fault);
     return deny(FAULTS[outcome.fault], [], `${outcome.fault}: ${outcome.message}`);
   }
   const { decision, reasons } = outcome.verdict;

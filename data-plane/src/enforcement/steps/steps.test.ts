@@ -2,6 +2,7 @@ import type { PolicyOutcome, PolicyReason } from '@governance/policies/contract'
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
+import { isAuthorsFault } from '../../policy-faults.ts';
 import type { AgentCall, ClassifiedCall, RawCall } from '../calls.ts';
 import { parseCredential } from '../credentials.ts';
 import { type AuthenticateDeps, authenticate } from './authenticate.ts';
@@ -173,12 +174,12 @@ describe('classify', () => {
 });
 
 describe('evaluatePolicy', () => {
-  const onOutOfFuel = vi.fn();
+  const onPolicyFault = vi.fn();
   const deps = {
     findDeploymentId: () => 'plane',
     region: 'eu',
     now: () => Date.UTC(2026, 0, 2),
-    onOutOfFuel,
+    onPolicyFault,
   };
   const classified = (active: ActiveRules | null): ClassifiedCall => ({
     ...anAgentCall(),
@@ -264,7 +265,7 @@ describe('evaluatePolicy', () => {
     'builtin_error',
     'not_loaded',
   ] as const)('denies on %s, and tells the agent nothing of the inside', (fault) => {
-    onOutOfFuel.mockClear();
+    onPolicyFault.mockClear();
     const broken = rules({ ok: false, fault, message: 'inner detail' });
     const result = evaluatePolicy(classified(broken), deps);
     expect(result).toMatchObject({
@@ -273,7 +274,7 @@ describe('evaluatePolicy', () => {
       detail: `${fault}: inner detail`,
     });
     if (result.kind === 'deny') expect(result.message).not.toContain('inner');
-    expect(onOutOfFuel).toHaveBeenCalledTimes(fault === 'out_of_fuel' ? 1 : 0);
+    expect(onPolicyFault).toHaveBeenCalledTimes(isAuthorsFault(fault) ? 1 : 0);
   });
 
   it('denies without rules', () => {
