@@ -1,12 +1,12 @@
 /**
  * Sources made to hurt: each is refused or stopped, and the compiler works right after. The
- * compiler here has three seconds, not ten, so that what runs for ever is stopped soon.
+ * compiler here has six seconds, not ten, so that what runs for ever is stopped soon.
  */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { PolicySource } from '../contract.ts';
 import { createRegoCompiler } from './rego-compiler.ts';
 
-const compiler = createRegoCompiler({ timeoutMs: 3_000, memoryPages: 2_048 });
+const compiler = createRegoCompiler({ timeoutMs: 6_000, memoryPages: 2_048 });
 afterAll(() => compiler.close());
 
 const policy = (rego: string): PolicySource => ({ id: 'p-1', name: 'P', rego });
@@ -113,7 +113,7 @@ describe('what runs for ever', () => {
   test('in an explanation is stopped, and told as a denial', async () => {
     const { verdict } = await compiler.explain([policy(`package a\nallow if ${ENDLESS}`)], {}, {});
     expect(verdict.decision).toBe('deny');
-    expect(verdict.reasons[0]?.message).toContain('longer than 3 s');
+    expect(verdict.reasons[0]?.message).toContain('longer than 6 s');
   });
 
   test('is only compiled by compile', async () => {
@@ -128,7 +128,7 @@ describe('what takes too much memory', () => {
     ['a long range', 'count(numbers.range(1, 20000000)) > 0'],
     [
       'a doubling string',
-      `s28 != "" ${many(28, (i) => `; s${i + 1} := concat("", [s${i}, s${i}])`).join('')}; s0 := "xxxxxxxxxxxxxxxx"`,
+      `s0 := "xxxxxxxxxxxxxxxx"; ${many(28, (i) => `s${i + 1} := concat("", [s${i}, s${i}]); `).join('')} s28 != ""`,
     ],
   ])('in an explanation is stopped: %s', async (_, body) => {
     const { verdict, trace } = await compiler.explain(
@@ -137,7 +137,8 @@ describe('what takes too much memory', () => {
       {},
     );
     expect(verdict.decision).toBe('deny');
-    expect(trace.length).toBeLessThanOrEqual(2_001);
+    expect(verdict.reasons[0]?.message).toMatch(/too much memory|it took longer/);
+    expect(trace).toEqual([]);
   });
 });
 
