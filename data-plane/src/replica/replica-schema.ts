@@ -50,8 +50,8 @@ export function prepareStatements(db: Database) {
     putTenant: db.prepare<[string, number, Buffer]>(
       'INSERT OR REPLACE INTO tenants VALUES (?, ?, ?)',
     ),
-    readFacts: db.prepare<[string], { kind: string; key: string; value: string }>(
-      'SELECT kind, key, value FROM facts WHERE tenant_id = ?',
+    readFacts: db.prepare<[string], { kind: string; key: string }>(
+      'SELECT kind, key FROM facts WHERE tenant_id = ?',
     ),
     deleteTenant: db.prepare<[string]>('DELETE FROM tenants WHERE tenant_id = ?'),
     deleteTenantFacts: db.prepare<[string]>('DELETE FROM facts WHERE tenant_id = ?'),

@@ -253,8 +253,10 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     const row = sql.findTenant.get(tenantId);
     if (!row) return undefined;
     const sum = new DigestSet();
-    for (const { kind, key, value } of sql.readFacts.iterate(tenantId)) {
-      sum.toggle(factDigest(tenantId, kind, key, value));
+    for (const { kind, key } of sql.readFacts.iterate(tenantId)) {
+      // As enforcement will look for it: a damaged tree may show a row that no look-up finds.
+      const found = sql.findFact.get(tenantId, kind, key);
+      if (found) sum.toggle(factDigest(tenantId, kind, key, found.value));
     }
     if (sum.seal(tenantId, row.cursor).equals(row.seal)) return { cursor: row.cursor, sum };
     options.onRefused({ tenantId, kind: '*', key: '*', reason: 'the stored facts are damaged' });
