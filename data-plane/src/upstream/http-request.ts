@@ -20,6 +20,11 @@ export interface HttpRequestHooks {
   reply(text: string): void;
   /** The request was given up before the server answered. */
   abandon(): void;
+  /**
+   * The server found the request bad as a whole. Some say so, and not 404, of a session that they
+   * have forgotten.
+   */
+  refused(): void;
   /** The HTTP exchange has ended. */
   done(request: HttpRequest): void;
 }
@@ -55,6 +60,7 @@ export class HttpRequest implements ExchangeSink {
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
+    if (status === 400) this.#hooks.refused();
     if (status < 300) this.#hooks.onHeaders?.(headers);
   }
 

@@ -204,6 +204,8 @@ export class HttpUpstreamSession implements UpstreamSession {
         // Nobody waits any more: the server may stop working on it (MCP, cancellation).
         if (request.method !== 'initialize') this.#post(state, cancelledText(id));
       },
+      // Nobody knows whether it ran, so it is not sent again; the next one gets a new session.
+      refused: () => this.#forget(state),
       done: (ended) => this.#running.delete(ended),
     });
     if (!pending.isOver) {

@@ -128,6 +128,25 @@ describe('a session over HTTP', () => {
     expect(served).toEqual(['upstream-session-1', 'upstream-session-1', 'upstream-session-2']);
   });
 
+  it('is left after a 400, and that call is not sent again', async () => {
+    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    await session.request(call('echo'), exchange());
+    // As the reference server does after a restart.
+    const undo = upstream.override((one, response) => {
+      if (one.message?.method !== 'tools/call') return false;
+      const error = { code: -32000, message: 'Bad Request: No valid session ID provided' };
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: one.message.id, error }));
+      return true;
+    });
+    const refused = await session.request(call('echo'), exchange());
+    expect([refused.kind, refused.value]).toMatchObject(['error', { code: -32000 }]);
+    undo();
+    expect((await session.request(call('echo'), exchange())).kind).toBe('result');
+    expect(upstream.messages('initialize')).toHaveLength(2);
+    expect(upstream.messages('tools/call')).toHaveLength(3);
+  });
+
   it('tries no third time', async () => {
     upstream.override((one, response) => {
       if (one.message?.method !== 'tools/call') return false;
