@@ -3,14 +3,11 @@ import { FIRST_COMPILE_MS, LATER_COMPILE_MS, measureCompileTimes } from './compi
 
 /**
  * The promised times are held by `npm run compiler:verify`, which has the machine to itself. Here
- * other tests share it: twice the time, by the best of a few attempts.
+ * other tests share it, so it is CPU time that counts, with room for what a shared cache costs
+ * and for the second thread on which V8 optimises meanwhile.
  */
-test('compiling is about as fast as promised', async () => {
-  const isFast = ({ firstMs, laterMs }: { firstMs: number; laterMs: number }) =>
-    firstMs <= 2 * FIRST_COMPILE_MS && laterMs <= 2 * LATER_COMPILE_MS;
-  let times = await measureCompileTimes();
-  for (let attempt = 0; attempt < 3 && !isFast(times); attempt++) {
-    times = await measureCompileTimes();
-  }
-  expect(times).toSatisfy(isFast);
+test('compiling costs about what was promised', async () => {
+  const { firstCpuMs, laterCpuMs } = await measureCompileTimes();
+  expect(firstCpuMs).toBeLessThanOrEqual(3 * FIRST_COMPILE_MS);
+  expect(laterCpuMs).toBeLessThanOrEqual(2 * LATER_COMPILE_MS);
 }, 120_000);
