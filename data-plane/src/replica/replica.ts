@@ -348,7 +348,7 @@ class DamagedReplicaError extends Error {}
 function prepare(path: string) {
   const db = openDurableDatabase(path, { exclusive: true });
   try {
-    const state = db.pragma('quick_check(1)', { simple: true });
+    const state = db.pragma('integrity_check(1)', { simple: true });
     if (state !== 'ok') throw new DamagedReplicaError(String(state));
     return { db, sql: prepareStatements(db) };
   } catch (error) {
