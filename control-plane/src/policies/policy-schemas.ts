@@ -13,7 +13,7 @@ export const PolicyParams = z.object({ id: Id });
 
 export const PolicyListQuery = z.object({ status: PolicyStatus.optional() });
 
-export const NewPolicyBody = z.object({
+export const NewPolicyBody = z.strictObject({
   name: Name,
   description: Description.default(''),
   rego_content: RegoContent,
@@ -21,7 +21,7 @@ export const NewPolicyBody = z.object({
 });
 export type NewPolicyBody = z.infer<typeof NewPolicyBody>;
 
-export const PolicyPatchBody = z.object({
+export const PolicyPatchBody = z.strictObject({
   name: Name.optional(),
   description: Description.optional(),
   rego_content: RegoContent.optional(),
