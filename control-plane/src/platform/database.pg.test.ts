@@ -20,8 +20,8 @@ function urlOf(login: string): string {
   return url.href;
 }
 
-const connect = (url: string) =>
-  connectDatabase({ url, poolSize: 1, maxOverflow: 0, onConnectionError: () => {} });
+const connect = (url: string, ingestUrl?: string) =>
+  connectDatabase({ url, ingestUrl, poolSize: 1, maxOverflow: 0, onConnectionError: () => {} });
 
 it('serves with a login that owns nothing and is only a member of the two roles', async () => {
   const connections = await connect(urlOf(logins.server));
@@ -32,9 +32,13 @@ it('serves with a login that owns nothing and is only a member of the two roles'
   await connections.close();
 });
 
-it('refuses a login that may not take the role', async () => {
+it('refuses a login that may not take the role, and names the setting', async () => {
   await expect(connect(urlOf(logins.stranger))).rejects.toThrow(
-    /permission denied to set role "governance_app"/,
+    /DATABASE_URL: its login is no member of governance_app \(GRANT governance_app TO/,
+  );
+  const ingestUrl = urlOf(logins.stranger);
+  await expect(connect(urlOf(logins.server), ingestUrl)).rejects.toThrow(
+    /DATABASE_INGEST_URL: its login is no member of governance_ingest/,
   );
 });
 

@@ -4,6 +4,7 @@
  * connection, so that one connection string is enough, and it is checked at the start.
  * Nothing but tenant-scope.ts and lookups.ts uses the client made here.
  */
+import { ConfigurationError } from '@governance/shared/settings';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
@@ -41,6 +42,7 @@ export interface Connections {
 /**
  * Opens both pools and checks their roles.
  *
+ * @throws ConfigurationError when a login may not be what it has to be
  * @throws Error when the server cannot be reached, or a pool would run with more power than meant
  */
 export async function connectDatabase(options: DatabaseOptions): Promise<Connections> {
@@ -60,8 +62,9 @@ export async function connectDatabase(options: DatabaseOptions): Promise<Connect
     },
   };
   try {
-    await checkRole(pool, 'governance_app');
-    await checkRole(ingestPool, 'governance_ingest');
+    await checkRole(pool, 'governance_app', 'DATABASE_URL');
+    const ingestSetting = options.ingestUrl ? 'DATABASE_INGEST_URL' : 'DATABASE_URL';
+    await checkRole(ingestPool, 'governance_ingest', ingestSetting);
     return connections;
   } catch (error) {
     await connections.close();
@@ -93,10 +96,19 @@ function splitStartOptions(url: string): { connectionString: string; startOption
   return { connectionString: parsed.href, startOptions };
 }
 
-async function checkRole(pool: pg.Pool, expected: DatabaseRole): Promise<void> {
-  const { rows } = await pool.query<{ name: string; exempt: boolean }>(
-    'SELECT rolname AS name, rolsuper OR rolbypassrls AS exempt FROM pg_roles WHERE rolname = current_user',
-  );
+/** What PostgreSQL says to `-c role=…` of a login that is not a member, or of a role that is not there. */
+const ROLE_REFUSED = new Set(['22023', '42501']);
+
+async function checkRole(pool: pg.Pool, expected: DatabaseRole, setting: string): Promise<void> {
+  const { rows } = await pool
+    .query<{ name: string; exempt: boolean }>(
+      'SELECT rolname AS name, rolsuper OR rolbypassrls AS exempt FROM pg_roles WHERE rolname = current_user',
+    )
+    .catch((error: unknown) => {
+      if (!(error instanceof pg.DatabaseError) || !ROLE_REFUSED.has(error.code ?? '')) throw error;
+      const message = `its login is no member of ${expected} (GRANT ${expected} TO its login)`;
+      throw new ConfigurationError([{ name: setting, message }]);
+    });
   const role = rows[0];
   if (role?.name !== expected || role.exempt) {
     throw new Error(
