@@ -17,4 +17,4 @@ deny contains sprintf("%s is closed", [input.request.tool_name]) if input.reques
     expect(outcome).toMatchObject({ ok: true, verdict: { decision } });
     expect(outcome.ok && outcome.verdict.reasons.length).toBe(300);
   }
-}, 60_000);
+}, 120_000);

@@ -3,9 +3,9 @@ import { afterAll } from 'vitest';
 import { createRegoCompiler } from '../compiler/rego-compiler.ts';
 import type { PolicyInput } from '../contract.ts';
 
-/** A compiler for one test file, closed when the file is done. */
+/** A compiler for one test file, closed when the file is done; patient with a busy machine. */
 export function testCompiler() {
-  const compiler = createRegoCompiler();
+  const compiler = createRegoCompiler({ timeoutMs: 60_000 });
   afterAll(() => compiler.close());
   return {
     compiler,
