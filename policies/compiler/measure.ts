@@ -1,5 +1,5 @@
 /**
- * Holds the compiler to its promised times; part of `npm run compiler:verify`. The best of a few
+ * Holds the compiler to its promised times; `npm run bench:compiler`. The best of a few
  * starts counts, since a machine is rarely quite idle.
  */
 import {
