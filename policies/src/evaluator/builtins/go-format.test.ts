@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BuiltinLimitError } from './builtin.ts';
 import { formatGoFloat } from './go-float.ts';
-import { type FormatOperand, goSprintf } from './go-format.ts';
+import { goSprintf } from './go-format.ts';
 import { quoteString } from './go-quote.ts';
+import type { FormatOperand } from './go-verbs.ts';
 
 const limits = { maxWidth: 1_000, maxLength: 65_536 };
 const int = (value: bigint | number): FormatOperand => ({ type: 'int64', value: BigInt(value) });

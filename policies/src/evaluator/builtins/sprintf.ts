@@ -2,8 +2,9 @@
 import { RegoNumber, RegoObject, RegoSet, type RegoValue } from '../rego-value.ts';
 import type { Builtin } from './builtin.ts';
 import { BuiltinLimitError } from './builtin.ts';
-import { type FormatOperand, goSprintf } from './go-format.ts';
+import { goSprintf } from './go-format.ts';
 import { quoteString } from './go-quote.ts';
+import type { FormatOperand } from './go-verbs.ts';
 
 const MAX_OUTPUT = 64 * 1024;
 const LIMITS = { maxWidth: 1_000, maxLength: MAX_OUTPUT };
