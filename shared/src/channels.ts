@@ -1,12 +1,14 @@
 /**
  * The three channels between a control plane and a data plane, as interfaces: two down (bundle,
  * feed), one up (records, with the heartbeat beside it). In standalone mode they are function
- * calls; over a network, HTTP clients implement the same interfaces.
+ * calls; over a network, HTTP clients implement the same interfaces (channel-routes.ts has what
+ * travels there).
  */
 import { z } from 'zod';
 import type { BatchReceipt, SignedBatch } from './audit-batch.ts';
 import type { FeedEntry } from './facts.ts';
-import { Id, Text } from './text.ts';
+import type { SignedFreshness, SignedSnapshotEnd } from './signed-statement.ts';
+import { Id, Text, Timestamp } from './text.ts';
 
 export interface BundleDownload {
   revision: number;
@@ -16,12 +18,25 @@ export interface BundleDownload {
   bytes: Uint8Array;
 }
 
+/** Where a reader of the feed stands, and what it tells of itself by the way. */
+export interface FeedRequest {
+  cursor: number;
+  /** The feed's digest at the cursor (feed-chain.ts). */
+  digest: string;
+  limit: number;
+  waitMs: number;
+  signal: AbortSignal;
+  /** Records that wait to be shipped, for the list of data planes. */
+  backlog?: number;
+}
+
 export interface FeedPage {
   entries: FeedEntry[];
   /** Where to read on from: the seq of the last entry, or the given cursor when there is none. */
   cursor: number;
   /** The newest seq of the tenant's feed. */
   head: number;
+  statement: SignedFreshness;
 }
 
 /** The heartbeat's body (specification 1, section 4), sent every 60 s. */
@@ -43,36 +58,76 @@ export interface ControlPlaneLink {
     waitMs: number;
     signal: AbortSignal;
   }): Promise<BundleDownload | null>;
-  /** Entries after the cursor; waits up to `waitMs` for the first one. */
-  readFeed(request: {
-    cursor: number;
-    limit: number;
-    waitMs: number;
+  /**
+   * Entries after the cursor; waits up to `waitMs` for the first one.
+   *
+   * @throws AppError FEED_RESET when the feed cannot be read on from there: the cursor is older
+   *   than what is kept, newer than the head, or its digest is another. Read a snapshot then.
+   */
+  readFeed(request: FeedRequest): Promise<FeedPage>;
+  /** Pages of all that is valid now, without tombstones, by (kind, key); then its signed end. */
+  readSnapshot(request: {
     signal: AbortSignal;
-  }): Promise<FeedPage>;
+  }): AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined>;
   heartbeat(body: Heartbeat): Promise<{ received: true; timestamp: string }>;
   /** Resolves only after the records are committed. Throws AppError BATCH_CONFLICT on a fork. */
   shipBatch(batch: SignedBatch): Promise<BatchReceipt>;
 }
 
+const SigningJwk = z.looseObject({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+});
+const SealingJwk = z.looseObject({
+  kty: z.literal('OKP'),
+  crv: z.literal('X25519'),
+  x: z.string(),
+});
+const TokenJwk = z.looseObject({ kty: z.literal('RSA'), n: z.string(), e: z.string() });
+
 /** What a data plane tells of itself when it registers. Keys are public JWKs. */
 export const RegistrationRequest = z.strictObject({
-  signing_key: z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() }),
-  sealing_key: z.looseObject({ kty: z.literal('OKP'), crv: z.literal('X25519'), x: z.string() }),
+  /** Signs its batches; one writer, one key. */
+  signing_key: SigningJwk,
+  /** Upstream credentials are sealed to it. */
+  sealing_key: SealingJwk,
+  /** Signs the agent tokens that it issues itself; RSA with 2048 bits. */
+  token_key: TokenJwk,
   region: Text.nullable(),
   version: Text,
   label: Text,
 });
 export type RegistrationRequest = z.infer<typeof RegistrationRequest>;
 
+/** The request as it travels: with the proof that its sender holds the signing key. */
+export const ProvenRegistration = z.strictObject({
+  registration: RegistrationRequest,
+  /** Ed25519 by signing_key over `registrationProofBytes`, base64url. */
+  proof: z.string(),
+});
+export type ProvenRegistration = z.infer<typeof ProvenRegistration>;
+
+const PublicKey = z.looseObject({ kty: z.string(), kid: z.string(), alg: z.string() });
+
 /** What it learns: who it is, and the keys it may trust. */
-export const RegistrationAnswer = z.strictObject({
+export const RegistrationAnswer = z.object({
   tenant_id: Id,
   deployment_id: Id,
   /** Public JWKs (with kid) that may sign this tenant's bundles. */
-  bundle_keys: z.array(z.looseObject({ kty: z.string(), kid: z.string(), alg: z.string() })),
+  bundle_keys: z.array(PublicKey),
+  /** Public Ed25519 JWKs (with kid) that may sign statements about feed and bundle. */
+  feed_keys: z.array(PublicKey).default([]),
 });
 export type RegistrationAnswer = z.infer<typeof RegistrationAnswer>;
+
+/** A token of one deployment: in place of the one it registered with, renewed before it ends. */
+export const DeploymentToken = z.object({ token: z.string(), expires_at: Timestamp.nullable() });
+export type DeploymentToken = z.infer<typeof DeploymentToken>;
+
+/** The answer to a registration over the network. */
+export const RegistrationReply = RegistrationAnswer.extend({ token: DeploymentToken });
+export type RegistrationReply = z.infer<typeof RegistrationReply>;
 
 /**
  * Lets a management request answer only when what it changed is enforced. Standalone gives the

@@ -32,7 +32,16 @@ export const ERRORS = {
   AGENT_DEPROVISIONED: [409, 'A deprovisioned agent stays so: register a new one.'],
   POLICY_LIMIT_REACHED: [409, 'The tenant has as many active policies as it may have.'],
   MCP_SERVER_LIMIT_REACHED: [409, 'The tenant has as many MCP servers as it may have.'],
+  DATA_PLANE_REVOKED: [
+    409,
+    'This data plane was revoked: it has to register anew, with a new key.',
+  ],
+  DATA_PLANE_FORKED: [
+    409,
+    'Two data planes wrote with this key, as after a copied data folder: register anew, with a new key.',
+  ],
   BATCH_CONFLICT: [409, 'The batch does not continue the stream that is stored.'],
+  FEED_RESET: [410, 'The feed cannot be read on from there: read a snapshot.'],
   BODY_TOO_LARGE: [413, 'The body is larger than this route accepts.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'The content type is not accepted here.'],
   VALIDATION_FAILED: [422, 'A field is missing or wrong.'],

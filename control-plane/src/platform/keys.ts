@@ -48,86 +48,100 @@ export async function createTokenKey(given?: {
   return { kid: publicJwk.kid, privateKey, publicKey, publicJwk };
 }
 
-/** The ES256 key that signs bundles. */
-export interface SigningKey {
+/** What a key signs, and how: ES256 for bundles, Ed25519 (EdDSA) for statements about the feed. */
+const ALG = { 'bundle-signing': 'ES256', 'feed-signing': 'EdDSA' } as const;
+type Purpose = keyof typeof ALG;
+
+export interface SigningKey<P extends Purpose = Purpose> {
   kid: string;
-  alg: 'ES256';
+  alg: (typeof ALG)[P];
   key: KeyObject;
   publicJwk: PublicJwk;
 }
 
 export interface ServiceKeys {
-  /** The key that signs now; made at the first call on a new database. */
-  bundleSigningKey(): Promise<SigningKey>;
-  /** Every key whose signatures are still good. */
+  /** The key that signs bundles now; made at the first call on a new database. */
+  bundleSigningKey(): Promise<SigningKey<'bundle-signing'>>;
+  /** Every key whose signatures on bundles are still good. */
   bundleVerificationKeys(): Promise<PublicJwk[]>;
+  /** The key that signs statements about the feed now. */
+  feedSigningKey(): Promise<SigningKey<'feed-signing'>>;
+  /** Every key whose statements are still good. */
+  feedVerificationKeys(): Promise<PublicJwk[]>;
 }
 
-const BUNDLE_SIGNING = 'bundle-signing';
 const LOCK = 'governance.service_keys';
 
 export function createServiceKeys(deps: {
   db: Pick<TenantDatabase, 'inPlatform'>;
   masterKey: MasterKey;
 }): ServiceKeys {
-  let signingKey: Promise<SigningKey> | undefined;
-  return {
-    bundleSigningKey: () => {
-      signingKey ??= findOrMakeSigningKey(deps).catch((error: unknown) => {
+  const known = new Map<Purpose, Promise<SigningKey>>();
+
+  function signingKey<P extends Purpose>(purpose: P): Promise<SigningKey<P>> {
+    const key =
+      known.get(purpose) ??
+      findOrMakeSigningKey(deps, purpose).catch((error: unknown) => {
         // The database may have been away: the next call tries again.
-        signingKey = undefined;
+        known.delete(purpose);
         throw error;
       });
-      return signingKey;
-    },
-    bundleVerificationKeys: () =>
-      deps.db.inPlatform(SYSTEM_ACTOR, async ({ db }) => {
-        const rows = await db.serviceKey.findMany({
-          where: { purpose: BUNDLE_SIGNING, retiredAt: null },
-          orderBy: { createdAt: 'desc' },
-        });
-        return rows.map((row) => JSON.parse(row.publicJwk) as PublicJwk);
-      }),
+    known.set(purpose, key);
+    // The map holds each purpose's own.
+    return key as Promise<SigningKey<P>>;
+  }
+
+  const verificationKeys = (purpose: Purpose) =>
+    deps.db.inPlatform(SYSTEM_ACTOR, async ({ db }) => {
+      const rows = await db.serviceKey.findMany({
+        where: { purpose, retiredAt: null },
+        orderBy: { createdAt: 'desc' },
+      });
+      return rows.map((row) => JSON.parse(row.publicJwk) as PublicJwk);
+    });
+
+  return {
+    bundleSigningKey: () => signingKey('bundle-signing'),
+    bundleVerificationKeys: () => verificationKeys('bundle-signing'),
+    feedSigningKey: () => signingKey('feed-signing'),
+    feedVerificationKeys: () => verificationKeys('feed-signing'),
   };
 }
 
-async function findOrMakeSigningKey({
-  db,
-  masterKey,
-}: Parameters<typeof createServiceKeys>[0]): Promise<SigningKey> {
+async function findOrMakeSigningKey(
+  { db, masterKey }: Parameters<typeof createServiceKeys>[0],
+  purpose: Purpose,
+): Promise<SigningKey> {
+  const alg = ALG[purpose];
   return db.inPlatform(SYSTEM_ACTOR, async (tx) => {
     // Replicas that start together must not make one each.
     await tx.db.$queryRaw`SELECT pg_advisory_xact_lock(hashtext(${LOCK}))::text`;
     const row = await tx.db.serviceKey.findFirst({
-      where: { purpose: BUNDLE_SIGNING, retiredAt: null },
+      where: { purpose, retiredAt: null },
       orderBy: { createdAt: 'desc' },
     });
     if (row) {
-      const der = masterKey.decrypt(row.privateCiphertext, contextOf(row.kid));
+      const der = masterKey.decrypt(row.privateCiphertext, { purpose, key: row.kid });
       const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-      return toSigningKey(key, JSON.parse(row.publicJwk) as PublicJwk);
+      return { kid: row.kid, alg, key, publicJwk: JSON.parse(row.publicJwk) as PublicJwk };
     }
-    const { privateKey, publicKey } = await generate('ec', { namedCurve: 'P-256' });
-    const publicJwk = await toPublicJwk(publicKey, 'ES256');
+    const { privateKey, publicKey } =
+      alg === 'ES256'
+        ? await generate('ec', { namedCurve: 'P-256' })
+        : await generate('ed25519', undefined);
+    const publicJwk = await toPublicJwk(publicKey, alg);
+    const { kid } = publicJwk;
     const der = privateKey.export({ format: 'der', type: 'pkcs8' });
     await tx.db.serviceKey.create({
       data: {
-        kid: publicJwk.kid,
-        purpose: BUNDLE_SIGNING,
+        kid,
+        purpose,
         publicJwk: JSON.stringify(publicJwk),
-        privateCiphertext: masterKey.encrypt(der, contextOf(publicJwk.kid)),
+        privateCiphertext: masterKey.encrypt(der, { purpose, key: kid }),
       },
     });
-    return toSigningKey(privateKey, publicJwk);
+    return { kid, alg, key: privateKey, publicJwk };
   });
-}
-
-function contextOf(kid: string) {
-  return { purpose: BUNDLE_SIGNING, key: kid };
-}
-
-function toSigningKey(key: KeyObject, publicJwk: PublicJwk): SigningKey {
-  return { kid: publicJwk.kid, alg: 'ES256', key, publicJwk };
 }
 
 async function toPublicJwk(key: KeyObject, alg: string): Promise<PublicJwk> {

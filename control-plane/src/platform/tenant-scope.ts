@@ -11,6 +11,7 @@
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { FACTS, type NewFact } from '@governance/shared/facts';
+import { feedDigest } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import {
   type AdminActionRecord,
@@ -157,46 +158,57 @@ async function flush(
   if (facts.length === 0 && actions.length === 0) return nothing;
 
   const [row] = await db.$queryRaw<HeadsRow[]>`
-    SELECT feed_seq, admin_stream, admin_epoch, admin_seq, admin_head
+    SELECT feed_seq, feed_digest, admin_stream, admin_epoch, admin_seq, admin_head
     FROM tenant_heads WHERE tenant_id = ${scope.tenantId}::uuid FOR UPDATE`;
   if (!row) throw new Error(`tenant ${scope.tenantId} has no heads`);
 
-  const feedSeq = await writeFacts(db, scope.tenantId, Number(row.feed_seq), facts);
+  const feed = await writeFacts(db, scope.tenantId, row, facts);
   const chain = chainActions(row, scope, actions, now);
   const position = await writeRecords(db, scope.tenantId, chain.records, now);
   await db.$executeRaw`
-    UPDATE tenant_heads SET feed_seq = ${feedSeq}, admin_seq = ${chain.head.seq},
+    UPDATE tenant_heads SET feed_seq = ${feed.seq}, feed_digest = ${feed.digest},
+      admin_seq = ${chain.head.seq},
       admin_head = ${chain.head.head}, updated_at = ${now}
     WHERE tenant_id = ${scope.tenantId}::uuid`;
-  return { feedSeq: facts.length > 0 ? feedSeq : undefined, position };
+  return { feedSeq: facts.length > 0 ? feed.seq : undefined, position };
 }
 
 interface HeadsRow {
   feed_seq: bigint;
+  feed_digest: string;
   admin_stream: string;
   admin_epoch: number;
   admin_seq: bigint;
   admin_head: string;
 }
 
-/** @returns the feed's last number, unchanged when there is nothing to write */
+/** @returns where the feed stands then: as before when there is nothing to write */
 async function writeFacts(
   db: Prisma.TransactionClient,
   tenantId: string,
-  last: number,
+  before: HeadsRow,
   facts: NewFact[],
-): Promise<number> {
-  if (facts.length === 0) return last;
-  // A fact of the wrong shape would stop every data plane of the tenant: it fails here instead.
-  const values = facts.map(({ kind, value }) =>
-    value === null ? null : canonicalize(FACTS[kind].parse(value)),
-  );
+): Promise<{ seq: number; digest: string }> {
+  const end = { seq: Number(before.feed_seq), digest: before.feed_digest };
+  if (facts.length === 0) return end;
+  const last = end.seq;
+  const values: (string | null)[] = [];
+  const digests: string[] = [];
+  for (const { kind, key, value: given } of facts) {
+    // A fact of the wrong shape would stop every data plane of the tenant: it fails here instead.
+    const value = given === null ? null : FACTS[kind].parse(given);
+    end.seq += 1;
+    end.digest = feedDigest(end.digest, { seq: end.seq, kind, key, value });
+    values.push(value === null ? null : canonicalize(value));
+    digests.push(end.digest);
+  }
   await db.$executeRaw`
-    INSERT INTO feed_entries (tenant_id, seq, kind, key, value)
-    SELECT ${tenantId}::uuid, ${last}::bigint + n, kind, key, value
+    INSERT INTO feed_entries (tenant_id, seq, kind, key, value, digest)
+    SELECT ${tenantId}::uuid, ${last}::bigint + n, kind, key, value, digest
     FROM unnest(${facts.map((fact) => fact.kind)}::text[], ${facts.map((fact) => fact.key)}::text[],
-      ${values}::text[]) WITH ORDINALITY AS entry (kind, key, value, n)`;
-  return last + facts.length;
+      ${values}::text[], ${digests}::text[])
+      WITH ORDINALITY AS entry (kind, key, value, digest, n)`;
+  return end;
 }
 
 interface ChainedRecord {

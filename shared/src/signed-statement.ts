@@ -1,0 +1,113 @@
+/**
+ * What a control plane says of the present, signed, so that a data plane can tell "nothing changed"
+ * from "somebody holds the changes back" (TUF's freeze attack): the freshness statement with every
+ * answer of the feed, and the end of a snapshot. Proven by signed-statement.test.ts.
+ */
+import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
+import { z } from 'zod';
+import { canonicalize } from './canonical-json.ts';
+import { Id, Sha256Hex, Timestamp } from './text.ts';
+
+/** Where a tenant's rules and facts stand at `time`. */
+export const FreshnessStatement = z.strictObject({
+  type: z.literal('freshness'),
+  v: z.literal(1),
+  tenant_id: Id,
+  /** The newest bundle; null while none was built. */
+  bundle: z.strictObject({ revision: z.int().positive(), digest: Sha256Hex }).nullable(),
+  feed_seq: z.int().nonnegative(),
+  /** The feed's digest at `feed_seq` (feed-chain.ts). */
+  feed_digest: Sha256Hex,
+  time: Timestamp,
+});
+export type FreshnessStatement = z.infer<typeof FreshnessStatement>;
+
+/** The end of a snapshot: the entries before it are all that is valid at `feed_seq`. */
+export const SnapshotEnd = z.strictObject({
+  type: z.literal('snapshot_end'),
+  v: z.literal(1),
+  tenant_id: Id,
+  feed_seq: z.int().nonnegative(),
+  feed_digest: Sha256Hex,
+  count: z.int().nonnegative(),
+  /** Of the entries in the order sent (`createSnapshotDigest`). */
+  entries_digest: Sha256Hex,
+  time: Timestamp,
+});
+export type SnapshotEnd = z.infer<typeof SnapshotEnd>;
+
+/** A statement as it travels. */
+export const Signed = <T extends z.ZodType>(statement: T) =>
+  z.strictObject({
+    statement,
+    kid: z.string(),
+    /** Ed25519 over the statement's RFC 8785 bytes, base64url. */
+    signature: z.string(),
+  });
+export const SignedFreshness = Signed(FreshnessStatement);
+export type SignedFreshness = z.infer<typeof SignedFreshness>;
+export const SignedSnapshotEnd = Signed(SnapshotEnd);
+export type SignedSnapshotEnd = z.infer<typeof SignedSnapshotEnd>;
+
+/** A public Ed25519 JWK with its id. */
+export type StatementKey = { kty: string; kid: string; [member: string]: unknown };
+
+/** Why a statement is refused. */
+export type StatementFault = 'unsigned' | 'unknown_key' | 'bad_signature' | 'wrong_tenant';
+
+export class StatementError extends Error {
+  readonly code: `statement_${StatementFault}`;
+
+  constructor(fault: StatementFault, message: string) {
+    super(message);
+    this.name = 'StatementError';
+    this.code = `statement_${fault}`;
+  }
+}
+
+/**
+ * Signs a statement.
+ *
+ * @param key the Ed25519 private key, and the id by which its public half is known
+ */
+export function signStatement<T extends FreshnessStatement | SnapshotEnd>(
+  { key, kid }: { key: KeyObject; kid: string },
+  statement: T,
+): { statement: T; kid: string; signature: string } {
+  const signature = sign(null, Buffer.from(canonicalize(statement)), key).toString('base64url');
+  return { statement, kid, signature };
+}
+
+/**
+ * Verifies who said a statement and for whom. How old it is, the caller judges.
+ *
+ * @param trust the tenant it must be for, and the public keys that may sign
+ * @throws StatementError
+ */
+export function verifyStatement<T extends FreshnessStatement | SnapshotEnd>(
+  signed: { statement: T; kid: string; signature: string },
+  trust: { tenantId: string; keys: readonly StatementKey[] },
+): T {
+  const { statement, kid, signature } = signed;
+  if (signature === '') throw new StatementError('unsigned', 'the statement has no signature');
+  const jwk = trust.keys.find((key) => key.kid === kid);
+  if (!jwk) throw new StatementError('unknown_key', 'the statement is signed by an unknown key');
+  if (!isSignedBy(jwk, statement, signature)) {
+    throw new StatementError('bad_signature', 'the signature of the statement is wrong');
+  }
+  if (statement.tenant_id !== trust.tenantId) {
+    throw new StatementError('wrong_tenant', 'the statement is for another tenant');
+  }
+  return statement;
+}
+
+function isSignedBy(jwk: StatementKey, statement: unknown, signature: string): boolean {
+  try {
+    const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+    if (key.asymmetricKeyType !== 'ed25519') return false;
+    const bytes = Buffer.from(canonicalize(statement));
+    return verify(null, bytes, key, Buffer.from(signature, 'base64url'));
+  } catch {
+    return false;
+  }
+}
