@@ -51,9 +51,9 @@ import { createGuards } from './platform/http/guards.ts';
 import type { RouteEntry } from './platform/http/route-table.ts';
 import { type ReadinessCheck, systemRoutes } from './platform/http/system-routes.ts';
 import { createServiceKeys, createTokenKey } from './platform/keys.ts';
+import { createLeaderWork } from './platform/leader.ts';
 import { createLookups } from './platform/lookups.ts';
 import { createMasterKey } from './platform/master-key.ts';
-import { repeat, type Schedule } from './platform/schedule.ts';
 import { createTenantDatabase } from './platform/tenant-scope.ts';
 import { insertBaselinePack } from './policies/baseline-pack.ts';
 import { policyRoutes } from './policies/policy-routes.ts';
@@ -103,6 +103,8 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
   const serviceKeys = createServiceKeys({ db, masterKey });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
+  // Periodic work that one of the replicas does.
+  const leaderWork = createLeaderWork({ connections, log, registry: metrics });
 
   // Who may do what
   const { jwtPrivateKey, jwtPublicKey, publicUrl } = config;
@@ -247,7 +249,11 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     app.addHook('onReady', async () => void routes.push(...table));
   };
 
-  const schedules: Schedule[] = [];
+  const makePartitions = async () => {
+    await connections.pool.query('SELECT ensure_ledger_partitions($1)', [MONTHS_AHEAD]);
+  };
+  leaderWork.add({ name: 'ledger_partitions', everyMs: DAY_MS, run: makePartitions });
+
   let startingBuilds: Promise<void> | undefined;
   return {
     plugin,
@@ -257,6 +263,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     db,
     lookups,
     changes,
+    leaderWork,
     masterKey,
     serviceKeys,
     tokenKey,
@@ -280,8 +287,6 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
 
     /** Makes what has to be there before the first request, and begins the periodic work. */
     start: async () => {
-      const makePartitions = () =>
-        connections.pool.query('SELECT ensure_ledger_partitions($1)', [MONTHS_AHEAD]);
       await makePartitions();
       await serviceKeys.bundleSigningKey();
       await tenants.ensureDefaultTenant(deps.adminPassword);
@@ -291,17 +296,13 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
       startingBuilds = bundles.buildAll().catch((error) => {
         log.error({ err: error }, 'the bundles could not be brought up to date');
       });
-      schedules.push(
-        repeat(DAY_MS, makePartitions, (error) =>
-          log.error({ err: error }, 'the partitions of the ledger could not be made'),
-        ),
-      );
+      leaderWork.start();
       webhook?.start();
     },
 
     /** Ends the periodic work; the connections are their maker's to close. */
     stop: async () => {
-      await Promise.all(schedules.map((schedule) => schedule.stop()));
+      await leaderWork.stop();
       await webhook?.stop();
       await bundles.close();
       await startingBuilds;

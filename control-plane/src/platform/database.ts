@@ -15,6 +15,12 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const TRANSACTION_TIMEOUT_MS = 60_000;
 const POOL_WAIT_MS = 10_000;
 
+// Sessions outside the pools hold locks and listen. Where their process is gone without a word (a
+// machine, a network) or stands still, PostgreSQL is to end them soon, so that another takes over.
+const SESSION_OPTIONS =
+  '-c idle_session_timeout=15000 -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3';
+const SESSION_QUERY_TIMEOUT_MS = 3_000;
+
 type DatabaseRole = 'governance_app' | 'governance_ingest';
 
 export interface DatabaseOptions {
@@ -36,6 +42,13 @@ export interface Connections {
   pool: pg.Pool;
   /** For bulk ingest alone. */
   ingestPool: pg.Pool;
+  /**
+   * Opens a session of its own, for what a pool's connections cannot do: hold an advisory lock for
+   * long, or listen. It must be used at least every 10 s, or PostgreSQL ends it. The caller ends it.
+   *
+   * @param name shown in pg_stat_activity
+   */
+  openSession(name: string): Promise<pg.Client>;
   close(): Promise<void>;
 }
 
@@ -56,6 +69,7 @@ export async function connectDatabase(options: DatabaseOptions): Promise<Connect
     prisma,
     pool,
     ingestPool,
+    openSession: (name) => openSession(options.url, name),
     close: async () => {
       await prisma.$disconnect();
       await Promise.all([pool.end(), ingestPool.end()]);
@@ -86,6 +100,22 @@ function createPool(url: string, role: DatabaseRole, options: DatabaseOptions): 
   });
   pool.on('error', options.onConnectionError);
   return pool;
+}
+
+async function openSession(url: string, name: string): Promise<pg.Client> {
+  const { connectionString, startOptions } = splitStartOptions(url);
+  const client = new pg.Client({
+    connectionString,
+    options: `${startOptions} ${SESSION_OPTIONS} -c role=governance_app`,
+    connectionTimeoutMillis: POOL_WAIT_MS,
+    query_timeout: SESSION_QUERY_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: name,
+  });
+  // Without a listener, a connection that breaks before its user listens would end the process.
+  client.on('error', () => {});
+  await client.connect();
+  return client;
 }
 
 /** In `pg`, a connection string's own `options` would replace ours. */

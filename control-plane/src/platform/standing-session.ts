@@ -1,0 +1,91 @@
+/**
+ * A database session that is there all the time: opened again, with growing pauses, whenever it is
+ * lost. That it is lost is noticed within seconds, also where nothing says so (a network that
+ * swallows packets): it is asked something every other second.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+
+export interface StandingSessionDeps {
+  open(): Promise<pg.Client>;
+  /**
+   * What is done with each session. The signal aborts when the session is lost or is to end; `use`
+   * has to return then. What it throws ends the session, and another one is opened.
+   */
+  use(session: pg.Client, signal: AbortSignal): Promise<void>;
+  /** Told why a session could not be opened, or ended before `stop`. */
+  onLost(error: unknown): void;
+  /** Between two questions whether the session is still there. */
+  askEveryMs?: number;
+  /** The first and the longest pause before the next try. */
+  pauses?: { firstMs: number; longestMs: number };
+}
+
+export interface StandingSession {
+  /** Ends it; resolves when `use` has returned and the session is closed. */
+  stop(): Promise<void>;
+}
+
+const ASK_EVERY_MS = 2_000;
+const CLOSE_WITHIN_MS = 2_000;
+const PAUSES = { firstMs: 100, longestMs: 5_000 };
+
+export function startStandingSession(deps: StandingSessionDeps): StandingSession {
+  const { pauses = PAUSES } = deps;
+  const stopping = new AbortController();
+
+  const keep = async (): Promise<void> => {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      try {
+        const session = await deps.open();
+        await hold(session, () => {
+          failures = 0;
+        });
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        deps.onLost(error);
+      }
+      const pause = Math.min(pauses.firstMs * 2 ** failures, pauses.longestMs);
+      failures = Math.min(failures + 1, 20);
+      await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+
+  /** @throws why the session ended, unless it was to end */
+  const hold = async (session: pg.Client, onAnswer: () => void): Promise<void> => {
+    const lost = new AbortController();
+    const lose = (error?: unknown) => lost.abort(error ?? new Error('the session ended'));
+    session.on('error', lose);
+    session.on('end', lose);
+    const asking = setInterval(() => {
+      session.query('SELECT 1').then(onAnswer, lose);
+    }, deps.askEveryMs ?? ASK_EVERY_MS);
+    try {
+      await deps.use(session, AbortSignal.any([stopping.signal, lost.signal]));
+      lost.signal.throwIfAborted();
+    } finally {
+      clearInterval(asking);
+      await close(session, lost.signal.aborted);
+    }
+  };
+
+  const running = keep();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** A lost session is not said good-bye to: nobody would answer. */
+async function close(session: pg.Client, isLost: boolean): Promise<void> {
+  session.removeAllListeners('end');
+  session.removeAllListeners('notification');
+  const cut = () => session.connection.stream.destroy();
+  if (isLost) cut();
+  const late = setTimeout(cut, CLOSE_WITHIN_MS);
+  await session.end().catch(() => undefined);
+  clearTimeout(late);
+}
