@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createLog } from '../log.ts';
 import { createHttpServer } from './http-server.ts';
+import { createLog } from './log.ts';
 
 it('closes without waiting for a connection that never sent a request', async () => {
   const log = createLog({ debug: false }, { write: () => {} });

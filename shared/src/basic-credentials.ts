@@ -1,5 +1,5 @@
-import { AppError } from '@governance/shared/errors';
-import { isStorableText } from '@governance/shared/text';
+import { AppError } from './errors.ts';
+import { isStorableText } from './text.ts';
 
 /**
  * Client credentials of an `Authorization: Basic` header.

@@ -2,11 +2,26 @@
  * One mapping from what was thrown to what is answered (specification 1, section 7). Only an
  * AppError's own text reaches a caller; anything unexpected gives a request id and nothing else.
  */
-import { AppError, type ErrorCode, type FieldError } from '@governance/shared/errors';
-import { StrictJsonError } from '@governance/shared/strict-json';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
-import { isDatabaseAway } from '../database.ts';
+import { z } from 'zod';
+import { AppError, type ErrorCode, type FieldError } from './errors.ts';
+import { StrictJsonError } from './strict-json.ts';
+
+/** The body of every error (specification 1, section 7); `errors` only on 422. */
+export const ErrorBody = z
+  .object({
+    detail: z.string(),
+    errors: z
+      .array(
+        z.object({
+          loc: z.array(z.union([z.string(), z.number()])),
+          msg: z.string(),
+          type: z.string(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'Error' });
 
 /** Thrown by the validator; Fastify adds which part of the request it was. */
 export class RequestInvalid extends Error {
@@ -30,7 +45,7 @@ const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
 };
 
 /** @returns what to answer, or undefined when nobody expected the error */
-export function toAppError(error: unknown): AppError | undefined {
+function toAppError(error: unknown, isAway: (error: unknown) => boolean): AppError | undefined {
   if (error instanceof AppError) return error;
   if (error instanceof RequestInvalid) return invalidRequest(error);
   if (error instanceof StrictJsonError) return new AppError('MALFORMED_JSON', error.message);
@@ -41,7 +56,7 @@ export function toAppError(error: unknown): AppError | undefined {
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new AppError('BAD_REQUEST');
   }
-  if (isDatabaseAway(error)) return new AppError('UNAVAILABLE', undefined, { cause: error });
+  if (isAway(error)) return new AppError('UNAVAILABLE', undefined, { cause: error });
   return undefined;
 }
 
@@ -69,8 +84,24 @@ function toFieldErrors(issue: z.core.$ZodIssue, where: string): FieldError[] {
   return [{ loc, msg: issue.message, type: issue.code ?? 'custom' }];
 }
 
-export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const known = toAppError(error);
+/**
+ * The handler of a plane's HTTP API.
+ *
+ * @param isAway whether an error says that something the service needs is out of reach just now,
+ *   which is a 503 and no fault of the code
+ */
+export function createErrorHandler(isAway: (error: unknown) => boolean = () => false) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    answer(error, toAppError(error, isAway), request, reply);
+  };
+}
+
+function answer(
+  error: unknown,
+  known: AppError | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   if (!known) {
     request.log.error({ err: error }, 'unexpected error');
     void reply.code(500).send({

@@ -2,8 +2,9 @@
  * Counts events by key over a sliding window. The memory is bounded: under a flood of different
  * keys the oldest are forgotten, which is why there is always a limit by address beside it.
  */
-import { AppError } from '@governance/shared/errors';
+
 import { LRUCache } from 'lru-cache';
+import { AppError } from './errors.ts';
 
 export interface RateLimiter {
   /** @throws AppError RATE_LIMITED when the key used up its window */

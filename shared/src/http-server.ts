@@ -4,7 +4,6 @@
  */
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
-import { uuidv7 } from '@governance/shared/ids';
 import Fastify, {
   type ConnectionError,
   type FastifyBaseLogger,
@@ -12,7 +11,8 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { handleError, handleNotFound } from './error-handler.ts';
+import { createErrorHandler, handleNotFound } from './http-errors.ts';
+import { uuidv7 } from './ids.ts';
 
 /** Of a body, unless a route says otherwise. */
 const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -26,8 +26,12 @@ export interface HttpServerOptions {
 /** How long requests under way may take to end once the service stops. */
 const DRAIN_MS = 10_000;
 
-/** An empty server: what every route shares, whichever plane it belongs to. */
+/**
+ * An empty server: what every route shares, whichever plane it belongs to. A plane whose errors
+ * need an explanation of its own sets its own handler in its scope (`createErrorHandler`).
+ */
 export function createHttpServer({ log, corsOrigins }: HttpServerOptions): FastifyInstance {
+  const handleError = createErrorHandler();
   const app: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // A line a request is each plane's own choice.
