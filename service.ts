@@ -5,12 +5,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { CONTROL_PLANE_SETTINGS } from '@governance/control-plane/config';
-import {
-  createControlPlane,
-  createHttpServer,
-  createLog,
-  parseControlPlaneConfig,
-} from '@governance/control-plane/main';
+import { createControlPlane, parseControlPlaneConfig } from '@governance/control-plane/main';
 import { systemScope } from '@governance/control-plane/platform/tenant-scope';
 import { createEnforcementPlane } from '@governance/data-plane/app';
 import { DATA_PLANE_SETTINGS, readGatewayConfig } from '@governance/data-plane/config';
@@ -18,6 +13,8 @@ import { createCoreMetrics } from '@governance/data-plane/core-metrics';
 import { createDataPlaneCore } from '@governance/data-plane/tenant-runtime';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
+import { createHttpServer } from '@governance/shared/http-server';
+import { createLog } from '@governance/shared/log';
 import { ConfigurationError, findUnknownSettings } from '@governance/shared/settings';
 import { Registry } from 'prom-client';
 

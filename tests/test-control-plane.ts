@@ -4,10 +4,10 @@
 import { randomBytes } from 'node:crypto';
 import { buildControlPlane, type ControlPlane } from '@governance/control-plane/app';
 import { parseControlPlaneConfig } from '@governance/control-plane/config';
-import { createHttpServer } from '@governance/control-plane/platform/http/http-server';
-import { createLog } from '@governance/control-plane/platform/log';
 import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
 import type { AppliedBarrier } from '@governance/shared/channels';
+import { createHttpServer } from '@governance/shared/http-server';
+import { createLog } from '@governance/shared/log';
 import { Secret } from '@governance/shared/settings';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { afterAll } from 'vitest';

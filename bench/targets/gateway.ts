@@ -9,7 +9,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { composeBundle } from '@governance/control-plane/bundles/bundle-content';
-import { createHttpServer } from '@governance/control-plane/platform/http/http-server';
 import { createEnforcementPlane } from '@governance/data-plane/app';
 import { readGatewayConfig } from '@governance/data-plane/config';
 import { createDataPlaneCore } from '@governance/data-plane/tenant-runtime';
@@ -18,6 +17,7 @@ import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler'
 import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/agent-token';
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import type { FeedEntry } from '@governance/shared/facts';
+import { createHttpServer } from '@governance/shared/http-server';
 import { uuidv7 } from '@governance/shared/ids';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createLog } from '@governance/shared/log';
 import { Secret } from '@governance/shared/settings';
 import { expect, it, vi } from 'vitest';
 import { testDatabase } from '../../tests/test-database.ts';
@@ -7,7 +8,6 @@ import { createSuperAdmin } from './auth/admin-login.ts';
 import { createAdminTokens } from './auth/admin-tokens.ts';
 import { parseControlPlaneConfig } from './config.ts';
 import { createTokenKey } from './platform/keys.ts';
-import { createLog } from './platform/log.ts';
 
 // Each replica starts a compiler of its own.
 vi.setConfig({ testTimeout: 60_000 });

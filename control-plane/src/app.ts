@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { baselinePack } from '@governance/policies/baseline-pack';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
+import { createAgentTokens } from '@governance/shared/agent-token-issue';
 import { projectRoot } from '@governance/shared/assets';
 import type { AppliedBarrier, ControlPlaneLink } from '@governance/shared/channels';
 import type { Secret } from '@governance/shared/settings';
@@ -26,7 +27,6 @@ import { createChainVerifier } from './audit/chain-verification.ts';
 import { createAdminLogin, createSuperAdmin } from './auth/admin-login.ts';
 import { createAdminTokens } from './auth/admin-tokens.ts';
 import { createFindAgentCredentials } from './auth/agent-credentials.ts';
-import { createAgentTokens } from './auth/agent-tokens.ts';
 import { authRoutes } from './auth/auth-routes.ts';
 import { createBundleBuilder } from './bundles/bundle-builder.ts';
 import { createBundleObserver } from './bundles/bundle-observer.ts';
@@ -122,11 +122,14 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     now,
   });
   const adminLogin = await createAdminLogin({ lookups, db, tokens: adminTokens, superAdmin, now });
+  const findAgentCredentials = createFindAgentCredentials(db);
   const agentTokens = createAgentTokens({
     key: tokenKey,
     publicUrl,
-    lookups,
-    findAgentCredentials: createFindAgentCredentials(db),
+    findAgent: async (clientId) => {
+      const owner = await lookups.findClient(clientId);
+      return owner && findAgentCredentials(owner.tenantId, owner.agentId);
+    },
     now,
   });
   const guards = createGuards({

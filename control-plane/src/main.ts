@@ -11,8 +11,6 @@ import { readOrMakeSecret } from './platform/local-secrets.ts';
 import { migrateDatabase } from './platform/migrations.ts';
 
 export { parseControlPlaneConfig } from './config.ts';
-export { createHttpServer } from './platform/http/http-server.ts';
-export { createLog } from './platform/log.ts';
 
 export interface RunningControlPlane extends ControlPlane {
   /** For the banner: who may log in, and the password if development made it. */

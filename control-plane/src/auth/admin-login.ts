@@ -4,9 +4,9 @@
  */
 import { createHmac } from 'node:crypto';
 import { AppError } from '@governance/shared/errors';
+import { createRateLimiter } from '@governance/shared/rate-limiter';
 import type { Secret } from '@governance/shared/settings';
 import type { Lookups } from '../platform/lookups.ts';
-import { createRateLimiter } from '../platform/rate-limiter.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import type { AdminAccount, AdminTokens } from './admin-tokens.ts';
 import { hashPassword, isPassword, makeDecoyHash } from './passwords.ts';

@@ -1,24 +1,8 @@
 /** What the token route needs to know of an agent, read in one transaction of its tenant. */
+import type { AgentCredentials } from '@governance/shared/agent-token-issue';
 import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/facts';
 import type { RiskTier } from '@governance/shared/ledger-record';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
-
-export interface AgentCredentials {
-  id: string;
-  tenantId: string;
-  /** With the kill switch taken into account. */
-  status: AgentStatus;
-  /** SHA-256 of the client secret, lower-case hexadecimal. */
-  secretHash: string;
-  credentialVersion: number;
-  riskTier: RiskTier;
-  /** Names of its roles. */
-  roles: string[];
-  /** Of all its roles, each once. */
-  permissions: string[];
-  /** The feed entry up to which all of this holds. */
-  feedSeq: number;
-}
 
 export type FindAgentCredentials = (
   tenantId: string,

@@ -1,14 +1,12 @@
 /** The database goes away under the service and comes back: answers say so, nothing has to restart. */
+
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createHttpServer } from '@governance/shared/http-server';
+import { createLog } from '@governance/shared/log';
 import { afterAll, expect, it, vi } from 'vitest';
-import {
-  createControlPlane,
-  createHttpServer,
-  createLog,
-  parseControlPlaneConfig,
-} from '../main.ts';
+import { createControlPlane, parseControlPlaneConfig } from '../main.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 
 vi.setConfig({ testTimeout: 90_000 });

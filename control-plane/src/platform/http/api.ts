@@ -1,15 +1,12 @@
 /** What every route of the control plane has: strict bodies, schemas, guards, one form of error. */
 import helmet from '@fastify/helmet';
-import { parseStrictJson } from '@governance/shared/strict-json';
+import { createErrorHandler } from '@governance/shared/http-errors';
+import { readStrictRequests } from '@governance/shared/http-requests';
 import type { FastifyInstance } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
-import type { z } from 'zod';
-import { RequestInvalid } from './error-handler.ts';
+import { isDatabaseAway } from '../database.ts';
 import { registerOpenApi } from './openapi.ts';
 import { type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
-
-/** Objects and arrays inside each other, in a body. */
-const MAX_BODY_DEPTH = 32;
 
 export interface ApiOptions {
   guards: Guards;
@@ -26,22 +23,9 @@ export async function prepareApi(
   app: FastifyInstance,
   { guards, version }: ApiOptions,
 ): Promise<RouteEntry[]> {
-  app.setValidatorCompiler(({ schema }) => (data: unknown) => {
-    const result = (schema as unknown as z.ZodType).safeParse(data);
-    return result.success
-      ? { value: result.data }
-      : { error: new RequestInvalid(result.error.issues) };
-  });
+  app.setErrorHandler(createErrorHandler(isDatabaseAway));
+  readStrictRequests(app);
   app.setSerializerCompiler(serializerCompiler);
-
-  app.removeContentTypeParser(['application/json', 'text/plain']);
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) =>
-      // An empty body is none: routes without a body accept the header all the same.
-      body.length === 0 ? undefined : parseStrictJson(body, { maxDepth: MAX_BODY_DEPTH }),
-  );
 
   await app.register(helmet, {
     // Only JSON and the documentation's pages are served; those set a policy of their own.

@@ -1,6 +1,8 @@
 /** Who calls: each guard turns a header into a caller, or throws. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { equalSecrets } from '@governance/shared/equal-secrets';
 import { AppError } from '@governance/shared/errors';
+import { bearerToken as readBearer } from '@governance/shared/http-requests';
 import { isUuid } from '@governance/shared/ids';
 import type { FastifyRequest } from 'fastify';
 import type { Lookups } from '../lookups.ts';
@@ -23,9 +25,7 @@ export interface GuardDeps {
 
 /** The token of an `Authorization: Bearer` header, if there is one. */
 export function bearerToken(request: FastifyRequest): string | undefined {
-  // caller-controlled
-  const match = /^Bearer +([\w\-.~+/]+=*)$/i.exec(request.headers.authorization ?? '');
-  return match?.[1];
+  return readBearer(request.headers.authorization);
 }
 
 export function createGuards(deps: GuardDeps): Guards {
@@ -139,10 +139,4 @@ function toActor({ id, username, role }: AdminIdentity): Actor {
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-/** Compares digests, so that neither content nor length shows in the time it takes. */
-export function equalSecrets(given: string, wanted: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(wanted));
 }

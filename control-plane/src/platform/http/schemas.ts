@@ -2,21 +2,7 @@
 import { Text } from '@governance/shared/text';
 import { z } from 'zod';
 
-/** The body of every error (specification 1, section 7); `errors` only on 422. */
-export const ErrorBody = z
-  .object({
-    detail: z.string(),
-    errors: z
-      .array(
-        z.object({
-          loc: z.array(z.union([z.string(), z.number()])),
-          msg: z.string(),
-          type: z.string(),
-        }),
-      )
-      .optional(),
-  })
-  .meta({ id: 'Error' });
+export { ErrorBody } from '@governance/shared/http-errors';
 
 /** A name that people give to something: not empty, not endless. */
 export const Name = Text.trim().min(1).max(200);

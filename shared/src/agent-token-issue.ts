@@ -1,0 +1,142 @@
+/**
+ * Agents' tokens by client credentials (OAuth 2.1): RS256, at most 15 minutes, for a gateway as
+ * audience. Both planes issue them: the control plane from its database, a data plane from its
+ * replica. The agent is judged again at every call, so a token is who it is, not what it may do.
+ */
+import { createHash, type KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
+import {
+  AGENT_TOKEN_ALG,
+  AGENT_TOKEN_MAX_SECONDS,
+  AGENT_TOKEN_TYP,
+  gatewayAudience,
+} from './agent-token.ts';
+import { equalSecrets } from './equal-secrets.ts';
+import { AppError } from './errors.ts';
+import type { AgentStatus } from './facts.ts';
+import { uuidv7 } from './ids.ts';
+import type { RiskTier } from './ledger-record.ts';
+import { createRateLimiter } from './rate-limiter.ts';
+
+const FAILURES_BY_ADDRESS = 60;
+const FAILURES_BY_CLIENT = 20;
+const REQUESTS_BY_CLIENT = 600;
+const WINDOW_MS = 60_000;
+
+/** What is to be known of an agent before it gets a token. */
+export interface AgentCredentials {
+  id: string;
+  tenantId: string;
+  /** With the kill switch taken into account. */
+  status: AgentStatus;
+  /** SHA-256 of the client secret, lower-case hexadecimal. */
+  secretHash: string;
+  credentialVersion: number;
+  riskTier: RiskTier;
+  /** Names of its roles. */
+  roles: string[];
+  /** Of all its roles, each once. */
+  permissions: string[];
+  /** The feed entry up to which all of this holds. */
+  feedSeq: number;
+}
+
+export interface TokenRequest {
+  clientId: string;
+  clientSecret: string;
+  /** RFC 8707: narrows the audience to one server of the gateway. */
+  resource?: string | undefined;
+  /** The caller's address. */
+  ip: string;
+}
+
+export interface AgentToken {
+  token: string;
+  expiresIn: number;
+  agentId: string;
+  riskTier: RiskTier;
+}
+
+export interface AgentTokens {
+  /** @throws AppError BAD_CREDENTIALS, AGENT_SUSPENDED, BAD_REQUEST (resource), RATE_LIMITED */
+  issue(request: TokenRequest): Promise<AgentToken>;
+}
+
+export interface AgentTokenDeps {
+  /** An RSA key of 2048 bits or more. */
+  key: { kid: string; privateKey: KeyObject };
+  /** The issuer; with /mcp/v1 the audience. */
+  publicUrl: string;
+  findAgent(clientId: string): Promise<AgentCredentials | undefined>;
+  now: () => Date;
+}
+
+/** Builds the issuer, with its limits of attempts by address and by client. */
+export function createAgentTokens(deps: AgentTokenDeps): AgentTokens {
+  const { publicUrl, findAgent, now } = deps;
+  const limiter = (limit: number) => createRateLimiter({ limit, windowMs: WINDOW_MS, now });
+  const failuresByAddress = limiter(FAILURES_BY_ADDRESS);
+  const failuresByClient = limiter(FAILURES_BY_CLIENT);
+  const requestsByClient = limiter(REQUESTS_BY_CLIENT);
+
+  return {
+    issue: async ({ clientId, clientSecret, resource, ip }) => {
+      failuresByAddress.check(ip);
+      failuresByClient.check(clientId);
+      requestsByClient.check(clientId);
+      requestsByClient.count(clientId);
+      const agent = await findAgent(clientId);
+      const given = createHash('sha256').update(clientSecret).digest('hex');
+      // A client secret is 256 random bits, so its digest needs no slow hash.
+      if (!equalSecrets(given, agent?.secretHash ?? '') || !agent) {
+        failuresByAddress.count(ip);
+        failuresByClient.count(clientId);
+        throw new AppError('BAD_CREDENTIALS');
+      }
+      if (agent.status !== 'active') throw new AppError('AGENT_SUSPENDED');
+      const audience = chooseAudience(publicUrl, resource);
+      return {
+        token: await sign(deps, agent, audience),
+        expiresIn: AGENT_TOKEN_MAX_SECONDS,
+        agentId: agent.id,
+        riskTier: agent.riskTier,
+      };
+    },
+  };
+}
+
+/** @throws AppError BAD_REQUEST for a resource that is not the gateway or a server of it */
+function chooseAudience(publicUrl: string, resource: string | undefined): string {
+  const gateway = gatewayAudience(publicUrl);
+  const wanted = resource?.replace(/\/+$/, '') ?? gateway;
+  if (wanted === gateway) return gateway;
+  const server = wanted.startsWith(`${gateway}/`) ? wanted.slice(gateway.length + 1) : '';
+  if (server === '' || !/^[\w.~%-]+$/.test(server)) {
+    throw new AppError('BAD_REQUEST', `resource must be ${gateway} or a server under it.`);
+  }
+  return wanted;
+}
+
+function sign(
+  { key, publicUrl, now }: Pick<AgentTokenDeps, 'key' | 'publicUrl' | 'now'>,
+  agent: AgentCredentials,
+  audience: string,
+): Promise<string> {
+  const issued = Math.floor(now().getTime() / 1000);
+  return new SignJWT({
+    tenant_id: agent.tenantId,
+    roles: agent.roles,
+    permissions: agent.permissions,
+    risk_tier: agent.riskTier,
+    feed_seq: agent.feedSeq,
+    credential_version: agent.credentialVersion,
+  })
+    .setProtectedHeader({ alg: AGENT_TOKEN_ALG, typ: AGENT_TOKEN_TYP, kid: key.kid })
+    .setSubject(agent.id)
+    .setIssuer(publicUrl)
+    .setAudience(audience)
+    .setIssuedAt(issued)
+    .setExpirationTime(issued + AGENT_TOKEN_MAX_SECONDS)
+    .setJti(uuidv7())
+    .sign(key.privateKey);
+}
