@@ -12,6 +12,7 @@ import type { GatewayConfig } from './config.ts';
 import type { Ledger, Replica, RulesProvider } from './contracts.ts';
 import { createAgentTokenVerifier } from './enforcement/agent-token.ts';
 import { createPolicyFaultAlert } from './enforcement/alerts.ts';
+import type { CallObserver } from './enforcement/call-observer.ts';
 import { createEnforcer } from './enforcement/enforcer.ts';
 import { createPendingWrites } from './enforcement/pending-writes.ts';
 import { type Identity, identify } from './enforcement/steps/authenticate.ts';
@@ -55,6 +56,8 @@ export interface EnforcementPlaneDeps {
   keepAliveMs?: number;
   /** For the bench alone, which measures the gateway without it. */
   enforcement?: { off: Identity };
+  /** For the bench alone. */
+  observe?: CallObserver;
 }
 
 export interface EnforcementPlane {
@@ -147,7 +150,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     };
     const enforcer = createEnforcer({
       steps,
-      audit: { ledger, region: deps.region, now, elapsed },
+      audit: { ledger, region: deps.region, now, elapsed, observe: deps.observe },
       forward: {
         ledger,
         writes,
@@ -159,11 +162,13 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
         now,
         elapsed,
         onOutcome: metrics.outcome,
+        observe: deps.observe,
       },
       ledger,
       log,
       onVerdict: metrics.verdict,
       limits,
+      observe: deps.observe,
     });
     return {
       identify: (credential, serverId) => identify(credential, serverId, steps),

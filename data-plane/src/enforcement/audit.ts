@@ -7,6 +7,7 @@ import { hash, randomFillSync } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { PolicyResult, UnchainedRecord } from '@governance/shared/ledger-record';
 import type { Ledger } from '../contracts.ts';
+import type { CallObserver } from './call-observer.ts';
 import type { AgentCall, JudgedCall, RawCall } from './calls.ts';
 import type { Judgement } from './pipeline-builder.ts';
 import { formatReasons } from './steps/policy.ts';
@@ -30,6 +31,7 @@ export interface AuditDeps {
   now(): number;
   /** Monotonic milliseconds, the clock of `arrivedAt`. */
   elapsed(): number;
+  observe?: CallObserver | undefined;
 }
 
 type DecisionFields = Extract<UnchainedRecord, { type: 'decision' }>;
@@ -49,7 +51,10 @@ export async function recordDecision(
   if (call.tenantId === undefined || call.agent === undefined) return null;
   const salt = nextSalt();
   const record = decisionRecord(judgement, call as AgentCall, salt, deps);
-  await deps.ledger.append(call.tenantId, record, { event_id: call.id, salt });
+  const written = deps.ledger.append(call.tenantId, record, { event_id: call.id, salt });
+  deps.observe?.(call, 'record-handed-over');
+  await written;
+  deps.observe?.(call, 'record-durable');
   return judgement.verdict === 'allow' ? grant(judgement.call) : null;
 }
 

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Ledger } from '../contracts.ts';
 import type { UpstreamFailureKind } from '../upstream/upstream.ts';
 import { type AuditDeps, type CallJudgement, recordDecision } from './audit.ts';
+import type { CallObserver } from './call-observer.ts';
 import type { RawCall } from './calls.ts';
 import { type ForwardDeps, type ForwardExchange, type Forwarded, forward } from './forward.ts';
 import { enforcement, type StepDeps } from './pipeline.ts';
@@ -39,6 +40,7 @@ export interface EnforcerDeps {
   onVerdict(verdict: Verdict, ms: number, tenantId: string | null): void;
   /** For the messages that name a limit. */
   limits: { timeoutMs: number; messageBytes: number };
+  observe?: CallObserver | undefined;
 }
 
 export interface Enforcer {
@@ -50,12 +52,13 @@ export interface Enforcer {
 export function createEnforcer(deps: EnforcerDeps): Enforcer {
   return {
     async call(call, exchange) {
+      deps.observe?.(call, 'received');
       // No record, no call: the specification's fail-closed, before any work is spent.
       const condition = deps.ledger.condition();
       if (condition === 'full' || condition === 'failed') {
         return unrecorded(deps, call, `the ledger is ${condition}`);
       }
-      const judgement = await enforcement.run(call, deps.steps);
+      const judgement = await enforcement.run(call, deps.steps, deps.observe);
       if (judgement.verdict === 'deny' && judgement.error !== undefined) {
         const { step, error } = judgement;
         deps.log.error({ ...about(call), err: error, step }, 'an enforcement step threw');

@@ -14,6 +14,7 @@ import {
   type UpstreamSession,
 } from '../upstream/upstream.ts';
 import { type AllowedCall, roundMs } from './audit.ts';
+import type { CallObserver } from './call-observer.ts';
 import type { JudgedCall } from './calls.ts';
 import type { PendingWrites } from './pending-writes.ts';
 
@@ -33,6 +34,7 @@ export interface ForwardDeps {
   now(): number;
   elapsed(): number;
   onOutcome(outcome: Outcome, upstreamMs: number): void;
+  observe?: CallObserver | undefined;
 }
 
 export type Forwarded =
@@ -52,7 +54,7 @@ export async function forward(
   const sentAt = deps.elapsed();
   let forwarded: Forwarded;
   try {
-    const answer = await deps.findSession(call).request(
+    const answering = deps.findSession(call).request(
       {
         method: call.method,
         // The serialisation of the value that was judged, and nothing besides it: `_meta` and
@@ -67,13 +69,16 @@ export async function forward(
         findBar: () => deps.findBar(call),
       },
     );
-    forwarded = { kind: 'answer', answer };
+    deps.observe?.(call, 'sent-upstream');
+    forwarded = { kind: 'answer', answer: await answering };
   } catch (error) {
     const failure = error instanceof UpstreamFailure ? error.kind : 'malformed';
     const detail = error instanceof Error ? error.message : 'unknown';
     forwarded = { kind: 'failed', failure, detail };
   }
+  deps.observe?.(call, 'upstream-answered');
   recordOutcome(call, forwarded, sentAt, deps);
+  deps.observe?.(call, 'outcome-handed-over');
   return forwarded;
 }
 

@@ -32,8 +32,8 @@ export type Judgement<In, Out> =
 export interface Pipeline<In, Out, Deps> {
   /** The pipeline with one more step at its end. A step may add to a call, never take away. */
   step<Next extends Out>(name: string, run: Step<Out, Next, Deps>): Pipeline<In, Next, Deps>;
-  /** Runs the steps in order. Never rejects. */
-  run(call: In, deps: Deps): Promise<Judgement<In, Out>>;
+  /** Runs the steps in order. Never rejects. `passed` is told of each step that let the call on. */
+  run(call: In, deps: Deps, passed?: (call: In, step: string) => void): Promise<Judgement<In, Out>>;
   readonly steps: readonly string[];
 }
 
@@ -42,6 +42,8 @@ interface AnyStep {
   name: string;
   run: Step<unknown, unknown, unknown>;
 }
+
+type Passed = (call: unknown, step: string) => void;
 
 /** An empty pipeline for calls of type `In`; steps get `Deps`. */
 export function pipeline<In, Deps>(): Pipeline<In, In, Deps> {
@@ -56,7 +58,8 @@ function build<In, Out, Deps>(steps: readonly AnyStep[]): Pipeline<In, Out, Deps
         ...steps,
         { name, run: run as unknown as Step<unknown, unknown, unknown> },
       ]),
-    run: (call, deps) => runSteps(steps, call, deps) as Promise<Judgement<In, Out>>,
+    run: (call, deps, passed) =>
+      runSteps(steps, call, deps, passed as Passed | undefined) as Promise<Judgement<In, Out>>,
   };
 }
 
@@ -64,6 +67,7 @@ async function runSteps(
   steps: readonly AnyStep[],
   first: unknown,
   deps: unknown,
+  passed: Passed | undefined,
 ): Promise<Judgement<unknown, unknown>> {
   let call = first;
   let at = 'none';
@@ -76,6 +80,7 @@ async function runSteps(
       result = answer instanceof Promise ? await answer : answer;
       if (result.kind === 'continue') {
         call = result.call;
+        passed?.(call, name);
         continue;
       }
       if (result.kind === 'escalate') {
