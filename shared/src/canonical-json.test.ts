@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalize, canonicalizeJoined } from './canonical-json.ts';
+import { canonicalize, canonicalizeJoined, isCanonicalText } from './canonical-json.ts';
 
 const wellFormed = fc.string({ unit: 'grapheme' }).filter((text) => text.isWellFormed());
 const json = fc.jsonValue({ stringUnit: 'grapheme' });
@@ -79,4 +79,69 @@ describe('canonicalizeJoined', () => {
     expect(canonicalizeJoined({ seq: 7, a: 1 }, { seq: 1 })).toBe('{"a":1,"seq":1}');
     expect(canonicalizeJoined({ toString: 1 }, {})).toBe('{"toString":1}');
   });
+});
+
+describe('isCanonicalText', () => {
+  const says = (text: string) => {
+    const value: unknown = JSON.parse(text);
+    const slow = () => {
+      try {
+        return canonicalize(value) === text;
+      } catch {
+        return 'refused';
+      }
+    };
+    let fast: unknown;
+    try {
+      fast = isCanonicalText(text, value);
+    } catch {
+      fast = 'refused';
+    }
+    expect(fast, text).toBe(slow());
+    return fast;
+  };
+
+  it('says the same as writing the value anew, for any text', () => {
+    fc.assert(
+      fc.property(
+        json,
+        fc.nat(),
+        fc.constantFrom(' ', '0', '"', ',', '\\u0061'),
+        (value, at, noise) => {
+          const text = canonicalize(value);
+          expect(says(text)).toBe(true);
+          says(JSON.stringify(shuffled(value)));
+          const place = at % (text.length + 1);
+          const edited = text.slice(0, place) + noise + text.slice(place);
+          try {
+            JSON.parse(edited);
+          } catch {
+            return;
+          }
+          says(edited);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['{"a":1,"b":[{"c":2,"d":null}]}', true],
+    ['{"b":1,"a":1}', false],
+    ['{"a":[{"c":2,"b":null}]}', false],
+    ['{"a":1,"a":1}', false],
+    ['{"10":1,"9":2}', true],
+    ['{"9":2,"10":1}', false],
+    ['{"__proto__":{"b":1,"a":2}}', false],
+    ['{"__proto__":{"a":1,"b":2}}', true],
+    ['[-0]', false],
+    ['[1.0]', false],
+    ['[1e2]', false],
+    ['["\\u0041"]', false],
+    ['["\\u0000"]', true],
+    ['["\\ud83d\\ude00"]', false],
+    ['["\\\\ud"]', true],
+    ['["\\ud800"]', 'refused'],
+    [' []', false],
+  ])('%s: %s', (text, expected) => expect(says(text)).toBe(expected));
 });

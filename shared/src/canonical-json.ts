@@ -48,6 +48,38 @@ export function canonicalizeJoined(
   return members(keys.sort(), (key) => (Object.hasOwn(over, key) ? over[key] : base[key]));
 }
 
+/**
+ * Whether a JSON text is the canonical one of the value that was parsed from it: the same answer as
+ * `canonicalize(value) === text`, at about a fifth of its cost where it is yes.
+ *
+ * @param value what `JSON.parse(text)` returned
+ * @throws TypeError as `canonicalize` does
+ */
+export function isCanonicalText(text: string, value: unknown): boolean {
+  // The engine writes members in the order in which they were parsed (but for keys like numbers,
+  // which then differ from the text) and numbers and strings as RFC 8785 wants them; what it would
+  // accept beyond that is a lone surrogate, as an escape.
+  if (areKeysSorted(value) && !text.includes('\\ud') && JSON.stringify(value) === text) return true;
+  return canonicalize(value) === text;
+}
+
+function areKeysSorted(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && !areKeysSorted(item)) return false;
+    return true;
+  }
+  let before: string | undefined;
+  // Parsed values inherit nothing enumerable.
+  for (const key in value) {
+    if (before !== undefined && before >= key) return false;
+    before = key;
+    const item = (value as Record<string, unknown>)[key];
+    if (typeof item === 'object' && !areKeysSorted(item)) return false;
+  }
+  return true;
+}
+
 function array(items: unknown[]): string {
   let text = '[';
   for (let i = 0; i < items.length; i++) {

@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { canonicalize, canonicalizeJoined } from './canonical-json.ts';
+import { canonicalize, canonicalizeJoined, isCanonicalText } from './canonical-json.ts';
 import { textHash } from './hash-chain.ts';
 import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
@@ -254,6 +254,6 @@ export function parseRecord(bytes: Uint8Array): LedgerRecord {
   if (!isUtf8(bytes)) throw new TypeError('the record is not UTF-8');
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const value: unknown = JSON.parse(text);
-  if (canonicalize(value) !== text) throw new TypeError('the record is not in canonical form');
+  if (!isCanonicalText(text, value)) throw new TypeError('the record is not in canonical form');
   return LedgerRecord.parse(value);
 }
