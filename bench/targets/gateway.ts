@@ -17,8 +17,10 @@ import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler'
 import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/agent-token';
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import type { FeedEntry } from '@governance/shared/facts';
+import { createSnapshotDigest, FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { createHttpServer } from '@governance/shared/http-server';
 import { uuidv7 } from '@governance/shared/ids';
+import { signStatement } from '@governance/shared/signed-statement';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
@@ -33,9 +35,11 @@ const deploymentId = uuidv7();
 
 const tokenKey = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const bundleKey = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const jwk = (key: typeof tokenKey.publicKey, kid: string, alg: string) => ({
+const feedKey = generateKeyPairSync('ed25519');
+const KTY = { RS256: 'RSA', ES256: 'EC', EdDSA: 'OKP' } as const;
+const jwk = (key: typeof tokenKey.publicKey, kid: string, alg: keyof typeof KTY) => ({
   ...key.export({ format: 'jwk' }),
-  kty: alg === 'RS256' ? 'RSA' : 'EC',
+  kty: KTY[alg],
   kid,
   alg,
 });
@@ -111,6 +115,16 @@ const untilAborted = (signal: AbortSignal, waitMs: number) =>
     });
   });
 
+const digest = facts.reduce(feedDigest, FEED_START);
+const feedSigner = { key: feedKey.privateKey, kid: 'bench-feed' };
+const standing = () => ({
+  v: 1 as const,
+  tenant_id: tenantId,
+  feed_seq: facts.length,
+  feed_digest: digest,
+  time: new Date().toISOString(),
+});
+
 const link: ControlPlaneLink = {
   async pullBundle({ digest, waitMs, signal }) {
     if (digest !== bundle.digest) return bundle;
@@ -120,7 +134,24 @@ const link: ControlPlaneLink = {
   async readFeed({ cursor, waitMs, signal }) {
     const entries = facts.filter((entry) => entry.seq > cursor);
     if (entries.length === 0) await untilAborted(signal, waitMs);
-    return { entries, cursor: Math.max(cursor, facts.length), head: facts.length };
+    const statement = signStatement(feedSigner, {
+      type: 'freshness',
+      ...standing(),
+      bundle: { revision: bundle.revision, digest: bundle.digest },
+    });
+    return { entries, cursor: Math.max(cursor, facts.length), head: facts.length, statement };
+  },
+  async *readSnapshot() {
+    yield facts;
+    const sum = createSnapshotDigest();
+    for (const fact of facts) sum.add(fact);
+    const [count, entries_digest] = [sum.count(), sum.hex()];
+    return signStatement(feedSigner, {
+      type: 'snapshot_end',
+      ...standing(),
+      count,
+      entries_digest,
+    });
   },
   heartbeat: async () => ({ received: true, timestamp: new Date().toISOString() }),
   async shipBatch({ header }) {
@@ -142,6 +173,7 @@ await core.addTenant(
     tenant_id: tenantId,
     deployment_id: deploymentId,
     bundle_keys: [jwk(bundleKey.publicKey, 'bench-bundle', 'ES256')],
+    feed_keys: [jwk(feedKey.publicKey, feedSigner.kid, 'EdDSA')],
   },
   link,
 );
@@ -150,6 +182,7 @@ const agent = core.replica.findAgent(tenantId, agentId);
 if (!agent) throw new Error('the agent did not arrive');
 
 const plane = createEnforcementPlane({
+  findDenial: () => null,
   config: readGatewayConfig({}),
   publicUrl,
   version: 'bench',
