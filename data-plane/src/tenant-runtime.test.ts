@@ -63,10 +63,11 @@ function aTenant(): TestTenant {
   const publicKey = createPublicKey(loadIdentity(dataDir).signingKey);
   const plane = createTestControlPlane({ tenantId, deploymentId, publicKey });
   const bundle_keys = [signer.public];
+  const feed_keys = [plane.feed.signer.public];
   return {
     tenantId,
     plane,
-    answer: { tenant_id: tenantId, deployment_id: deploymentId, bundle_keys },
+    answer: { tenant_id: tenantId, deployment_id: deploymentId, bundle_keys, feed_keys },
   };
 }
 

@@ -26,7 +26,7 @@ describe('the identity', () => {
   it('is made once, kept, and readable by its owner alone', () => {
     const first = loadIdentity(dataDir).registrationRequest(about);
     expect(RegistrationRequest.parse(first)).toEqual(first);
-    for (const name of ['signing-key.pem', 'sealing-key.pem']) {
+    for (const name of ['signing-key.pem', 'sealing-key.pem', 'token-key.pem']) {
       const file = join(dataDir, 'identity', name);
       expect(statSync(file).mode & 0o777).toBe(0o600);
       chmodSync(file, 0o644);
@@ -36,7 +36,10 @@ describe('the identity', () => {
   });
 
   it('announces public keys only', () => {
-    const { signing_key, sealing_key } = loadIdentity(dataDir).registrationRequest(about);
+    const { signing_key, sealing_key, token_key } =
+      loadIdentity(dataDir).registrationRequest(about);
+    expect(Object.keys(token_key).sort()).toEqual(['e', 'kty', 'n']);
+    expect(Buffer.from(token_key.n, 'base64url')).toHaveLength(256);
     expect(Object.keys(signing_key).sort()).toEqual(['crv', 'kty', 'x']);
     expect(Object.keys(sealing_key).sort()).toEqual(['crv', 'kty', 'x']);
     const key = createPublicKey({ key: signing_key, format: 'jwk' });
@@ -50,7 +53,12 @@ describe('the identity', () => {
   });
 
   it('keeps who it is at each tenant, and does not become someone else there', () => {
-    const answer = { tenant_id: uuidv7(), deployment_id: uuidv7(), bundle_keys: [] };
+    const answer = {
+      tenant_id: uuidv7(),
+      deployment_id: uuidv7(),
+      bundle_keys: [],
+      feed_keys: [],
+    };
     loadIdentity(dataDir).saveRegistration(answer);
     const identity = loadIdentity(dataDir);
     expect(identity.findRegistration(answer.tenant_id)).toEqual(answer);

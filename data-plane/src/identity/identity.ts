@@ -1,6 +1,7 @@
 /**
  * Who this data plane is: an Ed25519 key that signs its batches, an X25519 key that credentials
- * are sealed to, and what it learnt when it registered with each tenant. The private keys never
+ * are sealed to, an RSA key that signs the agent tokens it issues, and what it learnt when it
+ * registered with each tenant. The private keys never
  * leave the data folder and have mode 0600. A copied folder is the same writer twice, which the
  * control plane sees as a fork.
  */
@@ -21,6 +22,8 @@ import { writeFileDurably } from '../storage/durable-file.ts';
 export interface DataPlaneIdentity {
   /** The Ed25519 private key. */
   readonly signingKey: KeyObject;
+  /** The RSA private key (2048 bits) of the agent tokens that this plane issues. */
+  readonly tokenKey: KeyObject;
   /** What this plane says of itself when it registers. */
   registrationRequest(about: {
     region: string | null;
@@ -48,6 +51,7 @@ export function loadIdentity(dataDir: string): DataPlaneIdentity {
   mkdirSync(registrations, { recursive: true, mode: 0o700 });
   const signingKey = loadKey(join(folder, 'signing-key.pem'), 'ed25519');
   const sealingKey = loadKey(join(folder, 'sealing-key.pem'), 'x25519');
+  const tokenKey = loadKey(join(folder, 'token-key.pem'), 'rsa');
 
   const fileOf = (tenantId: string) => {
     if (!isUuid(tenantId)) throw new TypeError('a tenant id is a lower-case UUID');
@@ -62,9 +66,11 @@ export function loadIdentity(dataDir: string): DataPlaneIdentity {
 
   return {
     signingKey,
+    tokenKey,
     registrationRequest: (about) => ({
       signing_key: publicJwk(signingKey) as RegistrationRequest['signing_key'],
       sealing_key: publicJwk(sealingKey) as RegistrationRequest['sealing_key'],
+      token_key: publicJwk(tokenKey) as RegistrationRequest['token_key'],
       ...about,
     }),
     findRegistration,
@@ -90,10 +96,11 @@ export function loadIdentity(dataDir: string): DataPlaneIdentity {
   };
 }
 
-function loadKey(file: string, type: 'ed25519' | 'x25519'): KeyObject {
+type KeyType = 'ed25519' | 'x25519' | 'rsa';
+
+function loadKey(file: string, type: KeyType): KeyObject {
   if (!existsSync(file)) {
-    const privateKey = generate(type);
-    writeFileDurably(file, privateKey.export({ format: 'pem', type: 'pkcs8' }));
+    writeFileDurably(file, generate(type).export({ format: 'pem', type: 'pkcs8' }));
   }
   chmodSync(file, 0o600);
   const key = createPrivateKey(readFileSync(file));
@@ -101,10 +108,15 @@ function loadKey(file: string, type: 'ed25519' | 'x25519'): KeyObject {
   return key;
 }
 
-function generate(type: 'ed25519' | 'x25519'): KeyObject {
-  return type === 'ed25519'
-    ? generateKeyPairSync('ed25519').privateKey
-    : generateKeyPairSync('x25519').privateKey;
+function generate(type: KeyType): KeyObject {
+  switch (type) {
+    case 'ed25519':
+      return generateKeyPairSync('ed25519').privateKey;
+    case 'x25519':
+      return generateKeyPairSync('x25519').privateKey;
+    case 'rsa':
+      return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  }
 }
 
 function publicJwk(key: KeyObject) {

@@ -78,7 +78,12 @@ describe('the feed follower', () => {
     replica.apply(tenantId, [], 50);
     const backInTime = {
       ...plane.link,
-      readFeed: async () => ({ entries: [], cursor: 50, head: 7 }),
+      readFeed: async () => ({
+        entries: [],
+        cursor: 50,
+        head: 7,
+        statement: plane.feed.statement(),
+      }),
     };
     const following = follow(backInTime);
     await until(() => following.status().failure !== null);
@@ -90,7 +95,12 @@ describe('the feed follower', () => {
     let page = [{ seq: -1, kind: 'role', key: 'x', value: null }];
     const link = {
       ...plane.link,
-      readFeed: async () => ({ entries: page, cursor: 1, head: 1 }),
+      readFeed: async () => ({
+        entries: page,
+        cursor: 1,
+        head: 1,
+        statement: plane.feed.statement(),
+      }),
     };
     const following = follow(link);
     await until(() => following.status().failure?.stage === 'apply');

@@ -4,6 +4,7 @@
  */
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import type { FeedEntry } from '@governance/shared/facts';
+import { FEED_START } from '@governance/shared/feed-chain';
 import type { LocalReplica } from '../replica/replica.ts';
 import { type PollLoop, startPollLoop } from './poll-loop.ts';
 import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './sync-status.ts';
@@ -48,7 +49,13 @@ export function startFeedFollower(options: {
     stage = 'read';
     status.last_attempt_at = time();
     const cursor = replica.cursor(tenantId);
-    const page = await link.readFeed({ cursor, limit: PAGE, waitMs: WAIT_MS, signal });
+    const page = await link.readFeed({
+      cursor,
+      digest: FEED_START,
+      limit: PAGE,
+      waitMs: WAIT_MS,
+      signal,
+    });
     status.head = page.head;
     if (page.head < cursor) {
       // A control plane restored from an older backup. What is known here stays in force.

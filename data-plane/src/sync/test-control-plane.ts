@@ -15,17 +15,23 @@ import type {
   Heartbeat,
 } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
-import type { FeedEntry } from '@governance/shared/facts';
 import { type ChainPosition, recordHash, verifyLink } from '@governance/shared/hash-chain';
 import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
 import { merkleRoot } from '@governance/shared/merkle';
+import { createTestFeed, type TestFact, type TestFeedSigner } from './test-feed.ts';
 
 export function createTestControlPlane(options: {
   tenantId: string;
   deploymentId: string;
   publicKey: KeyObject;
+  feedSigner?: TestFeedSigner;
+  now?: () => number;
 }) {
-  const feed: FeedEntry[] = [];
+  const feed = createTestFeed({
+    tenantId: options.tenantId,
+    ...(options.feedSigner && { signer: options.feedSigner }),
+    ...(options.now && { now: options.now }),
+  });
   const records: LedgerRecord[] = [];
   const hashes = new Map<string, string>();
   const heartbeats: Heartbeat[] = [];
@@ -35,6 +41,7 @@ export function createTestControlPlane(options: {
   let away = false;
   let loseReceipts = 0;
   let batches = 0;
+  let snapshots = 0;
 
   function announce(): void {
     for (const wake of [...changed]) wake();
@@ -100,13 +107,24 @@ export function createTestControlPlane(options: {
       if (!bundle || bundle.digest === digest) await waitForChange(waitMs, signal);
       return bundle && bundle.digest !== digest ? bundle : null;
     },
-    readFeed: async ({ cursor, limit, waitMs, signal }): Promise<FeedPage> => {
+    readFeed: async ({ waitMs, signal, ...request }): Promise<FeedPage> => {
       reach();
-      const after = () => feed.filter((entry) => entry.seq > cursor).slice(0, limit);
-      if (after().length === 0) await waitForChange(waitMs, signal);
-      const entries = after();
-      const head = feed.at(-1)?.seq ?? 0;
-      return { entries, cursor: entries.at(-1)?.seq ?? cursor, head };
+      const page = feed.page(request);
+      if (page.entries.length > 0) return page;
+      await waitForChange(waitMs, signal);
+      return feed.page(request);
+    },
+    async *readSnapshot({ signal }) {
+      reach();
+      snapshots++;
+      const pages = feed.snapshot();
+      for (;;) {
+        const next = await pages.next();
+        reach();
+        signal.throwIfAborted();
+        if (next.done) return next.value;
+        yield next.value;
+      }
     },
     heartbeat: async (body) => {
       reach();
@@ -130,15 +148,19 @@ export function createTestControlPlane(options: {
     link,
     records,
     heartbeats,
+    feed,
     batches: () => batches,
+    snapshots: () => snapshots,
     /** Adds facts to the feed. @returns the seq of the last */
-    publish(...facts: { kind: string; key: string; value: unknown }[]): number {
-      for (const fact of facts) feed.push({ seq: feed.length + 1, ...fact });
+    publish(...facts: TestFact[]): number {
+      const seq = feed.publish(...facts);
       announce();
-      return feed.length;
+      return seq;
     },
+    announce,
     offer(next: BundleDownload): void {
       bundle = next;
+      feed.setBundle({ revision: next.revision, digest: next.digest });
       announce();
     },
     setAway(value: boolean): void {
