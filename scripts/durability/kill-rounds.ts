@@ -3,10 +3,9 @@
  * call that reached the server, has its decision record; every chain verifies; the control plane
  * ends up with each record once.
  */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { adminApi } from '../../tests/support/admin-api.ts';
-import { type ServiceProcess, startService } from '../../tests/support/service-process.ts';
+import type { AdminApi } from '../../tests/support/admin-api.ts';
+import { type KillSubject, standaloneSubject } from './kill-subject.ts';
 import { startMarkedBackend } from './marked-backend.ts';
 import { connectTo, makeMarkedCall, openSession, setUpMarkedCalls } from './marked-calls.ts';
 import { createLedgerReader } from './stored-ledger.ts';
@@ -28,25 +27,22 @@ export interface KillOptions {
   progress?: (round: number) => void;
 }
 
-export async function killRounds(options: KillOptions): Promise<KillReport> {
+export async function killRounds(
+  options: KillOptions,
+  start: () => Promise<KillSubject> = standaloneSubject,
+): Promise<KillReport> {
   const backend = await startMarkedBackend();
-  let service: ServiceProcess = await startService();
-  const settings = {
-    dataDir: service.dataDir,
-    adminPassword: service.adminPassword,
-    port: Number(new URL(service.url).port),
-  };
+  const subject = await start();
   const report: KillReport = { rounds: 0, acknowledged: 0, forwarded: 0, records: 0, problems: [] };
-  const ledger = createLedgerReader(join(service.dataDir, 'data-plane.db'));
+  const ledger = createLedgerReader(subject.ledgerFile);
   const expected = new Set<number>();
   let next = 0;
   try {
-    const admin = await adminApi(service.url, 'admin', service.adminPassword);
-    const authorization = await setUpMarkedCalls(admin, backend.port);
+    const authorization = await setUpMarkedCalls(await subject.admin(), backend.port);
     for (let round = 1; round <= options.rounds; round++) {
       const acknowledged: number[] = [];
-      const headers = await openSession(service.url, authorization);
-      const url = service.url;
+      const url = subject.gatewayUrl();
+      const headers = await openSessionSoon(url, authorization);
       let killed = false;
       const callers = Array.from({ length: options.callers }, async () => {
         const client = connectTo(url);
@@ -63,7 +59,7 @@ export async function killRounds(options: KillOptions): Promise<KillReport> {
       });
       await sleep(30 + options.random() * 400);
       killed = true;
-      await service.kill();
+      await subject.kill();
       await Promise.all(callers);
 
       const forwarded = backend.take();
@@ -78,23 +74,19 @@ export async function killRounds(options: KillOptions): Promise<KillReport> {
       report.forwarded += forwarded.length;
       report.records = records;
       options.progress?.(round);
-      service = await startService(settings);
+      await subject.restart();
     }
-    report.problems.push(...(await checkControlPlane(service, expected)));
+    report.problems.push(...(await checkControlPlane(await subject.admin(), expected)));
     return report;
   } finally {
-    await service.dispose();
+    await subject.dispose();
     await backend.close();
   }
 }
 
 /** Waits until the backlog has drained, then looks for each call once among the audit events. */
-async function checkControlPlane(
-  service: ServiceProcess,
-  expected: Set<number>,
-): Promise<string[]> {
+export async function checkControlPlane(admin: AdminApi, expected: Set<number>): Promise<string[]> {
   const problems: string[] = [];
-  const admin = await adminApi(service.url, 'admin', service.adminPassword);
   const deadline = Date.now() + 60_000;
   let times = new Map<string, number>();
   for (;;) {
@@ -119,9 +111,7 @@ async function checkControlPlane(
   return problems;
 }
 
-async function countTargets(
-  admin: Awaited<ReturnType<typeof adminApi>>,
-): Promise<Map<string, number>> {
+async function countTargets(admin: AdminApi): Promise<Map<string, number>> {
   const times = new Map<string, number>();
   for (let offset = 0; ; offset += 1000) {
     const { events } = await admin.get<{ events: { target: string | null }[] }>(
@@ -131,6 +121,19 @@ async function countTargets(
       if (event.target) times.set(event.target, (times.get(event.target) ?? 0) + 1);
     }
     if (events.length < 1000) return times;
+  }
+}
+
+/** A data plane hears of a new agent and server within moments, not before it is asked. */
+export async function openSessionSoon(url: string, authorization: string) {
+  const deadline = Date.now() + 15_000;
+  for (;;) {
+    try {
+      return await openSession(url, authorization);
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(100);
+    }
   }
 }
 
