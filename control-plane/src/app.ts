@@ -33,10 +33,15 @@ import { createBundleObserver } from './bundles/bundle-observer.ts';
 import { bundleRoutes } from './bundles/bundle-routes.ts';
 import { createBundleSource } from './bundles/bundle-source.ts';
 import type { ControlPlaneConfig } from './config.ts';
+import { auditBatchRoutes } from './data-planes/audit-batch-routes.ts';
 import { dataPlaneRoutes } from './data-planes/data-plane-routes.ts';
 import { createDataPlaneService } from './data-planes/data-plane-service.ts';
 import { createDataPlaneTokenService } from './data-planes/data-plane-token-service.ts';
 import { createLocalLink } from './data-planes/local-link.ts';
+import { registrationRoutes } from './data-planes/registration-routes.ts';
+import { createRegistrationService } from './data-planes/registration-service.ts';
+import { createSilenceWatch } from './data-planes/silence-watch.ts';
+import { createTokenPurge } from './data-planes/token-purge.ts';
 import { createFeedReader } from './feed/feed-reader.ts';
 import { appendTokenKeys, publishTokenKeysToAll } from './feed/token-keys.ts';
 import { createIngestService } from './ingest/ingest-service.ts';
@@ -44,16 +49,20 @@ import { killSwitchRoutes } from './kill-switch/kill-switch-routes.ts';
 import { createKillSwitchService } from './kill-switch/kill-switch-service.ts';
 import { mcpServerRoutes } from './mcp-servers/mcp-server-routes.ts';
 import { createMcpServerService } from './mcp-servers/mcp-server-service.ts';
-import { createChangeBus } from './platform/change-bus.ts';
 import type { Connections } from './platform/database.ts';
 import { prepareApi } from './platform/http/api.ts';
 import { createGuards } from './platform/http/guards.ts';
 import type { RouteEntry } from './platform/http/route-table.ts';
-import { type ReadinessCheck, systemRoutes } from './platform/http/system-routes.ts';
+import {
+  type HealthDetails,
+  type ReadinessCheck,
+  systemRoutes,
+} from './platform/http/system-routes.ts';
 import { createServiceKeys, createTokenKey } from './platform/keys.ts';
 import { createLeaderWork } from './platform/leader.ts';
 import { createLookups } from './platform/lookups.ts';
 import { createMasterKey } from './platform/master-key.ts';
+import { createReplicaChanges } from './platform/replica-changes.ts';
 import { createTenantDatabase } from './platform/tenant-scope.ts';
 import { insertBaselinePack } from './policies/baseline-pack.ts';
 import { policyRoutes } from './policies/policy-routes.ts';
@@ -64,6 +73,7 @@ import { tenantRoutes } from './tenants/tenant-routes.ts';
 import { createTenantService } from './tenants/tenant-service.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+const BUNDLES_EVERY_MS = 5 * 60 * 1000;
 
 /** Partitions of the ledger that exist before they are needed. */
 const MONTHS_AHEAD = 2;
@@ -83,6 +93,8 @@ export interface ControlPlaneDeps {
   /** Standalone: what the data plane adds to /metrics and /ready. */
   metrics?: Registry[];
   readiness?: ReadinessCheck[];
+  /** Standalone: what the data plane adds to /health. */
+  health?: HealthDetails;
 }
 
 export type ControlPlane = Awaited<ReturnType<typeof buildControlPlane>>;
@@ -96,13 +108,18 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
 
   // Platform
   const version = readVersion();
-  const changes = createChangeBus((error) => log.error({ err: error }, 'a listener failed'));
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const changes = createReplicaChanges({
+    connections,
+    onListenerError: (error) => log.error({ err: error }, 'a listener failed'),
+    log,
+    registry: metrics,
+  });
   const db = createTenantDatabase({ connections, changes, now });
   const lookups = createLookups(connections);
   const masterKey = createMasterKey(deps.masterKey);
   const serviceKeys = createServiceKeys({ db, masterKey });
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
   // Periodic work that one of the replicas does.
   const leaderWork = createLeaderWork({ connections, log, registry: metrics });
 
@@ -150,12 +167,22 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     observer: createBundleObserver({ db, registry: metrics, log, now }),
   });
   const bundleSource = createBundleSource({ db, changes });
-  const feedReader = createFeedReader({ db, changes });
+  const feedReader = createFeedReader({
+    db,
+    changes,
+    signer: serviceKeys.feedSigningKey,
+    now,
+  });
   const tokenKeys = { issuer: publicUrl, keys: [tokenKey.publicJwk] };
 
   // What comes up from them
   const breaks = createChainBreakRecorder({ db, now });
-  const ingest = createIngestService({ ingestPool: connections.ingestPool, changes, breaks });
+  const ingest = createIngestService({
+    ingestPool: connections.ingestPool,
+    changes,
+    breaks,
+    markForked: (tenantId, deploymentId) => dataPlanes.markForked(tenantId, deploymentId),
+  });
 
   // Features
   const agents = createAgentService({ db, applied, now });
@@ -173,10 +200,12 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
   const dataPlanes = createDataPlaneService({
     db,
     bundleKeys: serviceKeys.bundleVerificationKeys,
+    feedKeys: serviceKeys.feedVerificationKeys,
     sealCredentialsFor: mcpServers.sealCredentialsFor,
     now,
   });
-  const dataPlaneTokens = createDataPlaneTokenService({ db, now });
+  const dataPlaneTokens = createDataPlaneTokenService({ db, changes, now });
+  const registrations = createRegistrationService({ db, dataPlanes, now });
   const audit = createAuditService({ db, now });
   const verifier = createChainVerifier({ db, breaks, now });
   const auditStream = createAuditStream({
@@ -223,7 +252,12 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
   const plugin: FastifyPluginAsync = async (app) => {
     const table = await prepareApi(app, { guards, version });
     await app.register(
-      systemRoutes({ version, readiness, metrics: [metrics, ...(deps.metrics ?? [])] }),
+      systemRoutes({
+        version,
+        readiness,
+        health: deps.health,
+        metrics: [metrics, ...(deps.metrics ?? [])],
+      }),
     );
     await app.register(authRoutes({ adminLogin, agentTokens, tokenKeys: [tokenKey.publicJwk] }));
     await app.register(tenantRoutes(tenants));
@@ -233,6 +267,8 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     await app.register(policyRoutes(policies));
     await app.register(mcpServerRoutes(mcpServers));
     await app.register(dataPlaneRoutes({ dataPlanes, tokens: dataPlaneTokens }));
+    await app.register(registrationRoutes(registrations));
+    await app.register(auditBatchRoutes({ ingest, registry: metrics }));
     await app.register(bundleRoutes({ bundles: bundleSource, recheck: guards['data-plane'] }));
     await app.register(
       auditRoutes({
@@ -256,8 +292,13 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     await connections.pool.query('SELECT ensure_ledger_partitions($1)', [MONTHS_AHEAD]);
   };
   leaderWork.add({ name: 'ledger_partitions', everyMs: DAY_MS, run: makePartitions });
+  // What is missing (a replica that died between a change and its bundle, a newer compiler): data
+  // planes go on with what they have meanwhile.
+  leaderWork.add({ name: 'bundles', everyMs: BUNDLES_EVERY_MS, run: bundles.buildAll });
+  leaderWork.add(createSilenceWatch({ db, now }));
+  leaderWork.add(createTokenPurge({ db, now }));
+  if (webhook) leaderWork.add({ name: 'alert_webhook', everyMs: 1_000, run: webhook.run });
 
-  let startingBuilds: Promise<void> | undefined;
   return {
     plugin,
     /** Every route with its guard, once the server is ready. */
@@ -292,24 +333,19 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     start: async () => {
       await makePartitions();
       await serviceKeys.bundleSigningKey();
+      await serviceKeys.feedSigningKey();
       await tenants.ensureDefaultTenant(deps.adminPassword);
       await publishTokenKeysToAll(db, tokenKeys);
-      // What is missing (a crash between a change and its bundle, a newer compiler): data planes go
-      // on with what they have meanwhile.
-      startingBuilds = bundles.buildAll().catch((error) => {
-        log.error({ err: error }, 'the bundles could not be brought up to date');
-      });
+      await changes.start();
       leaderWork.start();
-      webhook?.start();
     },
 
     /** Ends the periodic work; the connections are their maker's to close. */
     stop: async () => {
       await leaderWork.stop();
-      await webhook?.stop();
       await bundles.close();
-      await startingBuilds;
       await compiler.close();
+      await changes.stop();
     },
   };
 }

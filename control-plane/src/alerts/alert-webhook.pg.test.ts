@@ -171,10 +171,12 @@ describe('the alert webhook', () => {
         now: () => new Date(),
       }),
     );
-    for (const replica of replicas) replica.start();
+    const end = new AbortController();
+    const runs = replicas.map((replica) => replica.run(end.signal));
     await until(() => received.length >= 45);
     await sleep(300);
-    await Promise.all(replicas.map((replica) => replica.stop()));
+    end.abort();
+    await Promise.all(runs);
     expect(new Set(received.map(({ headers }) => headers['x-service-delivery'])).size).toBe(45);
     expect(received).toHaveLength(45);
   });

@@ -4,6 +4,7 @@
  * id to tell repetitions by. Proven by alert-webhook.pg.test.ts.
  */
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { Severity } from '@governance/shared/ledger-record';
 import type { Secret } from '@governance/shared/settings';
 import type { Logger } from 'pino';
@@ -25,25 +26,23 @@ export interface AlertWebhookDeps {
 }
 
 export interface AlertWebhook {
-  start(): void;
-  /** Ends after the deliveries under way. */
-  stop(): Promise<void>;
+  /**
+   * Delivers until the signal aborts, and ends after the deliveries under way. One replica is to run
+   * it; where two do, each alert is taken by one of them.
+   */
+  run(signal: AbortSignal): Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
 const RETRY_EVERY_MS = 5_000;
-/** What another replica left undone is found by looking at every tenant. */
-const LOOK_EVERYWHERE_MS = 10 * 60_000;
+/** What nobody was told of (a replica that died between a commit and its word) is found by looking. */
+const LOOK_EVERYWHERE_MS = 2 * 60_000;
 
 export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
   const { db, log } = deps;
   const severities = severitiesFrom(deps.minSeverity);
   /** Tenants that may have something to deliver. */
   const due = new Set<string>();
-  let schedules: Schedule[] = [];
-  let unsubscribe = () => {};
-  let wake = () => {};
-
   async function deliverDue(): Promise<void> {
     for (const tenantId of [...due]) {
       due.delete(tenantId);
@@ -104,7 +103,7 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
     }
   }
 
-  async function lookEverywhere(): Promise<void> {
+  async function lookEverywhere(wake: () => void): Promise<void> {
     const tenants = await db.inPlatform(SYSTEM_ACTOR, (tx) =>
       tx.db.tenant.findMany({ select: { id: true } }),
     );
@@ -113,23 +112,26 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
   }
 
   return {
-    start: () => {
+    run: async (signal) => {
       const onError = (error: unknown) => log.error({ err: error }, 'alerts could not be posted');
       const deliveries = createTurns(deliverDue, onError);
-      wake = deliveries.request;
-      unsubscribe = deps.changes.subscribe(({ tenantId, position }) => {
-        // An alert, as everything that is said of it, is a record.
-        if (position === undefined) return;
-        due.add(tenantId);
-        wake();
-      });
-      schedules = [
-        repeat(LOOK_EVERYWHERE_MS, lookEverywhere, onError),
+      const wake = deliveries.request;
+      const look = () => lookEverywhere(wake);
+      const unsubscribe = deps.changes.subscribe(
+        ({ tenantId, position }) => {
+          // An alert, as everything that is said of it, is a record.
+          if (position === undefined) return;
+          due.add(tenantId);
+          wake();
+        },
+        () => void look().catch(onError),
+      );
+      const schedules: Schedule[] = [
+        repeat(LOOK_EVERYWHERE_MS, look, onError),
         repeat(deps.retryEveryMs ?? RETRY_EVERY_MS, async () => wake(), onError),
         deliveries,
       ];
-    },
-    stop: async () => {
+      if (!signal.aborted) await once(signal, 'abort');
       unsubscribe();
       await Promise.all(schedules.map((schedule) => schedule.stop()));
     },

@@ -79,7 +79,7 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
       const stream: OpenStream = { tenantId, wake: bell.ring, drop, done };
       const unsubscribe = deps.changes.subscribe((change) => {
         if (change.tenantId === tenantId && change.position !== undefined) bell.ring();
-      });
+      }, bell.ring);
       const close = () => {
         unsubscribe();
         streams.delete(stream);

@@ -62,8 +62,8 @@ export interface BundleBuilder {
    *   good bundle stays in force, and the build is tried again by itself
    */
   requestBuild(tenantId: string): Promise<BuiltBundle>;
-  /** Builds what is missing or outdated, for every tenant, one after the other. Run it at start. */
-  buildAll(): Promise<void>;
+  /** Builds what is missing or outdated, for every tenant, one after the other, until the signal. */
+  buildAll(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -183,11 +183,12 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   const queue = createBuildQueue({ build, debounceMs: deps.debounceMs ?? 20, concurrency: 2 });
   return {
     requestBuild: queue.request,
-    buildAll: async () => {
+    buildAll: async (signal) => {
       const tenants = await db.inPlatform(SYSTEM_ACTOR, (tx) =>
         tx.db.tenant.findMany({ select: { id: true }, orderBy: { createdAt: 'asc' } }),
       );
       for (const { id } of tenants) {
+        if (signal?.aborted) return;
         // Told by the observer and tried again; one tenant's failure is not the others'.
         await queue.request(id).catch(() => undefined);
       }

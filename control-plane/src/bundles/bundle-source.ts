@@ -1,6 +1,7 @@
 /**
  * The newest bundle of each tenant, from memory: a change costs one read of the database whatever
- * the number of data planes that wait for it, and a poll costs none.
+ * the number of data planes that wait for it, and a poll costs none (but a look, every ten seconds,
+ * whether the bundle in memory is still the newest).
  */
 import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channels';
 import { LRUCache } from 'lru-cache';
@@ -32,16 +33,24 @@ export interface BundleSourceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   changes: Pick<ChangeBus, 'subscribe'>;
   maxListeners?: number;
+  /** How long a bundle is given from memory without a look whether it is still the newest one. */
+  recheckAfterMs?: number;
 }
+
+/** A replica that dies between a commit and its word to the others tells nobody of a change. */
+const RECHECK_AFTER_MS = 10_000;
 
 interface Cached {
   /** The tenant's version when the read began. */
   version: number;
+  /** When that was, by performance.now(). */
+  readAt: number;
   download: BundleDownload;
 }
 
 export function createBundleSource(deps: BundleSourceDeps): BundleSource {
   const { db, changes, maxListeners = BUNDLE_SOURCE_LIMITS.listeners } = deps;
+  const { recheckAfterMs = RECHECK_AFTER_MS } = deps;
   const cache = new LRUCache<string, Cached>({
     maxSize: BUNDLE_SOURCE_LIMITS.cachedBytes,
     sizeCalculation: ({ download }) => download.bytes.length + 1_024,
@@ -52,11 +61,14 @@ export function createBundleSource(deps: BundleSourceDeps): BundleSource {
 
   const findCurrent = async (tenantId: string): Promise<BundleDownload | undefined> => {
     const cached = cache.get(tenantId);
-    if (cached?.version === reads.version(tenantId)) return cached.download;
+    if (cached?.version === reads.version(tenantId)) {
+      if (performance.now() - cached.readAt < recheckAfterMs) return cached.download;
+    }
     return reads.read(tenantId, 'current', async () => {
       const version = reads.version(tenantId);
+      const readAt = performance.now();
       const download = await read(tenantId, cached?.download);
-      if (download) cache.set(tenantId, { version, download });
+      if (download) cache.set(tenantId, { version, readAt, download });
       return download;
     });
   };
@@ -74,11 +86,13 @@ export function createBundleSource(deps: BundleSourceDeps): BundleSource {
     pullBundle: async ({ tenantId, digest, waitMs, signal }) => {
       const listener = listeners.listen(tenantId, { waitMs, signal });
       try {
-        do {
+        // Looks once more when the time is up: of a change nobody may have been told.
+        for (let isLast = waitMs <= 0; ; ) {
           const download = await findCurrent(tenantId);
           if (download && download.digest !== digest) return download;
-        } while (await listener.next());
-        return null;
+          if (isLast || signal?.aborted) return null;
+          isLast = !(await listener.next());
+        }
       } finally {
         listener.end();
       }

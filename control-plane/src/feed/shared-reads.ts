@@ -6,7 +6,7 @@ import type { ChangeBus } from '../platform/change-bus.ts';
 
 export interface SharedReads<T> {
   read(tenantId: string, key: string, read: () => Promise<T>): Promise<T>;
-  /** How often the tenant changed while this process listened: the same number, the same state. */
+  /** How often the tenant changed, as far as this process heard: another number, another state. */
   version(tenantId: string): number;
   close(): void;
 }
@@ -14,11 +14,18 @@ export interface SharedReads<T> {
 export function createSharedReads<T>(changes: Pick<ChangeBus, 'subscribe'>): SharedReads<T> {
   const running = new Map<string, Map<string, Promise<T>>>();
   const versions = new Map<string, number>();
-  const unsubscribe = changes.subscribe(({ tenantId, feedSeq }) => {
-    if (feedSeq === undefined) return;
-    running.delete(tenantId);
-    versions.set(tenantId, (versions.get(tenantId) ?? 0) + 1);
-  });
+  let missed = 0;
+  const unsubscribe = changes.subscribe(
+    ({ tenantId, feedSeq }) => {
+      if (feedSeq === undefined) return;
+      running.delete(tenantId);
+      versions.set(tenantId, (versions.get(tenantId) ?? 0) + 1);
+    },
+    () => {
+      running.clear();
+      missed++;
+    },
+  );
   return {
     read: (tenantId, key, read) => {
       const reads = running.get(tenantId) ?? new Map<string, Promise<T>>();
@@ -32,7 +39,8 @@ export function createSharedReads<T>(changes: Pick<ChangeBus, 'subscribe'>): Sha
       reads.set(key, reading);
       return reading;
     },
-    version: (tenantId) => versions.get(tenantId) ?? 0,
+    // Both only rise, so no sum comes twice.
+    version: (tenantId) => (versions.get(tenantId) ?? 0) + missed,
     close: unsubscribe,
   };
 }

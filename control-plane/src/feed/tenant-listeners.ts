@@ -42,10 +42,15 @@ export function createTenantListeners(
   const tenants = new Map<string, Set<Listener>>();
   let count = 0;
   let closed = false;
-  const unsubscribe = changes.subscribe(({ tenantId, feedSeq }) => {
-    if (feedSeq === undefined) return;
-    for (const listener of tenants.get(tenantId) ?? []) listener.heard();
-  });
+  const unsubscribe = changes.subscribe(
+    ({ tenantId, feedSeq }) => {
+      if (feedSeq === undefined) return;
+      for (const listener of tenants.get(tenantId) ?? []) listener.heard();
+    },
+    () => {
+      for (const listeners of tenants.values()) for (const listener of listeners) listener.heard();
+    },
+  );
 
   function add(tenantId: string, listener: Listener): () => void {
     const listeners = tenants.get(tenantId) ?? new Set();

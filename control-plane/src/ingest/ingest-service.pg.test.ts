@@ -59,7 +59,7 @@ describe('ingestBatch', () => {
     plane.append(decision);
     plane.append(anOutcome(decision.id));
     const heard: unknown[] = [];
-    const end = changes.subscribe((change) => heard.push(change));
+    const end = changes.subscribe((change) => heard.push(change), expect.unreachable);
     const receipt = await send(plane, plane.batch(0));
     end();
     expect(receipt).toEqual({

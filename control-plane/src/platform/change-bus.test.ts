@@ -5,15 +5,20 @@ it('tells every listener, also after one of them failed', () => {
   const errors: unknown[] = [];
   const bus = createChangeBus((error) => errors.push(error));
   const heard: string[] = [];
-  bus.subscribe(() => {
+  const fail = () => {
     throw new Error('mine');
-  });
-  const end = bus.subscribe(({ tenantId }) => heard.push(tenantId));
+  };
+  bus.subscribe(fail, fail);
+  const end = bus.subscribe(
+    ({ tenantId }) => heard.push(tenantId),
+    () => heard.push('anything'),
+  );
   bus.publish({ tenantId: 'a' });
+  bus.announceMissed();
   end();
   bus.publish({ tenantId: 'b' });
-  expect(heard).toEqual(['a']);
-  expect(errors).toHaveLength(2);
+  expect(heard).toEqual(['a', 'anything']);
+  expect(errors).toHaveLength(3);
 });
 
 it('waits for a change of the tenant that is asked for, as long as is asked', async () => {
@@ -27,6 +32,10 @@ it('waits for a change of the tenant that is asked for, as long as is asked', as
   bus.publish({ tenantId: 'a', feedSeq: 2 });
   expect(await next).toEqual({ tenantId: 'a', feedSeq: 2 });
   expect(await nextChange(bus, 'a', { timeoutMs: 1 })).toBeUndefined();
+
+  const missed = nextChange(bus, 'a', { timeoutMs: 10_000, accepts: () => false });
+  bus.announceMissed();
+  expect(await missed).toEqual({ tenantId: 'a' });
 
   const abort = new AbortController();
   const given = nextChange(bus, 'a', { timeoutMs: 10_000, signal: abort.signal });

@@ -8,29 +8,48 @@ export interface TenantChange {
   feedSeq?: number;
   /** The newest position in ledger_records, when the transaction wrote there. */
   position?: number;
+  /** Tokens of data planes were revoked: polls that are held with one have to be answered. */
+  tokensRevoked?: true;
 }
 
 export interface ChangeBus {
   publish(change: TenantChange): void;
-  /** @returns a function that ends the subscription */
-  subscribe(listener: (change: TenantChange) => void): () => void;
+  /**
+   * @param onChange told of each change, here or on another replica
+   * @param onMissed told when changes of any tenant may have been missed (the connection to the
+   *   other replicas was lost for a while): what is remembered may be old
+   * @returns a function that ends the subscription
+   */
+  subscribe(onChange: (change: TenantChange) => void, onMissed: () => void): () => void;
 }
 
-/** A bus within one process; replicas will hear each other by LISTEN/NOTIFY behind the same interface. */
-export function createChangeBus(onListenerError: (error: unknown) => void): ChangeBus {
-  const listeners = new Set<(change: TenantChange) => void>();
-  return {
-    publish: (change) => {
-      for (const listener of [...listeners]) {
-        try {
-          listener(change);
-        } catch (error) {
-          // The change is committed: one listener's failure is not the publisher's, nor the others'.
-          onListenerError(error);
-        }
+/** A bus within one process; replica-changes.ts joins it to those of other replicas. */
+export interface LocalChangeBus extends ChangeBus {
+  /** Tells every listener that it may have missed something. */
+  announceMissed(): void;
+}
+
+export function createChangeBus(onListenerError: (error: unknown) => void): LocalChangeBus {
+  interface Listener {
+    onChange(change: TenantChange): void;
+    onMissed(): void;
+  }
+  const listeners = new Set<Listener>();
+  const tell = (say: (listener: Listener) => void) => {
+    for (const listener of [...listeners]) {
+      try {
+        say(listener);
+      } catch (error) {
+        // The change is committed: one listener's failure is not the publisher's, nor the others'.
+        onListenerError(error);
       }
-    },
-    subscribe: (listener) => {
+    }
+  };
+  return {
+    publish: (change) => tell((listener) => listener.onChange(change)),
+    announceMissed: () => tell((listener) => listener.onMissed()),
+    subscribe: (onChange, onMissed) => {
+      const listener = { onChange, onMissed };
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -43,7 +62,8 @@ export function createChangeBus(onListenerError: (error: unknown) => void): Chan
  * Subscribe before you read, or a change between the read and the wait is missed:
  * `const next = nextChange(…); read(); await next`.
  *
- * @returns the change, or undefined after `timeoutMs` or when the signal aborts
+ * @returns the change (without numbers, where changes may have been missed), or undefined after
+ *   `timeoutMs` or when the signal aborts
  */
 export function nextChange(
   bus: ChangeBus,
@@ -64,9 +84,12 @@ export function nextChange(
       resolve(change);
     };
     const onAbort = () => end();
-    const unsubscribe = bus.subscribe((change) => {
-      if (change.tenantId === tenantId && accepts(change)) end(change);
-    });
+    const unsubscribe = bus.subscribe(
+      (change) => {
+        if (change.tenantId === tenantId && accepts(change)) end(change);
+      },
+      () => end({ tenantId }),
+    );
     const timer = setTimeout(end, timeoutMs);
     signal?.addEventListener('abort', onAbort);
   });

@@ -48,7 +48,8 @@ export interface LeaderWorkDeps {
 const LOCK = 'governance.leader';
 const TRY_EVERY_MS = 1_000;
 const RETRY = { firstMs: 1_000, longestMs: 60_000 };
-const STOP_WITHIN_MS = 5_000;
+/** Longer than what a task waits for: a receiver of alerts has ten seconds. */
+const STOP_WITHIN_MS = 12_000;
 
 interface KnownTask extends LeaderTask {
   /** Ends when its last run has, be it of an earlier term. */

@@ -68,7 +68,7 @@ describe('inTenant', () => {
   it('leaves nothing behind when the work throws', async () => {
     const scope = await aTenant(test);
     const changes: TenantChange[] = [];
-    const end = test.changes.subscribe((change) => changes.push(change));
+    const end = test.changes.subscribe((change) => changes.push(change), expect.unreachable);
     await expect(
       db.inTenant(scope, async (tx) => {
         await tx.db.role.create({ data: { tenantId: scope.tenantId, id: ID, name: 'reader' } });
@@ -101,7 +101,7 @@ describe('inTenant', () => {
     const seen: number[] = [];
     const end = test.changes.subscribe(({ tenantId, feedSeq }) => {
       if (tenantId === scope.tenantId && feedSeq) seen.push(feedSeq);
-    });
+    }, expect.unreachable);
     await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         db.inTenant(scope, async (tx) => {

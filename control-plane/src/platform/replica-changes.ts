@@ -1,0 +1,258 @@
+/**
+ * Joins the change buses of all replicas by LISTEN and NOTIFY of the database they share.
+ *
+ * What is published here is heard here at once and, gathered for a moment, told to the others, after
+ * the commit and never from its transaction: NOTIFY takes a lock of the whole server until the
+ * transaction that notifies has committed, and ingest commits all the time. A process that dies
+ * between its commit and its word tells nobody; so whoever remembers something looks again by
+ * itself (long polls when their time is up, the bundle source every ten seconds, audit streams at
+ * each keep-alive). While the session is away changes wait here; when it is back, every listener of
+ * this process is told that it may have missed something. Proven by replica-changes.pg.test.ts.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { z } from 'zod';
+import { type ChangeBus, createChangeBus, type TenantChange } from './change-bus.ts';
+import type { Connections } from './database.ts';
+import { type StandingSession, startStandingSession } from './standing-session.ts';
+
+export interface ReplicaChanges extends ChangeBus {
+  /** Begins to listen; resolves when it does, or when the first try failed (it goes on trying). */
+  start(): Promise<void>;
+  /** Tells what waits, if the database is there, and ends. */
+  stop(): Promise<void>;
+}
+
+export interface ReplicaChangesDeps {
+  connections: Pick<Connections, 'openSession'>;
+  onListenerError: (error: unknown) => void;
+  log: Pick<Logger, 'warn'>;
+  registry: Registry;
+  /** The least time between two notifications. */
+  gatherMs?: number;
+}
+
+const CHANNEL = 'governance_changes';
+const GATHER_MS = 50;
+/** After a refusal (the server's queue of notifications is full). */
+const RETRY_MS = 1_000;
+/** A payload holds less than 8,000 bytes; a change is at most 110. */
+const CHANGES_A_PAYLOAD = 50;
+/** Beyond it, what waits is not told one by one: the others look at everything. */
+const MAX_WAITING = 10_000;
+
+const Message = z.object({
+  /** The process that tells: it hears itself too. */
+  from: z.string(),
+  /** [tenant, feed_seq, position]; `null`: any tenant may have changed. */
+  changes: z
+    .array(z.tuple([z.string(), z.int().nullable(), z.int().nullable()]))
+    .max(CHANGES_A_PAYLOAD)
+    .nullable(),
+});
+
+export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
+  const { connections, log, gatherMs = GATHER_MS } = deps;
+  const metrics = createMetrics(deps.registry);
+  const local = createChangeBus(deps.onListenerError);
+  const own = randomUUID();
+  const outbox = createOutbox();
+  let standing: StandingSession | undefined;
+  let session: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let sending: Promise<void> | undefined;
+  let notBefore = 0;
+
+  function schedule(): void {
+    if (!session || timer || sending || outbox.isEmpty()) return;
+    timer = setTimeout(
+      () => {
+        timer = undefined;
+        send();
+      },
+      Math.max(0, notBefore - performance.now()),
+    );
+  }
+
+  function send(): void {
+    if (!session || sending) return;
+    const taken = outbox.take();
+    const payloads = toPayloads(own, taken);
+    notBefore = performance.now() + gatherMs;
+    sending = session
+      .query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
+        CHANNEL,
+        payloads,
+      ])
+      .then(
+        () => void metrics.changes.inc({ direction: 'sent' }, taken?.length ?? 1),
+        (error: unknown) => {
+          outbox.putBack(taken);
+          notBefore = performance.now() + RETRY_MS;
+          log.warn({ err: error }, 'the other replicas could not be told of a change: it waits');
+        },
+      )
+      .finally(() => {
+        sending = undefined;
+        schedule();
+      });
+  }
+
+  function hear({ channel, payload }: pg.Notification): void {
+    if (channel !== CHANNEL) return;
+    const message = parse(payload);
+    // Not from a replica: looking costs little, and believing it is not needed.
+    if (message?.from === own) return;
+    metrics.changes.inc({ direction: 'heard' }, message?.changes?.length ?? 1);
+    if (!message?.changes) local.announceMissed();
+    for (const [tenantId, feedSeq, position] of message?.changes ?? []) {
+      local.publish({
+        tenantId,
+        ...(feedSeq === null ? {} : { feedSeq }),
+        ...(position === null ? {} : { position }),
+      });
+    }
+  }
+
+  async function listen(client: pg.Client, signal: AbortSignal): Promise<void> {
+    client.on('notification', hear);
+    await client.query(`LISTEN ${CHANNEL}`);
+    session = client;
+    metrics.up.set(1);
+    metrics.sessions.inc();
+    notBefore = 0;
+    // From here on everything is heard; what came before has to be looked for.
+    local.announceMissed();
+    schedule();
+    try {
+      if (!signal.aborted) await once(signal, 'abort');
+      await sending;
+      clearTimeout(timer);
+      timer = undefined;
+      // At a stop the session is still good: the last word.
+      if (!outbox.isEmpty()) send();
+      await sending;
+    } finally {
+      session = undefined;
+      clearTimeout(timer);
+      timer = undefined;
+      metrics.up.set(0);
+    }
+  }
+
+  return {
+    publish: (change) => {
+      local.publish(change);
+      // Before `start` and after `stop` there is nobody to tell it by; what is bounded may wait.
+      outbox.add(change);
+      schedule();
+    },
+    subscribe: local.subscribe,
+    start: () =>
+      new Promise((resolve) => {
+        standing ??= startStandingSession({
+          open: () => connections.openSession('governance_changes'),
+          use: async (client, signal) => {
+            const listening = listen(client, signal);
+            // LISTEN is the first that the session is asked.
+            await Promise.race([client.query('SELECT 1'), listening]);
+            resolve();
+            await listening;
+          },
+          onLost: (error) => {
+            log.warn(
+              { err: error },
+              'the changes of other replicas are not heard: connecting again',
+            );
+            resolve();
+          },
+        });
+      }),
+    stop: async () => {
+      await standing?.stop();
+    },
+  };
+}
+
+function parse(payload: string | undefined): z.infer<typeof Message> | undefined {
+  try {
+    return Message.parse(JSON.parse(payload ?? ''));
+  } catch {
+    return undefined;
+  }
+}
+
+function toPayloads(from: string, changes: TenantChange[] | null): string[] {
+  if (changes === null) return [JSON.stringify({ from, changes })];
+  const payloads: string[] = [];
+  for (let i = 0; i < changes.length; i += CHANGES_A_PAYLOAD) {
+    const some = changes
+      .slice(i, i + CHANGES_A_PAYLOAD)
+      .map((change) => [change.tenantId, change.feedSeq ?? null, change.position ?? null]);
+    payloads.push(JSON.stringify({ from, changes: some }));
+  }
+  return payloads;
+}
+
+/** What is to be told: the newest numbers of each tenant. */
+function createOutbox() {
+  let waiting = new Map<string, TenantChange>();
+  let isEverything = false;
+
+  function add(change: TenantChange): void {
+    if (isEverything) return;
+    const known = waiting.get(change.tenantId);
+    const merged: TenantChange = { tenantId: change.tenantId };
+    for (const name of ['feedSeq', 'position'] as const) {
+      const newest = Math.max(known?.[name] ?? -1, change[name] ?? -1);
+      if (newest >= 0) merged[name] = newest;
+    }
+    waiting.set(change.tenantId, merged);
+    if (waiting.size > MAX_WAITING) addEverything();
+  }
+  function addEverything(): void {
+    isEverything = true;
+    waiting.clear();
+  }
+
+  return {
+    add,
+    isEmpty: () => waiting.size === 0 && !isEverything,
+    /** @returns null for everything */
+    take: (): TenantChange[] | null => {
+      const taken = isEverything ? null : [...waiting.values()];
+      waiting = new Map();
+      isEverything = false;
+      return taken;
+    },
+    putBack: (changes: TenantChange[] | null): void => {
+      if (changes === null) addEverything();
+      else changes.forEach(add);
+    },
+  };
+}
+
+function createMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    up: new Gauge({
+      name: 'governance_replica_listener_up',
+      help: '1 while changes made by other replicas are heard',
+      registers,
+    }),
+    sessions: new Counter({
+      name: 'governance_replica_listener_sessions_total',
+      help: 'Sessions opened to hear other replicas: one, and one more for each that was lost',
+      registers,
+    }),
+    changes: new Counter({
+      name: 'governance_replica_changes_total',
+      help: 'Changes told to other replicas, and heard from them',
+      labelNames: ['direction'],
+      registers,
+    }),
+  };
+}
