@@ -10,6 +10,7 @@ import { systemScope } from '@governance/control-plane/platform/tenant-scope';
 import { createEnforcementPlane } from '@governance/data-plane/app';
 import { DATA_PLANE_SETTINGS, readGatewayConfig } from '@governance/data-plane/config';
 import { createCoreMetrics } from '@governance/data-plane/core-metrics';
+import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address';
 import { createDataPlaneCore } from '@governance/data-plane/tenant-runtime';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -94,6 +95,11 @@ export async function startStandalone(
     onTenantCreated: serveTenant,
     metrics: [registry],
     readiness: [{ name: 'data plane', check: checkDataPlane }],
+    health: async () => {
+      const tenants = plane.core?.status().tenants ?? [];
+      const health = await enforcement.policyEngine(tenants.map(({ tenant_id: id }) => id));
+      return { policy_engine: health.healthy ? health.engine : `${health.engine}: unhealthy` };
+    },
   });
 
   // With an embedded database it is there already, and open to the database's own user.
@@ -106,6 +112,7 @@ export async function startStandalone(
     log,
     shipDelayMs: STANDALONE_SHIP_DELAY_MS,
     ledgerLimitBytes: gatewayConfig.ledgerLimitBytes,
+    findTenantProblem: (tenants) => findTenantProblem(gatewayConfig.opa?.address, tenants),
     callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
     observer: coreMetrics.observer,
     onFatal: (error) => {
@@ -157,6 +164,8 @@ export async function startStandalone(
     if (without.length > 0) {
       throw new AppError('UNAVAILABLE', `${without.length} tenants have no active rules`);
     }
+    const engine = await enforcement.policyEngine(tenants.map(({ tenant_id: id }) => id));
+    if (engine.denies) throw new AppError('UNAVAILABLE', engine.message);
   }
 
   const app = createHttpServer({ log, corsOrigins: config.corsOrigins });
@@ -176,7 +185,10 @@ export async function startStandalone(
 
   try {
     await controlPlane.start();
-    for (const tenantId of await controlPlane.tenants.listIds()) {
+    const tenantIds = await controlPlane.tenants.listIds();
+    const problem = findTenantProblem(gatewayConfig.opa?.address, tenantIds.length);
+    if (problem) throw new ConfigurationError([{ name: 'SERVICE_OPA_URL', message: problem }]);
+    for (const tenantId of tenantIds) {
       // A tenant that this start made is served already.
       if (!core.findDeploymentId(tenantId)) await serveTenant(tenantId);
     }

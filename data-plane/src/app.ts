@@ -30,6 +30,8 @@ import { gatewayRoutes } from './gateway/routes.ts';
 import { findServer } from './gateway/servers.ts';
 import { createToolService } from './gateway/tool-service.ts';
 import { createGatewayMetrics } from './metrics.ts';
+import { createOpaServers } from './opa-server/opa-servers.ts';
+import { createAlerts } from './sync/raise-alert.ts';
 import { createAddressPolicy } from './upstream/address-policy.ts';
 import { listAllTools } from './upstream/list-tools.ts';
 import { createUpstreamPool } from './upstream/pool.ts';
@@ -60,10 +62,24 @@ export interface EnforcementPlaneDeps {
   observe?: CallObserver;
 }
 
+export interface PolicyEngineHealth {
+  engine: 'embedded' | 'opa';
+  healthy: boolean;
+  /** Whether calls are denied for it. */
+  denies: boolean;
+  message: string;
+}
+
 export interface EnforcementPlane {
   routes: FastifyPluginAsync;
   /** For the heartbeat: a tenant's tool calls judged in the last minute. */
   callsPerMinute(tenantId: string): number;
+  /**
+   * How the policy engine of these tenants is: `embedded` where it is the built-in one.
+   *
+   * @returns the first tenant's trouble where one is unhealthy
+   */
+  policyEngine(tenantIds: readonly string[]): Promise<PolicyEngineHealth>;
   /** Ends sessions with servers and waits for the records that nobody waited for. */
   stop(): Promise<void>;
 }
@@ -82,6 +98,15 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   const limits = { timeoutMs: config.upstreamTimeoutMs, messageBytes: config.messageBytes };
   const gateway = { name: NAME, version: deps.version };
   const writes = createPendingWrites(log);
+
+  const opa = config.opa
+    ? createOpaServers({
+        config: config.opa,
+        alert: createAlerts({ ledger, log, now }),
+        registry: deps.registry,
+        log,
+      })
+    : null;
 
   const pool = createUpstreamPool({
     limits,
@@ -133,6 +158,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
 
   function enforced(): Guard {
     const steps = {
+      opa,
       replica,
       rules,
       catalogue,
@@ -214,9 +240,18 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       },
     }),
     callsPerMinute: metrics.callsPerMinute,
+    async policyEngine(tenantIds) {
+      if (opa === null) return { engine: 'embedded', healthy: true, denies: false, message: 'ok' };
+      const states = await opa.status(tenantIds);
+      const ill = states.find(({ state }) => state !== 'ok');
+      const denies = ill !== undefined && (opa.failClosed || ill.state !== 'unreachable');
+      const message = ill ? `OPA is ${ill.state}: ${ill.message}` : 'ok';
+      return { engine: 'opa', healthy: ill === undefined, denies, message };
+    },
     async stop() {
       sessions.close();
       await pool.close();
+      await opa?.stop();
       await writes.flush();
     },
   };

@@ -47,9 +47,34 @@ describe('readGatewayConfig', () => {
     ['SERVICE_MCP_SERVERS_FILE', () => ({ SERVICE_MCP_SERVERS_FILE: join(folder, 'none') })],
     ['SERVICE_UPSTREAM_ALLOW', () => ({ SERVICE_UPSTREAM_ALLOW: '10.0.0.0/99' })],
     ['SERVICE_UPSTREAM_TIMEOUT_SECONDS', () => ({ SERVICE_UPSTREAM_TIMEOUT_SECONDS: '0' })],
+    ['SERVICE_OPA_URL', () => ({ SERVICE_OPA_URL: 'opa:8181/x' })],
+    ['SERVICE_OPA_URL', () => ({ SERVICE_OPA_URL: 'http://user:secret@opa/' })],
+    ['SERVICE_OPA_URL', () => ({ SERVICE_OPA_URL: 'http://opa/{tenant}' })],
+    ['SERVICE_OPA_TOKEN', () => ({ SERVICE_OPA_TOKEN: 'two words' })],
+    ['SERVICE_OPA_FAIL_CLOSED', () => ({ SERVICE_OPA_FAIL_CLOSED: 'no' })],
+    [
+      'SERVICE_OPA_FAIL_OPEN_CONFIRMED',
+      () => ({ SERVICE_ENV: 'production', SERVICE_OPA_FAIL_CLOSED: 'false' }),
+    ],
     ['SERVICE_MCP_MESSAGE_LIMIT_BYTES', () => ({ SERVICE_MCP_MESSAGE_LIMIT_BYTES: 'many' })],
   ])('refuses a wrong %s by name', (name, env) => {
     expect(() => readGatewayConfig(env())).toThrow(ConfigurationError);
     expect(() => readGatewayConfig(env())).toThrow(name);
+  });
+
+  it('reads where OPA is, and fails open in production only when that is confirmed', () => {
+    expect(readGatewayConfig({}).opa).toBeNull();
+    const opa = readGatewayConfig({
+      SERVICE_ENV: 'production',
+      SERVICE_OPA_URL: 'https://opa.example/{tenant_id}',
+      SERVICE_OPA_FAIL_CLOSED: 'false',
+      SERVICE_OPA_FAIL_OPEN_CONFIRMED: 'true',
+    }).opa;
+    expect(opa).toMatchObject({ failClosed: false, timeoutMs: 2_000, token: null });
+    expect(opa?.address.of('t1').href).toBe('https://opa.example/t1/');
+    expect(readGatewayConfig({ SERVICE_OPA_URL: 'http://127.0.0.1:8181' }).opa).toMatchObject({
+      failClosed: true,
+      address: { isPerTenant: false },
+    });
   });
 });

@@ -9,6 +9,12 @@ import {
   wholeNumber,
 } from '@governance/shared/settings';
 import { z } from 'zod';
+import {
+  findOpaProblems,
+  OPA_SETTINGS,
+  type OpaConfig,
+  readOpaConfig,
+} from './opa-server/opa-settings.ts';
 import { createAddressPolicy } from './upstream/address-policy.ts';
 import { readStdioServers, type StdioServers } from './upstream/servers-file.ts';
 
@@ -23,6 +29,7 @@ const addresses = commaList.superRefine((entries, context) => {
 });
 
 export const GATEWAY_SETTINGS = {
+  ...OPA_SETTINGS,
   mcpServersFile: setting({
     name: 'SERVICE_MCP_SERVERS_FILE',
     description:
@@ -111,6 +118,8 @@ export interface GatewayConfig {
   sessionIdleMs: number;
   /** What the ledger's files may take together; null for as much as the disk has. */
   ledgerLimitBytes: number | null;
+  /** The OPA server that decides; null for the built-in engine. */
+  opa: OpaConfig | null;
 }
 
 /**
@@ -126,7 +135,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     (parsed): SettingProblem[] => {
       try {
         stdioServers = readStdioServers(parsed.mcpServersFile ?? null);
-        return [];
+        return findOpaProblems(parsed);
       } catch (error) {
         const message = error instanceof Error ? error.message : 'cannot be read';
         return [{ name: DATA_PLANE_SETTINGS.mcpServersFile.name, message }];
@@ -146,5 +155,6 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     maxSessionsPerAgent: values.mcpMaxSessionsPerAgent,
     sessionIdleMs: values.mcpSessionIdleSeconds * 1000,
     ledgerLimitBytes: values.ledgerLimitMib === undefined ? null : values.ledgerLimitMib * MIB,
+    opa: readOpaConfig(values),
   };
 }

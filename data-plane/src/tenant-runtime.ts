@@ -8,6 +8,7 @@ import type {
   ControlPlaneLink,
   RegistrationAnswer,
 } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
 import type { RulesProvider } from './contracts.ts';
 import { type DataPlaneIdentity, loadIdentity } from './identity/identity.ts';
 import {
@@ -44,6 +45,8 @@ export interface DataPlaneCoreOptions {
   /** Tool calls judged for a tenant in the last minute, for the heartbeat. */
   callsPerMinute?: (tenantId: string) => number;
   observer?: LedgerObserver;
+  /** Why this plane cannot serve so many tenants, if so. */
+  findTenantProblem?: (tenants: number) => string | undefined;
   /** Makes an engine of a policy; the evaluator of this product by default. */
   loadPolicy?: LoadPolicyEngine;
   /** Unix milliseconds. */
@@ -74,6 +77,7 @@ export interface DataPlaneCore {
    * the loops start. What the control plane has is not waited for: see `applied`. Asked again for
    * a tenant that is served, it does nothing.
    *
+   * @throws AppError UNAVAILABLE when the plane cannot serve one more tenant
    * @throws when the tenant's stream is damaged or cannot be opened durably
    */
   addTenant(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<void>;
@@ -170,6 +174,8 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     const begun = starting.get(tenantId);
     if (begun) return begun;
     if (tenants.has(tenantId)) return Promise.resolve();
+    const problem = options.findTenantProblem?.(tenants.size + starting.size + 1);
+    if (problem) return Promise.reject(new AppError('UNAVAILABLE', `SERVICE_OPA_URL ${problem}`));
     const start = startTenant(answer, link).finally(() => starting.delete(tenantId));
     starting.set(tenantId, start);
     return start;

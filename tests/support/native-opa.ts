@@ -24,6 +24,8 @@ export function findNativeOpa(): string | undefined {
 }
 
 export interface NativeOpa {
+  /** Where it listens. */
+  url: string;
   /** Asks for `data.governance.decision`. */
   decide(input: unknown): Promise<unknown>;
   /** What the process wrote, which says why it refused a bundle. */
@@ -35,10 +37,15 @@ export interface NativeOpa {
  * Runs `opa run --server` and resolves once it listens.
  *
  * @param args after `run --server`; the address is chosen here
+ * @param port a free one by default
  * @throws Error with the process's output when it ends instead, as for a bundle that it refuses
  */
-export async function startNativeOpa(opa: string, args: string[]): Promise<NativeOpa> {
-  const address = `127.0.0.1:${await freePort()}`;
+export async function startNativeOpa(
+  opa: string,
+  args: string[],
+  port?: number,
+): Promise<NativeOpa> {
+  const address = `127.0.0.1:${port ?? (await freePort())}`;
   const url = `http://${address}`;
   const child = spawn(opa, ['run', '--server', '--addr', address, ...args]);
   let output = '';
@@ -52,6 +59,7 @@ export async function startNativeOpa(opa: string, args: string[]): Promise<Nativ
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return {
+    url,
     decide: async (input) => {
       const answer = await fetch(`${url}/v1/data/governance/decision`, {
         method: 'POST',

@@ -107,10 +107,17 @@ function readVerdict(json: string): PolicyOutcome {
   if (!Array.isArray(results) || results.length === 0) {
     return { ok: false, fault: 'undefined', message: 'the policy gives no decision' };
   }
-  const verdict: unknown = results[0]?.result;
-  if (results.length === 1 && isVerdict(verdict)) return { ok: true, verdict };
-  const checked = PolicyVerdict.safeParse(verdict);
-  const message = checked.success ? 'more than one decision' : z.prettifyError(checked.error);
+  if (results.length > 1) {
+    return { ok: false, fault: 'malformed_verdict', message: 'more than one decision' };
+  }
+  return outcomeOfVerdict(results[0]?.result);
+}
+
+/** Judges what any OPA gave as `data.governance.decision`: one well-formed verdict, or a fault. */
+export function outcomeOfVerdict(value: unknown): PolicyOutcome {
+  if (isVerdict(value)) return { ok: true, verdict: value };
+  const checked = PolicyVerdict.safeParse(value);
+  const message = checked.success ? 'not a plain verdict' : z.prettifyError(checked.error);
   return { ok: false, fault: 'malformed_verdict', message };
 }
 

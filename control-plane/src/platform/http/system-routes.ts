@@ -11,9 +11,14 @@ export interface ReadinessCheck {
   check(): Promise<void>;
 }
 
+/** Members that a part of the service adds to /health. */
+export type HealthDetails = () => Promise<Record<string, string>>;
+
 export interface SystemRoutesDeps {
   version: string;
   readiness: ReadinessCheck[];
+  /** What /health says beside the process being there. Public: no names, no addresses. */
+  health?: HealthDetails | undefined;
   /** All that /metrics shows; standalone adds the data plane's. */
   metrics: Registry[];
 }
@@ -37,11 +42,18 @@ export const systemRoutes =
           summary: 'Whether the process answers',
           tags: ['system'],
           response: {
-            200: z.object({ status: z.string(), service: z.string(), version: z.string() }),
+            200: z
+              .object({ status: z.string(), service: z.string(), version: z.string() })
+              .catchall(z.string()),
           },
         },
       },
-      async () => ({ status: 'ok', service: 'agent-governance', version: deps.version }),
+      async () => ({
+        status: 'ok',
+        service: 'agent-governance',
+        version: deps.version,
+        ...(await deps.health?.()),
+      }),
     );
 
     app.get(

@@ -4,6 +4,8 @@ import type {
   PolicyOutcome,
   PolicyReason,
 } from '@governance/policies/contract';
+import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
+import type { OpaServers, OpaTrouble } from '../../opa-server/opa-servers.ts';
 import { isAuthorsFault } from '../../policy-faults.ts';
 import {
   type ClassifiedCall,
@@ -14,8 +16,11 @@ import {
   proceed,
   type StepResult,
 } from '../calls.ts';
+import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
 
-export interface PolicyDeps {
+export interface PolicyDeps extends Omit<AskOpaDeps, 'opa'> {
+  /** The OPA servers that decide; null for the engine of the active bundle. */
+  opa: OpaServers | null;
   /** This data plane's id at the tenant. */
   findDeploymentId(tenantId: string): string | undefined;
   region: string | null;
@@ -26,10 +31,88 @@ export interface PolicyDeps {
 }
 
 /** Step 5: what the tenant's policies say. Whatever is not a well-formed allow is none. */
-export function evaluatePolicy(call: ClassifiedCall, deps: PolicyDeps): StepResult<JudgedCall> {
-  const { rules } = call;
+export function evaluatePolicy(
+  call: ClassifiedCall,
+  deps: PolicyDeps,
+): StepResult<JudgedCall> | Promise<StepResult<JudgedCall>> {
+  const { rules, agent } = call;
   if (rules === null) return deny('no policy bundle is active', []);
-  const outcome: PolicyOutcome = rules.engine.evaluate(policyInput(call, deps));
+  if (deps.opa !== null) return evaluateByOpa(call, { ...deps, opa: deps.opa });
+  return judge(call, rules, rules.engine.evaluate(policyInput(call, agent, deps)), deps);
+}
+
+async function evaluateByOpa(
+  call: ClassifiedCall,
+  deps: PolicyDeps & AskOpaDeps,
+): Promise<StepResult<JudgedCall>> {
+  // One time for the whole call, so that an input differs only by what changed.
+  const at = deps.now();
+  const inputOf = (agent: ReplicaAgent) =>
+    JSON.stringify(policyInput(call, agent, { ...deps, now: () => at }));
+  const judgement = await askOpa(call, inputOf, deps);
+  if (judgement.kind === 'deny') return judgement;
+  if (judgement.kind === 'denied') {
+    const { reason, message } = judgement;
+    reportDenial(call, reason, message, deps);
+    return deny(OPA_DENIALS[reason], [], `${reason}: ${message}`);
+  }
+  const { agent, rules } = judgement;
+  if (judgement.kind === 'allowed_unjudged') {
+    return proceed(extend(call, { agent, rules, reasons: [UNJUDGED] }));
+  }
+  return judge(extend(call, { agent }), rules, judgement.outcome, deps);
+}
+
+/** Stands in the record of a call that was allowed because OPA could not be reached. */
+const UNJUDGED: PolicyReason = {
+  policy_id: 'opa_unavailable_allowed',
+  policy: 'opa_unavailable_allowed',
+  rule: 'allow',
+  message: 'the OPA server could not be reached, and SERVICE_OPA_FAIL_CLOSED is false',
+};
+
+function reportDenial(
+  call: ClassifiedCall,
+  reason: OpaDenial,
+  message: string,
+  deps: PolicyDeps & AskOpaDeps,
+): void {
+  const details = { reason, message, event_id: call.id };
+  const trouble = OPA_TROUBLES[reason];
+  if (reason === 'opa_policy_failed') deps.onPolicyFault(call, 'trap');
+  else if (trouble) deps.opa.alert(call.tenantId, trouble, details);
+}
+
+/** What a person has to look at. An outage is told of with the server's state. */
+const OPA_TROUBLES: Partial<Record<OpaDenial, OpaTrouble>> = {
+  opa_stale: 'bundle',
+  opa_ahead: 'bundle',
+  opa_no_bundle: 'bundle',
+  opa_wrong_tenant: 'bundle',
+  opa_error: 'answer',
+  opa_malformed: 'answer',
+};
+
+const OPA_DENIALS: Record<OpaDenial, string> = {
+  opa_unavailable: 'the policy engine cannot be reached',
+  opa_unreachable: 'the policy engine gave no answer',
+  opa_timeout: 'the policy engine took too long to decide',
+  opa_error: 'the policy engine answered with an error',
+  opa_malformed: 'the policy engine gave no well-formed answer',
+  opa_policy_failed: 'the policies could not be evaluated',
+  opa_overloaded: 'the policy engine has too much to do',
+  opa_wrong_tenant: 'the policy engine has the rules of somebody else',
+  opa_stale: 'the policy engine does not have the newest rules yet',
+  opa_ahead: 'the policy engine has rules that are not in force here',
+  opa_no_bundle: 'the policy engine has no rules',
+};
+
+function judge(
+  call: ClassifiedCall,
+  rules: ActiveRules,
+  outcome: PolicyOutcome,
+  deps: PolicyDeps,
+): StepResult<JudgedCall> {
   if (!outcome.ok) {
     if (isAuthorsFault(outcome.fault)) deps.onPolicyFault(call, outcome.fault);
     return deny(FAULTS[outcome.fault], [], `${outcome.fault}: ${outcome.message}`);
@@ -65,8 +148,11 @@ export function formatReasons(reasons: readonly PolicyReason[]): string {
   return reasons.map((reason) => `${reason.policy}: ${reason.message}`).join('; ');
 }
 
-function policyInput(call: ClassifiedCall, deps: PolicyDeps): PolicyInput {
-  const { agent } = call;
+function policyInput(
+  call: ClassifiedCall,
+  agent: ReplicaAgent,
+  deps: Pick<PolicyDeps, 'now' | 'findDeploymentId' | 'region'>,
+): PolicyInput {
   return {
     agent: {
       id: agent.id,

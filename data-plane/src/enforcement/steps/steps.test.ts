@@ -176,6 +176,9 @@ describe('classify', () => {
 describe('evaluatePolicy', () => {
   const onPolicyFault = vi.fn();
   const deps = {
+    opa: null,
+    replica: { findAgent: () => undefined, findKillSwitch: () => undefined },
+    rules: { findActiveRules: () => null },
     findDeploymentId: () => 'plane',
     region: 'eu',
     now: () => Date.UTC(2026, 0, 2),
@@ -264,10 +267,10 @@ describe('evaluatePolicy', () => {
     'trap',
     'builtin_error',
     'not_loaded',
-  ] as const)('denies on %s, and tells the agent nothing of the inside', (fault) => {
+  ] as const)('denies on %s, and tells the agent nothing of the inside', async (fault) => {
     onPolicyFault.mockClear();
     const broken = rules({ ok: false, fault, message: 'inner detail' });
-    const result = evaluatePolicy(classified(broken), deps);
+    const result = await evaluatePolicy(classified(broken), deps);
     expect(result).toMatchObject({
       kind: 'deny',
       cause: 'policy',

@@ -1,0 +1,115 @@
+/**
+ * Reads what an OPA server answered: untrusted until it is exactly one verdict of a known bundle.
+ * Proven by opa-answer.test.ts.
+ */
+import type { PolicyOutcome } from '@governance/policies/contract';
+import { outcomeOfVerdict } from '@governance/policies/evaluator/policy-engine';
+import { parseStrictJson } from '@governance/shared/strict-json';
+import { z } from 'zod';
+
+/** Why an answer is no verdict. Each is a denial. */
+export type OpaFailure =
+  | 'opa_unreachable'
+  | 'opa_timeout'
+  | 'opa_error'
+  | 'opa_malformed'
+  | 'opa_policy_failed'
+  | 'opa_overloaded'
+  | 'opa_wrong_tenant';
+
+/** What an exchange brought: a reply, or why there was none. */
+export type OpaReply =
+  | { kind: 'reply'; status: number; text: string }
+  | { kind: 'none'; failure: 'opa_unreachable' | 'opa_timeout' | 'opa_malformed'; message: string };
+
+export type OpaAnswer =
+  /** `revision` is that of the bundle which decided, null where OPA has none of ours. */
+  | { kind: 'judged'; outcome: PolicyOutcome; revision: number | null }
+  | { kind: 'failed'; failure: OpaFailure; message: string };
+
+/** The bundle of ours, where an operator gives the server others beside it. */
+const BUNDLE_NAME = 'governance';
+const MAX_DEPTH = 32;
+
+const Body = z.looseObject({
+  result: z.unknown().optional(),
+  provenance: z
+    .looseObject({
+      bundles: z.record(z.string(), z.looseObject({ revision: z.string() })).optional(),
+    })
+    .optional(),
+});
+
+const ErrorBody = z.looseObject({
+  code: z.string(),
+  message: z.string(),
+  errors: z.array(z.looseObject({ code: z.string(), message: z.string() })).optional(),
+});
+
+export interface OpaDocument {
+  isDefined: boolean;
+  value: unknown;
+  revision: number | null;
+}
+
+/** Reads a document of OPA's data API, asked for with its provenance. */
+export function readDocument(
+  reply: OpaReply,
+): { kind: 'document'; document: OpaDocument } | Extract<OpaAnswer, { kind: 'failed' }> {
+  if (reply.kind === 'none') return failed(reply.failure, reply.message);
+  if (reply.status !== 200) return readError(reply.status, reply.text);
+  let body: z.infer<typeof Body>;
+  try {
+    body = Body.parse(parseStrictJson(reply.text, { maxDepth: MAX_DEPTH, numbers: 'any' }));
+  } catch {
+    return failed('opa_malformed', 'the answer is not what OPA writes');
+  }
+  const revision = findRevision(body.provenance?.bundles ?? {});
+  const document = { isDefined: body.result !== undefined, value: body.result, revision };
+  return { kind: 'document', document };
+}
+
+/** Reads the answer to a question for `governance/decision`. */
+export function readDecision(reply: OpaReply): OpaAnswer {
+  const read = readDocument(reply);
+  if (read.kind === 'failed') return read;
+  const { isDefined, value, revision } = read.document;
+  const outcome: PolicyOutcome = isDefined
+    ? outcomeOfVerdict(value)
+    : { ok: false, fault: 'undefined', message: 'OPA gives no decision' };
+  return { kind: 'judged', outcome, revision };
+}
+
+function findRevision(bundles: Record<string, { revision: string }>): number | null {
+  const names = Object.keys(bundles);
+  const name = names.length === 1 ? names[0] : BUNDLE_NAME;
+  const revision = name === undefined ? undefined : bundles[name]?.revision;
+  if (revision === undefined || !/^\d{1,15}$/.test(revision)) return null;
+  return Number(revision);
+}
+
+/**
+ * A status other than 200. OPA says 500 when a policy fails at what its author wrote: that is an
+ * answer of a healthy server, and never to be taken for an outage, which an agent could then cause.
+ */
+function readError(status: number, text: string): Extract<OpaAnswer, { kind: 'failed' }> {
+  let error: z.infer<typeof ErrorBody> | undefined;
+  try {
+    error = ErrorBody.parse(JSON.parse(text));
+  } catch {
+    // Not OPA's own words: what stands before it, or nothing.
+  }
+  if (error === undefined) {
+    const failure = status >= 500 ? 'opa_unreachable' : 'opa_error';
+    return failed(failure, `HTTP ${status}`);
+  }
+  const evaluation = error.errors?.find(({ code }) => code.startsWith('eval_'));
+  if (evaluation) {
+    return failed('opa_policy_failed', `${evaluation.code}: ${evaluation.message.slice(0, 500)}`);
+  }
+  return failed('opa_error', `HTTP ${status}: ${error.code}: ${error.message.slice(0, 500)}`);
+}
+
+function failed(failure: OpaFailure, message: string): Extract<OpaAnswer, { kind: 'failed' }> {
+  return { kind: 'failed', failure, message };
+}

@@ -1,0 +1,60 @@
+/**
+ * One question to an OPA server over HTTP. Connections are kept; a reply has a size limit and a
+ * time limit, and a redirect is not followed. Nothing is thrown.
+ */
+import { Pool } from 'undici';
+import type { OpaReply } from './opa-answer.ts';
+
+export interface OpaExchange {
+  /** @param body absent for a GET */
+  send(path: string, timeoutMs: number, body?: string): Promise<OpaReply>;
+  close(): Promise<void>;
+}
+
+const MAX_REPLY_BYTES = 1024 * 1024;
+
+/**
+ * @param base the server's address, its path ending in a slash
+ * @param connections at most; a question waits for a free one within its time limit
+ */
+export function createOpaExchange(
+  base: URL,
+  token: string | null,
+  connections: number,
+): OpaExchange {
+  const pool = new Pool(base.origin, { connections, maxResponseSize: MAX_REPLY_BYTES });
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'content-type': 'application/json',
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+  };
+  return {
+    async send(path, timeoutMs, body) {
+      try {
+        const reply = await pool.request({
+          path: `${base.pathname}${path}`,
+          method: body === undefined ? 'GET' : 'POST',
+          headers,
+          ...(body !== undefined && { body }),
+          // It takes whole milliseconds alone.
+          signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
+        });
+        return { kind: 'reply', status: reply.statusCode, text: await reply.body.text() };
+      } catch (error) {
+        return failureOf(error, timeoutMs);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function failureOf(error: unknown, timeoutMs: number): OpaReply {
+  const { name, code } = error as { name?: string; code?: string };
+  if (name === 'TimeoutError') {
+    return { kind: 'none', failure: 'opa_timeout', message: `no answer within ${Math.ceil(timeoutMs)} ms` };
+  }
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
+    return { kind: 'none', failure: 'opa_malformed', message: 'the answer is too large' };
+  }
+  return { kind: 'none', failure: 'opa_unreachable', message: code ?? name ?? 'no connection' };
+}

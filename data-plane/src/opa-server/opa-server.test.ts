@@ -1,0 +1,169 @@
+/** What a real OPA never says, by a server that does; the rest is in tests/opa-server.test.ts. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { findTenantProblem, parseOpaAddress } from './opa-address.ts';
+import { createOpaExchange } from './opa-exchange.ts';
+import { createOpaServer, type OpaServerStatus } from './opa-server.ts';
+
+const TENANT = '0190aaaa-0000-7000-8000-000000000001';
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+const json =
+  (value: unknown, status = 200): Answer =>
+  (response) =>
+    void response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify(value));
+const provenance = { bundles: { governance: { revision: '7' } } };
+const well = json({ provenance, result: TENANT });
+const hang: Answer = () => undefined;
+const verdict = { decision: 'allow', reasons: [] };
+
+async function anOpa(decision: Answer, probe: Answer = well, maxCalls = 10) {
+  const answers = { decision, probe };
+  const asked = { decision: 0, probe: 0 };
+  const http = createServer((request, response) => {
+    const kind = request.url?.includes('/governance/decision?') ? 'decision' : 'probe';
+    asked[kind]++;
+    request.resume().once('end', () => answers[kind](response, request));
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const base = new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/`);
+  const states: OpaServerStatus['state'][] = [];
+  const server = createOpaServer({
+    tenantId: TENANT,
+    exchange: createOpaExchange(base, 'token', 4),
+    probes: createOpaExchange(base, 'token', 1),
+    timeoutMs: 150,
+    onState: ({ state }) => states.push(state),
+    intervals: { well: 40, ill: 20 },
+    maxAsked: { calls: maxCalls, bytes: 1_000 },
+  });
+  ends.push(async () => {
+    await server.stop();
+    http.closeAllConnections();
+    await new Promise((resolve) => http.close(resolve));
+  });
+  return { server, answers, asked, states, ask: () => server.ask('{}', 150) };
+}
+
+describe('an answer', () => {
+  it('is the verdict and the revision that it was made by', async () => {
+    const { ask, states } = await anOpa(json({ provenance, result: verdict }));
+    expect(await ask()).toEqual({ kind: 'judged', outcome: { ok: true, verdict }, revision: 7 });
+    expect(states).toEqual(['ok']);
+  });
+
+  const text =
+    (body: string): Answer =>
+    (response) =>
+      void response.end(body);
+  it.each<[string, Answer, object]>([
+    ['no JSON', text('allow'), { kind: 'failed', failure: 'opa_malformed' }],
+    ['a key twice', text('{"result":1,"result":2}'), { failure: 'opa_malformed' }],
+    ['no object', text('[]'), { failure: 'opa_malformed' }],
+    ['too much', text(`{"x":"${'x'.repeat(2 ** 20)}"}`), { failure: 'opa_malformed' }],
+    [
+      'a redirect',
+      (response) => void response.writeHead(307, { location: '/other' }).end(),
+      { failure: 'opa_error' },
+    ],
+    ['401', json({ code: 'unauthorized', message: 'no' }, 401), { failure: 'opa_error' }],
+    [
+      'an error of its own',
+      json({ code: 'internal_error', message: 'x' }, 500),
+      { failure: 'opa_error' },
+    ],
+    [
+      'a verdict with more in it',
+      json({ provenance, result: { ...verdict, note: 1 } }),
+      { kind: 'judged', outcome: { ok: false, fault: 'malformed_verdict' } },
+    ],
+    ['nothing', json({ provenance }), { outcome: { ok: false, fault: 'undefined' }, revision: 7 }],
+    ['no revision', json({ result: verdict }), { kind: 'judged', revision: null }],
+    [
+      'a revision that is no number',
+      json({ result: verdict, provenance: { bundles: { x: { revision: '7x' } } } }),
+      { revision: null },
+    ],
+    [
+      'two bundles, neither ours',
+      json({
+        result: verdict,
+        provenance: { bundles: { a: { revision: '7' }, b: { revision: '7' } } },
+      }),
+      { revision: null },
+    ],
+    ['silence, though it is well', hang, { kind: 'failed', failure: 'opa_timeout' }],
+    ['empty', text(''), { failure: 'opa_malformed' }],
+  ])('that is %s decides nothing', async (_what, decision, expected) => {
+    const { ask } = await anOpa(decision);
+    expect(await ask()).toMatchObject(expected);
+  });
+
+  it.each<[string, Answer]>([
+    ['502', (response) => void response.writeHead(502).end('bad gateway')],
+    ['a cut connection', (response) => void response.destroy()],
+  ])('%s of a server that is well is no outage', async (_what, decision) => {
+    const { ask, asked } = await anOpa(decision);
+    expect(await ask()).toMatchObject({ kind: 'failed', failure: 'opa_unreachable' });
+    // A kept connection may have died: asked once more.
+    expect(asked.decision).toBe(2);
+  });
+});
+
+describe('the circuit', () => {
+  it('costs no call its time-out once the server is known to be away, and closes by itself', async () => {
+    const { ask, answers, asked } = await anOpa(json({ provenance, result: verdict }));
+    expect(await ask()).toMatchObject({ kind: 'judged' });
+    answers.decision = hang;
+    answers.probe = hang;
+    expect(await ask()).toMatchObject({ kind: 'unavailable' });
+    const before = asked.decision;
+    const began = performance.now();
+    for (let i = 0; i < 50; i++) expect(await ask()).toMatchObject({ kind: 'unavailable' });
+    expect(performance.now() - began).toBeLessThan(150);
+    expect(asked.decision).toBe(before);
+    answers.decision = json({ provenance, result: verdict });
+    answers.probe = well;
+    await expect.poll(async () => (await ask()).kind, { timeout: 5_000 }).toBe('judged');
+  });
+
+  it('is opened by the probes alone, with no call', async () => {
+    const { server, answers } = await anOpa(hang);
+    await server.look();
+    answers.probe = hang;
+    await expect.poll(() => server.status().state, { timeout: 5_000 }).toBe('unreachable');
+  });
+
+  it.each<[string, Answer, string]>([
+    ["another tenant's bundle", json({ provenance, result: 'other' }), 'opa_wrong_tenant'],
+  ])('asks nothing of a server with %s', async (_what, probe, failure) => {
+    const { ask, asked } = await anOpa(json({ provenance, result: verdict }), probe);
+    expect(await ask()).toMatchObject({ kind: 'failed', failure });
+    expect(asked.decision).toBe(0);
+  });
+
+  it('bounds what waits', async () => {
+    const { ask, server } = await anOpa(hang, well, 2);
+    await server.look();
+    const all = await Promise.all([ask(), ask(), ask(), server.ask('x'.repeat(2_000), 150)]);
+    const failures = all.map((one) => (one.kind === 'failed' ? one.failure : one.kind));
+    expect(failures).toEqual(['opa_timeout', 'opa_timeout', 'opa_overloaded', 'opa_overloaded']);
+  });
+});
+
+it('one address serves one tenant', () => {
+  const one = parseOpaAddress('http://opa:8181');
+  expect(findTenantProblem(one, 1)).toBeUndefined();
+  expect(findTenantProblem(one, 2)).toContain('{tenant_id}');
+  const each = parseOpaAddress('http://{tenant_id}.opa/base');
+  expect(findTenantProblem(each, 2)).toBeUndefined();
+  expect(each.of(TENANT).href).toBe(`http://${TENANT}.opa/base/`);
+});

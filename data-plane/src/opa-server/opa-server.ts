@@ -1,0 +1,155 @@
+/**
+ * The OPA server of one tenant: asks it, watches its health, and spares the callers of a dead one
+ * the wait. Only a server that fails a probe of its own is unavailable: a single call that gets no
+ * answer from a healthy one is denied, since its arguments may be the cause, and an agent must not
+ * be able to make an outage of it. Proven by opa-server.test.ts.
+ */
+import { type OpaAnswer, readDecision, readDocument } from './opa-answer.ts';
+import type { OpaExchange } from './opa-exchange.ts';
+
+/**
+ * `unknown` before the first probe; `no_bundle`: it answers and has no bundle of ours;
+ * `wrong_tenant`: it has another tenant's; `refused`: it answers with an error, or nonsense.
+ */
+export type OpaState = 'unknown' | 'ok' | 'unreachable' | 'no_bundle' | 'wrong_tenant' | 'refused';
+
+export type OpaReaction = OpaAnswer | { kind: 'unavailable'; message: string };
+
+export interface OpaServerStatus {
+  state: OpaState;
+  /** Of the bundle that it had at the last probe. */
+  revision: number | null;
+  message: string;
+}
+
+export interface OpaServer {
+  /** Asks for a decision; never rejects. `input` is JSON. */
+  ask(input: string, timeoutMs: number): Promise<OpaReaction>;
+  /** Probes again, as often as callers need but no oftener than every few milliseconds. */
+  look(): Promise<OpaServerStatus>;
+  status(): OpaServerStatus;
+  stop(): Promise<void>;
+}
+
+export interface OpaServerOptions {
+  tenantId: string;
+  /** For decisions. */
+  exchange: OpaExchange;
+  /** For probes, which must not queue behind decisions. */
+  probes: OpaExchange;
+  timeoutMs: number;
+  onState(status: OpaServerStatus): void;
+  /** Between two probes, while it is well and while it is not. */
+  intervals?: { well: number; ill: number };
+  maxAsked?: { calls: number; bytes: number };
+}
+
+const DECISION_PATH = 'v1/data/governance/decision?provenance=true';
+const PROBE_PATH = 'v1/data/settings/tenant_id?provenance=true';
+const INTERVALS = { well: 5_000, ill: 500 };
+/** Calls that wait for a revision look this often, all of them together. */
+const LOOK_MS = 25;
+const PROBE_MS = 1_000;
+/** What may wait for one server at once, so that a slow one cannot fill the memory. */
+const MAX_ASKED = { calls: 4_096, bytes: 256 * 1024 * 1024 };
+
+export function createOpaServer(options: OpaServerOptions): OpaServer {
+  const { tenantId, exchange, probes, timeoutMs } = options;
+  const intervals = options.intervals ?? INTERVALS;
+  const maxAsked = options.maxAsked ?? MAX_ASKED;
+  const asked = { calls: 0, bytes: 0 };
+  let current: OpaServerStatus = { state: 'unknown', revision: null, message: 'not asked yet' };
+  let probing: Promise<OpaServerStatus> | null = null;
+  let looking: Promise<OpaServerStatus> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  function probe(): Promise<OpaServerStatus> {
+    probing ??= probeOnce().finally(() => {
+      probing = null;
+    });
+    return probing;
+  }
+
+  async function probeOnce(): Promise<OpaServerStatus> {
+    clearTimeout(timer);
+    const reply = await probes.send(PROBE_PATH, Math.min(PROBE_MS, timeoutMs));
+    const next = judgeProbe(readDocument(reply));
+    if (stopped) return current;
+    const isNews = next.state !== current.state;
+    current = next;
+    if (isNews) options.onState(next);
+    const wait = next.state === 'ok' ? intervals.well : intervals.ill;
+    timer = setTimeout(() => void probe(), wait).unref();
+    return next;
+  }
+
+  function judgeProbe(read: ReturnType<typeof readDocument>): OpaServerStatus {
+    if (read.kind === 'failed') {
+      const isSilent = read.failure === 'opa_unreachable' || read.failure === 'opa_timeout';
+      const state = isSilent ? 'unreachable' : 'refused';
+      return { state, revision: null, message: `${read.failure}: ${read.message}` };
+    }
+    const { isDefined, value, revision } = read.document;
+    if (!isDefined || revision === null) {
+      return { state: 'no_bundle', revision: null, message: 'it has no bundle of this service' };
+    }
+    if (value !== tenantId) {
+      return { state: 'wrong_tenant', revision: null, message: "it has another tenant's bundle" };
+    }
+    return { state: 'ok', revision, message: 'ok' };
+  }
+
+  /** Waits for the probe where one casts doubt, or none was made. */
+  async function settle(): Promise<OpaServerStatus> {
+    return current.state === 'unknown' ? probe() : current;
+  }
+
+  async function exchangeOnce(input: string, ms: number): Promise<OpaAnswer> {
+    asked.calls++;
+    asked.bytes += input.length;
+    try {
+      return readDecision(await exchange.send(DECISION_PATH, ms, `{"input":${input}}`));
+    } finally {
+      asked.calls--;
+      asked.bytes -= input.length;
+    }
+  }
+
+  async function ask(input: string, ms: number): Promise<OpaReaction> {
+    const { state, message } = await settle();
+    if (state === 'unreachable') return { kind: 'unavailable', message };
+    if (state === 'wrong_tenant') return { kind: 'failed', failure: 'opa_wrong_tenant', message };
+    if (asked.calls >= maxAsked.calls || asked.bytes + input.length > maxAsked.bytes) {
+      const text = `${asked.calls} calls wait for it`;
+      return { kind: 'failed', failure: 'opa_overloaded', message: text };
+    }
+    const began = performance.now();
+    const answer = await exchangeOnce(input, ms);
+    if (answer.kind === 'judged') return answer;
+    const isSilent = answer.failure === 'opa_unreachable' || answer.failure === 'opa_timeout';
+    if (!isSilent) return answer;
+    const after = await probe();
+    if (after.state === 'unreachable') return { kind: 'unavailable', message: after.message };
+    // A kept connection of a server that was restarted: a question may be asked twice.
+    const left = ms - (performance.now() - began);
+    if (answer.failure === 'opa_timeout' || left < 1) return answer;
+    return exchangeOnce(input, left);
+  }
+
+  return {
+    ask,
+    look() {
+      looking ??= new Promise((resolve) => setTimeout(resolve, LOOK_MS)).then(probe).finally(() => {
+        looking = null;
+      });
+      return looking;
+    },
+    status: () => current,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await Promise.all([exchange.close(), probes.close()]);
+    },
+  };
+}

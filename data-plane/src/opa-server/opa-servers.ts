@@ -1,0 +1,129 @@
+/** The OPA servers of the tenants that this data plane serves: made when asked for, told of when ill. */
+import { Gauge, type Registry } from 'prom-client';
+import type { createAlerts } from '../sync/raise-alert.ts';
+import type { SyncLog } from '../sync/sync-status.ts';
+import { createOpaExchange } from './opa-exchange.ts';
+import { createOpaServer, type OpaServer, type OpaServerStatus } from './opa-server.ts';
+import type { OpaConfig } from './opa-settings.ts';
+
+export interface OpaServersOptions {
+  config: OpaConfig;
+  alert: ReturnType<typeof createAlerts>;
+  registry: Registry;
+  log: SyncLog;
+}
+
+export interface OpaServers {
+  readonly timeoutMs: number;
+  readonly failClosed: boolean;
+  of(tenantId: string): OpaServer;
+  /** How the servers of these tenants are; those never asked before are probed first. */
+  status(tenantIds: readonly string[]): Promise<OpaServerStatus[]>;
+  alert(tenantId: string, what: OpaTrouble, details: Record<string, unknown>): void;
+  stop(): Promise<void>;
+}
+
+export type OpaTrouble = 'unavailable' | 'bundle' | 'answer';
+
+const CONNECTIONS = 64;
+const STATES = ['unknown', 'ok', 'unreachable', 'no_bundle', 'wrong_tenant', 'refused'] as const;
+
+export function createOpaServers({ config, alert, registry, log }: OpaServersOptions): OpaServers {
+  const servers = new Map<string, OpaServer>();
+
+  function raise(tenantId: string, what: OpaTrouble, details: Record<string, unknown>): void {
+    alert(tenantId, { ...troubleOf(what, config.failClosed), details });
+  }
+
+  function onState(tenantId: string, status: OpaServerStatus): void {
+    const { state, message } = status;
+    if (state === 'ok') {
+      log.info({ tenantId, revision: status.revision }, 'the OPA server decides');
+      return;
+    }
+    log.warn({ tenantId, state, reason: message }, 'the OPA server is not healthy');
+    if (state === 'unreachable') raise(tenantId, 'unavailable', { state, message });
+    else if (state === 'refused') raise(tenantId, 'answer', { state, message });
+    else raise(tenantId, 'bundle', { state, message });
+  }
+
+  function of(tenantId: string): OpaServer {
+    const known = servers.get(tenantId);
+    if (known) return known;
+    const base = config.address.of(tenantId);
+    const token = config.token?.reveal() ?? null;
+    const server = createOpaServer({
+      tenantId,
+      exchange: createOpaExchange(base, token, CONNECTIONS),
+      probes: createOpaExchange(base, token, 1),
+      timeoutMs: config.timeoutMs,
+      onState: (status) => onState(tenantId, status),
+    });
+    servers.set(tenantId, server);
+    return server;
+  }
+
+  new Gauge({
+    name: 'governance_opa_servers',
+    help: 'OPA servers by the state that the last probe found them in.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const states = [...servers.values()].map((server) => server.status().state);
+      for (const state of STATES) {
+        this.set({ state }, states.filter((one) => one === state).length);
+      }
+    },
+  });
+
+  return {
+    timeoutMs: config.timeoutMs,
+    failClosed: config.failClosed,
+    of,
+    status: (tenantIds) =>
+      Promise.all(
+        tenantIds.map((tenantId) => {
+          const server = of(tenantId);
+          const status = server.status();
+          return status.state === 'unknown' ? server.look() : status;
+        }),
+      ),
+    alert: raise,
+    async stop() {
+      await Promise.all([...servers.values()].map((server) => server.stop()));
+    },
+  };
+}
+
+function troubleOf(what: OpaTrouble, failClosed: boolean) {
+  switch (what) {
+    case 'unavailable':
+      return failClosed
+        ? {
+            alert_type: 'OPA_UNAVAILABLE',
+            severity: 'critical' as const,
+            title: 'The OPA server cannot be reached: every tool call is denied',
+            dedupe_key: 'opa-unavailable',
+          }
+        : {
+            alert_type: 'OPA_UNAVAILABLE_ALLOWED',
+            severity: 'critical' as const,
+            title: 'The OPA server cannot be reached: tool calls are allowed without a judgement',
+            dedupe_key: 'opa-unavailable-allowed',
+          };
+    case 'bundle':
+      return {
+        alert_type: 'OPA_BUNDLE_DIFFERS',
+        severity: 'high' as const,
+        title: 'The OPA server has another bundle than this data plane; its calls are denied',
+        dedupe_key: 'opa-bundle-differs',
+      };
+    case 'answer':
+      return {
+        alert_type: 'OPA_ANSWER_REFUSED',
+        severity: 'high' as const,
+        title: 'The OPA server gives answers that are no decision; the calls are denied',
+        dedupe_key: 'opa-answer-refused',
+      };
+  }
+}
