@@ -2,6 +2,15 @@ import { hash } from 'node:crypto';
 
 const DIGEST_BYTES = 32;
 
+/** Where a tenant's feed was read up to, and how old that is. */
+export interface FeedPlace {
+  cursor: number;
+  /** The feed's digest at the cursor (shared/src/feed-chain.ts). */
+  digest: string;
+  /** Time of the newest verified statement, Unix milliseconds; 0 before the first. */
+  statementMs: number;
+}
+
 /** The digest of one stored fact. */
 export function factDigest(tenantId: string, kind: string, key: string, value: string): Buffer {
   return hash('sha256', `${tenantId}\n${kind}\n${key}\n${value}`, 'buffer');
@@ -29,8 +38,9 @@ export class DigestSet {
     }
   }
 
-  /** What is stored beside the facts: changes with any of them and with the cursor. */
-  seal(tenantId: string, cursor: number): Buffer {
-    return hash('sha256', `${tenantId}\n${cursor}\n${this.#sum.toString('hex')}`, 'buffer');
+  /** What is stored beside the facts: changes with any of them and with where the feed stands. */
+  seal(tenantId: string, { cursor, digest, statementMs }: FeedPlace): Buffer {
+    const facts = this.#sum.toString('hex');
+    return hash('sha256', [tenantId, cursor, digest, statementMs, facts].join('\n'), 'buffer');
   }
 }

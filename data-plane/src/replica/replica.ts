@@ -10,7 +10,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  AgentFact,
   FACTS,
   type FactKind,
   type FactOf,
@@ -18,25 +17,22 @@ import {
   type KillSwitchFact,
   type TokenKeysFact,
 } from '@governance/shared/facts';
+import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Replica, ReplicaAgent } from '../contracts.ts';
 import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
 import { createProgressWaiters } from '../storage/progress-waiters.ts';
-import { DigestSet, factDigest } from './fact-seal.ts';
+import { checkFact, REFUSED, type RefusedFact } from './fact-check.ts';
+import { DigestSet, type FeedPlace, factDigest } from './fact-seal.ts';
 import { prepareStatements } from './replica-schema.ts';
+import { createSnapshotStaging, type SnapshotStaging } from './snapshot-staging.ts';
 
 export const REPLICA_FILE = 'replica.db';
 
 const CACHED_AGENTS = 10_000;
 
-/** A known kind of fact that was not accepted; what it concerned is denied. */
-export interface RefusedFact {
-  tenantId: string;
-  kind: string;
-  key: string;
-  reason: string;
-}
+export type { RefusedFact };
 
 export interface ReplicaOptions {
   dataDir: string;
@@ -49,6 +45,18 @@ export interface LocalReplica extends Replica {
   addTenant(tenantId: string, deploymentId: string): void;
   /** Forgets a tenant: none of its agents is known from then on. */
   removeTenant(tenantId: string): void;
+  /** Where the tenant's feed was read up to. */
+  place(tenantId: string): FeedPlace;
+  /**
+   * Applies consecutive entries in one durable transaction, which also moves cursor and digest.
+   *
+   * @param statementMs the time of a statement that is verified with them
+   */
+  apply(tenantId: string, entries: FeedEntry[], cursor: number, statementMs?: number): void;
+  /** Keeps the time of a newer verified statement durably. */
+  keepStatement(tenantId: string, statementMs: number): void;
+  /** Begins a snapshot in place of what is known; what another one staged is thrown away. */
+  beginSnapshot(tenantId: string): SnapshotStaging;
   close(): void;
 }
 
@@ -60,9 +68,6 @@ const ENGAGED: KillSwitchFact = {
   changed_at: '1970-01-01T00:00:00.000Z',
 };
 
-/** Stored in the place of a fact that was refused, where its absence would permit something. */
-const REFUSED = '{"refused":true}';
-
 const FeedEntries = z.array(FeedEntry);
 
 /**
@@ -72,7 +77,7 @@ const FeedEntries = z.array(FeedEntry);
 export function createReplica(options: ReplicaOptions): LocalReplica {
   const { db, sql } = openReplica(join(options.dataDir, REPLICA_FILE));
   /** Of the tenants served by this process. */
-  const cursors = new Map<string, number>();
+  const places = new Map<string, FeedPlace>();
   const sums = new Map<string, DigestSet>();
   const deployments = new Map<string, string>();
   const agents = new LRUCache<string, ReplicaAgent>({ max: options.cachedAgents ?? CACHED_AGENTS });
@@ -81,7 +86,7 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
   });
   /** Kill switches, token keys, credentials: bounded by the tenants and their servers. */
   const singles = new Map<string, unknown>();
-  const waiters = createProgressWaiters((tenantId) => cursors.get(tenantId));
+  const waiters = createProgressWaiters((tenantId) => places.get(tenantId)?.cursor);
 
   function readFact<K extends FactKind>(tenantId: string, kind: K, key: string) {
     const row = sql.findFact.get(tenantId, kind, key);
@@ -103,7 +108,7 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     const cacheKey = `${tenantId}/${agentId}`;
     const cached = agents.get(cacheKey);
     if (cached) return cached;
-    const agent = cursors.has(tenantId) ? loadAgent(tenantId, agentId) : undefined;
+    const agent = places.has(tenantId) ? loadAgent(tenantId, agentId) : undefined;
     if (agent) agents.set(cacheKey, agent);
     return agent;
   }
@@ -169,26 +174,56 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     return sql.countActive.get(tenantId, generation) ?? 0;
   }
 
-  function apply(tenantId: string, given: FeedEntry[], cursor: number): void {
-    const current = cursors.get(tenantId);
-    if (current === undefined) throw new Error('the tenant is not served here');
-    const entries = FeedEntries.parse(given).filter((entry) => entry.seq > current);
-    const next = Math.max(current, cursor, ...entries.map((entry) => entry.seq));
-    if (next === current) return;
+  function servedPlace(tenantId: string): FeedPlace {
+    const place = places.get(tenantId);
+    if (!place) throw new Error('the tenant is not served here');
+    return place;
+  }
+
+  function apply(
+    tenantId: string,
+    given: FeedEntry[],
+    cursor: number,
+    statementMs: number = 0,
+  ): void {
+    const current = servedPlace(tenantId);
+    const entries = FeedEntries.parse(given).filter((entry) => entry.seq > current.cursor);
+    const place = {
+      cursor: Math.max(current.cursor, cursor, ...entries.map((entry) => entry.seq)),
+      digest: entries.reduce(feedDigest, current.digest),
+      statementMs: Math.max(current.statementMs, statementMs),
+    };
+    if (place.cursor === current.cursor && place.statementMs === current.statementMs) return;
     const sum = sums.get(tenantId)?.copy() ?? new DigestSet();
     const refused = db
       .transaction(() => {
         const refusals = entries.map((entry) => store(tenantId, entry, sum));
-        sql.putTenant.run(tenantId, next, sum.seal(tenantId, next));
+        putPlace(tenantId, place, sum);
         return refusals.filter((refusal) => refusal !== null);
       })
       .immediate();
     // Only what is on disk may be seen.
     for (const entry of entries) invalidate(tenantId, entry);
-    cursors.set(tenantId, next);
+    places.set(tenantId, place);
     sums.set(tenantId, sum);
-    waiters.reached(tenantId, next);
+    waiters.reached(tenantId, place.cursor);
     for (const refusal of refused) options.onRefused(refusal);
+  }
+
+  function putPlace(tenantId: string, place: FeedPlace, sum: DigestSet): void {
+    const { cursor, digest, statementMs } = place;
+    sql.putTenant.run(tenantId, cursor, digest, statementMs, sum.seal(tenantId, place));
+  }
+
+  function beginSnapshot(tenantId: string): SnapshotStaging {
+    servedPlace(tenantId);
+    return createSnapshotStaging({ db, sql }, tenantId, (place, sum, refused) => {
+      dropCaches(tenantId);
+      places.set(tenantId, place);
+      sums.set(tenantId, sum);
+      waiters.reached(tenantId, place.cursor);
+      for (const refusal of refused) options.onRefused(refusal);
+    });
   }
 
   function store(tenantId: string, entry: FeedEntry, sum: DigestSet): RefusedFact | null {
@@ -198,35 +233,25 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     if (before) sum.toggle(before.digest);
     sql.deleteFact.run(tenantId, kind, key);
     if (value === null || value === undefined) return null;
-    const reason = check(tenantId, kind, key, value);
-    const text = reason === null ? JSON.stringify(value) : REFUSED;
+    const { text, reason } = admit(tenantId, kind, key, value);
     const digest = factDigest(tenantId, kind, key, text);
     sql.putFact.run(tenantId, kind, key, text, digest);
     sum.toggle(digest);
     return reason === null ? null : { tenantId, kind, key, reason };
   }
 
-  /** Enters an agent among those looked up. @returns why the fact is refused, null when it is not */
-  function check(tenantId: string, kind: string, key: string, value: unknown): string | null {
-    // A kind that only a newer version knows is kept for it.
-    if (isKnownKind(kind)) {
-      const parsed = FACTS[kind].safeParse(value);
-      if (!parsed.success) return parsed.error.message;
+  /** What is stored of a fact; an agent is entered among those looked up. */
+  function admit(tenantId: string, kind: string, key: string, value: unknown) {
+    const checked = checkFact(kind, key, value);
+    const { agent } = checked;
+    if (!agent) return checked;
+    const owner = sql.findClient.get(agent.client_id);
+    if (owner) {
+      return { text: REFUSED, reason: `its client id belongs to agent ${owner.agent_id}` };
     }
-    if (kind === 'agent') {
-      const agent = AgentFact.parse(value);
-      if (agent.id !== key) return 'the key is not the id';
-      const owner = sql.findClient.get(agent.client_id);
-      if (owner) return `its client id belongs to agent ${owner.agent_id}`;
-      sql.putAgent.run(
-        tenantId,
-        key,
-        agent.client_id,
-        agent.status,
-        agent.kill_released_generation,
-      );
-    }
-    return null;
+    const { client_id, status, kill_released_generation } = agent;
+    sql.putAgent.run(tenantId, key, client_id, status, kill_released_generation);
+    return checked;
   }
 
   function invalidate(tenantId: string, { kind, key }: FeedEntry): void {
@@ -258,7 +283,9 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
       const found = sql.findFact.get(tenantId, kind, key);
       if (found) sum.toggle(factDigest(tenantId, kind, key, found.value));
     }
-    if (sum.seal(tenantId, row.cursor).equals(row.seal)) return { cursor: row.cursor, sum };
+    const { cursor, digest, statement_ms: statementMs } = row;
+    const place = { cursor, digest, statementMs };
+    if (sum.seal(tenantId, place).equals(row.seal)) return { place, sum };
     options.onRefused({ tenantId, kind: '*', key: '*', reason: 'the stored facts are damaged' });
     return undefined;
   }
@@ -266,20 +293,22 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
   /** Begins with nothing: until the feed was read again, no agent of the tenant is known. */
   function beginTenant(tenantId: string) {
     const sum = new DigestSet();
+    const place = { cursor: 0, digest: FEED_START, statementMs: 0 };
     db.transaction(() => {
       eraseTenant(tenantId);
-      sql.putTenant.run(tenantId, 0, sum.seal(tenantId, 0));
+      putPlace(tenantId, place, sum);
     }).immediate();
-    return { cursor: 0, sum };
+    return { place, sum };
   }
 
   function eraseTenant(tenantId: string): void {
     sql.deleteTenantFacts.run(tenantId);
     sql.deleteTenantAgents.run(tenantId);
+    sql.clearStaged.run(tenantId);
     sql.deleteTenant.run(tenantId);
   }
 
-  function forgetTenant(tenantId: string): void {
+  function dropCaches(tenantId: string): void {
     for (const cacheKey of agents.keys()) {
       if (cacheKey.startsWith(`${tenantId}/`)) forgetAgent(cacheKey);
     }
@@ -289,7 +318,11 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     for (const cacheKey of singles.keys()) {
       if (cacheKey.startsWith(`${tenantId}/`)) singles.delete(cacheKey);
     }
-    cursors.delete(tenantId);
+  }
+
+  function forgetTenant(tenantId: string): void {
+    dropCaches(tenantId);
+    places.delete(tenantId);
     sums.delete(tenantId);
     deployments.delete(tenantId);
     waiters.drop(tenantId);
@@ -308,15 +341,19 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
       return findSingle(tenantId, 'upstream_credential', key, undefined)?.jwe;
     },
     countActiveAgents,
-    hasTenant: (tenantId) => cursors.has(tenantId),
-    cursor: (tenantId) => cursors.get(tenantId) ?? 0,
+    hasTenant: (tenantId) => places.has(tenantId),
+    cursor: (tenantId) => places.get(tenantId)?.cursor ?? 0,
+    place: (tenantId) => ({ ...servedPlace(tenantId) }),
     apply,
+    keepStatement: (tenantId, statementMs) =>
+      apply(tenantId, [], servedPlace(tenantId).cursor, statementMs),
+    beginSnapshot,
     waitFor: waiters.wait,
     addTenant: (tenantId, deploymentId) => {
       deployments.set(tenantId, deploymentId);
-      if (cursors.has(tenantId)) return;
-      const { cursor, sum } = readTenant(tenantId) ?? beginTenant(tenantId);
-      cursors.set(tenantId, cursor);
+      if (places.has(tenantId)) return;
+      const { place, sum } = readTenant(tenantId) ?? beginTenant(tenantId);
+      places.set(tenantId, place);
       sums.set(tenantId, sum);
     },
     removeTenant: (tenantId) => {
@@ -324,7 +361,7 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
       forgetTenant(tenantId);
     },
     close: () => {
-      for (const tenantId of [...cursors.keys()]) forgetTenant(tenantId);
+      for (const tenantId of [...places.keys()]) forgetTenant(tenantId);
       db.close();
     },
   };
@@ -355,10 +392,6 @@ function prepare(path: string) {
     db.close();
     throw error;
   }
-}
-
-function isKnownKind(kind: string): kind is FactKind {
-  return Object.hasOwn(FACTS, kind);
 }
 
 function unique(items: string[]): string[] {
