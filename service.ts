@@ -10,6 +10,7 @@ import { systemScope } from '@governance/control-plane/platform/tenant-scope';
 import { createEnforcementPlane } from '@governance/data-plane/app';
 import { DATA_PLANE_SETTINGS, readGatewayConfig } from '@governance/data-plane/config';
 import { createCoreMetrics } from '@governance/data-plane/core-metrics';
+import { watchLocalSwitch } from '@governance/data-plane/local-control/local-kill-switch';
 import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address';
 import { createDataPlaneCore } from '@governance/data-plane/tenant-runtime';
 import type { AppliedBarrier } from '@governance/shared/channels';
@@ -122,6 +123,13 @@ export async function startStandalone(
   });
   plane.core = core;
   coreMetrics.watch(core);
+  const localSwitch = watchLocalSwitch({
+    dataDir: config.dataDir,
+    ownDir: config.dataDir,
+    ledger: core.ledger,
+    listTenants: () => core.status().tenants.map((tenant) => tenant.tenant_id),
+    log,
+  });
   const enforcement = createEnforcementPlane({
     config: gatewayConfig,
     publicUrl: config.publicUrl,
@@ -131,6 +139,7 @@ export async function startStandalone(
     replica: core.replica,
     rules: core.rules,
     findDeploymentId: core.findDeploymentId,
+    findDenial: localSwitch.findDenial,
     openSealed: core.identity.openSealed,
     registry,
     log,
@@ -178,6 +187,7 @@ export async function startStandalone(
     // is shipped before the control plane goes.
     await app.close();
     await enforcement.stop();
+    await localSwitch.stop();
     await core.stop();
     await controlPlane.stop();
     log.info('stopped');

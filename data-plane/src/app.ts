@@ -9,7 +9,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { GatewayConfig } from './config.ts';
-import type { Ledger, Replica, RulesProvider } from './contracts.ts';
+import type { FindDenial, Ledger, Replica, RulesProvider } from './contracts.ts';
 import { createAgentTokenVerifier } from './enforcement/agent-token.ts';
 import { createPolicyFaultAlert } from './enforcement/alerts.ts';
 import type { CallObserver } from './enforcement/call-observer.ts';
@@ -48,6 +48,8 @@ export interface EnforcementPlaneDeps {
   rules: RulesProvider;
   /** This data plane's id at a tenant. */
   findDeploymentId(tenantId: string): string | undefined;
+  /** Why this plane lets nobody of a tenant act now, if so. */
+  findDenial: FindDenial;
   /** Decrypts a credential that was sealed to this data plane. */
   openSealed(jwe: string): Promise<string>;
   registry: Registry;
@@ -169,6 +171,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       }),
       audience: gatewayAudience(publicUrl),
       findDeploymentId: deps.findDeploymentId,
+      findDenial: deps.findDenial,
       region: deps.region,
       now,
       onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),

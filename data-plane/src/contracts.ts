@@ -66,6 +66,28 @@ export interface ActiveRules {
   engine: PolicyEngine;
 }
 
+/**
+ * Why this data plane lets nobody of a tenant act, whoever calls:
+ * - `offline_max_age`: the newest verified freshness statement is too old
+ * - `tenant_revoked`: the control plane revoked this data plane
+ * - `stream_forked`: another writer uses this data plane's key
+ * - `local_kill_switch`: the operator of this machine engaged the switch
+ * - `not_served`: the tenant is not served here
+ */
+export interface PlaneDenial {
+  reason:
+    | 'offline_max_age'
+    | 'tenant_revoked'
+    | 'stream_forked'
+    | 'local_kill_switch'
+    | 'not_served';
+  /** For the agent: what is wrong, in words. */
+  message: string;
+}
+
+/** Null where the tenant's agents may act. Asked at every call, and again after each wait. */
+export type FindDenial = (tenantId: string) => PlaneDenial | null;
+
 export interface RulesProvider {
   /** Null where no valid bundle was ever activated: every call is denied. */
   findActiveRules(tenantId: string): ActiveRules | null;

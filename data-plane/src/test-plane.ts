@@ -22,7 +22,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createEnforcementPlane } from './app.ts';
 import { type GatewayConfig, readGatewayConfig } from './config.ts';
-import type { ActiveRules, Ledger } from './contracts.ts';
+import type { ActiveRules, FindDenial, Ledger } from './contracts.ts';
 import { createLedger } from './ledger/ledger.ts';
 import { createReplica } from './replica/replica.ts';
 import type { StdioServers } from './upstream/servers-file.ts';
@@ -37,6 +37,7 @@ export interface TestPlaneOptions {
   wrapLedger?: (ledger: Ledger) => Ledger;
   now?: () => number;
   keepAliveMs?: number;
+  findDenial?: FindDenial;
 }
 
 export interface TestAgent {
@@ -141,6 +142,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     replica,
     rules: { findActiveRules: (id) => (id === tenantId ? rules : null) },
     findDeploymentId: () => deploymentId,
+    findDenial: options.findDenial ?? (() => null),
     openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
     registry,
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),

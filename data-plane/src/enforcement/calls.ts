@@ -3,7 +3,7 @@
  * step that needs an agent cannot be put before the one that finds it.
  */
 import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
-import type { ActiveRules, ReplicaAgent } from '../contracts.ts';
+import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
 import type { Credential } from './credentials.ts';
 
 export type Action = PolicyInput['request']['action'];
@@ -55,9 +55,9 @@ export interface Continue<C> {
 
 /**
  * Why a call is denied: `unauthenticated` and `barred` are answered with -32000 and HTTP 401,
- * `policy` with -32003.
+ * `policy` and `plane` (this data plane may let nobody of the tenant act) with -32003.
  */
-export type DenyCause = 'unauthenticated' | 'barred' | 'policy';
+export type DenyCause = 'unauthenticated' | 'barred' | 'policy' | 'plane';
 
 export interface Deny {
   readonly kind: 'deny';
@@ -65,6 +65,8 @@ export interface Deny {
   /** For the agent: says what is wrong, quotes no secret. */
   readonly message: string;
   readonly reasons: readonly PolicyReason[];
+  /** Of cause `plane`: which. */
+  readonly planeReason?: PlaneDenial['reason'];
   /** For the record, where it may say more than the agent is told. */
   readonly detail?: string;
   /** The challenge that an unauthenticated caller is shown. */

@@ -102,7 +102,7 @@ function refusal(judgement: CallJudgement): CallAnswer {
   switch (judgement.verdict) {
     case 'deny': {
       const { call, deny } = judgement;
-      if (deny.cause !== 'policy') {
+      if (deny.cause === 'unauthenticated' || deny.cause === 'barred') {
         const { message, challenge } = deny;
         return { kind: 'error', status: 401, code: RPC_ERRORS.UNAUTHORIZED, message, challenge };
       }
@@ -112,8 +112,12 @@ function refusal(judgement: CallJudgement): CallAnswer {
         kind: 'error',
         status: 200,
         code: RPC_ERRORS.POLICY_DENIED,
-        message: `Denied by policy: ${deny.message}`,
-        data: { event_id: eventId, reasons: deny.reasons },
+        message: `${deny.cause === 'plane' ? 'Denied' : 'Denied by policy'}: ${deny.message}`,
+        data: {
+          event_id: eventId,
+          reasons: deny.reasons,
+          ...(deny.planeReason && { reason: deny.planeReason }),
+        },
       };
     }
     case 'escalate': {

@@ -94,5 +94,5 @@ describe('a pipeline', () => {
 });
 
 it('has the steps of enforcement in the specified order', () => {
-  expect(enforcement.steps).toEqual(['authenticate', 'kill-switch', 'classify', 'policy']);
+  expect(enforcement.steps).toEqual(['authenticate', 'standing', 'kill-switch', 'classify', 'policy']);
 });

@@ -6,6 +6,7 @@ import { findAgentNow, type KillSwitchDeps } from './kill-switch.ts';
 
 export interface ClassifyDeps {
   replica: KillSwitchDeps['replica'] & Pick<Replica, 'findAgent'>;
+  findDenial: KillSwitchDeps['findDenial'];
   rules: RulesProvider;
   catalogue: {
     /** What the server says of its tool; asks the server when it was never asked. */

@@ -1,9 +1,35 @@
 import { effectiveAgentStatus } from '@governance/shared/facts';
-import type { Replica, ReplicaAgent } from '../../contracts.ts';
+import type { FindDenial, Replica, ReplicaAgent } from '../../contracts.ts';
 import { type AgentCall, type Continue, type Deny, proceed } from '../calls.ts';
 
 export interface KillSwitchDeps {
   replica: Pick<Replica, 'findKillSwitch'>;
+  findDenial: FindDenial;
+}
+
+/**
+ * Whether this data plane may let anybody of the tenant act: its rules are not too old, it was not
+ * revoked, its stream is its own, and the operator did not engage the local kill switch.
+ */
+export function checkStanding<C extends AgentCall>(
+  call: C,
+  deps: Pick<KillSwitchDeps, 'findDenial'>,
+): Continue<C> | Deny {
+  return findPlaneBar(call.tenantId, deps) ?? proceed(call);
+}
+
+function findPlaneBar(
+  tenantId: string,
+  { findDenial }: Pick<KillSwitchDeps, 'findDenial'>,
+): Deny | undefined {
+  const denial = findDenial(tenantId);
+  if (denial === null) return undefined;
+  const { reason, message } = denial;
+  const said = { kind: 'deny', reasons: [], detail: `${reason}: ${message}` } as const;
+  // The local switch answers as the tenant's does.
+  return reason === 'local_kill_switch'
+    ? { ...said, cause: 'barred', message: `Unauthorized: ${message}`, challenge: 'bearer' }
+    : { ...said, cause: 'plane', message, planeReason: reason };
 }
 
 /**
@@ -17,12 +43,14 @@ export function checkKillSwitch<C extends AgentCall>(
   return findBar(call.tenantId, call.agent, deps) ?? proceed(call);
 }
 
-/** The denial of an agent that may not act now, undefined for one that may. */
+/** The denial of an agent that may not act now, whatever the cause; undefined for one that may. */
 export function findBar(
   tenantId: string,
   agent: ReplicaAgent,
-  { replica }: KillSwitchDeps,
+  { replica, findDenial }: KillSwitchDeps,
 ): Deny | undefined {
+  const plane = findPlaneBar(tenantId, { findDenial });
+  if (plane) return plane;
   const killSwitch = replica.findKillSwitch(tenantId) ?? null;
   const status = effectiveAgentStatus(agent, killSwitch);
   if (status === 'active') return undefined;

@@ -140,7 +140,7 @@ describe('checkKillSwitch', () => {
     ['a deprovisioned agent', { status: 'deprovisioned' }, undefined, 'deny'],
   ])('%s', (_what, over, killSwitch, kind) => {
     const replica = { findKillSwitch: () => killSwitch };
-    const result = checkKillSwitch(anAgentCall(over), { replica });
+    const result = checkKillSwitch(anAgentCall(over), { replica, findDenial: () => null });
     expect(result.kind).toBe(kind);
     if (result.kind === 'deny') expect(result.cause).toBe('barred');
   });
@@ -164,6 +164,7 @@ describe('classify', () => {
     const agent = anAgent();
     const deps = {
       replica: { findAgent: () => agent, findKillSwitch: () => undefined },
+      findDenial: () => null,
       rules: { findActiveRules: () => active },
       catalogue: { findHints: async () => ({ destructiveHint: true }) },
     };
@@ -178,6 +179,7 @@ describe('evaluatePolicy', () => {
   const deps = {
     opa: null,
     replica: { findAgent: () => undefined, findKillSwitch: () => undefined },
+    findDenial: () => null,
     rules: { findActiveRules: () => null },
     findDeploymentId: () => 'plane',
     region: 'eu',

@@ -197,6 +197,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
   function refuseBarred(caller: Caller): void {
     const bar = deps.guard.findBar(caller.tenantId, caller.agent);
     if (bar === undefined) return;
+    if (bar.cause === 'plane') throw new GatewayError(403, `Denied: ${bar.message}`);
     throw new GatewayError(401, bar.message, RPC_ERRORS.UNAUTHORIZED, 'bearer');
   }
 

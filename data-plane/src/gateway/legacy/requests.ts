@@ -128,6 +128,9 @@ export function createRequestHandler(deps: RequestDeps) {
 }
 
 function barred(bar: Deny): GatewayError {
+  if (bar.cause === 'plane') {
+    return new GatewayError(200, `Denied: ${bar.message}`, RPC_ERRORS.POLICY_DENIED);
+  }
   return new GatewayError(401, bar.message, RPC_ERRORS.UNAUTHORIZED, 'bearer');
 }
 

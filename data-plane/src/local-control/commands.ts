@@ -1,0 +1,161 @@
+/**
+ * The data plane's own command line: it works on the data folder, with the service running or not
+ * and the control plane gone.
+ */
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
+import { parseSettings } from '@governance/shared/settings';
+import Database from 'better-sqlite3';
+import { z } from 'zod';
+import { LEDGER_FILE } from '../ledger/ledger.ts';
+import { syncFolder } from '../storage/durable-file.ts';
+import { changeLocalSwitch, findSwitchDenial, readLocalSwitch } from './local-kill-switch.ts';
+
+export const USAGE = `Commands of the data plane:
+  kill-switch engage --reason <text> [--tenant <id>]   nobody gets through, at once
+  kill-switch lift [--reason <text>] [--tenant <id>]   as before
+  kill-switch status
+  status                                               what the running data plane says of itself
+  register-anew                                        new keys after a fork or a revocation (stop it first)
+
+They act on SERVICE_DATA_DIR; "status" asks SERVICE_HOST and SERVICE_PORT.`;
+
+export interface CommandOutput {
+  log(text: string): void;
+  error(text: string): void;
+}
+
+/**
+ * Runs a command.
+ *
+ * @param args after the program's name
+ * @returns the process's exit code: 0, 1 when it failed, 2 when it was not understood
+ */
+export async function runCommand(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  out: CommandOutput = console,
+): Promise<number> {
+  const { dataDir, host, port } = parseSettings(
+    {
+      dataDir: SERVICE_SETTINGS.dataDir,
+      host: SERVICE_SETTINGS.host,
+      port: SERVICE_SETTINGS.port,
+    },
+    env,
+  );
+  try {
+    const { positionals, values } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { tenant: { type: 'string' }, reason: { type: 'string' } },
+    });
+    switch (positionals.join(' ')) {
+      case 'kill-switch engage':
+      case 'kill-switch lift':
+        return changeSwitch(dataDir, positionals[1] === 'engage', values, out);
+      case 'kill-switch status':
+        return showSwitch(dataDir, out);
+      case 'status':
+        return await showStatus(`http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`, out);
+      case 'register-anew':
+        return registerAnew(dataDir, out);
+      default:
+        out.error(USAGE);
+        return 2;
+    }
+  } catch (error) {
+    out.error(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+}
+
+function changeSwitch(
+  dataDir: string,
+  engaged: boolean,
+  given: { tenant?: string | undefined; reason?: string | undefined },
+  out: CommandOutput,
+): number {
+  const tenant = z
+    .uuid()
+    .nullable()
+    .safeParse(given.tenant ?? null);
+  if (!tenant.success || (engaged && !given.reason)) {
+    out.error(tenant.success ? 'say why: --reason <text>' : '--tenant takes the id of a tenant');
+    return 2;
+  }
+  // A slip in the folder's name would engage nothing.
+  if (!existsSync(dataDir)) throw new Error(`${dataDir} is not there: set SERVICE_DATA_DIR`);
+  const reason = (given.reason ?? '').slice(0, 500).toWellFormed();
+  const operator = userInfo().username;
+  changeLocalSwitch(dataDir, { engaged, tenantId: tenant.data, reason, operator });
+  const whom = tenant.data === null ? 'all tenants' : `tenant ${tenant.data}`;
+  out.log(`the local kill switch is ${engaged ? 'engaged' : 'lifted'} for ${whom}`);
+  return 0;
+}
+
+function showSwitch(dataDir: string, out: CommandOutput): number {
+  const state = readLocalSwitch(dataDir);
+  if (state.unreadable !== null) {
+    out.log(`engaged for all tenants: its file cannot be read (${state.unreadable})`);
+    return 0;
+  }
+  const { all, tenants } = state.file;
+  if (all?.engaged) {
+    out.log(`engaged for all tenants since ${all.changed_at} by ${all.operator}: ${all.reason}`);
+    return 0;
+  }
+  const engaged = Object.keys(tenants).filter((id) => findSwitchDenial(state, id) !== null);
+  for (const id of engaged) {
+    const { changed_at: at, operator, reason } = tenants[id] as (typeof tenants)[string];
+    out.log(`engaged for tenant ${id} since ${at} by ${operator}: ${reason}`);
+  }
+  if (engaged.length === 0) out.log('not engaged');
+  return 0;
+}
+
+async function showStatus(url: string, out: CommandOutput): Promise<number> {
+  const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(5_000) }).catch(
+    () => null,
+  );
+  if (answer === null) throw new Error(`nothing answers at ${url}`);
+  out.log(JSON.stringify(await answer.json(), null, 2));
+  return answer.ok ? 0 : 1;
+}
+
+/** Keys and ledger are moved aside whole: what was recorded is evidence, and nobody writes to it. */
+function registerAnew(dataDir: string, out: CommandOutput): number {
+  const moved = readdirSync(dataDir).filter(
+    (name) => name === 'identity' || name === LEDGER_FILE || name.startsWith(`${LEDGER_FILE}-`),
+  );
+  if (moved.length === 0) throw new Error(`${dataDir} holds no data plane: set SERVICE_DATA_DIR`);
+  requireUnused(join(dataDir, LEDGER_FILE));
+  const evidence = join(dataDir, 'evidence', new Date().toISOString().replaceAll(':', '-'));
+  mkdirSync(evidence, { recursive: true, mode: 0o700 });
+  for (const name of moved) {
+    // Checking the file may have merged its log into it.
+    if (existsSync(join(dataDir, name))) renameSync(join(dataDir, name), join(evidence, name));
+  }
+  syncFolder(evidence);
+  syncFolder(dataDir);
+  out.log(
+    `the old keys and the old ledger are kept in ${evidence}; the next start makes new keys and registers with SERVICE_CP_TOKEN`,
+  );
+  return 0;
+}
+
+function requireUnused(file: string): void {
+  if (!existsSync(file)) return;
+  const database = new Database(file, { timeout: 200 });
+  try {
+    database.pragma('locking_mode = EXCLUSIVE');
+    database.exec('BEGIN EXCLUSIVE; ROLLBACK');
+  } catch (error) {
+    throw new Error('the data plane is running: stop it first', { cause: error });
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,157 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { uuidv7 } from '@governance/shared/ids';
+import { UnchainedRecord } from '@governance/shared/ledger-record';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LEDGER_FILE } from '../ledger/ledger.ts';
+import { runCommand } from './commands.ts';
+import { changeLocalSwitch, SWITCH_FILE, watchLocalSwitch } from './local-kill-switch.ts';
+
+const A = uuidv7();
+const B = uuidv7();
+let dataDir: string;
+let appended: { tenantId: string; record: UnchainedRecord }[];
+let watching: ReturnType<typeof watchLocalSwitch>[];
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'governance-switch-'));
+  appended = [];
+  watching = [];
+});
+afterEach(async () => {
+  await Promise.all(watching.map((one) => one.stop()));
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function watch(append?: () => Promise<never>) {
+  const one = watchLocalSwitch({
+    dataDir,
+    ownDir: dataDir,
+    ledger: {
+      append: async (tenantId, record) => {
+        await append?.();
+        appended.push({ tenantId, record: UnchainedRecord.parse(record) });
+        return { id: record.id, epoch: 1, seq: 1, hash: '' };
+      },
+    },
+    listTenants: () => [A, B],
+    log: { warn: () => {}, error: () => {} },
+    pollMs: 20,
+  });
+  watching.push(one);
+  return one;
+}
+const engage = (tenantId: string | null) =>
+  changeLocalSwitch(dataDir, { engaged: true, tenantId, reason: 'a test', operator: 'ops' });
+const lift = (tenantId: string | null) =>
+  changeLocalSwitch(dataDir, { engaged: false, tenantId, reason: '', operator: 'ops' });
+const run = async (...args: string[]) => {
+  const said: string[] = [];
+  const out = { log: (text: string) => said.push(text), error: (text: string) => said.push(text) };
+  return {
+    code: await runCommand(args, { SERVICE_DATA_DIR: dataDir }, out),
+    said: said.join('\n'),
+  };
+};
+
+describe('the local kill switch', () => {
+  it('is noticed by a running process within 200 ms, and recorded once in each stream', async () => {
+    const own = watch();
+    expect(own.findDenial(A)).toBeNull();
+    engage(null);
+    await vi.waitFor(() => expect(own.findDenial(A)).not.toBeNull(), { timeout: 200, interval: 5 });
+    expect(own.findDenial(B)).toMatchObject({ reason: 'local_kill_switch' });
+    lift(null);
+    await vi.waitFor(() => expect(own.findDenial(B)).toBeNull(), { timeout: 200, interval: 5 });
+    await vi.waitFor(() => expect(appended).toHaveLength(4));
+    await own.stop();
+    // A restart records nothing twice.
+    watch();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(
+      appended.map(({ tenantId, record }) => [tenantId, 'action' in record && record.action]),
+    ).toEqual([
+      [A, 'local_kill_switch_engaged'],
+      [B, 'local_kill_switch_engaged'],
+      [A, 'local_kill_switch_lifted'],
+      [B, 'local_kill_switch_lifted'],
+    ]);
+    expect(appended[0]?.record).toMatchObject({
+      actor: { id: 'local-operator', username: 'ops', role: 'data_plane' },
+    });
+  });
+
+  it('holds for one tenant alone, over a restart, and is not lifted under that for all', () => {
+    engage(B);
+    const own = watch();
+    expect(own.findDenial(A)).toBeNull();
+    expect(own.findDenial(B)).not.toBeNull();
+    engage(null);
+    expect(() => lift(B)).toThrow('without --tenant');
+    lift(null);
+    expect(watch().findDenial(B)).toBeNull();
+  });
+
+  it.each(['', '{', '{"v":2}', 'null'])('counts as engaged when its file is %j', (content) => {
+    writeFileSync(join(dataDir, SWITCH_FILE), content);
+    const own = watch();
+    expect(own.findDenial(A)).not.toBeNull();
+    expect(own.status()).toEqual({ engaged: true, unreadable: true, tenants: [] });
+    engage(B);
+    // What could not be read was engaged for all.
+    expect(watch().findDenial(A)).not.toBeNull();
+    lift(null);
+    expect(watch().findDenial(A)).toBeNull();
+  });
+
+  it('counts as engaged when its file disappears under a running process', async () => {
+    lift(null);
+    const own = watch();
+    rmSync(join(dataDir, SWITCH_FILE));
+    await vi.waitFor(() => expect(own.findDenial(A)).not.toBeNull(), { timeout: 200 });
+  });
+
+  it('is recorded later when the ledger cannot take it now', async () => {
+    engage(A);
+    let fails = 3;
+    watch(async () => {
+      if (fails-- > 0) throw new Error('full');
+      return undefined as never;
+    });
+    await vi.waitFor(() => expect(appended).toHaveLength(1));
+    expect(appended[0]?.tenantId).toBe(A);
+  });
+});
+
+describe('the command line', () => {
+  it('engages, shows and lifts', async () => {
+    expect(await run('kill-switch', 'engage')).toMatchObject({ code: 2 });
+    expect(await run('kill-switch', 'engage', '--tenant', 'x', '--reason', 'y')).toMatchObject({
+      code: 2,
+    });
+    expect(await run('kill-switch', 'engage', '--reason', 'leak')).toMatchObject({ code: 0 });
+    expect((await run('kill-switch', 'status')).said).toMatch(/engaged for all tenants.*leak/);
+    expect(await run('kill-switch', 'lift')).toMatchObject({ code: 0 });
+    expect((await run('kill-switch', 'status')).said).toBe('not engaged');
+    expect(await run('nonsense')).toMatchObject({ code: 2 });
+  });
+
+  it('moves keys and ledger aside to register anew, and leaves the switch', async () => {
+    engage(null);
+    expect(await run('register-anew')).toMatchObject({ code: 1 });
+    const { default: Database } = await import('better-sqlite3');
+    const database = new Database(join(dataDir, LEDGER_FILE));
+    database.exec('CREATE TABLE t (x)');
+    database.pragma('locking_mode = EXCLUSIVE');
+    database.exec('BEGIN EXCLUSIVE; INSERT INTO t VALUES (1)');
+    expect((await run('register-anew')).said).toContain('stop it first');
+    database.exec('COMMIT');
+    database.close();
+    const { code, said } = await run('register-anew');
+    expect(code).toBe(0);
+    const evidence = /kept in (\S+);/.exec(said)?.[1] ?? '';
+    expect(readFileSync(join(evidence, LEDGER_FILE)).length).toBeGreaterThan(0);
+    expect((await run('kill-switch', 'status')).said).toContain('engaged for all');
+  });
+});
