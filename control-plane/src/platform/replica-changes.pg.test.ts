@@ -7,6 +7,7 @@ import { createReplicaChanges, type ReplicaChanges } from './replica-changes.ts'
 
 const test = await testDatabase();
 const TENANT = '0190aaaa-0000-7000-8000-00000000000a';
+const THIRD = '0190aaaa-0000-7000-8000-00000000000c';
 const OTHER = '0190aaaa-0000-7000-8000-00000000000b';
 
 const replicas: ReplicaChanges[] = [];
@@ -50,15 +51,17 @@ it('tells the other replica, and acts on its own word once', async () => {
   const [a, b] = [await aReplica(), await aReplica()];
   a.bus.publish({ tenantId: TENANT, feedSeq: 3, position: 9 });
   b.bus.publish({ tenantId: OTHER, position: 1 });
-  await until(() => a.heard.length >= 2 && b.heard.length >= 2);
+  b.bus.publish({ tenantId: THIRD, tokensRevoked: true });
+  await until(() => a.heard.length >= 3 && b.heard.length >= 3);
   await sleep(150);
-  const both = [
+  const all = [
     { tenantId: TENANT, feedSeq: 3, position: 9 },
     { tenantId: OTHER, position: 1 },
+    { tenantId: THIRD, tokensRevoked: true },
   ];
-  expect(new Set(a.heard)).toEqual(new Set(both));
-  expect(new Set(b.heard)).toEqual(new Set(both));
-  expect([a.heard.length, b.heard.length]).toEqual([2, 2]);
+  expect(new Set(a.heard)).toEqual(new Set(all));
+  expect(new Set(b.heard)).toEqual(new Set(all));
+  expect([a.heard.length, b.heard.length]).toEqual([3, 3]);
 });
 
 it('gathers a storm into a few notifications that end with the newest numbers', async () => {

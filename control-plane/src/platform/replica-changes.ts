@@ -39,7 +39,7 @@ const CHANNEL = 'governance_changes';
 const GATHER_MS = 50;
 /** After a refusal (the server's queue of notifications is full). */
 const RETRY_MS = 1_000;
-/** A payload holds less than 8,000 bytes; a change is at most 110. */
+/** A payload holds less than 8,000 bytes; a change is at most 90. */
 const CHANGES_A_PAYLOAD = 50;
 /** Beyond it, what waits is not told one by one: the others look at everything. */
 const MAX_WAITING = 10_000;
@@ -47,9 +47,9 @@ const MAX_WAITING = 10_000;
 const Message = z.object({
   /** The process that tells: it hears itself too. */
   from: z.string(),
-  /** [tenant, feed_seq, position]; `null`: any tenant may have changed. */
+  /** [tenant, feed_seq, position, tokens revoked]; `null`: any tenant may have changed. */
   changes: z
-    .array(z.tuple([z.string(), z.int().nullable(), z.int().nullable()]))
+    .array(z.tuple([z.string(), z.int().nullable(), z.int().nullable(), z.boolean()]))
     .max(CHANGES_A_PAYLOAD)
     .nullable(),
 });
@@ -108,11 +108,12 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
     if (message?.from === own) return;
     metrics.changes.inc({ direction: 'heard' }, message?.changes?.length ?? 1);
     if (!message?.changes) local.announceMissed();
-    for (const [tenantId, feedSeq, position] of message?.changes ?? []) {
+    for (const [tenantId, feedSeq, position, tokensRevoked] of message?.changes ?? []) {
       local.publish({
         tenantId,
         ...(feedSeq === null ? {} : { feedSeq }),
         ...(position === null ? {} : { position }),
+        ...(tokensRevoked ? { tokensRevoked } : {}),
       });
     }
   }
@@ -191,7 +192,12 @@ function toPayloads(from: string, changes: TenantChange[] | null): string[] {
   for (let i = 0; i < changes.length; i += CHANGES_A_PAYLOAD) {
     const some = changes
       .slice(i, i + CHANGES_A_PAYLOAD)
-      .map((change) => [change.tenantId, change.feedSeq ?? null, change.position ?? null]);
+      .map(({ tenantId, feedSeq = null, position = null, tokensRevoked = false }) => [
+        tenantId,
+        feedSeq,
+        position,
+        tokensRevoked,
+      ]);
     payloads.push(JSON.stringify({ from, changes: some }));
   }
   return payloads;
@@ -210,6 +216,7 @@ function createOutbox() {
       const newest = Math.max(known?.[name] ?? -1, change[name] ?? -1);
       if (newest >= 0) merged[name] = newest;
     }
+    if (known?.tokensRevoked || change.tokensRevoked) merged.tokensRevoked = true;
     waiting.set(change.tenantId, merged);
     if (waiting.size > MAX_WAITING) addEverything();
   }
