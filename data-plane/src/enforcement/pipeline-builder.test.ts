@@ -94,5 +94,11 @@ describe('a pipeline', () => {
 });
 
 it('has the steps of enforcement in the specified order', () => {
-  expect(enforcement.steps).toEqual(['authenticate', 'standing', 'kill-switch', 'classify', 'policy']);
+  expect(enforcement.steps).toEqual([
+    'authenticate',
+    'standing',
+    'kill-switch',
+    'classify',
+    'policy',
+  ]);
 });
