@@ -95,8 +95,6 @@ export interface ControlPlaneDeps {
   readiness?: ReadinessCheck[];
   /** Standalone: what the data plane adds to /health. */
   health?: HealthDetails;
-  /** Standalone: what the data plane adds to /health. */
-  health?: HealthDetails;
 }
 
 export type ControlPlane = Awaited<ReturnType<typeof buildControlPlane>>;
