@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CONTROL_PLANE_SETTINGS } from '@governance/control-plane/config';
-import { GATEWAY_SETTINGS } from '@governance/data-plane/config';
+import { CONNECTION_SETTINGS, GATEWAY_SETTINGS } from '@governance/data-plane/config';
 import { projectRoot } from '@governance/shared/assets';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import type { Setting, Settings } from '@governance/shared/settings';
@@ -41,6 +41,11 @@ function chapters(): Chapter[] {
       title: 'Data plane',
       text: 'Read in the modes `standalone` and `data-plane`.',
       settings: own(GATEWAY_SETTINGS),
+    },
+    {
+      title: 'A data plane of its own',
+      text: 'Read in the mode `data-plane` alone.',
+      settings: own(CONNECTION_SETTINGS),
     },
   ];
 }

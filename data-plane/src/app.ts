@@ -5,6 +5,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { gatewayAudience } from '@governance/shared/agent-token';
+import type { TokenKeysFact } from '@governance/shared/facts';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -48,6 +49,8 @@ export interface EnforcementPlaneDeps {
   rules: RulesProvider;
   /** This data plane's id at a tenant. */
   findDeploymentId(tenantId: string): string | undefined;
+  /** What this data plane signs agents' tokens with, where it issues any. */
+  ownTokenKeys?: TokenKeysFact;
   /** Why this plane lets nobody of a tenant act now, if so. */
   findDenial: FindDenial;
   /** Decrypts a credential that was sealed to this data plane. */
@@ -166,6 +169,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       catalogue,
       tokens: createAgentTokenVerifier({
         findTokenKeys: (tenantId) => replica.findTokenKeys(tenantId),
+        ownKeys: deps.ownTokenKeys,
         now,
         cacheSize: TOKEN_CACHE,
       }),

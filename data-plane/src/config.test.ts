@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '@governance/shared/settings';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readGatewayConfig } from './config.ts';
+import { readDataPlaneConfig, readGatewayConfig } from './config.ts';
 
 let folder: string;
 const file = (content: string) => {
@@ -76,5 +76,38 @@ describe('readGatewayConfig', () => {
       failClosed: true,
       address: { isPerTenant: false },
     });
+  });
+});
+
+describe('the mode data-plane', () => {
+  const given = { SERVICE_CP_URL: 'https://cp.example/', SERVICE_CP_TOKEN: 'one, two' };
+
+  it('needs an address and a token, and nothing else', () => {
+    const config = readDataPlaneConfig(given);
+    expect(config).toMatchObject({ cpUrl: 'https://cp.example', region: null, port: 8080 });
+    expect(config.cpTokens.map((token) => token.reveal())).toEqual(['one', 'two']);
+    expect(JSON.stringify(config)).not.toContain('one');
+    expect(() => readDataPlaneConfig({})).toThrow(/SERVICE_CP_URL[\s\S]*SERVICE_CP_TOKEN/);
+    expect(readDataPlaneConfig({ ...given, SERVICE_ENV: 'production' })).toBeDefined();
+  });
+
+  it.each([
+    ['http://10.1.2.3', 'false', false],
+    ['http://10.1.2.3', 'true', true],
+    ['http://[::1]:80', 'true', true],
+    ['http://control-plane:8080', 'true', true],
+    ['http://8.8.8.8', 'true', false],
+    ['http://[2001:db8::1]', 'true', false],
+  ])('in production, %s with SERVICE_CP_ALLOW_HTTP=%s: %s', (url, allowed, isFine) => {
+    const read = () =>
+      readDataPlaneConfig({
+        ...given,
+        SERVICE_ENV: 'production',
+        SERVICE_CP_URL: url,
+        SERVICE_CP_ALLOW_HTTP: allowed,
+      });
+    if (isFine) expect(read().cpUrl).toBe(url);
+    else expect(read).toThrow('must be https');
+    expect(readDataPlaneConfig({ ...given, SERVICE_CP_URL: url }).cpUrl).toBe(url);
   });
 });

@@ -1,11 +1,15 @@
 /** The data plane's settings. Reads the environment once; importing it does nothing. */
+import { BlockList, isIP } from 'node:net';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   commaList,
+  flag,
   parseSettings,
+  Secret,
   type SettingProblem,
   type SettingValues,
   setting,
+  webAddress,
   wholeNumber,
 } from '@governance/shared/settings';
 import { z } from 'zod';
@@ -101,7 +105,39 @@ export const GATEWAY_SETTINGS = {
   }),
 };
 
+export const CONNECTION_SETTINGS = {
+  cpUrl: setting({
+    name: 'SERVICE_CP_URL',
+    description: 'Where the control plane is: https in production.',
+    parse: webAddress.transform((url) => url.replace(/\/+$/, '')),
+  }),
+  cpToken: setting({
+    name: 'SERVICE_CP_TOKEN',
+    description:
+      'The token of POST /api/v1/admin/data-plane-tokens; several, one a tenant, separated by commas.',
+    parse: commaList
+      .refine((tokens) => tokens.length > 0, 'must hold a token')
+      .transform((tokens) => tokens.map((token) => new Secret(token))),
+  }),
+  cpAllowHttp: setting({
+    name: 'SERVICE_CP_ALLOW_HTTP',
+    description:
+      'Production: `true` allows http in SERVICE_CP_URL, for names and for loopback and private addresses.',
+    default: 'false',
+    parse: flag,
+  }),
+  region: setting({
+    name: 'SERVICE_REGION',
+    description: 'Where this data plane is; shown in the list of data planes and in its records.',
+    defaultNote: 'the region of the token',
+    parse: z.string().max(100),
+  }),
+};
+
 export const DATA_PLANE_SETTINGS = { ...SERVICE_SETTINGS, ...GATEWAY_SETTINGS };
+
+/** What the mode `data-plane` reads. */
+export const REMOTE_DATA_PLANE_SETTINGS = { ...DATA_PLANE_SETTINGS, ...CONNECTION_SETTINGS };
 
 /** What the gateway is built with. */
 export interface GatewayConfig {
@@ -157,4 +193,78 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     ledgerLimitBytes: values.ledgerLimitMib === undefined ? null : values.ledgerLimitMib * MIB,
     opa: readOpaConfig(values),
   };
+}
+
+/** The mode `data-plane`: an address and a token, and nothing else is needed. */
+export interface DataPlaneConfig {
+  publicUrl: string;
+  host: string;
+  port: number;
+  dataDir: string;
+  debug: boolean;
+  corsOrigins: string[];
+  metricsToken: string | undefined;
+  cpUrl: string;
+  cpTokens: Secret[];
+  region: string | null;
+}
+
+/**
+ * @param env usually `process.env`
+ * @throws ConfigurationError naming every variable that is wrong or missing
+ */
+export function readDataPlaneConfig(env: NodeJS.ProcessEnv): DataPlaneConfig {
+  const { env: environment, deploymentMode: _mode, ...service } = SERVICE_SETTINGS;
+  const values = parseSettings(
+    { environment, ...service, ...CONNECTION_SETTINGS },
+    env,
+    ({ environment: mode, cpUrl, cpToken, cpAllowHttp }): SettingProblem[] => [
+      ...(cpUrl ? [] : [{ name: 'SERVICE_CP_URL', message: 'is required in this mode' }]),
+      ...(cpToken ? [] : [{ name: 'SERVICE_CP_TOKEN', message: 'is required in this mode' }]),
+      ...(cpUrl && mode === 'production' ? findPlainHttp(cpUrl, cpAllowHttp) : []),
+    ],
+  );
+  // The check above saw to both.
+  if (!values.cpUrl || !values.cpToken) throw new Error('the connection is not configured');
+  return {
+    publicUrl: values.publicUrl ?? `http://localhost:${values.port}`,
+    host: values.host,
+    port: values.port,
+    dataDir: values.dataDir,
+    debug: values.debug,
+    corsOrigins: values.corsOrigins,
+    metricsToken: values.metricsToken?.reveal(),
+    cpUrl: values.cpUrl,
+    cpTokens: values.cpToken,
+    region: values.region ?? null,
+  };
+}
+
+const PRIVATE = new BlockList();
+for (const [net, bits] of [
+  ['10.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const) {
+  PRIVATE.addSubnet(net, bits, 'ipv4');
+}
+PRIVATE.addSubnet('fc00::', 7, 'ipv6');
+PRIVATE.addSubnet('fe80::', 10, 'ipv6');
+PRIVATE.addAddress('::1', 'ipv6');
+
+/** The token and every fact travel there: in production not in the clear, unless it is wanted so. */
+function findPlainHttp(url: string, isAllowed: boolean): SettingProblem[] {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:') return [];
+  const { name } = CONNECTION_SETTINGS.cpUrl;
+  if (!isAllowed) {
+    const message = `must be https in production (or set ${CONNECTION_SETTINGS.cpAllowHttp.name}=true)`;
+    return [{ name, message }];
+  }
+  const address = hostname.replace(/^\[|\]$/g, '');
+  const family = isIP(address);
+  const isPrivate = family === 0 || PRIVATE.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  return isPrivate ? [] : [{ name, message: 'must be https for a public address' }];
 }

@@ -6,7 +6,7 @@ export const SERVICE_SETTINGS = {
   env: setting({
     name: 'SERVICE_ENV',
     description:
-      '`production` refuses to start without SERVICE_ADMIN_PASSWORD, the JWT keys and SERVICE_MASTER_KEY.',
+      '`production` refuses to start without SERVICE_ADMIN_PASSWORD, the JWT keys and SERVICE_MASTER_KEY; a data plane without an https SERVICE_CP_URL.',
     default: 'development',
     parse: z.enum(['development', 'production'], { error: 'must be development or production' }),
   }),

@@ -17,6 +17,8 @@ export interface VerifiedToken {
   agentId: string;
   credentialVersion: number;
   feedSeq: number;
+  /** Who signed it: the tenant's control plane, or this data plane. */
+  issuer: string;
   audiences: readonly string[];
   /** Unix milliseconds. */
   validUntil: number;
@@ -37,6 +39,8 @@ export type TokenFault =
 
 export interface AgentTokenVerifierDeps {
   findTokenKeys(tenantId: string): TokenKeysFact | undefined;
+  /** What this data plane signs its own tokens with, if it does: good for every tenant it serves. */
+  ownKeys?: TokenKeysFact | undefined;
   /** Unix milliseconds. */
   now(): number;
   /** How many verified tokens are remembered. */
@@ -48,6 +52,7 @@ export type AgentTokenVerifier = ReturnType<typeof createAgentTokenVerifier>;
 /** Builds the verifier: `verify` answers with the token's facts or with what is wrong with it. */
 export function createAgentTokenVerifier({
   findTokenKeys,
+  ownKeys,
   now,
   cacheSize,
 }: AgentTokenVerifierDeps) {
@@ -65,9 +70,17 @@ export function createAgentTokenVerifier({
   }
 
   function isKeyTrusted(token: VerifiedToken): boolean {
-    const keys = findTokenKeys(token.tenantId)?.keys ?? [];
-    for (const key of keys) if (key.kid === token.kid) return key.n === token.modulus;
-    return false;
+    return findKey(token.tenantId, token.kid)?.key.n === token.modulus;
+  }
+
+  /** A key of the tenant's control plane, or this data plane's own. */
+  function findKey(tenantId: string, kid: string) {
+    for (const fact of [findTokenKeys(tenantId), ownKeys]) {
+      for (const key of fact?.keys ?? []) {
+        if (fact && key.kid === kid) return { issuer: fact.issuer, key };
+      }
+    }
+    return undefined;
   }
 
   function verifyNew(token: string, tokenHash: string): VerifiedToken | TokenFault {
@@ -90,14 +103,14 @@ export function createAgentTokenVerifier({
     const parsed = AgentTokenClaims.safeParse(body);
     if (!parsed.success) return 'bad_claims';
     const claims = parsed.data;
-    const fact = findTokenKeys(claims.tenant_id);
-    const jwk = fact?.keys.find((key) => key.kid === header.kid);
-    if (fact === undefined || jwk === undefined) return 'unknown_key';
+    const found = findKey(claims.tenant_id, header.kid);
+    if (found === undefined) return 'unknown_key';
+    const { issuer, key: jwk } = found;
     const key = importKey(jwk);
     if (key === undefined) return 'unknown_key';
     const signed = Buffer.from(`${encodedHeader}.${encodedClaims}`, 'latin1');
     if (!verify('RSA-SHA256', signed, key, signature)) return 'bad_signature';
-    if (claims.iss !== fact.issuer) return 'wrong_issuer';
+    if (claims.iss !== issuer) return 'wrong_issuer';
     const seconds = now() / 1000;
     if (claims.exp + SKEW_SECONDS <= seconds) return 'expired';
     if (claims.iat - SKEW_SECONDS > seconds) return 'not_yet_valid';
@@ -107,6 +120,7 @@ export function createAgentTokenVerifier({
       agentId: claims.sub,
       credentialVersion: claims.credential_version,
       feedSeq: claims.feed_seq,
+      issuer,
       audiences: typeof claims.aud === 'string' ? [claims.aud] : claims.aud,
       validUntil: (claims.exp + SKEW_SECONDS) * 1000,
       kid: header.kid,

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { gatewayAudience } from '@governance/shared/agent-token';
 import type { Replica, ReplicaAgent } from '../../contracts.ts';
 import type { AgentTokenVerifier } from '../agent-token.ts';
 import {
@@ -94,10 +95,14 @@ function identifyToken(
 ): Identity | Deny | Promise<Identity | Deny> {
   const verified = deps.tokens.verify(token, tokenHash);
   if (typeof verified === 'string') return refuse(verified, 'bearer', deps);
-  const { tenantId, agentId, credentialVersion, feedSeq, audiences } = verified;
-  const isForUs =
-    audiences.includes(deps.audience) ||
-    (serverId !== null && audiences.includes(`${deps.audience}/${encodeURIComponent(serverId)}`));
+  const { tenantId, agentId, credentialVersion, feedSeq, issuer, audiences } = verified;
+  // A control plane's token is for its tenant's gateways, wherever they are: its own address
+  // stands for them (ADR 19). The tenant is the token's, and so are the keys it was checked with.
+  const isForUs = [deps.audience, gatewayAudience(issuer)].some(
+    (gateway) =>
+      audiences.includes(gateway) ||
+      (serverId !== null && audiences.includes(`${gateway}/${encodeURIComponent(serverId)}`)),
+  );
   if (!isForUs) return refuse('wrong_audience', 'bearer', deps);
 
   const find = (): Identity | Deny => {

@@ -68,6 +68,7 @@ describe('authenticate', () => {
         agentId: agent.id,
         credentialVersion: 2,
         feedSeq: 10,
+        issuer: 'https://cp.example',
         audiences: ['https://s/mcp/v1'],
         validUntil: 0,
         kid: 'k',

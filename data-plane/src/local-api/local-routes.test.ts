@@ -1,0 +1,163 @@
+/** The data plane's own token route against the verifier of its gateway. */
+import { generateKeyPairSync, hash } from 'node:crypto';
+import { AGENT_TOKEN_MAX_SECONDS, gatewayAudience } from '@governance/shared/agent-token';
+import { createHttpServer } from '@governance/shared/http-server';
+import { uuidv7 } from '@governance/shared/ids';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { PlaneDenial, ReplicaAgent } from '../contracts.ts';
+import { createAgentTokenVerifier, type VerifiedToken } from '../enforcement/agent-token.ts';
+import { localRoutes } from './local-routes.ts';
+import { asTokenKeys, createLocalTokens, type OwnTokenKey, ownTokenKey } from './token-issuer.ts';
+
+const PUBLIC_URL = 'https://dp.example';
+const TENANT = uuidv7();
+const agent: ReplicaAgent = {
+  id: uuidv7(),
+  name: 'agent',
+  agent_type: 'test',
+  owner: 'tests',
+  status: 'active',
+  risk_score: 5,
+  risk_tier: 'low',
+  client_id: 'client',
+  secret_hash: hash('sha256', 'se:cret', 'hex'),
+  credential_version: 3,
+  kill_released_generation: 0,
+  role_ids: [],
+  role_names: ['reader'],
+  permissions: ['*:read'],
+  resource_scopes: [],
+};
+let app: FastifyInstance;
+let key: OwnTokenKey;
+let found: ReplicaAgent;
+let denial: PlaneDenial | null;
+let problems: Record<string, string> = {};
+
+beforeAll(async () => {
+  key = await ownTokenKey(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey);
+  const tokens = createLocalTokens({
+    key,
+    publicUrl: PUBLIC_URL,
+    replica: {
+      findClient: (id) => (id === 'client' ? { tenantId: TENANT, agent: found } : undefined),
+      findKillSwitch: () => undefined,
+      cursor: () => 42,
+    },
+    findDenial: () => denial,
+  });
+  app = createHttpServer({ log: pino({ level: 'silent' }), corsOrigins: [] });
+  await app.register(
+    localRoutes({
+      tokens,
+      tokenKey: key,
+      metrics: [new Registry()],
+      metricsToken: 'metrics-token',
+      health: () => ({ status: 'ok' }),
+      findUnready: async () => problems,
+    }),
+  );
+});
+beforeEach(() => {
+  found = agent;
+  denial = null;
+});
+afterAll(() => app.close());
+
+const ask = (body: Record<string, unknown> | string, headers: Record<string, string> = {}) =>
+  app.inject({
+    method: 'POST',
+    url: '/api/v1/auth/token',
+    headers: { 'content-type': 'application/json', ...headers },
+    payload: body,
+  });
+const CREDENTIALS = {
+  grant_type: 'client_credentials',
+  client_id: 'client',
+  client_secret: 'se:cret',
+};
+const verifier = () =>
+  createAgentTokenVerifier({
+    findTokenKeys: () => undefined,
+    ownKeys: asTokenKeys(key, PUBLIC_URL),
+    now: Date.now,
+    cacheSize: 10,
+  });
+
+describe('POST /api/v1/auth/token at a data plane', () => {
+  it('issues what its own gateway verifies', async () => {
+    const answer = await ask(CREDENTIALS);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.json()).toEqual({
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: AGENT_TOKEN_MAX_SECONDS,
+      agent_id: agent.id,
+      risk_tier: 'low',
+    });
+    const token = answer.json().access_token as string;
+    expect(verifier().verify(token, 'hash')).toMatchObject({
+      tenantId: TENANT,
+      agentId: agent.id,
+      credentialVersion: 3,
+      feedSeq: 42,
+      issuer: PUBLIC_URL,
+      audiences: [gatewayAudience(PUBLIC_URL)],
+    } satisfies Partial<VerifiedToken>);
+    const jwks = await app.inject('/.well-known/jwks.json');
+    expect(jwks.json().keys).toEqual([key.publicJwk]);
+    expect(jwks.body).not.toContain('"d"');
+  });
+
+  it('takes a form with HTTP Basic, and a resource of its own gateway alone', async () => {
+    const basic = { authorization: `Basic ${Buffer.from('client:se%3Acret').toString('base64')}` };
+    const form = { ...basic, 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await ask('grant_type=client_credentials', form)).statusCode).toBe(200);
+    const resource = `${gatewayAudience(PUBLIC_URL)}/files`;
+    expect((await ask({ ...CREDENTIALS, resource })).statusCode).toBe(200);
+    const foreign = await ask({ ...CREDENTIALS, resource: 'https://other.example/mcp/v1' });
+    expect(foreign.statusCode).toBe(400);
+  });
+
+  it('refuses as the control plane does', async () => {
+    const wrong = await ask({ ...CREDENTIALS, client_secret: 'wrong' });
+    expect(wrong.statusCode).toBe(401);
+    expect(wrong.json()).toEqual({ detail: 'The credentials are wrong.' });
+    const unknown = await ask({ ...CREDENTIALS, client_id: 'nobody' });
+    expect([unknown.statusCode, unknown.body]).toEqual([401, wrong.body]);
+    found = { ...agent, status: 'suspended' };
+    expect((await ask(CREDENTIALS)).statusCode).toBe(403);
+    found = agent;
+    denial = { reason: 'local_kill_switch', message: '' };
+    expect((await ask(CREDENTIALS)).statusCode).toBe(403);
+    denial = null;
+    expect((await ask({ ...CREDENTIALS, grant_type: 'password' })).statusCode).toBe(400);
+    const missing = await ask({ grant_type: 'client_credentials' });
+    expect(missing.statusCode).toBe(422);
+    expect(missing.json().errors).toHaveLength(2);
+    expect((await ask('{"a":1,"a":2}')).statusCode).toBe(400);
+  });
+
+  it('limits attempts', async () => {
+    const statuses = [];
+    for (let i = 0; i < 25; i++) {
+      const { statusCode } = await ask({ ...CREDENTIALS, client_id: 'many', client_secret: 'x' });
+      statuses.push(statusCode);
+    }
+    expect(statuses).toContain(429);
+  });
+});
+
+it('asks for the metrics token, and says what is missing', async () => {
+  expect((await app.inject('/metrics')).statusCode).toBe(401);
+  const headers = { authorization: 'Bearer metrics-token' };
+  expect((await app.inject({ url: '/metrics', headers })).statusCode).toBe(200);
+  expect((await app.inject('/ready')).statusCode).toBe(200);
+  problems = { ledger: 'full' };
+  expect((await app.inject('/ready')).statusCode).toBe(503);
+  expect((await app.inject('/health')).statusCode).toBe(200);
+});

@@ -1,0 +1,72 @@
+/**
+ * Agents' tokens from the data plane itself, so that agents go on when the control plane is away:
+ * credentials from the replica, this data plane's own key, and itself as issuer and audience.
+ */
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
+import {
+  type AgentCredentials,
+  type AgentTokens,
+  createAgentTokens,
+} from '@governance/shared/agent-token-issue';
+import { effectiveAgentStatus, type TokenKeysFact } from '@governance/shared/facts';
+import { calculateJwkThumbprint } from 'jose';
+import type { FindDenial, Replica } from '../contracts.ts';
+
+export interface OwnTokenKey {
+  kid: string;
+  privateKey: KeyObject;
+  publicJwk: { kty: string; kid: string; alg: string; use: 'sig'; [member: string]: unknown };
+}
+
+/** @param privateKey RSA, 2048 bits or more */
+export async function ownTokenKey(privateKey: KeyObject): Promise<OwnTokenKey> {
+  const jwk = createPublicKey(privateKey).export({ format: 'jwk' });
+  const kid = await calculateJwkThumbprint(jwk as { kty: string });
+  const publicJwk = { ...jwk, kty: 'RSA', kid, alg: AGENT_TOKEN_ALG, use: 'sig' as const };
+  return { kid, privateKey, publicJwk };
+}
+
+/** The key as the verifier of agents' tokens takes it. */
+export function asTokenKeys(key: OwnTokenKey, publicUrl: string): TokenKeysFact {
+  return { issuer: publicUrl, keys: [key.publicJwk] };
+}
+
+export function createLocalTokens(deps: {
+  key: OwnTokenKey;
+  publicUrl: string;
+  replica: Pick<Replica, 'findClient' | 'findKillSwitch' | 'cursor'>;
+  findDenial: FindDenial;
+  now?: () => number;
+}): AgentTokens {
+  const now = deps.now ?? Date.now;
+  return createAgentTokens({
+    key: deps.key,
+    publicUrl: deps.publicUrl,
+    findAgent: async (clientId) => findCredentials(clientId, deps),
+    now: () => new Date(now()),
+  });
+}
+
+function findCredentials(
+  clientId: string,
+  { replica, findDenial }: Pick<Parameters<typeof createLocalTokens>[0], 'replica' | 'findDenial'>,
+): AgentCredentials | undefined {
+  const client = replica.findClient(clientId);
+  if (client === undefined) return undefined;
+  const { tenantId, agent } = client;
+  const isBarred = findDenial(tenantId)?.reason === 'local_kill_switch';
+  const status = effectiveAgentStatus(agent, replica.findKillSwitch(tenantId) ?? null);
+  return {
+    id: agent.id,
+    tenantId,
+    // As under the tenant's kill switch. Other denials concern this plane, not the agent.
+    status: isBarred && status === 'active' ? 'suspended' : status,
+    secretHash: agent.secret_hash,
+    credentialVersion: agent.credential_version,
+    riskTier: agent.risk_tier,
+    roles: agent.role_names,
+    permissions: agent.permissions,
+    feedSeq: replica.cursor(tenantId),
+  };
+}
