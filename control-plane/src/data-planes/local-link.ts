@@ -10,7 +10,7 @@ import type { DataPlaneService } from './data-plane-service.ts';
 export interface LocalLinkParts {
   tenantId: string;
   deploymentId: string;
-  feedReader: Pick<FeedReader, 'readFeed'>;
+  feedReader: Pick<FeedReader, 'readFeed' | 'readSnapshot'>;
   bundleSource: Pick<BundleSource, 'pullBundle'>;
   heartbeats: Pick<DataPlaneService, 'receiveHeartbeat'>;
   ingest: Pick<IngestService, 'ingestBatch'>;
@@ -22,6 +22,7 @@ export function createLocalLink(parts: LocalLinkParts): ControlPlaneLink {
   return {
     pullBundle: (request) => parts.bundleSource.pullBundle({ tenantId, ...request }),
     readFeed: (request) => parts.feedReader.readFeed({ tenantId, ...request }),
+    readSnapshot: (request) => parts.feedReader.readSnapshot({ tenantId, ...request }),
     heartbeat: async (body) => {
       if (body.deployment_id !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
       return parts.heartbeats.receiveHeartbeat(systemScope(tenantId), body);

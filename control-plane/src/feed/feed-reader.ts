@@ -1,29 +1,47 @@
 /**
  * The reading side of a tenant's feed: what a data plane pulls, entry after entry by cursor, and
  * waits for when it has everything. Platform code writes the entries (tenant-scope.ts).
+ *
+ * A change costs one read of the database whatever the number of readers that wait for it, and a
+ * reader who has everything costs none (but a look, every ten seconds, whether it still has).
  */
 import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
-import type { FeedEntry } from '@governance/shared/facts';
+import { AppError } from '@governance/shared/errors';
+import { LRUCache } from 'lru-cache';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { createFeedSnapshots, type FeedSnapshotsDeps } from './feed-snapshots.ts';
+import { type FeedHeads, feedStore, type StoredPage } from './feed-store.ts';
+import { createFreshnessStatements, type StatementSigner } from './freshness-statements.ts';
 import { createSharedReads } from './shared-reads.ts';
 import { createTenantListeners } from './tenant-listeners.ts';
 
-/** Entries of one page at most, and long polls at once. */
-export const FEED_LIMITS = { page: 1_000, listeners: 10_000 } as const;
+/** Entries of one page at most, a long poll's length, and long polls at once. */
+export const FEED_LIMITS = { page: 1_000, waitMs: 30_000, listeners: 10_000 } as const;
+
+/** A replica that dies between a commit and its word to the others tells nobody of a change. */
+const RECHECK_AFTER_MS = 10_000;
+const CACHED_TENANTS = 10_000;
 
 export interface FeedReader {
   /**
-   * Entries after the cursor; waits up to `waitMs` for the first one.
+   * Entries after the cursor; waits up to `waitMs` (30 s at most) for the first one.
    *
-   * A cursor beyond the head (a control plane that was restored from a backup) is answered at
-   * once with no entries: the caller compares it with `head`.
-   *
+   * @throws AppError FEED_RESET when the feed cannot be read on from there: the cursor is older
+   *   than what is kept, newer than the head, or its digest is another
    * @throws AppError UNAVAILABLE when too many wait already
    */
   readFeed(
     request: { tenantId: string } & Parameters<ControlPlaneLink['readFeed']>[0],
   ): Promise<FeedPage>;
+  /**
+   * All that is valid now: pages by (kind, key), then the signed end.
+   *
+   * @throws AppError UNAVAILABLE when too many are being read, or it was read too slowly
+   */
+  readSnapshot(
+    request: { tenantId: string } & Parameters<ControlPlaneLink['readSnapshot']>[0],
+  ): ReturnType<ControlPlaneLink['readSnapshot']>;
   /** Ends every wait: the readers get an empty page. */
   close(): void;
 }
@@ -31,29 +49,81 @@ export interface FeedReader {
 export interface FeedReaderDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   changes: Pick<ChangeBus, 'subscribe'>;
+  /** Of the statements about the feed. */
+  signer: StatementSigner;
+  now: () => Date;
   maxListeners?: number;
+  /** How long the heads are taken from memory without a look whether they still are the heads. */
+  recheckAfterMs?: number;
+  snapshots?: FeedSnapshotsDeps['limits'];
 }
 
-export function createFeedReader({ db, changes, maxListeners }: FeedReaderDeps): FeedReader {
+interface KnownHeads {
+  /** The tenant's version when the read began. */
+  version: number;
+  /** When that was, by performance.now() and by the clock. */
+  tick: number;
+  readAt: Date;
+  heads: FeedHeads;
+}
+
+export function createFeedReader(deps: FeedReaderDeps): FeedReader {
+  const { db, changes, signer, now, recheckAfterMs = RECHECK_AFTER_MS } = deps;
   // Made first, so that a change has ended the sharing before it wakes those who read again.
   const reads = createSharedReads<FeedPage>(changes);
-  const listeners = createTenantListeners(changes, maxListeners ?? FEED_LIMITS.listeners);
+  const listeners = createTenantListeners(changes, deps.maxListeners ?? FEED_LIMITS.listeners);
+  const statements = createFreshnessStatements(signer);
+  const snapshots = createFeedSnapshots({ db, signer, now, limits: deps.snapshots });
+  const known = new LRUCache<string, KnownHeads>({ max: CACHED_TENANTS });
+
+  const readPage = async (
+    tenantId: string,
+    { cursor, digest, limit }: { cursor: number; digest: string; limit: number },
+  ): Promise<FeedPage> => {
+    const cached = known.get(tenantId);
+    if (cached?.heads.seq === cursor && cached.heads.digest === digest && isCurrent(cached)) {
+      const page = { heads: cached.heads, cursorDigest: digest, entries: [] };
+      return toFeedPage(page, cursor, cached.readAt);
+    }
+    return reads.read(tenantId, `${cursor}/${digest}/${limit}`, async () => {
+      const began = { version: reads.version(tenantId), tick: performance.now(), readAt: now() };
+      const page = await db.inTenant(systemScope(tenantId), (tx) =>
+        feedStore(tx).readPage(cursor, limit),
+      );
+      known.set(tenantId, { ...began, heads: page.heads });
+      if (!canReadOn(page, cursor, digest)) throw new AppError('FEED_RESET');
+      return toFeedPage(page, cursor, began.readAt);
+    });
+
+    function isCurrent({ version, tick }: KnownHeads): boolean {
+      return version === reads.version(tenantId) && performance.now() - tick < recheckAfterMs;
+    }
+
+    async function toFeedPage(page: StoredPage, from: number, readAt: Date): Promise<FeedPage> {
+      const { heads, entries } = page;
+      const statement = await statements.about(tenantId, heads, readAt);
+      return { entries, cursor: entries.at(-1)?.seq ?? from, head: heads.seq, statement };
+    }
+  };
+
   return {
-    readFeed: async ({ tenantId, cursor, limit, waitMs, signal }) => {
-      const size = Math.max(1, Math.min(limit, FEED_LIMITS.page));
+    readFeed: async ({ tenantId, cursor, digest, limit, waitMs: asked, signal }) => {
+      const waitMs = Math.min(asked, FEED_LIMITS.waitMs);
+      const place = { cursor, digest, limit: Math.max(1, Math.min(limit, FEED_LIMITS.page)) };
       const listener = listeners.listen(tenantId, { waitMs, signal });
       try {
-        for (;;) {
-          const page = await reads.read(tenantId, `${cursor}/${size}`, () =>
-            readPage(db, tenantId, cursor, size),
-          );
-          const nothingYet = page.entries.length === 0 && cursor <= page.head;
-          if (!nothingYet || !(await listener.next())) return page;
+        // Looks once more when the time is up: of a change nobody may have been told, and the
+        // statement may have grown old.
+        for (let isLast = waitMs <= 0; ; ) {
+          const page = await readPage(tenantId, place);
+          if (page.entries.length > 0 || isLast || signal.aborted) return page;
+          isLast = !(await listener.next());
         }
       } finally {
         listener.end();
       }
     },
+    readSnapshot: (request) => snapshots.read(request),
     close: () => {
       listeners.close();
       reads.close();
@@ -61,33 +131,7 @@ export function createFeedReader({ db, changes, maxListeners }: FeedReaderDeps):
   };
 }
 
-interface Row {
-  head: bigint;
-  seq: bigint | null;
-  kind: string;
-  key: string;
-  value: string | null;
-}
-
-/** The head and the entries in one statement, so that both are of the same moment. */
-function readPage(
-  db: Pick<TenantDatabase, 'inTenant'>,
-  tenantId: string,
-  cursor: number,
-  limit: number,
-): Promise<FeedPage> {
-  return db.inTenant(systemScope(tenantId), async (tx) => {
-    const rows = await tx.db.$queryRaw<Row[]>`
-      SELECT h.feed_seq AS head, e.seq, e.kind, e.key, e.value
-      FROM tenant_heads h LEFT JOIN LATERAL (
-        SELECT seq, kind, key, value FROM feed_entries
-        WHERE tenant_id = h.tenant_id AND seq > ${cursor} ORDER BY seq LIMIT ${limit}
-      ) e ON true
-      WHERE h.tenant_id = ${tenantId}::uuid ORDER BY e.seq`;
-    const entries = rows.flatMap(({ seq, kind, key, value }): FeedEntry[] =>
-      seq === null ? [] : [{ seq: Number(seq), kind, key, value: value && JSON.parse(value) }],
-    );
-    const head = Number(rows[0]?.head ?? 0);
-    return { entries, cursor: entries.at(-1)?.seq ?? cursor, head };
-  });
+/** Whether a reader who stands there has read what this feed says up to there, and can have the rest. */
+function canReadOn({ heads, cursorDigest }: StoredPage, cursor: number, digest: string): boolean {
+  return cursor >= heads.compactedSeq && cursor <= heads.seq && cursorDigest === digest;
 }

@@ -1,0 +1,153 @@
+/**
+ * Snapshots of a tenant's feed: all that is valid now, page by page from one REPEATABLE READ
+ * transaction, so that the pages and the signed end are of one moment, whatever is written
+ * meanwhile. Proven by feed-snapshots.pg.test.ts.
+ */
+import type { ControlPlaneLink } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { createSnapshotDigest } from '@governance/shared/feed-chain';
+import { signStatement } from '@governance/shared/signed-statement';
+import {
+  systemScope,
+  type TenantDatabase,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
+import { feedStore, type SnapshotPlace } from './feed-store.ts';
+import type { StatementSigner } from './freshness-statements.ts';
+import { createSnapshotSlots, type SlotLimits } from './snapshot-slots.ts';
+
+export interface SnapshotLimits extends SlotLimits {
+  /** Entries of one page at most. */
+  page: number;
+  /**
+   * A snapshot's time from its first query to its end, however slowly it is read: an open
+   * transaction holds back the database's clean-up. Less than a transaction's own 60 s.
+   */
+  ms: number;
+}
+
+export const SNAPSHOT_LIMITS: SnapshotLimits = {
+  page: 1_000,
+  ms: 55_000,
+  total: 4,
+  perTenant: 2,
+  waiting: 1_000,
+  waitMs: 10_000,
+};
+
+export interface FeedSnapshots {
+  /**
+   * @throws AppError UNAVAILABLE when too many are being read, or it was read too slowly
+   * @throws the signal's reason when it aborts
+   */
+  read(
+    request: { tenantId: string } & Parameters<ControlPlaneLink['readSnapshot']>[0],
+  ): ReturnType<ControlPlaneLink['readSnapshot']>;
+}
+
+export interface FeedSnapshotsDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  signer: StatementSigner;
+  now: () => Date;
+  limits?: Partial<SnapshotLimits> | undefined;
+}
+
+export function createFeedSnapshots(deps: FeedSnapshotsDeps): FeedSnapshots {
+  const { db, signer, now } = deps;
+  const limits = { ...SNAPSHOT_LIMITS, ...deps.limits };
+  const slots = createSnapshotSlots(limits);
+
+  return {
+    async *read({ tenantId, signal }) {
+      const release = await slots.take(tenantId, signal);
+      const time = now().toISOString();
+      const transaction = openTransaction(db, tenantId, { signal, ms: limits.ms, release });
+      const sum = createSnapshotDigest();
+      try {
+        const store = feedStore(await transaction.begun);
+        const heads = await transaction.run(() => store.readHeads());
+        let place: SnapshotPlace | undefined;
+        do {
+          const from = place;
+          const page = await transaction.run(() => store.readSnapshotPage(from, limits.page));
+          for (const entry of page.entries) sum.add(entry);
+          if (page.entries.length > 0) yield page.entries;
+          place = page.next;
+        } while (place);
+        return signStatement(await signer(), {
+          type: 'snapshot_end',
+          v: 1,
+          tenant_id: tenantId,
+          feed_seq: heads.seq,
+          feed_digest: heads.digest,
+          count: sum.count(),
+          entries_digest: sum.hex(),
+          time,
+        });
+      } finally {
+        transaction.end();
+      }
+    },
+  };
+}
+
+interface OpenTransaction {
+  begun: Promise<TenantTransaction>;
+  /** Runs a query, unless the transaction was ended: then it throws why. */
+  run<T>(query: () => Promise<T>): Promise<T>;
+  end(): void;
+}
+
+/**
+ * A transaction that stays open between the pulls of its reader: until `end`, the signal, or the
+ * time is up. Then it is rolled back, even if the reader never comes again.
+ */
+function openTransaction(
+  db: Pick<TenantDatabase, 'inTenant'>,
+  tenantId: string,
+  { signal, ms, release }: { signal: AbortSignal; ms: number; release: () => void },
+): OpenTransaction {
+  let why: unknown;
+  let finish: () => void = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const stop = (reason: unknown) => {
+    why ??= reason;
+    finish();
+  };
+  const onAbort = () => stop(signal.reason);
+  const timer = setTimeout(
+    () => stop(new AppError('UNAVAILABLE', 'The snapshot was not read in time: try again.')),
+    ms,
+  );
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort);
+
+  const begun = new Promise<TenantTransaction>((resolve, reject) => {
+    const work = async (tx: TenantTransaction) => {
+      await tx.db.$executeRaw`SET TRANSACTION READ ONLY`;
+      resolve(tx);
+      await finished;
+    };
+    db.inTenant(systemScope(tenantId), work, { isolationLevel: 'RepeatableRead' })
+      .catch(reject)
+      .finally(() => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        release();
+      });
+  });
+  return {
+    begun,
+    run: async (query) => {
+      if (why !== undefined) throw why;
+      try {
+        return await query();
+      } catch (error) {
+        throw why ?? error;
+      }
+    },
+    end: finish,
+  };
+}

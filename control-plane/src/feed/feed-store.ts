@@ -1,0 +1,126 @@
+/**
+ * What the feed's readers and its compaction read of a tenant's rows. Everything that has to be of
+ * one moment is one statement.
+ */
+import type { FeedEntry } from '@governance/shared/facts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+/** Where a tenant's feed and its rules stand. */
+export interface FeedHeads {
+  seq: number;
+  /** The feed's digest at `seq`. */
+  digest: string;
+  /** Up to here superseded entries are removed: who stands before it reads a snapshot. */
+  compactedSeq: number;
+  compactedDigest: string;
+  /** The newest bundle. */
+  bundle: { revision: number; digest: string } | null;
+}
+
+export interface StoredPage {
+  heads: FeedHeads;
+  /** The digest at the cursor that was asked for; null where that cannot be told. */
+  cursorDigest: string | null;
+  entries: FeedEntry[];
+}
+
+/** Where a snapshot's page ended. */
+export interface SnapshotPlace {
+  kind: string;
+  key: string;
+}
+
+interface HeadsRow {
+  feed_seq: bigint;
+  feed_digest: string;
+  compacted_seq: bigint;
+  compacted_digest: string;
+  bundle_revision: bigint | null;
+  bundle_digest: string | null;
+}
+
+interface EntryRow {
+  seq: bigint;
+  kind: string;
+  key: string;
+  value: string | null;
+}
+
+export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, 'db' | 'scope'>) {
+  return {
+    /** The heads, the digest at the cursor, and the entries after it. */
+    readPage: async (cursor: number, limit: number): Promise<StoredPage> => {
+      const rows = await db.$queryRaw<
+        (HeadsRow & { cursor_digest: string | null } & (EntryRow | { seq: null }))[]
+      >`
+        SELECT h.feed_seq, h.feed_digest, h.compacted_seq, h.compacted_digest,
+          b.revision AS bundle_revision, b.digest AS bundle_digest,
+          CASE ${cursor}::bigint WHEN h.feed_seq THEN h.feed_digest
+            WHEN h.compacted_seq THEN h.compacted_digest
+            ELSE (SELECT digest FROM feed_entries
+              WHERE tenant_id = h.tenant_id AND seq = ${cursor}::bigint) END AS cursor_digest,
+          e.seq, e.kind, e.key, e.value
+        FROM tenant_heads h
+        LEFT JOIN bundles b ON b.tenant_id = h.tenant_id AND b.revision = h.bundle_revision
+        LEFT JOIN LATERAL (
+          SELECT seq, kind, key, value FROM feed_entries
+          WHERE tenant_id = h.tenant_id AND seq > ${cursor}::bigint ORDER BY seq LIMIT ${limit}
+        ) e ON true
+        WHERE h.tenant_id = ${tenantId}::uuid ORDER BY e.seq`;
+      const [first] = rows;
+      if (!first) throw new Error(`tenant ${tenantId} has no heads`);
+      return {
+        heads: toHeads(first),
+        cursorDigest: first.cursor_digest,
+        entries: rows.flatMap((row) => (row.seq === null ? [] : [toEntry(row)])),
+      };
+    },
+
+    readHeads: async (): Promise<FeedHeads> => {
+      const [row] = await db.$queryRaw<HeadsRow[]>`
+        SELECT h.feed_seq, h.feed_digest, h.compacted_seq, h.compacted_digest,
+          b.revision AS bundle_revision, b.digest AS bundle_digest
+        FROM tenant_heads h
+        LEFT JOIN bundles b ON b.tenant_id = h.tenant_id AND b.revision = h.bundle_revision
+        WHERE h.tenant_id = ${tenantId}::uuid`;
+      if (!row) throw new Error(`tenant ${tenantId} has no heads`);
+      return toHeads(row);
+    },
+
+    /**
+     * The newest entry of each (kind, key) after a place, in that order, without tombstones.
+     *
+     * @returns with where to read on from, undefined at the end
+     */
+    readSnapshotPage: async (
+      after: SnapshotPlace | undefined,
+      limit: number,
+    ): Promise<{ entries: FeedEntry[]; next: SnapshotPlace | undefined }> => {
+      const { kind, key } = after ?? { kind: '', key: '' };
+      const rows = await db.$queryRaw<EntryRow[]>`
+        SELECT DISTINCT ON (kind, key) seq, kind, key, value FROM feed_entries
+        WHERE tenant_id = ${tenantId}::uuid AND (kind, key) > (${kind}, ${key})
+        ORDER BY kind, key, seq DESC LIMIT ${limit}`;
+      const last = rows.at(-1);
+      return {
+        entries: rows.filter(({ value }) => value !== null).map(toEntry),
+        next: rows.length < limit || !last ? undefined : { kind: last.kind, key: last.key },
+      };
+    },
+  };
+}
+
+function toHeads(row: HeadsRow): FeedHeads {
+  const { bundle_revision: revision, bundle_digest: digest } = row;
+  return {
+    seq: Number(row.feed_seq),
+    digest: row.feed_digest,
+    compactedSeq: Number(row.compacted_seq),
+    compactedDigest: row.compacted_digest,
+    bundle: revision === null || digest === null ? null : { revision: Number(revision), digest },
+  };
+}
+
+function toEntry({ seq, kind, key, value }: EntryRow): FeedEntry {
+  return { seq: Number(seq), kind, key, value: value === null ? null : JSON.parse(value) };
+}

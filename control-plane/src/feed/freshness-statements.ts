@@ -1,0 +1,64 @@
+/**
+ * The signed freshness statement of each tenant (shared/src/signed-statement.ts): signed anew when
+ * what it says changed or it is a minute old, so that a poll costs no signature.
+ */
+import type { KeyObject } from 'node:crypto';
+import { type SignedFreshness, signStatement } from '@governance/shared/signed-statement';
+import { LRUCache } from 'lru-cache';
+import type { FeedHeads } from './feed-store.ts';
+
+/** The Ed25519 key that signs what is said about the feed. */
+export type StatementSigner = () => Promise<{ key: KeyObject; kid: string }>;
+
+export interface FreshnessStatements {
+  /**
+   * @param readAt when the reading of the heads began: what the statement says was true then
+   * @returns a statement about exactly these heads
+   */
+  about(tenantId: string, heads: FeedHeads, readAt: Date): Promise<SignedFreshness>;
+}
+
+const RENEW_AFTER_MS = 60_000;
+const CACHED_TENANTS = 10_000;
+
+interface Cached {
+  signed: SignedFreshness;
+  time: number;
+}
+
+export function createFreshnessStatements(signer: StatementSigner): FreshnessStatements {
+  const cache = new LRUCache<string, Cached>({ max: CACHED_TENANTS });
+  return {
+    about: async (tenantId, heads, readAt) => {
+      const time = readAt.getTime();
+      const known = cache.get(tenantId);
+      if (known && isAbout(known.signed, heads) && isGood(known.time, time)) return known.signed;
+      const signed = signStatement(await signer(), {
+        type: 'freshness',
+        v: 1,
+        tenant_id: tenantId,
+        bundle: heads.bundle,
+        feed_seq: heads.seq,
+        feed_digest: heads.digest,
+        time: readAt.toISOString(),
+      });
+      // A read that was overtaken by a later one is not remembered.
+      if (!known || known.time <= time) cache.set(tenantId, { signed, time });
+      return signed;
+    },
+  };
+}
+
+function isAbout({ statement }: SignedFreshness, { seq, digest, bundle }: FeedHeads): boolean {
+  return (
+    statement.feed_seq === seq &&
+    statement.feed_digest === digest &&
+    statement.bundle?.revision === bundle?.revision &&
+    statement.bundle?.digest === bundle?.digest
+  );
+}
+
+/** Whether a statement of `time` still does; a clock that was set back ends it, too. */
+function isGood(time: number, now: number): boolean {
+  return Math.abs(now - time) < RENEW_AFTER_MS;
+}
