@@ -51,7 +51,11 @@ export function createOpaExchange(
 function failureOf(error: unknown, timeoutMs: number): OpaReply {
   const { name, code } = error as { name?: string; code?: string };
   if (name === 'TimeoutError') {
-    return { kind: 'none', failure: 'opa_timeout', message: `no answer within ${Math.ceil(timeoutMs)} ms` };
+    return {
+      kind: 'none',
+      failure: 'opa_timeout',
+      message: `no answer within ${Math.ceil(timeoutMs)} ms`,
+    };
   }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     return { kind: 'none', failure: 'opa_malformed', message: 'the answer is too large' };
