@@ -20,18 +20,22 @@ export function diskLevel(usedShare: number): DiskLevel {
  * @param folder a folder on that file system
  * @param files the ledger's files, which need not exist
  * @param limitBytes what the files may take together, null for no limit
+ * @param freeBytes what lies unused within the files and is written before they grow
  */
 export async function readUsedShare(
   folder: string,
   files: readonly string[],
   limitBytes: number | null,
+  freeBytes = 0,
 ): Promise<number> {
   const disk = await statfs(folder);
-  const used = disk.blocks - disk.bfree;
-  const ofDisk = used + disk.bavail > 0 ? used / (used + disk.bavail) : 1;
+  const taken = disk.blocks - disk.bfree;
+  const used = Math.max(0, taken - freeBytes / disk.bsize);
+  const ofDisk = taken + disk.bavail > 0 ? used / (taken + disk.bavail) : 1;
   if (limitBytes === null) return ofDisk;
   const sizes = await Promise.all(files.map(sizeOf));
-  return Math.max(ofDisk, sizes.reduce((sum, size) => sum + size, 0) / limitBytes);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0) - freeBytes;
+  return Math.max(ofDisk, bytes / limitBytes);
 }
 
 async function sizeOf(file: string): Promise<number> {

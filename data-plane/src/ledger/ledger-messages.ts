@@ -32,6 +32,9 @@ export type LedgerRequest =
   | { op: 'open'; tenantId: string; stream: string; writerVersion: string; timestamp: string }
   | { op: 'batch'; streamNo: number; limit: number }
   | { op: 'shipped'; streamNo: number; position: ShippedPosition }
+  | { op: 'rewind'; streamNo: number; next: { epoch: number; seq: number } }
+  | { op: 'prune'; streamNo: number; now: number; keepMs: number; limit: number }
+  | { op: 'space' }
   | { op: 'close' };
 
 export type LedgerMessage = AppendMessage | (LedgerRequest & { id: number });
@@ -41,7 +44,12 @@ export interface OpenedStream {
   epoch: number;
   /** Allowed decisions of earlier epochs without an outcome, now recorded as unknown. */
   outcomesUnknown: number;
+  /** Records that wait to be shipped. */
+  backlog: number;
 }
+
+/** Whether the stream is shipped again from an earlier place, and how many records that are. */
+export type Rewound = { state: 'rewound'; backlog: number } | { state: 'gone' | 'ahead' };
 
 /** A batch ready to ship; its records lie one after the other in `bytes`. */
 export interface PackedBatch {
@@ -64,5 +72,5 @@ export type LedgerAnswer =
   | AppendedAnswer
   | { op: 'answer'; id: number; value: unknown }
   | { op: 'refused'; id: number; fault: LedgerFault; message: string }
-  | { op: 'committed'; records: number; seconds: number }
+  | { op: 'committed'; records: number; seconds: number; diskSeconds: number }
   | { op: 'fatal'; message: string };

@@ -1,9 +1,20 @@
 /** The ledger's tables and its prepared statements. */
 import type { Database } from 'better-sqlite3';
 
-const VERSION = 1;
+const VERSION = 2;
 
-// `records` is append-only. `open_decisions` holds the allowed calls whose outcome is not yet
+// When a stream was shipped up to where, by which what is old enough is pruned.
+const SHIPPED_MARKS = `
+CREATE TABLE shipped_marks (
+  stream_no INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (stream_no, at)
+) STRICT, WITHOUT ROWID;
+`;
+
+// `records` is append-only, but for its oldest, which are pruned. `open_decisions` holds the allowed calls whose outcome is not yet
 // recorded, so that a start after a crash costs what was in flight, not what was ever recorded.
 // Salts lie beside the chain: purging one makes the event's hashes unlinkable, and breaks nothing.
 const SCHEMA = `
@@ -34,7 +45,7 @@ CREATE TABLE open_decisions (
   event_id BLOB PRIMARY KEY,
   stream_no INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-PRAGMA user_version = ${VERSION};
+${SHIPPED_MARKS}PRAGMA user_version = ${VERSION};
 `;
 
 export interface StreamRow {
@@ -51,14 +62,17 @@ export interface StoredRecord {
   bytes: Buffer;
 }
 
-/** How many of a stream's last records are checked when it is opened. */
-const TAIL = 64;
+/** How many of a stream's last records are checked when it is opened, and therefore kept. */
+export const TAIL = 64;
 
 /** Creates the tables in a new file. @throws when the file is of a newer version */
 function migrate(db: Database): void {
   const version = db.pragma('user_version', { simple: true }) as number;
   if (version > VERSION) throw new Error(`the ledger was written by a newer version (${version})`);
   if (version === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
+  if (version === 1) {
+    db.exec(`BEGIN IMMEDIATE; ${SHIPPED_MARKS} PRAGMA user_version = ${VERSION}; COMMIT`);
+  }
 }
 
 /** Migrates the file and prepares every statement that the store runs. */

@@ -129,6 +129,7 @@ describe('a stream', () => {
       streamNo: first.streamNo,
       epoch: 1,
       outcomesUnknown: 0,
+      backlog: 1,
     });
     expect(readDisk().records).toHaveLength(1);
   });

@@ -15,7 +15,8 @@ import { type ChainHead, chainText, UnchainedRecord } from '@governance/shared/l
 import type { Database } from 'better-sqlite3';
 import { openDurableDatabase } from '../storage/durable-database.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
-import type { OpenedStream, PackedBatch, ShippedPosition } from './ledger-messages.ts';
+import type { OpenedStream, PackedBatch, Rewound, ShippedPosition } from './ledger-messages.ts';
+import { BEFORE_FIRST, createRetention } from './ledger-retention.ts';
 import { prepareStatements, type StoredRecord } from './ledger-schema.ts';
 import { verifyTail } from './ledger-tail.ts';
 
@@ -58,13 +59,17 @@ export function createLedgerStore(options: {
   limitBytes: number | null;
 }) {
   const { db, sql } = openFile(options);
+  const retention = createRetention(db);
   const streams = new Map<number, Stream>();
+  let lastCommitMs = 0;
 
   function inTransaction<T>(work: () => T): T {
     sql.begin.run();
     try {
       const result = work();
+      const started = performance.now();
       sql.commit.run();
+      lastCommitMs = performance.now() - started;
       return result;
     } catch (error) {
       if (db.inTransaction) sql.rollback.run();
@@ -118,6 +123,7 @@ export function createLedgerStore(options: {
       if (open.tenantId === tenantId && open.stream === stream) return open.opened;
     }
     const row = sql.findStream.get(tenantId, stream);
+    const shipped = row ? shippedPosition(row) : null;
     const before = row ? verifyTail(sql.readTail.all(row.stream_no), tenantId, stream) : null;
 
     let head: ChainHead = {
@@ -139,9 +145,9 @@ export function createLedgerStore(options: {
       write(epochStart(before, request));
       const open = sql.readOpen.all(streamNo).map((decision) => uuidText(decision.event_id));
       for (const eventId of open) write(outcomeUnknown(eventId, timestamp));
-      return { streamNo, epoch: head.epoch, outcomesUnknown: open.length };
+      const backlog = retention.backlog(streamNo, shipped ?? BEFORE_FIRST);
+      return { streamNo, epoch: head.epoch, outcomesUnknown: open.length, backlog };
     });
-    const shipped = row ? shippedPosition(row) : null;
     streams.set(opened.streamNo, { tenantId, stream, head, shipped, opened });
     return opened;
   }
@@ -174,6 +180,32 @@ export function createLedgerStore(options: {
   }
 
   /**
+   * Goes back to ship again from `next`, which a control plane that was restored is lacking.
+   *
+   * @returns the records that then wait; `gone` where what it lacks was pruned, `ahead` where it
+   *   asks for what was not shipped yet: both are for a person to look at
+   */
+  function rewindShipped(streamNo: number, next: { epoch: number; seq: number }): Rewound {
+    const stream = streamOf(streamNo);
+    const position = retention.findBefore(streamNo, next);
+    if (!position) return { state: 'gone' };
+    if (!stream.shipped || compare(position, stream.shipped) >= 0) return { state: 'ahead' };
+    inTransaction(() => {
+      const { epoch, seq, head } = position;
+      sql.markShipped.run(epoch, seq, epoch === 0 ? '' : head, streamNo);
+      retention.forgetAfter(streamNo, position);
+    });
+    stream.shipped = position.epoch === 0 ? null : position;
+    return { state: 'rewound', backlog: retention.backlog(streamNo, position) };
+  }
+
+  /** Removes some of what was shipped long ago. @returns how many records */
+  function prune(streamNo: number, step: { now: number; keepMs: number; limit: number }): number {
+    const { shipped } = streamOf(streamNo);
+    return inTransaction(() => retention.prune(streamNo, shipped, step));
+  }
+
+  /**
    * The next records to ship: consecutive ones of one epoch behind the shipped position, signed.
    *
    * @returns null when there are none
@@ -181,7 +213,7 @@ export function createLedgerStore(options: {
    */
   function nextBatch(streamNo: number, limit: number): PackedBatch | null {
     const stream = streamOf(streamNo);
-    const after = stream.shipped ?? { epoch: 0, seq: 0, head: GENESIS_HASH };
+    const after = stream.shipped ?? BEFORE_FIRST;
     const rows: StoredRecord[] = [];
     let size = 0;
     for (const row of sql.readAfter.iterate(streamNo, after.epoch, after.seq, limit)) {
@@ -214,7 +246,17 @@ export function createLedgerStore(options: {
     return { ...signBatch(options.signingKey, header, hashes), bytes, lengths };
   }
 
-  return { openStream, commitGroup, nextBatch, close: () => db.close() };
+  return {
+    openStream,
+    commitGroup,
+    nextBatch,
+    rewindShipped,
+    prune,
+    freeBytes: retention.freeBytes,
+    /** What the last COMMIT alone took, in milliseconds: writing, and fdatasync. */
+    lastCommitMs: () => lastCommitMs,
+    close: () => db.close(),
+  };
 }
 
 function openFile(options: { path: string; limitBytes: number | null }) {

@@ -95,7 +95,10 @@ function commitGroup(messages: GroupMessage[]): LedgerAnswer[] {
       hashes: own.map((result) => (result.ok ? result.hash : result.reason)),
     };
   });
-  if (results.length > 0) answers.push({ op: 'committed', records: results.length, seconds });
+  if (results.length > 0) {
+    const diskSeconds = store.lastCommitMs() / 1000;
+    answers.push({ op: 'committed', records: results.length, seconds, diskSeconds });
+  }
   return answers;
 }
 
@@ -121,6 +124,16 @@ function answer(
         if (batch) transfer.push(batch.bytes.buffer);
         return { op: 'answer', id: message.id, value: batch };
       }
+      case 'rewind':
+        return {
+          op: 'answer',
+          id: message.id,
+          value: store.rewindShipped(message.streamNo, message.next),
+        };
+      case 'prune':
+        return { op: 'answer', id: message.id, value: store.prune(message.streamNo, message) };
+      case 'space':
+        return { op: 'answer', id: message.id, value: store.freeBytes() };
       case 'close':
         store.close();
         return { op: 'answer', id: message.id, value: null };

@@ -20,6 +20,7 @@ import type {
   LedgerWorkerData,
   OpenedStream,
   PackedBatch,
+  Rewound,
   ShippedPosition,
 } from './ledger-messages.ts';
 
@@ -30,8 +31,11 @@ const DEFAULT_MAX_PENDING_CHARACTERS = 64 * 1024 * 1024;
 const DISK_CHECK_MS = 5_000;
 
 export interface LedgerObserver {
-  /** A group was committed: its size, and the seconds from its start until the disk had it. */
-  committed?(records: number, seconds: number): void;
+  /**
+   * A group was committed: its size, the seconds from its start until the disk had it, and those of
+   * its COMMIT alone (writing and fdatasync).
+   */
+  committed?(records: number, seconds: number, diskSeconds: number): void;
 }
 
 export interface LedgerOptions {
@@ -68,14 +72,26 @@ export interface DurableLedger extends Ledger {
   nextBatch(tenantId: string, limit: number): Promise<SignedBatch | null>;
   /** Remembers durably that everything up to this position is stored at the control plane. */
   markShipped(tenantId: string, position: ShippedPosition): Promise<void>;
+  /** Ships again from `next`, where what is kept reaches back so far (ledger-retention.ts). */
+  rewindShipped(tenantId: string, next: { epoch: number; seq: number }): Promise<Rewound>;
+  /** Records that wait to be shipped; 0 where the tenant has no stream. */
+  backlog(tenantId: string): number;
+  /**
+   * Removes up to `limit` records that were shipped longer than `keepMs` ago.
+   *
+   * @returns how many
+   */
+  prune(tenantId: string, keepMs: number, limit: number): Promise<number>;
   /** Calls back after records became durable (`urgent`: ship them at once); returns how to end that. */
-  onAppended(listener: (tenantId: string, urgent: boolean) => void): () => void;
+  onAppended(listener: AppendListener): () => void;
   /** Looks at the disk's level at once instead of at the next interval. */
   checkDisk(): Promise<void>;
   status(): LedgerStatus;
   /** Makes what was appended durable and closes the file. */
   stop(): Promise<void>;
 }
+
+export type AppendListener = (tenantId: string, urgent: boolean, records: number) => void;
 
 interface Pending {
   tenantId: string;
@@ -103,7 +119,10 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   const worker = spawnWorker(import.meta.url, 'ledger-worker', { workerData });
 
   const streams = new Map<string, OpenedStream & { stream: string }>();
-  const listeners = new Set<(tenantId: string, urgent: boolean) => void>();
+  const listeners = new Set<AppendListener>();
+  const backlogs = new Map<string, number>();
+  /** Of the last batch of each tenant: where it ends, and how many records it has. */
+  const batches = new Map<string, { epoch: number; seq: number; records: number }>();
   const appends = new Map<number, Pending[]>();
   const requests = new Map<
     number,
@@ -121,7 +140,10 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   const disk = createDiskWatermark({
     readUsedShare:
       options.readUsedShare ??
-      (() => readUsedShare(options.dataDir, [path, `${path}-wal`], limitBytes)),
+      (async () => {
+        const free = Number(await request({ op: 'space' }));
+        return readUsedShare(options.dataDir, [path, `${path}-wal`], limitBytes, free);
+      }),
     intervalMs: options.diskCheckMs ?? DISK_CHECK_MS,
     onChange: reportDisk,
   });
@@ -153,7 +175,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
       }
       case 'committed':
         committedRecords += answer.records;
-        options.observer?.committed?.(answer.records, answer.seconds);
+        options.observer?.committed?.(answer.records, answer.seconds, answer.diskSeconds);
         return;
       case 'fatal':
         fail(new Error(`the ledger cannot write: ${answer.message}`));
@@ -161,7 +183,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   }
 
   function settleAppends(answer: Extract<LedgerAnswer, { op: 'appended' }>): void {
-    const urgency = new Map<string, boolean>();
+    const settled = new Map<string, { urgent: boolean; records: number }>();
     for (const [index, pending] of takeAppends(answer.id).entries()) {
       const { id, epoch, tenantId } = pending;
       const seq = answer.seqs[index] ?? 0;
@@ -171,10 +193,13 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
         continue;
       }
       pending.resolve({ id, epoch, seq, hash });
-      urgency.set(tenantId, pending.urgent || (urgency.get(tenantId) ?? false));
+      const before = settled.get(tenantId);
+      const urgent = pending.urgent || (before?.urgent ?? false);
+      settled.set(tenantId, { urgent, records: (before?.records ?? 0) + 1 });
     }
-    for (const [tenantId, urgent] of urgency) {
-      for (const listener of listeners) listener(tenantId, urgent);
+    for (const [tenantId, { urgent, records }] of settled) {
+      backlogs.set(tenantId, (backlogs.get(tenantId) ?? 0) + records);
+      for (const listener of listeners) listener(tenantId, urgent, records);
     }
   }
 
@@ -284,7 +309,8 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
       timestamp,
     })) as OpenedStream;
     streams.set(tenantId, { ...opened, stream });
-    for (const listener of listeners) listener(tenantId, true);
+    backlogs.set(tenantId, opened.backlog);
+    for (const listener of listeners) listener(tenantId, true, opened.backlog);
     return opened;
   }
 
@@ -297,11 +323,36 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   async function nextBatch(tenantId: string, limit: number): Promise<SignedBatch | null> {
     const streamNo = streamNoOf(tenantId);
     const packed = (await request({ op: 'batch', streamNo, limit })) as PackedBatch | null;
-    return packed && unpack(packed);
+    if (!packed) {
+      backlogs.set(tenantId, 0);
+      return null;
+    }
+    const { epoch, last_seq: seq } = packed.header;
+    batches.set(tenantId, { epoch, seq, records: packed.lengths.length });
+    return unpack(packed);
   }
 
   async function markShipped(tenantId: string, position: ShippedPosition): Promise<void> {
     await request({ op: 'shipped', streamNo: streamNoOf(tenantId), position });
+    const batch = batches.get(tenantId);
+    if (batch?.epoch !== position.epoch || batch.seq !== position.seq) return;
+    batches.delete(tenantId);
+    backlogs.set(tenantId, Math.max(0, (backlogs.get(tenantId) ?? 0) - batch.records));
+  }
+
+  async function rewindShipped(
+    tenantId: string,
+    next: { epoch: number; seq: number },
+  ): Promise<Rewound> {
+    const streamNo = streamNoOf(tenantId);
+    const rewound = (await request({ op: 'rewind', streamNo, next })) as Rewound;
+    if (rewound.state === 'rewound') backlogs.set(tenantId, rewound.backlog);
+    return rewound;
+  }
+
+  async function prune(tenantId: string, keepMs: number, limit: number): Promise<number> {
+    const streamNo = streamNoOf(tenantId);
+    return Number(await request({ op: 'prune', streamNo, now: now(), keepMs, limit }));
   }
 
   function reportDisk(level: DiskLevel, usedShare: number | null): void {
@@ -351,6 +402,9 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     open,
     nextBatch,
     markShipped,
+    rewindShipped,
+    backlog: (tenantId) => backlogs.get(tenantId) ?? 0,
+    prune,
     onAppended: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

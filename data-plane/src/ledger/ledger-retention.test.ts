@@ -1,0 +1,225 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isBatchSignedBy } from '@governance/shared/audit-batch';
+import { GENESIS_HASH } from '@governance/shared/hash-chain';
+import { uuidv7 } from '@governance/shared/ids';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readUsedShare } from './disk-watermark.ts';
+import { TAIL } from './ledger-schema.ts';
+import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
+import { aDecision } from './test-records.ts';
+
+const { privateKey: signingKey } = generateKeyPairSync('ed25519');
+const tenantId = uuidv7();
+const stream = uuidv7();
+const DAY = 86_400_000;
+const keepMs = 7 * DAY;
+let dataDir: string;
+let path: string;
+let store: LedgerStore;
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'retention-'));
+  path = join(dataDir, 'ledger.db');
+  store = boot();
+});
+
+afterEach(() => {
+  store.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+function boot(): LedgerStore {
+  return createLedgerStore({ path, signingKey, limitBytes: null });
+}
+
+function open(): number {
+  const timestamp = new Date().toISOString();
+  return store.openStream({ tenantId, stream, writerVersion: '1', timestamp }).streamNo;
+}
+
+function append(streamNo: number, count: number): void {
+  const items = Array.from({ length: count }, () => ({
+    streamNo,
+    record: aDecision(),
+    salt: null,
+  }));
+  store.commitGroup(items);
+}
+
+/** Ships everything that waits. @returns [epoch, first seq, last seq, previous head] of each batch */
+function shipAll(streamNo: number): [number, number, number, string][] {
+  const batches: [number, number, number, string][] = [];
+  for (;;) {
+    const batch = store.nextBatch(streamNo, 500);
+    if (!batch) return batches;
+    const { header, signature } = batch;
+    expect(isBatchSignedBy(createPublicKey(signingKey), header, signature)).toBe(true);
+    const { epoch, first_seq, last_seq, prev_head, head } = header;
+    batches.push([epoch, first_seq, last_seq, prev_head]);
+    store.commitGroup([{ streamNo, shipped: { epoch, seq: last_seq, head } }]);
+  }
+}
+
+function pruneAll(streamNo: number, now: number): number {
+  let removed = 0;
+  for (;;) {
+    const step = store.prune(streamNo, { now, keepMs, limit: 50 });
+    removed += step;
+    if (step < 50) return removed;
+  }
+}
+
+function restart(): number {
+  store.close();
+  store = boot();
+  return open();
+}
+
+describe('shipping again', () => {
+  it('begins where a restored control plane stands, over epochs', () => {
+    const streamNo = open();
+    append(streamNo, 9);
+    const first = shipAll(streamNo);
+    restart();
+    append(streamNo, 4);
+    const second = shipAll(streamNo);
+    expect(store.nextBatch(streamNo, 500)).toBeNull();
+
+    const rewound = store.rewindShipped(streamNo, { epoch: 1, seq: 4 });
+    expect(rewound).toMatchObject({ state: 'rewound' });
+    const again = shipAll(streamNo);
+    expect(again.map(([epoch, from, to]) => [epoch, from, to])).toEqual([
+      [1, 4, 10],
+      [2, 1, second[0]?.[2]],
+    ]);
+    expect(again[1]).toEqual(second[0]);
+
+    // It has all of the first epoch: the record that it names will never exist.
+    expect(store.rewindShipped(streamNo, { epoch: 1, seq: 11 })).toMatchObject({
+      state: 'rewound',
+      backlog: second[0]?.[2],
+    });
+    expect(shipAll(streamNo)).toEqual(second);
+    // It has nothing.
+    expect(store.rewindShipped(streamNo, { epoch: 1, seq: 1 })).toMatchObject({ state: 'rewound' });
+    expect(store.nextBatch(streamNo, 500)?.header.prev_head).toBe(GENESIS_HASH);
+    expect(shipAll(streamNo)).toEqual([...first, ...second]);
+  });
+
+  it('never moves forward, and survives a restart', () => {
+    const streamNo = open();
+    append(streamNo, 9);
+    expect(store.rewindShipped(streamNo, { epoch: 1, seq: 5 })).toEqual({ state: 'ahead' });
+    shipAll(streamNo);
+    expect(store.rewindShipped(streamNo, { epoch: 1, seq: 11 })).toEqual({ state: 'ahead' });
+    expect(store.rewindShipped(streamNo, { epoch: 3, seq: 1 })).toEqual({ state: 'gone' });
+    store.rewindShipped(streamNo, { epoch: 1, seq: 6 });
+    restart();
+    expect(store.nextBatch(streamNo, 500)?.header).toMatchObject({ epoch: 1, first_seq: 6 });
+  });
+});
+
+describe('pruning', () => {
+  it('removes what was shipped longer ago than the window, and nothing that was not', () => {
+    const streamNo = open();
+    append(streamNo, 299);
+    const t0 = Date.now();
+    expect(pruneAll(streamNo, t0)).toBe(0);
+    shipAll(streamNo);
+    expect(pruneAll(streamNo, t0)).toBe(0);
+    append(streamNo, 300);
+    expect(pruneAll(streamNo, t0 + keepMs - 1)).toBe(0);
+    expect(pruneAll(streamNo, t0 + keepMs)).toBe(300);
+    expect(shipAll(streamNo).map(([, from, to]) => [from, to])).toEqual([[301, 600]]);
+    expect(store.rewindShipped(streamNo, { epoch: 1, seq: 302 })).toMatchObject({
+      state: 'rewound',
+      backlog: 299,
+    });
+    expect(store.rewindShipped(streamNo, { epoch: 1, seq: 300 })).toEqual({ state: 'gone' });
+  });
+
+  it('keeps the end of the chain, on which the next epoch builds', () => {
+    const streamNo = open();
+    append(streamNo, 199);
+    shipAll(streamNo);
+    const t0 = Date.now();
+    pruneAll(streamNo, t0);
+    expect(pruneAll(streamNo, t0 + 10 * keepMs)).toBe(200 - TAIL);
+    restart();
+    expect(shipAll(streamNo)[0]).toMatchObject([2, 1, expect.any(Number), expect.any(String)]);
+  });
+
+  it('gives room back to the watermark', async () => {
+    const streamNo = open();
+    append(streamNo, 2_000);
+    shipAll(streamNo);
+    const t0 = Date.now();
+    pruneAll(streamNo, t0);
+    const limit = 2 * statSync(`${path}-wal`).size;
+    const before = await readUsedShare(dataDir, [path, `${path}-wal`], limit, store.freeBytes());
+    pruneAll(streamNo, t0 + keepMs);
+    expect(store.freeBytes()).toBeGreaterThan(100_000);
+    const files = [path, `${path}-wal`];
+    const counted = await readUsedShare(dataDir, files, limit, store.freeBytes());
+    expect(counted).toBeLessThan(await readUsedShare(dataDir, files, limit));
+    expect(before).toBeGreaterThan(0);
+  });
+
+  it('opens a file of the first version', () => {
+    const streamNo = open();
+    append(streamNo, 3);
+    store.close();
+    const db = new Database(path);
+    db.exec('DROP TABLE shipped_marks; PRAGMA user_version = 1;');
+    db.close();
+    store = boot();
+    open();
+    expect(shipAll(streamNo).map(([epoch]) => epoch)).toEqual([1, 2]);
+    expect(pruneAll(streamNo, Date.now())).toBe(0);
+  });
+
+  it('leaves an unbroken end that can be shipped again, whatever came before', () => {
+    const step = fc.oneof(
+      fc.record({ append: fc.integer({ min: 1, max: 150 }) }),
+      fc.record({ wait: fc.integer({ min: 0, max: 9 }) }),
+      fc.constantFrom('ship' as const, 'prune' as const, 'restart' as const),
+    );
+    let now = Date.now();
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 25 }), (steps) => {
+        let streamNo = restart();
+        for (const one of steps) {
+          if (one === 'ship') shipAll(streamNo);
+          else if (one === 'restart') streamNo = restart();
+          else if (one === 'prune') store.prune(streamNo, { now, keepMs, limit: 40 });
+          else if ('wait' in one) now += one.wait * DAY;
+          else append(streamNo, one.append);
+        }
+        shipAll(streamNo);
+        const db = new Database(path, { readonly: true });
+        store.close();
+        const kept = db
+          .prepare<[], { epoch: number; seq: number }>(
+            'SELECT epoch, seq FROM records ORDER BY epoch, seq',
+          )
+          .all();
+        db.close();
+        streamNo = restart();
+        shipAll(streamNo);
+        const [oldest] = kept;
+        if (!oldest) throw new Error('nothing is kept');
+        // The batch reader checks each link, the number and the hash of what it reads.
+        expect(store.rewindShipped(streamNo, oldest)).toMatchObject({ state: 'rewound' });
+        const first = store.nextBatch(streamNo, 1);
+        expect([first?.header.epoch, first?.header.first_seq]).toEqual([oldest.epoch, oldest.seq]);
+        shipAll(streamNo);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
