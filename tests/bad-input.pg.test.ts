@@ -95,6 +95,7 @@ const TOKENS: Record<RouteEntry['guard'], string | undefined> = {
   'tenant-admin': admin.token,
   'super-admin': superToken,
   'data-plane': issued.json().token,
+  'data-plane-backlog': issued.json().token,
   metrics: 'metrics-token',
 };
 

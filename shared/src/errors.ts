@@ -40,6 +40,7 @@ export const ERRORS = {
     409,
     'Two data planes wrote with this key, as after a copied data folder: register anew, with a new key.',
   ],
+  DATA_PLANE_LIMIT_REACHED: [409, 'The tenant has as many data planes as it may have.'],
   BATCH_CONFLICT: [409, 'The batch does not continue the stream that is stored.'],
   FEED_RESET: [410, 'The feed cannot be read on from there: read a snapshot.'],
   BODY_TOO_LARGE: [413, 'The body is larger than this route accepts.'],

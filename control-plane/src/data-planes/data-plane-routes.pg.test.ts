@@ -1,6 +1,7 @@
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { aRegistration } from '../../../tests/a-registration.ts';
 import { testControlPlane } from '../../../tests/test-control-plane.ts';
 
 let now = new Date('2026-03-01T12:00:00.000Z');
@@ -24,21 +25,7 @@ async function issue(body: object = { label: 'Frankfurt', region: 'eu-central' }
   return answer.json();
 }
 
-function publicKey(type: 'ed25519' | 'x25519') {
-  const { publicKey } =
-    type === 'ed25519' ? generateKeyPairSync('ed25519') : generateKeyPairSync('x25519');
-  return publicKey.export({ format: 'jwk' });
-}
-
-function aRequest() {
-  return {
-    signing_key: publicKey('ed25519') as { kty: 'OKP'; crv: 'Ed25519'; x: string },
-    sealing_key: publicKey('x25519') as { kty: 'OKP'; crv: 'X25519'; x: string },
-    region: 'eu-central',
-    version: '1.0.0',
-    label: 'local',
-  };
-}
+const aRequest = () => aRegistration({ region: 'eu-central' }).request;
 
 const register = async (request = aRequest()) =>
   (await controlPlane.dataPlanes.registerLocalDataPlane(scope, request)).deployment_id;
@@ -76,6 +63,7 @@ describe('a token', () => {
       label: 'Frankfurt',
       tenant_id: tenantId,
       deployment_id: null,
+      root_id: null,
       region: 'eu-central',
       created_at: '2026-03-01T12:00:00.000Z',
       expires_at: '2026-03-31T12:00:00.000Z',
@@ -180,7 +168,11 @@ describe('a heartbeat', () => {
         created_at: now.toISOString(),
         last_heartbeat_at: now.toISOString(),
         opa_bundle_version: '7',
+        bundle_revision: 7,
         bundles_behind: 0,
+        feed_read_at: null,
+        feed_lag: null,
+        backlog: null,
         active_agent_count: 3,
         proxy_rpm_1m: 12.5,
         escalations_pending: 0,

@@ -74,6 +74,8 @@ export const dataPlaneRoutes =
         config: { guard: 'admin' },
         schema: {
           summary: 'Revoke a token; the next request that shows it gets 401',
+          description:
+            'With a token that was issued end all that came of it by registration; a token of a deployment ends that deployment.',
           tags,
           params: TokenParams,
           response: { 204: NoContent, 404: ErrorBody },
@@ -96,7 +98,7 @@ export const dataPlaneRoutes =
           tags,
           params: DeploymentParams,
           body: Heartbeat,
-          response: { 200: HeartbeatAnswer, 404: ErrorBody },
+          response: { 200: HeartbeatAnswer, 404: ErrorBody, 409: ErrorBody },
         },
       },
       async (request) => {

@@ -22,7 +22,9 @@ const token = {
   id: z.string(),
   label: z.string(),
   tenant_id: z.string(),
+  /** Null of a token that was issued; `root_id` names that one where a registration made this. */
   deployment_id: z.string().nullable(),
+  root_id: z.string().nullable(),
   region: z.string(),
   created_at: z.string(),
   expires_at: z.string().nullable(),
@@ -43,13 +45,22 @@ export const DataPlaneView = z
     label: z.string(),
     region: z.string(),
     version: z.string(),
-    /** `silent`: three heartbeats missed; `registered`: none came yet. */
-    status: z.enum(['online', 'silent', 'registered']),
+    /**
+     * `silent`: three heartbeats missed; `registered`: none came yet; `revoked`: its tokens were;
+     * `forked`: two wrote with its key.
+     */
+    status: z.enum(['online', 'silent', 'registered', 'revoked', 'forked']),
     created_at: z.string(),
     last_heartbeat_at: z.string().nullable(),
     opa_bundle_version: z.string().nullable(),
+    /** `opa_bundle_version` as a number. */
+    bundle_revision: z.int().nullable(),
     /** Newer bundles than the one it decides by. */
     bundles_behind: z.int().nullable(),
+    /** When it last read its feed, how many entries it was behind, and what it had yet to ship. */
+    feed_read_at: z.string().nullable(),
+    feed_lag: z.int().nullable(),
+    backlog: z.int().nullable(),
     active_agent_count: z.int().nullable(),
     proxy_rpm_1m: z.number().nullable(),
     escalations_pending: z.int().nullable(),
@@ -65,6 +76,7 @@ export function toTokenView(tenantId: string, token: DataPlaneToken): z.input<ty
     label: token.label,
     tenant_id: tenantId,
     deployment_id: token.deploymentId,
+    root_id: token.rootId,
     region: token.region,
     created_at: token.createdAt.toISOString(),
     expires_at: token.expiresAt?.toISOString() ?? null,
@@ -83,7 +95,11 @@ export function toDataPlaneView(plane: DataPlaneReport): z.input<typeof DataPlan
     created_at: plane.createdAt.toISOString(),
     last_heartbeat_at: plane.lastHeartbeatAt?.toISOString() ?? null,
     opa_bundle_version: beat?.opa_bundle_version ?? null,
+    bundle_revision: plane.bundleRevision,
     bundles_behind: plane.bundlesBehind,
+    feed_read_at: plane.feedReadAt?.toISOString() ?? null,
+    feed_lag: plane.feedLag,
+    backlog: plane.backlogRecords,
     active_agent_count: beat?.active_agent_count ?? null,
     proxy_rpm_1m: beat?.proxy_rpm_1m ?? null,
     escalations_pending: beat?.escalations_pending ?? null,

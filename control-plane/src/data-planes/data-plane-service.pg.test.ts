@@ -1,7 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
 import type { RegistrationRequest } from '@governance/shared/channels';
 import { describe, expect, it } from 'vitest';
 import { aDataPlane } from '../../../tests/a-data-plane.ts';
+import { aRegistration } from '../../../tests/a-registration.ts';
 import { aTenant } from '../../../tests/a-tenant.ts';
 import { testDatabase } from '../../../tests/test-database.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -11,12 +11,14 @@ import { createLocalLink, type LocalLinkParts } from './local-link.ts';
 const test = await testDatabase();
 const { db } = test;
 const BUNDLE_KEY = { kty: 'EC', kid: 'k1', alg: 'ES256', use: 'sig' as const };
+const FEED_KEY = { kty: 'OKP', kid: 'k2', alg: 'EdDSA', use: 'sig' as const };
 
 function aService() {
   const sealedFor: string[] = [];
   const service = createDataPlaneService({
     db,
     bundleKeys: async () => [BUNDLE_KEY],
+    feedKeys: async () => [FEED_KEY],
     sealCredentialsFor: async (tx: TenantTransaction, { deploymentId }) => {
       // The row is there: what is sealed belongs to a data plane that exists.
       const { tenantId } = tx.scope;
@@ -30,18 +32,7 @@ function aService() {
   return { ...service, sealedFor };
 }
 
-function aRequest(overrides: Partial<RegistrationRequest> = {}): RegistrationRequest {
-  const signing = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
-  const sealing = generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' });
-  return {
-    signing_key: { kty: 'OKP', crv: 'Ed25519', x: signing.x ?? '' },
-    sealing_key: { kty: 'OKP', crv: 'X25519', x: sealing.x ?? '' },
-    region: null,
-    version: '1.0.0',
-    label: 'local',
-    ...overrides,
-  };
-}
+const aRequest = (overrides: Partial<RegistrationRequest> = {}) => aRegistration(overrides).request;
 
 async function auditOf(tenantId: string) {
   const { rows } = await test.superuser.query(
@@ -61,6 +52,7 @@ describe('registration', () => {
       tenant_id: scope.tenantId,
       deployment_id: expect.any(String),
       bundle_keys: [BUNDLE_KEY],
+      feed_keys: [FEED_KEY],
     });
     expect(sealedFor).toEqual([answer.deployment_id]);
     expect(await auditOf(scope.tenantId)).toMatchObject([
@@ -127,10 +119,11 @@ describe('registration', () => {
       signing_key: { ...request.signing_key, d: 'private' },
     });
     const { rows } = await test.superuser.query(
-      'SELECT signing_key FROM data_planes WHERE tenant_id = $1',
+      'SELECT signing_key, token_key FROM data_planes WHERE tenant_id = $1',
       [scope.tenantId],
     );
     expect(JSON.parse(rows[0].signing_key)).toEqual(request.signing_key);
+    expect(JSON.parse(rows[0].token_key)).toEqual(request.token_key);
   });
 
   it('refuses a key that is none, before anything is written', async () => {
@@ -149,6 +142,7 @@ describe('registration', () => {
     const service = createDataPlaneService({
       db,
       bundleKeys: async () => [BUNDLE_KEY],
+      feedKeys: async () => [FEED_KEY],
       sealCredentialsFor: () => Promise.reject(new Error('no master key')),
       now: () => new Date(),
     });
@@ -175,19 +169,26 @@ describe('the local link', () => {
     const link = createLocalLink({
       tenantId,
       deploymentId: plane.deploymentId,
-      feedReader: { readFeed: record('page') },
+      feedReader: {
+        readFeed: record('page'),
+        readSnapshot: async function* () {
+          yield [];
+          return 'end' as never;
+        },
+      },
       bundleSource: { pullBundle: record('bundle') },
       heartbeats: aService(),
       ingest: { ingestBatch: record('receipt') },
     } satisfies LocalLinkParts);
     const { signal } = new AbortController();
-    expect(await link.readFeed({ cursor: 1, limit: 2, waitMs: 3, signal })).toBe('page');
+    const from = { cursor: 1, digest: 'd', limit: 2, waitMs: 3, signal };
+    expect(await link.readFeed(from)).toBe('page');
     expect(await link.pullBundle({ digest: null, waitMs: 3, signal })).toBe('bundle');
     plane.boot();
     const batch = plane.batch(0);
     expect(await link.shipBatch(batch)).toBe('receipt');
     expect(asked).toEqual([
-      [{ tenantId, cursor: 1, limit: 2, waitMs: 3, signal }],
+      [{ tenantId, ...from }],
       [{ tenantId, digest: null, waitMs: 3, signal }],
       [tenantId, plane.deploymentId, batch],
     ]);

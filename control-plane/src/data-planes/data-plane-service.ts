@@ -1,5 +1,4 @@
 /** Data planes as the control plane knows them: who registered, and how each one is. */
-import { createPublicKey } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import type {
   Heartbeat,
@@ -8,27 +7,44 @@ import type {
 } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { PublicJwk } from '../platform/keys.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import {
+  systemScope,
+  type TenantDatabase,
+  type TenantScope,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
 import { bundleRevisionOf, type DataPlane, type DataPlaneStatus, statusOf } from './data-plane.ts';
+import { type RegisteredKeys, readKeys, toPublicMembers } from './data-plane-keys.ts';
 import { type DataPlaneDescription, dataPlaneStore } from './data-plane-store.ts';
+import { dataPlaneTokenStore } from './data-plane-token-store.ts';
+
+/** Of a tenant, those that were revoked or forked aside: each gets every credential sealed for it. */
+const MAX_DATA_PLANES = 2_000;
 
 export interface DataPlaneServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   /** The keys that may sign bundles. */
   bundleKeys(): Promise<PublicJwk[]>;
+  /** The keys that may sign statements about feed and bundle. */
+  feedKeys(): Promise<PublicJwk[]>;
   /** Seals the tenant's upstream credentials for a new data plane, in the transaction given. */
   sealCredentialsFor(
     tx: TenantTransaction,
     target: { deploymentId: string; sealingKey: { kty: string; [member: string]: unknown } },
   ): Promise<void>;
   now: () => Date;
+  maxDataPlanes?: number;
 }
 
 export interface DataPlaneReport extends DataPlane {
   status: DataPlaneStatus;
+  bundleRevision: number | null;
   /** Newer bundles than the one it decides by; null when it has not told which that is. */
   bundlesBehind: number | null;
+  /** Entries of the feed that it has not asked for yet; null before it first read. */
+  feedLag: number | null;
 }
 
 export interface DataPlaneService {
@@ -36,7 +52,8 @@ export interface DataPlaneService {
   /**
    * Records that a data plane is alive, and how it is.
    *
-   * @throws AppError DATA_PLANE_NOT_FOUND when the tenant has no such data plane
+   * @throws AppError DATA_PLANE_NOT_FOUND when the tenant has no such data plane;
+   *   DATA_PLANE_REVOKED when it was revoked, and a root's bearer speaks for it
    */
   receiveHeartbeat(
     scope: TenantScope,
@@ -44,7 +61,8 @@ export interface DataPlaneService {
   ): Promise<{ received: true; timestamp: string }>;
   /**
    * Registers the data plane of this process; called again with the same signing key, it answers
-   * the same deployment_id, and keeps what else has changed.
+   * the same deployment_id, and keeps what else has changed. It is told of a fork by the answer to
+   * its batches and remembers that itself, so it is not refused here: the process has to start.
    *
    * @throws AppError VALIDATION_FAILED when a key is none
    */
@@ -52,104 +70,153 @@ export interface DataPlaneService {
     scope: TenantScope,
     request: RegistrationRequest,
   ): Promise<RegistrationAnswer>;
+  /**
+   * Registers a data plane, in a transaction that holds `lockRegistrations`; the caller has checked
+   * that the request is its own.
+   *
+   * @returns its deployment_id
+   * @throws AppError VALIDATION_FAILED, DATA_PLANE_REVOKED, DATA_PLANE_FORKED,
+   *   DATA_PLANE_LIMIT_REACHED
+   */
+  register(tx: TenantTransaction, request: RegistrationRequest): Promise<string>;
+  /** What a data plane may trust, as a registration answers it. */
+  trustKeys(): Promise<Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys'>>;
+  /**
+   * Keeps that two writers used a data plane's key, and raises an alert; once. It cannot register
+   * with that key any more, nor renew its token.
+   */
+  markForked(tenantId: string, deploymentId: string): Promise<void>;
 }
 
 export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneService {
-  const { db, now } = deps;
+  const { db, now, maxDataPlanes = MAX_DATA_PLANES } = deps;
 
-  /** @returns its deployment_id */
-  async function register(tx: TenantTransaction, request: RegistrationRequest): Promise<string> {
+  async function register(
+    tx: TenantTransaction,
+    request: RegistrationRequest,
+    { isLocal }: { isLocal: boolean },
+  ): Promise<string> {
     const store = dataPlaneStore(tx);
-    await store.lockRegistrations();
-    const known = await store.findBySigningKey(request.signing_key.x);
-    const description = describe(request);
+    const description = describe(request, readKeys(request));
+    const signingKey = JSON.parse(description.signingKey) as { x: string };
+    const known = await store.findBySigningKey(signingKey.x);
+    if (!isLocal) requireActive(known);
     const at = now();
     const deploymentId = known?.deploymentId ?? uuidv7(at.getTime());
     if (known && isSame(known, description)) return deploymentId;
 
     if (known) await store.update(deploymentId, description, at);
-    else await store.create(deploymentId, description, at);
+    else {
+      if ((await store.countActive()) >= maxDataPlanes) {
+        throw new AppError('DATA_PLANE_LIMIT_REACHED');
+      }
+      await store.create(deploymentId, description, at);
+    }
     const { label, region, version, sealingKey } = description;
     if (known?.sealingKey !== sealingKey) {
-      const target = { deploymentId, sealingKey: request.sealing_key };
+      const target = { deploymentId, sealingKey: JSON.parse(sealingKey) };
       await deps.sealCredentialsFor(tx, target);
     }
     tx.audit.append({
       action: known ? 'data_plane_updated' : 'data_plane_registered',
       target: `data_plane/${deploymentId}`,
-      details: { label, region, version, signing_key: request.signing_key.x },
+      details: { label, region, version, signing_key: signingKey.x },
     });
     return deploymentId;
   }
 
+  const trustKeys = async () => {
+    const [bundle_keys, feed_keys] = await Promise.all([deps.bundleKeys(), deps.feedKeys()]);
+    return { bundle_keys, feed_keys };
+  };
+
   return {
+    trustKeys,
+    register: (tx, request) => register(tx, request, { isLocal: false }),
+
     list: (scope) =>
       db.inTenant(scope, async (tx) => {
         const store = dataPlaneStore(tx);
+        const planes = await store.list();
         const revisions = await store.bundleRevisions();
+        const head = await store.feedHead();
+        const revoked = await dataPlaneTokenStore(tx).deploymentsWithoutToken();
         const at = now();
-        return (await store.list()).map((plane) => {
+        return planes.map((plane): DataPlaneReport => {
           const revision = bundleRevisionOf(plane);
-          const bundlesBehind =
-            revision === undefined ? null : revisions.filter((newer) => newer > revision).length;
-          return { ...plane, status: statusOf(plane, at), bundlesBehind };
+          const hasLostItsTokens = revoked.has(plane.deploymentId);
+          return {
+            ...plane,
+            status: statusOf(plane, { hasLostItsTokens, now: at }),
+            bundleRevision: revision ?? null,
+            bundlesBehind:
+              revision === undefined ? null : revisions.filter((newer) => newer > revision).length,
+            feedLag: plane.feedCursor === null ? null : Math.max(0, head - plane.feedCursor),
+          };
         });
       }),
 
     receiveHeartbeat: (scope, heartbeat) =>
       db.inTenant(scope, async (tx) => {
         const at = now();
-        const isKnown = await dataPlaneStore(tx).recordHeartbeat(heartbeat, at);
-        if (!isKnown) throw new AppError('DATA_PLANE_NOT_FOUND');
+        const standing = await dataPlaneStore(tx).recordHeartbeat(heartbeat, at);
+        if (standing === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
+        if (standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
         return { received: true, timestamp: at.toISOString() };
       }),
 
     registerLocalDataPlane: async (scope, request) => {
-      requireKey('signing_key', request.signing_key);
-      requireKey('sealing_key', request.sealing_key);
-      const deploymentId = await db.inTenant(scope, (tx) => register(tx, request));
-      return {
-        tenant_id: scope.tenantId,
-        deployment_id: deploymentId,
-        bundle_keys: await deps.bundleKeys(),
-      };
+      const deploymentId = await db.inTenant(scope, async (tx) => {
+        await dataPlaneStore(tx).lockRegistrations();
+        return register(tx, request, { isLocal: true });
+      });
+      const tenant_id = scope.tenantId;
+      return { tenant_id, deployment_id: deploymentId, ...(await trustKeys()) };
     },
+
+    markForked: (tenantId, deploymentId) =>
+      db.inTenant(systemScope(tenantId), async (tx) => {
+        const at = now();
+        const isNew = await dataPlaneStore(tx).setStanding(deploymentId, 'forked', {
+          from: ['active'],
+          now: at,
+        });
+        if (!isNew) return;
+        tx.audit.append({ action: 'data_plane_forked', target: `data_plane/${deploymentId}` });
+        await raiseAlert(tx, {
+          alertType: 'DATA_PLANE_FORKED',
+          severity: 'critical',
+          agentId: null,
+          title: 'Two data planes wrote with one key, as after a copied data folder',
+          details: { deployment_id: deploymentId },
+          dedupeKey: `data-plane-forked/${deploymentId}`,
+          now: at,
+        });
+      }),
   };
 }
 
-/** Only the public members are kept, whatever else came with them. */
-function describe(request: RegistrationRequest): DataPlaneDescription {
-  const { label, region, version, signing_key: signing, sealing_key: sealing } = request;
+function requireActive(known: DataPlane | undefined): void {
+  if (known?.standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
+  if (known?.standing === 'forked') throw new AppError('DATA_PLANE_FORKED');
+}
+
+function describe(request: RegistrationRequest, keys: RegisteredKeys): DataPlaneDescription {
+  const { label, region, version } = request;
   return {
     label,
     region: region ?? '',
     version,
-    signingKey: canonicalize({ kty: signing.kty, crv: signing.crv, x: signing.x }),
-    sealingKey: canonicalize({ kty: sealing.kty, crv: sealing.crv, x: sealing.x }),
+    signingKey: canonicalize(toPublicMembers(keys.signing)),
+    sealingKey: canonicalize(toPublicMembers(keys.sealing)),
+    tokenKey: canonicalize(toPublicMembers(keys.token)),
   };
 }
 
 function isSame(known: DataPlane, description: DataPlaneDescription): boolean {
-  const { label, region, version, sealingKey } = known;
-  return canonicalize({ label, region, version, sealingKey }) === canonicalize(pick(description));
+  return canonicalize(pick(known)) === canonicalize(pick(description));
 }
 
-function pick({ label, region, version, sealingKey }: DataPlaneDescription) {
-  return { label, region, version, sealingKey };
-}
-
-/** caller-controlled: a key that is none would fail later, at the first batch or credential. */
-function requireKey(
-  name: 'signing_key' | 'sealing_key',
-  { kty, crv, x }: { kty: string; crv: string; x: string },
-): void {
-  try {
-    createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
-  } catch (cause) {
-    const msg = `is no ${crv} public key`;
-    throw new AppError('VALIDATION_FAILED', `body.${name}: ${msg}`, {
-      errors: [{ loc: ['body', name], msg, type: 'custom' }],
-      cause,
-    });
-  }
+function pick({ label, region, version, sealingKey, tokenKey }: DataPlaneDescription) {
+  return { label, region, version, sealingKey, tokenKey };
 }

@@ -1,19 +1,22 @@
 import { Heartbeat } from '@governance/shared/channels';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import type { DataPlane } from './data-plane.ts';
+import type { DataPlane, DataPlaneStanding } from './data-plane.ts';
 
 type Row = Awaited<ReturnType<TenantTransaction['db']['dataPlane']['findFirstOrThrow']>>;
 
 /** What a data plane says of itself. */
 export type DataPlaneDescription = Pick<
   DataPlane,
-  'label' | 'region' | 'version' | 'signingKey' | 'sealingKey'
+  'label' | 'region' | 'version' | 'signingKey' | 'sealingKey' | 'tokenKey'
 >;
 
 export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
   const at = (deploymentId: string) => ({ tenantId_deploymentId: { tenantId, deploymentId } });
   return {
-    /** Lets one registration of the tenant at a time look and then write. */
+    /**
+     * One at a time in a tenant: what registers a data plane, makes it a token, or revokes one. So
+     * that nothing is made out of what is revoked at the same moment.
+     */
     lockRegistrations: async (): Promise<void> => {
       await db.$queryRaw`
         SELECT pg_advisory_xact_lock(hashtextextended(${`data-planes/${tenantId}`}, 0))::text`;
@@ -28,6 +31,15 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       return toDataPlane(await db.dataPlane.findUniqueOrThrow({ where: at(found.id) }));
     },
 
+    find: async (deploymentId: string): Promise<DataPlane | undefined> => {
+      const row = await db.dataPlane.findUnique({ where: at(deploymentId) });
+      return row ? toDataPlane(row) : undefined;
+    },
+
+    /** Data planes that may work. */
+    countActive: (): Promise<number> =>
+      db.dataPlane.count({ where: { tenantId, status: 'active' } }),
+
     create: async (deploymentId: string, description: DataPlaneDescription, now: Date) => {
       const times = { createdAt: now, updatedAt: now };
       await db.dataPlane.create({ data: { tenantId, deploymentId, ...description, ...times } });
@@ -40,12 +52,29 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       });
     },
 
-    /** @returns false when the tenant has no such data plane */
-    recordHeartbeat: async (heartbeat: Heartbeat, now: Date): Promise<boolean> => {
-      const changed = await db.$executeRaw`
+    /** @returns whether it was one of `from` before, and so is another now */
+    setStanding: async (
+      deploymentId: string,
+      standing: DataPlaneStanding,
+      { from, now }: { from: DataPlaneStanding[]; now: Date },
+    ): Promise<boolean> => {
+      const { count } = await db.dataPlane.updateMany({
+        where: { tenantId, deploymentId, status: { in: from } },
+        data: { status: standing, statusAt: now },
+      });
+      return count > 0;
+    },
+
+    /** @returns how the data plane stands; undefined when the tenant has no such one */
+    recordHeartbeat: async (
+      heartbeat: Heartbeat,
+      now: Date,
+    ): Promise<DataPlaneStanding | undefined> => {
+      const [row] = await db.$queryRaw<{ status: DataPlaneStanding }[]>`
         UPDATE data_planes SET last_heartbeat_at = ${now}, last_heartbeat = ${JSON.stringify(heartbeat)}
-        WHERE tenant_id = ${tenantId}::uuid AND deployment_id = ${heartbeat.deployment_id}::uuid`;
-      return changed > 0;
+        WHERE tenant_id = ${tenantId}::uuid AND deployment_id = ${heartbeat.deployment_id}::uuid
+        RETURNING status`;
+      return row?.status;
     },
 
     list: async (): Promise<DataPlane[]> =>
@@ -55,6 +84,13 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
           orderBy: [{ createdAt: 'asc' }, { deploymentId: 'asc' }],
         })
       ).map(toDataPlane),
+
+    /** The newest entry of the tenant's feed. */
+    feedHead: async (): Promise<number> => {
+      const where = { tenantId };
+      const head = await db.tenantHead.findUniqueOrThrow({ where, select: { feedSeq: true } });
+      return Number(head.feedSeq);
+    },
 
     /** Revisions of the tenant's bundles that are kept, ascending. */
     bundleRevisions: async (): Promise<number[]> =>
@@ -69,8 +105,22 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
 }
 
 function toDataPlane(row: Row): DataPlane {
-  const { tenantId: _, tokenKey: __, updatedAt: ___, ...plane } = row;
-  const heartbeat =
-    row.lastHeartbeat === null ? null : Heartbeat.parse(JSON.parse(row.lastHeartbeat));
-  return { ...plane, lastHeartbeat: heartbeat };
+  return {
+    deploymentId: row.deploymentId,
+    label: row.label,
+    region: row.region,
+    version: row.version,
+    signingKey: row.signingKey,
+    sealingKey: row.sealingKey,
+    tokenKey: row.tokenKey,
+    lastHeartbeatAt: row.lastHeartbeatAt,
+    lastHeartbeat:
+      row.lastHeartbeat === null ? null : Heartbeat.parse(JSON.parse(row.lastHeartbeat)),
+    standing: row.status as DataPlaneStanding,
+    standingAt: row.statusAt,
+    feedCursor: row.feedCursor === null ? null : Number(row.feedCursor),
+    feedReadAt: row.feedReadAt,
+    backlogRecords: row.backlogRecords === null ? null : Number(row.backlogRecords),
+    createdAt: row.createdAt,
+  };
 }

@@ -1,7 +1,8 @@
-/** Tokens of data planes: issued by the tenant's own administrators, shown once, revoked at once. */
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { ChangeBus } from '../platform/change-bus.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { dataPlaneStore } from './data-plane-store.ts';
 import { createDataPlaneSecret, type DataPlaneToken } from './data-plane-token.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
 
@@ -9,12 +10,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface DataPlaneTokenServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
+  changes: Pick<ChangeBus, 'publish'>;
   now: () => Date;
 }
 
 export type DataPlaneTokenService = ReturnType<typeof createDataPlaneTokenService>;
 
-export function createDataPlaneTokenService({ db, now }: DataPlaneTokenServiceDeps) {
+export function createDataPlaneTokenService({ db, changes, now }: DataPlaneTokenServiceDeps) {
   return {
     /** @returns the token's record, and the token, which nobody will see again */
     issue: async (
@@ -28,7 +30,7 @@ export function createDataPlaneTokenService({ db, now }: DataPlaneTokenServiceDe
       const token = await db.inTenant(scope, async (tx) => {
         const id = uuidv7(createdAt.getTime());
         const created = await dataPlaneTokenStore(tx).create(
-          { id, label, region, createdAt, expiresAt },
+          { id, label, region, deploymentId: null, rootId: null, createdAt, expiresAt },
           hash,
         );
         tx.audit.append({
@@ -44,18 +46,44 @@ export function createDataPlaneTokenService({ db, now }: DataPlaneTokenServiceDe
     list: (scope: TenantScope, page: { limit: number; offset: number }) =>
       db.inTenant(scope, (tx) => dataPlaneTokenStore(tx).list(page)),
 
-    /** Ends a token; the next request that shows it is refused. Doing it again changes nothing. */
-    revoke: (scope: TenantScope, id: string): Promise<void> =>
-      db.inTenant(scope, async (tx) => {
-        const store = dataPlaneTokenStore(tx);
-        const token = await store.find(id);
+    /**
+     * Ends a token, and what came of it: of a root every child, of a child its deployment with all
+     * tokens of that. The next request that shows one is refused, and polls that are held with one
+     * are answered. Doing it again changes nothing.
+     */
+    revoke: async (scope: TenantScope, id: string): Promise<void> => {
+      const isNew = await db.inTenant(scope, async (tx) => {
+        await dataPlaneStore(tx).lockRegistrations();
+        const token = await dataPlaneTokenStore(tx).find(id);
         if (!token) throw new AppError('DATA_PLANE_TOKEN_NOT_FOUND');
-        if (!(await store.revoke(id, now()))) return;
-        tx.audit.append({
-          action: 'data_plane_token_revoked',
-          target: `data_plane_token/${id}`,
-          details: { label: token.label },
-        });
-      }),
+        return revokeToken(tx, token, now());
+      });
+      if (isNew) changes.publish({ tenantId: scope.tenantId, tokensRevoked: true });
+    },
   };
+}
+
+/** @returns false when it was revoked before */
+async function revokeToken(
+  tx: TenantTransaction,
+  { id, label, deploymentId }: DataPlaneToken,
+  at: Date,
+): Promise<boolean> {
+  const tokens = dataPlaneTokenStore(tx);
+  if (!(await tokens.revoke(id, at))) return false;
+  const of = deploymentId === null ? { rootId: id } : { deploymentId };
+  const others = await tokens.revokeAll(of, at);
+  tx.audit.append({
+    action: 'data_plane_token_revoked',
+    target: `data_plane_token/${id}`,
+    details: { label, deployment_id: deploymentId, tokens_with_it: others },
+  });
+  // A root that is revoked may be replaced, and its data planes go on as who they are.
+  if (deploymentId === null) return true;
+  const from = ['active', 'forked'] as const;
+  const standing = { from: [...from], now: at };
+  if (await dataPlaneStore(tx).setStanding(deploymentId, 'revoked', standing)) {
+    tx.audit.append({ action: 'data_plane_revoked', target: `data_plane/${deploymentId}` });
+  }
+  return true;
 }

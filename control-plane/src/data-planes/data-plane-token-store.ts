@@ -6,6 +6,7 @@ const SHOWN = {
   id: true,
   label: true,
   deploymentId: true,
+  rootId: true,
   region: true,
   createdAt: true,
   expiresAt: true,
@@ -15,7 +16,7 @@ const SHOWN = {
 export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     create: (
-      token: Pick<DataPlaneToken, 'id' | 'label' | 'region' | 'createdAt' | 'expiresAt'>,
+      token: Omit<DataPlaneToken, 'revokedAt'>,
       tokenHash: string,
     ): Promise<DataPlaneToken> =>
       db.dataPlaneToken.create({ data: { tenantId, ...token, tokenHash }, select: SHOWN }),
@@ -47,5 +48,56 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
       });
       return count > 0;
     },
+
+    /** @returns how many of a root's children, or of a deployment's tokens, were not revoked before */
+    revokeAll: async (
+      of: { rootId: string } | { deploymentId: string },
+      now: Date,
+    ): Promise<number> => {
+      const { count } = await db.dataPlaneToken.updateMany({
+        where: { tenantId, ...of, revokedAt: null },
+        data: { revokedAt: now },
+      });
+      return count;
+    },
+
+    /** The other tokens of a deployment end at `end`, those that end earlier as they do. */
+    shorten: async (deploymentId: string, end: Date, except: string): Promise<void> => {
+      await db.dataPlaneToken.updateMany({
+        where: {
+          tenantId,
+          deploymentId,
+          id: { not: except },
+          OR: [{ expiresAt: null }, { expiresAt: { gt: end } }],
+        },
+        data: { expiresAt: end },
+      });
+    },
+
+    /** Deployments that were given tokens, all of which are revoked. */
+    deploymentsWithoutToken: async (): Promise<Set<string>> => {
+      const rows = await db.$queryRaw<{ id: string }[]>`
+        SELECT deployment_id AS id FROM data_plane_tokens
+        WHERE tenant_id = ${tenantId}::uuid AND deployment_id IS NOT NULL
+        GROUP BY deployment_id HAVING bool_and(revoked_at IS NOT NULL)`;
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    /**
+     * Removes children that ended before `deadline`, but never the newest of a deployment: it says
+     * whether that one was revoked.
+     *
+     * @returns how many, `limit` at most
+     */
+    purge: (deadline: Date, limit: number): Promise<number> =>
+      db.$executeRaw`
+        DELETE FROM data_plane_tokens WHERE tenant_id = ${tenantId}::uuid AND id IN (
+          SELECT t.id FROM data_plane_tokens t
+          WHERE t.tenant_id = ${tenantId}::uuid AND t.root_id IS NOT NULL
+            AND LEAST(t.expires_at, t.revoked_at) < ${deadline} AND EXISTS (
+              SELECT 1 FROM data_plane_tokens newer
+              WHERE newer.tenant_id = t.tenant_id AND newer.deployment_id = t.deployment_id
+                AND newer.id > t.id)
+          LIMIT ${limit})`,
   };
 }

@@ -43,7 +43,9 @@ export function createTenantListeners(
   let count = 0;
   let closed = false;
   const unsubscribe = changes.subscribe(
-    ({ tenantId, feedSeq }) => {
+    ({ tenantId, feedSeq, tokensRevoked }) => {
+      // Each is answered, and so its token looked at once more.
+      if (tokensRevoked) for (const listener of [...(tenants.get(tenantId) ?? [])]) listener.stop();
       if (feedSeq === undefined) return;
       for (const listener of tenants.get(tenantId) ?? []) listener.heard();
     },

@@ -56,13 +56,13 @@ export async function appendCredential(
   }
 }
 
-/** The tenant's data planes to seal for. */
+/** The tenant's data planes to seal for: those that were revoked or forked get nothing new. */
 export async function readSealingTargets({
   db,
   scope: { tenantId },
 }: TenantTransaction): Promise<SealingTarget[]> {
   const rows = await db.dataPlane.findMany({
-    where: { tenantId },
+    where: { tenantId, status: 'active' },
     select: { deploymentId: true, sealingKey: true },
     orderBy: { deploymentId: 'asc' },
   });

@@ -6,6 +6,10 @@
 ALTER TABLE data_plane_tokens ADD COLUMN root_id uuid;
 CREATE INDEX data_plane_tokens_root_idx ON data_plane_tokens (tenant_id, root_id)
   WHERE root_id IS NOT NULL;
+CREATE INDEX data_plane_tokens_deployment_idx ON data_plane_tokens (tenant_id, deployment_id)
+  WHERE deployment_id IS NOT NULL;
+-- Those that registrations and renewals made, long after their end.
+GRANT DELETE ON data_plane_tokens TO governance_app;
 
 -- `revoked`: may only hand in its backlog. `forked`: two writers used its key; it registers anew.
 ALTER TABLE data_planes
@@ -14,7 +18,13 @@ ALTER TABLE data_planes
   -- What it told while it read its feed.
   ADD COLUMN feed_cursor bigint,
   ADD COLUMN feed_read_at timestamptz(3),
-  ADD COLUMN backlog_records bigint;
+  ADD COLUMN backlog_records bigint,
+  -- When an alert said that its heartbeats stay away; null again once it was heard of.
+  ADD COLUMN silence_reported_at timestamptz(3);
+CREATE INDEX data_planes_heartbeat_idx ON data_planes (tenant_id, last_heartbeat_at)
+  WHERE status = 'active' AND silence_reported_at IS NULL;
+CREATE INDEX data_planes_silence_idx ON data_planes (tenant_id)
+  WHERE silence_reported_at IS NOT NULL;
 
 -- The feed's digest (shared/src/feed-chain.ts), and up to where superseded entries were removed:
 -- who stands before that reads a snapshot. Entries of the first schema have no digest, so what

@@ -5,7 +5,7 @@ import { AppError } from '@governance/shared/errors';
 import { bearerToken as readBearer } from '@governance/shared/http-requests';
 import { isUuid } from '@governance/shared/ids';
 import type { FastifyRequest } from 'fastify';
-import type { Lookups } from '../lookups.ts';
+import type { DataPlaneTokenOwner, Lookups } from '../lookups.ts';
 import type { Actor, TenantDatabase } from '../tenant-scope.ts';
 import { type Guards, setCaller } from './route-table.ts';
 
@@ -77,28 +77,9 @@ export function createGuards(deps: GuardDeps): Guards {
       setCaller(request, { actor: toActor(identity) });
     },
 
-    'data-plane': async (request) => {
-      const token = bearerToken(request);
-      const owner = token && (await deps.lookups.findDataPlaneToken(sha256(token)));
-      if (!owner || owner.revokedAt || (owner.expiresAt && owner.expiresAt <= deps.now())) {
-        throw new AppError('DATA_PLANE_TOKEN_INVALID');
-      }
-      const actor: Actor = {
-        id: owner.id,
-        username: `data-plane-token:${owner.id}`,
-        role: 'data_plane',
-      };
-      setCaller(request, {
-        actor,
-        scope: { tenantId: owner.tenantId, actor, requestId: request.id },
-        dataPlane: {
-          tenantId: owner.tenantId,
-          tokenId: owner.id,
-          deploymentId: owner.deploymentId,
-          region: owner.region,
-        },
-      });
-    },
+    'data-plane': (request) => enterAsDataPlane(deps, request, 0),
+
+    'data-plane-backlog': (request) => enterAsDataPlane(deps, request, BACKLOG_MS),
 
     metrics: async (request) => {
       if (!deps.metricsToken) return;
@@ -108,6 +89,48 @@ export function createGuards(deps: GuardDeps): Guards {
       }
     },
   };
+}
+
+/** How long after its token's end a data plane may hand in what it recorded before. */
+export const BACKLOG_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** @param graceMs how long ago the token may have been revoked, or have expired */
+async function enterAsDataPlane(
+  deps: GuardDeps,
+  request: FastifyRequest,
+  graceMs: number,
+): Promise<void> {
+  const token = bearerToken(request);
+  const owner = token && (await deps.lookups.findDataPlaneToken(sha256(token)));
+  if (!owner || !isGoodFor(owner, graceMs, deps.now())) {
+    throw new AppError('DATA_PLANE_TOKEN_INVALID');
+  }
+  const actor: Actor = {
+    id: owner.id,
+    username: `data-plane-token:${owner.id}`,
+    role: 'data_plane',
+  };
+  setCaller(request, {
+    actor,
+    scope: { tenantId: owner.tenantId, actor, requestId: request.id },
+    dataPlane: {
+      tenantId: owner.tenantId,
+      tokenId: owner.id,
+      deploymentId: owner.deploymentId,
+      region: owner.region,
+    },
+  });
+}
+
+function isGoodFor(
+  { expiresAt, revokedAt }: Pick<DataPlaneTokenOwner, 'expiresAt' | 'revokedAt'>,
+  graceMs: number,
+  now: Date,
+): boolean {
+  // Revoked is revoked, even by a replica whose clock is ahead.
+  if (revokedAt && graceMs === 0) return false;
+  const end = Math.min(expiresAt?.getTime() ?? Infinity, revokedAt?.getTime() ?? Infinity);
+  return now.getTime() < end + graceMs;
 }
 
 /** A super-admin in a tenant: allowed, named by the tenant's own audit chain before anything else. */

@@ -13,6 +13,7 @@ const SECURITY: Record<GuardName, Record<string, string[]>[]> = {
   'tenant-admin': [{ adminToken: [] }],
   'super-admin': [{ adminToken: [] }],
   'data-plane': [{ dataPlaneToken: [] }],
+  'data-plane-backlog': [{ dataPlaneToken: [] }],
   metrics: [{ metricsToken: [] }],
 };
 
@@ -36,7 +37,9 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
       components: {
         securitySchemes: {
           adminToken: bearer('From POST /api/v1/auth/admin/login.'),
-          dataPlaneToken: bearer('From POST /api/v1/admin/data-plane-tokens.'),
+          dataPlaneToken: bearer(
+            'From POST /api/v1/admin/data-plane-tokens, or from a registration made with it.',
+          ),
           metricsToken: bearer('SERVICE_METRICS_TOKEN, where it is set.'),
         },
       },
@@ -61,7 +64,7 @@ function withErrors(schema: object, guard: GuardName | undefined): object {
   const statuses = ['500'];
   if (guard !== 'public') statuses.push('401');
   if (guard === 'admin' || guard === 'admin-or-platform') statuses.push('400');
-  if (guard !== 'public' && guard !== 'metrics' && guard !== 'data-plane') statuses.push('403');
+  if (guard.includes('admin')) statuses.push('403');
   if (params) statuses.push('404');
   if (body) statuses.push('400', '422');
   if (querystring) statuses.push('422');

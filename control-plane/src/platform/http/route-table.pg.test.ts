@@ -3,12 +3,13 @@
  * role, another tenant}, made from the route table: a route that is added is attacked here too.
  */
 import { createHash } from 'node:crypto';
+import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
 import { uuidv7 } from '@governance/shared/ids';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { anAgent } from '../../../../tests/an-agent.ts';
 import { type CallOptions, testControlPlane } from '../../../../tests/test-control-plane.ts';
-import { type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
+import { type GuardName, type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
 
 let time = Date.now();
 const { call, controlPlane, test, aTenantAdmin, superAdminToken } = await testControlPlane({
@@ -25,6 +26,8 @@ const keyOf = ({ method, url }: Pick<RouteEntry, 'method' | 'url'>) => `${method
 
 /** A row of each kind in the other tenant, made through the routes where there is one. */
 const victim = await makeVictim();
+const isOfDataPlanes = (guard: GuardName) =>
+  guard === 'data-plane' || guard === 'data-plane-backlog';
 const PERMIT = 'package p\n\nallow if true';
 
 async function makeVictim() {
@@ -75,7 +78,7 @@ async function makeVictim() {
 }
 
 /** How to reach the victim through each route that names a row; a new route needs its line. */
-const AT_VICTIM: Record<string, { path: string; body?: object }> = {
+const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: string }> = {
   'GET /api/v1/agents/:id': { path: `/api/v1/agents/${victim.agent.id}` },
   'PATCH /api/v1/agents/:id': {
     path: `/api/v1/agents/${victim.agent.id}`,
@@ -121,6 +124,14 @@ const AT_VICTIM: Record<string, { path: string; body?: object }> = {
       uptime_seconds: 1,
     },
   },
+  'POST /api/v1/data-planes/:deployment_id/token': {
+    path: `/api/v1/data-planes/${victim.plane}/token`,
+  },
+  'POST /api/v1/data-planes/:deployment_id/audit-batches': {
+    path: `/api/v1/data-planes/${victim.plane}/audit-batches`,
+    body: aBatchAt(victim.plane),
+    contentType: NDJSON,
+  },
   'GET /api/v1/opa/bundle/:tenant_id': { path: `/api/v1/opa/bundle/${victim.tenantId}` },
   'POST /api/v1/audit/chain/breaks/:id/acknowledge': {
     path: `/api/v1/audit/chain/breaks/${victim.chainBreak}/acknowledge`,
@@ -131,6 +142,23 @@ const AT_VICTIM: Record<string, { path: string; body?: object }> = {
     body: { status: 'resolved' },
   },
 };
+
+/** Well-formed, so that what is refused is the caller. */
+function aBatchAt(stream: string): Buffer {
+  const hash = '0'.repeat(64);
+  const header = {
+    v: 1,
+    tenant_id: victim.tenantId,
+    stream,
+    epoch: 1,
+    first_seq: 1,
+    last_seq: 1,
+    prev_head: hash,
+    head: hash,
+    event_root: hash,
+  } as const;
+  return encodeBatch({ header, signature: 'none', records: [Buffer.from('{}')] });
+}
 
 /** The route, with whatever stands for a parameter. */
 function at(route: RouteEntry, options: CallOptions = {}) {
@@ -200,7 +228,7 @@ describe.each(guarded.map((route) => [keyOf(route), route] as const))('%s', (_, 
     ).json().access_token;
     const others = ['garbage', 'a.b.c', agentToken];
     if (route.guard !== 'metrics') others.push('metrics-token');
-    if (route.guard === 'data-plane' || route.guard === 'metrics') others.push(mine.token);
+    if (isOfDataPlanes(route.guard) || route.guard === 'metrics') others.push(mine.token);
     else others.push(victim.token.token ?? '');
     for (const token of others) expect((await at(route, { token })).statusCode).toBe(401);
     const headers = { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` };
@@ -258,13 +286,15 @@ describe('another tenant’s rows', () => {
     withRows.map((route) => [keyOf(route), route] as const),
   )('%s finds nothing there, and changes nothing', async (key, route) => {
     const target = AT_VICTIM[key];
-    const token =
-      route.guard === 'data-plane' ? (await aDataPlaneToken(mine.token)).token : mine.token;
+    const token = isOfDataPlanes(route.guard)
+      ? (await aDataPlaneToken(mine.token)).token
+      : mine.token;
     const before = await rowsOf(victim.tenantId);
     const answer = await call(target?.path ?? '', {
       method: route.method as NonNullable<CallOptions['method']>,
       token,
       ...(target?.body ? { body: target.body } : {}),
+      ...(target?.contentType ? { headers: { 'content-type': target.contentType } } : {}),
     });
     expect(answer.statusCode, answer.body).toBe(404);
     expect(await rowsOf(victim.tenantId)).toBe(before);
@@ -288,7 +318,7 @@ describe('another tenant’s rows', () => {
   it('are reached by the same requests of their own administrator', async () => {
     // What only reads or changes first, then what deletes.
     const last = (key: string) => (key.startsWith('DELETE') ? 1 : 0);
-    const keys = withRows.filter(({ guard }) => guard !== 'data-plane').map(keyOf);
+    const keys = withRows.filter(({ guard }) => !isOfDataPlanes(guard)).map(keyOf);
     for (const key of keys.sort((a, b) => last(a) - last(b))) {
       const target = AT_VICTIM[key];
       const answer = await call(target?.path ?? '', {
@@ -340,6 +370,31 @@ describe('a data-plane token', () => {
       token: mine.token,
     });
     expect(revoked.statusCode).toBe(204);
+    expect((await at(route, { token })).statusCode).toBe(401);
+  });
+
+  it.each(
+    guarded
+      .filter(({ guard }) => guard === 'data-plane-backlog')
+      .map((route) => [keyOf(route), route] as const),
+  )('%s is open to one that ended within 7 days, and then closed', async (_, route) => {
+    const { id, token } = await aDataPlaneToken(mine.token);
+    const set = (column: string, value: Date | null) =>
+      test.superuser.query(`UPDATE data_plane_tokens SET ${column} = $2 WHERE id = $1`, [
+        id,
+        value,
+      ]);
+    const week = 7 * 24 * 3600 * 1000;
+    for (const column of ['expires_at', 'revoked_at']) {
+      await set(column, new Date(time - week + 1));
+      expect((await at(route, { token })).statusCode, column).not.toBe(401);
+      await set(column, new Date(time - week));
+      expect((await at(route, { token })).statusCode, column).toBe(401);
+      await set(column, null);
+    }
+    // What ended first counts.
+    await set('expires_at', new Date(time - week));
+    await set('revoked_at', new Date(time));
     expect((await at(route, { token })).statusCode).toBe(401);
   });
 });

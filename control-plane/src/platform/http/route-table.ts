@@ -14,6 +14,7 @@ import type { Actor, TenantScope } from '../tenant-scope.ts';
  * - `tenant-admin`: an administrator of the tenant; a super-admin gets 403
  * - `super-admin`: a super-admin only
  * - `data-plane`: a data-plane token
+ * - `data-plane-backlog`: the same, also one that ended within the last 7 days
  * - `metrics`: SERVICE_METRICS_TOKEN, open when that is not set
  */
 export type GuardName =
@@ -23,12 +24,13 @@ export type GuardName =
   | 'tenant-admin'
   | 'super-admin'
   | 'data-plane'
+  | 'data-plane-backlog'
   | 'metrics';
 
 export interface DataPlaneIdentity {
   tenantId: string;
   tokenId: string;
-  /** Null until the token was used to register. */
+  /** Null of a root, the token that data planes register with. */
   deploymentId: string | null;
   region: string;
 }
@@ -46,6 +48,7 @@ const TENANT_GUARDS: ReadonlySet<GuardName> = new Set([
   'admin-or-platform',
   'tenant-admin',
   'data-plane',
+  'data-plane-backlog',
 ]);
 
 export type Guards = Record<GuardName, onRequestAsyncHookHandler>;
@@ -55,11 +58,11 @@ declare module 'fastify' {
     guard?: GuardName;
   }
   interface FastifyRequest {
-    /** On routes guarded by `admin`, `tenant-admin` or `data-plane`: whose rows, by whom. */
+    /** On routes guarded by `admin`, `tenant-admin` or the data-plane ones: whose rows, by whom. */
     readonly scope: TenantScope;
     /** On routes guarded by `admin-or-platform` and `super-admin`, too. */
     readonly actor: Actor;
-    /** On routes guarded by `data-plane`. */
+    /** On routes guarded by the data-plane ones. */
     readonly dataPlane: DataPlaneIdentity;
   }
 }

@@ -41,6 +41,7 @@ const TOKENS: Record<string, string> = {
   'tenant-admin': token,
   'super-admin': superAdmin,
   'data-plane': dataPlane,
+  'data-plane-backlog': dataPlane,
 };
 
 interface TextField {

@@ -1,0 +1,150 @@
+/**
+ * POST /api/v1/data-planes/{deployment_id}/audit-batches: records on their way up. Bodies are held
+ * in memory, so their bytes are bounded before they are read; and storing one costs a connection, so
+ * the number under way is, too. Who gets no share is told to come again: nothing is lost, since a
+ * data plane keeps what was not acknowledged.
+ */
+import { randomInt } from 'node:crypto';
+import { BATCH_LIMITS, decodeBatch, NDJSON } from '@governance/shared/channel-routes';
+import { AppError } from '@governance/shared/errors';
+import { Id } from '@governance/shared/text';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Registry } from 'prom-client';
+import { z } from 'zod';
+import type { IngestService } from '../ingest/ingest-service.ts';
+import { ErrorBody } from '../platform/http/schemas.ts';
+import { createBatchMetrics } from './batch-metrics.ts';
+import { DeploymentParams } from './data-plane-schemas.ts';
+import { createShares } from './shares.ts';
+
+export interface AuditBatchLimits {
+  /** Batches that are stored at once. */
+  inWork: { total: number; perTenant: number };
+  /** Bytes of bodies that are being read or stored. */
+  bytes: { total: number; perTenant: number };
+}
+
+const MIB = 1024 * 1024;
+const LIMITS: AuditBatchLimits = {
+  inWork: { total: 16, perTenant: 8 },
+  bytes: { total: 128 * MIB, perTenant: 32 * MIB },
+};
+
+/** Spread, so that those who were sent away together do not come back together. */
+const RETRY_SECONDS = { least: 1, most: 5 } as const;
+
+export interface AuditBatchRoutesDeps {
+  ingest: Pick<IngestService, 'ingestBatch'>;
+  registry: Registry;
+  limits?: AuditBatchLimits;
+}
+
+const Receipt = z
+  .object({
+    status: z.enum(['accepted', 'already_stored']),
+    stream: Id,
+    epoch: z.int(),
+    last_seq: z.int(),
+    head: z.string(),
+  })
+  .meta({ id: 'BatchReceipt' });
+
+export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsyncZod => {
+  const { ingest, registry, limits = LIMITS } = deps;
+  const bodies = createShares(limits.bytes);
+  const work = createShares(limits.inWork);
+  const metrics = createBatchMetrics(registry, work.taken);
+  const held = new WeakMap<FastifyRequest, () => void>();
+
+  const answerBusy = (reply: FastifyReply) => {
+    metrics.rejected('busy');
+    // Answered here: as an error it would be logged as one, for each batch of a busy hour.
+    return reply
+      .code(503)
+      .header('retry-after', String(randomInt(RETRY_SECONDS.least, RETRY_SECONDS.most + 1)))
+      .send({ detail: 'Too many batches are in work: ship this one again.' });
+  };
+
+  return async (app) => {
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser(
+      NDJSON,
+      { parseAs: 'buffer' },
+      async (_: unknown, body: Buffer) => body,
+    );
+    app.addHook('onResponse', async (request, reply) => {
+      held.get(request)?.();
+      const { statusCode } = reply;
+      if (statusCode >= 400 && statusCode !== 503) metrics.rejected(String(statusCode));
+    });
+
+    app.post(
+      '/api/v1/data-planes/:deployment_id/audit-batches',
+      {
+        config: { guard: 'data-plane-backlog' },
+        logLevel: 'warn',
+        bodyLimit: BATCH_LIMITS.bytes,
+        schema: {
+          summary: 'Records of a data plane’s ledger, for the audit trail',
+          description:
+            'NDJSON: the signed header, then each record verbatim. Answered after the commit. A token that was revoked or expired at most 7 days ago is good here, for what was recorded before. 503 with Retry-After: ship the same batch again.',
+          tags: ['data planes'],
+          consumes: [NDJSON],
+          params: DeploymentParams,
+          response: {
+            200: Receipt,
+            404: ErrorBody,
+            409: ErrorBody,
+            413: ErrorBody,
+            415: ErrorBody,
+            503: ErrorBody,
+          },
+        },
+        onRequest: async (request, reply) => {
+          const giveBack = bodies.take(request.dataPlane.tenantId, announcedBytes(request));
+          if (!giveBack) return answerBusy(reply);
+          held.set(request, giveBack);
+          // Whoever hangs up in the middle of a body gets no response.
+          reply.raw.once('close', giveBack);
+        },
+      },
+      async (request, reply) => {
+        const { tenantId, deploymentId: bound } = request.dataPlane;
+        const { deployment_id: deploymentId } = request.params;
+        if (bound !== null && bound !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
+        const done = work.take(tenantId, 1);
+        if (!done) return answerBusy(reply);
+        try {
+          const batch = readBatch(request.body);
+          const receipt = await ingest.ingestBatch(tenantId, deploymentId, batch);
+          metrics.accepted(batch.records.length);
+          return receipt;
+        } finally {
+          done();
+        }
+      },
+    );
+  };
+};
+
+/** Chunked bodies do not say how long they are: as long as they may be. */
+function announcedBytes({ headers }: FastifyRequest): number {
+  const announced = Number(headers['content-length'] ?? Number.NaN);
+  return Number.isSafeInteger(announced) && announced >= 0
+    ? Math.min(announced, BATCH_LIMITS.bytes)
+    : BATCH_LIMITS.bytes;
+}
+
+/** caller-controlled: only the form is read here, ingest checks what it says. */
+function readBatch(body: unknown) {
+  try {
+    if (!Buffer.isBuffer(body)) throw new TypeError('there is no body');
+    const batch = decodeBatch(body);
+    if (batch.records.length <= BATCH_LIMITS.records) return batch;
+  } catch (cause) {
+    const detail = 'The batch has not the form of a header line and a line for each record.';
+    throw new AppError('VALIDATION_FAILED', detail, { cause });
+  }
+  throw new AppError('BODY_TOO_LARGE', `A batch holds at most ${BATCH_LIMITS.records} records.`);
+}

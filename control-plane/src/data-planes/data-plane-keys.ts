@@ -1,0 +1,83 @@
+/**
+ * The keys that a data plane registers. They are checked here, where the data plane is told, since
+ * one that is none would fail later: at its first batch, or at an administrator's next credential.
+ * Proven by data-plane-keys.test.ts.
+ */
+import {
+  createPublicKey,
+  diffieHellman,
+  generateKeyPairSync,
+  type JsonWebKey,
+  type KeyObject,
+} from 'node:crypto';
+import type { RegistrationRequest } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+
+type KeyName = 'signing_key' | 'sealing_key' | 'token_key';
+
+export interface RegisteredKeys {
+  /** Ed25519. */
+  signing: KeyObject;
+  /** X25519. */
+  sealing: KeyObject;
+  /** RSA, 2048 bits, exponent 65537. */
+  token: KeyObject;
+}
+
+/**
+ * Reads the keys of a registration.
+ *
+ * @param request caller-controlled
+ * @throws AppError VALIDATION_FAILED naming the key that is none
+ */
+export function readKeys(request: RegistrationRequest): RegisteredKeys {
+  const keys = {
+    signing: readKey('signing_key', pick(request.signing_key, ['kty', 'crv', 'x'])),
+    sealing: readKey('sealing_key', pick(request.sealing_key, ['kty', 'crv', 'x'])),
+    token: readKey('token_key', pick(request.token_key, ['kty', 'n', 'e'])),
+  };
+  if (!canAgree(keys.sealing)) throw invalid('sealing_key', 'is no X25519 public key');
+  const { modulusLength, publicExponent } = keys.token.asymmetricKeyDetails ?? {};
+  if (modulusLength !== 2048 || publicExponent !== 65_537n) {
+    throw invalid('token_key', 'must be an RSA public key of 2048 bits with the exponent 65537');
+  }
+  return keys;
+}
+
+/**
+ * A key's public members as they are kept. Written anew by the library: base64url has several ways
+ * to write the same bytes, and a key is to be known by its bytes.
+ */
+export function toPublicMembers(key: KeyObject): Record<string, string> {
+  return key.export({ format: 'jwk' }) as Record<string, string>;
+}
+
+/** Only the public members, whatever else came with them. */
+function pick(jwk: Record<string, unknown>, members: string[]): JsonWebKey {
+  return Object.fromEntries(members.map((member) => [member, jwk[member]]));
+}
+
+function readKey(name: KeyName, jwk: JsonWebKey): KeyObject {
+  try {
+    return createPublicKey({ key: jwk, format: 'jwk' });
+  } catch (cause) {
+    throw invalid(name, `is no ${jwk.crv ?? jwk.kty} public key`, cause);
+  }
+}
+
+/** Points of low order are keys that nothing can be sealed to. */
+function canAgree(publicKey: KeyObject): boolean {
+  try {
+    const { privateKey } = generateKeyPairSync('x25519');
+    return diffieHellman({ privateKey, publicKey }).some((byte) => byte !== 0);
+  } catch {
+    return false;
+  }
+}
+
+function invalid(name: KeyName, msg: string, cause?: unknown): AppError {
+  return new AppError('VALIDATION_FAILED', `body.registration.${name}: ${msg}`, {
+    errors: [{ loc: ['body', 'registration', name], msg, type: 'custom' }],
+    cause,
+  });
+}

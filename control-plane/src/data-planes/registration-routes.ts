@@ -1,0 +1,62 @@
+/** How a data plane over a network registers, and renews its token. */
+import {
+  DeploymentToken,
+  ProvenRegistration,
+  RegistrationReply,
+} from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { bearerToken } from '../platform/http/guards.ts';
+import { ErrorBody } from '../platform/http/schemas.ts';
+import { DeploymentParams } from './data-plane-schemas.ts';
+import type { RegistrationService } from './registration-service.ts';
+
+const tags = ['data planes'];
+
+/** Three public keys and a few words. */
+const REGISTRATION_BODY_LIMIT = 16_384;
+
+export const registrationRoutes =
+  (registrations: RegistrationService): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.post(
+      '/api/v1/data-planes/register',
+      {
+        config: { guard: 'data-plane' },
+        bodyLimit: REGISTRATION_BODY_LIMIT,
+        schema: {
+          summary: 'A data plane registers with the token that was issued, and gets one of its own',
+          description:
+            'The proof is the signing key’s signature over the registration and the token’s hash. The same signing key is the same data plane again; its older tokens end after 24 hours.',
+          tags,
+          body: ProvenRegistration,
+          response: { 200: RegistrationReply, 403: ErrorBody, 409: ErrorBody, 429: ErrorBody },
+        },
+      },
+      async (request, reply) => {
+        const secret = bearerToken(request);
+        if (secret === undefined) throw new AppError('DATA_PLANE_TOKEN_INVALID');
+        const shown = { identity: request.dataPlane, secret };
+        reply.header('cache-control', 'no-store');
+        return registrations.register(request.scope, shown, request.body);
+      },
+    );
+
+    app.post(
+      '/api/v1/data-planes/:deployment_id/token',
+      {
+        config: { guard: 'data-plane' },
+        schema: {
+          summary: 'A data plane renews its token; the old one goes on for up to 24 hours',
+          tags,
+          params: DeploymentParams,
+          response: { 200: DeploymentToken, 404: ErrorBody, 409: ErrorBody, 429: ErrorBody },
+        },
+      },
+      async (request, reply) => {
+        reply.header('cache-control', 'no-store');
+        const { deployment_id: deploymentId } = request.params;
+        return registrations.renew(request.scope, request.dataPlane, deploymentId);
+      },
+    );
+  };

@@ -1,0 +1,167 @@
+/**
+ * How a data plane over a network becomes one of the tenant's, and stays so: it registers with the
+ * token that an administrator issued, and gets one of its own, which it renews. Proven by
+ * registration-routes.pg.test.ts and token-life.pg.test.ts.
+ */
+
+import { isRegistrationProven } from '@governance/shared/channel-routes';
+import {
+  type DeploymentToken,
+  type ProvenRegistration,
+  RegistrationReply,
+} from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import { createRateLimiter } from '@governance/shared/rate-limiter';
+import type { DataPlaneIdentity } from '../platform/http/route-table.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { readKeys } from './data-plane-keys.ts';
+import type { DataPlaneService } from './data-plane-service.ts';
+import { dataPlaneStore } from './data-plane-store.ts';
+import {
+  childExpiry,
+  createDataPlaneSecret,
+  type DataPlaneToken,
+  isLive,
+  TOKEN_OVERLAP_MS,
+} from './data-plane-token.ts';
+import { dataPlaneTokenStore } from './data-plane-token-store.ts';
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Attempts a minute, counted by each process: registrations by root, since a site's data planes all
+ * start at once after its power cut, and renewals by deployment, which needs two a year.
+ */
+const LIMITS = { registrations: 600, renewals: 10 } as const;
+
+export interface RegistrationServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  dataPlanes: Pick<DataPlaneService, 'register' | 'trustKeys'>;
+  now: () => Date;
+}
+
+export interface RegistrationService {
+  /**
+   * Registers a data plane, or the same one again (its signing key tells), with a new token. Older
+   * tokens of that deployment end after the overlap.
+   *
+   * @param identity and secret the token that the request shows, as its guard found it
+   * @param given caller-controlled
+   * @throws AppError FORBIDDEN with a deployment's token; VALIDATION_FAILED naming the key or the
+   *   proof that is wrong; DATA_PLANE_REVOKED, DATA_PLANE_FORKED; DATA_PLANE_LIMIT_REACHED;
+   *   DATA_PLANE_TOKEN_INVALID when the token was revoked meanwhile; RATE_LIMITED
+   */
+  register(
+    scope: TenantScope,
+    shown: { identity: DataPlaneIdentity; secret: string },
+    given: ProvenRegistration,
+  ): Promise<RegistrationReply>;
+  /**
+   * Makes the deployment a new token; the others go on for the overlap.
+   *
+   * @throws AppError DATA_PLANE_NOT_FOUND when the token is not that deployment's;
+   *   DATA_PLANE_FORKED; DATA_PLANE_TOKEN_INVALID when it was revoked meanwhile; RATE_LIMITED
+   */
+  renew(
+    scope: TenantScope,
+    identity: DataPlaneIdentity,
+    deploymentId: string,
+  ): Promise<DeploymentToken>;
+}
+
+export function createRegistrationService(deps: RegistrationServiceDeps): RegistrationService {
+  const { db, dataPlanes, now } = deps;
+  const windowMs = MINUTE_MS;
+  const registrations = createRateLimiter({ limit: LIMITS.registrations, windowMs, now });
+  const renewals = createRateLimiter({ limit: LIMITS.renewals, windowMs, now });
+
+  return {
+    register: async (scope, { identity, secret }, { registration, proof }) => {
+      if (identity.deploymentId !== null) {
+        throw new AppError('FORBIDDEN', 'Register with the token that was issued for it.');
+      }
+      registrations.check(identity.tokenId);
+      registrations.count(identity.tokenId);
+      const { signing } = readKeys(registration);
+      if (!isRegistrationProven(signing, registration, secret, proof)) throw unproven();
+
+      const { deploymentId, token } = await db.inTenant(scope, async (tx) => {
+        await dataPlaneStore(tx).lockRegistrations();
+        const root = await requireLive(tx, identity.tokenId, now());
+        const described = { ...registration, region: registration.region ?? root.region };
+        const deploymentId = await dataPlanes.register(tx, described);
+        return { deploymentId, token: await makeChild(tx, root, deploymentId, now()) };
+      });
+      // What is answered and nothing else: the schema of the channel says what that is.
+      return RegistrationReply.parse({
+        tenant_id: scope.tenantId,
+        deployment_id: deploymentId,
+        ...(await dataPlanes.trustKeys()),
+        token,
+      });
+    },
+
+    renew: (scope, identity, deploymentId) => {
+      if (identity.deploymentId !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
+      renewals.check(deploymentId);
+      renewals.count(deploymentId);
+      return db.inTenant(scope, async (tx) => {
+        const store = dataPlaneStore(tx);
+        await store.lockRegistrations();
+        const shown = await requireLive(tx, identity.tokenId, now());
+        const plane = await store.find(deploymentId);
+        if (!plane) throw new AppError('DATA_PLANE_NOT_FOUND');
+        if (plane.standing === 'forked') throw new AppError('DATA_PLANE_FORKED');
+        // A root may have expired; one that was revoked took its children with it.
+        const root = shown.rootId ? await dataPlaneTokenStore(tx).find(shown.rootId) : shown;
+        if (!root || root.revokedAt) throw new AppError('DATA_PLANE_TOKEN_INVALID');
+        return makeChild(tx, root, deploymentId, now());
+      });
+    },
+  };
+}
+
+/** The guard has looked, but before the lock: whoever revokes it may have been first. */
+async function requireLive(
+  tx: TenantTransaction,
+  tokenId: string,
+  now: Date,
+): Promise<DataPlaneToken> {
+  const token = await dataPlaneTokenStore(tx).find(tokenId);
+  if (!token || !isLive(token, now)) throw new AppError('DATA_PLANE_TOKEN_INVALID');
+  return token;
+}
+
+/** Under `lockRegistrations`. */
+async function makeChild(
+  tx: TenantTransaction,
+  root: DataPlaneToken,
+  deploymentId: string,
+  createdAt: Date,
+): Promise<DeploymentToken> {
+  const { secret, hash } = createDataPlaneSecret();
+  const id = uuidv7(createdAt.getTime());
+  const expiresAt = childExpiry(root, createdAt);
+  const { label, region } = root;
+  const store = dataPlaneTokenStore(tx);
+  await store.create(
+    { id, label, region, deploymentId, rootId: root.id, createdAt, expiresAt },
+    hash,
+  );
+  await store.shorten(deploymentId, new Date(createdAt.getTime() + TOKEN_OVERLAP_MS), id);
+  const expires = expiresAt?.toISOString() ?? null;
+  tx.audit.append({
+    action: 'data_plane_token_renewed',
+    target: `data_plane_token/${id}`,
+    details: { deployment_id: deploymentId, root_id: root.id, expires_at: expires },
+  });
+  return { token: secret, expires_at: expires };
+}
+
+function unproven(): AppError {
+  const msg = 'is not of the signing key over this registration and this token';
+  return new AppError('VALIDATION_FAILED', `body.proof: ${msg}`, {
+    errors: [{ loc: ['body', 'proof'], msg, type: 'custom' }],
+  });
+}

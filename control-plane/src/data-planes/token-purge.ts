@@ -1,0 +1,31 @@
+/** Removes tokens of deployments long after their end, so that renewals do not fill the table. */
+import type { LeaderTask } from '../platform/leader.ts';
+import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { dataPlaneTokenStore } from './data-plane-token-store.ts';
+import { forEachTenant } from './each-tenant.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const KEPT_MS = 30 * DAY_MS;
+const BATCH = 1_000;
+
+export interface TokenPurgeDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  now: () => Date;
+}
+
+export function createTokenPurge({ db, now }: TokenPurgeDeps): LeaderTask {
+  return {
+    name: 'data_plane_tokens',
+    everyMs: DAY_MS,
+    run: async (signal) => {
+      const deadline = new Date(now().getTime() - KEPT_MS);
+      await forEachTenant(db, signal, async (tenantId) => {
+        const purge = () =>
+          db.inTenant(systemScope(tenantId), (tx) =>
+            dataPlaneTokenStore(tx).purge(deadline, BATCH),
+          );
+        while ((await purge()) === BATCH && !signal.aborted);
+      });
+    },
+  };
+}
