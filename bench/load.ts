@@ -50,6 +50,7 @@ console.log(
   JSON.stringify({
     requests,
     seconds,
+    mean_ms: latency.mean / 1e6,
     p50_ms: latency.percentile(50) / 1e6,
     p99_ms: latency.percentile(99) / 1e6,
     failed,

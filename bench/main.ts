@@ -3,21 +3,27 @@
  * process of its own on core 1; the load and the MCP server behind it share core 0; the targets
  * take turns in every round, and medians over the rounds are reported.
  *
- *   BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256), BENCH_TARGETS (all)
+ * Then it says where the time of one governed call goes (breakdown.ts).
+ *
+ *   BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256), BENCH_TARGETS (all),
+ *   BENCH_BREAKDOWN (1,16; empty: none)
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../tests/support/service-process.ts';
+import { type BreakdownPass, breakDown, breakdownTables } from './breakdown.ts';
 import { fdatasyncP50 } from './fdatasync.ts';
 import { cpuSeconds, residentMiB } from './process-cpu.ts';
-import { type Measurement, report, type TargetName } from './report.ts';
+import { type Measurement, median, report, type TargetName } from './report.ts';
+import type { ProbeAnswer, ProbeRequest } from './targets/probe.ts';
 
 const root = join(import.meta.dirname, '..');
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const seconds = Number(process.env.BENCH_SECONDS ?? 3);
 const connections = (process.env.BENCH_CONNECTIONS ?? '1,16,256').split(',').map(Number);
+const broken = (process.env.BENCH_BREAKDOWN ?? '1,16').split(',').filter(Boolean).map(Number);
 const only = process.env.BENCH_TARGETS?.split(',');
 
 interface Target {
@@ -41,13 +47,18 @@ const BODY = JSON.stringify({
   params: { name: 'lookup', arguments: { query: 'customer 4711', fields: ['name', 'city'] } },
 });
 
-function pinned(core: number, entry: string, env: Record<string, string>): ChildProcess {
+function pinned(
+  core: number,
+  entry: string,
+  env: Record<string, string>,
+  withChannel = false,
+): ChildProcess {
   const node = [process.execPath, join(build, `${entry}.js`)];
   const command = hasTaskset ? ['taskset', '-c', String(core), ...node] : node;
   return spawn(command[0] as string, command.slice(1), {
     cwd: root,
     env: { ...process.env, NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', ...(withChannel ? (['ipc'] as const) : [])],
   });
 }
 
@@ -60,7 +71,11 @@ const hasTaskset = (() => {
   }
 })();
 
-async function startTarget(name: TargetName, backend: string): Promise<Target> {
+async function startTarget(
+  name: TargetName,
+  backend: string,
+  withChannel = false,
+): Promise<Target> {
   if (name === 'direct')
     return { name, origin: backend, path: '/mcp', headers: HEADERS, child: null };
   const port = await freePort();
@@ -68,11 +83,12 @@ async function startTarget(name: TargetName, backend: string): Promise<Target> {
   const entry = { 'raw undici': 'raw-undici', '@fastify/http-proxy': 'fastify-proxy' }[
     name as string
   ];
-  const child = pinned(1, entry ?? 'gateway', {
+  const env = {
     PORT: String(port),
     BACKEND: backend,
     ENFORCEMENT: name === 'governed' ? 'on' : 'off',
-  });
+  };
+  const child = pinned(1, entry ?? 'gateway', env, withChannel);
   const origin = `http://127.0.0.1:${port}`;
   // The gateway prints the headers of an opened session once it is ready.
   const headers = gateway ? await firstLine(child) : '{}';
@@ -100,6 +116,7 @@ async function measure(target: Target, count: number, round: number): Promise<Me
   const result = JSON.parse(await firstLine(load)) as {
     requests: number;
     seconds: number;
+    mean_ms: number;
     p50_ms: number;
     p99_ms: number;
     failed: number;
@@ -112,11 +129,64 @@ async function measure(target: Target, count: number, round: number): Promise<Me
     connections: count,
     round,
     requests_per_second: result.requests / result.seconds,
+    mean_ms: result.mean_ms,
     p50_ms: result.p50_ms,
     p99_ms: result.p99_ms,
     cpu_us_per_call: pid ? ((cpuSeconds(pid) - before) * 1e6) / result.requests : null,
     rss_mib: pid ? residentMiB(pid) : null,
   };
+}
+
+async function measureParts(
+  governed: Target,
+  direct: Target,
+  count: number,
+): Promise<BreakdownPass> {
+  const { mean_ms: directMs } = await measure(direct, count, 0);
+  // The compilers of V8 settle.
+  await measure(governed, 16, 0);
+  await measure(governed, count, 0);
+  const pass = async (profile: boolean) => {
+    await ask(governed, { op: 'begin', profile });
+    const { mean_ms } = await measure(governed, count, 0);
+    return { mean_ms, answer: (await ask(governed, { op: 'end' })) as ProbeAnswer };
+  };
+  const timed = await pass(false);
+  const profiled = await pass(true);
+  return {
+    connections: count,
+    mean_us: timed.mean_ms * 1000,
+    direct_mean_us: directMs * 1000,
+    timed: timed.answer,
+    profiled: profiled.answer,
+  };
+}
+
+function ask({ child }: Target, request: ProbeRequest): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    child?.once('message', resolve);
+    child?.once('exit', () => reject(new Error('the gateway ended')));
+    child?.send(request);
+  });
+}
+
+async function breakdowns(backend: string, measurements: readonly Measurement[]) {
+  const direct = await startTarget('direct', backend);
+  const governed = await startTarget('governed', backend, true);
+  try {
+    const passes = [];
+    for (const count of broken) {
+      const pass = await measureParts(governed, direct, count);
+      const cpu = measurements
+        .filter((each) => each.target === 'governed' && each.connections === count)
+        .map((each) => each.cpu_us_per_call ?? 0);
+      const plain_cpu_us = cpu.length === 0 ? null : median(cpu);
+      passes.push({ pass, plain_cpu_us, breakdown: breakDown(pass) });
+    }
+    return passes;
+  } finally {
+    governed.child?.kill();
+  }
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {
@@ -184,6 +254,7 @@ async function main(): Promise<void> {
       fdatasync.push(fdatasyncP50());
       console.error(`round ${round} of ${rounds} done`);
     }
+    const passes = broken.length === 0 ? [] : await breakdowns(backend, measurements);
     const { markdown, json } = report(measurements, {
       fdatasync_p50_ms: fdatasync.sort((a, b) => a - b)[fdatasync.length >> 1] ?? 0,
       rounds,
@@ -194,9 +265,17 @@ async function main(): Promise<void> {
       kernel: release(),
       pinned: hasTaskset,
     });
+    const breakdown = passes.map((each) => ({
+      ...each.breakdown,
+      plain_cpu_us: each.plain_cpu_us,
+    }));
     console.log(markdown);
+    if (passes.length > 0) console.log(`\n${breakdownTables(passes)}`);
     mkdirSync(join(root, 'bench/results'), { recursive: true });
-    writeFileSync(join(root, 'bench/results/latest.json'), `${JSON.stringify(json, null, 2)}\n`);
+    writeFileSync(
+      join(root, 'bench/results/latest.json'),
+      `${JSON.stringify({ ...json, breakdown }, null, 2)}\n`,
+    );
     console.log('\nwritten to bench/results/latest.json');
   } finally {
     for (const target of targets) target.child?.kill();

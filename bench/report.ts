@@ -10,6 +10,7 @@ export interface Measurement {
   connections: number;
   round: number;
   requests_per_second: number;
+  mean_ms: number;
   p50_ms: number;
   p99_ms: number;
   /** All threads of the proxy's process; null for the direct path, which has no proxy. */
@@ -90,7 +91,8 @@ function groups(measurements: Measurement[]) {
   }));
 }
 
-function median(values: number[]): number {
+/** The middle value; 0 of none. */
+export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[sorted.length >> 1] ?? 0;
 }

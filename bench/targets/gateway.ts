@@ -23,6 +23,8 @@ import { uuidv7 } from '@governance/shared/ids';
 import { signStatement } from '@governance/shared/signed-statement';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { createProbe } from './probe.ts';
+import { nameThreads } from './threads.ts';
 
 const port = Number(process.env.PORT);
 const backend = process.env.BACKEND as string;
@@ -160,14 +162,20 @@ const link: ControlPlaneLink = {
   },
 };
 
-const core = await createDataPlaneCore({
-  dataDir,
-  version: 'bench',
-  log,
-  onFatal: (error) => {
-    throw error;
-  },
-});
+// Started with a channel to the bench: it will ask where the time goes.
+const probe = process.send && isEnforced ? createProbe() : null;
+const { started: core, groupOf } = await nameThreads(() =>
+  createDataPlaneCore({
+    dataDir,
+    version: 'bench',
+    log,
+    onFatal: (error) => {
+      throw error;
+    },
+    ...(probe ? { observer: probe.observer } : {}),
+  }),
+);
+probe?.listen(groupOf);
 await core.addTenant(
   {
     tenant_id: tenantId,
@@ -194,9 +202,11 @@ const plane = createEnforcementPlane({
   openSealed: core.identity.openSealed,
   registry: new Registry(),
   log,
+  ...(probe ? { observe: probe.observe } : {}),
   ...(isEnforced ? {} : { enforcement: { off: { tenantId, agent } } }),
 });
 const app = createHttpServer({ log, corsOrigins: [] });
+probe?.watch(app);
 await app.register(plane.routes);
 await app.listen({ port, host: '127.0.0.1' });
 console.log(JSON.stringify(await openSession()));
