@@ -2,7 +2,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
 import { type SignedBatch, signBatch } from '@governance/shared/audit-batch';
-import { GENESIS_HASH } from '@governance/shared/hash-chain';
+import { GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import {
   type ChainHead,
@@ -27,6 +27,8 @@ export interface TestDataPlane {
   records: WrittenRecord[];
   head: ChainHead;
   append(record: UnchainedRecord): WrittenRecord;
+  /** Appends bytes of any kind, made for the place they get: what a newer or broken writer does. */
+  appendRaw(make: (place: ChainHead) => Uint8Array): WrittenRecord;
   /** Begins the next epoch, as a boot does. */
   boot(): WrittenRecord;
   /** Signs records[from..to); all of one epoch. */
@@ -69,14 +71,17 @@ export function createWriter(
     seq: end?.seq ?? 0,
     head: end?.hash ?? GENESIS_HASH,
   };
-  const append = (record: UnchainedRecord): WrittenRecord => {
+  const push = (bytes: Buffer, hash: string): WrittenRecord => {
     const prevHash = head.head;
-    const { bytes, hash, seq } = chainRecord(head, record);
-    head.seq = seq;
+    head.seq += 1;
     head.head = hash;
-    const written = { epoch: head.epoch, seq, prevHash, hash, bytes };
+    const written = { epoch: head.epoch, seq: head.seq, prevHash, hash, bytes };
     records.push(written);
     return written;
+  };
+  const append = (record: UnchainedRecord): WrittenRecord => {
+    const { bytes, hash } = chainRecord(head, record);
+    return push(bytes, hash);
   };
   return {
     deploymentId,
@@ -84,6 +89,10 @@ export function createWriter(
     records,
     head,
     append,
+    appendRaw: (make) => {
+      const bytes = Buffer.from(make({ ...head, seq: head.seq + 1 }));
+      return push(bytes, recordHash(bytes));
+    },
     boot: () => {
       const previous =
         head.epoch === 0 ? null : { epoch: head.epoch, last_seq: head.seq, head: head.head };

@@ -226,6 +226,7 @@ describe('GET /api/v1/audit/verify', () => {
       cached: false,
       duration_ms: expect.any(Number),
       records_verified: 4,
+      records_quarantined: 0,
       streams: [
         expect.objectContaining({ kind: 'admin', records: 2, epoch: 1, valid: true }),
         {
@@ -234,6 +235,7 @@ describe('GET /api/v1/audit/verify', () => {
           epoch: 1,
           head: plane.head.head,
           records: 2,
+          records_quarantined: 0,
           valid: true,
         },
       ],

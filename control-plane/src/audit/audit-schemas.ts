@@ -64,6 +64,8 @@ export const VerificationView = z
     cached: z.boolean(),
     duration_ms: z.number(),
     records_verified: z.int(),
+    /** Of these, links of a chain that could not be read and lie in quarantine. */
+    records_quarantined: z.int(),
     streams: z.array(
       z.object({
         stream: z.string(),
@@ -72,6 +74,7 @@ export const VerificationView = z
         epoch: z.int(),
         head: z.string().nullable(),
         records: z.int(),
+        records_quarantined: z.int(),
         valid: z.boolean(),
         first_break: FoundBreakView.optional(),
       }),
@@ -92,15 +95,19 @@ export function toVerificationView(
     cached,
     duration_ms: Math.round(verification.durationMs),
     records_verified: verification.recordsVerified,
-    streams: verification.streams.map(({ stream, kind, records, end, firstBreak }) => ({
-      stream,
-      kind,
-      epoch: end?.epoch ?? 0,
-      head: end?.head ?? null,
-      records,
-      valid: firstBreak === null,
-      ...(firstBreak ? { first_break: toFoundBreakView(firstBreak) } : {}),
-    })),
+    records_quarantined: verification.recordsQuarantined,
+    streams: verification.streams.map(
+      ({ stream, kind, records, quarantined, end, firstBreak }) => ({
+        stream,
+        kind,
+        epoch: end?.epoch ?? 0,
+        head: end?.head ?? null,
+        records,
+        records_quarantined: quarantined,
+        valid: firstBreak === null,
+        ...(firstBreak ? { first_break: toFoundBreakView(firstBreak) } : {}),
+      }),
+    ),
     breaks: verification.breaks.map(toFoundBreakView),
     breaks_total: verification.breakCount,
   };

@@ -26,6 +26,16 @@ export interface FoundBreak {
 export interface ChainBreakRecorder {
   /** @returns how many of them were not known before */
   record(tenantId: string, found: readonly FoundBreak[]): Promise<number>;
+  /**
+   * Tells that records of a stream lie in quarantine: one alert a stream while it is unresolved.
+   *
+   * @param records one or more, in the order of the stream
+   */
+  recordQuarantined(
+    tenantId: string,
+    stream: string,
+    records: readonly { epoch: number; seq: number; hash: string; reason: string }[],
+  ): Promise<void>;
 }
 
 /** More would say nothing that these do not, and one statement has to carry them. */
@@ -84,6 +94,21 @@ export function createChainBreakRecorder(deps: {
           });
         }
         return created.length;
+      });
+    },
+    recordQuarantined: async (tenantId, stream, records) => {
+      const [first] = records;
+      if (!first) return;
+      await deps.db.inTenant(systemScope(tenantId), async (tx) => {
+        await raiseAlert(tx, {
+          alertType: 'LEDGER_RECORD_QUARANTINED',
+          severity: 'high',
+          agentId: null,
+          title: `Records of stream ${stream} cannot be read and lie in quarantine`,
+          details: { stream, records: records.length, first: { ...first } },
+          dedupeKey: `ledger_quarantine:${stream}`,
+          now: deps.now(),
+        });
       });
     },
   };

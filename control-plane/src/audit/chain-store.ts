@@ -146,8 +146,13 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
             - octet_length(bytes) AS bytes_before
           FROM (
             SELECT position, type, id, subject_id, agent_id, policy_result, event_time, received_at,
-              epoch, seq, hash, prev_hash, bytes
-            FROM ledger_records
+              epoch, seq, hash, prev_hash, bytes,
+              type = 'quarantined' AND EXISTS (
+                SELECT 1 FROM ledger_quarantine q
+                WHERE q.tenant_id = r.tenant_id AND q.stream = r.stream AND q.epoch = r.epoch
+                  AND q.seq = r.seq AND q.hash = r.hash AND q.kind = 'unreadable'
+              ) AS is_quarantined
+            FROM ledger_records r
             WHERE tenant_id = ${tenant} AND stream = ${stream}::uuid
               AND (epoch, seq) >= (${after.epoch}::int, ${after.seq}::bigint)
               AND (epoch, seq) <= (${last.epoch}::int, ${last.seq}::bigint)
@@ -171,6 +176,7 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
         hash: row.hash,
         prevHash: row.prev_hash,
         bytes: row.bytes,
+        isQuarantined: row.is_quarantined,
       }));
     },
   };
@@ -199,6 +205,7 @@ interface RawRow {
   hash: string;
   prev_hash: string;
   bytes: Uint8Array;
+  is_quarantined: boolean;
 }
 
 function toPosition(

@@ -17,7 +17,12 @@ const test = await testDatabase();
 const { db, superuser, changes, connections } = test;
 const now = () => new Date();
 const breaks = createChainBreakRecorder({ db, now });
-const ingest = createIngestService({ ingestPool: connections.ingestPool, changes, breaks });
+const ingest = createIngestService({
+  ingestPool: connections.ingestPool,
+  changes,
+  breaks,
+  markForked: async () => {},
+});
 const verifier = createChainVerifier({ db, breaks, now });
 
 async function aLedger(): Promise<{ tenantId: string; plane: TestDataPlane }> {

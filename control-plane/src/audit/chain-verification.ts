@@ -21,6 +21,8 @@ export interface VerifiedStream {
   stream: string;
   kind: StreamKind;
   records: number;
+  /** Of these, those in quarantine. */
+  quarantined: number;
   end: ChainPosition | null;
   firstBreak: FoundBreak | null;
 }
@@ -30,6 +32,7 @@ export interface Verification {
   verifiedAt: Date;
   durationMs: number;
   recordsVerified: number;
+  recordsQuarantined: number;
   streams: VerifiedStream[];
   /** The first of each stream's, at most MAX_KEPT a stream. */
   breaks: FoundBreak[];
@@ -132,13 +135,15 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
   const breaks: FoundBreak[] = [];
   let breakCount = 0;
   let recordsVerified = 0;
+  let recordsQuarantined = 0;
   for (const [stream, { kind, verdict }] of verdicts) {
     const found = verdict.breaks.map((item) => ({ stream, ...item }));
     breaks.push(...found);
     breakCount += verdict.breakCount;
     recordsVerified += verdict.records;
-    const { records, end } = verdict;
-    streams.push({ stream, kind, records, end, firstBreak: found[0] ?? null });
+    const { records, quarantined, end } = verdict;
+    recordsQuarantined += quarantined;
+    streams.push({ stream, kind, records, quarantined, end, firstBreak: found[0] ?? null });
   }
   const missing = await findMissing(inStore);
   if (missing) {
@@ -151,6 +156,7 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
     verifiedAt: deps.now(),
     durationMs: performance.now() - started,
     recordsVerified,
+    recordsQuarantined,
     streams,
     breaks,
     breakCount,

@@ -13,14 +13,24 @@ import {
 } from '@governance/shared/hash-chain';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { type LedgerRow, readRecord } from './audit-event.ts';
-import { ledgerColumns } from './ledger-projection.ts';
+import {
+  type LedgerColumns,
+  ledgerColumns,
+  QUARANTINED,
+  quarantinedColumns,
+} from './ledger-projection.ts';
+import { readEnvelope } from './record-envelope.ts';
 
 export interface StoredRow extends LedgerRow {
   subjectId: string | null;
+  /** Whether the record lies in quarantine too, where what cannot be read is kept. */
+  isQuarantined: boolean;
 }
 
 export interface StreamVerdict {
   records: number;
+  /** Of these, those in quarantine: links of the chain, but no events. */
+  quarantined: number;
   /** Where the last record leaves the chain; null for a stream without records. */
   end: ChainPosition | null;
   /** Where each epoch before the last one ended. */
@@ -51,6 +61,7 @@ export async function walkStream(
 ): Promise<StreamVerdict> {
   const verdict: StreamVerdict = {
     records: 0,
+    quarantined: 0,
     end: null,
     epochEnds: [],
     breaks: [],
@@ -64,6 +75,7 @@ export async function walkStream(
       verdict.end = after;
       position = row.position;
       verdict.records += 1;
+      if (row.type === QUARANTINED) verdict.quarantined += 1;
       if (broken) addBreak(verdict, broken);
       if (verdict.records % ROWS_A_TURN === 0) await nextTurn();
     }
@@ -83,22 +95,26 @@ function checkRow(
   positionBefore: number,
   row: StoredRow,
 ): { after: ChainPosition; broken: FoundInStream | null } {
-  const record = readRecord(row.bytes);
+  const isHeld = row.type === QUARANTINED;
+  const record = isHeld ? undefined : readRecord(row.bytes);
+  const envelope = isHeld ? readEnvelope(row.bytes) : record;
   const { after, broken } = verifyLink(
     before,
     {
       epoch: row.epoch,
       seq: row.seq,
-      prev_hash: record?.prev_hash ?? row.prevHash,
-      ...(record?.type === 'epoch_start' ? { previous: record.previous } : {}),
+      prev_hash: envelope?.prev_hash ?? row.prevHash,
+      ...(envelope?.type === 'epoch_start' ? { previous: envelope.previous ?? null } : {}),
       bytes: row.bytes,
     },
     row.hash,
   );
   if (broken) return { after, broken: { ...broken, detail: null } };
-  const wrong = record
-    ? findWrongColumn(tenantId, stream, row, record)
-    : { column: 'bytes', expected: 'a record of version 1', actual: 'something else' };
+  const wrong = isHeld
+    ? findWrongHeld(row)
+    : record
+      ? findWrongColumn(tenantId, stream, row, record)
+      : { column: 'bytes', expected: 'a record of version 1', actual: 'something else' };
   if (wrong) return { after, broken: contentBreak(row, wrong) };
   if (row.position <= positionBefore) {
     const expected = `more than ${positionBefore}`;
@@ -114,19 +130,38 @@ interface WrongColumn {
   actual: string;
 }
 
+/** A row that only claims to be in quarantine would hide an event. */
+function findWrongHeld(row: StoredRow): WrongColumn | undefined {
+  if (!row.isQuarantined) {
+    return { column: 'type', expected: 'a record in quarantine', actual: 'none' };
+  }
+  const envelope = readEnvelope(row.bytes);
+  return firstDifference([
+    ['prev_hash', envelope?.prev_hash ?? row.prevHash, row.prevHash],
+    ...columnPairs(quarantinedColumns(row.hash), row),
+  ]);
+}
+
 function findWrongColumn(
   tenantId: string,
   stream: string,
   row: StoredRow,
   record: LedgerRecord,
 ): WrongColumn | undefined {
-  const columns = ledgerColumns(record);
-  const pairs: [column: string, expected: unknown, actual: unknown][] = [
+  return firstDifference([
     ['tenant_id', lower(record.tenant_id), tenantId],
     ['stream', lower(record.stream), stream],
     ['epoch', record.epoch, row.epoch],
     ['seq', record.seq, row.seq],
     ['prev_hash', record.prev_hash, row.prevHash],
+    ...columnPairs(ledgerColumns(record), row),
+  ]);
+}
+
+type ColumnPair = [column: string, expected: unknown, actual: unknown];
+
+function columnPairs(columns: LedgerColumns, row: StoredRow): ColumnPair[] {
+  return [
     ['type', columns.type, row.type],
     ['id', lower(columns.id), row.id],
     ['subject_id', lower(columns.subjectId), row.subjectId],
@@ -134,6 +169,9 @@ function findWrongColumn(
     ['policy_result', columns.policyResult, row.policyResult],
     ['event_time', columns.eventTime, row.eventTime.toISOString()],
   ];
+}
+
+function firstDifference(pairs: ColumnPair[]): WrongColumn | undefined {
   const wrong = pairs.find(([, expected, actual]) => expected !== actual);
   if (!wrong) return undefined;
   const [column, expected, actual] = wrong;

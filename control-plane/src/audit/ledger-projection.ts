@@ -2,6 +2,7 @@
  * The columns of ledger_records that are taken out of a record's bytes, so that events can be
  * found by index. The bytes stay the truth: verification recomputes these columns from them.
  */
+import { canonicalize } from '@governance/shared/canonical-json';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 
 export interface LedgerColumns {
@@ -13,6 +14,60 @@ export interface LedgerColumns {
   policyResult: string | null;
   /** ISO 8601, by the writer's clock. */
   eventTime: string;
+}
+
+/**
+ * The type of a row whose record could not be read or stored: it holds the record's place in the
+ * chain and its bytes, and is shown to nobody as an event.
+ */
+export const QUARANTINED = 'quarantined';
+
+/** The columns of such a row; nothing of the record is trusted but its hash. */
+export function quarantinedColumns(hash: string): LedgerColumns {
+  return {
+    type: QUARANTINED,
+    id: idOfHash(hash),
+    subjectId: null,
+    agentId: null,
+    policyResult: null,
+    // No time is known, and verification has to come to the same one.
+    eventTime: '1970-01-01T00:00:00.000Z',
+  };
+}
+
+/** A UUID of version 8 from the hash's first 128 bits. */
+function idOfHash(hash: string): string {
+  const digits = hash.slice(0, 12);
+  const variant = ((Number.parseInt(hash.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}
+
+/** An alert that a data plane raised, as a row of `alerts`. */
+export interface ProjectedAlert {
+  id: string;
+  alertType: string;
+  severity: string;
+  agentId: string | null;
+  title: string;
+  /** Canonical JSON. */
+  details: string;
+  dedupeKey: string | null;
+  createdAt: string;
+}
+
+/** @returns undefined for a record that is no alert */
+export function projectAlert(record: LedgerRecord): ProjectedAlert | undefined {
+  if (record.type !== 'alert') return undefined;
+  return {
+    id: record.id,
+    alertType: record.alert_type,
+    severity: record.severity,
+    agentId: record.agent_id,
+    title: record.title,
+    details: canonicalize(record.details),
+    dedupeKey: record.dedupe_key,
+    createdAt: record.timestamp,
+  };
 }
 
 export function ledgerColumns(record: LedgerRecord): LedgerColumns {

@@ -1,9 +1,9 @@
 /**
  * What can be said of a batch without looking at the database: that its writer signed it, that the
- * records are what was signed, and that each is a well-formed link of one chain. Nothing unchecked
- * reaches a transaction. Proven by batch-check.test.ts and ingest-service.pg.test.ts.
+ * records are what was signed, and that each is a link of one chain. Nothing unchecked reaches a
+ * transaction. A record that is a good link and cannot be read otherwise is marked for quarantine.
+ * Proven by ingest-service.pg.test.ts and quarantine.pg.test.ts.
  */
-import { isUtf8 } from 'node:buffer';
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatchHeader, isBatchSignedBy, type SignedBatch } from '@governance/shared/audit-batch';
@@ -12,6 +12,14 @@ import { recordHash } from '@governance/shared/hash-chain';
 import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
 import { merkleRoot } from '@governance/shared/merkle';
 import { z } from 'zod';
+import {
+  type LedgerColumns,
+  ledgerColumns,
+  type ProjectedAlert,
+  projectAlert,
+  quarantinedColumns,
+} from '../audit/ledger-projection.ts';
+import { type RecordEnvelope, readEnvelope } from '../audit/record-envelope.ts';
 
 /** A data plane ships at most 500; the rest is room for one that catches up. */
 export const MAX_BATCH_RECORDS = 5_000;
@@ -21,11 +29,18 @@ export const MAX_RECORD_BYTES = 1024 * 1024;
 /** About 1 ms of work: in standalone mode the same thread answers agents. */
 const RECORDS_A_TURN = 64;
 
+/** What a record's place in the chain says, and what of it goes into tables. */
 export interface CheckedRecord {
   seq: number;
   hash: string;
+  prevHash: string;
   bytes: Uint8Array;
-  record: LedgerRecord;
+  columns: LedgerColumns;
+  alert: ProjectedAlert | undefined;
+  /** The end of the epoch before, as an epoch_start names it; undefined for any other record. */
+  previous: RecordEnvelope['previous'];
+  /** Why it can only be kept in quarantine; null for a record that can be read. */
+  fault: string | null;
 }
 
 export interface CheckedBatch {
@@ -68,10 +83,9 @@ export async function checkBatch(
   const records: CheckedRecord[] = [];
   let head = header.prev_head;
   for (const [index, recordBytes] of batch.records.entries()) {
-    const seq = header.first_seq + index;
-    const record = checkRecord(header, seq, head, recordBytes);
-    head = recordHash(recordBytes);
-    records.push({ seq, hash: head, bytes: recordBytes, record });
+    const record = checkRecord(header, header.first_seq + index, head, recordBytes);
+    head = record.hash;
+    records.push(record);
     if (records.length % RECORDS_A_TURN === 0) await nextTurn();
   }
   if (head !== header.head) throw refuse('The records do not end in the head that was signed.');
@@ -81,37 +95,85 @@ export async function checkBatch(
   return { header, signature: batch.signature, records };
 }
 
+/** The same record, to be kept in quarantine. */
+export function quarantined(record: CheckedRecord, fault: string): CheckedRecord {
+  return { ...record, columns: quarantinedColumns(record.hash), alert: undefined, fault };
+}
+
+/**
+ * Where a record belongs is never taken on trust: what contradicts the header refuses the batch.
+ * Only what it holds beside that may be beyond us.
+ */
 function checkRecord(
   header: BatchHeader,
   seq: number,
   prevHash: string,
   bytes: Uint8Array,
-): LedgerRecord {
-  const wrong = (what: string) => refuse(`The record with seq ${seq} ${what}.`, seq);
-  if (bytes.byteLength > MAX_RECORD_BYTES) throw wrong('is too large');
-  // Decoding would replace a bad byte in silence, and the text would no longer be what was hashed.
-  if (!isUtf8(bytes)) throw wrong('is not UTF-8');
-  let record: LedgerRecord;
+): CheckedRecord {
+  const hash = recordHash(bytes);
+  const read = readContent(bytes);
+  if ('record' in read) {
+    const { record, columns, alert } = read;
+    checkPlace(header, seq, prevHash, record);
+    // What an administrator did is told by the control plane's own chain alone.
+    if (record.type === 'admin_action' && record.actor.role !== 'data_plane') {
+      throw refuseRecord(seq, 'claims the act of an administrator');
+    }
+    const previous = record.type === 'epoch_start' ? record.previous : undefined;
+    return { seq, hash, prevHash, bytes, columns, alert, previous, fault: null };
+  }
+  // Bytes that say nothing have the place that the signed header gives them; the beginning of an
+  // epoch cannot be told apart from a fork without what it says.
+  const envelope = readEnvelope(bytes);
+  if (envelope) checkPlace(header, seq, prevHash, envelope);
+  const previous = envelope?.previous;
+  if (seq === 1 && previous === undefined) throw refuseRecord(seq, `${read.fault}`);
+  const columns = quarantinedColumns(hash);
+  return { seq, hash, prevHash, bytes, columns, alert: undefined, previous, fault: read.fault };
+}
+
+function checkPlace(
+  header: BatchHeader,
+  seq: number,
+  prevHash: string,
+  place: Pick<RecordEnvelope, 'tenant_id' | 'stream' | 'epoch' | 'seq' | 'prev_hash' | 'type'>,
+): void {
+  if (place.tenant_id !== header.tenant_id) throw refuseRecord(seq, 'names another tenant');
+  if (place.stream !== header.stream) throw refuseRecord(seq, 'names another stream');
+  if (place.epoch !== header.epoch) throw refuseRecord(seq, 'names another epoch');
+  if (place.seq !== seq) throw refuseRecord(seq, `says it is ${place.seq}`);
+  if (place.prev_hash !== prevHash) {
+    throw refuseRecord(seq, 'does not follow the record before it');
+  }
+  if ((place.type === 'epoch_start') !== (seq === 1)) {
+    throw refuseRecord(
+      seq,
+      'is an epoch_start elsewhere than at the beginning, or the beginning lacks one',
+    );
+  }
+}
+
+type Content =
+  | { record: LedgerRecord; columns: LedgerColumns; alert: ProjectedAlert | undefined }
+  | { fault: string };
+
+function readContent(bytes: Uint8Array): Content {
+  if (bytes.byteLength > MAX_RECORD_BYTES) return { fault: 'is too large' };
   try {
-    record = parseRecord(bytes);
+    const record = parseRecord(bytes);
+    // PostgreSQL knows no year 0.
+    if (record.timestamp < '1970') return { fault: 'has a time before 1970' };
+    return { record, columns: ledgerColumns(record), alert: projectAlert(record) };
   } catch (error) {
-    throw wrong(`is no record of version 1 (${error instanceof Error ? error.name : 'Error'})`);
+    // A ZodError's text quotes the record; its name and first path say enough.
+    const path = error instanceof z.ZodError ? ` at ${error.issues[0]?.path.join('.')}` : '';
+    const name = error instanceof Error ? error.name : 'Error';
+    return { fault: `is no record of version 1 (${name}${path})`.slice(0, 200) };
   }
-  if (record.tenant_id !== header.tenant_id) throw wrong('names another tenant');
-  if (record.stream !== header.stream) throw wrong('names another stream');
-  if (record.epoch !== header.epoch) throw wrong('names another epoch');
-  if (record.seq !== seq) throw wrong(`says it is ${record.seq}`);
-  if (record.prev_hash !== prevHash) throw wrong('does not follow the record before it');
-  if ((record.type === 'epoch_start') !== (seq === 1)) {
-    throw wrong('is an epoch_start elsewhere than at the beginning, or the beginning lacks one');
-  }
-  // What an administrator did is told by the control plane's own chain alone.
-  if (record.type === 'admin_action' && record.actor.role !== 'data_plane') {
-    throw wrong('claims the act of an administrator');
-  }
-  // PostgreSQL knows no year 0, and a row that it refuses would hold up the stream for ever.
-  if (record.timestamp < '1970') throw wrong('has a time before 1970');
-  return record;
+}
+
+function refuseRecord(seq: number, what: string): AppError {
+  return refuse(`The record with seq ${seq} ${what}.`, seq);
 }
 
 function refuse(detail: string, seq?: number): AppError {

@@ -50,8 +50,7 @@ function placeInEpoch(stored: StreamPosition, header: BatchHeader): Placement {
 }
 
 function placeNewEpoch(stored: StreamPosition, batch: CheckedBatch, gap: Placement): Placement {
-  const [first] = batch.records;
-  const previous = first?.record.type === 'epoch_start' ? first.record.previous : null;
+  const previous = batch.records[0]?.previous;
   const lastSeq = stored.nextSeq - 1;
   // The new epoch may be here before the tail of the one it follows.
   if (previous?.epoch === stored.epoch && previous.last_seq > lastSeq) return gap;

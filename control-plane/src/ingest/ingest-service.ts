@@ -5,35 +5,28 @@
  */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import type { BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
-import { canonicalize } from '@governance/shared/canonical-json';
 import { AppError } from '@governance/shared/errors';
-import type { Pool, PoolClient } from 'pg';
+import { LRUCache } from 'lru-cache';
+import type { Pool } from 'pg';
 import type { ChainBreakRecorder } from '../audit/chain-breaks.ts';
-import { ledgerColumns } from '../audit/ledger-projection.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
-import { type CheckedBatch, type CheckedRecord, checkBatch } from './batch-check.ts';
-import { placeBatch } from './batch-place.ts';
-import {
-  appendRecords,
-  findSigningKey,
-  insertAlerts,
-  insertBatch,
-  lockStreamHead,
-  type NewLedgerRow,
-  type ProjectedAlert,
-  readHashes,
-  type StreamKey,
-} from './ingest-store.ts';
+import { type CheckedBatch, checkBatch } from './batch-check.ts';
+import { createGroupQueue } from './group-queue.ts';
+import { findSigningKey } from './ingest-store.ts';
+import { type Fork, type Outcome, storeGroup } from './store-group.ts';
 
 export interface IngestDeps {
   ingestPool: Pool;
   changes: ChangeBus;
-  breaks: Pick<ChainBreakRecorder, 'record'>;
+  breaks: Pick<ChainBreakRecorder, 'record' | 'recordQuarantined'>;
+  /** Ends what a data plane whose stream has forked may do, beside handing in its records. */
+  markForked(tenantId: string, deploymentId: string): Promise<void>;
 }
 
 export interface IngestService {
   /**
-   * Stores a batch of a data plane's ledger.
+   * Stores a batch of a data plane's ledger. A record that is a good link of the chain and cannot
+   * be read or stored otherwise is kept in quarantine, and the stream goes on behind it.
    *
    * @param tenantId and deploymentId as the caller's credentials say; the stream is the deployment
    * @returns after the commit: `accepted`, or `already_stored` when every record was there before
@@ -45,146 +38,70 @@ export interface IngestService {
   ingestBatch(tenantId: string, deploymentId: string, batch: SignedBatch): Promise<BatchReceipt>;
 }
 
-interface Fork {
-  seq: number;
-  expected: string;
-  actual: string;
-}
+/** How much of a tenant is stored in one transaction, for which its other writers wait. */
+const GROUP_LIMITS = { items: 16, records: 2_000, bytes: 8 * 1024 * 1024 };
+const KEYS_KEPT = 10_000;
+const KEY_KEPT_MS = 60_000;
 
-type Outcome =
-  /** `position` is undefined where all were stored before. */
-  | { kind: 'stored'; position: number | undefined }
-  | { kind: 'fork'; fork: Fork }
-  | { kind: 'gap'; expected: { epoch: number; seq: number } };
+export function createIngestService(deps: IngestDeps): IngestService {
+  const { ingestPool, changes, breaks } = deps;
+  // A deployment's key never changes: another key is another deployment.
+  const keys = new LRUCache<string, KeyObject>({ max: KEYS_KEPT, ttl: KEY_KEPT_MS });
 
-export function createIngestService({ ingestPool, changes, breaks }: IngestDeps): IngestService {
+  async function keyOf(tenantId: string, deploymentId: string): Promise<KeyObject> {
+    const name = `${tenantId}/${deploymentId}`;
+    const known = keys.get(name);
+    if (known) return known;
+    const jwk = await findSigningKey(ingestPool, tenantId, deploymentId);
+    if (jwk === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
+    const key = createPublicKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' });
+    keys.set(name, key);
+    return key;
+  }
+
+  const store = createGroupQueue(
+    GROUP_LIMITS,
+    async (
+      tenantId,
+      items: { checked: CheckedBatch; stream: string; records: number; bytes: number }[],
+    ) => {
+      const batches = items.map((item) => item.checked);
+      const { outcomes, position } = await storeGroup(ingestPool, tenantId, batches);
+      if (position !== undefined) changes.publish({ tenantId, position });
+      return outcomes;
+    },
+  );
+
+  async function acknowledge(
+    tenantId: string,
+    { header }: CheckedBatch,
+    outcome: Outcome,
+  ): Promise<BatchReceipt> {
+    const { stream, epoch, last_seq, head } = header;
+    if (outcome.kind === 'gap') throw gap(outcome.expected);
+    if (outcome.kind === 'fork') {
+      const found = { stream, epoch, kind: 'fork', ...outcome.fork, detail: null } as const;
+      await breaks.record(tenantId, [found]);
+      await deps.markForked(tenantId, stream);
+      throw fork(outcome.fork);
+    }
+    // Before the acknowledgement: if this fails, the batch comes again and tells of it again.
+    if (outcome.quarantined.length > 0) {
+      await breaks.recordQuarantined(tenantId, stream, outcome.quarantined);
+    }
+    return { status: outcome.isNew ? 'accepted' : 'already_stored', stream, epoch, last_seq, head };
+  }
+
   return {
     async ingestBatch(tenantId, deploymentId, batch) {
-      const key = { tenantId, stream: deploymentId };
-      const { checked, outcome } = await inTransaction(ingestPool, tenantId, async (client) => {
-        const jwk = await findSigningKey(client, tenantId, deploymentId);
-        if (jwk === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
-        const writer = { ...key, key: publicKeyOf(jwk) };
-        const checked = await checkBatch(writer, batch);
-        return { checked, outcome: await store(client, key, checked) };
-      });
-      const { header } = checked;
-      if (outcome.kind === 'gap') throw gap(outcome.expected);
-      if (outcome.kind === 'fork') {
-        await breaks.record(tenantId, [
-          {
-            stream: deploymentId,
-            epoch: header.epoch,
-            kind: 'fork',
-            ...outcome.fork,
-            detail: null,
-          },
-        ]);
-        throw fork(outcome.fork);
-      }
-      const { position } = outcome;
-      if (position !== undefined) changes.publish({ tenantId, position });
-      return {
-        status: position === undefined ? 'already_stored' : 'accepted',
-        stream: header.stream,
-        epoch: header.epoch,
-        last_seq: header.last_seq,
-        head: header.head,
-      };
+      const key = await keyOf(tenantId, deploymentId);
+      const checked = await checkBatch({ tenantId, stream: deploymentId, key }, batch);
+      const records = checked.records.length;
+      const bytes = checked.records.reduce((sum, record) => sum + record.bytes.byteLength, 0);
+      const outcome = await store(tenantId, { checked, stream: deploymentId, records, bytes });
+      return acknowledge(tenantId, checked, outcome);
     },
   };
-}
-
-async function store(client: PoolClient, key: StreamKey, batch: CheckedBatch): Promise<Outcome> {
-  const stored = await lockStreamHead(client, key);
-  const placement = placeBatch(stored, batch);
-  if (placement.kind === 'gap') return placement;
-  if (placement.kind === 'fork') {
-    const { kind, ...fork } = placement;
-    return { kind, fork };
-  }
-  const from = placement.kind === 'append' ? placement.from : batch.records.length;
-  const fork = await findDifference(client, key, batch, from);
-  if (fork) return { kind: 'fork', fork };
-  const fresh = batch.records.slice(from);
-  const rows = fresh.map(toRow);
-  const position = await appendRecords(client, key, stored, batch.header.epoch, rows);
-  if (position !== undefined) await insertBatch(client, key, batch.header, batch.signature);
-  await insertAlerts(client, key.tenantId, fresh.flatMap(toAlert));
-  return { kind: 'stored', position };
-}
-
-/** The first of the batch's leading `count` records that is not what is stored. */
-async function findDifference(
-  client: PoolClient,
-  key: StreamKey,
-  { header, records }: CheckedBatch,
-  count: number,
-): Promise<Fork | undefined> {
-  if (count === 0) return undefined;
-  const range = { first: header.first_seq, last: header.first_seq + count - 1 };
-  const stored = await readHashes(client, key, header.epoch, range);
-  for (const { seq, hash } of records.slice(0, count)) {
-    const expected = stored.get(seq);
-    if (expected !== hash) return { seq, expected: expected ?? 'none', actual: hash };
-  }
-  return undefined;
-}
-
-function toRow({ seq, hash, bytes, record }: CheckedRecord): NewLedgerRow {
-  return { ...ledgerColumns(record), seq, hash, prevHash: record.prev_hash, bytes };
-}
-
-function toAlert({ record }: CheckedRecord): ProjectedAlert[] {
-  if (record.type !== 'alert') return [];
-  return [
-    {
-      id: record.id,
-      alertType: record.alert_type,
-      severity: record.severity,
-      agentId: record.agent_id,
-      title: record.title,
-      details: canonicalize(record.details),
-      dedupeKey: record.dedupe_key,
-      createdAt: record.timestamp,
-    },
-  ];
-}
-
-async function inTransaction<T>(
-  pool: Pool,
-  tenantId: string,
-  work: (client: PoolClient) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect();
-  let broken = true;
-  try {
-    await client.query('BEGIN');
-    // The tenant for the tables that row-level security guards here too (alerts, data_planes); and
-    // an acknowledgement must mean a durable commit, whatever the server's default is.
-    await client.query(
-      `SELECT set_config('app.tenant_id', $1, true), set_config('synchronous_commit', 'on', true)`,
-      [tenantId],
-    );
-    const result = await work(client);
-    const { command } = await client.query('COMMIT');
-    // PostgreSQL answers the commit of a failed transaction with ROLLBACK, which is no error.
-    if (command !== 'COMMIT') throw new Error(`the commit ended in ${command}`);
-    broken = false;
-    return result;
-  } catch (error) {
-    broken = !(await client.query('ROLLBACK').then(
-      () => true,
-      () => false,
-    ));
-    throw error;
-  } finally {
-    client.release(broken);
-  }
-}
-
-function publicKeyOf(jwk: string): KeyObject {
-  return createPublicKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' });
 }
 
 function gap(expected: { epoch: number; seq: number }): AppError {

@@ -4,171 +4,132 @@
  */
 import type { BatchHeader } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
-import type { PoolClient } from 'pg';
-import type { LedgerColumns } from '../audit/ledger-projection.ts';
+import { uuidv7 } from '@governance/shared/ids';
+import pg, { type PoolClient } from 'pg';
+import { type ProjectedAlert, QUARANTINED } from '../audit/ledger-projection.ts';
 import { BEFORE_FIRST, type StreamPosition } from './batch-place.ts';
 
-export interface StreamKey {
-  tenantId: string;
-  stream: string;
-}
-
-export interface NewLedgerRow extends LedgerColumns {
-  seq: number;
-  hash: string;
-  prevHash: string;
-  bytes: Uint8Array;
-}
-
-/** Locks the stream's head for this transaction, making it where there is none yet. */
-export async function lockStreamHead(
+/**
+ * Locks the heads of streams for this transaction, making those that are not there yet.
+ *
+ * @param streams each once
+ */
+export async function lockStreamHeads(
   client: PoolClient,
-  { tenantId, stream }: StreamKey,
-): Promise<StreamPosition> {
+  tenantId: string,
+  streams: readonly string[],
+): Promise<Map<string, StreamPosition>> {
+  // Every transaction takes them in the same order, so two of them never wait for each other.
   const select = () =>
-    client.query<{ epoch: number; next_seq: string; head: string }>(
-      `SELECT epoch, next_seq, head FROM stream_heads
-       WHERE tenant_id = $1 AND stream = $2 FOR UPDATE`,
-      [tenantId, stream],
+    client.query<{ stream: string; epoch: number; next_seq: string; head: string }>(
+      `SELECT stream, epoch, next_seq, head FROM stream_heads
+       WHERE tenant_id = $1 AND stream = ANY($2::uuid[]) ORDER BY stream FOR UPDATE`,
+      [tenantId, streams],
     );
-  let [row] = (await select()).rows;
-  if (!row) {
+  let { rows } = await select();
+  if (rows.length < streams.length) {
     await client.query(
       `INSERT INTO stream_heads (tenant_id, stream, epoch, next_seq, head)
-       VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-      [tenantId, stream, BEFORE_FIRST.epoch, BEFORE_FIRST.nextSeq, BEFORE_FIRST.head],
+       SELECT $1, s, $3, $4, $5 FROM unnest($2::uuid[]) s ORDER BY s ON CONFLICT DO NOTHING`,
+      [tenantId, streams, BEFORE_FIRST.epoch, BEFORE_FIRST.nextSeq, BEFORE_FIRST.head],
     );
-    [row] = (await select()).rows;
+    ({ rows } = await select());
   }
-  if (!row) throw new Error('a stream head vanished under its lock');
-  return { epoch: row.epoch, nextSeq: Number(row.next_seq), head: row.head };
+  return new Map(
+    rows.map(({ stream, epoch, next_seq, head }) => [
+      stream,
+      { epoch, nextSeq: Number(next_seq), head },
+    ]),
+  );
+}
+
+export interface StoredHash {
+  hash: string;
+  isQuarantined: boolean;
 }
 
 /** The stored hashes of a range of one epoch, by seq. */
 export async function readHashes(
   client: PoolClient,
-  key: StreamKey,
-  epoch: number,
-  range: { first: number; last: number },
-): Promise<Map<number, string>> {
-  const { rows } = await client.query<{ seq: string; hash: string }>(
-    `SELECT seq, hash FROM ledger_records
+  tenantId: string,
+  stream: string,
+  range: { epoch: number; first: number; last: number },
+): Promise<Map<number, StoredHash>> {
+  const { rows } = await client.query<{ seq: string; hash: string; type: string }>(
+    `SELECT seq, hash, type FROM ledger_records
      WHERE tenant_id = $1 AND stream = $2 AND epoch = $3 AND seq BETWEEN $4 AND $5`,
-    [key.tenantId, key.stream, epoch, range.first, range.last],
+    [tenantId, stream, range.epoch, range.first, range.last],
   );
-  return new Map(rows.map((row) => [Number(row.seq), row.hash]));
+  return new Map(
+    rows.map(({ seq, hash, type }) => [Number(seq), { hash, isQuarantined: type === QUARANTINED }]),
+  );
+}
+
+/** A batch that moves its stream's head. */
+export interface HeadMove {
+  before: StreamPosition;
+  header: BatchHeader;
+  signature: string;
 }
 
 /**
- * Writes records behind the stored ones, gives them their place in the tenant's order of receipt,
- * and moves the head if it still is where `before` says.
+ * Moves the heads that still are where they were, keeps what the writers signed (for verification
+ * and evidence), and takes the next numbers of the tenant's order of receipt. From here to the
+ * commit the tenant's other writers wait, so that positions become visible in their order.
  *
- * @returns the position of the last one, undefined where there was nothing to write
+ * @returns the position of the first of `count` records, and the time of receipt in milliseconds
  */
-export async function appendRecords(
+export async function takePositions(
   client: PoolClient,
-  key: StreamKey,
-  before: StreamPosition,
-  epoch: number,
-  rows: readonly NewLedgerRow[],
-): Promise<number | undefined> {
-  const last = rows.at(-1);
-  if (!last) return undefined;
-  // The lock of this row is held to the commit, so positions become visible in their order.
-  const { rows: positions } = await client.query<{ position: string }>(
-    `INSERT INTO tenant_positions (tenant_id, position) VALUES ($1, $2)
-     ON CONFLICT (tenant_id) DO UPDATE SET position = tenant_positions.position + $2
-     RETURNING position`,
-    [key.tenantId, rows.length],
-  );
-  const lastPosition = Number(positions[0]?.position);
-  const offsets: number[] = [];
-  let offset = 1;
-  for (const row of rows) {
-    offsets.push(offset);
-    offset += row.bytes.byteLength;
-  }
-  // The bytes go as one binary parameter that the server cuts: as an array they would travel as
-  // hexadecimal text.
-  await client.query(
-    `INSERT INTO ledger_records (tenant_id, received_at, position, stream, epoch, seq, type, id,
-       subject_id, agent_id, policy_result, event_time, hash, prev_hash, bytes)
-     SELECT $1, t.received_at, $2::bigint + r.ord - 1, $3, $4, r.seq, r.type, r.id, r.subject_id,
-       r.agent_id, r.policy_result, r.event_time, r.hash, r.prev_hash,
-       substring($5::bytea FROM r.bytes_from FOR r.bytes_count)
-     FROM (SELECT clock_timestamp() AS received_at) t,
-       unnest($6::bigint[], $7::text[], $8::uuid[], $9::uuid[], $10::uuid[], $11::text[],
-         $12::timestamptz[], $13::text[], $14::text[], $15::int[], $16::int[])
-       WITH ORDINALITY AS r (seq, type, id, subject_id, agent_id, policy_result, event_time, hash,
-         prev_hash, bytes_from, bytes_count, ord)`,
-    [
-      key.tenantId,
-      lastPosition - rows.length + 1,
-      key.stream,
-      epoch,
-      Buffer.concat(rows.map((row) => row.bytes)),
-      rows.map((row) => row.seq),
-      rows.map((row) => row.type),
-      rows.map((row) => row.id),
-      rows.map((row) => row.subjectId),
-      rows.map((row) => row.agentId),
-      rows.map((row) => row.policyResult),
-      rows.map((row) => row.eventTime),
-      rows.map((row) => row.hash),
-      rows.map((row) => row.prevHash),
-      offsets,
-      rows.map((row) => row.bytes.byteLength),
-    ],
-  );
-  const { rowCount } = await client.query(
-    `UPDATE stream_heads SET epoch = $3, next_seq = $4, head = $5, updated_at = now()
-     WHERE tenant_id = $1 AND stream = $2 AND epoch = $6 AND next_seq = $7 AND head = $8`,
-    [
-      key.tenantId,
-      key.stream,
-      epoch,
-      last.seq + 1,
-      last.hash,
-      before.epoch,
-      before.nextSeq,
-      before.head,
-    ],
-  );
-  if (rowCount !== 1) throw new Error('a stream head moved under its lock');
-  return lastPosition;
-}
-
-/** Keeps what the writer signed, for verification and evidence. */
-export async function insertBatch(
-  client: PoolClient,
-  { tenantId, stream }: StreamKey,
-  header: BatchHeader,
-  signature: string,
-): Promise<void> {
-  await client.query(
-    `INSERT INTO ledger_batches (tenant_id, stream, epoch, last_seq, first_seq, header, signature)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+  tenantId: string,
+  moves: readonly HeadMove[],
+  count: number,
+): Promise<{ firstPosition: number; receivedAt: number }> {
+  const headers = moves.map((move) => move.header);
+  const { rows } = await client.query<{ moved: string; position: string; received_at: Date }>(
+    `WITH moves AS (
+       SELECT * FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bigint[], $6::text[],
+         $7::int[], $8::bigint[], $9::text[], $10::text[], $11::text[])
+         AS m (stream, epoch, first_seq, last_seq, head, epoch_before, next_before, head_before,
+           header, signature)
+     ), moved AS (
+       UPDATE stream_heads h
+       SET epoch = m.epoch, next_seq = m.last_seq + 1, head = m.head, updated_at = now()
+       FROM moves m
+       WHERE h.tenant_id = $1 AND h.stream = m.stream AND h.epoch = m.epoch_before
+         AND h.next_seq = m.next_before AND h.head = m.head_before
+       RETURNING 1
+     ), kept AS (
+       INSERT INTO ledger_batches (tenant_id, stream, epoch, last_seq, first_seq, header, signature)
+       SELECT $1, stream, epoch, last_seq, first_seq, header, signature FROM moves
+     ), placed AS (
+       INSERT INTO tenant_positions (tenant_id, position) VALUES ($1, $12)
+       ON CONFLICT (tenant_id) DO UPDATE SET position = tenant_positions.position + $12
+       RETURNING position
+     )
+     SELECT (SELECT count(*) FROM moved) AS moved, position, clock_timestamp() AS received_at
+     FROM placed`,
     [
       tenantId,
-      stream,
-      header.epoch,
-      header.last_seq,
-      header.first_seq,
-      canonicalize(header),
-      signature,
+      headers.map((header) => header.stream),
+      headers.map((header) => header.epoch),
+      headers.map((header) => header.first_seq),
+      headers.map((header) => header.last_seq),
+      headers.map((header) => header.head),
+      moves.map((move) => move.before.epoch),
+      moves.map((move) => move.before.nextSeq),
+      moves.map((move) => move.before.head),
+      headers.map((header) => canonicalize(header)),
+      moves.map((move) => move.signature),
+      count,
     ],
   );
-}
-
-export interface ProjectedAlert {
-  id: string;
-  alertType: string;
-  severity: string;
-  agentId: string | null;
-  title: string;
-  details: string;
-  dedupeKey: string | null;
-  createdAt: string;
+  const [row] = rows;
+  if (Number(row?.moved) !== moves.length) throw new Error('a stream head moved under its lock');
+  return {
+    firstPosition: Number(row?.position) - count + 1,
+    receivedAt: row?.received_at.getTime() ?? Number.NaN,
+  };
 }
 
 /** Raises the alerts of a batch; one whose key an open alert already has is only in the ledger. */
@@ -201,15 +162,90 @@ export async function insertAlerts(
   );
 }
 
-/** The registered Ed25519 public key of a data plane, as JWK text. */
-export async function findSigningKey(
+export interface QuarantineEntry {
+  epoch: number;
+  seq: number;
+  kind: 'fork' | 'unreadable';
+  hash: string;
+  reason: string;
+  bytes: Uint8Array;
+}
+
+/** A clone that goes on sending must not fill the database: both bounds are a stream's. */
+export const MAX_FORK_RECORDS = 1_000;
+export const MAX_FORK_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Keeps records as evidence beside the ledger; one that is there already is not kept again. The
+ * caller holds the lock of the stream's head.
+ */
+export async function keepInQuarantine(
   client: PoolClient,
+  tenantId: string,
+  stream: string,
+  entries: readonly QuarantineEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  await client.query(
+    `INSERT INTO ledger_quarantine (tenant_id, id, stream, epoch, seq, kind, hash, reason, bytes)
+     SELECT $1, q.id, $2, q.epoch, q.seq, q.kind, q.hash, q.reason, q.bytes
+     FROM unnest($3::uuid[], $4::int[], $5::bigint[], $6::text[], $7::text[], $8::text[],
+       $9::bytea[]) AS q (id, epoch, seq, kind, hash, reason, bytes)
+     ON CONFLICT DO NOTHING`,
+    [
+      tenantId,
+      stream,
+      entries.map(() => uuidv7()),
+      entries.map((entry) => entry.epoch),
+      entries.map((entry) => entry.seq),
+      entries.map((entry) => entry.kind),
+      entries.map((entry) => entry.hash),
+      entries.map((entry) => entry.reason),
+      entries.map((entry) => Buffer.from(entry.bytes)),
+    ],
+  );
+}
+
+/** Those of `entries` that are new, and fit under the bounds beside what is kept of the stream's forks. */
+export async function withinForkBounds(
+  client: PoolClient,
+  tenantId: string,
+  stream: string,
+  entries: readonly QuarantineEntry[],
+): Promise<QuarantineEntry[]> {
+  const { rows } = await client.query<{ records: string; bytes: string; known: string[] | null }>(
+    `SELECT count(*) AS records, coalesce(sum(octet_length(bytes)), 0) AS bytes,
+       array_agg(hash) FILTER (WHERE hash = ANY($3)) AS known
+     FROM ledger_quarantine WHERE tenant_id = $1 AND stream = $2 AND kind = 'fork'`,
+    [tenantId, stream, entries.map((entry) => entry.hash)],
+  );
+  let records = Number(rows[0]?.records);
+  let bytes = Number(rows[0]?.bytes);
+  const known = new Set(rows[0]?.known);
+  return entries.filter((entry) => {
+    if (known.has(entry.hash)) return false;
+    records += 1;
+    bytes += entry.bytes.byteLength;
+    return records <= MAX_FORK_RECORDS && bytes <= MAX_FORK_BYTES;
+  });
+}
+
+/**
+ * The registered Ed25519 public key of a data plane, as JWK text.
+ *
+ * @param tenantId and deploymentId as texts that PostgreSQL reads as UUIDs
+ */
+export async function findSigningKey(
+  pool: pg.Pool,
   tenantId: string,
   deploymentId: string,
 ): Promise<string | undefined> {
-  const { rows } = await client.query<{ signing_key: string }>(
-    'SELECT signing_key FROM data_planes WHERE tenant_id = $1 AND deployment_id = $2',
-    [tenantId, deploymentId],
-  );
-  return rows[0]?.signing_key;
+  // Two statements in one message are one transaction, in which row-level security knows the tenant.
+  const tenant = pg.escapeLiteral(tenantId);
+  const results = (await pool.query(
+    `SELECT set_config('app.tenant_id', ${tenant}, true);
+     SELECT signing_key FROM data_planes
+     WHERE tenant_id = ${tenant} AND deployment_id = ${pg.escapeLiteral(deploymentId)}`,
+  )) as unknown as { rows: { signing_key?: string }[] }[]; // the types know one statement only
+  return results[1]?.rows[0]?.signing_key;
 }

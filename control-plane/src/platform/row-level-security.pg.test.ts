@@ -14,7 +14,13 @@ const { superuser } = test;
 /** Not a tenant's. Anything else has to have a tenant. */
 const PLATFORM_TABLES = ['_prisma_migrations', 'service_keys'];
 /** Owned by the ingest role, whose COPY row-level security would refuse. */
-const INGEST_TABLES = ['ledger_batches', 'ledger_records', 'stream_heads', 'tenant_positions'];
+const INGEST_TABLES = [
+  'ledger_batches',
+  'ledger_quarantine',
+  'ledger_records',
+  'stream_heads',
+  'tenant_positions',
+];
 
 interface Column {
   name: string;
@@ -62,6 +68,7 @@ function valueFor(table: string, column: Column, tenant: string): unknown {
     'mcp_servers.transport': 'stdio',
     'mcp_servers.local_name': 'local',
     'alerts.severity': 'low',
+    'ledger_quarantine.kind': 'fork',
   };
   const given = chosen[`${table}.${column.name}`];
   if (given !== undefined) return given;

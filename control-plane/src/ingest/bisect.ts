@@ -1,0 +1,27 @@
+/**
+ * Finds the items that fail by themselves, in about log2 of the number of items trials for each.
+ *
+ * @param fails tries some of the items together: why they fail, or undefined when they do not
+ * @returns why each failing item fails. Items that fail only together are not among them.
+ */
+export async function findFailing<T>(
+  items: readonly T[],
+  fails: (some: readonly T[]) => Promise<string | undefined>,
+): Promise<Map<T, string>> {
+  const found = new Map<T, string>();
+  const visit = async (some: readonly T[]): Promise<void> => {
+    const [first] = some;
+    if (first === undefined) return;
+    const reason = await fails(some);
+    if (reason === undefined) return;
+    if (some.length === 1) {
+      found.set(first, reason);
+      return;
+    }
+    const middle = some.length >> 1;
+    await visit(some.slice(0, middle));
+    await visit(some.slice(middle));
+  };
+  await visit(items);
+  return found;
+}

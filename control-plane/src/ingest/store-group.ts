@@ -1,0 +1,311 @@
+/**
+ * Stores checked batches of one tenant in one transaction: heads locked, each batch placed, then
+ * alerts, heads, positions and one COPY of all new records. What contradicts the stored stream goes
+ * to quarantine in the same commit, and so does a record that PostgreSQL refuses: the transaction is
+ * repeated with the refused records found by bisection. Nothing here notifies anybody: NOTIFY would
+ * make every commit of the database wait for the one before it.
+ */
+import pg, { type Pool, type PoolClient } from 'pg';
+import { type CheckedBatch, type CheckedRecord, quarantined } from './batch-check.ts';
+import { placeBatch, type StreamPosition } from './batch-place.ts';
+import { findFailing } from './bisect.ts';
+import {
+  type HeadMove,
+  insertAlerts,
+  keepInQuarantine,
+  lockStreamHeads,
+  type QuarantineEntry,
+  readHashes,
+  takePositions,
+  withinForkBounds,
+} from './ingest-store.ts';
+import { copyInto, copyStatement, encodeCopy, type NewLedgerRow } from './ledger-copy.ts';
+
+export interface Fork {
+  seq: number;
+  expected: string;
+  actual: string;
+}
+
+/** A record that is in the ledger without being an event, and why. */
+export interface QuarantinedRecord {
+  epoch: number;
+  seq: number;
+  hash: string;
+  reason: string;
+}
+
+export type Outcome =
+  | { kind: 'stored'; isNew: boolean; quarantined: QuarantinedRecord[] }
+  | { kind: 'fork'; fork: Fork }
+  | { kind: 'gap'; expected: { epoch: number; seq: number } };
+
+export interface StoredGroup {
+  /** In the order of the batches. */
+  outcomes: Outcome[];
+  /** Of the last record that was stored; undefined when none was. */
+  position: number | undefined;
+}
+
+const ATTEMPTS = 3;
+const COPY_RECORDS = copyStatement('ledger_records');
+
+/**
+ * @param batches at most one of a stream
+ * @returns after the commit
+ */
+export async function storeGroup(
+  pool: Pool,
+  tenantId: string,
+  batches: readonly CheckedBatch[],
+): Promise<StoredGroup> {
+  let bisecting = false;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await inTransaction(pool, tenantId, (client) =>
+        writeGroup(client, tenantId, batches, bisecting),
+      );
+    } catch (error) {
+      const mayHelp = isRefusedValue(error) ? !bisecting : isTransient(error);
+      if (!mayHelp || attempt >= ATTEMPTS) throw error;
+      bisecting ||= isRefusedValue(error);
+    }
+  }
+}
+
+interface Plan {
+  batch: CheckedBatch;
+  before: StreamPosition;
+  outcome: Outcome;
+  fresh: CheckedRecord[];
+}
+
+async function writeGroup(
+  client: PoolClient,
+  tenantId: string,
+  batches: readonly CheckedBatch[],
+  bisecting: boolean,
+): Promise<StoredGroup> {
+  const streams = batches.map((batch) => batch.header.stream);
+  const heads = await lockStreamHeads(client, tenantId, streams);
+  const plans: Plan[] = [];
+  for (const batch of batches) {
+    const before = heads.get(batch.header.stream.toLowerCase());
+    if (!before) throw new Error('a stream head vanished under its lock');
+    plans.push(await plan(client, tenantId, before, batch));
+  }
+  if (bisecting) await quarantineRefused(client, tenantId, plans);
+  for (const { batch, outcome, fresh } of plans) {
+    const { stream, epoch } = batch.header;
+    if (outcome.kind !== 'stored') continue;
+    const unreadable = fresh.flatMap((record) => toEntry(epoch, record));
+    await keepInQuarantine(client, tenantId, stream, unreadable);
+    outcome.quarantined.push(...unreadable);
+  }
+  return {
+    outcomes: plans.map(({ outcome }) => outcome),
+    position: await append(client, tenantId, plans),
+  };
+}
+
+/** Where the batch stands; keeps the records of a fork. */
+async function plan(
+  client: PoolClient,
+  tenantId: string,
+  before: StreamPosition,
+  batch: CheckedBatch,
+): Promise<Plan> {
+  const { header, records } = batch;
+  const placement = placeBatch(before, batch);
+  if (placement.kind === 'gap') return { batch, before, outcome: placement, fresh: [] };
+  const from = placement.kind === 'append' ? placement.from : records.length;
+  const overlap =
+    placement.kind === 'fork'
+      ? { fork: placement, quarantined: [] }
+      : await compare(client, tenantId, batch, from);
+  if (overlap.fork) {
+    const { seq, expected, actual } = overlap.fork;
+    const entries = records
+      .filter((record) => record.seq >= seq)
+      .map(({ seq, hash, bytes }): QuarantineEntry => {
+        const reason = 'contradicts the stream that is stored';
+        return { epoch: header.epoch, seq, kind: 'fork', hash, reason, bytes };
+      });
+    const kept = await withinForkBounds(client, tenantId, header.stream, entries);
+    await keepInQuarantine(client, tenantId, header.stream, kept);
+    return { batch, before, outcome: { kind: 'fork', fork: { seq, expected, actual } }, fresh: [] };
+  }
+  const fresh = records.slice(from);
+  const { quarantined } = overlap;
+  return {
+    batch,
+    before,
+    outcome: { kind: 'stored', isNew: fresh.length > 0, quarantined },
+    fresh,
+  };
+}
+
+/** The first of the leading `count` records that is not what is stored; those stored unread. */
+async function compare(
+  client: PoolClient,
+  tenantId: string,
+  { header, records }: CheckedBatch,
+  count: number,
+): Promise<{ fork?: Fork; quarantined: QuarantinedRecord[] }> {
+  const quarantined: QuarantinedRecord[] = [];
+  if (count === 0) return { quarantined };
+  const { epoch, stream, first_seq: first } = header;
+  const range = { epoch, first, last: first + count - 1 };
+  const stored = await readHashes(client, tenantId, stream, range);
+  for (const { seq, hash } of records.slice(0, count)) {
+    const known = stored.get(seq);
+    if (known?.hash !== hash) {
+      return { fork: { seq, expected: known?.hash ?? 'none', actual: hash }, quarantined };
+    }
+    if (known.isQuarantined) quarantined.push({ epoch, seq, hash, reason: 'stored before' });
+  }
+  return { quarantined };
+}
+
+async function append(
+  client: PoolClient,
+  tenantId: string,
+  plans: readonly Plan[],
+): Promise<number | undefined> {
+  const rows: NewLedgerRow[] = [];
+  const moves: HeadMove[] = [];
+  for (const { batch, before, fresh } of plans) {
+    if (fresh.length === 0) continue;
+    moves.push({ before, header: batch.header, signature: batch.signature });
+    rows.push(...toRows(batch, fresh));
+  }
+  if (rows.length === 0) return undefined;
+  // Before the positions: whoever raises an alert and records it takes them in that order too.
+  const fresh = plans.flatMap((plan) => plan.fresh);
+  await insertAlerts(client, tenantId, fresh.flatMap(toAlert));
+  const place = await takePositions(client, tenantId, moves, rows.length);
+  await copyRows(client, tenantId, rows, place);
+  return place.firstPosition + rows.length - 1;
+}
+
+async function copyRows(
+  client: PoolClient,
+  tenantId: string,
+  rows: readonly NewLedgerRow[],
+  place: { firstPosition: number; receivedAt: number },
+): Promise<void> {
+  let payload: Buffer;
+  try {
+    payload = encodeCopy(tenantId, rows, place);
+  } catch (cause) {
+    throw new UnencodableRow('a row has no binary form', { cause });
+  }
+  const count = await copyInto(client, COPY_RECORDS, payload);
+  if (count !== rows.length) throw new Error(`${count} of ${rows.length} records were stored`);
+}
+
+/** Finds the records that PostgreSQL refuses, each by itself, and marks them in the plans. */
+async function quarantineRefused(
+  client: PoolClient,
+  tenantId: string,
+  plans: readonly Plan[],
+): Promise<void> {
+  for (const plan of plans) {
+    const refused = await findFailing(plan.fresh, (some) =>
+      tryToStore(client, tenantId, plan.batch, some),
+    );
+    plan.fresh = plan.fresh.map((record) => {
+      const reason = refused.get(record);
+      return reason === undefined ? record : quarantined(record, reason);
+    });
+  }
+}
+
+/** @returns why these records are refused, undefined when they are not; writes nothing */
+async function tryToStore(
+  client: PoolClient,
+  tenantId: string,
+  batch: CheckedBatch,
+  records: readonly CheckedRecord[],
+): Promise<string | undefined> {
+  await client.query('SAVEPOINT trial');
+  try {
+    await insertAlerts(client, tenantId, records.flatMap(toAlert));
+    // Positions that no stored record has, and no lock: nobody waits for a trial.
+    const place = { firstPosition: -records.length, receivedAt: Date.now() };
+    await copyRows(client, tenantId, toRows(batch, records), place);
+    return undefined;
+  } catch (error) {
+    if (!isRefusedValue(error)) throw error;
+    return error instanceof pg.DatabaseError
+      ? `is refused by the database (${error.code})`
+      : 'has no form that the database takes';
+  } finally {
+    await client.query('ROLLBACK TO SAVEPOINT trial');
+  }
+}
+
+function toRows({ header }: CheckedBatch, records: readonly CheckedRecord[]): NewLedgerRow[] {
+  const { stream, epoch } = header;
+  return records.map(({ seq, hash, prevHash, bytes, columns }) => ({
+    stream,
+    epoch,
+    seq,
+    hash,
+    prevHash,
+    bytes,
+    columns,
+  }));
+}
+
+function toAlert({ alert }: CheckedRecord) {
+  return alert ? [alert] : [];
+}
+
+function toEntry(epoch: number, { seq, hash, bytes, fault }: CheckedRecord): QuarantineEntry[] {
+  return fault === null ? [] : [{ epoch, seq, kind: 'unreadable', hash, reason: fault, bytes }];
+}
+
+class UnencodableRow extends Error {}
+
+/** Data exceptions, violated constraints, exceeded limits: what a value is to blame for. */
+function isRefusedValue(error: unknown): boolean {
+  if (error instanceof UnencodableRow) return true;
+  return error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '');
+}
+
+/** Deadlocks and failed serialisation: the other transaction is done by now. */
+function isTransient(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^(40001|40P01)$/.test(error.code ?? '');
+}
+
+async function inTransaction<T>(
+  pool: Pool,
+  tenantId: string,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken = true;
+  try {
+    // The tenant for the tables that row-level security guards here too (alerts); and an
+    // acknowledgement must mean a durable commit, whatever the server's default is.
+    await client.query(
+      `BEGIN; SELECT set_config('app.tenant_id', ${pg.escapeLiteral(tenantId)}, true),
+         set_config('synchronous_commit', 'on', true)`,
+    );
+    const result = await work(client);
+    const { command } = await client.query('COMMIT');
+    // PostgreSQL answers the commit of a failed transaction with ROLLBACK, which is no error.
+    if (command !== 'COMMIT') throw new Error(`the commit ended in ${command}`);
+    broken = false;
+    return result;
+  } catch (error) {
+    broken = !(await client.query('ROLLBACK').then(
+      () => true,
+      () => false,
+    ));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
