@@ -5,9 +5,15 @@
  * that fails leaves the last good bundle in force and is told by a log, a metric and an alert.
  */
 import type { CompiledPolicySet, PolicySource, RegoCompiler } from '@governance/policies/contract';
+import type { BundleSettings } from '@governance/shared/bundle-format';
 import { AppError } from '@governance/shared/errors';
 import { isUniqueViolation } from '../platform/database.ts';
-import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import {
+  SYSTEM_ACTOR,
+  systemScope,
+  type TenantDatabase,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
 import { readActivePolicies } from '../policies/policy-store.ts';
 import { createBuildQueue } from './build-queue.ts';
 import {
@@ -21,9 +27,6 @@ import { readSettings } from './read-settings.ts';
 
 /** Bundles kept of each tenant: data planes may still be fetching the one before. */
 const KEPT_BUNDLES = 5;
-
-/** Another replica that builds at the same moment wins a round at most; then it has nothing to do. */
-const MAX_ROUNDS = 5;
 
 export interface BuiltBundle {
   revision: number;
@@ -72,13 +75,9 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
 
   async function build(tenantId: string): Promise<BuiltBundle> {
     try {
-      for (let round = 0; round < MAX_ROUNDS; round++) {
-        const built = await buildOnce(tenantId);
-        if (!built) continue;
-        observer.settled(tenantId);
-        return built;
-      }
-      throw new Error('other replicas kept building the same bundle');
+      const built = (await buildAside(tenantId)) ?? (await buildLocked(tenantId));
+      observer.settled(tenantId);
+      return built;
     } catch (error) {
       await observer.failed(tenantId, error);
       throw new AppError(
@@ -89,78 +88,106 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     }
   }
 
-  /** @returns undefined when another replica stored a bundle in between */
-  async function buildOnce(tenantId: string): Promise<BuiltBundle | undefined> {
+  /**
+   * Compiles outside any transaction and stores if the ground is still the same.
+   *
+   * @returns undefined when another replica stored a bundle in between
+   */
+  async function buildAside(tenantId: string): Promise<BuiltBundle | undefined> {
+    const scope = systemScope(tenantId);
     const started = performance.now();
-    const signer = await deps.signer();
-    const state = await readState(tenantId);
-    const sourcesDigest = deps.compiler.sourcesDigest(state.policies);
-    const content = { tenantId, sourcesDigest, settings: state.settings, signer };
-    const digestOfContent = contentDigest(content);
-    if (state.newest?.contentDigest === digestOfContent) {
-      return { revision: state.revision, feedSeq: undefined };
-    }
-
-    const reused = await reuseCompiled(tenantId, state.newest, sourcesDigest, signer);
-    const compiled = reused ?? (await compile(state.policies));
-    const revision = Math.max(state.revision + 1, deps.now().getTime());
-    const { settings } = state;
-    const bundle = await composeBundle({ tenantId, revision, compiled, settings, signer });
+    // One moment: the revision must not be newer than the policies beside it.
+    const state = await db.inTenant(scope, readState, { isolationLevel: 'RepeatableRead' });
+    const next = await prepare(tenantId, state, (revision) =>
+      db.inTenant(scope, (tx) => bundleStore(tx).findBytes(revision)),
+    );
+    if (!next) return { revision: state.revision, feedSeq: undefined };
     const stored = await db
-      .inTenantWithHeads(systemScope(tenantId), async (tx) => {
-        const store = bundleStore(tx);
-        await store.insert({
-          revision,
-          digest: bundle.digest,
-          contentDigest: digestOfContent,
-          sourcesDigest,
-          bytes: new Uint8Array(bundle.bytes),
-        });
-        await store.prune(KEPT_BUNDLES);
-        if (!(await store.advance(state.revision, revision))) throw new Outrun();
-        const value = { revision, digest: bundle.digest };
-        tx.feed.append({ kind: 'bundle', key: 'current', value });
+      .inTenantWithHeads(scope, async (tx) => {
+        await bundleStore(tx).lockBuilds();
+        await put(tx, state, next);
       })
       .catch((error) => {
         // Both chose the same millisecond, or this one came second.
         if (error instanceof Outrun || isUniqueViolation(error)) return undefined;
         throw error;
       });
-    if (!stored) return undefined;
-    const built = { revision, feedSeq: stored.feedSeq };
-    const ms = performance.now() - started;
-    observer.built(tenantId, { ...built, bytes: bundle.bytes.length, ms, compiled: !reused });
-    return built;
+    return stored && tell(tenantId, next, stored.feedSeq, started);
   }
 
-  function readState(tenantId: string) {
-    return db.inTenant(
-      systemScope(tenantId),
-      async (tx) => {
-        const store = bundleStore(tx);
-        const revision = await store.currentRevision();
-        return {
-          revision,
-          newest: await store.find(revision),
-          policies: await readActivePolicies(tx),
-          settings: await readSettings(tx),
-        };
-      },
-      // One moment: the revision must not be newer than the policies beside it.
-      { isolationLevel: 'RepeatableRead' },
-    );
+  /**
+   * The same under the tenant's lock, where replicas build at the same moment: whoever waits for it
+   * has its turn, however many there are and however long they compile.
+   */
+  async function buildLocked(tenantId: string): Promise<BuiltBundle> {
+    const started = performance.now();
+    const { result, feedSeq } = await db.inTenantWithHeads(systemScope(tenantId), async (tx) => {
+      const store = bundleStore(tx);
+      await store.lockBuilds();
+      const state = await readState(tx);
+      const next = await prepare(tenantId, state, store.findBytes);
+      if (next) await put(tx, state, next);
+      return { next, revision: state.revision };
+    });
+    if (!result.next) return { revision: result.revision, feedSeq: undefined };
+    return tell(tenantId, result.next, feedSeq, started);
+  }
+
+  /** @returns the bundle that is to follow, undefined when the newest one says the same */
+  async function prepare(
+    tenantId: string,
+    state: State,
+    findBytes: (revision: number) => Promise<Uint8Array | undefined>,
+  ): Promise<NextBundle | undefined> {
+    const signer = await deps.signer();
+    const { newest, settings, policies } = state;
+    const sourcesDigest = deps.compiler.sourcesDigest(policies);
+    const digestOfContent = contentDigest({ tenantId, sourcesDigest, settings, signer });
+    if (newest?.contentDigest === digestOfContent) return undefined;
+    const reused =
+      newest?.sourcesDigest === sourcesDigest
+        ? await reuseCompiled(tenantId, await findBytes(newest.revision), sourcesDigest, signer)
+        : undefined;
+    const compiled = reused ?? (await compile(policies));
+    const revision = Math.max(state.revision + 1, deps.now().getTime());
+    const bundle = await composeBundle({ tenantId, revision, compiled, settings, signer });
+    const { digest } = bundle;
+    const row = { revision, digest, contentDigest: digestOfContent, sourcesDigest };
+    return { ...row, bytes: new Uint8Array(bundle.bytes), isCompiled: !reused };
+  }
+
+  /** @throws Outrun when the state is not what the bundle follows any more */
+  async function put(
+    tx: TenantTransaction,
+    state: State,
+    { isCompiled: _, ...bundle }: NextBundle,
+  ): Promise<void> {
+    const { revision, digest } = bundle;
+    const store = bundleStore(tx);
+    await store.insert(bundle);
+    await store.prune(KEPT_BUNDLES);
+    if (!(await store.advance(state.revision, revision))) throw new Outrun();
+    tx.feed.append({ kind: 'bundle', key: 'current', value: { revision, digest } });
+  }
+
+  function tell(
+    tenantId: string,
+    { revision, bytes, isCompiled }: NextBundle,
+    feedSeq: number | undefined,
+    started: number,
+  ): BuiltBundle {
+    const built = { revision, feedSeq };
+    const ms = performance.now() - started;
+    observer.built(tenantId, { ...built, bytes: bytes.length, ms, compiled: isCompiled });
+    return built;
   }
 
   async function reuseCompiled(
     tenantId: string,
-    newest: StoredBundle | undefined,
+    bytes: Uint8Array | undefined,
     sourcesDigest: string,
     signer: BundleSigner,
   ): Promise<CompiledPolicySet | undefined> {
-    if (newest?.sourcesDigest !== sourcesDigest) return undefined;
-    const bytes = await db.inTenant(systemScope(tenantId), (tx) =>
-      bundleStore(tx).findBytes(newest.revision),
-    );
     if (!bytes) return undefined;
     try {
       const compiled = await readCompiledSet(bytes, { tenantId, signer });
@@ -194,6 +221,30 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
       }
     },
     close: queue.close,
+  };
+}
+
+interface State {
+  revision: number;
+  newest: StoredBundle | undefined;
+  policies: PolicySource[];
+  settings: BundleSettings;
+}
+
+interface NextBundle extends StoredBundle {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Compiled for it, and not taken from the bundle before. */
+  isCompiled: boolean;
+}
+
+async function readState(tx: TenantTransaction): Promise<State> {
+  const store = bundleStore(tx);
+  const revision = await store.currentRevision();
+  return {
+    revision,
+    newest: await store.find(revision),
+    policies: await readActivePolicies(tx),
+    settings: await readSettings(tx),
   };
 }
 

@@ -45,6 +45,15 @@ export function bundleStore({ db, scope: { tenantId } }: TenantTransaction) {
       return row && { ...row, revision: Number(row.revision) };
     },
 
+    /**
+     * Held until the transaction ends: one replica at a time stores a bundle of the tenant. Take it
+     * before any other lock.
+     */
+    lockBuilds: async (): Promise<void> => {
+      await db.$queryRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`bundles/${tenantId}`}, 0))::text`;
+    },
+
     insert: async (bundle: StoredBundle & { bytes: Uint8Array<ArrayBuffer> }): Promise<void> => {
       await db.bundle.create({
         data: { ...bundle, tenantId, revision: BigInt(bundle.revision) },

@@ -72,12 +72,12 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   }
 
   /**
-   * Compiles the active set as it would be with this policy, outside any transaction.
+   * Compiles the active set as it would be with this policy.
    *
    * @returns the digest of the set that this compilation is good for
    */
-  async function checkTogether(scope: TenantScope, { before, after }: Step): Promise<string> {
-    const candidate = withPolicy(await db.inTenant(scope, readActivePolicies), after);
+  async function checkTogether(active: PolicySource[], { before, after }: Step): Promise<string> {
+    const candidate = withPolicy(active, after);
     const joins = before?.status !== 'active';
     if (joins && candidate.length > deps.maxActive) throw tooManyPolicies(deps.maxActive);
     const result = await compiler.compile(candidate);
@@ -95,16 +95,32 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   /**
    * Stores one step of a policy's life.
    *
+   * @param isContended compiles under the tenant's lock: outside of it another replica's change may
+   *   come first again and again
    * @returns whether the bundle is to differ for it, or may not have been built since it did
    */
-  async function store(scope: TenantScope, step: Step): Promise<'done' | 'build' | 'again'> {
+  async function store(
+    scope: TenantScope,
+    step: Step,
+    isContended: boolean,
+  ): Promise<'done' | 'build' | 'again'> {
     const { before, after } = step;
     const isActive = after.status === 'active';
     if (before && changedFields(before, after).length === 0) return isActive ? 'build' : 'done';
     const decides = affectsDecisions(before, after);
-    const digest = decides && isActive ? await checkTogether(scope, step) : null;
-    if (digest === null && before?.regoContent !== after.regoContent) await checkAlone(after);
-    const committed = await commit(scope, step, { decides, digest });
+    let check = async (_tx: TenantTransaction): Promise<boolean> => true;
+    if (decides && isActive) {
+      if (isContended) {
+        check = async (tx) => {
+          await checkTogether(await readActivePolicies(tx), step);
+          return true;
+        };
+      } else {
+        const digest = await checkTogether(await db.inTenant(scope, readActivePolicies), step);
+        check = (tx) => isCompiledSet(tx, after, digest);
+      }
+    } else if (before?.regoContent !== after.regoContent) await checkAlone(after);
+    const committed = await commit(scope, step, { decides, check });
     if (!committed) return 'again';
     return decides ? 'build' : 'done';
   }
@@ -113,12 +129,12 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   function commit(
     scope: TenantScope,
     { before, after }: Step,
-    { decides, digest }: { decides: boolean; digest: string | null },
+    { decides, check }: { decides: boolean; check: (tx: TenantTransaction) => Promise<boolean> },
   ): Promise<boolean> {
     const work = async (tx: TenantTransaction) => {
       const policies = policyStore(tx);
       if (decides) await policies.lockActiveSet();
-      if (digest !== null && !(await isCompiledSet(tx, after, digest))) return false;
+      if (!(await check(tx))) return false;
       if (before) {
         const current = await policies.findForUpdate(after.id);
         if (!current || changedFields(current, before).length > 0) return false;
@@ -143,7 +159,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     const { after, outcome } = await turns.take(scope.tenantId, async () => {
       for (let round = 0; round < MAX_ROUNDS; round++) {
         const step = await plan();
-        const outcome = await store(scope, step);
+        const outcome = await store(scope, step, round > 0);
         if (outcome !== 'again') return { after: step.after, outcome };
       }
       throw new AppError('UNAVAILABLE', 'The policies are being changed elsewhere: try again.');
