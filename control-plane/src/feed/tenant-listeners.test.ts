@@ -35,6 +35,18 @@ describe('a tenant listener', () => {
     expect(listeners.count()).toBe(0);
   });
 
+  it('ends where changes may have been missed, so that who waits looks once more', async () => {
+    const bus = aBus();
+    const reads = createSharedReads<string>(bus);
+    const listeners = createTenantListeners(bus, 10);
+    const before = reads.version('a');
+    const next = listeners.listen('a', { waitMs: 1_000 }).next();
+    bus.announceMissed();
+    expect(await next).toBe(false);
+    expect(reads.version('a')).not.toBe(before);
+    expect(listeners.count()).toBe(0);
+  });
+
   it('ends when its signal aborts and when the service stops', async () => {
     const listeners = createTenantListeners(aBus(), 10);
     const abort = new AbortController();

@@ -49,10 +49,15 @@ export function createTenantListeners(
       if (feedSeq === undefined) return;
       for (const listener of tenants.get(tenantId) ?? []) listener.heard();
     },
-    () => {
-      for (const listeners of tenants.values()) for (const listener of listeners) listener.heard();
-    },
+    // Whatever it was, a change or a token's end: who waits looks once more, and is answered.
+    stopAll,
   );
+
+  function stopAll(): void {
+    for (const listeners of tenants.values()) {
+      for (const listener of [...listeners]) listener.stop();
+    }
+  }
 
   function add(tenantId: string, listener: Listener): () => void {
     const listeners = tenants.get(tenantId) ?? new Set();
@@ -79,9 +84,7 @@ export function createTenantListeners(
     close: () => {
       closed = true;
       unsubscribe();
-      for (const listeners of tenants.values()) {
-        for (const listener of [...listeners]) listener.stop();
-      }
+      stopAll();
     },
   };
 }
