@@ -3,21 +3,24 @@
  * file that sees both planes; standalone joins them by function calls behind the interfaces of
  * shared/src/channels.ts, which a network joins otherwise.
  */
-import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { CONTROL_PLANE_SETTINGS } from '@governance/control-plane/config';
 import { createControlPlane, parseControlPlaneConfig } from '@governance/control-plane/main';
 import { systemScope } from '@governance/control-plane/platform/tenant-scope';
-import { createEnforcementPlane } from '@governance/data-plane/app';
 import { DATA_PLANE_SETTINGS, readGatewayConfig } from '@governance/data-plane/config';
-import { createCoreMetrics } from '@governance/data-plane/core-metrics';
-import { watchLocalSwitch } from '@governance/data-plane/local-control/local-kill-switch';
+import { createDataPlane, type DataPlane } from '@governance/data-plane/data-plane';
+import { runCommand } from '@governance/data-plane/local-control/commands';
 import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address';
-import { createDataPlaneCore } from '@governance/data-plane/tenant-runtime';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
-import { createHttpServer } from '@governance/shared/http-server';
+import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
-import { ConfigurationError, findUnknownSettings } from '@governance/shared/settings';
+import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
+import {
+  ConfigurationError,
+  findUnknownSettings,
+  parseSettings,
+} from '@governance/shared/settings';
 import { Registry } from 'prom-client';
 
 /** In standalone a record is shown as soon as it is made: batches wait just for their neighbours. */
@@ -35,8 +38,13 @@ export interface RunningService {
  * Starts the service as the environment says and keeps it until a signal.
  *
  * @param env usually `process.env`
+ * @param args a command of the data plane's command line; none starts the service
  */
-export async function main(env: NodeJS.ProcessEnv): Promise<void> {
+export async function main(env: NodeJS.ProcessEnv, args: string[] = []): Promise<void> {
+  if (args.length > 0) {
+    process.exitCode = await runCommand(args, env);
+    return;
+  }
   const stop = { asked: false };
   let service: RunningService | undefined;
   const end = (code: number) => {
@@ -51,13 +59,72 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   process.on('SIGINT', () => end(0));
   process.on('SIGTERM', () => end(0));
   try {
-    service = await startStandalone(env, { onFatal: () => end(1) });
+    service = await start(env, { onFatal: () => end(1) });
   } catch (error) {
     // What an operator can mend is said in words; anything else with its stack.
     const isMendable = error instanceof ConfigurationError;
     console.error(isMendable ? error.message : error);
     process.exit(1);
   }
+}
+
+/** Starts what SERVICE_DEPLOYMENT_MODE names. */
+async function start(
+  env: NodeJS.ProcessEnv,
+  hooks: { onFatal: () => void },
+): Promise<RunningService> {
+  const { deploymentMode } = parseSettings(
+    { deploymentMode: SERVICE_SETTINGS.deploymentMode },
+    env,
+  );
+  switch (deploymentMode) {
+    case 'standalone':
+      return startStandalone(env, hooks);
+    case 'control-plane':
+      return startControlPlane(env);
+    case 'data-plane':
+      throw new ConfigurationError([
+        { name: 'SERVICE_DEPLOYMENT_MODE', message: 'data-plane is not part of this version' },
+      ]);
+  }
+}
+
+/**
+ * The control plane alone: no gateway, no ledger, nothing waits for a data plane.
+ *
+ * @throws ConfigurationError naming every setting that is wrong
+ */
+export async function startControlPlane(env: NodeJS.ProcessEnv): Promise<RunningService> {
+  const config = parseControlPlaneConfig(env);
+  const log = createLog({ debug: config.debug });
+  const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS);
+  if (unknown.length > 0) log.warn({ unknown }, 'variables that the control plane does not read');
+  const controlPlane = await createControlPlane(config, { log });
+  const app = createHttpServer({ log, corsOrigins: config.corsOrigins });
+  const stop = async (): Promise<void> => {
+    log.info('stopping');
+    await app.close();
+    await controlPlane.stop();
+    log.info('stopped');
+  };
+  try {
+    await app.register(controlPlane.plugin);
+    await controlPlane.start();
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const url = listeningUrl(app, config);
+  showBanner({
+    url,
+    version: controlPlane.version,
+    dataDir: config.dataDir,
+    admin: controlPlane.adminPassword,
+    next: `    add a data plane                POST ${url}/api/v1/admin/data-plane-tokens, then where the agents are:
+      SERVICE_DEPLOYMENT_MODE=data-plane SERVICE_CP_URL=${config.publicUrl} SERVICE_CP_TOKEN=<token> npm start`,
+  });
+  return { url, stop };
 }
 
 /**
@@ -72,22 +139,14 @@ export async function startStandalone(
 ): Promise<RunningService> {
   const config = parseControlPlaneConfig(env);
   const gatewayConfig = readGatewayConfig(env);
-  if (config.deploymentMode !== 'standalone') {
-    throw new ConfigurationError([
-      {
-        name: 'SERVICE_DEPLOYMENT_MODE',
-        message: `${config.deploymentMode} is not part of this version; standalone is`,
-      },
-    ]);
-  }
   const log = createLog({ debug: config.debug });
   const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS, DATA_PLANE_SETTINGS);
   if (unknown.length > 0) log.warn({ unknown }, 'variables that this version does not read');
 
   // The planes need each other: what the control plane waits for is the data plane made after it.
-  const plane: { core?: Awaited<ReturnType<typeof createDataPlaneCore>> } = {};
+  const plane: { current?: DataPlane } = {};
   const applied: AppliedBarrier = {
-    wait: async (tenantId, target) => plane.core?.applied.wait(tenantId, target),
+    wait: async (tenantId, target) => plane.current?.core.applied.wait(tenantId, target),
   };
   const registry = new Registry();
   const controlPlane = await createControlPlane(config, {
@@ -97,98 +156,57 @@ export async function startStandalone(
     metrics: [registry],
     readiness: [{ name: 'data plane', check: checkDataPlane }],
     health: async () => {
-      const tenants = plane.core?.status().tenants ?? [];
-      const health = await enforcement.policyEngine(tenants.map(({ tenant_id: id }) => id));
+      const health = await plane.current?.policyEngine();
+      if (!health) return { policy_engine: 'starting' };
       return { policy_engine: health.healthy ? health.engine : `${health.engine}: unhealthy` };
     },
   });
 
-  // With an embedded database it is there already, and open to the database's own user.
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const { version } = controlPlane;
-  const coreMetrics = createCoreMetrics(registry);
-  const core = await createDataPlaneCore({
+  const created = await createDataPlane({
     dataDir: config.dataDir,
-    version,
-    log,
-    shipDelayMs: STANDALONE_SHIP_DELAY_MS,
-    ledgerLimitBytes: gatewayConfig.ledgerLimitBytes,
-    findTenantProblem: (tenants) => findTenantProblem(gatewayConfig.opa?.address, tenants),
-    callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
-    observer: coreMetrics.observer,
-    onFatal: (error) => {
-      log.fatal({ err: error }, 'the ledger failed: nothing can be recorded, so nothing may run');
-      hooks.onFatal();
-    },
-  });
-  plane.core = core;
-  coreMetrics.watch(core);
-  const localSwitch = watchLocalSwitch({
-    dataDir: config.dataDir,
-    ownDir: config.dataDir,
-    ledger: core.ledger,
-    listTenants: () => core.status().tenants.map((tenant) => tenant.tenant_id),
-    log,
-  });
-  const enforcement = createEnforcementPlane({
-    config: gatewayConfig,
     publicUrl: config.publicUrl,
     version,
     region: null,
-    ledger: core.ledger,
-    replica: core.replica,
-    rules: core.rules,
-    findDeploymentId: core.findDeploymentId,
-    findDenial: localSwitch.findDenial,
-    openSealed: core.identity.openSealed,
+    gateway: gatewayConfig,
+    // The control plane beside it does.
+    issuesTokens: false,
     registry,
     log,
+    shipDelayMs: STANDALONE_SHIP_DELAY_MS,
+    onFatal: hooks.onFatal,
   });
+  plane.current = created;
+  const { core } = created;
 
   async function serveTenant(tenantId: string): Promise<void> {
-    if (!plane.core) throw new AppError('UNAVAILABLE', 'the data plane is starting');
-    const request = plane.core.identity.registrationRequest({
-      region: null,
-      version,
-      label: 'standalone',
-    });
+    if (!plane.current) throw new AppError('UNAVAILABLE', 'the data plane is starting');
+    const { identity, addTenant } = plane.current.core;
+    const request = identity.registrationRequest({ region: null, version, label: 'standalone' });
     const answer = await controlPlane.dataPlanes.registerLocalDataPlane(
       systemScope(tenantId),
       request,
     );
-    const link = controlPlane.createLocalLink(answer.tenant_id, answer.deployment_id);
-    await plane.core.addTenant(answer, link);
+    await addTenant(answer, controlPlane.createLocalLink(answer.tenant_id, answer.deployment_id));
   }
 
-  /** Whether every tenant has rules and the ledger can record. */
   async function checkDataPlane(): Promise<void> {
-    if (!plane.core) throw new AppError('UNAVAILABLE', 'the data plane is starting');
-    const { ledger, tenants } = plane.core.status();
-    if (ledger.condition === 'full' || ledger.condition === 'failed') {
-      throw new AppError('UNAVAILABLE', `the ledger is ${ledger.condition}`);
-    }
-    const without = tenants.filter(
-      ({ tenant_id: id }) => plane.core?.rules.findActiveRules(id) === null,
-    );
-    if (without.length > 0) {
-      throw new AppError('UNAVAILABLE', `${without.length} tenants have no active rules`);
-    }
-    const engine = await enforcement.policyEngine(tenants.map(({ tenant_id: id }) => id));
-    if (engine.denies) throw new AppError('UNAVAILABLE', engine.message);
+    const problems = await plane.current?.findUnready();
+    if (!problems) throw new AppError('UNAVAILABLE', 'the data plane is starting');
+    const named = Object.entries(problems).map(([name, problem]) => `${name}: ${problem}`);
+    if (named.length > 0) throw new AppError('UNAVAILABLE', named.join('; '));
   }
 
   const app = createHttpServer({ log, corsOrigins: config.corsOrigins });
   await app.register(controlPlane.plugin);
-  await app.register(enforcement.routes);
+  await app.register(created.routes);
 
   const stop = async (): Promise<void> => {
     log.info('stopping');
     // Streams are told, then no new request comes in and those under way end; what they recorded
     // is shipped before the control plane goes.
     await app.close();
-    await enforcement.stop();
-    await localSwitch.stop();
-    await core.stop();
+    await created.stop();
     await controlPlane.stop();
     log.info('stopped');
   };
@@ -207,10 +225,10 @@ export async function startStandalone(
     await stop();
     throw error;
   }
-  const address = app.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : config.port;
-  const url = `http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${port}`;
-  showBanner({ url, version, dataDir: config.dataDir, admin: controlPlane.adminPassword });
+  const url = listeningUrl(app, config);
+  const next = `    npm run demo                    an agent, two policies and real MCP servers, shown in half a minute
+    ${`${url}/mcp/v1`.padEnd(31)} where MCP clients connect`;
+  showBanner({ url, version, dataDir: config.dataDir, admin: controlPlane.adminPassword, next });
   return { url, stop };
 }
 
@@ -219,6 +237,8 @@ function showBanner(shown: {
   version: string;
   dataDir: string;
   admin: Awaited<ReturnType<typeof createControlPlane>>['adminPassword'];
+  /** Lines of what to try, for this mode. */
+  next: string;
 }): void {
   const { url, admin } = shown;
   const password = admin.isGenerated
@@ -233,9 +253,13 @@ function showBanner(shown: {
     data       ${shown.dataDir}
 
   What to try next
-    npm run demo                    an agent, two policies and real MCP servers, shown in half a minute
+${shown.next}
     ${`${url}/docs`.padEnd(31)} every route, with its schemas
-    ${`${url}/mcp/v1`.padEnd(31)} where MCP clients connect
     README.md                       a tutorial with curl
 `);
+}
+
+// `node dist/service.js`, with or without a command; `npm start` imports it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await main(process.env, process.argv.slice(2));
 }

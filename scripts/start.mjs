@@ -1,16 +1,21 @@
 // `npm start`: prepares what an install without scripts left out, builds, and runs the service in
-// this process. Where the build tools were left out (a production image), dist/ is run as it is.
+// this process. With a command of the data plane's command line, runs that instead. Where the build tools were left out (a production image), dist/ is run as it is.
 import { existsSync } from 'node:fs';
 
 process.setSourceMapsEnabled(true);
 const service = new URL('../dist/service.js', import.meta.url);
+const args = process.argv.slice(2);
+// A command is wanted at once: it runs on the last build, if there is one.
+const isReady = args.length > 0 && existsSync(service);
 try {
-  const { prepare } = await import('./prepare.mjs');
-  await prepare();
-  const { buildService } = await import('./build.mjs');
-  await buildService();
+  if (!isReady) {
+    const { prepare } = await import('./prepare.mjs');
+    await prepare();
+    const { buildService } = await import('./build.mjs');
+    await buildService();
+  }
 } catch (error) {
   if (error?.code !== 'ERR_MODULE_NOT_FOUND' || !existsSync(service)) throw error;
 }
 const { main } = await import(service.href);
-await main(process.env);
+await main(process.env, args);

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { LedgerObserver } from './ledger/ledger.ts';
+import type { LocalSwitch } from './local-control/local-kill-switch.ts';
 import type { DataPlaneCore } from './tenant-runtime.ts';
 
 const COMMIT_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2];
@@ -80,5 +81,19 @@ export function createCoreMetrics(registry: Registry) {
     });
   }
 
-  return { observer, watch };
+  function watchSwitch({ status }: Pick<LocalSwitch, 'status'>): void {
+    new Gauge({
+      name: 'governance_local_kill_switch_engaged',
+      help: 'The local kill switch: 1 while it is engaged for all tenants, or for some.',
+      labelNames: ['scope'],
+      registers,
+      collect() {
+        const { engaged, tenants } = status();
+        this.set({ scope: 'all' }, engaged ? 1 : 0);
+        this.set({ scope: 'tenant' }, tenants.length > 0 ? 1 : 0);
+      },
+    });
+  }
+
+  return { observer, watch, watchSwitch };
 }

@@ -106,3 +106,10 @@ function boundClosing(app: FastifyInstance): void {
     for (const timer of timers) clearTimeout(timer);
   });
 }
+
+/** The address that a listening server is reached at from its own machine. */
+export function listeningUrl(app: FastifyInstance, given: { host: string; port: number }): string {
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : given.port;
+  return `http://${given.host === '0.0.0.0' ? 'localhost' : given.host}:${port}`;
+}

@@ -112,6 +112,16 @@ describe('authenticate', () => {
     expect(result).toMatchObject({ kind: 'deny', cause: 'unauthenticated', challenge: 'bearer' });
   });
 
+  it.each([
+    [['https://cp.example/mcp/v1'], true],
+    [['https://cp.example/mcp/v1/files'], false],
+    [['https://other.example/mcp/v1'], false],
+  ])('takes its issuer’s gateway for the tenant’s: %j', async (audiences, isTaken) => {
+    const verify = () => ({ ...(token as Exclude<typeof token, string>), audiences });
+    const result = await authenticate(bearer, deps({ tokens: { verify } }));
+    expect(result.kind).toBe(isTaken ? 'continue' : 'deny');
+  });
+
   it('looks the agent up again after the replica has caught up', async () => {
     let isThere = false;
     const base = deps();

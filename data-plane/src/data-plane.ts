@@ -1,0 +1,122 @@
+/**
+ * A whole data plane, but for its listener and the way to its control planes: what standalone and
+ * the mode `data-plane` have in common.
+ */
+import { mkdir } from 'node:fs/promises';
+import type { FastifyPluginAsync } from 'fastify';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { createEnforcementPlane, type EnforcementPlane } from './app.ts';
+import type { GatewayConfig } from './config.ts';
+import type { FindDenial } from './contracts.ts';
+import { createCoreMetrics } from './core-metrics.ts';
+import { asTokenKeys, type OwnTokenKey, ownTokenKey } from './local-api/token-issuer.ts';
+import { type LocalSwitch, watchLocalSwitch } from './local-control/local-kill-switch.ts';
+import { findTenantProblem } from './opa-server/opa-address.ts';
+import { createDataPlaneCore, type DataPlaneCore } from './tenant-runtime.ts';
+
+export interface DataPlaneOptions {
+  dataDir: string;
+  publicUrl: string;
+  version: string;
+  region: string | null;
+  gateway: GatewayConfig;
+  /** Whether it issues tokens of its own, beside its control plane's. */
+  issuesTokens: boolean;
+  registry: Registry;
+  log: Logger;
+  /** How long records are collected before they are shipped, in milliseconds. */
+  shipDelayMs?: number;
+  /** Told once when nothing can be recorded any more: the process has to end. */
+  onFatal(): void;
+}
+
+export interface DataPlane {
+  core: DataPlaneCore;
+  routes: FastifyPluginAsync;
+  policyEngine: () => ReturnType<EnforcementPlane['policyEngine']>;
+  localSwitch: LocalSwitch;
+  findDenial: FindDenial;
+  tokenKey: OwnTokenKey;
+  /** What keeps it from its work, by name; empty when nothing does. */
+  findUnready(): Promise<Record<string, string>>;
+  /** After the listener was closed. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the data folder and composes the plane. No tenant is served yet: see `core.addTenant`.
+ *
+ * @throws when a file of the folder is damaged, or another process uses it
+ */
+export async function createDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
+  const { dataDir, version, region, gateway, registry, log } = options;
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const metrics = createCoreMetrics(registry);
+  const core = await createDataPlaneCore({
+    dataDir,
+    version,
+    log,
+    ledgerLimitBytes: gateway.ledgerLimitBytes,
+    findTenantProblem: (tenants) => findTenantProblem(gateway.opa?.address, tenants),
+    callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
+    observer: metrics.observer,
+    onFatal: (error) => {
+      log.fatal({ err: error }, 'the ledger failed: nothing can be recorded, so nothing may run');
+      options.onFatal();
+    },
+    ...(options.shipDelayMs !== undefined && { shipDelayMs: options.shipDelayMs }),
+  });
+  metrics.watch(core);
+  const tenantIds = () => core.status().tenants.map((tenant) => tenant.tenant_id);
+  const localSwitch = watchLocalSwitch({
+    dataDir,
+    ownDir: dataDir,
+    ledger: core.ledger,
+    listTenants: tenantIds,
+    log,
+  });
+  metrics.watchSwitch(localSwitch);
+  const findDenial: FindDenial = (tenantId) => localSwitch.findDenial(tenantId);
+  const tokenKey = await ownTokenKey(core.identity.tokenKey);
+  const enforcement = createEnforcementPlane({
+    config: gateway,
+    publicUrl: options.publicUrl,
+    version,
+    region,
+    ledger: core.ledger,
+    replica: core.replica,
+    rules: core.rules,
+    findDeploymentId: core.findDeploymentId,
+    findDenial,
+    ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),
+    openSealed: core.identity.openSealed,
+    registry,
+    log,
+  });
+  const policyEngine = () => enforcement.policyEngine(tenantIds());
+
+  return {
+    core,
+    routes: enforcement.routes,
+    policyEngine,
+    localSwitch,
+    findDenial,
+    tokenKey,
+    async findUnready() {
+      const problems: Record<string, string> = {};
+      const { condition } = core.status().ledger;
+      if (condition === 'full' || condition === 'failed') problems.ledger = condition;
+      const without = tenantIds().filter((id) => core.rules.findActiveRules(id) === null);
+      if (without.length > 0) problems.rules = `${without.length} tenants have no active rules`;
+      const engine = await policyEngine();
+      if (engine.denies) problems.policy_engine = engine.message;
+      return problems;
+    },
+    async stop() {
+      await enforcement.stop();
+      await localSwitch.stop();
+      await core.stop();
+    },
+  };
+}
