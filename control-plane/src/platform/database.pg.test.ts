@@ -42,6 +42,21 @@ it('refuses a login that may not take the role, and names the setting', async ()
   );
 });
 
+it('gives a session that PostgreSQL ends by itself when its process stands still', async () => {
+  const connections = await connect(test.url);
+  const session = await connections.openSession('test_session');
+  const { rows } = await session.query(
+    `SELECT current_user AS name, current_setting('application_name') AS shown,
+       current_setting('idle_session_timeout') AS idle,
+       current_setting('tcp_keepalives_idle') AS keepalive`,
+  );
+  expect(rows).toEqual([
+    { name: 'governance_app', shown: 'test_session', idle: '15s', keepalive: '5' },
+  ]);
+  await session.end();
+  await connections.close();
+});
+
 it('steps down even from a superuser', async () => {
   const url = new URL(inject('postgres').superuserUrl);
   url.pathname = new URL(test.url).pathname;
