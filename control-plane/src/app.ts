@@ -42,7 +42,10 @@ import { registrationRoutes } from './data-planes/registration-routes.ts';
 import { createRegistrationService } from './data-planes/registration-service.ts';
 import { createSilenceWatch } from './data-planes/silence-watch.ts';
 import { createTokenPurge } from './data-planes/token-purge.ts';
+import { createFeedCompaction } from './feed/feed-compaction.ts';
 import { createFeedReader } from './feed/feed-reader.ts';
+import { createReadingPlaces } from './feed/feed-reading-places.ts';
+import { feedRoutes } from './feed/feed-routes.ts';
 import { appendTokenKeys, publishTokenKeysToAll } from './feed/token-keys.ts';
 import { createIngestService } from './ingest/ingest-service.ts';
 import { killSwitchRoutes } from './kill-switch/kill-switch-routes.ts';
@@ -271,6 +274,13 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     await app.register(auditBatchRoutes({ ingest, registry: metrics }));
     await app.register(bundleRoutes({ bundles: bundleSource, recheck: guards['data-plane'] }));
     await app.register(
+      feedRoutes({
+        feed: feedReader,
+        places: createReadingPlaces({ db, log, now }),
+        recheck: guards['data-plane'],
+      }),
+    );
+    await app.register(
       auditRoutes({
         audit,
         stream: auditStream,
@@ -297,6 +307,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
   leaderWork.add({ name: 'bundles', everyMs: BUNDLES_EVERY_MS, run: bundles.buildAll });
   leaderWork.add(createSilenceWatch({ db, now }));
   leaderWork.add(createTokenPurge({ db, now }));
+  leaderWork.add(createFeedCompaction({ db, now }));
   if (webhook) leaderWork.add({ name: 'alert_webhook', everyMs: 1_000, run: webhook.run });
 
   return {

@@ -61,6 +61,8 @@ describe('GET /api/v1/opa/bundle/{tenant_id}', () => {
     const files = await unpackArchive(answer.rawPayload);
     const signatures = files.get('.signatures.json');
     files.delete('.signatures.json');
+    const { revision } = JSON.parse(Buffer.from(files.get('.manifest') ?? '').toString());
+    expect(answer.headers['x-bundle-revision']).toBe(revision);
     const keys =
       (await controlPlane.serviceKeys.bundleVerificationKeys()) as BundleVerificationKey[];
     verifyBundleSignatures(signatures, files, { keys, scope: scope.tenantId });

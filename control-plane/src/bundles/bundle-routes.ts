@@ -2,6 +2,7 @@
  * GET /api/v1/opa/bundle/{tenant_id}: OPA's bundle service protocol, with entity tags and long
  * polling. A stock OPA goes on long polling as long as the content type says that it may.
  */
+import { REVISION_HEADER } from '@governance/shared/channel-routes';
 import { AppError } from '@governance/shared/errors';
 import { Id } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -63,6 +64,7 @@ export const bundleRoutes =
         reply.header('etag', `"${digest}"`).header('cache-control', 'private, no-cache');
         if (download === null) return reply.code(304).send();
         return reply
+          .header(REVISION_HEADER, String(download.revision))
           .header('content-type', waitSeconds > 0 ? LONG_POLL_TYPE : 'application/gzip')
           .send(Buffer.from(download.bytes));
       },

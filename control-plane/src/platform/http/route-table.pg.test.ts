@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
+import { FEED_START } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
@@ -131,6 +132,12 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
     path: `/api/v1/data-planes/${victim.plane}/audit-batches`,
     body: aBatchAt(victim.plane),
     contentType: NDJSON,
+  },
+  'GET /api/v1/data-planes/:deployment_id/feed': {
+    path: `/api/v1/data-planes/${victim.plane}/feed?cursor=0&digest=${FEED_START}`,
+  },
+  'GET /api/v1/data-planes/:deployment_id/feed/snapshot': {
+    path: `/api/v1/data-planes/${victim.plane}/feed/snapshot`,
   },
   'GET /api/v1/opa/bundle/:tenant_id': { path: `/api/v1/opa/bundle/${victim.tenantId}` },
   'POST /api/v1/audit/chain/breaks/:id/acknowledge': {

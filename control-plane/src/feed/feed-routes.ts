@@ -1,0 +1,179 @@
+/**
+ * The feed over HTTP (shared/src/channel-routes.ts): pages by long polls, and snapshots as NDJSON.
+ */
+import { Readable } from 'node:stream';
+import { FeedPageBody, NDJSON, type SnapshotLine } from '@governance/shared/channel-routes';
+import type { FeedPage } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import type { FeedEntry } from '@governance/shared/facts';
+import type { SignedSnapshotEnd } from '@governance/shared/signed-statement';
+import { Id, Sha256Hex } from '@governance/shared/text';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Guards } from '../platform/http/route-table.ts';
+import { ErrorBody, queryInt } from '../platform/http/schemas.ts';
+import { FEED_LIMITS, type FeedReader } from './feed-reader.ts';
+import type { ReadingPlaces } from './feed-reading-places.ts';
+
+const tags = ['data planes'];
+
+/** Where a busy service asks to come back, in seconds. */
+const RETRY_AFTER = '5';
+
+const FeedParams = z.object({ deployment_id: Id });
+
+const count = z.coerce.number<string>().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+const FeedQuery = z.object({
+  cursor: count.describe('The seq of the newest entry that the data plane has; 0 has none.'),
+  digest: Sha256Hex.describe('The feed’s digest there.'),
+  limit: queryInt({ min: 1, max: FEED_LIMITS.page, default: FEED_LIMITS.page }),
+  wait: queryInt({ min: 0, max: FEED_LIMITS.waitMs / 1_000, default: 0 }).describe(
+    'Seconds to wait for the first entry.',
+  ),
+  backlog: count.optional().describe('Records that wait to be shipped, for the list.'),
+});
+
+export interface FeedRoutesDeps {
+  feed: Pick<FeedReader, 'readFeed' | 'readSnapshot'>;
+  places: ReadingPlaces;
+  /** The routes' guard once more: a token may have been revoked while its poll was held. */
+  recheck: Guards['data-plane'];
+}
+
+export const feedRoutes =
+  ({ feed, places, recheck }: FeedRoutesDeps): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.addHook('onClose', () => places.settled());
+
+    app.get(
+      '/api/v1/data-planes/:deployment_id/feed',
+      {
+        config: { guard: 'data-plane' },
+        logLevel: 'warn',
+        schema: {
+          summary: 'What changed for a data plane since its cursor',
+          description:
+            'Facts in order, with a signed statement of where the tenant stands. Waits up to `wait` seconds for the first one. 410: the feed cannot be read on from there (older than what is kept, beyond the head, or another digest); read a snapshot.',
+          tags,
+          params: FeedParams,
+          querystring: FeedQuery,
+          response: {
+            200: FeedPageBody,
+            404: ErrorBody,
+            409: ErrorBody,
+            410: ErrorBody,
+            503: ErrorBody,
+          },
+        },
+      },
+      async (request, reply) => {
+        const deploymentId = await requireReader(request, request.params.deployment_id);
+        const { cursor, digest, limit, wait, backlog } = request.query;
+        places.note(request.scope, deploymentId, { cursor, backlog });
+        const { tenantId } = request.dataPlane;
+        const place = { tenantId, cursor, digest, limit };
+        const signal = untilGone(reply);
+        const page = await orBusy(reply, feed.readFeed({ ...place, waitMs: wait * 1_000, signal }));
+        if (wait > 0) await recheck.call(app, request, reply);
+        // One page goes to everybody who waited for it: it is written once.
+        return reply
+          .header('content-type', 'application/json; charset=utf-8')
+          .header('cache-control', 'no-store')
+          .serializer(writePage)
+          .send(page);
+      },
+    );
+
+    app.get(
+      '/api/v1/data-planes/:deployment_id/feed/snapshot',
+      {
+        config: { guard: 'data-plane' },
+        schema: {
+          summary: 'All facts that are valid now, of one moment',
+          description:
+            'NDJSON: a line `{entry}` for each fact, by kind and key, and last a line `{end}`, signed. Without it the answer is incomplete.',
+          tags,
+          produces: [NDJSON],
+          params: FeedParams,
+          response: {
+            200: z.unknown().describe('Lines of NDJSON.'),
+            404: ErrorBody,
+            409: ErrorBody,
+            503: ErrorBody,
+          },
+        },
+      },
+      async (request, reply) => {
+        await requireReader(request, request.params.deployment_id);
+        const { tenantId } = request.dataPlane;
+        const pages = feed.readSnapshot({ tenantId, signal: untilGone(reply) });
+        // The first page before the headers, so that what is wrong until then has its status.
+        const first = await orBusy(reply, pages.next());
+        return reply
+          .header('content-type', NDJSON)
+          .header('cache-control', 'no-store')
+          .send(Readable.from(snapshotLines(first, pages), { objectMode: false }));
+      },
+    );
+
+    /** @returns the deployment's id, once it is sure that this caller may read for it */
+    async function requireReader(request: FastifyRequest, deploymentId: string): Promise<string> {
+      const bound = request.dataPlane.deploymentId;
+      if (bound !== null && bound !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
+      await places.requireReader(request.scope, deploymentId);
+      return deploymentId;
+    }
+  };
+
+/** Aborts when the connection closes. */
+function untilGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  // It may have gone while the guard looked the caller up.
+  if (reply.raw.destroyed) gone.abort();
+  return gone.signal;
+}
+
+/** Says when to come back, where too many are served already. */
+async function orBusy<T>(reply: FastifyReply, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof AppError && error.status === 503) reply.header('retry-after', RETRY_AFTER);
+    throw error;
+  }
+}
+
+const written = new WeakMap<FeedPage, string>();
+
+function writePage(page: FeedPage): string {
+  const known = written.get(page);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(page);
+  written.set(page, text);
+  return text;
+}
+
+type SnapshotStep = IteratorResult<FeedEntry[], SignedSnapshotEnd>;
+
+async function* snapshotLines(
+  first: SnapshotStep,
+  pages: AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined>,
+): AsyncGenerator<Buffer> {
+  try {
+    let step = first;
+    for (; !step.done; step = await pages.next()) {
+      yield Buffer.from(step.value.map((entry) => writeLine({ entry })).join(''));
+    }
+    yield Buffer.from(writeLine({ end: step.value }));
+  } finally {
+    // Reached too when the reader has gone: the transaction is not kept open for it.
+    await pages.return(undefined as never);
+  }
+}
+
+function writeLine(line: SnapshotLine): string {
+  return `${JSON.stringify(line)}\n`;
+}
