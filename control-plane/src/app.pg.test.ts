@@ -32,8 +32,8 @@ it('replicas that start at once on an empty database make one default tenant', a
   await Promise.all(replicas.map((replica) => replica.stop()));
   const { rows } = await test.superuser.query('SELECT name FROM tenants');
   expect(rows).toEqual([{ name: 'default' }]);
-  const { rows: keys } = await test.superuser.query('SELECT kid FROM service_keys');
-  expect(keys).toHaveLength(1);
+  const { rows: keys } = await test.superuser.query('SELECT purpose FROM service_keys ORDER BY 1');
+  expect(keys).toEqual([{ purpose: 'bundle-signing' }, { purpose: 'feed-signing' }]);
 });
 
 it('a replica that starts with another password ends what the old one opened', async () => {

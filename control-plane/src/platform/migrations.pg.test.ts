@@ -4,6 +4,7 @@ import { testDatabase } from '../../../tests/test-database.ts';
 import { Prisma } from './generated/client.ts';
 import { migrateDatabase } from './migrations.ts';
 
+const MIGRATIONS = ['0001_init', '0002_two_planes'];
 const test = await testDatabase();
 
 it('migrating again, by three replicas at once, finds nothing to do', async () => {
@@ -19,7 +20,7 @@ it('three replicas that start on an empty database migrate it once', async () =>
     const url = new URL(ownerUrl);
     url.pathname = '/test_empty';
     const applied = await Promise.all([1, 2, 3].map(() => migrateDatabase(url.href)));
-    expect(applied.flat()).toEqual(['0001_init']);
+    expect(applied.flat()).toEqual(MIGRATIONS);
   } finally {
     await admin.query('DROP DATABASE test_empty WITH (FORCE)');
     await admin.end();
@@ -33,7 +34,7 @@ it('a migration whose process was killed is applied again by the next start', as
   await test.superuser.query(
     'DROP OWNED BY governance_ingest, governance_lookup, governance_tests',
   );
-  expect(await migrateDatabase(test.url)).toEqual(['0001_init']);
+  expect(await migrateDatabase(test.url)).toEqual(MIGRATIONS);
 });
 
 it('every model of the schema file matches its table', async () => {
