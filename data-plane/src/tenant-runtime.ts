@@ -3,6 +3,7 @@
  * tenant the loops that keep them in step with its control plane. One ledger file and one replica
  * file serve all tenants; a tenant's outage stops nothing of another's.
  */
+import { join } from 'node:path';
 import type {
   AppliedBarrier,
   ControlPlaneLink,
@@ -20,17 +21,22 @@ import {
 import { createReplica, type LocalReplica } from './replica/replica.ts';
 import { createAppliedBarrier } from './sync/applied-barrier.ts';
 import { createBundleFiles } from './sync/bundle-files.ts';
-import { type BundleStatus, type BundleSync, startBundleSync } from './sync/bundle-sync.ts';
-import { type FeedFollower, type FeedStatus, startFeedFollower } from './sync/feed-follower.ts';
-import { type HeartbeatStatus, startHeartbeat } from './sync/heartbeat.ts';
+import type { BundleSync } from './sync/bundle-sync.ts';
+import { DEFAULT_OFFLINE_MAX_AGE_SECONDS } from './sync/freshness.ts';
+import { createPlaneClock } from './sync/plane-clock.ts';
 import type { LoadPolicyEngine } from './sync/policy-activation.ts';
 import { createPolicyLoader } from './sync/policy-loader.ts';
+import { DEFAULT_LEDGER_KEEP_DAYS } from './sync/pruner.ts';
 import { createAlerts } from './sync/raise-alert.ts';
-import { type Shipper, type ShipperStatus, startShipper } from './sync/shipper.ts';
-import type { SyncFailure, SyncLog } from './sync/sync-status.ts';
+import type { EndedState } from './sync/shipper.ts';
+import { loadStanding } from './sync/standing.ts';
+import { createSyncAlerts } from './sync/sync-alerts.ts';
+import { failureMessage, type SyncFailure, type SyncLog } from './sync/sync-status.ts';
+import { startTenantSync, type TenantSync, type TenantSyncStatus } from './sync/tenant-sync.ts';
 
 const DEFAULT_SHIP_DELAY_MS = 1_000;
 const DEFAULT_STOP_MS = 5_000;
+const CLOCK_FILE = 'clock';
 
 export interface DataPlaneCoreOptions {
   dataDir: string;
@@ -40,6 +46,10 @@ export interface DataPlaneCoreOptions {
   onFatal: (error: Error) => void;
   /** How long records are collected before they are shipped: 1 s by default, 50 ms standalone. */
   shipDelayMs?: number;
+  /** For how long rules are good without a newer statement of the control plane: 24 h. */
+  offlineMaxAgeSeconds?: number;
+  /** For how long records are kept after they were shipped: 7 days. */
+  ledgerKeepDays?: number;
   /** What the ledger's files may take together, in bytes; null for as much as the disk has. */
   ledgerLimitBytes?: number | null;
   /** Tool calls judged for a tenant in the last minute, for the heartbeat. */
@@ -51,17 +61,23 @@ export interface DataPlaneCoreOptions {
   loadPolicy?: LoadPolicyEngine;
   /** Unix milliseconds. */
   now?: () => number;
+  /** A monotonic clock in milliseconds. */
+  elapsed?: () => number;
   /** The used share of the ledger's disk, from 0 to 1. */
   readUsedShare?: () => Promise<number>;
+  backoffLimits?: { first: number; longest: number };
 }
 
-export interface TenantStatus {
+export interface TenantStatus extends TenantSyncStatus {
   tenant_id: string;
   deployment_id: string;
-  feed: FeedStatus;
-  bundle: BundleStatus;
-  shipper: ShipperStatus;
-  heartbeat: HeartbeatStatus;
+}
+
+/** Why nobody of a tenant may act, for as long as it lasts. */
+export interface CoreDenial {
+  reason: 'offline_max_age' | 'tenant_revoked' | 'stream_forked';
+  /** For the agent: what is wrong, in words. */
+  message: string;
 }
 
 export interface DataPlaneCore {
@@ -75,12 +91,22 @@ export interface DataPlaneCore {
   /**
    * Begins to serve a tenant: its stream gets a new epoch, the last good bundle is activated, and
    * the loops start. What the control plane has is not waited for: see `applied`. Asked again for
-   * a tenant that is served, it does nothing.
+   * a tenant that is served, it takes the keys of the newer answer.
    *
    * @throws AppError UNAVAILABLE when the plane cannot serve one more tenant
    * @throws when the tenant's stream is damaged or cannot be opened durably
    */
   addTenant(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<void>;
+  /** Why nobody of the tenant may act; null where they may. Cheap: asked at every call. */
+  denialFor(tenantId: string): CoreDenial | null;
+  /** The control plane revoked this data plane: kept durably, until it is reinstated. */
+  revoke(tenantId: string, message: string): void;
+  /** The control plane knows this data plane again. A fork is not lifted by it. */
+  reinstate(tenantId: string): void;
+  /** Tries everything of a tenant at once. */
+  kick(tenantId: string): void;
+  /** Tells when a tenant's statement or bundle was signed by an unknown key; returns how to end that. */
+  onUnknownKey(listener: (tenantId: string) => void): () => void;
   /** Ceases to serve a tenant: its agents are unknown from then on. What was recorded stays. */
   removeTenant(tenantId: string): Promise<void>;
   status(): { ledger: LedgerStatus; tenants: TenantStatus[] };
@@ -90,10 +116,7 @@ export interface DataPlaneCore {
 
 interface Tenant {
   deploymentId: string;
-  feed: FeedFollower;
-  bundle: BundleSync;
-  shipper: Shipper;
-  heartbeat: ReturnType<typeof startHeartbeat>;
+  sync: TenantSync;
 }
 
 /**
@@ -115,47 +138,20 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     ...(options.readUsedShare && { readUsedShare: options.readUsedShare }),
     limitBytes: options.ledgerLimitBytes ?? null,
   });
-  const alert = createAlerts({ ledger, log, now });
-  const replica = createReplica({ dataDir, onRefused: reportRefusedFact });
+  const alerts = createSyncAlerts(createAlerts({ ledger, log, now }));
+  const replica = createReplica({ dataDir, onRefused: alerts.factRefused });
+  const standing = loadStanding(dataDir);
+  const clock = createPlaneClock({
+    path: join(dataDir, CLOCK_FILE),
+    now,
+    ...(options.elapsed && { elapsed: options.elapsed }),
+    onError: (error) => log.warn({ reason: failureMessage(error) }, 'the time was not kept'),
+  });
   const load = options.loadPolicy ?? createPolicyLoader(now);
   const started = now();
   const tenants = new Map<string, Tenant>();
   const starting = new Map<string, Promise<void>>();
-
-  function reportRefusedFact(fact: {
-    tenantId: string;
-    kind: string;
-    key: string;
-    reason: string;
-  }) {
-    alert(fact.tenantId, {
-      alert_type: 'FACT_REFUSED',
-      severity: 'high',
-      title: 'A fact from the control plane was refused; what it concerns is denied',
-      details: { kind: fact.kind, key: fact.key, reason: fact.reason.slice(0, 500) },
-      dedupe_key: `fact-refused:${fact.kind}:${fact.key}`,
-    });
-  }
-
-  function reportRefusedBundle(tenantId: string, failure: SyncFailure): void {
-    alert(tenantId, {
-      alert_type: 'BUNDLE_REFUSED',
-      severity: 'critical',
-      title: 'A policy bundle was refused; the rules from before stay in force',
-      details: { stage: failure.stage, code: failure.code, message: failure.message.slice(0, 500) },
-      dedupe_key: `bundle-refused:${failure.code}`,
-    });
-  }
-
-  function reportStoppedStream(tenantId: string, state: string, failure: SyncFailure): void {
-    alert(tenantId, {
-      alert_type: 'STREAM_STOPPED',
-      severity: 'critical',
-      title: 'The records of this data plane are no longer shipped',
-      details: { state, code: failure.code, message: failure.message.slice(0, 500) },
-      dedupe_key: `stream-stopped:${state}`,
-    });
-  }
+  const keyListeners = new Set<(tenantId: string) => void>();
 
   function heartbeatOf(tenantId: string, deploymentId: string, bundle: BundleSync) {
     return {
@@ -173,7 +169,8 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     const tenantId = answer.tenant_id;
     const begun = starting.get(tenantId);
     if (begun) return begun;
-    if (tenants.has(tenantId)) return Promise.resolve();
+    const served = tenants.get(tenantId);
+    if (served) return Promise.resolve(trust(served, answer));
     const problem = options.findTenantProblem?.(tenants.size + starting.size + 1);
     if (problem) return Promise.reject(new AppError('UNAVAILABLE', `SERVICE_OPA_URL ${problem}`));
     const start = startTenant(answer, link).finally(() => starting.delete(tenantId));
@@ -189,51 +186,65 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
       const { outcomesUnknown } = opened;
       log.warn({ tenantId, outcomesUnknown }, 'calls were under way when the data plane stopped');
     }
-    replica.addTenant(tenantId, deploymentId);
-    const bundle = await startBundleSync({
-      tenantId,
-      link,
-      keys: answer.bundle_keys,
-      files: createBundleFiles(dataDir, tenantId),
-      load,
-      onRefused: (failure) => reportRefusedBundle(tenantId, failure),
-      log,
-      now,
-    });
-    const feed = startFeedFollower({
-      tenantId,
-      link,
-      replica,
-      onApplied: (entries) => {
-        if (entries.some((entry) => entry.kind === 'bundle')) bundle.kick();
-      },
-      log,
-      now,
-    });
-    const shipper = startShipper({
-      tenantId,
+    const sync = await startTenantSync({
+      answer,
       link,
       ledger,
-      delayMs: options.shipDelayMs ?? DEFAULT_SHIP_DELAY_MS,
-      onStopped: (state, failure) => reportStoppedStream(tenantId, state, failure),
+      replica,
+      clock,
+      files: createBundleFiles(dataDir, tenantId),
+      load,
+      alerts,
+      heartbeat: (bundle) => heartbeatOf(tenantId, deploymentId, bundle),
+      isRevoked: () => standing.find(tenantId)?.reason === 'tenant_revoked',
+      onStreamEnded: (state, failure) => endStream(tenantId, state, failure),
+      onUnknownKey: () => {
+        for (const listener of keyListeners) listener(tenantId);
+      },
+      offlineMaxAgeMs: (options.offlineMaxAgeSeconds ?? DEFAULT_OFFLINE_MAX_AGE_SECONDS) * 1000,
+      ledgerKeepMs: (options.ledgerKeepDays ?? DEFAULT_LEDGER_KEEP_DAYS) * 86_400_000,
+      shipDelayMs: options.shipDelayMs ?? DEFAULT_SHIP_DELAY_MS,
       log,
       now,
+      ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
     });
-    const heartbeat = startHeartbeat({
-      link,
-      body: () => heartbeatOf(tenantId, deploymentId, bundle),
-      log,
-      now,
-    });
-    tenants.set(tenantId, { deploymentId, feed, bundle, shipper, heartbeat });
+    tenants.set(tenantId, { deploymentId, sync });
   }
 
-  /** A link that hangs must not keep the process: what it holds is shipped after the next start. */
-  async function stopTenant(tenant: Tenant, ms: number): Promise<void> {
-    tenant.heartbeat.stop();
-    await tenant.shipper.flush(ms);
-    const ended = Promise.all([tenant.feed.stop(), tenant.bundle.stop(), tenant.shipper.stop()]);
-    await Promise.race([ended, delay(ms)]);
+  function trust(tenant: Tenant, answer: RegistrationAnswer): void {
+    identity.saveRegistration(answer);
+    tenant.sync.trust(answer);
+  }
+
+  /** Two writers with one key: nobody knows which of them tells the truth, so neither goes on. */
+  function endStream(tenantId: string, state: EndedState, failure: SyncFailure): void {
+    if (state !== 'forked') return;
+    deny(
+      tenantId,
+      'stream_forked',
+      `Another data plane wrote with this one's key: ${failure.code}.`,
+    );
+  }
+
+  function deny(
+    tenantId: string,
+    reason: 'tenant_revoked' | 'stream_forked',
+    message: string,
+  ): void {
+    const since = new Date(now()).toISOString();
+    try {
+      standing.deny(tenantId, { reason, message, since });
+    } catch (error) {
+      // In force all the same; after a restart the control plane says it once more.
+      log.error({ tenantId, reason: failureMessage(error) }, 'a denial could not be kept');
+    }
+  }
+
+  function denialFor(tenantId: string): CoreDenial | null {
+    const denial = standing.find(tenantId);
+    if (denial) return denial;
+    const stale = tenants.get(tenantId)?.sync.findStaleness() ?? null;
+    return stale === null ? null : { reason: 'offline_max_age', message: stale };
   }
 
   async function removeTenant(tenantId: string): Promise<void> {
@@ -241,23 +252,25 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     if (!tenant) return;
     tenants.delete(tenantId);
     replica.removeTenant(tenantId);
-    await stopTenant(tenant, DEFAULT_STOP_MS);
+    await tenant.sync.stop(DEFAULT_STOP_MS);
   }
 
   return {
     identity,
     ledger,
     replica,
-    rules: { findActiveRules: (tenantId) => tenants.get(tenantId)?.bundle.activeRules() ?? null },
+    rules: {
+      findActiveRules: (tenantId) => tenants.get(tenantId)?.sync.bundle.activeRules() ?? null,
+    },
     applied: createAppliedBarrier((tenantId) => {
       const tenant = tenants.get(tenantId);
       return (
         tenant && {
           waitForFeed: (seq, ms) => replica.waitFor(tenantId, seq, ms),
-          waitForRules: tenant.bundle.waitFor,
+          waitForRules: tenant.sync.bundle.waitFor,
           kick: () => {
-            tenant.feed.kick();
-            tenant.bundle.kick();
+            tenant.sync.feed.kick();
+            tenant.sync.bundle.kick();
           },
         }
       );
@@ -265,28 +278,28 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     findDeploymentId: (tenantId) => tenants.get(tenantId)?.deploymentId,
     addTenant,
     removeTenant,
+    denialFor,
+    revoke: (tenantId, message) => deny(tenantId, 'tenant_revoked', message),
+    reinstate: standing.reinstate,
+    kick: (tenantId) => tenants.get(tenantId)?.sync.kick(),
+    onUnknownKey: (listener) => {
+      keyListeners.add(listener);
+      return () => keyListeners.delete(listener);
+    },
     status: () => ({
       ledger: ledger.status(),
       tenants: [...tenants].map(([tenantId, tenant]) => ({
         tenant_id: tenantId,
         deployment_id: tenant.deploymentId,
-        feed: tenant.feed.status(),
-        bundle: tenant.bundle.status(),
-        shipper: tenant.shipper.status(),
-        heartbeat: tenant.heartbeat.status(),
+        ...tenant.sync.status(),
       })),
     }),
     stop: async (ms = DEFAULT_STOP_MS) => {
-      await Promise.all([...tenants.values()].map((tenant) => stopTenant(tenant, ms)));
+      await Promise.all([...tenants.values()].map((tenant) => tenant.sync.stop(ms)));
       tenants.clear();
+      clock.stop();
       await ledger.stop();
       replica.close();
     },
   };
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

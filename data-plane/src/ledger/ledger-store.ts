@@ -9,6 +9,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { signBatch } from '@governance/shared/audit-batch';
+import { BATCH_LIMITS } from '@governance/shared/channel-routes';
 import { type ChainPosition, GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
 import { isUuid, uuidv7 } from '@governance/shared/ids';
 import { type ChainHead, chainText, UnchainedRecord } from '@governance/shared/ledger-record';
@@ -22,7 +23,7 @@ import { verifyTail } from './ledger-tail.ts';
 
 /** Larger records are refused: a reader of evidence stops at lines of 1 MiB. */
 const MAX_RECORD_BYTES = 256 * 1024;
-const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+const MAX_BATCH_BYTES = BATCH_LIMITS.bytes / 2;
 
 export interface LedgerEntry {
   streamNo: number;

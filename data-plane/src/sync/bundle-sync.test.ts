@@ -49,7 +49,7 @@ async function aSync(over: Partial<Parameters<typeof startBundleSync>[0]> = {}) 
   const sync = await startBundleSync({
     tenantId,
     link: plane.link,
-    keys: [signer.public],
+    keys: () => [signer.public],
     files: createBundleFiles(dataDir, tenantId),
     load,
     onRefused: (failure) => refused.push(failure),

@@ -35,7 +35,8 @@ export interface BundleSync extends PollLoop {
 export interface BundleSyncOptions {
   tenantId: string;
   link: Pick<ControlPlaneLink, 'pullBundle'>;
-  keys: readonly BundleVerificationKey[];
+  /** The public keys that may sign bundles now. */
+  keys: () => readonly BundleVerificationKey[];
   files: BundleFiles;
   load: LoadPolicyEngine;
   /** Told when a bundle was refused, once for each bundle and reason. */
@@ -65,7 +66,7 @@ export async function startBundleSync(options: BundleSyncOptions): Promise<Bundl
   async function activate(download: BundleDownload): Promise<void> {
     stage = 'verify';
     const highWater = Math.max(files.readHighWater(), active?.revision ?? 0);
-    const trust = { tenantId, keys: options.keys, highWater };
+    const trust = { tenantId, keys: options.keys(), highWater };
     const bundle = await verifyBundle(download, trust);
     status.last_verified_at = time();
     if (bundle.revision === active?.revision) {

@@ -1,11 +1,18 @@
 /**
- * Follows a tenant's feed into the replica by long polls. A page that cannot be applied is tried
- * again and never skipped: the replica then stands still, and what it says stays in force.
+ * Follows a tenant's feed into the replica by long polls. What cannot be verified or applied is
+ * tried again and never skipped: the replica then stands still, and what it says stays in force.
+ * Where the feed cannot be read on from (410), a snapshot takes the place of all that is known,
+ * in one transaction after its signed end was verified. Proven by feed-follower.test.ts and
+ * feed-follower-model.test.ts.
  */
 import type { ControlPlaneLink } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
-import { FEED_START } from '@governance/shared/feed-chain';
+import { type StatementKey, verifyStatement } from '@governance/shared/signed-statement';
 import type { LocalReplica } from '../replica/replica.ts';
+import { FeedRefusedError } from './feed-error.ts';
+import { createSnapshotCheck, verifyPage } from './feed-page.ts';
+import type { Freshness } from './freshness.ts';
 import { type PollLoop, startPollLoop } from './poll-loop.ts';
 import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './sync-status.ts';
 
@@ -18,6 +25,8 @@ export interface FeedStatus {
   head: number;
   last_attempt_at: string | null;
   last_applied_at: string | null;
+  /** When a snapshot last took the place of what was known. */
+  last_snapshot_at: string | null;
   failure: SyncFailure | null;
 }
 
@@ -25,67 +34,156 @@ export interface FeedFollower extends PollLoop {
   status(): FeedStatus;
 }
 
-export function startFeedFollower(options: {
+export interface FeedFollowerOptions {
   tenantId: string;
-  link: Pick<ControlPlaneLink, 'readFeed'>;
-  replica: Pick<LocalReplica, 'apply' | 'cursor'>;
-  /** Told of what was applied, after it is durable. */
-  onApplied: (entries: FeedEntry[]) => void;
+  link: Pick<ControlPlaneLink, 'readFeed' | 'readSnapshot'>;
+  replica: Pick<LocalReplica, 'apply' | 'keepStatement' | 'place' | 'beginSnapshot'>;
+  freshness: Pick<Freshness, 'check' | 'verified' | 'answered'>;
+  /** The public keys that may sign statements now. */
+  keys: () => readonly StatementKey[];
+  /** Records that wait to be shipped. */
+  backlog: () => number;
+  /** Told of what was applied, after it is durable; of a snapshot only that there was one. */
+  onApplied: (entries: FeedEntry[] | 'snapshot') => void;
+  /** Told when the control plane stands before where it stood, as after a restore. */
+  onRewound: (from: number, to: number) => void;
+  /** Told of each failure that is another than the one before. */
+  onFailure?: (failure: SyncFailure, error: unknown) => void;
   log: SyncLog;
   now: () => number;
-}): FeedFollower {
-  const { tenantId, link, replica, log } = options;
+  backoffLimits?: { first: number; longest: number };
+}
+
+export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
+  const { tenantId, link, replica, freshness, log } = options;
   const time = () => new Date(options.now()).toISOString();
+  const ending = new AbortController();
   const status: FeedStatus = {
-    cursor: replica.cursor(tenantId),
-    head: replica.cursor(tenantId),
+    cursor: replica.place(tenantId).cursor,
+    head: replica.place(tenantId).cursor,
     last_attempt_at: null,
     last_applied_at: null,
+    last_snapshot_at: null,
     failure: null,
   };
   let stage = 'read';
+  /** A first answer is wanted at once: it says how things stand. */
+  let isCurrent = false;
+  /** Snapshots since a page was last read. */
+  let resets = 0;
 
   async function step(signal: AbortSignal): Promise<boolean> {
     stage = 'read';
     status.last_attempt_at = time();
-    const cursor = replica.cursor(tenantId);
-    const page = await link.readFeed({
-      cursor,
-      digest: FEED_START,
-      limit: PAGE,
-      waitMs: WAIT_MS,
-      signal,
-    });
-    status.head = page.head;
-    if (page.head < cursor) {
-      // A control plane restored from an older backup. What is known here stays in force.
-      throw new Error(`the feed ends at ${page.head}, and ${cursor} was applied here`);
+    const { cursor, digest } = replica.place(tenantId);
+    let page: Awaited<ReturnType<typeof link.readFeed>>;
+    try {
+      const waitMs = isCurrent ? WAIT_MS : 0;
+      const backlog = options.backlog();
+      page = await link.readFeed({ cursor, digest, limit: PAGE, waitMs, signal, backlog });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'FEED_RESET') throw error;
+      await replaceAll();
+      return true;
     }
+    stage = 'verify';
+    const statement = verifyStatement(page.statement, { tenantId, keys: options.keys() });
+    const stated = Date.parse(statement.time);
+    freshness.check(stated);
+    const position = verifyPage({ cursor, digest }, page, statement);
     stage = 'apply';
-    replica.apply(tenantId, page.entries, page.cursor);
-    status.cursor = replica.cursor(tenantId);
+    status.head = page.head;
+    const isReached = statement.feed_seq <= position.cursor;
+    replica.apply(tenantId, page.entries, position.cursor, isReached ? stated : 0);
+    const news = freshness.verified(stated, statement.feed_seq, position.cursor);
+    if (news !== null) replica.keepStatement(tenantId, news);
+    freshness.answered();
+    resets = 0;
+    isCurrent = true;
+    status.cursor = position.cursor;
     status.failure = null;
-    // A page of what is known already is no progress: asking again at once would only spin.
-    if (status.cursor === cursor) return false;
+    // A page without news is no progress: asking again at once would only spin.
+    if (position.cursor === cursor) return false;
     status.last_applied_at = time();
     options.onApplied(page.entries);
     return true;
   }
 
+  /** Not ended by a kick: a snapshot takes as long as it takes. */
+  async function replaceAll(): Promise<void> {
+    stage = 'snapshot';
+    const before = replica.place(tenantId);
+    log.info({ tenantId, cursor: before.cursor }, 'the feed is read anew from a snapshot');
+    const staging = replica.beginSnapshot(tenantId);
+    const pages = link.readSnapshot({ signal: ending.signal });
+    try {
+      const check = createSnapshotCheck();
+      let next = await pages.next();
+      for (; !next.done; next = await pages.next()) {
+        check.add(next.value);
+        add(staging, next.value);
+      }
+      stage = 'verify';
+      const end = verifyStatement(next.value, { tenantId, keys: options.keys() });
+      const stated = Date.parse(end.time);
+      freshness.check(stated);
+      check.end(end);
+      stage = 'apply';
+      const cursor = end.feed_seq;
+      const statementMs = Math.max(stated, before.statementMs);
+      staging.swap({ cursor, digest: end.feed_digest, statementMs });
+      freshness.verified(stated, cursor, cursor);
+      freshness.answered();
+      status.cursor = cursor;
+      status.head = cursor;
+      status.last_applied_at = time();
+      status.last_snapshot_at = time();
+      status.failure = null;
+      if (cursor < before.cursor) options.onRewound(before.cursor, cursor);
+      options.onApplied('snapshot');
+    } finally {
+      staging.drop();
+      // Lets go of an answer that was not read to its end.
+      await pages.return(undefined as never);
+    }
+    resets++;
+    // Once more could be a restore just now; again and again would be a loop without a pause.
+    if (resets > 2) {
+      const why = 'the control plane refuses to go on from its own snapshot';
+      throw new FeedRefusedError('snapshot_refused_again', why);
+    }
+  }
+
   const loop = startPollLoop({
     step,
     onFailure: (error, attempt) => {
-      const failure = {
-        stage,
-        code: failureCode(error),
-        message: failureMessage(error),
-        at: time(),
-      };
-      if (failure.code !== status.failure?.code) {
-        log.warn({ tenantId, attempt, ...failure }, 'the feed could not be followed');
-      }
+      isCurrent = false;
+      const code = failureCode(error);
+      const failure = { stage, code, message: failureMessage(error), at: time() };
+      const before = status.failure;
       status.failure = failure;
+      if (before?.code === code && before.stage === stage) return;
+      log.warn({ tenantId, attempt, ...failure }, 'the feed could not be followed');
+      options.onFailure?.(failure, error);
     },
+    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
   });
-  return { ...loop, status: () => ({ ...status }) };
+  return {
+    kick: loop.kick,
+    stop: async () => {
+      ending.abort();
+      await loop.stop();
+    },
+    status: () => ({ ...status }),
+  };
+}
+
+/** An entry that comes twice is the sender's fault, and no fault of the disk. */
+function add(staging: ReturnType<LocalReplica['beginSnapshot']>, entries: FeedEntry[]): void {
+  try {
+    staging.add(entries);
+  } catch (cause) {
+    if (!failureCode(cause).startsWith('SQLITE_CONSTRAINT')) throw cause;
+    throw new FeedRefusedError('snapshot_malformed', 'an entry came twice', { cause });
+  }
 }

@@ -3,21 +3,37 @@
  * again until they are stored. Progress is durable, and a batch that was stored but not marked is
  * acknowledged again, so that nothing is lost and nothing is stored twice.
  *
- * A fork (409) stops the stream: sending on would only repeat it, and choosing a side would
- * rewrite history. It is recorded here, shown in the status, and left to a person.
+ * A control plane that lacks earlier records (restored from a backup) names the one that it wants
+ * next, and shipping begins again there. A fork stops the stream: sending on would only repeat it,
+ * and choosing a side would rewrite history. It is shown in the status and left to a person.
  */
 import type { BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
+import { BATCH_LIMITS } from '@governance/shared/channel-routes';
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
+import { z } from 'zod';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { backoff, createPause, SYNC_BACKOFF } from './backoff.ts';
+import { LinkError } from './link-error.ts';
 import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './sync-status.ts';
 
-const BATCH_RECORDS = 500;
+const BATCH_RECORDS = BATCH_LIMITS.records;
+
+/** An urgent record ends a pause after a failure, but no more often than this. */
+const WAKE_AFTER_MS = 1_000;
+
+/** A longer Retry-After is not believed: the records would wait for a typing error. */
+const LONGEST_HOLD_MS = 5 * 60_000;
+
+/** A stream that ended for good: two writers, records that are no longer kept, or damage. */
+export type EndedState = 'forked' | 'conflict' | 'damaged';
+export type ShipperState = 'shipping' | 'idle' | 'retrying' | 'stopped' | EndedState;
 
 export interface ShipperStatus {
-  state: 'shipping' | 'idle' | 'retrying' | 'conflict' | 'damaged' | 'stopped';
+  state: ShipperState;
+  /** Records that wait to be shipped. */
+  backlog: number;
   last_shipped: { epoch: number; seq: number } | null;
   last_attempt_at: string | null;
   failure: SyncFailure | null;
@@ -35,11 +51,14 @@ export interface Shipper {
 export interface ShipperOptions {
   tenantId: string;
   link: Pick<ControlPlaneLink, 'shipBatch'>;
-  ledger: Pick<DurableLedger, 'nextBatch' | 'markShipped' | 'onAppended'>;
+  ledger: Pick<
+    DurableLedger,
+    'nextBatch' | 'markShipped' | 'rewindShipped' | 'backlog' | 'onAppended'
+  >;
   /** How long records are collected before they are shipped, in milliseconds. */
   delayMs: number;
   /** Told once when the stream stops for good. */
-  onStopped: (state: 'conflict' | 'damaged', failure: SyncFailure) => void;
+  onStopped: (state: EndedState, failure: SyncFailure) => void;
   log: SyncLog;
   now: () => number;
   backoffLimits?: { first: number; longest: number };
@@ -49,39 +68,48 @@ export function startShipper(options: ShipperOptions): Shipper {
   const { tenantId, link, ledger, log } = options;
   const limits = options.backoffLimits ?? SYNC_BACKOFF;
   const time = () => new Date(options.now()).toISOString();
-  const status: ShipperStatus = {
+  const status: Omit<ShipperStatus, 'backlog'> = {
     state: 'idle',
     last_shipped: null,
     last_attempt_at: null,
     failure: null,
   };
   const retryPause = createPause();
+  /** Not ended by a kick: the control plane asked for it. */
+  const holdOff = createPause();
   const idle = new Set<(all: boolean) => void>();
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
   let again = false;
+  let attemptedAt = Number.NEGATIVE_INFINITY;
   let stopped = false;
 
   const endListening = ledger.onAppended((appendedTo, urgent) => {
     if (appendedTo !== tenantId || stopped) return;
-    if (urgent) kick();
-    else timer ??= setTimeout(kick, options.delayMs);
+    if (urgent) begin(performance.now() - attemptedAt > WAKE_AFTER_MS);
+    else if (ledger.backlog(tenantId) >= BATCH_RECORDS) begin(false);
+    else timer ??= setTimeout(() => begin(false), options.delayMs);
   });
 
   function kick(): void {
+    begin(true);
+  }
+
+  /** @param wake whether a pause after a failure is ended too */
+  function begin(wake: boolean): void {
     if (timer) clearTimeout(timer);
     timer = null;
     if (stopped) return;
     if (running) {
       again = true;
-      retryPause.wake();
+      if (wake) retryPause.wake();
       return;
     }
     running = drain().finally(() => {
       running = null;
       if (again && !stopped) {
         again = false;
-        kick();
+        begin(false);
       } else {
         settleIdle();
       }
@@ -108,16 +136,44 @@ export function startShipper(options: ShipperOptions): Shipper {
         await ship(batch);
         failures = 0;
       } catch (error) {
-        if (halts(error)) return;
+        const failure = note(error);
+        const state = stateAfter(error);
+        if (state === 'gap') {
+          if (!(await goBack(error, failure))) return;
+        } else if (state !== 'retrying') {
+          halt(state, failure);
+          return;
+        }
         failures++;
         status.state = 'retrying';
-        await retryPause.wait(backoff(failures, limits));
+        const retryAfterMs = error instanceof LinkError ? error.retryAfterMs : null;
+        if (retryAfterMs !== null) await holdOff.wait(Math.min(retryAfterMs, LONGEST_HOLD_MS));
+        else await retryPause.wait(backoff(failures, limits));
       }
     }
   }
 
+  /** @returns whether the records that the control plane lacks are shipped again from now on */
+  async function goBack(error: unknown, failure: SyncFailure): Promise<boolean> {
+    const next = placeOfGap(error);
+    const rewound = next && (await ledger.rewindShipped(tenantId, next).catch(() => null));
+    if (next && rewound?.state === 'rewound') {
+      const { backlog } = rewound;
+      log.warn({ tenantId, next, backlog }, 'the control plane lacks records: shipped again');
+      return true;
+    }
+    const lacks = next ? `from epoch ${next.epoch}, record ${next.seq}` : '';
+    const why =
+      rewound?.state === 'gone'
+        ? `the control plane lacks records ${lacks} that are no longer kept here`
+        : failure.message;
+    halt('conflict', { ...failure, message: why });
+    return false;
+  }
+
   async function ship(batch: SignedBatch): Promise<void> {
     status.last_attempt_at = time();
+    attemptedAt = performance.now();
     const receipt = await link.shipBatch(batch);
     assertReceived(batch, receipt);
     const { epoch, last_seq: seq, head } = batch.header;
@@ -127,24 +183,24 @@ export function startShipper(options: ShipperOptions): Shipper {
     status.state = 'shipping';
   }
 
-  /** @returns whether the stream must not go on */
-  function halts(error: unknown): boolean {
+  function note(error: unknown): SyncFailure {
     const code = failureCode(error);
     const failure = { stage: 'ship', code, message: failureMessage(error), at: time() };
-    const news = failure.code !== status.failure?.code;
-    status.failure = failure;
-    const state = stateAfter(error);
-    if (state === 'retrying') {
-      if (news) log.warn({ tenantId, ...failure }, 'records could not be shipped; trying again');
-      return false;
+    if (code !== status.failure?.code) {
+      log.warn({ tenantId, ...failure }, 'records could not be shipped');
     }
+    status.failure = failure;
+    return failure;
+  }
+
+  /** The stream must not go on. */
+  function halt(state: EndedState | 'stopped', failure: SyncFailure): void {
     end();
     status.state = state;
-    if (state !== 'stopped') {
-      log.error({ tenantId, ...failure }, 'the stream is no longer shipped: a person must look');
-      options.onStopped(state, failure);
-    }
-    return true;
+    status.failure = failure;
+    if (state === 'stopped') return;
+    log.error({ tenantId, ...failure }, 'the stream is no longer shipped: a person must look');
+    options.onStopped(state, failure);
   }
 
   function end(): void {
@@ -176,21 +232,43 @@ export function startShipper(options: ShipperOptions): Shipper {
     stop: async () => {
       end();
       retryPause.wake();
+      holdOff.wake();
       await running;
-      if (status.state !== 'conflict' && status.state !== 'damaged') status.state = 'stopped';
+      if (!ENDED.has(status.state)) status.state = 'stopped';
       settleIdle();
     },
-    status: () => ({ ...status }),
+    status: () => ({ ...status, backlog: ledger.backlog(tenantId) }),
   };
 }
 
-function stateAfter(error: unknown): 'retrying' | 'conflict' | 'damaged' | 'stopped' {
-  if (error instanceof AppError && error.code === 'BATCH_CONFLICT') return 'conflict';
+const ENDED: ReadonlySet<ShipperState> = new Set<EndedState>(['forked', 'conflict', 'damaged']);
+
+function stateAfter(error: unknown): 'retrying' | 'gap' | 'stopped' | EndedState {
+  if (error instanceof AppError && error.code === 'BATCH_CONFLICT') {
+    switch (error.errors?.[0]?.type) {
+      case 'stream_gap':
+        return 'gap';
+      case 'stream_fork':
+        return 'forked';
+      default:
+        return 'conflict';
+    }
+  }
+  if (error instanceof AppError && error.code === 'DATA_PLANE_FORKED') return 'forked';
   if (error instanceof LedgerError) {
     if (error.fault === 'damaged') return 'damaged';
     if (error.fault === 'failed' || error.fault === 'stopped') return 'stopped';
   }
   return 'retrying';
+}
+
+/** `['stream', epoch, seq]`: the record that the control plane wants next. */
+const GapLocation = z.tuple([z.literal('stream'), z.int().positive(), z.int().positive()]);
+
+function placeOfGap(error: unknown): { epoch: number; seq: number } | null {
+  const location = error instanceof AppError ? error.errors?.[0]?.loc : undefined;
+  const parsed = GapLocation.safeParse(location);
+  return parsed.success ? { epoch: parsed.data[1], seq: parsed.data[2] } : null;
 }
 
 /** A receipt for something else must not move the shipped position. */

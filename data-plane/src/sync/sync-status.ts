@@ -2,7 +2,10 @@ import { AppError } from '@governance/shared/errors';
 
 /** Why a part of the synchronisation did not get on; null once it did. */
 export interface SyncFailure {
-  /** What was being done: `pull`, `verify`, `activate`, `persist`, `read`, `apply`, `ship`. */
+  /**
+   * What was being done: `pull`, `verify`, `activate`, `persist`, `read`, `snapshot`,
+   * `apply`, `ship`.
+   */
   stage: string;
   code: string;
   message: string;
@@ -26,4 +29,12 @@ export function failureCode(error: unknown): string {
 
 export function failureMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Whether a code says that something came and was refused for what it is. Those are our own, in
+ * lower case; codes of AppError, of SQLite and of the network are in capitals.
+ */
+export function isRefusedCode(code: string): boolean {
+  return /^[a-z]+_[a-z_]+$/.test(code);
 }

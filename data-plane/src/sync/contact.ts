@@ -1,0 +1,114 @@
+/**
+ * How a tenant's control plane stands to this data plane. Three things that are not the same:
+ * nothing answers, something answers and what it said is refused, and it revoked this plane.
+ */
+import type { ControlPlaneLink } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { failureCode, failureMessage, isRefusedCode, type SyncFailure } from './sync-status.ts';
+
+export type ContactState = 'connected' | 'unreachable' | 'rejected' | 'revoked';
+export const CONTACT_STATES: readonly ContactState[] = [
+  'connected',
+  'unreachable',
+  'rejected',
+  'revoked',
+];
+
+export interface ContactStatus {
+  state: ContactState;
+  since: string;
+  failure: SyncFailure | null;
+}
+
+export interface Contact {
+  /** The same link, watched. */
+  link: ControlPlaneLink;
+  status(): ContactStatus;
+}
+
+/**
+ * @param options.refusal what was refused of the answers at present, null for nothing
+ * @param options.isRevoked whether the control plane revoked this data plane
+ */
+export function createContact(options: {
+  link: ControlPlaneLink;
+  refusal: () => SyncFailure | null;
+  isRevoked: () => boolean;
+  now: () => number;
+}): Contact {
+  const { link } = options;
+  const time = () => new Date(options.now()).toISOString();
+  /** Of the last call that ended; nothing was heard before the first. */
+  let silence: SyncFailure | null = {
+    stage: 'connect',
+    code: 'not_yet',
+    message: 'the control plane did not answer yet',
+    at: time(),
+  };
+  let last: ContactStatus = { state: 'unreachable', since: time(), failure: silence };
+
+  function note(): ContactStatus {
+    const { state, failure } = judge();
+    const since = state === last.state ? last.since : time();
+    last = { state, since, failure };
+    return last;
+  }
+
+  function judge(): { state: ContactState; failure: SyncFailure | null } {
+    if (options.isRevoked()) return { state: 'revoked', failure: options.refusal() ?? silence };
+    if (silence) return { state: 'unreachable', failure: silence };
+    const refusal = options.refusal();
+    return { state: refusal ? 'rejected' : 'connected', failure: refusal };
+  }
+
+  function heard(): void {
+    silence = null;
+    note();
+  }
+
+  function failed(error: unknown, stage: string, signal?: AbortSignal): void {
+    // A wait that was ended here says nothing of the other side.
+    if (signal?.aborted) return;
+    silence = isAnswer(error)
+      ? null
+      : { stage, code: failureCode(error), message: failureMessage(error), at: time() };
+    note();
+  }
+
+  async function watch<T>(stage: string, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      const result = await call();
+      heard();
+      return result;
+    } catch (error) {
+      failed(error, stage, signal);
+      throw error;
+    }
+  }
+
+  return {
+    link: {
+      pullBundle: (request) => watch('pull', () => link.pullBundle(request), request.signal),
+      readFeed: (request) => watch('read', () => link.readFeed(request), request.signal),
+      async *readSnapshot(request) {
+        try {
+          const end = yield* link.readSnapshot(request);
+          heard();
+          return end;
+        } catch (error) {
+          failed(error, 'snapshot', request.signal);
+          throw error;
+        }
+      },
+      heartbeat: (body) => watch('heartbeat', () => link.heartbeat(body)),
+      shipBatch: (batch) => watch('ship', () => link.shipBatch(batch)),
+    },
+    status: () => ({ ...note() }),
+  };
+}
+
+/** Whether the control plane itself said this: a wait, a time-out or a proxy's page is no answer. */
+function isAnswer(error: unknown): boolean {
+  if (error instanceof AppError) return error.code !== 'UNAVAILABLE';
+  return isRefusedCode(failureCode(error));
+}

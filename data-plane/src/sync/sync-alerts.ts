@@ -1,0 +1,65 @@
+/** What the synchronisation tells people, as alerts in the tenant's own ledger. */
+import type { RefusedFact } from '../replica/replica.ts';
+import type { createAlerts } from './raise-alert.ts';
+import type { SyncFailure } from './sync-status.ts';
+
+export type SyncAlerts = ReturnType<typeof createSyncAlerts>;
+
+const shown = ({ stage, code, message }: SyncFailure) => ({
+  stage,
+  code,
+  message: message.slice(0, 500),
+});
+
+export function createSyncAlerts(raise: ReturnType<typeof createAlerts>) {
+  return {
+    factRefused: ({ tenantId, kind, key, reason }: RefusedFact): void =>
+      raise(tenantId, {
+        alert_type: 'FACT_REFUSED',
+        severity: 'high',
+        title: 'A fact from the control plane was refused; what it concerns is denied',
+        details: { kind, key, reason: reason.slice(0, 500) },
+        dedupe_key: `fact-refused:${kind}:${key}`,
+      }),
+    bundleRefused: (tenantId: string, failure: SyncFailure): void =>
+      raise(tenantId, {
+        alert_type: 'BUNDLE_REFUSED',
+        severity: 'critical',
+        title: 'A policy bundle was refused; the rules from before stay in force',
+        details: shown(failure),
+        dedupe_key: `bundle-refused:${failure.code}`,
+      }),
+    feedRefused: (tenantId: string, failure: SyncFailure): void =>
+      raise(tenantId, {
+        alert_type: 'FEED_REFUSED',
+        severity: 'critical',
+        title: 'What came as the feed was refused; what was known before stays in force',
+        details: shown(failure),
+        dedupe_key: `feed-refused:${failure.code}`,
+      }),
+    feedRewound: (tenantId: string, from: number, to: number): void =>
+      raise(tenantId, {
+        alert_type: 'FEED_REWOUND',
+        severity: 'high',
+        title: 'The control plane went back in time, as after a restore; its facts were taken',
+        details: { from, to },
+        dedupe_key: `feed-rewound:${from}:${to}`,
+      }),
+    feedFrozen: (tenantId: string, ageSeconds: number): void =>
+      raise(tenantId, {
+        alert_type: 'FEED_FROZEN',
+        severity: 'critical',
+        title: 'The control plane answers, and nothing that it signed is newer than three minutes',
+        details: { age_seconds: ageSeconds },
+        dedupe_key: 'feed-frozen',
+      }),
+    streamStopped: (tenantId: string, state: string, failure: SyncFailure): void =>
+      raise(tenantId, {
+        alert_type: 'STREAM_STOPPED',
+        severity: 'critical',
+        title: 'The records of this data plane are no longer shipped',
+        details: { state, code: failure.code, message: failure.message.slice(0, 500) },
+        dedupe_key: `stream-stopped:${state}`,
+      }),
+  };
+}

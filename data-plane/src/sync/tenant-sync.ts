@@ -1,0 +1,186 @@
+/** Everything that keeps one tenant in step with its control plane, started and stopped as one. */
+import type { ControlPlaneLink, Heartbeat, RegistrationAnswer } from '@governance/shared/channels';
+import type { DurableLedger } from '../ledger/ledger.ts';
+import type { LocalReplica } from '../replica/replica.ts';
+import type { BundleFiles } from './bundle-files.ts';
+import { type BundleStatus, type BundleSync, startBundleSync } from './bundle-sync.ts';
+import { type ContactStatus, createContact } from './contact.ts';
+import { type FeedFollower, type FeedStatus, startFeedFollower } from './feed-follower.ts';
+import { createFreshness, type FreshnessStatus } from './freshness.ts';
+import { type HeartbeatStatus, startHeartbeat } from './heartbeat.ts';
+import type { PlaneClock } from './plane-clock.ts';
+import type { LoadPolicyEngine } from './policy-activation.ts';
+import { startPruner } from './pruner.ts';
+import { type EndedState, type Shipper, type ShipperStatus, startShipper } from './shipper.ts';
+import type { SyncAlerts } from './sync-alerts.ts';
+import { isRefusedCode, type SyncFailure, type SyncLog } from './sync-status.ts';
+
+export interface TenantSyncStatus {
+  feed: FeedStatus;
+  bundle: BundleStatus;
+  shipper: ShipperStatus;
+  heartbeat: HeartbeatStatus;
+  freshness: FreshnessStatus;
+  control_plane: ContactStatus;
+}
+
+export interface TenantSync {
+  bundle: BundleSync;
+  feed: FeedFollower;
+  /** Takes the keys of a newer registration. */
+  trust(answer: RegistrationAnswer): void;
+  /** Why the tenant's rules are too old to permit anything; null while they are good. */
+  findStaleness(): string | null;
+  /** Tries everything at once, as after an outage. */
+  kick(): void;
+  status(): TenantSyncStatus;
+  /** Ships what can be shipped within `ms`, then ends. */
+  stop(ms: number): Promise<void>;
+}
+
+export interface TenantSyncOptions {
+  answer: RegistrationAnswer;
+  link: ControlPlaneLink;
+  ledger: DurableLedger;
+  replica: LocalReplica;
+  clock: PlaneClock;
+  files: BundleFiles;
+  load: LoadPolicyEngine;
+  alerts: SyncAlerts;
+  heartbeat: (bundle: BundleSync) => Heartbeat;
+  isRevoked: () => boolean;
+  /** Told of a stream that ended for good. */
+  onStreamEnded: (state: EndedState, failure: SyncFailure) => void;
+  /** Told when something was signed by a key that is not known: the keys may have changed. */
+  onUnknownKey: () => void;
+  offlineMaxAgeMs: number;
+  ledgerKeepMs: number;
+  shipDelayMs: number;
+  log: SyncLog;
+  now: () => number;
+  backoffLimits?: { first: number; longest: number };
+}
+
+/** Begins with what is kept from before, so that an outage at the start changes nothing. */
+export async function startTenantSync(options: TenantSyncOptions): Promise<TenantSync> {
+  const { ledger, replica, alerts, log, now } = options;
+  const { tenant_id: tenantId, deployment_id: deploymentId } = options.answer;
+  const limits = options.backoffLimits && { backoffLimits: options.backoffLimits };
+  let { answer } = options;
+  replica.addTenant(tenantId, deploymentId);
+
+  const contact = createContact({
+    link: options.link,
+    refusal: () => findRefusal(feed?.status().failure, bundle?.status().failure),
+    isRevoked: options.isRevoked,
+    now,
+  });
+  const { link } = contact;
+  const freshness = createFreshness({
+    clock: options.clock,
+    maxAgeMs: options.offlineMaxAgeMs,
+    keptMs: replica.place(tenantId).statementMs,
+    onFrozen: (age) => alerts.feedFrozen(tenantId, age),
+  });
+  let feed: FeedFollower | undefined;
+  let bundle: BundleSync | undefined;
+  const activeBundle = await startBundleSync({
+    tenantId,
+    link,
+    keys: () => answer.bundle_keys,
+    files: options.files,
+    load: options.load,
+    onRefused: (failure) => {
+      alerts.bundleRefused(tenantId, failure);
+      if (failure.code === 'key_unknown') options.onUnknownKey();
+    },
+    log,
+    now,
+    ...limits,
+  });
+  bundle = activeBundle;
+  const activeFeed = startFeedFollower({
+    tenantId,
+    link,
+    replica,
+    freshness,
+    keys: () => answer.feed_keys,
+    backlog: () => ledger.backlog(tenantId),
+    onApplied: (entries) => {
+      const isNews = entries === 'snapshot' || entries.some(({ kind }) => kind === 'bundle');
+      if (isNews) activeBundle.kick();
+    },
+    onRewound: (from, to) => {
+      log.warn({ tenantId, from, to }, 'the control plane went back in time');
+      alerts.feedRewound(tenantId, from, to);
+    },
+    onFailure: (failure) => {
+      if (isRefusedCode(failure.code)) alerts.feedRefused(tenantId, failure);
+      if (failure.code === 'statement_unknown_key') options.onUnknownKey();
+    },
+    log,
+    now,
+    ...limits,
+  });
+  feed = activeFeed;
+  const shipper: Shipper = startShipper({
+    tenantId,
+    link,
+    ledger,
+    delayMs: options.shipDelayMs,
+    onStopped: (state, failure) => {
+      alerts.streamStopped(tenantId, state, failure);
+      options.onStreamEnded(state, failure);
+    },
+    log,
+    now,
+    ...limits,
+  });
+  const heartbeat = startHeartbeat({
+    link,
+    body: () => options.heartbeat(activeBundle),
+    log,
+    now,
+  });
+  const pruner = startPruner({ tenantId, ledger, keepMs: options.ledgerKeepMs, log });
+
+  return {
+    bundle: activeBundle,
+    feed: activeFeed,
+    trust: (newer) => {
+      answer = newer;
+    },
+    findStaleness: freshness.findDenial,
+    kick: () => {
+      activeFeed.kick();
+      activeBundle.kick();
+      shipper.kick();
+    },
+    status: () => ({
+      feed: activeFeed.status(),
+      bundle: activeBundle.status(),
+      shipper: shipper.status(),
+      heartbeat: heartbeat.status(),
+      freshness: freshness.status(),
+      control_plane: contact.status(),
+    }),
+    /** A link that hangs must not keep the process: what it holds is shipped after the next start. */
+    stop: async (ms) => {
+      heartbeat.stop();
+      pruner.stop();
+      await shipper.flush(ms);
+      const ended = Promise.all([activeFeed.stop(), activeBundle.stop(), shipper.stop()]);
+      await Promise.race([ended, delay(ms)]);
+    },
+  };
+}
+
+function findRefusal(...failures: (SyncFailure | null | undefined)[]): SyncFailure | null {
+  return failures.find((failure) => failure && isRefusedCode(failure.code)) ?? null;
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
