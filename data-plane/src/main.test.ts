@@ -1,0 +1,158 @@
+/** A data plane as a whole, on a real listener: what it answers with its control plane gone. */
+import { createPublicKey, hash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { uuidv7 } from '@governance/shared/ids';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { runCommand } from './local-control/commands.ts';
+import { type Connect, type RunningDataPlane, startDataPlane } from './main.ts';
+import { createTestControlPlane, type TestControlPlane } from './sync/test-control-plane.ts';
+
+const tenantId = uuidv7();
+const deploymentId = uuidv7();
+const agentId = uuidv7();
+const AGENT = {
+  id: agentId,
+  name: 'agent',
+  agent_type: 'test',
+  owner: 'tests',
+  status: 'active',
+  risk_score: 0,
+  risk_tier: 'low',
+  client_id: 'the-client',
+  secret_hash: hash('sha256', 'secret', 'hex'),
+  credential_version: 1,
+  kill_released_generation: 0,
+  role_ids: [],
+};
+
+let dataDir: string;
+let running: RunningDataPlane | undefined;
+let controlPlane: TestControlPlane;
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'governance-main-'));
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+  // The log of the process goes past console.
+  vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
+});
+afterEach(async () => {
+  await running?.stop();
+  vi.restoreAllMocks();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const connect: Connect = async ({ core, tokens }) => {
+  expect(tokens.map((token) => token.reveal())).toEqual(['a-token']);
+  const publicKey = createPublicKey(core.identity.signingKey);
+  controlPlane ??= createTestControlPlane({ tenantId, deploymentId, publicKey });
+  const feed_keys = [controlPlane.feed.signer.public];
+  await core.addTenant(
+    { tenant_id: tenantId, deployment_id: deploymentId, bundle_keys: [], feed_keys },
+    controlPlane.link,
+  );
+  return { stop: async () => {} };
+};
+
+async function start(): Promise<string> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  running = await startDataPlane(
+    {
+      SERVICE_CP_URL: 'http://127.0.0.1:9',
+      SERVICE_CP_TOKEN: 'a-token',
+      SERVICE_PORT: String(port),
+      SERVICE_PUBLIC_URL: url,
+      SERVICE_DATA_DIR: dataDir,
+    },
+    {
+      connect,
+      onFatal: () => {
+        throw new Error('the ledger failed');
+      },
+    },
+  );
+  return url;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+async function getToken(url: string): Promise<{ status: number; token: string }> {
+  const credentials = { client_id: 'the-client', client_secret: 'secret' };
+  const answer = await fetch(`${url}/api/v1/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ grant_type: 'client_credentials', ...credentials }),
+  });
+  const body = (await answer.json()) as { access_token: string };
+  return { status: answer.status, token: body.access_token };
+}
+
+async function ping(url: string, token: string): Promise<number> {
+  const answer = await fetch(`${url}/mcp/v1`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  });
+  return answer.status;
+}
+
+it('serves agents with the control plane gone, over a restart, until its operator stops it', async () => {
+  let url = await start();
+  controlPlane.publish({ kind: 'agent', key: agentId, value: AGENT });
+  await vi.waitFor(async () => expect((await getToken(url)).status).toBe(200), 5_000);
+  const first = await getToken(url);
+  expect(await ping(url, first.token)).toBe(200);
+
+  controlPlane.setAway(true);
+  expect(await ping(url, (await getToken(url)).token)).toBe(200);
+  await running?.stop();
+  url = await start();
+  const { status, token } = await getToken(url);
+  expect(status).toBe(200);
+  expect(await ping(url, token)).toBe(200);
+  // The address is another one now: the token was for the gateway that it was issued by.
+  expect(await ping(url, first.token)).toBe(401);
+
+  const env = { SERVICE_DATA_DIR: dataDir };
+  const quiet = { log: () => {}, error: () => {} };
+  expect(await runCommand(['kill-switch', 'engage', '--reason', 'test'], env, quiet)).toBe(0);
+  await vi.waitFor(async () => expect(await ping(url, token)).toBe(401), 1_000);
+  expect((await getToken(url)).status).toBe(403);
+  const health = await fetch(`${url}/health`);
+  expect(health.status).toBe(200);
+  const text = await health.text();
+  expect(JSON.parse(text)).toMatchObject({
+    status: 'degraded',
+    mode: 'data-plane',
+    local_kill_switch: { engaged: true },
+    tenants: [{ tenant_id: tenantId, denied: 'local_kill_switch' }],
+  });
+  expect(text).not.toContain('"message"');
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  expect(metrics).toContain('governance_local_kill_switch_engaged{scope="all"} 1');
+
+  expect(await runCommand(['kill-switch', 'lift'], env, quiet)).toBe(0);
+  await vi.waitFor(async () => expect(await ping(url, token)).toBe(200), 1_000);
+
+  controlPlane.setAway(false);
+  await vi.waitFor(
+    () =>
+      expect(
+        controlPlane.records.flatMap((one) => (one.type === 'admin_action' ? [one.action] : [])),
+      ).toEqual(['local_kill_switch_engaged', 'local_kill_switch_lifted']),
+    15_000,
+  );
+}, 30_000);

@@ -1,0 +1,153 @@
+/**
+ * A data plane as a process of its own: an address and a token, and nothing else is needed. It
+ * starts when the control plane is away, and serves what it served before.
+ */
+import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
+import { createLog } from '@governance/shared/log';
+import { findUnknownSettings, type Secret } from '@governance/shared/settings';
+import { readVersion } from '@governance/shared/version';
+import type { Logger } from 'pino';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { REMOTE_DATA_PLANE_SETTINGS, readDataPlaneConfig, readGatewayConfig } from './config.ts';
+import { createDataPlane, type DataPlane } from './data-plane.ts';
+import { localRoutes } from './local-api/local-routes.ts';
+import { createLocalTokens } from './local-api/token-issuer.ts';
+import type { DataPlaneCore } from './tenant-runtime.ts';
+
+export interface ConnectOptions {
+  core: DataPlaneCore;
+  cpUrl: string;
+  /** SERVICE_CP_TOKEN, one a tenant. */
+  tokens: Secret[];
+  region: string | null;
+  version: string;
+  label: string;
+  log: Logger;
+}
+
+/**
+ * Registers with the control plane, and serves what was registered before while it is away.
+ * Never rejects because the control plane is away.
+ */
+export type Connect = (options: ConnectOptions) => Promise<{ stop(): Promise<void> }>;
+
+export interface RunningDataPlane {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a data plane as the environment says.
+ *
+ * @param hooks.onFatal told when the ledger can record nothing any more: the process has to end
+ * @throws ConfigurationError naming every setting that is wrong
+ */
+export async function startDataPlane(
+  env: NodeJS.ProcessEnv,
+  hooks: { connect: Connect; onFatal: () => void },
+): Promise<RunningDataPlane> {
+  const config = readDataPlaneConfig(env);
+  const gateway = readGatewayConfig(env);
+  const { cpUrl, publicUrl, region } = config;
+  const log = createLog({ debug: config.debug });
+  const unknown = findUnknownSettings(env, REMOTE_DATA_PLANE_SETTINGS);
+  if (unknown.length > 0) log.warn({ unknown }, 'variables that the data plane does not read');
+
+  const version = readVersion();
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const plane = await createDataPlane({
+    dataDir: config.dataDir,
+    publicUrl,
+    version,
+    region,
+    gateway,
+    issuesTokens: true,
+    registry,
+    log,
+    onFatal: hooks.onFatal,
+  });
+  const app = createHttpServer({ log, corsOrigins: config.corsOrigins });
+  let connections: Awaited<ReturnType<Connect>> | undefined;
+  const stop = async (): Promise<void> => {
+    log.info('stopping');
+    await app.close();
+    await connections?.stop();
+    await plane.stop();
+    log.info('stopped');
+  };
+  try {
+    const { core, tokenKey, findDenial } = plane;
+    const tokens = createLocalTokens({
+      key: tokenKey,
+      publicUrl,
+      replica: core.replica,
+      findDenial,
+    });
+    await app.register(
+      localRoutes({
+        tokens,
+        tokenKey,
+        metrics: [registry],
+        metricsToken: config.metricsToken,
+        health: () => health(plane, version),
+        findUnready: async () => ({
+          ...(core.status().tenants.length === 0 && { tenants: 'none is served yet' }),
+          ...(await plane.findUnready()),
+        }),
+      }),
+    );
+    await app.register(plane.routes);
+    connections = await hooks.connect({
+      core,
+      cpUrl,
+      tokens: config.cpTokens,
+      region,
+      version,
+      label: new URL(publicUrl).host,
+      log,
+    });
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const url = listeningUrl(app, config);
+  console.log(`
+  Agent Governance Service ${version}: data plane
+
+    address         ${url}
+    control plane   ${cpUrl}
+    data            ${config.dataDir}
+
+    ${`${url}/mcp/v1`.padEnd(31)} where MCP clients connect
+    ${`${url}/health`.padEnd(31)} how it stands to its control plane
+    npm run data-plane -- kill-switch engage --reason <text>
+`);
+  return { url, stop };
+}
+
+/** 200 while calls can be judged and recorded: what is wrong beside that is in the body. */
+function health(plane: DataPlane, version: string): Record<string, unknown> {
+  const { ledger, tenants } = plane.core.status();
+  const shown = tenants.map((tenant) => ({
+    ...(withoutMessages(tenant) as typeof tenant),
+    denied: plane.findDenial(tenant.tenant_id)?.reason ?? null,
+  }));
+  const isWell = ledger.condition === 'ok' && shown.every(({ denied }) => denied === null);
+  return {
+    status: isWell ? 'ok' : 'degraded',
+    service: 'agent-governance',
+    version,
+    mode: 'data-plane',
+    local_kill_switch: plane.localSwitch.status(),
+    ledger: ledger.condition,
+    tenants: shown,
+  };
+}
+
+/** Anybody may ask: codes tell an operator enough, and messages may name what is inside. */
+function withoutMessages(status: unknown): unknown {
+  const text = JSON.stringify(status, (key, value) => (key === 'message' ? undefined : value));
+  return JSON.parse(text);
+}
