@@ -96,6 +96,20 @@ export const GATEWAY_SETTINGS = {
     default: '1800',
     parse: wholeNumber(10, 604_800),
   }),
+  offlineMaxAgeSeconds: setting({
+    name: 'SERVICE_OFFLINE_MAX_AGE_SECONDS',
+    description:
+      'How long rules and facts are good without a word of the control plane; after that every call is denied.',
+    default: '86400',
+    parse: wholeNumber(300, 31_536_000),
+  }),
+  ledgerKeepDays: setting({
+    name: 'SERVICE_LEDGER_KEEP_DAYS',
+    description:
+      'How long records are kept here after the control plane has them, so that one restored from a backup gets them again: longer than the age of your oldest backup.',
+    default: '7',
+    parse: wholeNumber(1, 3650),
+  }),
   ledgerLimitMib: setting({
     name: 'SERVICE_LEDGER_LIMIT_MIB',
     description:
@@ -152,6 +166,8 @@ export interface GatewayConfig {
   maxSessions: number;
   maxSessionsPerAgent: number;
   sessionIdleMs: number;
+  offlineMaxAgeSeconds: number;
+  ledgerKeepDays: number;
   /** What the ledger's files may take together; null for as much as the disk has. */
   ledgerLimitBytes: number | null;
   /** The OPA server that decides; null for the built-in engine. */
@@ -190,6 +206,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     maxSessions: values.mcpMaxSessions,
     maxSessionsPerAgent: values.mcpMaxSessionsPerAgent,
     sessionIdleMs: values.mcpSessionIdleSeconds * 1000,
+    offlineMaxAgeSeconds: values.offlineMaxAgeSeconds,
+    ledgerKeepDays: values.ledgerKeepDays,
     ledgerLimitBytes: values.ledgerLimitMib === undefined ? null : values.ledgerLimitMib * MIB,
     opa: readOpaConfig(values),
   };

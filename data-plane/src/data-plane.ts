@@ -58,6 +58,8 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     version,
     log,
     ledgerLimitBytes: gateway.ledgerLimitBytes,
+    ledgerKeepDays: gateway.ledgerKeepDays,
+    offlineMaxAgeSeconds: gateway.offlineMaxAgeSeconds,
     findTenantProblem: (tenants) => findTenantProblem(gateway.opa?.address, tenants),
     callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
     observer: metrics.observer,
@@ -77,7 +79,8 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     log,
   });
   metrics.watchSwitch(localSwitch);
-  const findDenial: FindDenial = (tenantId) => localSwitch.findDenial(tenantId);
+  const findDenial: FindDenial = (tenantId) =>
+    localSwitch.findDenial(tenantId) ?? core.denialFor(tenantId);
   const tokenKey = await ownTokenKey(core.identity.tokenKey);
   const enforcement = createEnforcementPlane({
     config: gateway,
@@ -109,6 +112,8 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
       if (condition === 'full' || condition === 'failed') problems.ledger = condition;
       const without = tenantIds().filter((id) => core.rules.findActiveRules(id) === null);
       if (without.length > 0) problems.rules = `${without.length} tenants have no active rules`;
+      const denied = tenantIds().flatMap((id) => core.denialFor(id)?.reason ?? []);
+      if (denied.length > 0) problems.standing = [...new Set(denied)].join(', ');
       const engine = await policyEngine();
       if (engine.denies) problems.policy_engine = engine.message;
       return problems;
