@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 
 /**
  * The Merkle Tree Hash over record hashes (RFC 6962 section 2.1): the leaves are already
@@ -8,23 +8,29 @@ import { createHash } from 'node:crypto';
  * @returns the root in lower-case hexadecimal; SHA-256 of nothing for no leaves
  */
 export function merkleRoot(leaves: readonly string[]): string {
-  if (leaves.length === 0) return createHash('sha256').digest('hex');
+  if (leaves.length === 0) return digest('sha256', '', 'hex');
   // Joining neighbours level by level, an odd last node rising unchanged, gives RFC 6962's tree.
-  let level: Buffer[] = leaves.map((leaf) => Buffer.from(leaf, 'hex'));
+  let level = leaves;
   while (level.length > 1) {
-    const next: Buffer[] = [];
+    const next: string[] = [];
     for (let i = 0; i < level.length; i += 2) {
-      const left = level[i] as Buffer;
+      const left = level[i] as string;
       const right = level[i + 1];
-      next.push(right ? node(left, right) : left);
+      next.push(right === undefined ? left : nodeHash(left, right));
     }
     level = next;
   }
-  return (level[0] as Buffer).toString('hex');
+  return level[0] as string;
 }
 
-function node(left: Buffer, right: Buffer): Buffer {
-  return createHash('sha256').update(NODE_PREFIX).update(left).update(right).digest();
-}
+/** 0x01 ‖ left ‖ right, filled anew for each node: ingest computes one for every record. */
+const node = Buffer.alloc(65);
+node[0] = 0x01;
 
-const NODE_PREFIX = Buffer.from([0x01]);
+function nodeHash(left: string, right: string): string {
+  // Hexadecimal digits that are none would leave what the node before had there.
+  if (node.write(left, 1, 32, 'hex') !== 32 || node.write(right, 33, 32, 'hex') !== 32) {
+    throw new TypeError('a leaf is no SHA-256 in hexadecimal');
+  }
+  return digest('sha256', node, 'hex');
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createGroupQueue, type GroupItem } from './group-queue.ts';
+import { createGroupQueue, type GroupItem, type GroupLimits } from './group-queue.ts';
 
 interface Item extends GroupItem {
   name: string;
@@ -13,10 +13,11 @@ const item = (name: string, size: Partial<GroupItem> = {}): Item => ({
   ...size,
 });
 
-function aQueue(limits = { items: 4, records: 100, bytes: 1_000 }, fails?: (n: string) => boolean) {
+function aQueue(limits: Partial<GroupLimits> = {}, fails?: (n: string) => boolean) {
   const groups: string[] = [];
   let running = 0;
-  const add = createGroupQueue<Item, string>(limits, async (tenantId, items) => {
+  const all = { groups: 1, items: 4, records: 100, bytes: 1_000, ...limits };
+  const add = createGroupQueue<Item, string>(all, async (tenantId, items) => {
     running += 1;
     const names = items.map(({ name }) => name);
     groups.push(`${tenantId}: ${names.join(' ')}`);
@@ -46,8 +47,17 @@ describe('createGroupQueue', () => {
     expect(groups).toEqual(['t: a1', 't: a2 b', 't: a3']);
   });
 
+  it('has as many groups of a tenant under way as it may, never two of one stream', async () => {
+    const { add, groups, running } = aQueue({ groups: 2 });
+    const streams = ['a', 'a', 'b', 'c', 'b'];
+    const all = streams.map((stream, i) => add('t', item(`${stream}${i}`, { stream })));
+    expect(running()).toBe(2);
+    await Promise.all(all);
+    expect(groups).toEqual(['t: a0', 't: b2', 't: a1 c3', 't: b4']);
+  });
+
   it('bounds a group, but takes what is larger than a group alone', async () => {
-    const { add, groups } = aQueue({ items: 4, records: 10, bytes: 10 });
+    const { add, groups } = aQueue({ records: 10, bytes: 10 });
     const sizes: [string, Partial<GroupItem>][] = [
       ['first', {}],
       ['large', { records: 50 }],
@@ -67,7 +77,7 @@ describe('createGroupQueue', () => {
   });
 
   it('tries each alone where a group fails', async () => {
-    const { add, groups } = aQueue(undefined, (name) => name === 'bad');
+    const { add, groups } = aQueue({}, (name) => name === 'bad');
     const all = ['a', 'b', 'bad', 'c'].map((name) => add('t', item(name)));
     const results = await Promise.allSettled(all);
     expect(results.map(({ status }) => status)).toEqual([

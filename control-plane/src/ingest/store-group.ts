@@ -10,10 +10,10 @@ import { type CheckedBatch, type CheckedRecord, quarantined } from './batch-chec
 import { placeBatch, type StreamPosition } from './batch-place.ts';
 import { findFailing } from './bisect.ts';
 import {
+  beginWithHeads,
   type HeadMove,
   insertAlerts,
   keepInQuarantine,
-  lockStreamHeads,
   type QuarantineEntry,
   readHashes,
   takePositions,
@@ -62,7 +62,7 @@ export async function storeGroup(
   let bisecting = false;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await inTransaction(pool, tenantId, (client) =>
+      return await inTransaction(pool, (client) =>
         writeGroup(client, tenantId, batches, bisecting),
       );
     } catch (error) {
@@ -87,7 +87,7 @@ async function writeGroup(
   bisecting: boolean,
 ): Promise<StoredGroup> {
   const streams = batches.map((batch) => batch.header.stream);
-  const heads = await lockStreamHeads(client, tenantId, streams);
+  const heads = await beginWithHeads(client, tenantId, streams);
   const plans: Plan[] = [];
   for (const batch of batches) {
     const before = heads.get(batch.header.stream.toLowerCase());
@@ -279,20 +279,11 @@ function isTransient(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(40001|40P01)$/.test(error.code ?? '');
 }
 
-async function inTransaction<T>(
-  pool: Pool,
-  tenantId: string,
-  work: (client: PoolClient) => Promise<T>,
-): Promise<T> {
+/** @param work begins the transaction */
+async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken = true;
   try {
-    // The tenant for the tables that row-level security guards here too (alerts); and an
-    // acknowledgement must mean a durable commit, whatever the server's default is.
-    await client.query(
-      `BEGIN; SELECT set_config('app.tenant_id', ${pg.escapeLiteral(tenantId)}, true),
-         set_config('synchronous_commit', 'on', true)`,
-    );
     const result = await work(client);
     const { command } = await client.query('COMMIT');
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, which is no error.
