@@ -1,6 +1,6 @@
 /**
- * The main thread's side of the ledger: collects the records of one tick into one message for the
- * worker, and settles each append when its group is on disk. A failed disk ends the ledger for
+ * The main thread's side of the ledger: collects records into one message for the worker, while that
+ * is busy with two earlier ones, and settles each append when its group is on disk. A failed disk ends the ledger for
  * good: `onFatal` is told once, and the process has to end, since what a later fsync says about
  * earlier writes is worth nothing. Proven by ledger.test.ts and ledger-crash.test.ts.
  */
@@ -29,6 +29,12 @@ export const LEDGER_FILE = 'data-plane.db';
 const DEFAULT_MAX_PENDING_RECORDS = 20_000;
 const DEFAULT_MAX_PENDING_CHARACTERS = 64 * 1024 * 1024;
 const DISK_CHECK_MS = 5_000;
+/** One that the worker commits, one that it finds when it is done. */
+const MAX_GROUPS_UNDER_WAY = 2;
+/** Bounds what a record may wait for the others of its group. */
+const MAX_GROUP_RECORDS = 512;
+/** The longest that an outcome waits for a record to go with. */
+const OUTCOME_DELAY_MS = 5;
 
 export interface LedgerObserver {
   /**
@@ -128,7 +134,11 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     number,
     { resolve: (value: unknown) => void; reject: (error: Error) => void }
   >();
-  let tick: Pending[] = [];
+  let waiting: Pending[] = [];
+  /** Whether somebody waits for one of the waiting records. */
+  let isDue = false;
+  let isFlushing = false;
+  let outcomeTimer: NodeJS.Timeout | null = null;
   let nextId = 1;
   let pendingRecords = 0;
   let pendingCharacters = 0;
@@ -150,6 +160,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
 
   worker.on('message', (answers: LedgerAnswer[]) => {
     for (const answer of answers) settle(answer);
+    flush();
   });
   worker.on('error', (error: Error) => fail(error));
   worker.on('exit', (code) => {
@@ -220,22 +231,49 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     failure = error;
     disk.stop();
     const refusal = new LedgerError('failed', error.message, { cause: error });
-    for (const pending of [...[...appends.values()].flat(), ...tick]) pending.reject(refusal);
+    for (const pending of [...[...appends.values()].flat(), ...waiting]) pending.reject(refusal);
     for (const request of requests.values()) request.reject(refusal);
     appends.clear();
     requests.clear();
-    tick = [];
+    waiting = [];
+    if (outcomeTimer) clearTimeout(outcomeTimer);
     void worker.terminate();
     if (started) options.onFatal(error);
   }
 
+  // Each message costs both threads more than a record does. So while the worker has one group to
+  // commit and a next one, further records are collected.
   function flush(): void {
-    if (tick.length === 0) return;
+    while (isDue && appends.size < MAX_GROUPS_UNDER_WAY) send();
+  }
+
+  function send(): void {
+    const group = waiting.splice(0, MAX_GROUP_RECORDS);
+    if (waiting.length === 0) isDue = false;
+    if (group.length === 0) return;
     const id = nextId++;
-    const entries = `[${tick.map(entryText).join(',')}]`;
-    appends.set(id, tick);
-    post({ op: 'append', id, count: tick.length, entries });
-    tick = [];
+    const entries = `[${group.map(entryText).join(',')}]`;
+    appends.set(id, group);
+    post({ op: 'append', id, count: group.length, entries });
+  }
+
+  /** Nobody waits for an outcome: it goes with the next record somebody waits for, or after a moment. */
+  function schedule(record: UnchainedRecord): void {
+    if (record.type === 'outcome') {
+      outcomeTimer ??= setTimeout(() => {
+        outcomeTimer = null;
+        isDue = true;
+        flush();
+      }, OUTCOME_DELAY_MS);
+      return;
+    }
+    isDue = true;
+    if (isFlushing) return;
+    isFlushing = true;
+    setImmediate(() => {
+      isFlushing = false;
+      flush();
+    });
   }
 
   function post(message: LedgerMessage): void {
@@ -248,7 +286,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
       const id = nextId++;
       requests.set(id, { resolve, reject });
       // Keeps the order in which appends and requests were made.
-      flush();
+      while (waiting.length > 0) send();
       post({ ...body, id });
     });
   }
@@ -285,13 +323,13 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     const refusal = refusalOf(record, text.length);
     if (refusal) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      if (tick.length === 0) setImmediate(flush);
       const { streamNo, epoch } = stream;
       const urgent = record.type === 'alert';
       const { id } = record;
-      tick.push({ tenantId, streamNo, epoch, id, urgent, text, salt, resolve, reject });
+      waiting.push({ tenantId, streamNo, epoch, id, urgent, text, salt, resolve, reject });
       pendingRecords++;
       pendingCharacters += text.length;
+      schedule(record);
     });
   }
 
