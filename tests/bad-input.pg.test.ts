@@ -7,6 +7,7 @@ import type { RouteEntry } from '@governance/control-plane/platform/http/route-t
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { aRegistration } from './a-registration.ts';
 import { ENDLESS_ROUTE, productRoutes, routeName, routePath } from './route-paths.ts';
 import { type CallOptions, testControlPlane } from './test-control-plane.ts';
 
@@ -68,6 +69,9 @@ const GOOD_BODIES: Record<string, object> = {
   'PATCH /api/v1/monitor/alerts/:id': { status: 'resolved', resolved_by: 'somebody' },
   'POST /api/v1/audit/chain/breaks/:id/acknowledge': { notes: 'seen' },
   'POST /api/v1/admin/data-plane-tokens': { label: 'l', region: 'eu', expires_days: 1 },
+  'POST /api/v1/data-planes/register': aRegistration({ region: 'eu' }).provenWith(
+    issued.json().token,
+  ),
   'POST /api/v1/data-planes/:deployment_id/heartbeat': {
     deployment_id: deploymentId,
     active_agent_count: 0,

@@ -74,17 +74,20 @@ export interface ControlPlaneLink {
   shipBatch(batch: SignedBatch): Promise<BatchReceipt>;
 }
 
+/** Members of keys, and signatures. */
+const Base64Url = z.string().regex(/^[\w-]{1,1000}$/, 'must be base64url');
+
 const SigningJwk = z.looseObject({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
-  x: z.string(),
+  x: Base64Url,
 });
 const SealingJwk = z.looseObject({
   kty: z.literal('OKP'),
   crv: z.literal('X25519'),
-  x: z.string(),
+  x: Base64Url,
 });
-const TokenJwk = z.looseObject({ kty: z.literal('RSA'), n: z.string(), e: z.string() });
+const TokenJwk = z.looseObject({ kty: z.literal('RSA'), n: Base64Url, e: Base64Url });
 
 /** What a data plane tells of itself when it registers. Keys are public JWKs. */
 export const RegistrationRequest = z.strictObject({
@@ -104,7 +107,7 @@ export type RegistrationRequest = z.infer<typeof RegistrationRequest>;
 export const ProvenRegistration = z.strictObject({
   registration: RegistrationRequest,
   /** Ed25519 by signing_key over `registrationProofBytes`, base64url. */
-  proof: z.string(),
+  proof: Base64Url,
 });
 export type ProvenRegistration = z.infer<typeof ProvenRegistration>;
 

@@ -3,6 +3,7 @@
  * in the OpenAPI document, is sent one. A field that lets it through would be a 500 later, or a
  * record that stops a queue.
  */
+import { NDJSON } from '@governance/shared/channel-routes';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it } from 'vitest';
 import { type CallOptions, testControlPlane } from '../../../../tests/test-control-plane.ts';
@@ -139,7 +140,9 @@ describe('a NUL', () => {
   });
 
   it.each(withParams)('in the path of $name finds nothing', async ({ method, ...route }) => {
-    const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
+    const ndjson = { body: '{}', headers: { 'content-type': NDJSON } };
+    const json = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
+    const body = route.guard === 'data-plane-backlog' ? ndjson : json;
     const options = { method: method as NonNullable<CallOptions['method']>, ...body };
     for (const value of ['%00', 'a%00b', '%EF%BF%BF', 'x'.repeat(199)]) {
       const answer = await send(route, options, value);
