@@ -97,7 +97,7 @@ function identifyToken(
   if (typeof verified === 'string') return refuse(verified, 'bearer', deps);
   const { tenantId, agentId, credentialVersion, feedSeq, issuer, audiences } = verified;
   // A control plane's token is for its tenant's gateways, wherever they are: its own address
-  // stands for them (ADR 19). The tenant is the token's, and so are the keys it was checked with.
+  // stands for them (ADR 21). The tenant is the token's, and so are the keys it was checked with.
   const isForUs = [deps.audience, gatewayAudience(issuer)].some(
     (gateway) =>
       audiences.includes(gateway) ||
