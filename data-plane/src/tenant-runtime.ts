@@ -101,6 +101,8 @@ export interface DataPlaneCore {
   denialFor(tenantId: string): CoreDenial | null;
   /** The control plane revoked this data plane: kept durably, until it is reinstated. */
   revoke(tenantId: string, message: string): void;
+  /** The control plane knows of another writer with this plane's key: kept durably, never lifted. */
+  fork(tenantId: string, message: string): void;
   /** The control plane knows this data plane again. A fork is not lifted by it. */
   reinstate(tenantId: string): void;
   /** Tries everything of a tenant at once. */
@@ -280,6 +282,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     removeTenant,
     denialFor,
     revoke: (tenantId, message) => deny(tenantId, 'tenant_revoked', message),
+    fork: (tenantId, message) => deny(tenantId, 'stream_forked', message),
     reinstate: standing.reinstate,
     kick: (tenantId) => tenants.get(tenantId)?.sync.kick(),
     onUnknownKey: (listener) => {

@@ -36,5 +36,5 @@ export function failureMessage(error: unknown): string {
  * lower case; codes of AppError, of SQLite and of the network are in capitals.
  */
 export function isRefusedCode(code: string): boolean {
-  return /^[a-z]+_[a-z_]+$/.test(code);
+  return /^[a-z][a-z_]+$/.test(code) && code !== 'unknown';
 }

@@ -8,6 +8,7 @@ import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
 import { createSnapshotDigest, FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import {
+  type FreshnessStatement,
   type SignedFreshness,
   type SignedSnapshotEnd,
   signStatement,
@@ -18,7 +19,9 @@ export type TestFact = { kind: string; key: string; value: unknown };
 export function createTestFeedSigner(kid = 'feed-1') {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const jwk = { ...publicKey.export({ format: 'jwk' }), kty: 'OKP', kid, alg: 'EdDSA' };
-  return { key: privateKey as KeyObject, kid, public: jwk };
+  const signer = { key: privateKey as KeyObject, kid };
+  const sign = (statement: FreshnessStatement) => signStatement(signer, statement);
+  return { ...signer, sign, public: jwk };
 }
 export type TestFeedSigner = ReturnType<typeof createTestFeedSigner>;
 

@@ -1,0 +1,58 @@
+/**
+ * The tokens of this data plane's deployments, one a tenant, and which of the operator's tokens
+ * each came of: a start without a control plane serves by them. Files of mode 0600.
+ */
+import { hash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isUuid } from '@governance/shared/ids';
+import { Sha256Hex, Timestamp } from '@governance/shared/text';
+import { z } from 'zod';
+import { writeFileDurably } from '../storage/durable-file.ts';
+
+const KeptToken = z.strictObject({
+  /** SHA-256 of the token that the operator configured. */
+  root_hash: Sha256Hex,
+  token: z.string().min(1),
+  expires_at: Timestamp.nullable(),
+  received_at: Timestamp,
+});
+export type KeptToken = z.infer<typeof KeptToken>;
+
+export interface DeploymentTokens {
+  /** The tenant that a configured token belongs to, and what it got for it. */
+  findByRoot(root: string): { tenantId: string; kept: KeptToken } | undefined;
+  save(tenantId: string, root: string, token: Omit<KeptToken, 'root_hash'>): void;
+}
+
+export function loadDeploymentTokens(dataDir: string): DeploymentTokens {
+  const folder = join(dataDir, 'identity', 'tokens');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+
+  /** A file that cannot be read is as if there were none: the plane registers again. */
+  function read(tenantId: string): KeptToken | undefined {
+    try {
+      const text = readFileSync(join(folder, `${tenantId}.json`), 'utf8');
+      return KeptToken.safeParse(JSON.parse(text)).data;
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    findByRoot: (root) => {
+      const rootHash = hash('sha256', root, 'hex');
+      for (const file of readdirSync(folder)) {
+        const tenantId = file.replace(/\.json$/, '');
+        const kept = isUuid(tenantId) ? read(tenantId) : undefined;
+        if (kept?.root_hash === rootHash) return { tenantId, kept };
+      }
+      return undefined;
+    },
+    save: (tenantId, root, token) => {
+      if (!isUuid(tenantId)) throw new TypeError('a tenant id is a lower-case UUID');
+      const kept: KeptToken = { root_hash: hash('sha256', root, 'hex'), ...token };
+      writeFileDurably(join(folder, `${tenantId}.json`), `${JSON.stringify(kept)}\n`);
+    },
+  };
+}

@@ -1,0 +1,308 @@
+/** Registration over a real listener: who is served when, and what ends it. */
+import { createPublicKey, hash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppError } from '@governance/shared/errors';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aDecision } from '../ledger/test-records.ts';
+import { createDataPlaneCore, type DataPlaneCore } from '../tenant-runtime.ts';
+import { type Connections, connectControlPlane } from './connect.ts';
+import { until } from './test-control-plane.ts';
+import { createTestFeedSigner } from './test-feed.ts';
+import { type HttpControlPlane, startHttpControlPlane } from './test-http-control-plane.ts';
+
+let dataDir: string;
+let server: HttpControlPlane;
+let core: DataPlaneCore;
+let connections: Connections | null;
+let said: string[];
+let time: number;
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'registration-'));
+  time = Date.now();
+  server = await startHttpControlPlane({ now: () => time });
+  connections = null;
+  said = [];
+  core = await boot();
+});
+
+afterEach(async () => {
+  await connections?.stop();
+  await core.stop(50);
+  await server.stop();
+  rmSync(dataDir, { recursive: true });
+});
+
+const say = (fields: object, message: string) => said.push(JSON.stringify({ ...fields, message }));
+const log = { info: say, warn: say, error: say };
+
+const boot = () =>
+  createDataPlaneCore({
+    dataDir,
+    version: '1.0.0',
+    log,
+    onFatal: (error) => {
+      throw error;
+    },
+    now: () => time,
+    shipDelayMs: 5,
+    readUsedShare: async () => 0,
+    loadPolicy: async () => ({ evaluate: () => ({ ok: false, fault: 'trap', message: '' }) }),
+    backoffLimits: { first: 10, longest: 40 },
+  });
+
+async function connect(tokens = ['root-token'], cpUrl = server.url): Promise<void> {
+  connections = await connectControlPlane({
+    core,
+    dataDir,
+    cpUrl,
+    tokens,
+    region: 'eu',
+    version: '1.0.0',
+    label: 'here',
+    log,
+    now: () => time,
+    backoffLimits: { first: 10, longest: 40 },
+    askAgainMs: 30,
+    lookMs: 20,
+  });
+}
+
+async function restart(tokens = ['root-token'], cpUrl = server.url): Promise<void> {
+  await connections?.stop();
+  await core.stop(50);
+  core = await boot();
+  await connect(tokens, cpUrl);
+}
+
+const state = () => core.status().tenants[0]?.control_plane.state;
+const denial = () => core.denialFor(server.tenantId)?.reason ?? null;
+
+/** Connected, with a statement verified: calls are judged. */
+async function served(): Promise<void> {
+  await until(() => state() === 'connected' && denial() === null);
+}
+
+describe('a registration', () => {
+  it('serves its tenant, and keeps what it was given to itself', async () => {
+    await connect();
+    await served();
+    const { tenantId, deploymentId } = server;
+    expect(core.findDeploymentId(tenantId)).toBe(deploymentId);
+    expect(connections?.status()).toMatchObject([
+      { tenant_id: tenantId, state: 'registered', failure: null },
+    ]);
+    const folder = join(dataDir, 'identity', 'tokens');
+    expect(readdirSync(folder)).toEqual([`${tenantId}.json`]);
+    const file = join(folder, `${tenantId}.json`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const kept = readFileSync(file, 'utf8');
+    expect(kept).toContain('deployment-token-1');
+    expect(kept).not.toContain('root-token');
+    expect(kept).toContain(hash('sha256', 'root-token', 'hex'));
+    await core.ledger.append(tenantId, aDecision());
+    await until(() => server.plane().records.length === 2);
+    expect(said.join()).not.toMatch(/root-token|deployment-token/);
+  });
+
+  it('is tried until the control plane is there, and others are served meanwhile', async () => {
+    await connect();
+    await served();
+    const port = Number(new URL(server.url).port);
+    await restart(['root-token', 'never-seen'], `http://127.0.0.1:${port}`);
+    expect(core.status().tenants).toHaveLength(1);
+    await until(() => connections?.status()[1]?.state === 'refused');
+    expect(connections?.status()[1]).toMatchObject({
+      tenant_id: null,
+      failure: { code: 'DATA_PLANE_TOKEN_INVALID' },
+    });
+    await served();
+  });
+
+  it('is not needed for a start: what was served before is served with the control plane gone', async () => {
+    await connect();
+    await served();
+    server.plane().publish({ kind: 'kill_switch', key: 'tenant', value: null });
+    await until(() => core.replica.cursor(server.tenantId) === 1);
+    await restart(['root-token'], 'http://127.0.0.1:9');
+    expect(core.findDeploymentId(server.tenantId)).toBe(server.deploymentId);
+    expect(core.replica.cursor(server.tenantId)).toBe(1);
+    expect(denial()).toBeNull();
+    await until(() => connections?.status()[0]?.failure?.code === 'UNAVAILABLE');
+    expect(state()).toBe('unreachable');
+    await core.ledger.append(server.tenantId, aDecision());
+    expect(core.status().tenants[0]?.shipper.backlog).toBeGreaterThan(0);
+    await restart();
+    await served();
+    await until(() => core.status().tenants[0]?.shipper.backlog === 0);
+  });
+
+  it('renews its token at about half of its life, and lives on when the operator’s ended', async () => {
+    server.setLife(1_000_000);
+    await connect();
+    await served();
+    server.roots.clear();
+    time += 400_000;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(connections?.status()[0]?.renewals).toBe(0);
+    for (let renewals = 1; renewals <= 3; renewals++) {
+      time += 600_000;
+      await until(() => connections?.status()[0]?.renewals === renewals);
+    }
+    expect(denial()).toBeNull();
+    // The old root no longer registers, which a restart finds out and does not mind.
+    await restart();
+    await until(() => connections?.status()[0]?.failure?.code === 'DATA_PLANE_TOKEN_INVALID');
+    await served();
+    expect(denial()).toBeNull();
+  });
+
+  it('serves a tenant once, whatever the list says', async () => {
+    server.roots.add('second-token');
+    await connect(['root-token', 'root-token', 'second-token']);
+    await served();
+    await until(() => connections?.status().some(({ state: is }) => is === 'refused') ?? false);
+    expect(connections?.status()).toHaveLength(2);
+    const refused = connections?.status().find(({ state: is }) => is === 'refused');
+    expect(refused?.failure?.code).toBe('tenant_served');
+    expect(core.status().tenants).toHaveLength(1);
+  });
+
+  it('learns new keys when something is signed by one that it does not know', async () => {
+    await connect();
+    await served();
+    // The control plane changed its key: pages carry statements of the new one.
+    const next = createTestFeedSigner('feed-2');
+    server.setSigner(next);
+    server.intercept((request, response) => {
+      if (!request.url?.includes('/feed')) return false;
+      const feed = server.plane().feed;
+      const { statement } = feed.statement(time);
+      const body = {
+        entries: [],
+        cursor: feed.head(),
+        head: feed.head(),
+        statement: next.sign(statement),
+      };
+      setTimeout(() => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(body));
+      }, 20);
+      return true;
+    });
+    core.kick(server.tenantId);
+    await until(() => said.some((line) => line.includes('statement_unknown_key')));
+    await until(() => core.status().tenants[0]?.feed.failure === null);
+    expect(state()).toBe('connected');
+  });
+});
+
+describe('a revocation', () => {
+  it('ends the tenant’s calls, over restarts too, and ships the backlog', async () => {
+    await connect();
+    await served();
+    server.revokeAll();
+    await until(() => denial() === 'tenant_revoked');
+    expect(state()).toBe('revoked');
+    await core.ledger.append(server.tenantId, aDecision());
+    await until(() => server.plane().records.length === 2);
+
+    await restart(['root-token'], 'http://127.0.0.1:9');
+    expect(denial()).toBe('tenant_revoked');
+    await restart();
+    expect(denial()).toBe('tenant_revoked');
+    await until(() => server.plane().records.length === 4);
+
+    // The operator put another token.
+    server.roots.add('another-token');
+    await restart(['another-token']);
+    await served();
+    expect(connections?.status()[0]).toMatchObject({ state: 'registered', failure: null });
+  });
+
+  it('is lifted by itself when the token works again', async () => {
+    await connect();
+    await served();
+    const [[token, end] = ['', 0]] = server.live;
+    server.revokeAll();
+    await until(() => denial() === 'tenant_revoked');
+    server.live.set(token, end);
+    await served();
+  });
+
+  it('is not what an outage or a proxy says', async () => {
+    await connect();
+    await served();
+    for (const status of [401, 403, 407, 500, 502]) {
+      server.intercept((_, response) => {
+        response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>no</h1>');
+        return true;
+      });
+      core.kick(server.tenantId);
+      await until(() => state() === 'unreachable');
+      expect(denial()).toBeNull();
+      server.intercept(null);
+      core.kick(server.tenantId);
+      await served();
+    }
+  });
+
+  it('of an old token alone is answered by registering again', async () => {
+    await connect();
+    await served();
+    server.live.clear();
+    server.plane().announce();
+    await until(() => [...server.live.keys()].length === 1);
+    await served();
+    expect(said.join()).not.toContain('revoked');
+  });
+
+  it.each([
+    ['DATA_PLANE_REVOKED', 'tenant_revoked'],
+    ['DATA_PLANE_FORKED', 'stream_forked'],
+  ] as const)('told as %s denies with %s', async (code, reason) => {
+    await connect();
+    await served();
+    server.live.clear();
+    server.refuse(new AppError(code));
+    await until(() => denial() === reason);
+    await restart(['root-token'], 'http://127.0.0.1:9');
+    expect(denial()).toBe(reason);
+    server.refuse(null);
+    await restart();
+    if (reason === 'tenant_revoked') {
+      await served();
+    } else {
+      await until(() => state() === 'connected');
+      expect(denial()).toBe(reason);
+    }
+  });
+});
+
+describe('a control plane that forgot', () => {
+  it('another deployment id changes nothing here, and says what to do', async () => {
+    await connect();
+    await served();
+    server.intercept((request, response) => {
+      if (!request.url?.endsWith('/register')) return false;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({
+          tenant_id: server.tenantId,
+          deployment_id: '01890000-0000-7000-8000-000000000001',
+          bundle_keys: [],
+          feed_keys: [],
+          token: { token: 'x', expires_at: null },
+        }),
+      );
+      return true;
+    });
+    server.live.clear();
+    await until(() => connections?.status()[0]?.failure?.code === 'deployment_changed');
+    expect(core.findDeploymentId(server.tenantId)).toBe(server.deploymentId);
+    expect(denial()).toBeNull();
+    expect(createPublicKey(core.identity.signingKey).asymmetricKeyType).toBe('ed25519');
+  });
+});

@@ -1,0 +1,301 @@
+/**
+ * One of the operator's tokens: registers this data plane with it, keeps the deployment's token
+ * alive, and tells the core when the control plane revoked it. A tenant that was registered before
+ * is served at once, whether the control plane answers or not. Proven by registration.test.ts.
+ *
+ * Only what the control plane itself says revokes: the deployment's token was refused, and the
+ * operator's token as well (401), or the deployment is known as revoked or forked (409). Anything
+ * else is an outage, and enforcement goes on.
+ */
+import { proveRegistration } from '@governance/shared/channel-routes';
+import type { RegistrationAnswer, RegistrationReply } from '@governance/shared/channels';
+import type { DeploymentTokens, KeptToken } from '../identity/deployment-tokens.ts';
+import type { DataPlaneCore } from '../tenant-runtime.ts';
+import { backoff, createPause, SYNC_BACKOFF } from './backoff.ts';
+import type { ControlPlaneClient } from './control-plane-client.ts';
+import { createControlPlaneLink, register, renewToken } from './control-plane-link.ts';
+import { LinkError } from './link-error.ts';
+import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './sync-status.ts';
+
+/** How often one that was revoked asks again. */
+const REVOKED_ASK_MS = 60_000;
+/** How often keys are asked for anew because something was signed by an unknown one. */
+const KEYS_ASK_MS = 60_000;
+/** Due times are looked at this often, since a machine may sleep in between. */
+const LOOK_MS = 60_000;
+
+export interface RegistrationStatus {
+  tenant_id: string | null;
+  state: 'registering' | 'registered' | 'refused' | 'stopped';
+  token_expires_at: string | null;
+  renewals: number;
+  failure: SyncFailure | null;
+}
+
+export interface Registration {
+  /** Resolves once what was kept from before is served; at once where nothing was. */
+  readonly ready: Promise<void>;
+  status(): RegistrationStatus;
+  stop(): Promise<void>;
+}
+
+export interface RegistrationOptions {
+  core: DataPlaneCore;
+  client: ControlPlaneClient;
+  tokens: DeploymentTokens;
+  /** The token that an administrator issued. */
+  root: string;
+  about: { region: string | null; version: string; label: string };
+  /** Whether the tenant may be served by this token: not where another one serves it already. */
+  claim: (tenantId: string) => boolean;
+  log: SyncLog;
+  now: () => number;
+  random?: () => number;
+  backoffLimits?: { first: number; longest: number };
+  askAgainMs?: number;
+  lookMs?: number;
+}
+
+interface Current {
+  tenantId: string;
+  deploymentId: string;
+  token: string;
+  expiresAt: string | null;
+  renewAt: number;
+}
+
+export function startRegistration(options: RegistrationOptions): Registration {
+  const { core, client, tokens, root, log, now } = options;
+  const random = options.random ?? Math.random;
+  const limits = options.backoffLimits ?? SYNC_BACKOFF;
+  const askAgainMs = options.askAgainMs ?? REVOKED_ASK_MS;
+  const pause = createPause();
+  const ending = new AbortController();
+  const status: RegistrationStatus = {
+    tenant_id: null,
+    state: 'registering',
+    token_expires_at: null,
+    renewals: 0,
+    failure: null,
+  };
+  let current: Current | null = null;
+  /** The deployment's token was refused by the control plane itself. */
+  let isRefused = false;
+  /** Registering would tell something new: at the start, and after an unknown key. */
+  let wantsNews = true;
+  let askedForKeysAt = Number.NEGATIVE_INFINITY;
+
+  const endListening = core.onUnknownKey((tenantId) => {
+    if (tenantId !== current?.tenantId || now() - askedForKeysAt < KEYS_ASK_MS) return;
+    askedForKeysAt = now();
+    wantsNews = true;
+    pause.wake();
+  });
+
+  function hold(tenantId: string, deploymentId: string, kept: Omit<KeptToken, 'root_hash'>): void {
+    const received = Date.parse(kept.received_at);
+    const life = kept.expires_at === null ? Infinity : Date.parse(kept.expires_at) - received;
+    current = {
+      tenantId,
+      deploymentId,
+      token: kept.token,
+      expiresAt: kept.expires_at,
+      // About half of its life, not all planes at once.
+      renewAt: received + (life / 2) * (0.9 + 0.2 * random()),
+    };
+    status.tenant_id = tenantId;
+    status.token_expires_at = kept.expires_at;
+  }
+
+  const linkOf = (tenantId: string, deploymentId: string) =>
+    createControlPlaneLink({
+      client,
+      tenantId,
+      deploymentId,
+      token: () => current?.token ?? root,
+      onRefused: (token) => {
+        if (isRefused || token !== current?.token) return;
+        isRefused = true;
+        pause.wake();
+      },
+      onAccepted: (token) => {
+        if (!isRefused || token !== current?.token) return;
+        isRefused = false;
+        status.state = 'registered';
+        core.reinstate(tenantId);
+      },
+    });
+
+  async function serve(answer: RegistrationAnswer): Promise<void> {
+    const { tenant_id: tenantId, deployment_id: deploymentId } = answer;
+    await core.addTenant(answer, linkOf(tenantId, deploymentId));
+    status.state = 'registered';
+  }
+
+  async function serveKept(): Promise<void> {
+    const found = tokens.findByRoot(root);
+    const answer = found && core.identity.findRegistration(found.tenantId);
+    if (!found || !answer || !options.claim(found.tenantId)) return;
+    hold(found.tenantId, answer.deployment_id, found.kept);
+    await serve(answer);
+  }
+
+  async function registerNow(): Promise<void> {
+    const registration = core.identity.registrationRequest(options.about);
+    const proof = proveRegistration(core.identity.signingKey, registration, root);
+    const reply = await register(client, root, { registration, proof }, ending.signal);
+    await adopt(reply);
+  }
+
+  async function adopt({ token, ...answer }: RegistrationReply): Promise<void> {
+    const { tenant_id: tenantId, deployment_id: deploymentId } = answer;
+    const known = core.identity.findRegistration(tenantId)?.deployment_id;
+    if (known !== undefined && known !== deploymentId) {
+      throw new DefiniteError(
+        'deployment_changed',
+        'the control plane knows this data plane by another id, as one that lost its registration: it has to register anew',
+      );
+    }
+    if (!options.claim(tenantId)) {
+      throw new DefiniteError('tenant_served', 'another token of the list is for the same tenant');
+    }
+    keep(tenantId, deploymentId, token);
+    const wasRefused = isRefused;
+    isRefused = false;
+    await serve(answer);
+    core.reinstate(tenantId);
+    if (wasRefused) core.kick(tenantId);
+  }
+
+  function keep(
+    tenantId: string,
+    deploymentId: string,
+    { token, expires_at }: RegistrationReply['token'],
+  ): void {
+    const kept = { token, expires_at, received_at: new Date(now()).toISOString() };
+    // Used from now on, kept or not: with a full disk it is asked for once more after a restart.
+    hold(tenantId, deploymentId, kept);
+    tokens.save(tenantId, root, kept);
+  }
+
+  async function renew(held: Current): Promise<void> {
+    const token = await renewToken(client, held.deploymentId, held.token, ending.signal);
+    keep(held.tenantId, held.deploymentId, token);
+    status.renewals++;
+  }
+
+  /** @returns how long to wait before the next look, in milliseconds */
+  async function step(): Promise<number> {
+    if (current !== null && !isRefused && now() >= current.renewAt) {
+      try {
+        await renew(current);
+      } catch (error) {
+        if (!(error instanceof LinkError) || error.code !== 'DATA_PLANE_TOKEN_INVALID') throw error;
+        isRefused = true;
+        return 0;
+      }
+    } else if (current === null || isRefused || wantsNews) {
+      // Where only news are wanted, nothing hangs on it.
+      const isOnlyNews = current !== null && !isRefused;
+      try {
+        await registerNow();
+        wantsNews = false;
+      } catch (error) {
+        if (!isDefinite(error)) throw error;
+        wantsNews = false;
+        note(error);
+        return refused(error, isOnlyNews);
+      }
+    }
+    status.failure = null;
+    const untilRenewal = current === null ? 0 : current.renewAt - now();
+    return Math.max(0, Math.min(untilRenewal, options.lookMs ?? LOOK_MS));
+  }
+
+  function refused(error: unknown, isOnlyNews: boolean): number {
+    const code = failureCode(error);
+    // Each registration makes a token: what a person has to mend is not tried every minute.
+    if (error instanceof DefiniteError) {
+      status.state = 'refused';
+      return askAgainMs * 10;
+    }
+    if (current === null) {
+      status.state = 'refused';
+    } else if (code === 'DATA_PLANE_FORKED') {
+      status.state = 'refused';
+      core.fork(current.tenantId, failureMessage(error));
+    } else if (
+      code === 'DATA_PLANE_REVOKED' ||
+      (isRefused && code === 'DATA_PLANE_TOKEN_INVALID')
+    ) {
+      status.state = 'refused';
+      core.revoke(current.tenantId, 'The control plane revoked this data plane.');
+    } else if (isOnlyNews) {
+      // The operator's token ended, and the deployment's lives on.
+      return options.lookMs ?? LOOK_MS;
+    }
+    return askAgainMs;
+  }
+
+  function note(error: unknown): void {
+    const code = failureCode(error);
+    const at = new Date(now()).toISOString();
+    const failure = { stage: 'register', code, message: failureMessage(error), at };
+    if (code !== status.failure?.code) {
+      const tenantId = current?.tenantId ?? null;
+      const { stage, message } = failure;
+      log.warn({ tenantId, stage, code, message }, 'the data plane could not register');
+    }
+    status.failure = failure;
+  }
+
+  async function run(): Promise<void> {
+    await served;
+    let failures = 0;
+    while (!ending.signal.aborted) {
+      try {
+        const wait = await step();
+        failures = 0;
+        if (wait > 0) await pause.wait(wait);
+      } catch (error) {
+        if (ending.signal.aborted) break;
+        failures++;
+        note(error);
+        await pause.wait(backoff(failures, limits, random));
+      }
+    }
+  }
+
+  const served = serveKept().catch((error: unknown) => note(error));
+  const ended = run();
+
+  return {
+    ready: served,
+    status: () => ({ ...status }),
+    stop: async () => {
+      endListening();
+      ending.abort();
+      pause.wake();
+      await ended;
+      status.state = 'stopped';
+    },
+  };
+}
+
+class DefiniteError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'DefiniteError';
+    this.code = code;
+  }
+}
+
+const DEFINITE = new Set(['DATA_PLANE_TOKEN_INVALID', 'DATA_PLANE_REVOKED', 'DATA_PLANE_FORKED']);
+
+/** Whether asking again at once would only be told the same. */
+function isDefinite(error: unknown): boolean {
+  if (error instanceof DefiniteError) return true;
+  return error instanceof LinkError && DEFINITE.has(error.code);
+}
