@@ -62,7 +62,10 @@ let checking: Promise<unknown> = Promise.resolve();
  */
 export function checkBatch(writer: Writer, batch: SignedBatch): Promise<CheckedBatch> {
   const checked = checking.then(() => check(writer, batch));
-  checking = checked.catch(() => undefined);
+  checking = checked.then(
+    () => undefined,
+    () => undefined,
+  );
   return checked;
 }
 

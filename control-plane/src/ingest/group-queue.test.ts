@@ -16,7 +16,7 @@ const item = (name: string, size: Partial<GroupItem> = {}): Item => ({
 function aQueue(limits: Partial<GroupLimits> = {}, fails?: (n: string) => boolean) {
   const groups: string[] = [];
   let running = 0;
-  const all = { groups: 1, items: 4, records: 100, bytes: 1_000, ...limits };
+  const all = { items: 4, records: 100, bytes: 1_000, ...limits };
   const add = createGroupQueue<Item, string>(all, async (tenantId, items) => {
     running += 1;
     const names = items.map(({ name }) => name);
@@ -45,15 +45,6 @@ describe('createGroupQueue', () => {
     const names = [item('a1', { stream: 'a' }), item('a2', { stream: 'a' }), item('b')];
     await Promise.all([...names, item('a3', { stream: 'a' })].map((one) => add('t', one)));
     expect(groups).toEqual(['t: a1', 't: a2 b', 't: a3']);
-  });
-
-  it('has as many groups of a tenant under way as it may, never two of one stream', async () => {
-    const { add, groups, running } = aQueue({ groups: 2 });
-    const streams = ['a', 'a', 'b', 'c', 'b'];
-    const all = streams.map((stream, i) => add('t', item(`${stream}${i}`, { stream })));
-    expect(running()).toBe(2);
-    await Promise.all(all);
-    expect(groups).toEqual(['t: a0', 't: b2', 't: a1 c3', 't: b4']);
   });
 
   it('bounds a group, but takes what is larger than a group alone', async () => {

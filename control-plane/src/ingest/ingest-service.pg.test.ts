@@ -94,6 +94,30 @@ describe('ingestBatch', () => {
     expect(rows.map((row) => Number(row.position) - Number(rows[0].position))).toEqual([0, 1, 2]);
   });
 
+  it('notifies nobody inside its transaction, and publishes behind the commit', async () => {
+    const plane = await aPlaneWith(3);
+    const happened: string[] = [];
+    const watched = new WeakSet<object>();
+    connections.ingestPool.on('acquire', (client) => {
+      if (watched.has(client)) return;
+      watched.add(client);
+      const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+      client.query = ((...given: [string | { text: string }, ...unknown[]]) => {
+        happened.push(typeof given[0] === 'string' ? given[0] : given[0].text);
+        return query(...given);
+      }) as typeof client.query;
+    });
+    const end = changes.subscribe(() => happened.push('published'), expect.unreachable);
+    await send(plane, plane.batch(0));
+    end();
+    expect(happened.slice(-2)).toEqual(['COMMIT', 'published']);
+    expect(happened.join(' ')).toMatch(/COPY ledger_records/);
+    expect(happened.join(' ')).not.toMatch(/notify/i);
+    // Nor does the database by itself.
+    const { rows } = await superuser.query('SELECT tgname FROM pg_trigger WHERE NOT tgisinternal');
+    expect(rows).toEqual([]);
+  });
+
   it('acknowledges the same batch again without storing it twice', async () => {
     const plane = await aPlaneWith(4);
     await send(plane, plane.batch(0));

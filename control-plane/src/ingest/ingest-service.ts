@@ -39,7 +39,7 @@ export interface IngestService {
 }
 
 /** How much of a tenant is stored in one transaction, for which its other writers wait. */
-const GROUP_LIMITS = { groups: 2, items: 16, records: 2_000, bytes: 8 * 1024 * 1024 };
+const GROUP_LIMITS = { items: 16, records: 2_000, bytes: 8 * 1024 * 1024 };
 const KEYS_KEPT = 10_000;
 const KEY_KEPT_MS = 60_000;
 
