@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { LedgerObserver } from './ledger/ledger.ts';
 import type { LocalSwitch } from './local-control/local-kill-switch.ts';
+import { watchSync } from './sync/sync-metrics.ts';
 import type { DataPlaneCore } from './tenant-runtime.ts';
 
 const COMMIT_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2];
@@ -40,6 +41,7 @@ export function createCoreMetrics(registry: Registry) {
   };
 
   function watch(core: Pick<DataPlaneCore, 'status'>): void {
+    watchSync(registry, core);
     new Gauge({
       name: 'governance_ledger_pending_records',
       help: 'Records that wait for the disk.',

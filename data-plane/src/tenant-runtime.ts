@@ -71,6 +71,14 @@ export interface DataPlaneCoreOptions {
 export interface TenantStatus extends TenantSyncStatus {
   tenant_id: string;
   deployment_id: string;
+  /** The token for the control plane; null where the two are one process. */
+  token: TokenStatus | null;
+}
+
+export interface TokenStatus {
+  expires_at: string | null;
+  /** Since the start. */
+  renewals: number;
 }
 
 /** Why nobody of a tenant may act, for as long as it lasts. */
@@ -105,6 +113,8 @@ export interface DataPlaneCore {
   fork(tenantId: string, message: string): void;
   /** The control plane knows this data plane again. A fork is not lifted by it. */
   reinstate(tenantId: string): void;
+  /** Takes what is to be shown of the tenant's token. */
+  noteToken(tenantId: string, token: TokenStatus): void;
   /** Tries everything of a tenant at once. */
   kick(tenantId: string): void;
   /** Tells when a tenant's statement or bundle was signed by an unknown key; returns how to end that. */
@@ -153,6 +163,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
   const started = now();
   const tenants = new Map<string, Tenant>();
   const starting = new Map<string, Promise<void>>();
+  const tokens = new Map<string, TokenStatus>();
   const keyListeners = new Set<(tenantId: string) => void>();
 
   function heartbeatOf(tenantId: string, deploymentId: string, bundle: BundleSync) {
@@ -284,6 +295,9 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     revoke: (tenantId, message) => deny(tenantId, 'tenant_revoked', message),
     fork: (tenantId, message) => deny(tenantId, 'stream_forked', message),
     reinstate: standing.reinstate,
+    noteToken: (tenantId, token) => {
+      tokens.set(tenantId, token);
+    },
     kick: (tenantId) => tenants.get(tenantId)?.sync.kick(),
     onUnknownKey: (listener) => {
       keyListeners.add(listener);
@@ -294,6 +308,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
       tenants: [...tenants].map(([tenantId, tenant]) => ({
         tenant_id: tenantId,
         deployment_id: tenant.deploymentId,
+        token: tokens.get(tenantId) ?? null,
         ...tenant.sync.status(),
       })),
     }),

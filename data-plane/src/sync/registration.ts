@@ -105,6 +105,7 @@ export function startRegistration(options: RegistrationOptions): Registration {
     };
     status.tenant_id = tenantId;
     status.token_expires_at = kept.expires_at;
+    core.noteToken(tenantId, { expires_at: kept.expires_at, renewals: status.renewals });
   }
 
   const linkOf = (tenantId: string, deploymentId: string) =>
@@ -180,8 +181,8 @@ export function startRegistration(options: RegistrationOptions): Registration {
 
   async function renew(held: Current): Promise<void> {
     const token = await renewToken(client, held.deploymentId, held.token, ending.signal);
-    keep(held.tenantId, held.deploymentId, token);
     status.renewals++;
+    keep(held.tenantId, held.deploymentId, token);
   }
 
   /** @returns how long to wait before the next look, in milliseconds */

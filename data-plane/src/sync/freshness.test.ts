@@ -1,0 +1,198 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createFreshness } from './freshness.ts';
+import { createPlaneClock, type PlaneClock } from './plane-clock.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const MINUTE = 60_000;
+const START = Date.parse('2026-03-01T00:00:00.000Z');
+let dataDir: string;
+let path: string;
+/** What the machine's clock shows, and what really passed. */
+let wall: number;
+let passed: number;
+let clock: PlaneClock;
+let frozen: number[];
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'clock-'));
+  path = join(dataDir, 'clock');
+  wall = START;
+  passed = 0;
+  frozen = [];
+  clock = aClock();
+});
+
+afterEach(() => {
+  clock.stop();
+  rmSync(dataDir, { recursive: true });
+});
+
+const aClock = (keepEveryMs = 3_600_000) =>
+  createPlaneClock({ path, now: () => wall, elapsed: () => passed, keepEveryMs });
+
+function restart(): void {
+  clock.stop();
+  clock = aClock();
+}
+
+function pass(ms: number): void {
+  wall += ms;
+  passed += ms;
+}
+
+const aFreshness = (keptMs = 0) =>
+  createFreshness({ clock, maxAgeMs: DAY, keptMs, onFrozen: (age) => frozen.push(age) });
+
+describe('the clock', () => {
+  it('goes on when the machine is set back, by days too', () => {
+    pass(HOUR);
+    const before = clock.read();
+    wall -= 3 * DAY;
+    expect(clock.read()).toBe(before);
+    pass(HOUR);
+    expect(clock.read()).toBe(before + HOUR);
+  });
+
+  it('keeps what it saw over a restart', () => {
+    pass(5 * HOUR);
+    restart();
+    wall -= 3 * DAY;
+    expect(clock.read()).toBe(START + 5 * HOUR);
+    writeFileSync(path, 'rubbish');
+    clock = aClock();
+    expect(clock.read()).toBe(wall);
+  });
+
+  it('is kept now and then, and at its end', async () => {
+    const own = aClock(5);
+    await expect.poll(() => Number(readFileSync(path, 'utf8'))).toBe(START);
+    pass(1_000);
+    await expect.poll(() => Number(readFileSync(path, 'utf8'))).toBe(START + 1_000);
+    pass(1);
+    own.stop();
+    expect(readFileSync(path, 'utf8')).toBe(`${START + 1_001}\n`);
+  });
+
+  it('never runs back, whatever the machine and the statements say', () => {
+    const step = fc.oneof(
+      fc.record({ pass: fc.nat(5 * HOUR) }),
+      fc.record({ set: fc.integer({ min: -10 * DAY, max: 10 * DAY }) }),
+      fc.record({ saw: fc.integer({ min: -DAY, max: DAY }) }),
+      fc.constant('restart' as const),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        let last = clock.read();
+        for (const one of steps) {
+          if (one === 'restart') restart();
+          else if ('pass' in one) pass(one.pass);
+          else if ('set' in one) wall = Math.max(0, wall + one.set);
+          else clock.saw(wall + one.saw);
+          expect(clock.read()).toBeGreaterThanOrEqual(Math.floor(last));
+          last = clock.read();
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('forgets that it was far ahead only where a newer statement agrees with the machine', () => {
+    const freshness = aFreshness();
+    freshness.verified(wall, 1, 1);
+    wall += 400 * DAY;
+    expect(freshness.findDenial()).toContain('too old');
+    wall -= 400 * DAY;
+    // Corrected, but nothing confirms it yet: it could as well be set back.
+    expect(freshness.findDenial()).toContain('too old');
+    // A statement that the machine does not agree with, and one that is not newer, confirm nothing.
+    freshness.verified(wall + 30 * MINUTE, 1, 1);
+    expect(freshness.findDenial()).toContain('too old');
+    freshness.verified(wall - MINUTE, 1, 1);
+    expect(freshness.findDenial()).toContain('too old');
+    pass(31 * MINUTE);
+    freshness.verified(wall, 1, 1);
+    expect(freshness.findDenial()).toBeNull();
+    expect(freshness.status()).toMatchObject({ state: 'fresh', age_seconds: 0 });
+  });
+});
+
+describe('freshness', () => {
+  it('is never before the first statement, and ends a maximal age after the newest', () => {
+    const freshness = aFreshness();
+    expect(freshness.status()).toEqual({ state: 'never', statement_time: null, age_seconds: null });
+    expect(freshness.findDenial()).toContain('No statement');
+    expect(freshness.verified(wall, 3, 3)).toBe(wall);
+    expect(freshness.status()).toMatchObject({ state: 'fresh', age_seconds: 0 });
+    expect(freshness.findDenial()).toBeNull();
+    pass(DAY);
+    expect(freshness.status()).toMatchObject({ state: 'stale', age_seconds: 86_400 });
+    expect(freshness.findDenial()).toBeNull();
+    pass(1);
+    expect(freshness.findDenial()).toContain('2026-03-01T00:00:00.000Z');
+    expect(freshness.verified(wall, 3, 3)).toBe(wall);
+    expect(freshness.findDenial()).toBeNull();
+  });
+
+  it('is not extended by setting the clock back, over a restart neither', () => {
+    const first = aFreshness();
+    first.verified(wall, 1, 1);
+    pass(23 * HOUR);
+    wall -= 3 * DAY;
+    expect(first.findDenial()).toBeNull();
+    restart();
+    const second = aFreshness(START);
+    pass(HOUR - 1);
+    expect(second.findDenial()).toBeNull();
+    pass(2);
+    expect(second.findDenial()).toContain('too old');
+  });
+
+  it('counts a statement once everything that it speaks of was applied', () => {
+    const freshness = aFreshness();
+    const first = wall;
+    expect(freshness.verified(first, 10, 5)).toBeNull();
+    expect(freshness.status().state).toBe('never');
+    pass(1_000);
+    // It may run ahead of the reader for ever: the first place is the one to reach.
+    expect(freshness.verified(wall, 20, 9)).toBeNull();
+    pass(1_000);
+    expect(freshness.verified(wall, 30, 12)).toBe(first);
+    pass(1_000);
+    expect(freshness.verified(wall, 30, 30)).toBe(wall);
+  });
+
+  it('refuses one that is played again, but not one of another replica a little behind', () => {
+    const freshness = aFreshness(START);
+    expect(() => freshness.check(START - 3 * MINUTE)).not.toThrow();
+    expect(() => freshness.check(START - 3 * MINUTE - 1)).toThrow(/came after/);
+    pass(HOUR);
+    freshness.check(wall);
+    freshness.verified(wall, 9, 1);
+    // Verified is enough for that, even where its place was not reached yet.
+    expect(() => freshness.check(START)).toThrow(/came after/);
+    expect(freshness.verified(START, 1, 1)).toBeNull();
+  });
+
+  it('raises the alarm once when answers come without news of the present', () => {
+    const freshness = aFreshness();
+    freshness.verified(wall, 1, 1);
+    freshness.answered();
+    pass(3 * MINUTE);
+    freshness.answered();
+    expect(frozen).toEqual([]);
+    pass(MINUTE);
+    freshness.answered();
+    freshness.answered();
+    expect(frozen).toEqual([240]);
+    freshness.verified(wall, 1, 1);
+    freshness.answered();
+    pass(4 * MINUTE);
+    freshness.answered();
+    expect(frozen).toHaveLength(2);
+  });
+});

@@ -1,0 +1,72 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { DataPlaneCore, TenantStatus } from '../tenant-runtime.ts';
+import { CONTACT_STATES } from './contact.ts';
+
+/** Registers the metrics of the way to the control plane, one series a tenant. */
+export function watchSync(registry: Registry, core: Pick<DataPlaneCore, 'status'>): void {
+  const ofTenants = (
+    name: string,
+    help: string,
+    read: (tenant: TenantStatus) => number | null | undefined,
+  ) => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['tenant_id'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const tenant of core.status().tenants) {
+          const value = read(tenant);
+          if (value !== null && value !== undefined) {
+            this.set({ tenant_id: tenant.tenant_id }, value);
+          }
+        }
+      },
+    });
+  };
+
+  ofTenants(
+    'governance_ledger_backlog_records',
+    'Records that wait to be shipped to the control plane.',
+    ({ shipper }) => shipper.backlog,
+  );
+  ofTenants(
+    'governance_feed_cursor',
+    'The entry of the feed up to which facts were applied.',
+    ({ feed }) => feed.cursor,
+  );
+  ofTenants(
+    'governance_feed_head',
+    'The newest entry of the feed that is known of.',
+    ({ feed }) => feed.head,
+  );
+  ofTenants(
+    'governance_statement_age_seconds',
+    'Age of the newest verified statement of the control plane; none before the first.',
+    ({ freshness }) => freshness.age_seconds,
+  );
+  ofTenants(
+    'governance_bundle_revision',
+    'The revision of the rules in force; none where there are no rules.',
+    ({ bundle }) => bundle.active?.revision,
+  );
+  ofTenants(
+    'governance_token_renewals',
+    'Renewals of the token for the control plane since the start; none in one process with it.',
+    ({ token }) => token?.renewals,
+  );
+  new Gauge({
+    name: 'governance_control_plane_state',
+    help: 'Tenants whose control plane is in this state, as this data plane sees it.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { tenants } = core.status();
+      for (const state of CONTACT_STATES) {
+        const count = tenants.filter(({ control_plane: seen }) => seen.state === state).length;
+        this.set({ state }, count);
+      }
+    },
+  });
+}
