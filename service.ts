@@ -10,6 +10,7 @@ import { systemScope } from '@governance/control-plane/platform/tenant-scope';
 import { DATA_PLANE_SETTINGS, readGatewayConfig } from '@governance/data-plane/config';
 import { createDataPlane, type DataPlane } from '@governance/data-plane/data-plane';
 import { runCommand } from '@governance/data-plane/local-control/commands';
+import { startDataPlane } from '@governance/data-plane/main';
 import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -83,9 +84,7 @@ async function start(
     case 'control-plane':
       return startControlPlane(env);
     case 'data-plane':
-      throw new ConfigurationError([
-        { name: 'SERVICE_DEPLOYMENT_MODE', message: 'data-plane is not part of this version' },
-      ]);
+      return startDataPlane(env, hooks);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
-import { findUnknownSettings, type Secret } from '@governance/shared/settings';
+import { findUnknownSettings } from '@governance/shared/settings';
 import { readVersion } from '@governance/shared/version';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -12,13 +12,15 @@ import { REMOTE_DATA_PLANE_SETTINGS, readDataPlaneConfig, readGatewayConfig } fr
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { localRoutes } from './local-api/local-routes.ts';
 import { createLocalTokens } from './local-api/token-issuer.ts';
+import { connectControlPlane } from './sync/connect.ts';
 import type { DataPlaneCore } from './tenant-runtime.ts';
 
 export interface ConnectOptions {
   core: DataPlaneCore;
+  dataDir: string;
   cpUrl: string;
   /** SERVICE_CP_TOKEN, one a tenant. */
-  tokens: Secret[];
+  tokens: readonly string[];
   region: string | null;
   version: string;
   label: string;
@@ -39,12 +41,13 @@ export interface RunningDataPlane {
 /**
  * Starts a data plane as the environment says.
  *
+ * @param hooks.connect the way to its control planes; over HTTP unless given
  * @param hooks.onFatal told when the ledger can record nothing any more: the process has to end
  * @throws ConfigurationError naming every setting that is wrong
  */
 export async function startDataPlane(
   env: NodeJS.ProcessEnv,
-  hooks: { connect: Connect; onFatal: () => void },
+  hooks: { connect?: Connect; onFatal: () => void },
 ): Promise<RunningDataPlane> {
   const config = readDataPlaneConfig(env);
   const gateway = readGatewayConfig(env);
@@ -98,10 +101,12 @@ export async function startDataPlane(
       }),
     );
     await app.register(plane.routes);
-    connections = await hooks.connect({
+    const connect = hooks.connect ?? connectControlPlane;
+    connections = await connect({
       core,
+      dataDir: config.dataDir,
       cpUrl,
-      tokens: config.cpTokens,
+      tokens: config.cpTokens.map((token) => token.reveal()),
       region,
       version,
       label: new URL(publicUrl).host,

@@ -1,0 +1,201 @@
+/**
+ * One control plane and two data planes as processes of their own, with a real MCP client: what an
+ * agent can do while the control plane is there, is gone, and comes back.
+ */
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  startTestUpstream,
+  type TestUpstream,
+} from '@governance/data-plane/upstream/test-upstream';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type AdminApi, adminApi } from './support/admin-api.ts';
+import { builtService, type ServiceProcess, startService } from './support/service-process.ts';
+import { testDatabase } from './test-database.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const database = await testDatabase();
+const jwt = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
+  publicKeyEncoding: { format: 'pem', type: 'spki' },
+});
+const controlPlaneEnv = {
+  SERVICE_DEPLOYMENT_MODE: 'control-plane',
+  DATABASE_URL: database.url,
+  SERVICE_JWT_PRIVATE_KEY: jwt.privateKey,
+  SERVICE_JWT_PUBLIC_KEY: jwt.publicKey,
+};
+let upstream: TestUpstream;
+let controlPlane: ServiceProcess;
+let planes: ServiceProcess[] = [];
+let dataPlaneEnv: Record<string, string>;
+let admin: AdminApi;
+let agent: { id: string; client_id: string; client_secret: string };
+
+beforeAll(async () => {
+  upstream = await startTestUpstream({
+    tools: [{ name: 'read_thing', annotations: { readOnlyHint: true } }, { name: 'delete_thing' }],
+  });
+  controlPlane = await startService({ env: controlPlaneEnv });
+  admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
+  const issued = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
+    label: 'journey',
+    region: 'eu-test',
+  });
+  dataPlaneEnv = {
+    SERVICE_DEPLOYMENT_MODE: 'data-plane',
+    SERVICE_CP_URL: controlPlane.url,
+    SERVICE_CP_TOKEN: issued.token,
+  };
+  await admin.post('/api/v1/mcp-servers', {
+    server_id: 'up',
+    transport: 'streamable-http',
+    url: upstream.url,
+  });
+  const role = await admin.post<{ id: string }>('/api/v1/roles', {
+    name: 'reader',
+    description: '',
+    permissions: ['up:read'],
+    resource_scopes: [],
+  });
+  agent = await admin.post('/api/v1/agents', {
+    name: 'traveller',
+    agent_type: 'test',
+    owner: 'tests',
+    description: '',
+  });
+  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
+  planes = await Promise.all([0, 1].map(() => startService({ env: dataPlaneEnv })));
+}, 90_000);
+
+afterAll(async () => {
+  await Promise.all(planes.map((plane) => plane.dispose()));
+  await controlPlane?.dispose();
+  await upstream?.stop();
+});
+
+async function getToken(url: string): Promise<{ status: number; token: string }> {
+  const { client_id, client_secret } = agent;
+  const answer = await fetch(`${url}/api/v1/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ grant_type: 'client_credentials', client_id, client_secret }),
+  });
+  const body = (await answer.json()) as { access_token: string };
+  return { status: answer.status, token: body.access_token };
+}
+
+async function connect(plane: ServiceProcess, token: string): Promise<Client> {
+  const client = new Client({ name: 'journey', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp/v1/up`), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  });
+  // The SDK's own types disagree under exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<Client['connect']>[0]);
+  return client;
+}
+
+/** How a call ended: `ok`, or the code of its error. */
+async function call(client: Client, name = 'read_thing'): Promise<unknown> {
+  try {
+    await client.callTool({ name, arguments: {} });
+    return 'ok';
+  } catch (error) {
+    return (error as { code?: unknown }).code;
+  }
+}
+
+const plane = (index: number) => planes[index] as ServiceProcess;
+const health = async (of: ServiceProcess) =>
+  (await (await fetch(`${of.url}/health`)).json()) as {
+    tenants: { control_plane: { state: string }; denied: string | null }[];
+  };
+const decisions = async () =>
+  (await admin.get<{ total: number }>(`/api/v1/audit/events?agent_id=${agent.id}&limit=1`)).total;
+
+it('enforces at both data planes with a token of the control plane', async () => {
+  const { token } = await getToken(controlPlane.url);
+  for (const index of [0, 1]) {
+    const client = await connect(plane(index), token);
+    expect(await call(client)).toBe('ok');
+    expect(await call(client, 'delete_thing')).toBe(-32003);
+    await client.close();
+  }
+  await vi.waitFor(async () => expect(await decisions()).toBe(4), 10_000);
+});
+
+it('goes on without the control plane, over a restart, and brings its records when it is back', async () => {
+  await controlPlane.stop();
+  const issued = await getToken(plane(0).url);
+  expect(issued.status).toBe(200);
+  const client = await connect(plane(0), issued.token);
+  expect(await call(client)).toBe('ok');
+  expect(await call(client, 'delete_thing')).toBe(-32003);
+  await client.close();
+  await vi.waitFor(async () => {
+    const [tenant] = (await health(plane(0))).tenants;
+    expect(tenant).toMatchObject({ control_plane: { state: 'unreachable' }, denied: null });
+  }, 10_000);
+
+  const { dataDir } = plane(0);
+  const port = Number(new URL(plane(0).url).port);
+  await plane(0).stop();
+  planes[0] = await startService({ env: dataPlaneEnv, dataDir, port });
+  // Its key is the same: the token from before the restart is still good.
+  const again = await connect(plane(0), issued.token);
+  expect(await call(again)).toBe('ok');
+
+  const command = [join(await builtService(), 'service.js'), 'kill-switch'];
+  const env = { PATH: process.env.PATH, SERVICE_DATA_DIR: dataDir };
+  const run = promisify(execFile);
+  await run(process.execPath, [...command, 'engage', '--reason', 'journey'], { env });
+  await vi.waitFor(async () => expect((await getToken(plane(0).url)).status).toBe(403), 1_000);
+  expect(await call(again)).not.toBe('ok');
+  await run(process.execPath, [...command, 'lift'], { env });
+  await vi.waitFor(async () => expect(await call(again)).toBe('ok'), 2_000);
+  await again.close();
+
+  const { dataDir: folder, adminPassword } = controlPlane;
+  controlPlane = await startService({
+    env: controlPlaneEnv,
+    dataDir: folder,
+    adminPassword,
+    port: Number(new URL(controlPlane.url).port),
+  });
+  admin = await adminApi(controlPlane.url, 'admin', adminPassword);
+  // 4 from before; 2, 1, and under the switch at least one denied and one allowed.
+  await vi.waitFor(async () => expect(await decisions()).toBeGreaterThanOrEqual(9), 20_000);
+});
+
+it('stops a suspended agent at both within a second', async () => {
+  // The second is that of a data plane that is connected: after an outage it may first be waiting
+  // for its next attempt, 30 s at most.
+  await vi.waitFor(
+    async () => {
+      for (const { tenants } of await Promise.all(planes.map(health))) {
+        expect(tenants).toMatchObject([
+          { control_plane: { state: 'connected' }, feed: { failure: null } },
+        ]);
+      }
+    },
+    { timeout: 35_000, interval: 100 },
+  );
+  const { token } = await getToken(controlPlane.url);
+  const clients = await Promise.all([connect(plane(0), token), connect(plane(1), token)]);
+  expect(await Promise.all(clients.map((client) => call(client)))).toEqual(['ok', 'ok']);
+  await admin.patch(`/api/v1/agents/${agent.id}`, { status: 'suspended' });
+  await vi.waitFor(
+    async () => {
+      const ended = await Promise.all(clients.map((client) => call(client)));
+      expect(ended).not.toContain('ok');
+    },
+    { timeout: 1_000, interval: 50 },
+  );
+  await Promise.all(clients.map((client) => client.close()));
+});
