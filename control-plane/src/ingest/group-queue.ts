@@ -1,7 +1,8 @@
 /**
  * Group commit: batches of a tenant that wait while another transaction of the tenant runs are
  * stored together in the next one. They would wait for each other's commits anyway (ADR 5); so they
- * share one. (Beginning the next while the first is under way was measured to gain nothing.)
+ * share one. (Beginning the next while the
+ * first is under way made no difference that stood out of the noise.)
  */
 export interface GroupItem {
   /** At most one item of a stream is in a group: the next one depends on what it leaves. */
