@@ -317,7 +317,10 @@ function withOpa(binary: string) {
         });
         const alerts = records.filter((record) => record.type === 'alert');
         expect(alerts.map((alert) => alert.alert_type)).toContain('OPA_UNAVAILABLE');
-        expect(await plane.registry.metrics()).toContain('governance_opa_servers{state="ok"} 1');
+        // Calls are asked before the next probe has seen that the bundle is there again.
+        await expect
+          .poll(() => plane.registry.metrics(), { timeout: 10_000 })
+          .toContain('governance_opa_servers{state="ok"} 1');
         await client.close();
       } finally {
         await stop();
