@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { PolicyInput, PolicyOutcome } from '@governance/policies/contract';
+import type { FeedRequest } from '@governance/shared/channels';
 import { uuidv7 } from '@governance/shared/ids';
+import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createCoreMetrics } from './core-metrics.ts';
 import { loadIdentity } from './identity/identity.ts';
 import { aDecision, anOutcome } from './ledger/test-records.ts';
 import { createPolicyLoader } from './sync/policy-loader.ts';
@@ -57,11 +60,11 @@ interface TestTenant {
   answer: Parameters<DataPlaneCore['addTenant']>[0];
 }
 
-function aTenant(): TestTenant {
+function aTenant(now: () => number = Date.now): TestTenant {
   const tenantId = uuidv7();
   const deploymentId = uuidv7();
   const publicKey = createPublicKey(loadIdentity(dataDir).signingKey);
-  const plane = createTestControlPlane({ tenantId, deploymentId, publicKey });
+  const plane = createTestControlPlane({ tenantId, deploymentId, publicKey, now });
   const bundle_keys = [signer.public];
   const feed_keys = [plane.feed.signer.public];
   return {
@@ -192,6 +195,103 @@ describe('a data plane core', () => {
     expect(core.rules.findActiveRules(here.tenantId)?.revision).toBe(10);
   });
 
+  it('permits nothing once its rules are too old, and again with the next statement', async () => {
+    let time = Date.now();
+    const core = await aCore({ now: () => time, offlineMaxAgeSeconds: 3_600 });
+    const tenant = aTenant(() => time);
+    const { tenantId, plane } = tenant;
+    const standing = () => core.status().tenants[0];
+    plane.setAway(true);
+    await core.addTenant(tenant.answer, plane.link);
+    expect(core.denialFor(tenantId)?.reason).toBe('offline_max_age');
+    expect(standing()).toMatchObject({
+      freshness: { state: 'never' },
+      control_plane: { state: 'unreachable' },
+    });
+    plane.setAway(false);
+    core.kick(tenantId);
+    await until(() => core.denialFor(tenantId) === null);
+    expect(standing()).toMatchObject({
+      freshness: { state: 'fresh' },
+      control_plane: { state: 'connected', failure: null },
+    });
+
+    plane.setAway(true);
+    await until(() => standing()?.control_plane.state === 'unreachable');
+    time += 3_599_000;
+    expect(core.denialFor(tenantId)).toBeNull();
+    expect(standing()?.freshness.state).toBe('stale');
+    time += 2_000;
+    expect(core.denialFor(tenantId)?.reason).toBe('offline_max_age');
+    // The clock set back gains nothing.
+    time -= 3 * 86_400_000;
+    expect(core.denialFor(tenantId)?.reason).toBe('offline_max_age');
+    time += 3 * 86_400_000;
+    plane.setAway(false);
+    core.kick(tenantId);
+    await until(() => core.denialFor(tenantId) === null);
+  });
+
+  it('tells what it refuses from what it does not hear, and goes on with what it has', async () => {
+    const core = await aCore();
+    const tenant = aTenant();
+    const { tenantId, plane } = tenant;
+    let spoil = false;
+    const link = {
+      ...plane.link,
+      readFeed: async (request: FeedRequest) => {
+        const page = await plane.link.readFeed(request);
+        return spoil ? { ...page, statement: { ...page.statement, signature: '' } } : page;
+      },
+    };
+    const agent = anAgentFact();
+    plane.publish(agent);
+    await core.addTenant(tenant.answer, link);
+    await core.applied.wait(tenantId, { feedSeq: 1 });
+    spoil = true;
+    plane.publish({ ...agent, value: null });
+    await until(() => core.status().tenants[0]?.control_plane.state === 'rejected');
+    expect(core.status().tenants[0]?.control_plane.failure).toMatchObject({
+      stage: 'verify',
+      code: 'statement_unsigned',
+    });
+    expect(core.replica.findAgent(tenantId, agent.key)).toBeDefined();
+    expect(core.denialFor(tenantId)).toBeNull();
+    spoil = false;
+    core.kick(tenantId);
+    await until(() => core.status().tenants[0]?.control_plane.state === 'connected');
+    expect(core.replica.findAgent(tenantId, agent.key)).toBeUndefined();
+    const alerts = () => plane.records.filter((record) => record.type === 'alert');
+    await until(() => alerts().some((alert) => alert.alert_type === 'FEED_REFUSED'));
+
+    plane.feed.rewind(0);
+    plane.announce();
+    await until(() => alerts().some((alert) => alert.alert_type === 'FEED_REWOUND'));
+  });
+
+  it('shows where it stands in its metrics', async () => {
+    const core = await aCore();
+    const tenant = aTenant();
+    const registry = new Registry();
+    createCoreMetrics(registry).watch(core);
+    tenant.plane.publish(anAgentFact());
+    tenant.plane.offer(bundle(tenant, 10));
+    await core.addTenant(tenant.answer, tenant.plane.link);
+    await core.applied.wait(tenant.tenantId, { feedSeq: 1, bundleRevision: 10 });
+    await until(() => core.status().tenants[0]?.shipper.backlog === 0);
+    core.noteToken(tenant.tenantId, { expires_at: null, renewals: 3 });
+    const shown = await registry.metrics();
+    const of = `{tenant_id="${tenant.tenantId}"}`;
+    expect(shown).toContain(`governance_ledger_backlog_records${of} 0`);
+    expect(shown).toContain(`governance_feed_cursor${of} 1`);
+    expect(shown).toContain(`governance_feed_head${of} 1`);
+    expect(shown).toMatch(/governance_statement_age_seconds\{[^}]*\} \d/);
+    expect(shown).toContain(`governance_bundle_revision${of} 10`);
+    expect(shown).toContain(`governance_token_renewals${of} 3`);
+    expect(shown).toContain('governance_control_plane_state{state="connected"} 1');
+    expect(shown).toContain('governance_control_plane_state{state="revoked"} 0');
+  });
+
   it('reports what it refused', async () => {
     const core = await aCore();
     const tenant = aTenant();
@@ -219,13 +319,22 @@ describe('a data plane core', () => {
     await until(() => plane.records.length === 1);
     plane.fork();
     await core.ledger.append(tenantId, aDecision());
-    await until(() => core.status().tenants[0]?.shipper.state === 'conflict');
+    await until(() => core.status().tenants[0]?.shipper.state === 'forked');
     await until(() => core.status().ledger.pendingRecords === 0);
+    expect(core.denialFor(tenantId)?.reason).toBe('stream_forked');
     const kept = await core.ledger.nextBatch(tenantId, 10);
     expect(kept?.records.map((bytes) => JSON.parse(Buffer.from(bytes).toString()))).toMatchObject([
       { type: 'decision' },
       { type: 'alert', alert_type: 'STREAM_STOPPED' },
     ]);
+
+    // Nothing but new keys lifts it.
+    await core.stop(50);
+    cores = [];
+    const again = await aCore();
+    await again.addTenant(tenant.answer, plane.link);
+    again.reinstate(tenantId);
+    expect(again.denialFor(tenantId)?.reason).toBe('stream_forked');
   });
 });
 

@@ -169,7 +169,10 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
     ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
   });
   return {
-    kick: loop.kick,
+    kick: () => {
+      isCurrent = false;
+      loop.kick();
+    },
     stop: async () => {
       ending.abort();
       await loop.stop();

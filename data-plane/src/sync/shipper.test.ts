@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLedger, type DurableLedger } from '../ledger/ledger.ts';
 import { aDecision, anAlert } from '../ledger/test-records.ts';
+import { LinkError } from './link-error.ts';
 import { type Shipper, type ShipperOptions, startShipper } from './shipper.ts';
 import { createTestControlPlane, type TestControlPlane, until } from './test-control-plane.ts';
 
@@ -127,15 +128,108 @@ describe('the shipper', () => {
     await shipper.flush(15_000);
     plane.fork();
     await append(1);
-    await until(() => shipper.status().state === 'conflict');
+    await until(() => shipper.status().state === 'forked');
     expect(shipper.status().failure).toMatchObject({ code: 'BATCH_CONFLICT' });
     const tried = plane.batches();
     await ledger.append(tenantId, anAlert());
     shipper.kick();
     expect(await shipper.flush(50)).toBe(false);
     expect(plane.batches()).toBe(tried);
-    expect(stopped).toEqual(['conflict']);
+    expect(stopped).toEqual(['forked']);
+    expect(shipper.status().backlog).toBe(2);
     expect(await ledger.nextBatch(tenantId, 10)).toMatchObject({ header: { first_seq: 4 } });
+    await shipper.stop();
+    expect(shipper.status().state).toBe('forked');
+  });
+
+  it('ships again to a control plane that was restored, from where it stands', async () => {
+    const first = aShipper();
+    await append(700);
+    await first.flush(15_000);
+    await first.stop();
+    await ledger.stop();
+    ledger = await boot();
+    const second = aShipper();
+    await append(5);
+    await second.flush(15_000);
+    const all = plane.records.map(({ epoch, seq }) => `${epoch}/${seq}`);
+    for (const kept of [703, 701, 650, 1, 0]) {
+      plane.restore(kept);
+      await append(1);
+      all.push(`2/${all.length - 701 + 1}`);
+      expect(await second.flush(15_000)).toBe(true);
+      expect(plane.records.map(({ epoch, seq }) => `${epoch}/${seq}`)).toEqual(all);
+      expect(second.status()).toMatchObject({ state: 'idle', backlog: 0, failure: null });
+    }
+    expect(stopped).toEqual([]);
+  });
+
+  it('stops where the control plane lacks what is no longer kept, and says so', async () => {
+    const shipper = aShipper();
+    await append(300);
+    await shipper.flush(15_000);
+    // With nothing to be kept for: all but the end of the chain.
+    expect(await ledger.prune(tenantId, 0, 1_000)).toBeGreaterThan(200);
+    plane.restore(10);
+    await append(1);
+    await until(() => shipper.status().state === 'conflict');
+    expect(shipper.status().failure?.message).toContain(
+      'lacks records from epoch 1, record 11 that are no longer kept',
+    );
+    expect(stopped).toEqual(['conflict']);
+  });
+
+  it('leaves a busy control plane alone for as long as it asks', async () => {
+    let busy = 1;
+    const times: number[] = [];
+    const shipper = aShipper({
+      link: {
+        shipBatch: async (batch) => {
+          times.push(performance.now());
+          if (busy-- > 0) throw new LinkError('RATE_LIMITED', 'busy', { retryAfterMs: 300 });
+          return plane.link.shipBatch(batch);
+        },
+      },
+    });
+    await until(() => shipper.status().state === 'retrying');
+    // Neither a record, an alert nor a kick ends that wait.
+    await append(3);
+    await ledger.append(tenantId, anAlert());
+    shipper.kick();
+    expect(await shipper.flush(15_000)).toBe(true);
+    expect(times).toHaveLength(2);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(290);
+  });
+
+  it('does not hurry back to one that is away because records come', async () => {
+    plane.setAway(true);
+    let tries = 0;
+    const shipper = aShipper({
+      delayMs: 1,
+      backoffLimits: { first: 60_000, longest: 60_000 },
+      link: {
+        shipBatch: (batch) => {
+          tries++;
+          return plane.link.shipBatch(batch);
+        },
+      },
+    });
+    await until(() => shipper.status().state === 'retrying');
+    for (let i = 0; i < 20; i++) {
+      await append(1);
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    expect(tries).toBe(1);
+    plane.setAway(false);
+    expect(await shipper.flush(15_000)).toBe(true);
+    expect(plane.records).toHaveLength(21);
+  });
+
+  it('ships a full batch without its delay', async () => {
+    const shipper = aShipper({ delayMs: 60_000 });
+    expect(await shipper.flush(15_000)).toBe(true);
+    await append(500);
+    await until(() => plane.records.length === 501);
   });
 
   it('does not believe a receipt for something else', async () => {
@@ -153,12 +247,13 @@ describe('the shipper', () => {
     expect(plane.records).toHaveLength(2);
   });
 
-  it('ends in the same chain for any schedule of outages, lost receipts and appends', async () => {
+  it('ends in the same chain for any schedule of outages, lost receipts, restores and appends', async () => {
     const shipper = aShipper();
     const step = fc.oneof(
       fc.record({ append: fc.integer({ min: 1, max: 40 }) }),
       fc.record({ away: fc.boolean() }),
       fc.record({ lose: fc.nat(2) }),
+      fc.record({ restore: fc.nat(300) }),
       fc.constant('kick' as const),
     );
     let expected = 1;
@@ -168,12 +263,16 @@ describe('the shipper', () => {
           if (one === 'kick') shipper.kick();
           else if ('away' in one) plane.setAway(one.away);
           else if ('lose' in one) plane.loseReceipts(one.lose);
+          else if ('restore' in one) plane.restore(one.restore);
           else {
             await append(one.append);
             expected += one.append;
           }
         }
         plane.setAway(false);
+        // What a restore lost shows with the next batch.
+        await append(1);
+        expected++;
         expect(await shipper.flush(15_000)).toBe(true);
         expect(plane.records.map(({ seq }) => seq)).toEqual(
           Array.from({ length: expected }, (_, index) => index + 1),

@@ -67,6 +67,14 @@ export function createTestControlPlane(options: {
     reach();
   }
 
+  function fork(): AppError {
+    return conflict('stream_fork', ['records', 1]);
+  }
+
+  function gap(): AppError {
+    return conflict('stream_gap', ['stream', position?.epoch ?? 1, (position?.seq ?? 0) + 1]);
+  }
+
   function store({ header, signature, records: given }: SignedBatch): BatchReceipt['status'] {
     const invalid = (what: string) => new AppError('VALIDATION_FAILED', what);
     if (header.tenant_id !== options.tenantId || header.stream !== options.deploymentId) {
@@ -81,18 +89,23 @@ export function createTestControlPlane(options: {
     const storedHash = (index: number) => hashes.get(`${header.epoch}/${header.first_seq + index}`);
     const known = given.findIndex((bytes, index) => storedHash(index) !== recordHash(bytes));
     if (known === -1) return 'already_stored';
+    if (storedHash(known) !== undefined) throw fork();
     const fresh = given.slice(known);
-    const next = position?.epoch === header.epoch ? position.seq + 1 : 1;
-    const head = position?.head ?? '0'.repeat(64);
+    const sameEpoch = position?.epoch === header.epoch;
+    const next = sameEpoch ? (position?.seq ?? 0) + 1 : 1;
+    const isNextEpoch = header.epoch === (position?.epoch ?? 0) + 1;
+    if (header.first_seq + known !== next || !(sameEpoch || isNextEpoch)) throw gap();
+    const [first] = fresh;
+    const started = first && parseRecord(first);
+    const previous = started?.type === 'epoch_start' ? started.previous : null;
+    if (previous && previous.last_seq > (position?.seq ?? 0)) throw gap();
     const previousHead = known === 0 ? header.prev_head : storedHash(known - 1);
-    if (header.first_seq + known !== next || previousHead !== head) {
-      throw new AppError('BATCH_CONFLICT');
-    }
+    if (previousHead !== (position?.head ?? '0'.repeat(64))) throw fork();
     for (const bytes of fresh) {
       const record = parseRecord(bytes);
       const previous = record.type === 'epoch_start' ? record.previous : undefined;
       const { after, broken } = verifyLink(position, { ...record, previous, bytes });
-      if (broken) throw new AppError('BATCH_CONFLICT', broken.kind);
+      if (broken) throw fork();
       position = after;
       records.push(record);
       hashes.set(`${record.epoch}/${record.seq}`, after.head);
@@ -170,11 +183,26 @@ export function createTestControlPlane(options: {
     loseReceipts(count: number): void {
       loseReceipts = count;
     },
+    /** As a control plane restored from a backup that held so many records. */
+    restore(count: number): void {
+      records.splice(count);
+      position = null;
+      const kept = new Set(records.map(({ epoch, seq }) => `${epoch}/${seq}`));
+      for (const place of hashes.keys()) if (!kept.has(place)) hashes.delete(place);
+      const last = records.at(-1);
+      if (!last) return;
+      const head = hashes.get(`${last.epoch}/${last.seq}`) ?? '';
+      position = { epoch: last.epoch, seq: last.seq, head };
+    },
     /** As a control plane that took another writer's records for this stream. */
     fork(): void {
       if (position) position = { ...position, head: 'f'.repeat(64) };
     },
   };
+}
+
+function conflict(type: string, loc: (string | number)[]): AppError {
+  return new AppError('BATCH_CONFLICT', undefined, { errors: [{ loc, msg: type, type }] });
 }
 
 export type TestControlPlane = ReturnType<typeof createTestControlPlane>;
