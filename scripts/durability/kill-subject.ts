@@ -62,6 +62,10 @@ export interface TwoPlanesSubject extends KillSubject {
   /** PostgreSQL stops as in a crash (`immediate`: nothing is flushed or rolled back in order). */
   crashPostgres(): Promise<void>;
   startPostgres(): Promise<void>;
+  stopControlPlane(): Promise<void>;
+  /** Starts it again on the same folder and port. */
+  startControlPlane(): Promise<void>;
+  pids(): { controlPlane: number; dataPlane: number };
 }
 
 /** PostgreSQL, a control plane and a data plane, each a process of its own. */
@@ -72,18 +76,20 @@ export async function twoPlanesSubject(): Promise<TwoPlanesSubject> {
   const log = { info: () => {}, warn: (message: string) => console.error(message) };
   const startServer = () => startEmbeddedPostgres({ dataDir: join(folder, 'database'), log });
   let postgres: EmbeddedPostgres = await startServer();
-  const controlPlane = await startService({
-    dataDir: join(folder, 'control-plane'),
-    env: { SERVICE_DEPLOYMENT_MODE: 'control-plane', DATABASE_URL: postgres.url },
-  });
-  const admin = () => adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
+  const controlEnv = { SERVICE_DEPLOYMENT_MODE: 'control-plane', DATABASE_URL: postgres.url };
+  const control = restartable(
+    await startService({ dataDir: join(folder, 'control-plane'), env: controlEnv }),
+    controlEnv,
+  );
+  const controlPlane = control.current;
+  const admin = () => adminApi(controlPlane().url, 'admin', controlPlane().adminPassword);
   const { token } = await (await admin()).post<{ token: string }>(
     '/api/v1/admin/data-plane-tokens',
     { label: 'crash', region: 'here', expires_days: 1 },
   );
   const env = {
     SERVICE_DEPLOYMENT_MODE: 'data-plane',
-    SERVICE_CP_URL: controlPlane.url,
+    SERVICE_CP_URL: controlPlane().url,
     SERVICE_CP_TOKEN: token,
   };
   const plane = restartable(await startService({ dataDir: join(folder, 'data-plane'), env }), env);
@@ -94,7 +100,7 @@ export async function twoPlanesSubject(): Promise<TwoPlanesSubject> {
     ledgerFile: join(folder, 'data-plane', 'data-plane.db'),
     kill: () => service().kill(),
     restart: plane.restart,
-    output: () => `${controlPlane.output()}\n${service().output()}`,
+    output: () => `${controlPlane().output()}\n${service().output()}`,
     crashPostgres: async () => {
       process.kill(postgres.pid, 'SIGQUIT');
       await postgres.stop();
@@ -102,9 +108,15 @@ export async function twoPlanesSubject(): Promise<TwoPlanesSubject> {
     startPostgres: async () => {
       postgres = await startServer();
     },
+    stopControlPlane: () => controlPlane().stop(),
+    startControlPlane: control.restart,
+    pids: () => ({
+      controlPlane: controlPlane().child.pid as number,
+      dataPlane: service().child.pid as number,
+    }),
     dispose: async () => {
       await service().stop();
-      await controlPlane.stop();
+      await controlPlane().stop();
       await postgres.stop();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -1,0 +1,119 @@
+/**
+ * `npm run test:soak`: both planes under load for minutes, with their memory written down. Sessions
+ * come and go, agents and a server change, so that what is kept for each of these would show.
+ *
+ *   SOAK_SECONDS (600), SOAK_CALLERS (8)
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { residentMiB } from '../../bench/process-cpu.ts';
+import type { AdminApi } from '../../tests/support/admin-api.ts';
+import { openSessionSoon } from './kill-rounds.ts';
+import { twoPlanesSubject } from './kill-subject.ts';
+import { startMarkedBackend } from './marked-backend.ts';
+import { connectTo, makeMarkedCall, setUpMarkedCalls } from './marked-calls.ts';
+
+const seconds = Number(process.env.SOAK_SECONDS ?? 600);
+const callers = Number(process.env.SOAK_CALLERS ?? 8);
+/** Calls of a session before its client opens another. */
+const CALLS_A_SESSION = 500;
+const SAMPLES = 20;
+/** Growth from the middle third to the last that is taken for a leak, with what a collection leaves. */
+const ALLOWED = { share: 0.1, mib: 30 };
+
+const backend = await startMarkedBackend();
+const subject = await twoPlanesSubject();
+let acknowledged = 0;
+const samples: Record<'controlPlane' | 'dataPlane', number>[] = [];
+let problems: string[] = [];
+let failures = 0;
+let done = false;
+let next = 0;
+
+try {
+  const admin = await subject.admin();
+  const authorization = await setUpMarkedCalls(admin, backend.port);
+  const load = [...Array.from({ length: callers }, () => call(authorization)), change(admin)];
+  for (let i = 1; i <= SAMPLES; i++) {
+    await sleep((seconds * 1_000) / SAMPLES);
+    backend.take();
+    const { controlPlane, dataPlane } = subject.pids();
+    const sample = { controlPlane: residentMiB(controlPlane), dataPlane: residentMiB(dataPlane) };
+    samples.push(sample);
+    const shown = `control plane ${sample.controlPlane.toFixed(0)} MiB, data plane ${sample.dataPlane.toFixed(0)} MiB`;
+    console.log(
+      `  ${Math.round((i * seconds) / SAMPLES)} s: ${acknowledged} calls, ${failures} failed, ${shown}`,
+    );
+  }
+  done = true;
+  await Promise.all(load);
+  problems = [
+    ...(failures > 0 ? [`${failures} calls failed`] : []),
+    ...findGrowth('controlPlane'),
+    ...findGrowth('dataPlane'),
+    ...(await findLost(admin)),
+  ];
+} finally {
+  await subject.dispose();
+  await backend.close();
+}
+console.log(`${acknowledged} calls in ${seconds} s, ${problems.length} problems`);
+for (const problem of problems) console.log(`  ${problem}`);
+process.exit(problems.length === 0 ? 0 : 1);
+
+async function call(authorization: string): Promise<void> {
+  while (!done) {
+    const client = connectTo(subject.gatewayUrl());
+    const headers = await openSessionSoon(subject.gatewayUrl(), authorization);
+    for (let i = 0; i < CALLS_A_SESSION && !done; i++) {
+      const n = next++;
+      if (await makeMarkedCall(client, headers, n)) acknowledged++;
+      else failures++;
+    }
+    await client.close();
+  }
+}
+
+/** Facts that change all the time. */
+async function change(admin: AdminApi): Promise<void> {
+  for (let i = 0; !done; i++) {
+    const { id } = await admin.post<{ id: string }>('/api/v1/agents', {
+      ...{ name: `soak-${i}`, agent_type: 'test', owner: 'soak', description: 'Comes and goes' },
+    });
+    await admin.patch(`/api/v1/agents/${id}`, { status: 'suspended' });
+    await admin.patch('/api/v1/mcp-servers/marked', {
+      url: `http://127.0.0.1:${backend.port}/mcp?v=${i % 2}`,
+    });
+    await sleep(2_000);
+  }
+}
+
+/** Waits until the control plane lists as many calls as were acknowledged, and verifies them. */
+async function findLost(admin: AdminApi): Promise<string[]> {
+  const count = async () =>
+    (await admin.get<{ total: number }>('/api/v1/audit/events?policy_result=allow&limit=1')).total;
+  let total = await count();
+  for (let i = 0; i < 120 && total < acknowledged; i++) {
+    await sleep(500);
+    total = await count();
+  }
+  const { valid } = await admin.get<{ valid: boolean }>('/api/v1/audit/verify?fresh=true');
+  return [
+    ...(total < acknowledged ? [`${acknowledged - total} calls are not at the control plane`] : []),
+    ...(valid ? [] : ["the control plane's chain is broken"]),
+  ];
+}
+
+function findGrowth(plane: 'controlPlane' | 'dataPlane'): string[] {
+  const of = (from: number, to: number) => {
+    const part = samples.slice(from, to).map((sample) => sample[plane]);
+    return part.toSorted((a, b) => a - b)[Math.floor(part.length / 2)] ?? 0;
+  };
+  const third = Math.floor(SAMPLES / 3);
+  const middle = of(third, 2 * third);
+  const last = of(SAMPLES - third, SAMPLES);
+  console.log(
+    `${plane}: median ${middle.toFixed(0)} MiB in the middle, ${last.toFixed(0)} MiB last`,
+  );
+  const isGrown = last > middle * (1 + ALLOWED.share) + ALLOWED.mib;
+  return isGrown ? [`${plane} grew from ${middle.toFixed(0)} to ${last.toFixed(0)} MiB`] : [];
+}
