@@ -29,15 +29,18 @@ import {
 } from './wasm-api.ts';
 
 /**
- * What a decision may use before its input's size is added, in WebAssembly instructions: 3 to 6 ms,
- * 20 ms when the code is cold. A hundred policies that all give a reason take 47 million of it, the
- * heaviest of OPA's own test cases 130 million.
+ * What a decision may use before its input's size is added, in WebAssembly instructions: 3 to 5 ms
+ * of CPU, 15 ms when the code is cold. As many policies as a tenant may have, all with a reason, take
+ * 60 million of it, the heaviest of OPA's own test cases 130 million.
  */
-export const BASE_FUEL = 200_000_000;
+export const BASE_FUEL = 150_000_000;
 /** Added for each byte of input: parsing alone takes 240 to 390. */
 export const FUEL_PER_INPUT_BYTE = 500;
-/** The part of it that built-ins of ours may use; a unit of theirs takes five times as long. */
-const BASE_HOST_FUEL = 20_000_000;
+/**
+ * The part of it that built-ins of ours may use. A unit of theirs takes ten times as long, and while
+ * V8 still interprets them up to forty: this share, not the other, bounds the worst cold decision.
+ */
+const BASE_HOST_FUEL = 8_000_000;
 const HOST_FUEL_PER_INPUT_BYTE = 50;
 const MAX_FUEL = 0x7fff_ffff;
 /** The npm package's own start: 320 KiB. */
