@@ -1,3 +1,9 @@
+/** Milliseconds. */
+export interface BackoffLimits {
+  first: number;
+  longest: number;
+}
+
 /**
  * How long to wait before the next attempt: doubling from `first` to `longest`, the upper half of
  * it random, so that many data planes do not come back at one moment.
@@ -8,7 +14,7 @@
  */
 export function backoff(
   attempt: number,
-  limits: { first: number; longest: number },
+  limits: BackoffLimits,
   random: () => number = Math.random,
 ): number {
   const full = Math.min(limits.longest, limits.first * 2 ** Math.min(attempt - 1, 30));
@@ -17,19 +23,43 @@ export function backoff(
 
 export const SYNC_BACKOFF = { first: 250, longest: 30_000 } as const;
 
-/** A pause that `wake` or the signal ends early. */
+/**
+ * For what has to look whether anything answers at all: the feed, and a first registration. The
+ * others wait longer, and are woken by whoever hears the control plane first.
+ */
+export const AWAY_BACKOFF = { first: 250, longest: 2_000 } as const;
+/** The same, where the control plane itself says that it cannot serve now. */
+export const BUSY_BACKOFF = { first: 250, longest: 5_000 } as const;
+
+/** How far apart those come back who hear at one moment that the control plane is there again. */
+export const WAKE_SPREAD_MS = 1_000;
+
+/** A pause that can be ended early. */
 export function createPause() {
   let end: (() => void) | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let due = 0;
+
+  function endIn(ms: number): void {
+    clearTimeout(timer);
+    due = performance.now() + ms;
+    timer = setTimeout(() => end?.(), ms);
+  }
+
   return {
     wait: (ms: number): Promise<void> =>
       new Promise((resolve) => {
-        const timer = setTimeout(() => end?.(), ms);
         end = () => {
           clearTimeout(timer);
           end = null;
           resolve();
         };
+        endIn(ms);
       }),
     wake: () => end?.(),
+    /** Ends the pause that lasts within `ms`, if it would last longer. */
+    shorten: (ms: number): void => {
+      if (end && performance.now() + ms < due) endIn(ms);
+    },
   };
 }

@@ -8,6 +8,7 @@ import type { BundleVerificationKey } from '@governance/shared/bundle-signature'
 import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channels';
 import type { ActiveRules } from '../contracts.ts';
 import { createProgressWaiters } from '../storage/progress-waiters.ts';
+import { SYNC_BACKOFF } from './backoff.ts';
 import { BundleRefusedError } from './bundle-error.ts';
 import type { BundleFiles } from './bundle-files.ts';
 import { activatePolicy, type LoadPolicyEngine } from './policy-activation.ts';
@@ -138,11 +139,12 @@ export async function startBundleSync(options: BundleSyncOptions): Promise<Bundl
   const loop = startPollLoop({
     step,
     onFailure: report,
-    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
+    limitsOf: () => options.backoffLimits ?? SYNC_BACKOFF,
   });
 
   return {
     kick: loop.kick,
+    wake: loop.wake,
     stop: async () => {
       stopped = true;
       waiters.drop(tenantId);

@@ -4,6 +4,8 @@
  */
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
+import { AWAY_BACKOFF, type BackoffLimits, BUSY_BACKOFF } from './backoff.ts';
+import { LinkError } from './link-error.ts';
 import { failureCode, failureMessage, isRefusedCode, type SyncFailure } from './sync-status.ts';
 
 export type ContactState = 'connected' | 'unreachable' | 'rejected' | 'revoked';
@@ -27,6 +29,14 @@ export interface Contact {
 }
 
 /**
+ * Those that wait after a failure are not woken more often than this: with one part of a control
+ * plane down its other parts are heard all the time.
+ */
+const WAKE_EVERY_MS = 5_000;
+
+/**
+ * @param options.onBack told when the control plane is heard after a silence, at once the first time
+ *   and then at most every 5 s
  * @param options.refusal what was refused of the answers at present, null for nothing
  * @param options.isRevoked whether the control plane revoked this data plane
  */
@@ -34,6 +44,7 @@ export function createContact(options: {
   link: ControlPlaneLink;
   refusal: () => SyncFailure | null;
   isRevoked: () => boolean;
+  onBack: () => void;
   now: () => number;
 }): Contact {
   const { link } = options;
@@ -61,17 +72,36 @@ export function createContact(options: {
     return { state: refusal ? 'rejected' : 'connected', failure: refusal };
   }
 
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let telling: NodeJS.Timeout | null = null;
+
   function heard(): void {
+    const wasSilent = silence !== null;
     silence = null;
     note();
+    if (wasSilent) tellBack();
+  }
+
+  function tellBack(): void {
+    if (telling) return;
+    const tell = () => {
+      telling = null;
+      toldAt = performance.now();
+      options.onBack();
+    };
+    const wait = toldAt + WAKE_EVERY_MS - performance.now();
+    if (wait > 0) telling = setTimeout(tell, wait).unref();
+    else tell();
   }
 
   function failed(error: unknown, stage: string, signal?: AbortSignal): void {
     // A wait that was ended here says nothing of the other side.
     if (signal?.aborted) return;
-    silence = isAnswer(error)
-      ? null
-      : { stage, code: failureCode(error), message: failureMessage(error), at: time() };
+    if (isAnswer(error)) {
+      heard();
+      return;
+    }
+    silence = { stage, code: failureCode(error), message: failureMessage(error), at: time() };
     note();
   }
 
@@ -105,6 +135,16 @@ export function createContact(options: {
     },
     status: () => ({ ...note() }),
   };
+}
+
+/**
+ * How long to wait after an outage, for what looks whether it is over.
+ *
+ * @returns null where something answered, and what it said is the matter
+ */
+export function outageBackoff(error: unknown): BackoffLimits | null {
+  if (isAnswer(error)) return null;
+  return error instanceof LinkError && error.isSaid ? BUSY_BACKOFF : AWAY_BACKOFF;
 }
 
 /** Whether the control plane itself said this: a wait, a time-out or a proxy's page is no answer. */

@@ -171,7 +171,7 @@ async function errorOf(
     return new LinkError('UNAVAILABLE', detail, { retryAfterMs });
   }
   const { detail, errors } = said;
-  const options = { retryAfterMs, ...(errors && { errors }) };
+  const options = { retryAfterMs, isSaid: true, ...(errors && { errors }) };
   return new LinkError(codeOf(status, detail, asked.codes), detail, options);
 }
 

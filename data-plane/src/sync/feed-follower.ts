@@ -10,6 +10,8 @@ import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
 import { type StatementKey, verifyStatement } from '@governance/shared/signed-statement';
 import type { LocalReplica } from '../replica/replica.ts';
+import { SYNC_BACKOFF } from './backoff.ts';
+import { outageBackoff } from './contact.ts';
 import { FeedRefusedError } from './feed-error.ts';
 import { createSnapshotCheck, verifyPage } from './feed-page.ts';
 import type { Freshness } from './freshness.ts';
@@ -166,9 +168,10 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
       log.warn({ tenantId, attempt, ...failure }, 'the feed could not be followed');
       options.onFailure?.(failure, error);
     },
-    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
+    limitsOf: (error) => options.backoffLimits ?? outageBackoff(error) ?? SYNC_BACKOFF,
   });
   return {
+    wake: loop.wake,
     kick: () => {
       isCurrent = false;
       loop.kick();

@@ -4,6 +4,9 @@ import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './s
 /** Specification 1, section 8. */
 export const HEARTBEAT_MS = 60_000;
 
+/** Not in a hurry: who hears that the control plane is back beats within this. */
+const WAKE_BEAT_MS = 5_000;
+
 export interface HeartbeatStatus {
   last_received_at: string | null;
   failure: SyncFailure | null;
@@ -11,7 +14,7 @@ export interface HeartbeatStatus {
 
 /**
  * Tells the control plane every 60 s, and once at the start, how this data plane is. A beat that
- * fails is not repeated: the next one says the same.
+ * fails is not repeated by itself: the next one says the same.
  */
 export function startHeartbeat(options: {
   link: Pick<ControlPlaneLink, 'heartbeat'>;
@@ -47,10 +50,20 @@ export function startHeartbeat(options: {
   start();
   const timer = setInterval(start, options.intervalMs ?? HEARTBEAT_MS);
   timer.unref();
+  let waking: NodeJS.Timeout | undefined;
 
   return {
+    /** Repeats a beat that failed, since the control plane was heard. */
+    wake: () => {
+      if (!status.failure) return;
+      clearTimeout(waking);
+      waking = setTimeout(start, WAKE_BEAT_MS * Math.random()).unref();
+    },
     status: () => ({ ...status }),
     /** Does not wait for a beat under way. */
-    stop: () => clearInterval(timer),
+    stop: () => {
+      clearInterval(timer);
+      clearTimeout(waking);
+    },
   };
 }

@@ -4,15 +4,23 @@ import { AppError, type ErrorCode, type FieldError } from '@governance/shared/er
 export class LinkError extends AppError {
   /** How long the other side asks to be left alone, null where it did not say. */
   readonly retryAfterMs: number | null;
+  /** Whether the control plane said it itself: not a proxy, and not for want of an answer. */
+  readonly isSaid: boolean;
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { errors?: FieldError[]; cause?: unknown; retryAfterMs?: number | null } = {},
+    options: {
+      errors?: FieldError[];
+      cause?: unknown;
+      retryAfterMs?: number | null;
+      isSaid?: boolean;
+    } = {},
   ) {
     super(code, detail, options);
     this.name = 'LinkError';
     this.retryAfterMs = options.retryAfterMs ?? null;
+    this.isSaid = options.isSaid ?? false;
   }
 }
 

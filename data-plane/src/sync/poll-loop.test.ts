@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { backoff } from './backoff.ts';
+import { LinkError } from './link-error.ts';
 import { type PollLoop, startPollLoop } from './poll-loop.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -23,7 +24,7 @@ describe('a poll loop', () => {
         return forever(signal);
       },
       onFailure: () => undefined,
-      backoffLimits: { first: 100, longest: 1_000 },
+      limitsOf: () => ({ first: 100, longest: 1_000 }),
     });
     await vi.advanceTimersByTimeAsync(60_000);
     const pauses = at.slice(1).map((time, index) => time - (at[index] ?? 0));
@@ -51,7 +52,7 @@ describe('a poll loop', () => {
         return forever(signal);
       },
       onFailure: (error) => failures.push(error),
-      backoffLimits: { first: 60_000, longest: 60_000 },
+      limitsOf: () => ({ first: 60_000, longest: 60_000 }),
     });
     await vi.advanceTimersByTimeAsync(1);
     loop.kick();
@@ -63,6 +64,52 @@ describe('a poll loop', () => {
     expect(failures).toHaveLength(1);
     await loop.stop();
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is woken out of a pause within a second, and not out of a wait', async () => {
+    let steps = 0;
+    const loop = startPollLoop({
+      step: async (signal) => {
+        steps++;
+        if (steps === 1) throw new Error('away');
+        return forever(signal);
+      },
+      onFailure: () => undefined,
+      limitsOf: () => ({ first: 60_000, longest: 60_000 }),
+    });
+    await vi.advanceTimersByTimeAsync(1);
+    loop.wake();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(steps).toBe(2);
+    loop.wake();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(steps).toBe(2);
+    await loop.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('leaves a control plane alone for as long as it asks, but not for minutes', async () => {
+    for (const [asked, waited] of [
+      [5_000, 5_000],
+      [600_000, 10_000],
+    ] as const) {
+      let steps = 0;
+      const loop = startPollLoop({
+        step: async () => {
+          steps++;
+          throw new LinkError('UNAVAILABLE', 'busy', { retryAfterMs: asked });
+        },
+        onFailure: () => undefined,
+        limitsOf: () => ({ first: 1, longest: 1 }),
+      });
+      await vi.advanceTimersByTimeAsync(1);
+      loop.wake();
+      await vi.advanceTimersByTimeAsync(waited - 100);
+      expect(steps).toBe(1);
+      await vi.advanceTimersByTimeAsync(waited / 4 + 200);
+      expect(steps).toBe(2);
+      await loop.stop();
+    }
   });
 
   it('goes on at once while it finds something, and does not spin while it finds nothing', async () => {

@@ -2,14 +2,29 @@
  * A long-poll loop: runs a step again and again until it is stopped, pauses longer and longer
  * while steps fail, and can be kicked to try at once. An outage of any length ends by itself.
  */
-import { backoff, createPause, SYNC_BACKOFF } from './backoff.ts';
+import {
+  type BackoffLimits,
+  backoff,
+  createPause,
+  SYNC_BACKOFF,
+  WAKE_SPREAD_MS,
+} from './backoff.ts';
+import { LinkError } from './link-error.ts';
 
 /** A step that found nothing sooner than this did not wait as asked: do not spin. */
 const LEAST_WAIT_MS = 100;
 
+/** A longer Retry-After is not believed: a proxy may have said it. */
+const LONGEST_HOLD_MS = 10_000;
+
 export interface PollLoop {
   /** Ends a running wait and tries at once. */
   kick(): void;
+  /**
+   * Ends a pause after a failure within a second, since the control plane was heard; a step under
+   * way goes on, and what the control plane asked for by Retry-After is kept to.
+   */
+  wake(): void;
   stop(): Promise<void>;
 }
 
@@ -24,12 +39,16 @@ export type PollStep = (signal: AbortSignal) => Promise<boolean>;
 export function startPollLoop(options: {
   step: PollStep;
   onFailure: (error: unknown, attempt: number) => void;
-  backoffLimits?: { first: number; longest: number };
+  /** By what went wrong; SYNC_BACKOFF whatever it was unless given. */
+  limitsOf?: (error: unknown) => BackoffLimits;
+  random?: () => number;
 }): PollLoop {
-  const limits = options.backoffLimits ?? SYNC_BACKOFF;
+  const random = options.random ?? Math.random;
+  const limitsOf = options.limitsOf ?? (() => SYNC_BACKOFF);
   const pause = createPause();
   let round = new AbortController();
   let stopped = false;
+  let isHeldOff = false;
 
   async function run(): Promise<void> {
     let failures = 0;
@@ -45,7 +64,10 @@ export function startPollLoop(options: {
         if (round.signal.aborted) continue;
         failures++;
         options.onFailure(error, failures);
-        await pause.wait(backoff(failures, limits));
+        const heldOff = holdOffOf(error, random);
+        isHeldOff = heldOff > 0;
+        await pause.wait(Math.max(heldOff, backoff(failures, limitsOf(error), random)));
+        isHeldOff = false;
       }
     }
   }
@@ -56,6 +78,9 @@ export function startPollLoop(options: {
       round.abort();
       pause.wake();
     },
+    wake: () => {
+      if (!isHeldOff) pause.shorten(WAKE_SPREAD_MS * random());
+    },
     stop: async () => {
       stopped = true;
       round.abort();
@@ -63,4 +88,10 @@ export function startPollLoop(options: {
       await ended;
     },
   };
+}
+
+/** How long the control plane asked to be left alone; somewhat longer, not all at one moment. */
+function holdOffOf(error: unknown, random: () => number): number {
+  const asked = error instanceof LinkError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.min(asked, LONGEST_HOLD_MS) * (1 + random() / 4);
 }

@@ -11,7 +11,8 @@ import { proveRegistration } from '@governance/shared/channel-routes';
 import type { RegistrationAnswer, RegistrationReply } from '@governance/shared/channels';
 import type { DeploymentTokens, KeptToken } from '../identity/deployment-tokens.ts';
 import type { DataPlaneCore } from '../tenant-runtime.ts';
-import { backoff, createPause, SYNC_BACKOFF } from './backoff.ts';
+import { type BackoffLimits, BUSY_BACKOFF, backoff, createPause, SYNC_BACKOFF } from './backoff.ts';
+import { outageBackoff } from './contact.ts';
 import type { ControlPlaneClient } from './control-plane-client.ts';
 import { createControlPlaneLink, register, renewToken } from './control-plane-link.ts';
 import { LinkError } from './link-error.ts';
@@ -67,7 +68,6 @@ interface Current {
 export function startRegistration(options: RegistrationOptions): Registration {
   const { core, client, tokens, root, log, now } = options;
   const random = options.random ?? Math.random;
-  const limits = options.backoffLimits ?? SYNC_BACKOFF;
   const askAgainMs = options.askAgainMs ?? REVOKED_ASK_MS;
   const pause = createPause();
   const ending = new AbortController();
@@ -262,6 +262,7 @@ export function startRegistration(options: RegistrationOptions): Registration {
         if (ending.signal.aborted) break;
         failures++;
         note(error);
+        const limits = options.backoffLimits ?? limitsOf(error);
         await pause.wait(backoff(failures, limits, random));
       }
     }
@@ -291,6 +292,11 @@ class DefiniteError extends Error {
     this.name = 'DefiniteError';
     this.code = code;
   }
+}
+
+/** A first registration has nobody who would hear for it that the control plane is back. */
+function limitsOf(error: unknown): BackoffLimits {
+  return outageBackoff(error) ? BUSY_BACKOFF : SYNC_BACKOFF;
 }
 
 const DEFINITE = new Set(['DATA_PLANE_TOKEN_INVALID', 'DATA_PLANE_REVOKED', 'DATA_PLANE_FORKED']);

@@ -14,7 +14,13 @@ import { AppError } from '@governance/shared/errors';
 import { z } from 'zod';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import { backoff, createPause, SYNC_BACKOFF } from './backoff.ts';
+import {
+  type BackoffLimits,
+  backoff,
+  createPause,
+  SYNC_BACKOFF,
+  WAKE_SPREAD_MS,
+} from './backoff.ts';
 import { LinkError } from './link-error.ts';
 import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './sync-status.ts';
 
@@ -42,6 +48,8 @@ export interface ShipperStatus {
 export interface Shipper {
   /** Ships what waits now, without the delay. */
   kick(): void;
+  /** Ends a pause after a failure within a second, since the control plane was heard. */
+  wake(): void;
   /** @returns whether everything was shipped within `ms` */
   flush(ms: number): Promise<boolean>;
   stop(): Promise<void>;
@@ -61,7 +69,7 @@ export interface ShipperOptions {
   onStopped: (state: EndedState, failure: SyncFailure) => void;
   log: SyncLog;
   now: () => number;
-  backoffLimits?: { first: number; longest: number };
+  backoffLimits?: BackoffLimits;
 }
 
 export function startShipper(options: ShipperOptions): Shipper {
@@ -214,6 +222,7 @@ export function startShipper(options: ShipperOptions): Shipper {
 
   return {
     kick,
+    wake: () => retryPause.shorten(WAKE_SPREAD_MS * Math.random()),
     flush: (ms) =>
       new Promise((resolve) => {
         if (stopped) {

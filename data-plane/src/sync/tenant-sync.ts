@@ -73,8 +73,13 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
     link: options.link,
     refusal: () => findRefusal(feed?.status().failure, bundle?.status().failure),
     isRevoked: options.isRevoked,
+    onBack: () => {
+      for (const channel of channels) channel.wake();
+    },
     now,
   });
+  /** What waits after a failure and is woken by whoever hears the control plane first. */
+  const channels: { wake(): void }[] = [];
   const { link } = contact;
   const freshness = createFreshness({
     clock: options.clock,
@@ -142,6 +147,7 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
     log,
     now,
   });
+  channels.push(activeFeed, activeBundle, shipper, heartbeat);
   const pruner = startPruner({ tenantId, ledger, keepMs: options.ledgerKeepMs, log });
 
   return {
