@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isBatchSignedBy, type SignedBatch, signBatch } from './audit-batch.ts';
 import { canonicalize } from './canonical-json.ts';
 import {
+  BATCH_LIMITS,
   CHANNEL_PATHS,
   decodeBatch,
   encodeBatch,
@@ -55,6 +56,15 @@ describe('a batch', () => {
     around.set(body, 10);
     const decoded = decodeBatch(around.subarray(10, 10 + body.length));
     expect(decoded.records.map((record) => Buffer.from(record))).toEqual(batch.records);
+  });
+
+  it('of more lines than a batch may have is refused before they are taken apart', () => {
+    const [batch] = fc.sample(aBatch, 1) as [SignedBatch];
+    const header = encodeBatch({ ...batch, records: [] });
+    const most = Buffer.concat([header, Buffer.from('\n{}'.repeat(BATCH_LIMITS.records))]);
+    expect(decodeBatch(most).records).toHaveLength(BATCH_LIMITS.records);
+    const bomb = Buffer.concat([header, Buffer.alloc(BATCH_LIMITS.bytes, '\n')]);
+    expect(() => decodeBatch(bomb)).toThrow('at most');
   });
 
   it('says with a changed header that it is not what was signed', () => {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { BatchHeader, type SignedBatch } from './audit-batch.ts';
 import { canonicalize } from './canonical-json.ts';
 import type { RegistrationRequest } from './channels.ts';
+import { AppError } from './errors.ts';
 import { FeedEntry } from './facts.ts';
 import { SignedFreshness, SignedSnapshotEnd } from './signed-statement.ts';
 
@@ -67,6 +68,8 @@ export function encodeBatch({ header, signature, records }: SignedBatch): Buffer
  *
  * @param body caller-controlled
  * @throws z.ZodError or SyntaxError when it has not that form
+ * @throws AppError BODY_TOO_LARGE when it has more records than BATCH_LIMITS allow: a body of
+ *   nothing but line feeds would take a hundred times its size in memory
  */
 export function decodeBatch(body: Uint8Array): SignedBatch {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -76,11 +79,16 @@ export function decodeBatch(body: Uint8Array): SignedBatch {
     JSON.parse(bytes.toString('utf8', 0, headerEnd)),
   );
   for (let at = headerEnd + 1; at < bytes.length; ) {
+    if (records.length === BATCH_LIMITS.records) throw tooManyRecords();
     const end = endOfLine(bytes, at);
     records.push(bytes.subarray(at, end));
     at = end + 1;
   }
   return { header, signature, records };
+}
+
+function tooManyRecords(): AppError {
+  return new AppError('BODY_TOO_LARGE', `A batch holds at most ${BATCH_LIMITS.records} records.`);
 }
 
 function endOfLine(bytes: Buffer, from: number): number {
