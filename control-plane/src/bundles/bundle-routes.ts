@@ -55,6 +55,8 @@ export const bundleRoutes =
           const digest = known?.digest ?? null;
           const gone = new AbortController();
           reply.raw.once('close', () => gone.abort());
+          // It may have gone while the guard looked the caller up.
+          if (reply.raw.destroyed) gone.abort();
           download = await bundles.pullBundle({ tenantId, digest, waitMs, signal: gone.signal });
           await recheck.call(app, request, reply);
         }
