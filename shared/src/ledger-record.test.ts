@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ZodError } from 'zod';
 import { canonicalize } from './canonical-json.ts';
 import { GENESIS_HASH, recordHash } from './hash-chain.ts';
 import { uuidv7 } from './ids.ts';
-import { type ChainHead, chainRecord, chainText, UnchainedRecord } from './ledger-record.ts';
+import {
+  type ChainHead,
+  chainRecord,
+  chainText,
+  MAX_LIST_ITEMS,
+  parseRecord,
+  UnchainedRecord,
+} from './ledger-record.ts';
 
 const head: ChainHead = {
   tenant_id: uuidv7(),
@@ -67,5 +75,23 @@ describe('chainRecord', () => {
   it('refuses what has no canonical form', () => {
     const poison = { ...alert, title: '\ud800' } as unknown as UnchainedRecord;
     expect(() => chainRecord(head, poison)).toThrow(TypeError);
+  });
+});
+
+describe('parseRecord', () => {
+  it.each([
+    'dlp_findings',
+    'delegation_chain',
+  ])('says one thing of a record whose %s are wrong half a million times', (list) => {
+    const record = { ...chain, type: 'decision', [list]: new Array(500_000).fill(0) };
+    let fault: unknown;
+    try {
+      parseRecord(Buffer.from(canonicalize(record)));
+    } catch (error) {
+      fault = error;
+    }
+    const issues = fault instanceof ZodError ? fault.issues : [];
+    const ofList = issues.filter((issue) => issue.path[0] === list);
+    expect(ofList).toMatchObject([{ code: 'too_big', maximum: MAX_LIST_ITEMS }]);
   });
 });

@@ -18,6 +18,16 @@ export type Severity = z.infer<typeof Severity>;
 export const PolicyResult = z.enum(['allow', 'deny', 'escalate', 'dlp_block']);
 export type PolicyResult = z.infer<typeof PolicyResult>;
 
+/** Items of a list in a record. */
+export const MAX_LIST_ITEMS = 1_000;
+
+/**
+ * A list whose length is looked at before its items: of a million wrong items the validator would
+ * report each, which takes seconds and hundreds of megabytes for one record of 1 MiB.
+ */
+const List = <T extends z.ZodType>(item: T) =>
+  z.array(z.unknown()).max(MAX_LIST_ITEMS).pipe(z.array(item));
+
 /** What every record carries beside its own fields. */
 const envelope = {
   v: z.literal(1),
@@ -65,14 +75,14 @@ export const DecisionRecord = z.strictObject({
   risk_tier: RiskTier,
   dlp_action: z.enum(['blocked', 'warned', 'logged']).nullable(),
   dlp_findings_count: z.int().nonnegative(),
-  dlp_findings: z.array(z.looseObject({ severity: Severity })),
+  dlp_findings: List(z.looseObject({ severity: Severity })),
   /** Milliseconds from the arrival of the call to its decision. */
   latency_ms: z.number().nonnegative(),
   session_id: Text.nullable(),
   workflow_session_id: Id.nullable(),
   causal_depth: z.int().nonnegative(),
   parent_event_id: Id.nullable(),
-  delegation_chain: z.array(Id),
+  delegation_chain: List(Id),
   requester_id: Text.nullable(),
   requester_verified: z.boolean(),
   /** SHA-256(salt || RFC 8785 of {method, mcp_server, tool_name, arguments}); the salt lies outside the chain. */
