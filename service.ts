@@ -7,11 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { CONTROL_PLANE_SETTINGS } from '@governance/control-plane/config';
 import { createControlPlane, parseControlPlaneConfig } from '@governance/control-plane/main';
 import { systemScope } from '@governance/control-plane/platform/tenant-scope';
-import { DATA_PLANE_SETTINGS, readGatewayConfig } from '@governance/data-plane/config';
+import {
+  CONNECTION_SETTINGS,
+  DATA_PLANE_SETTINGS,
+  readGatewayConfig,
+  requireOneProcess,
+} from '@governance/data-plane/config';
 import { createDataPlane, type DataPlane } from '@governance/data-plane/data-plane';
 import { runCommand } from '@governance/data-plane/local-control/commands';
-import { startDataPlane } from '@governance/data-plane/main';
 import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address';
+import { startWorkers } from '@governance/data-plane/workers/start-workers';
+import { WorkersFailed } from '@governance/data-plane/workers/supervisor';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
@@ -26,6 +32,9 @@ import { Registry } from 'prom-client';
 
 /** In standalone a record is shown as soon as it is made: batches wait just for their neighbours. */
 const STANDALONE_SHIP_DELAY_MS = 50;
+
+/** Read in every mode, if only to refuse more than one. */
+const WORKERS = { workers: CONNECTION_SETTINGS.workers };
 
 /** How long a stop may take before the process ends all the same. */
 const STOP_WITHIN_MS = 30_000;
@@ -63,7 +72,7 @@ export async function main(env: NodeJS.ProcessEnv, args: string[] = []): Promise
     service = await start(env, { onFatal: () => end(1) });
   } catch (error) {
     // What an operator can mend is said in words; anything else with its stack.
-    const isMendable = error instanceof ConfigurationError;
+    const isMendable = error instanceof ConfigurationError || error instanceof WorkersFailed;
     console.error(isMendable ? error.message : error);
     process.exit(1);
   }
@@ -78,13 +87,14 @@ async function start(
     { deploymentMode: SERVICE_SETTINGS.deploymentMode },
     env,
   );
+  if (deploymentMode !== 'data-plane') requireOneProcess(env, deploymentMode);
   switch (deploymentMode) {
     case 'standalone':
       return startStandalone(env, hooks);
     case 'control-plane':
       return startControlPlane(env);
     case 'data-plane':
-      return startDataPlane(env, hooks);
+      return startWorkers(env, hooks);
   }
 }
 
@@ -96,7 +106,7 @@ async function start(
 export async function startControlPlane(env: NodeJS.ProcessEnv): Promise<RunningService> {
   const config = parseControlPlaneConfig(env);
   const log = createLog({ debug: config.debug });
-  const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS);
+  const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS, WORKERS);
   if (unknown.length > 0) log.warn({ unknown }, 'variables that the control plane does not read');
   const controlPlane = await createControlPlane(config, { log });
   const app = createHttpServer({ log, corsOrigins: config.corsOrigins });
@@ -139,7 +149,7 @@ export async function startStandalone(
   const config = parseControlPlaneConfig(env);
   const gatewayConfig = readGatewayConfig(env);
   const log = createLog({ debug: config.debug });
-  const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS, DATA_PLANE_SETTINGS);
+  const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS, DATA_PLANE_SETTINGS, WORKERS);
   if (unknown.length > 0) log.warn({ unknown }, 'variables that this version does not read');
 
   // The planes need each other: what the control plane waits for is the data plane made after it.

@@ -37,6 +37,7 @@ import { createAddressPolicy } from './upstream/address-policy.ts';
 import { listAllTools } from './upstream/list-tools.ts';
 import { createUpstreamPool } from './upstream/pool.ts';
 import { UpstreamFailure, type UpstreamSession } from './upstream/upstream.ts';
+import type { WorkerSessions } from './workers/worker-sessions.ts';
 
 export interface EnforcementPlaneDeps {
   config: GatewayConfig;
@@ -55,6 +56,8 @@ export interface EnforcementPlaneDeps {
   findDenial: FindDenial;
   /** Decrypts a credential that was sealed to this data plane. */
   openSealed(jwe: string): Promise<string>;
+  /** Where several processes share the listener: whose a session is, and the way there. */
+  workers?: WorkerSessions;
   registry: Registry;
   log: Logger;
   /** Unix milliseconds. */
@@ -156,6 +159,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       idleMs: config.sessionIdleMs,
     },
     elapsed,
+    deps.workers?.nameSession,
   );
   const gauges = { sessions: sessions.count, upstreams: pool.counts };
   const metrics = createGatewayMetrics(deps.registry, gauges, elapsed);
@@ -239,9 +243,11 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       origins: createOriginPolicy(publicUrl, config.corsOrigins),
       publicUrl,
       bodyBytes: config.messageBytes,
+      ...(deps.workers && { passOn: deps.workers.passOn }),
       onProtocolError: metrics.protocolError,
       onClose: () => {
         sessions.close();
+        deps.workers?.endStreams();
         // Calls under way may end; what takes longer is answered with an error and recorded so.
         setTimeout(() => void pool.close(), DRAIN_MS).unref();
       },

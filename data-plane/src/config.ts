@@ -146,6 +146,13 @@ export const CONNECTION_SETTINGS = {
     defaultNote: 'the region of the token',
     parse: z.string().max(100),
   }),
+  workers: setting({
+    name: 'SERVICE_WORKERS',
+    description:
+      'Processes that share the listener, each a data plane of its own with its own chain: one for each core that is free. Limits of numbers count in each.',
+    default: '1',
+    parse: wholeNumber(1, 64),
+  }),
 };
 
 export const DATA_PLANE_SETTINGS = { ...SERVICE_SETTINGS, ...GATEWAY_SETTINGS };
@@ -225,6 +232,8 @@ export interface DataPlaneConfig {
   cpUrl: string;
   cpTokens: Secret[];
   region: string | null;
+  /** How many processes share the listener. */
+  workers: number;
 }
 
 /**
@@ -255,7 +264,29 @@ export function readDataPlaneConfig(env: NodeJS.ProcessEnv): DataPlaneConfig {
     cpUrl: values.cpUrl,
     cpTokens: values.cpToken,
     region: values.region ?? null,
+    workers: values.workers,
   };
+}
+
+/**
+ * Checks the modes that are one process.
+ *
+ * @param mode SERVICE_DEPLOYMENT_MODE
+ * @throws ConfigurationError where SERVICE_WORKERS asks for more than one
+ */
+export function requireOneProcess(
+  env: NodeJS.ProcessEnv,
+  mode: 'standalone' | 'control-plane',
+): void {
+  const { workers } = CONNECTION_SETTINGS;
+  parseSettings({ workers }, env, (values): SettingProblem[] => {
+    if (values.workers === 1) return [];
+    const why =
+      mode === 'standalone'
+        ? 'standalone is one process: run a control plane, and a data plane beside it'
+        : 'workers are of data planes: run another control plane on the same database instead';
+    return [{ name: workers.name, message: `must be 1 in mode ${mode}; ${why}` }];
+  });
 }
 
 const PRIVATE = new BlockList();

@@ -14,13 +14,19 @@ import { asTokenKeys, type OwnTokenKey, ownTokenKey } from './local-api/token-is
 import { type LocalSwitch, watchLocalSwitch } from './local-control/local-kill-switch.ts';
 import { findTenantProblem } from './opa-server/opa-address.ts';
 import { createDataPlaneCore, type DataPlaneCore } from './tenant-runtime.ts';
+import type { WorkerSessions } from './workers/worker-sessions.ts';
 
 export interface DataPlaneOptions {
+  /** What this process alone writes to. */
   dataDir: string;
+  /** SERVICE_DATA_DIR, where that is another: the token key and the local kill switch. */
+  sharedDir?: string;
   publicUrl: string;
   version: string;
   region: string | null;
   gateway: GatewayConfig;
+  /** The ways to the other workers of a machine that runs several. */
+  workers?: WorkerSessions;
   /** Whether it issues tokens of its own, beside its control plane's. */
   issuesTokens: boolean;
   registry: Registry;
@@ -51,10 +57,12 @@ export interface DataPlane {
  */
 export async function createDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
   const { dataDir, version, region, gateway, registry, log } = options;
+  const sharedDir = options.sharedDir ?? dataDir;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const metrics = createCoreMetrics(registry);
   const core = await createDataPlaneCore({
     dataDir,
+    sharedDir,
     version,
     log,
     ledgerLimitBytes: gateway.ledgerLimitBytes,
@@ -72,7 +80,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
   metrics.watch(core);
   const tenantIds = () => core.status().tenants.map((tenant) => tenant.tenant_id);
   const localSwitch = watchLocalSwitch({
-    dataDir,
+    dataDir: sharedDir,
     ownDir: dataDir,
     ledger: core.ledger,
     listTenants: tenantIds,
@@ -94,6 +102,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     findDenial,
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),
     openSealed: core.identity.openSealed,
+    ...(options.workers && { workers: options.workers }),
     registry,
     log,
   });

@@ -8,12 +8,21 @@ import { findUnknownSettings } from '@governance/shared/settings';
 import { readVersion } from '@governance/shared/version';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { REMOTE_DATA_PLANE_SETTINGS, readDataPlaneConfig, readGatewayConfig } from './config.ts';
+import {
+  type DataPlaneConfig,
+  REMOTE_DATA_PLANE_SETTINGS,
+  readDataPlaneConfig,
+  readGatewayConfig,
+} from './config.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { localRoutes } from './local-api/local-routes.ts';
 import { createLocalTokens } from './local-api/token-issuer.ts';
 import { connectControlPlane } from './sync/connect.ts';
 import type { DataPlaneCore } from './tenant-runtime.ts';
+import { joinWorkers } from './workers/join-workers.ts';
+import { unmarkDrained, workerFolder } from './workers/worker-folders.ts';
+import type { WorkerPlace } from './workers/worker-place.ts';
+import { ownViews } from './workers/worker-views.ts';
 
 export interface ConnectOptions {
   core: DataPlaneCore;
@@ -39,32 +48,39 @@ export interface RunningDataPlane {
 }
 
 /**
- * Starts a data plane as the environment says.
+ * Starts a data plane as the environment says, in this process.
  *
  * @param hooks.connect the way to its control planes; over HTTP unless given
+ * @param hooks.place where it is one of several processes; its supervisor then speaks for all
  * @param hooks.onFatal told when the ledger can record nothing any more: the process has to end
  * @throws ConfigurationError naming every setting that is wrong
  */
 export async function startDataPlane(
   env: NodeJS.ProcessEnv,
-  hooks: { connect?: Connect; onFatal: () => void },
+  hooks: { connect?: Connect; place?: WorkerPlace; onFatal: () => void },
 ): Promise<RunningDataPlane> {
   const config = readDataPlaneConfig(env);
   const gateway = readGatewayConfig(env);
   const { cpUrl, publicUrl, region } = config;
-  const log = createLog({ debug: config.debug });
-  const unknown = findUnknownSettings(env, REMOTE_DATA_PLANE_SETTINGS);
-  if (unknown.length > 0) log.warn({ unknown }, 'variables that the data plane does not read');
+  const { place } = hooks;
+  const base = createLog({ debug: config.debug });
+  const log = place ? base.child({ worker: place.worker }) : base;
+  if (!place) warnOfUnknown(env, log);
 
   const version = readVersion();
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const dataDir = workerFolder(config.dataDir, place?.worker ?? 1);
+  const workers =
+    place && place.count > 1 ? joinWorkers(place, { bodyBytes: gateway.messageBytes }) : null;
   const plane = await createDataPlane({
-    dataDir: config.dataDir,
+    dataDir,
+    sharedDir: config.dataDir,
     publicUrl,
     version,
     region,
     gateway,
+    ...(workers && { workers: workers.sessions }),
     issuesTokens: true,
     registry,
     log,
@@ -74,12 +90,14 @@ export async function startDataPlane(
   let connections: Awaited<ReturnType<Connect>> | undefined;
   const stop = async (): Promise<void> => {
     log.info('stopping');
-    await app.close();
+    await Promise.all([app.close(), workers?.closeListener()]);
     await connections?.stop();
     await plane.stop();
+    await workers?.close();
     log.info('stopped');
   };
   try {
+    unmarkDrained(dataDir);
     const { core, tokenKey, findDenial } = plane;
     const tokens = createLocalTokens({
       key: tokenKey,
@@ -87,49 +105,68 @@ export async function startDataPlane(
       replica: core.replica,
       findDenial,
     });
+    const own = {
+      registries: [registry],
+      health: () => health(plane, version),
+      findUnready: async () => ({
+        ...(core.status().tenants.length === 0 && { tenants: 'none is served yet' }),
+        ...(await plane.findUnready()),
+      }),
+    };
     await app.register(
       localRoutes({
         tokens,
         tokenKey,
-        metrics: [registry],
         metricsToken: config.metricsToken,
-        health: () => health(plane, version),
-        findUnready: async () => ({
-          ...(core.status().tenants.length === 0 && { tenants: 'none is served yet' }),
-          ...(await plane.findUnready()),
-        }),
+        views: workers?.views(own) ?? ownViews(own),
       }),
     );
     await app.register(plane.routes);
     const connect = hooks.connect ?? connectControlPlane;
+    const { host } = new URL(publicUrl);
     connections = await connect({
       core,
-      dataDir: config.dataDir,
+      dataDir,
       cpUrl,
       tokens: config.cpTokens.map((token) => token.reveal()),
       region,
       version,
-      label: new URL(publicUrl).host,
+      label: workers ? `${host} worker ${place?.worker}` : host,
       log,
     });
+    await app.ready();
+    await workers?.listen(app);
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await stop();
     throw error;
   }
   const url = listeningUrl(app, config);
+  if (!place) showBanner({ url, version, config });
+  return { url, stop };
+}
+
+/** Logs variables that look like settings and are none. */
+export function warnOfUnknown(env: NodeJS.ProcessEnv, log: Pick<Logger, 'warn'>): void {
+  const unknown = findUnknownSettings(env, REMOTE_DATA_PLANE_SETTINGS);
+  if (unknown.length > 0) log.warn({ unknown }, 'variables that the data plane does not read');
+}
+
+/** Tells the operator where the data plane is. */
+export function showBanner(shown: { url: string; version: string; config: DataPlaneConfig }): void {
+  const { url, version, config } = shown;
+  const workers = config.workers > 1 ? `\n    workers         ${config.workers}` : '';
   console.log(`
   Agent Governance Service ${version}: data plane
 
     address         ${url}
-    control plane   ${cpUrl}
-    data            ${config.dataDir}
+    control plane   ${config.cpUrl}
+    data            ${config.dataDir}${workers}
 
     ${`${url}/mcp/v1`.padEnd(31)} where MCP clients connect
     ${`${url}/health`.padEnd(31)} how it stands to its control plane
     npm run data-plane -- kill-switch engage --reason <text>
 `);
-  return { url, stop };
 }
 
 /** 200 while calls can be judged and recorded: what is wrong beside that is in the body. */

@@ -40,6 +40,8 @@ const CLOCK_FILE = 'clock';
 
 export interface DataPlaneCoreOptions {
   dataDir: string;
+  /** SERVICE_DATA_DIR, where that is another: the key of agents' tokens is there. */
+  sharedDir?: string;
   version: string;
   log: SyncLog;
   /** Told once when the ledger can record nothing any more: the process has to exit. */
@@ -139,7 +141,7 @@ interface Tenant {
 export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promise<DataPlaneCore> {
   const { dataDir, log } = options;
   const now = options.now ?? Date.now;
-  const identity = loadIdentity(dataDir);
+  const identity = loadIdentity(dataDir, options.sharedDir);
   const ledger = await createLedger({
     dataDir,
     signingKey: identity.signingKey,

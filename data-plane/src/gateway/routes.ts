@@ -30,6 +30,8 @@ export interface GatewayRoutesDeps {
   publicUrl: string;
   /** Bytes of a request's body, at most. */
   bodyBytes: number;
+  /** Takes a request whose session another process holds; undefined where this one serves it. */
+  passOn?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
   onProtocolError(status: number, code: number): void;
   /** Ends streams when the service stops. */
   onClose(): void;
@@ -118,6 +120,12 @@ function enter(deps: GatewayRoutesDeps): onRequestHookHandler {
   return (request, reply, done) => {
     try {
       checkOrigin(request, reply, deps);
+      const passed = deps.passOn?.(request, reply);
+      if (passed !== undefined) {
+        // Who it is for answers it: nothing more happens here unless that fails.
+        passed.catch(done);
+        return;
+      }
       const arrivedAt = performance.now();
       const { server_id: serverId = null } = request.params as { server_id?: string };
       const credential = parseCredential(request.headers.authorization);

@@ -44,14 +44,30 @@ export interface DataPlaneIdentity {
   openSealed(jwe: string): Promise<string>;
 }
 
-/** Loads the identity from the data folder, or makes it at the first start. */
-export function loadIdentity(dataDir: string): DataPlaneIdentity {
+/**
+ * Makes the key of agents' tokens if there is none. Several processes use one: it has to be there
+ * before they start.
+ *
+ * @param dataDir SERVICE_DATA_DIR
+ */
+export function ensureTokenKey(dataDir: string): KeyObject {
+  const folder = join(dataDir, 'identity');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return loadKey(join(folder, 'token-key.pem'), 'rsa');
+}
+
+/**
+ * Loads the identity from the data folder, or makes it at the first start.
+ *
+ * @param sharedDir the folder whose key of agents' tokens it uses, where that is another
+ */
+export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIdentity {
   const folder = join(dataDir, 'identity');
   const registrations = join(folder, 'registrations');
   mkdirSync(registrations, { recursive: true, mode: 0o700 });
   const signingKey = loadKey(join(folder, 'signing-key.pem'), 'ed25519');
   const sealingKey = loadKey(join(folder, 'sealing-key.pem'), 'x25519');
-  const tokenKey = loadKey(join(folder, 'token-key.pem'), 'rsa');
+  const tokenKey = ensureTokenKey(sharedDir);
 
   const fileOf = (tenantId: string) => {
     if (!isUuid(tenantId)) throw new TypeError('a tenant id is a lower-case UUID');

@@ -9,6 +9,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PlaneDenial, ReplicaAgent } from '../contracts.ts';
 import { createAgentTokenVerifier, type VerifiedToken } from '../enforcement/agent-token.ts';
+import { ownViews } from '../workers/worker-views.ts';
 import { localRoutes } from './local-routes.ts';
 import { asTokenKeys, createLocalTokens, type OwnTokenKey, ownTokenKey } from './token-issuer.ts';
 
@@ -54,10 +55,12 @@ beforeAll(async () => {
     localRoutes({
       tokens,
       tokenKey: key,
-      metrics: [new Registry()],
       metricsToken: 'metrics-token',
-      health: () => ({ status: 'ok' }),
-      findUnready: async () => problems,
+      views: ownViews({
+        registries: [new Registry()],
+        health: () => ({ status: 'ok' }),
+        findUnready: async () => problems,
+      }),
     }),
   );
 });

@@ -9,24 +9,22 @@ import { createErrorHandler } from '@governance/shared/http-errors';
 import { bearerToken, readStrictRequests } from '@governance/shared/http-requests';
 import { addTokenRoutes } from '@governance/shared/token-routes';
 import type { FastifyPluginAsync } from 'fastify';
-import { Registry } from 'prom-client';
 import type { z } from 'zod';
+import type { Views } from '../workers/worker-views.ts';
 import type { OwnTokenKey } from './token-issuer.ts';
 
 export interface LocalRoutesDeps {
   tokens: AgentTokens;
   tokenKey: OwnTokenKey;
-  metrics: Registry[];
   /** SERVICE_METRICS_TOKEN; /metrics is open without. */
   metricsToken: string | undefined;
-  health(): Record<string, unknown>;
-  /** What keeps the data plane from its work, by name; empty when nothing does. */
-  findUnready(): Promise<Record<string, string>>;
+  views: Views;
 }
 
 export const localRoutes =
   (deps: LocalRoutesDeps): FastifyPluginAsync =>
   async (app) => {
+    const { views } = deps;
     app.setErrorHandler(createErrorHandler());
     readStrictRequests(app);
     app.setSerializerCompiler(
@@ -40,22 +38,20 @@ export const localRoutes =
 
     await addTokenRoutes(app, { tokens: deps.tokens, keys: [deps.tokenKey.publicJwk] });
 
-    app.get('/health', { logLevel: 'warn' }, async () => deps.health());
+    app.get('/health', { logLevel: 'warn' }, async ({ raw }) => views.health(raw));
 
-    app.get('/ready', { logLevel: 'warn' }, async (_request, reply) => {
-      const problems = await deps.findUnready();
-      const isReady = Object.keys(problems).length === 0;
-      return reply
-        .code(isReady ? 200 : 503)
-        .send({ status: isReady ? 'ready' : 'not_ready', problems });
+    app.get('/ready', { logLevel: 'warn' }, async ({ raw }, reply) => {
+      const { isReady, body } = await views.ready(raw);
+      return reply.code(isReady ? 200 : 503).send(body);
     });
 
     app.get('/metrics', { logLevel: 'warn' }, async (request, reply) => {
       const given = bearerToken(request.headers.authorization);
-      if (deps.metricsToken && (!given || !equalSecrets(given, deps.metricsToken))) {
+      const isGranted = given !== undefined && equalSecrets(given, deps.metricsToken ?? '');
+      if (deps.metricsToken && !isGranted && !views.isPrivate(request.raw)) {
         throw new AppError('METRICS_TOKEN_INVALID');
       }
-      reply.header('content-type', Registry.PROMETHEUS_CONTENT_TYPE);
-      return Registry.merge(deps.metrics).metrics();
+      const { type, text } = await views.metrics(request.raw);
+      return reply.header('content-type', type).send(text);
     });
   };

@@ -27,8 +27,10 @@ import { AnswerRefusedError, LinkError } from './link-error.ts';
 
 const SMALL_ANSWER = 256 * 1024;
 const FEED_PAGE_BYTES = 64 * 1024 * 1024;
-const SNAPSHOT_LINE_BYTES = 1024 * 1024;
-const SNAPSHOT_PAGE = 500;
+/** A fact has at most a megabyte, and a little is written around it. */
+const SNAPSHOT_LINE_BYTES = 4 * 1024 * 1024;
+/** Entries that are handed on together, and the length of their lines. */
+const SNAPSHOT_PAGE = { entries: 500, characters: 8 * 1024 * 1024 };
 const SNAPSHOT_MS = 15 * 60_000;
 /** For a batch of the largest size over a slow line. */
 const BATCH_MS = 60_000;
@@ -185,14 +187,17 @@ async function* readSnapshot(
 ): AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined> {
   let end: SignedSnapshotEnd | null = null;
   let page: FeedEntry[] = [];
+  let characters = 0;
   for await (const text of linesOf((await open()).chunks())) {
     if (end) throw new FeedRefusedError('snapshot_malformed', 'something follows the end');
     const line = parseLine(text);
     if ('end' in line) end = line.end;
     else page.push(line.entry);
-    if (page.length >= SNAPSHOT_PAGE) {
+    characters += text.length;
+    if (page.length >= SNAPSHOT_PAGE.entries || characters >= SNAPSHOT_PAGE.characters) {
       yield page;
       page = [];
+      characters = 0;
     }
   }
   if (page.length > 0) yield page;

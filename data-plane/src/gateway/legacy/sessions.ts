@@ -44,8 +44,13 @@ const SWEEP_MS = 30_000;
  * Builds the store.
  *
  * @param elapsed monotonic milliseconds
+ * @param name makes a session id of its random part
  */
-export function createLegacySessions(limits: SessionLimits, elapsed: () => number) {
+export function createLegacySessions(
+  limits: SessionLimits,
+  elapsed: () => number,
+  name: (random: string) => string = (random) => random,
+) {
   const sessions = new Map<string, LegacySession>();
   // Oldest first, since a Map keeps the order of insertion.
   const ofAgent = new Map<string, Set<LegacySession>>();
@@ -79,7 +84,7 @@ export function createLegacySessions(limits: SessionLimits, elapsed: () => numbe
         throw new GatewayError(503, 'Too many MCP sessions are open: try again later.');
       }
       const session: LegacySession = {
-        token: randomBytes(32).toString('base64url'),
+        token: name(randomBytes(32).toString('base64url')),
         id: uuidv7(),
         owner,
         revision,

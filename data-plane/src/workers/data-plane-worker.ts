@@ -1,0 +1,109 @@
+/**
+ * A process of several (start-workers.ts): serves calls, or drains what one left behind. It ends
+ * with its supervisor, whose end node:cluster hears of; what was recorded is on disk by then.
+ */
+import { createLog } from '@governance/shared/log';
+import { ConfigurationError } from '@governance/shared/settings';
+import { readVersion } from '@governance/shared/version';
+import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
+import { startDataPlane } from '../main.ts';
+import { connectControlPlane } from '../sync/connect.ts';
+import { createDataPlaneCore } from '../tenant-runtime.ts';
+import { drain } from './drain.ts';
+import { CANNOT_DRAIN } from './supervisor.ts';
+import { markDrained, workerFolder } from './worker-folders.ts';
+import { STOP, takePlace, type WorkerPlace, type WorkerReport } from './worker-place.ts';
+
+/** How long a stop may take before the process ends all the same. */
+const STOP_WITHIN_MS = 30_000;
+
+const place = takePlace(process.env);
+const ending = new AbortController();
+let running: { stop(): Promise<void> } | undefined;
+
+function end(code: number): void {
+  // A terminal and the supervisor may both ask.
+  if (ending.signal.aborted) return;
+  ending.abort();
+  setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+  Promise.resolve(running?.stop()).then(
+    () => process.exit(code),
+    () => process.exit(1),
+  );
+}
+
+function report(message: WorkerReport): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send) process.send(message, undefined, undefined, () => resolve());
+    else resolve();
+  });
+}
+
+process.on('SIGINT', () => end(0));
+process.on('SIGTERM', () => end(0));
+process.on('message', (message: { kind?: unknown }) => {
+  if (message.kind === STOP.kind) end(0);
+});
+
+try {
+  if (place.task === 'drain') {
+    await drainFolder(place);
+  } else {
+    const plane = await startDataPlane(process.env, { place, onFatal: () => end(1) });
+    running = plane;
+    await report({ kind: 'listening', url: plane.url });
+  }
+} catch (error) {
+  const isConfiguration = error instanceof ConfigurationError;
+  const message = error instanceof Error ? error.message : String(error);
+  // What an operator can mend is said in words by the supervisor; anything else with its stack.
+  if (!isConfiguration) console.error(error);
+  await report({ kind: 'failed', message, isConfiguration });
+  process.exit(1);
+}
+
+async function drainFolder({ worker }: WorkerPlace): Promise<void> {
+  const config = readDataPlaneConfig(process.env);
+  const gateway = readGatewayConfig(process.env);
+  const log = createLog({ debug: config.debug }).child({ worker });
+  const dataDir = workerFolder(config.dataDir, worker);
+  const version = readVersion();
+  const core = await createDataPlaneCore({
+    dataDir,
+    sharedDir: config.dataDir,
+    version,
+    log,
+    ledgerLimitBytes: gateway.ledgerLimitBytes,
+    ledgerKeepDays: gateway.ledgerKeepDays,
+    offlineMaxAgeSeconds: gateway.offlineMaxAgeSeconds,
+    onFatal: () => process.exit(1),
+  });
+  const connections = await connectControlPlane({
+    core,
+    dataDir,
+    cpUrl: config.cpUrl,
+    tokens: config.cpTokens.map((token) => token.reveal()),
+    region: config.region,
+    version,
+    label: `${new URL(config.publicUrl).host} worker ${worker}`,
+    log,
+  });
+  running = {
+    stop: async () => {
+      await connections.stop();
+      await core.stop();
+    },
+  };
+  log.info('ships what a worker that is no longer wanted left behind');
+  const outcome = await drain(core, connections, ending.signal);
+  // Whoever asked for the end sees to it.
+  if (outcome === 'stopped') return;
+  await running.stop();
+  if (outcome === 'drained') {
+    markDrained(dataDir);
+    log.info('everything was shipped: the folder is no longer needed');
+  } else {
+    log.error('not everything can be shipped: a person must look at this folder');
+  }
+  process.exit(outcome === 'drained' ? 0 : CANNOT_DRAIN);
+}

@@ -1,0 +1,60 @@
+/** The ways from one worker to the others of its machine, over their private sockets. */
+import { type Dispatcher, Pool } from 'undici';
+import { socketPath } from './worker-place.ts';
+
+export interface Siblings {
+  /** The numbers of the other workers. */
+  readonly others: readonly number[];
+  /** Connections to a worker; made when they are needed. */
+  wayTo(worker: number): Dispatcher;
+  /**
+   * Asks a worker for JSON.
+   *
+   * @returns null where it does not answer with JSON within a second: it is away, or hangs
+   */
+  ask(worker: number, path: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const ASK_MS = 1_000;
+/** Between processes of one machine, a connection comes about at once or not at all. */
+const CONNECT_MS = 2_000;
+
+export function createSiblings(own: {
+  worker: number;
+  count: number;
+  socketDir: string;
+}): Siblings {
+  const pools = new Map<number, Pool>();
+
+  function wayTo(worker: number): Pool {
+    let pool = pools.get(worker);
+    if (pool === undefined) {
+      pool = new Pool('http://worker', {
+        socketPath: socketPath(own.socketDir, worker),
+        connect: { timeout: CONNECT_MS },
+      });
+      pools.set(worker, pool);
+    }
+    return pool;
+  }
+
+  return {
+    others: Array.from({ length: own.count }, (_, index) => index + 1).filter(
+      (worker) => worker !== own.worker,
+    ),
+    wayTo,
+    ask: async (worker, path) => {
+      try {
+        const signal = AbortSignal.timeout(ASK_MS);
+        const answer = await wayTo(worker).request({ method: 'GET', path, signal });
+        return await answer.body.json();
+      } catch {
+        return null;
+      }
+    },
+    close: async () => {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/**
+ * Keeps the processes of one machine: starts them, starts those again that died, and stops them.
+ * It opens no data and serves nobody; what it does must not fail for what a worker does.
+ */
+import type { Logger } from 'pino';
+import type { WorkerPlace, WorkerReport } from './worker-place.ts';
+
+/** A process as the supervisor sees it. */
+export interface WorkerProcess {
+  readonly pid: number | undefined;
+  onReport(listener: (report: WorkerReport) => void): void;
+  /** @param listener told once; `why` is an exit code or the name of a signal */
+  onExit(listener: (why: number | string) => void): void;
+  /** Asks it to end its work and go. */
+  askToStop(): void;
+}
+
+export interface SupervisorOptions {
+  /** What is to run: places that serve, and such that drain. */
+  places: readonly WorkerPlace[];
+  start(place: WorkerPlace): WorkerProcess;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+export interface Supervisor {
+  /**
+   * Resolves once every worker that serves listens or has failed, and one listens at least.
+   *
+   * @returns where they listen
+   * @throws WorkersFailed when none can start, or the configuration does not let one start
+   */
+  readonly started: Promise<string>;
+  /** Ends all and waits for them. */
+  stop(): Promise<void>;
+}
+
+/** What an operator has to mend before any worker can start; said once, not by each of them. */
+export class WorkersFailed extends Error {
+  constructor(messages: Iterable<string>) {
+    super([...new Set(messages)].join('\n'));
+    this.name = 'WorkersFailed';
+  }
+}
+
+const BACKOFF = { first: 1_000, longest: 30_000 };
+/** One that lived this long did not die of its start. */
+const STEADY_MS = 60_000;
+
+/** How a process that drains ends when it can never ship the rest: it is not started again. */
+export const CANNOT_DRAIN = 3;
+
+interface Slot {
+  place: WorkerPlace;
+  process: WorkerProcess | null;
+  timer: NodeJS.Timeout | undefined;
+  /** Deaths in a row. */
+  failures: number;
+  /** Whether it listened, or failed once. */
+  isSettled: boolean;
+}
+
+export function startSupervisor(options: SupervisorOptions): Supervisor {
+  const { log } = options;
+  const failures: string[] = [];
+  let url: string | undefined;
+  let isStarted = false;
+  let isStopping = false;
+  let settleStart: { resolve(url: string): void; reject(error: Error): void };
+  const started = new Promise<string>((resolve, reject) => {
+    settleStart = { resolve, reject };
+  });
+  // Who stops it before it is started does not wait for it.
+  started.catch(() => undefined);
+  const idle = new Set<() => void>();
+  const slots = options.places.map(
+    (place): Slot => ({
+      place,
+      process: null,
+      timer: undefined,
+      failures: 0,
+      isSettled: place.task === 'drain',
+    }),
+  );
+
+  function run(slot: Slot): void {
+    const { worker, task } = slot.place;
+    const startedAt = performance.now();
+    const process = options.start(slot.place);
+    slot.process = process;
+    log.info({ worker, task, pid: process.pid }, 'a worker is started');
+    process.onReport((report) => {
+      if (report.kind === 'listening') {
+        url ??= report.url;
+        settle(slot);
+        return;
+      }
+      failures.push(report.message);
+      if (isStarted) log.error({ worker, reason: report.message }, 'a worker could not start');
+      else if (report.isConfiguration) fail();
+    });
+    process.onExit((why) => {
+      slot.process = null;
+      if (isStopping) {
+        if (slots.every((one) => one.process === null)) for (const done of idle) done();
+        return;
+      }
+      if (task === 'drain' && (why === 0 || why === CANNOT_DRAIN)) return;
+      slot.failures = performance.now() - startedAt > STEADY_MS ? 1 : slot.failures + 1;
+      const delay = Math.min(BACKOFF.longest, BACKOFF.first * 2 ** (slot.failures - 1));
+      log.warn({ worker, task, why, again_in_ms: delay }, 'a worker ended and is started again');
+      slot.timer = setTimeout(() => run(slot), delay);
+      settle(slot);
+    });
+  }
+
+  function settle(slot: Slot): void {
+    slot.isSettled = true;
+    if (isStarted || isStopping || !slots.every((one) => one.isSettled)) return;
+    if (url === undefined) {
+      fail();
+      return;
+    }
+    isStarted = true;
+    settleStart.resolve(url);
+  }
+
+  function fail(): void {
+    if (isStopping) return;
+    const messages = failures.length > 0 ? failures : ['every worker ended at its start'];
+    void stop().then(() => settleStart.reject(new WorkersFailed(messages)));
+  }
+
+  async function stop(): Promise<void> {
+    isStopping = true;
+    for (const { timer } of slots) clearTimeout(timer);
+    const running = slots.flatMap(({ process }) => process ?? []);
+    if (running.length === 0) return;
+    const ended = new Promise<void>((resolve) => idle.add(resolve));
+    for (const process of running) process.askToStop();
+    await ended;
+  }
+
+  for (const slot of slots) run(slot);
+  return { started, stop };
+}

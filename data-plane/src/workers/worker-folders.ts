@@ -1,0 +1,65 @@
+/**
+ * Where the workers of one machine keep what is theirs. Worker 1 uses SERVICE_DATA_DIR itself, so
+ * that one may go from one process to several and back without a new registration; worker n uses
+ * `worker-<n>` in it. A folder whose worker is no longer wanted is drained (drain.ts) and marked.
+ */
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Timestamp } from '@governance/shared/text';
+import { z } from 'zod';
+import { LEDGER_FILE } from '../ledger/ledger.ts';
+import { writeFileDurably } from '../storage/durable-file.ts';
+
+const DRAINED_FILE = 'drained.json';
+const DrainedFile = z.strictObject({ drained_at: Timestamp });
+
+/**
+ * The folder of a worker.
+ *
+ * @param dataDir SERVICE_DATA_DIR
+ * @param worker from 1
+ */
+export function workerFolder(dataDir: string, worker: number): string {
+  return worker === 1 ? dataDir : join(dataDir, `worker-${worker}`);
+}
+
+/** The workers that have a folder, in order; 1 among them when SERVICE_DATA_DIR is there. */
+export function listWorkers(dataDir: string): number[] {
+  if (!existsSync(dataDir)) return [];
+  const others = readdirSync(dataDir, { withFileTypes: true }).flatMap((entry) => {
+    const number = Number(/^worker-([1-9]\d{0,3})$/.exec(entry.name)?.[1] ?? 0);
+    return entry.isDirectory() && number > 1 ? [number] : [];
+  });
+  return [1, ...others.sort((a, b) => a - b)];
+}
+
+/** Workers above `count` whose folders may hold records that were not shipped. */
+export function findUndrained(dataDir: string, count: number): number[] {
+  return listWorkers(dataDir).filter((worker) => {
+    const folder = workerFolder(dataDir, worker);
+    const isUnused = worker > count && existsSync(join(folder, LEDGER_FILE));
+    return isUnused && findDrained(folder) === null;
+  });
+}
+
+/** When everything in a worker's folder was shipped; null where it was not. */
+export function findDrained(folder: string): string | null {
+  try {
+    const text = readFileSync(join(folder, DRAINED_FILE), 'utf8');
+    return DrainedFile.parse(JSON.parse(text)).drained_at;
+  } catch {
+    // What cannot be read is drained once more, which changes nothing.
+    return null;
+  }
+}
+
+/** Says durably that everything in the folder was shipped. Its ledger is closed. */
+export function markDrained(folder: string, now = Date.now()): void {
+  const content: z.infer<typeof DrainedFile> = { drained_at: new Date(now).toISOString() };
+  writeFileDurably(join(folder, DRAINED_FILE), `${JSON.stringify(content)}\n`);
+}
+
+/** Takes the mark away: the folder is written to again. To be called with its ledger open. */
+export function unmarkDrained(folder: string): void {
+  rmSync(join(folder, DRAINED_FILE), { force: true });
+}

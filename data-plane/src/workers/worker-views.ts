@@ -1,0 +1,174 @@
+/**
+ * What any worker answers for all of its machine: health, readiness and metrics. It asks the others
+ * over their private sockets, where each answers for itself alone.
+ */
+import type { IncomingMessage } from 'node:http';
+import {
+  AggregatorRegistry,
+  Gauge,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
+import { z } from 'zod';
+import type { Siblings } from './siblings.ts';
+
+/** What one process says of itself. */
+export interface OwnViews {
+  health(): Record<string, unknown>;
+  /** What keeps it from its work, by name; empty when nothing does. */
+  findUnready(): Promise<Record<string, string>>;
+  registries: readonly Registry[];
+}
+
+/** What `/health`, `/ready` and `/metrics` answer. */
+export interface Views {
+  /** The bearer token of /metrics is not asked for: who can ask here reads the folder as well. */
+  isPrivate(request: IncomingMessage): boolean;
+  health(request: IncomingMessage): Promise<Record<string, unknown>>;
+  ready(request: IncomingMessage): Promise<Readiness>;
+  /** A text in Prometheus's format; to another worker, JSON. */
+  metrics(request: IncomingMessage): Promise<{ type: string; text: string }>;
+}
+
+interface Readiness {
+  isReady: boolean;
+  body: Record<string, unknown>;
+}
+
+/** The views of a process that is on its own. */
+export function ownViews(own: OwnViews): Views {
+  return {
+    isPrivate: () => false,
+    health: async () => own.health(),
+    ready: async () => readiness(await own.findUnready()),
+    metrics: async () => ({
+      type: Registry.PROMETHEUS_CONTENT_TYPE,
+      text: await Registry.merge([...own.registries]).metrics(),
+    }),
+  };
+}
+
+/** The views of one of several workers. */
+export function workerViews(
+  own: OwnViews,
+  at: {
+    worker: number;
+    siblings: Pick<Siblings, 'others' | 'ask'>;
+    isPrivate: (request: IncomingMessage) => boolean;
+  },
+): Views {
+  const { worker, siblings, isPrivate } = at;
+
+  /** Everyone's answer, in the order of the workers; null for one that gave none. */
+  async function askAll<T>(path: string, shape: z.ZodType<T>, mine: T) {
+    const answers = await Promise.all(
+      siblings.others.map(async (other) => ({
+        worker: other,
+        answer: shape.safeParse(await siblings.ask(other, path)).data ?? null,
+      })),
+    );
+    return [{ worker, answer: mine }, ...answers].sort((a, b) => a.worker - b.worker);
+  }
+
+  return {
+    isPrivate,
+
+    health: async (request) => {
+      const mine = own.health();
+      if (isPrivate(request)) return mine;
+      return mergeHealth(mine, await askAll('/health', HealthAnswer, HealthAnswer.parse(mine)));
+    },
+
+    ready: async (request) => {
+      const mine = readiness(await own.findUnready());
+      if (isPrivate(request)) return mine;
+      return mergeReady(await askAll('/ready', ReadyAnswer, ReadyAnswer.parse(mine.body)));
+    },
+
+    metrics: async (request) => {
+      const mine = await Registry.merge([...own.registries]).getMetricsAsJSON();
+      if (isPrivate(request)) return { type: 'application/json', text: JSON.stringify(mine) };
+      const all = await askAll('/metrics', MetricsAnswer, MetricsAnswer.parse(mine));
+      return { type: Registry.PROMETHEUS_CONTENT_TYPE, text: await mergeMetrics(all) };
+    },
+  };
+}
+
+interface Answered<T> {
+  worker: number;
+  answer: T | null;
+}
+
+const HealthAnswer = z.looseObject({ status: z.string(), ledger: z.string() });
+const ReadyAnswer = z.object({ status: z.string(), problems: z.record(z.string(), z.string()) });
+const MetricsAnswer = z.array(z.looseObject({ name: z.string(), values: z.array(z.unknown()) }));
+
+const CONDITIONS = ['ok', 'warning', 'full', 'failed'];
+
+/** What is the same for all stands once; ledger and tenants are each worker's own. */
+function mergeHealth(
+  mine: Record<string, unknown>,
+  all: Answered<z.infer<typeof HealthAnswer>>[],
+): Record<string, unknown> {
+  const { tenants: _tenants, ...common } = mine;
+  const isWell = all.every(({ answer }) => answer?.status === 'ok');
+  const worst = Math.max(...all.map(({ answer }) => CONDITIONS.indexOf(answer?.ledger ?? 'ok')));
+  return {
+    ...common,
+    status: isWell ? 'ok' : 'degraded',
+    ledger: CONDITIONS[worst] ?? 'failed',
+    workers: all.map(({ worker, answer }) => {
+      if (answer === null) return { worker, state: 'down' };
+      const { service: _service, version: _version, mode: _mode, ...rest } = answer;
+      return { worker, state: 'up', ...rest };
+    }),
+  };
+}
+
+/**
+ * Connections go to workers that listen: one of them that is not ready would get calls, and one
+ * that is being started again gets none.
+ */
+function mergeReady(all: Answered<z.infer<typeof ReadyAnswer>>[]): Readiness {
+  const problems = Object.fromEntries(
+    all.flatMap(({ worker, answer }) =>
+      Object.entries(answer?.problems ?? {}).map(([name, problem]) => [
+        `worker ${worker}: ${name}`,
+        problem,
+      ]),
+    ),
+  );
+  const { isReady, body } = readiness(problems);
+  const workers = all.map(({ worker, answer }) => ({ worker, status: answer?.status ?? 'down' }));
+  return { isReady, body: { ...body, workers } };
+}
+
+function readiness(problems: Record<string, string>): Readiness {
+  const isReady = Object.keys(problems).length === 0;
+  return { isReady, body: { status: isReady ? 'ready' : 'not_ready', problems } };
+}
+
+/** Every series with its worker: nothing is summed up, so that one that hangs is seen. */
+async function mergeMetrics(all: Answered<z.infer<typeof MetricsAnswer>>[]): Promise<string> {
+  const labelled = all.map(({ worker, answer }) =>
+    (answer ?? []).map((metric) => {
+      // Written by this product's own version of the library, in this process or a sibling.
+      const { values, ...rest } = metric as unknown as MetricObjectWithValues<MetricValue<string>>;
+      const own = values.map((value) => ({ ...value, labels: { worker, ...value.labels } }));
+      // With the worker among the labels, a sum is of one.
+      return { ...rest, aggregator: 'sum', values: own };
+    }),
+  );
+  const registry = AggregatorRegistry.aggregate(labelled);
+  const up = all.filter(({ answer }) => answer !== null).length;
+  const gauge = new Gauge({
+    name: 'governance_workers',
+    help: 'Workers of this machine: up when they answer within a second.',
+    labelNames: ['state'],
+    registers: [registry],
+  });
+  gauge.set({ state: 'up' }, up);
+  gauge.set({ state: 'down' }, all.length - up);
+  return registry.metrics();
+}
