@@ -1,0 +1,196 @@
+/** How long a change takes until every connected data plane enforces it. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'undici';
+import { openSessionSoon } from '../../scripts/durability/kill-rounds.ts';
+import { type MarkedBackend, startMarkedBackend } from '../../scripts/durability/marked-backend.ts';
+import {
+  connectTo,
+  makeMarkedCall,
+  setUpMarkedCalls,
+} from '../../scripts/durability/marked-calls.ts';
+import type { AdminApi } from '../../tests/support/admin-api.ts';
+import { type Child, startChild } from './child.ts';
+import type { BenchControlPlane } from './control-plane.ts';
+import { clockMs, type Spread, spread } from './figures.ts';
+import type { Expected, PlanesOptions } from './planes.ts';
+
+export interface EnforcedOptions {
+  /** Folder of the bundles. */
+  build: string;
+  /** For the planes' data folders. */
+  folder: string;
+  planes: number;
+  processes: number;
+  trials: number;
+}
+
+export interface EnforcedRow {
+  change: string;
+  /** From the administrator's request until one plane decides otherwise, over planes and trials. */
+  plane: Spread;
+  /** The same until the last plane of a trial does. */
+  last: Spread;
+  /** How long the administrator's request took. */
+  request: Spread;
+}
+
+/** Every so many trials each plane's decision is asked for by a real call, too. */
+const CONFIRM_EVERY = 10;
+const SERVER = 'marked';
+
+type Decision = 'refused' | 'first backend' | 'second backend';
+
+interface Change {
+  name: string;
+  make(): Promise<unknown>;
+  expected: Expected;
+  /** What a call at the gateway comes to then. */
+  decision: Decision;
+}
+
+export async function measureEnforced(
+  { service, admin }: BenchControlPlane,
+  options: EnforcedOptions,
+): Promise<{ rows: EnforcedRow[]; confirmed: number }> {
+  const backends: [MarkedBackend, MarkedBackend] = [
+    await startMarkedBackend(),
+    await startMarkedBackend(),
+  ];
+  const children: Child[] = [];
+  const clients: Client[] = [];
+  try {
+    const basic = await setUpMarkedCalls(admin, backends[0].port);
+    const { agents } = await admin.get<{ agents: { id: string }[] }>('/api/v1/agents');
+    const agentId = agents[0]?.id as string;
+    const root = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
+      label: 'bench',
+    });
+    const urls: string[] = [];
+    const perProcess = Math.ceil(options.planes / options.processes);
+    for (let first = 0; first < options.planes; first += perProcess) {
+      const count = Math.min(perProcess, options.planes - first);
+      const dataDirs = Array.from({ length: count }, (_, i) => {
+        const dataDir = join(options.folder, `plane-${first + i}`);
+        mkdirSync(dataDir);
+        return dataDir;
+      });
+      const child = startChild(join(options.build, 'planes.js'));
+      children.push(child);
+      const start: PlanesOptions = { cpUrl: service.url, token: root.token, dataDirs };
+      urls.push(...(await child.ask<string[]>('start', start)));
+      process.stderr.write(`${urls.length} data planes are up\n`);
+    }
+    const changes = changesOf(admin, agentId, backends);
+    for (const { expected } of [changes[1], changes[3], changes[5]] as Change[]) {
+      await Promise.all(children.map((child) => child.ask('settle', expected)));
+    }
+    const sessions = await Promise.all(urls.map((url) => openSessionSoon(url, basic)));
+    clients.push(...urls.map(connectTo));
+
+    const times = changes.map(() => ({
+      plane: [] as number[],
+      last: [] as number[],
+      request: [] as number[],
+    }));
+    let confirmed = 0;
+    let call = 0;
+    const confirm = async ({ name, decision }: Change) => {
+      const answers = await Promise.all(
+        clients.map((client, i) =>
+          makeMarkedCall(client, sessions[i] as Record<string, string>, call++),
+        ),
+      );
+      const [first, second] = backends.map((backend) => backend.take().length);
+      const allowed = answers.filter(Boolean).length;
+      const wanted = {
+        refused: [0, 0, 0],
+        'first backend': [urls.length, urls.length, 0],
+        'second backend': [urls.length, 0, urls.length],
+      }[decision];
+      const got = [allowed, first, second];
+      if (String(got) !== String(wanted)) {
+        throw new Error(`${name}: calls came to ${got} (allowed, by backend), not ${wanted}`);
+      }
+      confirmed += answers.length;
+    };
+
+    for (let trial = -1; trial < options.trials; trial++) {
+      for (const [i, change] of changes.entries()) {
+        const { request, reached } = await makeChange(change, children);
+        if (trial % CONFIRM_EVERY === 0) await confirm(change);
+        // Not always at the same moment after the last change, in which polls are begun again.
+        await sleep(20 + Math.random() * 230);
+        if (trial < 0) continue; // the first one warms
+        times[i]?.plane.push(...reached);
+        times[i]?.last.push(Math.max(...reached));
+        times[i]?.request.push(request);
+      }
+      if (trial % 10 === 9) process.stderr.write(`trial ${trial + 1} of ${options.trials}\n`);
+    }
+    const rows = changes.map(({ name }, i) => ({
+      change: name,
+      plane: spread(times[i]?.plane ?? []),
+      last: spread(times[i]?.last ?? []),
+      request: spread(times[i]?.request ?? []),
+    }));
+    return { rows, confirmed };
+  } finally {
+    await Promise.all(clients.map((client) => client.destroy()));
+    await Promise.all(children.map((child) => child.end()));
+    await Promise.all(backends.map((backend) => backend.close()));
+  }
+}
+
+/** In pairs: each second one takes the first one back. */
+function changesOf(
+  admin: AdminApi,
+  agentId: string,
+  backends: [MarkedBackend, MarkedBackend],
+): Change[] {
+  const agent = (name: string, isBarred: boolean, make: () => Promise<unknown>): Change => ({
+    name,
+    make,
+    expected: { kind: 'agent', agentId, isBarred },
+    decision: isBarred ? 'refused' : 'first backend',
+  });
+  const status = (to: string) => () => admin.patch(`/api/v1/agents/${agentId}`, { status: to });
+  const killSwitch = (lift: boolean) => () =>
+    admin.post('/api/v1/admin/killswitch', { lift, reason: 'bench' });
+  const server = (name: string, index: 0 | 1): Change => {
+    const url = `http://127.0.0.1:${backends[index].port}/mcp`;
+    return {
+      name,
+      make: () => admin.patch(`/api/v1/mcp-servers/${SERVER}`, { url }),
+      expected: { kind: 'server', serverId: SERVER, url },
+      decision: index === 0 ? 'first backend' : 'second backend',
+    };
+  };
+  return [
+    agent('agent suspended', true, status('suspended')),
+    agent('agent active again', false, status('active')),
+    agent('kill switch engaged', true, killSwitch(false)),
+    agent('kill switch lifted', false, killSwitch(true)),
+    server('MCP server: url changed', 1),
+    server('MCP server: url changed back', 0),
+  ];
+}
+
+/** @returns milliseconds from the moment at which the request is sent */
+async function makeChange(
+  { name, make, expected }: Change,
+  children: Child[],
+): Promise<{ request: number; reached: number[] }> {
+  const already = await Promise.all(children.map((child) => child.ask<number>('arm', expected)));
+  if (already.some((count) => count > 0)) throw new Error(`${name}: some planes decide so already`);
+  const sent = clockMs();
+  await make();
+  const request = clockMs() - sent;
+  const times = await Promise.all(children.map((child) => child.ask<(number | null)[]>('reached')));
+  const reached = times.flat().map((at) => {
+    if (at === null) throw new Error(`${name}: it did not reach every plane`);
+    return at - sent;
+  });
+  return { request, reached };
+}

@@ -1,0 +1,133 @@
+/**
+ * A process with some data planes, each as production starts it: a data folder, a ledger, a replica
+ * and a listener of its own, joined to the control plane over HTTP. It looks at what enforcement
+ * reads, and says when each of its planes decides otherwise.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findBar } from '@governance/data-plane/enforcement/steps/kill-switch';
+import { findServer } from '@governance/data-plane/gateway/servers';
+import { type RunningDataPlane, startDataPlane } from '@governance/data-plane/main';
+import { connectControlPlane } from '@governance/data-plane/sync/connect';
+import type { DataPlaneCore } from '@governance/data-plane/tenant-runtime';
+import { freePort } from '../../tests/support/service-process.ts';
+import { serveParent } from './child.ts';
+import { clockMs } from './figures.ts';
+
+export interface PlanesOptions {
+  cpUrl: string;
+  token: string;
+  /** One of each plane, in a folder of their own. */
+  dataDirs: string[];
+}
+
+/** What a plane is to decide from now on. */
+export type Expected =
+  | { kind: 'agent'; agentId: string; isBarred: boolean }
+  | { kind: 'server'; serverId: string; url: string };
+
+/** Between two looks at what enforcement reads. */
+const LOOK_MS = 2;
+const GIVE_UP_MS = 30_000;
+
+interface Plane {
+  core: DataPlaneCore;
+  running: RunningDataPlane;
+}
+
+const planes: Plane[] = [];
+let watching: Promise<(number | null)[]> | undefined;
+
+// The banner of each is for a terminal.
+console.log = () => {};
+
+async function startPlane(options: PlanesOptions, dataDir: string): Promise<Plane> {
+  const port = await freePort();
+  let core: DataPlaneCore | undefined;
+  const running = await startDataPlane(
+    {
+      SERVICE_DEPLOYMENT_MODE: 'data-plane',
+      SERVICE_PORT: String(port),
+      SERVICE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      SERVICE_DATA_DIR: dataDir,
+      SERVICE_CP_URL: options.cpUrl,
+      SERVICE_CP_TOKEN: options.token,
+    },
+    {
+      // Production's own; only the plane's core is kept, to look at.
+      connect: (given) => {
+        core = given.core;
+        return connectControlPlane(given);
+      },
+      onFatal: () => process.exit(1),
+    },
+  );
+  if (!core) throw new Error('the plane was not connected');
+  return { core, running };
+}
+
+function tenantOf({ core }: Plane): string {
+  const tenantId = core.status().tenants[0]?.tenant_id;
+  if (tenantId === undefined) throw new Error('the plane serves no tenant');
+  return tenantId;
+}
+
+/** Asks the very functions of the pipeline's steps and of the gateway. */
+function decides(plane: Plane, tenantId: string, expected: Expected): boolean {
+  const { replica, rules } = plane.core;
+  if (expected.kind === 'agent') {
+    const agent = replica.findAgent(tenantId, expected.agentId);
+    if (!agent) return false;
+    const findDenial = (id: string) => plane.core.denialFor(id);
+    return (findBar(tenantId, agent, { replica, findDenial }) !== undefined) === expected.isBarred;
+  }
+  const active = rules.findActiveRules(tenantId);
+  return active !== null && findServer(active, expected.serverId)?.url === expected.url;
+}
+
+/** When each plane first decided as expected; null for one that did not in time. */
+function watch(expected: Expected): Promise<(number | null)[]> {
+  const tenants = planes.map(tenantOf);
+  const reached: (number | null)[] = planes.map(() => null);
+  const began = clockMs();
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      for (const [i, plane] of planes.entries()) {
+        if (reached[i] !== null) continue;
+        if (decides(plane, tenants[i] as string, expected)) reached[i] = clockMs();
+      }
+      if (reached.includes(null) && clockMs() - began < GIVE_UP_MS) return;
+      clearInterval(timer);
+      resolve(reached);
+    }, LOOK_MS);
+  });
+}
+
+serveParent(
+  {
+    start: async (options: PlanesOptions) => {
+      for (const dataDir of options.dataDirs) planes.push(await startPlane(options, dataDir));
+      return planes.map(({ running }) => running.url);
+    },
+    /** Resolves when all planes decide so, wherever they came from. */
+    settle: async (expected: Expected) => {
+      for (;;) {
+        const isThere = planes.every(
+          (plane) =>
+            plane.core.status().tenants.length > 0 && decides(plane, tenantOf(plane), expected),
+        );
+        if (isThere) return;
+        await sleep(50);
+      }
+    },
+    /** Begins to look. @returns how many planes decide so already: none should */
+    arm: (expected: Expected) => {
+      const already = planes.filter((plane) => decides(plane, tenantOf(plane), expected));
+      watching = watch(expected);
+      return already.length;
+    },
+    reached: () => watching,
+  },
+  async () => {
+    await Promise.all(planes.map(({ running }) => running.stop()));
+  },
+);
