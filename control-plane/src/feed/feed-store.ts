@@ -30,6 +30,13 @@ export interface SnapshotPlace {
   key: string;
 }
 
+/**
+ * Of the values of a page, at most; one more may begin below it. A fact may have a megabyte (a role
+ * with all the permissions that it may have), and a thousand such would be more than a data plane
+ * takes, and more than this process should hold.
+ */
+export const PAGE_BYTES = 8 * 1024 * 1024;
+
 interface HeadsRow {
   feed_seq: bigint;
   feed_digest: string;
@@ -48,7 +55,7 @@ interface EntryRow {
 
 export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, 'db' | 'scope'>) {
   return {
-    /** The heads, the digest at the cursor, and the entries after it. */
+    /** The heads, the digest at the cursor, and the entries after it as far as PAGE_BYTES go. */
     readPage: async (cursor: number, limit: number): Promise<StoredPage> => {
       const rows = await db.$queryRaw<
         (HeadsRow & { cursor_digest: string | null } & (EntryRow | { seq: null }))[]
@@ -63,8 +70,15 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
         FROM tenant_heads h
         LEFT JOIN bundles b ON b.tenant_id = h.tenant_id AND b.revision = h.bundle_revision
         LEFT JOIN LATERAL (
-          SELECT seq, kind, key, value FROM feed_entries
-          WHERE tenant_id = h.tenant_id AND seq > ${cursor}::bigint ORDER BY seq LIMIT ${limit}
+          SELECT seq, kind, key, value FROM (
+            SELECT seq, kind, key, value, octet_length(value) AS bytes,
+              sum(octet_length(value)) OVER (ORDER BY seq) AS sum
+            FROM (
+              SELECT seq, kind, key, value FROM feed_entries
+              WHERE tenant_id = h.tenant_id AND seq > ${cursor}::bigint ORDER BY seq LIMIT ${limit}
+            ) page
+          ) counted
+          WHERE COALESCE(sum, 0) - COALESCE(bytes, 0) < ${PAGE_BYTES}
         ) e ON true
         WHERE h.tenant_id = ${tenantId}::uuid ORDER BY e.seq`;
       const [first] = rows;
@@ -88,7 +102,8 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
     },
 
     /**
-     * The newest entry of each (kind, key) after a place, in that order, without tombstones.
+     * The newest entry of each (kind, key) after a place, in that order, without tombstones, as far
+     * as PAGE_BYTES go.
      *
      * @returns with where to read on from, undefined at the end
      */
@@ -97,14 +112,23 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
       limit: number,
     ): Promise<{ entries: FeedEntry[]; next: SnapshotPlace | undefined }> => {
       const { kind, key } = after ?? { kind: '', key: '' };
-      const rows = await db.$queryRaw<EntryRow[]>`
-        SELECT DISTINCT ON (kind, key) seq, kind, key, value FROM feed_entries
-        WHERE tenant_id = ${tenantId}::uuid AND (kind, key) > (${kind}, ${key})
-        ORDER BY kind, key, seq DESC LIMIT ${limit}`;
+      const rows = await db.$queryRaw<(EntryRow & { found: bigint })[]>`
+        SELECT seq, kind, key, value, found FROM (
+          SELECT seq, kind, key, value, octet_length(value) AS bytes, count(*) OVER () AS found,
+            sum(octet_length(value)) OVER (ORDER BY kind, key) AS sum
+          FROM (
+            SELECT DISTINCT ON (kind, key) seq, kind, key, value FROM feed_entries
+            WHERE tenant_id = ${tenantId}::uuid AND (kind, key) > (${kind}, ${key})
+            ORDER BY kind, key, seq DESC LIMIT ${limit}
+          ) page
+        ) counted
+        WHERE COALESCE(sum, 0) - COALESCE(bytes, 0) < ${PAGE_BYTES} ORDER BY kind, key`;
       const last = rows.at(-1);
+      const found = Number(last?.found ?? 0);
+      const isEnd = found < limit && rows.length === found;
       return {
         entries: rows.filter(({ value }) => value !== null).map(toEntry),
-        next: rows.length < limit || !last ? undefined : { kind: last.kind, key: last.key },
+        next: isEnd || !last ? undefined : { kind: last.kind, key: last.key },
       };
     },
   };

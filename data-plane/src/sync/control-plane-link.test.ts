@@ -105,6 +105,12 @@ describe('the channels over HTTP', () => {
     expect(renewed.token).not.toBe(token);
   });
 
+  it('carry a fact that is as large as a request may make it', async () => {
+    server.plane().publish(role('large', 1024 * 1024), role('another', 1024 * 1024));
+    expect(await readAll()).toMatchObject({ entries: 2 });
+    expect((await link.readFeed(page)).entries).toHaveLength(2);
+  });
+
   it('wait for a change, and end when they are told to', async () => {
     const waiting = link.readFeed({ ...page, waitMs: 20_000 });
     setTimeout(() => server.plane().publish(role('late')), 50);
