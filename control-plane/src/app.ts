@@ -205,9 +205,15 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     bundleKeys: serviceKeys.bundleVerificationKeys,
     feedKeys: serviceKeys.feedVerificationKeys,
     sealCredentialsFor: mcpServers.sealCredentialsFor,
+    takeBackCredentials: mcpServers.takeBackCredentials,
     now,
   });
-  const dataPlaneTokens = createDataPlaneTokenService({ db, changes, now });
+  const dataPlaneTokens = createDataPlaneTokenService({
+    db,
+    changes,
+    takeBackCredentials: mcpServers.takeBackCredentials,
+    now,
+  });
   const registrations = createRegistrationService({ db, dataPlanes, now });
   const audit = createAuditService({ db, now });
   const verifier = createChainVerifier({ db, breaks, now });

@@ -27,6 +27,7 @@ function aService() {
       });
       sealedFor.push(deploymentId);
     },
+    takeBackCredentials: async () => undefined,
     now: () => new Date(),
   });
   return { ...service, sealedFor };
@@ -144,6 +145,7 @@ describe('registration', () => {
       bundleKeys: async () => [BUNDLE_KEY],
       feedKeys: async () => [FEED_KEY],
       sealCredentialsFor: () => Promise.reject(new Error('no master key')),
+      takeBackCredentials: async () => undefined,
       now: () => new Date(),
     });
     await expect(service.registerLocalDataPlane(scope, aRequest())).rejects.toThrow(

@@ -34,6 +34,8 @@ export interface DataPlaneServiceDeps {
     tx: TenantTransaction,
     target: { deploymentId: string; sealingKey: { kty: string; [member: string]: unknown } },
   ): Promise<void>;
+  /** Has what is sealed for data planes that were revoked or forked leave the feed. */
+  takeBackCredentials(tenantId: string): Promise<void>;
   now: () => Date;
   maxDataPlanes?: number;
 }
@@ -103,7 +105,12 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     if (!isLocal) requireActive(known);
     const at = now();
     const deploymentId = known?.deploymentId ?? uuidv7(at.getTime());
-    if (known && isSame(known, description)) return deploymentId;
+    const isUnchanged = known !== undefined && isSame(known, description);
+    // What was sealed for it was taken back with its last token.
+    const hasLostItsTokens =
+      known !== undefined &&
+      (await dataPlaneTokenStore(tx).deploymentsWithoutToken()).has(deploymentId);
+    if (isUnchanged && !hasLostItsTokens) return deploymentId;
 
     if (known) await store.update(deploymentId, description, at);
     else {
@@ -113,10 +120,11 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
       await store.create(deploymentId, description, at);
     }
     const { label, region, version, sealingKey } = description;
-    if (known?.sealingKey !== sealingKey) {
+    if (known?.sealingKey !== sealingKey || hasLostItsTokens) {
       const target = { deploymentId, sealingKey: JSON.parse(sealingKey) };
       await deps.sealCredentialsFor(tx, target);
     }
+    if (isUnchanged) return deploymentId;
     tx.audit.append({
       action: known ? 'data_plane_updated' : 'data_plane_registered',
       target: `data_plane/${deploymentId}`,
@@ -174,8 +182,8 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
       return { tenant_id, deployment_id: deploymentId, ...(await trustKeys()) };
     },
 
-    markForked: (tenantId, deploymentId) =>
-      db.inTenant(systemScope(tenantId), async (tx) => {
+    markForked: async (tenantId, deploymentId) => {
+      await db.inTenant(systemScope(tenantId), async (tx) => {
         const at = now();
         const isNew = await dataPlaneStore(tx).setStanding(deploymentId, 'forked', {
           from: ['active'],
@@ -192,7 +200,9 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
           dedupeKey: `data-plane-forked/${deploymentId}`,
           now: at,
         });
-      }),
+      });
+      await deps.takeBackCredentials(tenantId);
+    },
   };
 }
 

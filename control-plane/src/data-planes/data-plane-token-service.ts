@@ -11,12 +11,15 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface DataPlaneTokenServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   changes: Pick<ChangeBus, 'publish'>;
+  /** Has what is sealed for data planes that were revoked leave the feed. */
+  takeBackCredentials(tenantId: string): Promise<void>;
   now: () => Date;
 }
 
 export type DataPlaneTokenService = ReturnType<typeof createDataPlaneTokenService>;
 
-export function createDataPlaneTokenService({ db, changes, now }: DataPlaneTokenServiceDeps) {
+export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
+  const { db, changes, now } = deps;
   return {
     /** @returns the token's record, and the token, which nobody will see again */
     issue: async (
@@ -49,7 +52,8 @@ export function createDataPlaneTokenService({ db, changes, now }: DataPlaneToken
     /**
      * Ends a token, and what came of it: of a root every child, of a child its deployment with all
      * tokens of that. The next request that shows one is refused, and polls that are held with one
-     * are answered. Doing it again changes nothing.
+     * are answered. Doing it again changes nothing but what was left undone: what is sealed for its
+     * data planes leaves the feed after the revocation, which does not wait for it.
      */
     revoke: async (scope: TenantScope, id: string): Promise<void> => {
       const isNew = await db.inTenant(scope, async (tx) => {
@@ -59,6 +63,7 @@ export function createDataPlaneTokenService({ db, changes, now }: DataPlaneToken
         return revokeToken(tx, token, now());
       });
       if (isNew) changes.publish({ tenantId: scope.tenantId, tokensRevoked: true });
+      await deps.takeBackCredentials(scope.tenantId);
     },
   };
 }

@@ -56,25 +56,50 @@ export async function appendCredential(
   }
 }
 
-/** The tenant's data planes to seal for: those that were revoked or forked get nothing new. */
-export async function readSealingTargets({
-  db,
-  scope: { tenantId },
-}: TenantTransaction): Promise<SealingTarget[]> {
-  const rows = await db.dataPlane.findMany({
-    where: { tenantId, status: 'active' },
-    select: { deploymentId: true, sealingKey: true },
-    orderBy: { deploymentId: 'asc' },
-  });
-  return rows.map(({ deploymentId, sealingKey }) => ({
+/**
+ * The tenant's data planes to seal for: not those that were revoked or forked, nor those whose every
+ * token was revoked, which may come back with another root and are sealed for again then. One that
+ * never had a token is in one process with the control plane.
+ */
+export async function readSealingTargets(tx: TenantTransaction): Promise<SealingTarget[]> {
+  const { db, scope } = tx;
+  const rows = await db.$queryRaw<{ deployment_id: string; sealing_key: string }[]>`
+    SELECT p.deployment_id, p.sealing_key FROM data_planes p
+    WHERE p.tenant_id = ${scope.tenantId}::uuid AND p.status = 'active' AND NOT EXISTS (
+      SELECT 1 FROM data_plane_tokens t
+      WHERE t.tenant_id = p.tenant_id AND t.deployment_id = p.deployment_id
+      HAVING count(*) > 0 AND bool_and(t.revoked_at IS NOT NULL))
+    ORDER BY p.deployment_id`;
+  return rows.map(({ deployment_id: deploymentId, sealing_key: sealingKey }) => ({
     deploymentId,
     sealingKey: JSON.parse(sealingKey) as JWK,
   }));
 }
 
 /**
- * A data plane that registers while a credential changes must end up with the new one: both take
- * this lock first, and hold it until their transaction ends.
+ * Takes back what is still sealed for data planes that are no targets any more. Under
+ * `lockCredentials`.
+ *
+ * @returns how many, `limit` at most
+ */
+export async function takeBackFromOthers(tx: TenantTransaction, limit: number): Promise<number> {
+  const targets = (await readSealingTargets(tx)).map(({ deploymentId }) => deploymentId);
+  const rows = await tx.db.$queryRaw<{ key: string }[]>`
+    SELECT key FROM (
+      SELECT DISTINCT ON (key) key, value FROM feed_entries
+      WHERE tenant_id = ${tx.scope.tenantId}::uuid AND kind = 'upstream_credential'
+      ORDER BY key, seq DESC
+    ) AS newest
+    WHERE value IS NOT NULL AND NOT (split_part(key, '/', 1) = ANY (${targets}::text[]))
+    LIMIT ${limit}`;
+  for (const { key } of rows) tx.feed.append({ kind: 'upstream_credential', key, value: null });
+  return rows.length;
+}
+
+/**
+ * A data plane that registers while a credential changes must end up with the new one, and one that
+ * is revoked meanwhile with none: all of them take this lock first, and hold it until their
+ * transaction ends.
  */
 export async function lockCredentials({ db, scope }: TenantTransaction): Promise<void> {
   await db.$queryRaw`

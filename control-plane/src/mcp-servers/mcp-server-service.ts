@@ -7,11 +7,12 @@ import { AppError } from '@governance/shared/errors';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { MasterKey } from '../platform/master-key.ts';
-import type {
-  AdminAction,
-  TenantDatabase,
-  TenantScope,
-  TenantTransaction,
+import {
+  type AdminAction,
+  systemScope,
+  type TenantDatabase,
+  type TenantScope,
+  type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 import { decryptCredential, encryptCredential } from './credential-at-rest.ts';
 import {
@@ -19,6 +20,7 @@ import {
   lockCredentials,
   readSealingTargets,
   type SealingTarget,
+  takeBackFromOthers,
 } from './credential-sealing.ts';
 import {
   isSameOrigin,
@@ -52,7 +54,15 @@ export interface McpServerService {
   delete(scope: TenantScope, serverId: string): Promise<void>;
   /** Seals every credential of the tenant for a data plane, in the transaction that registers it. */
   sealCredentialsFor(tx: TenantTransaction, target: SealingTarget): Promise<void>;
+  /**
+   * Has the sealed credentials of data planes that were revoked or forked leave the feed. Done
+   * after that was committed: however many they are, they must not hold it up.
+   */
+  takeBackCredentials(tenantId: string): Promise<void>;
 }
+
+/** Entries that are written in one transaction. */
+const TAKEN_BACK_AT_ONCE = 2_000;
 
 /** The servers that enforcement is told of: those that are not switched off. */
 export async function readServerSettings(tx: TenantTransaction) {
@@ -152,6 +162,15 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
       for (const stored of await mcpServerStore(tx).list()) {
         const { server, credential } = decrypt(tx, stored);
         if (credential) await appendCredential(tx, server.serverId, credential, [target]);
+      }
+    },
+
+    takeBackCredentials: async (tenantId) => {
+      for (let taken = TAKEN_BACK_AT_ONCE; taken === TAKEN_BACK_AT_ONCE; ) {
+        taken = await db.inTenant(systemScope(tenantId), async (tx) => {
+          await lockCredentials(tx);
+          return takeBackFromOthers(tx, TAKEN_BACK_AT_ONCE);
+        });
       }
     },
   };
