@@ -159,6 +159,20 @@ describe('a registration', () => {
     expect(denial()).toBeNull();
   });
 
+  it('does not renew again and again where its clock is days ahead', async () => {
+    const other = await startHttpControlPlane({ now: () => time - 3 * 86_400_000 });
+    other.setLife(86_400_000);
+    await connect(['root-token'], other.url);
+    await until(() => connections?.status()[0]?.state === 'registered');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(connections?.status()[0]?.renewals).toBe(0);
+    time += 2 * 3_600_000;
+    await until(() => connections?.status()[0]?.renewals === 1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(connections?.status()[0]?.renewals).toBe(1);
+    await other.stop();
+  });
+
   it('serves a tenant once, whatever the list says', async () => {
     server.roots.add('second-token');
     await connect(['root-token', 'root-token', 'second-token']);
@@ -278,6 +292,25 @@ describe('a revocation', () => {
       await until(() => state() === 'connected');
       expect(denial()).toBe(reason);
     }
+  });
+});
+
+it('a fork that a renewal is told of ends the tenant’s calls', async () => {
+  server.setLife(1_000_000);
+  await connect();
+  await served();
+  server.intercept((request, response) => {
+    if (!request.url?.endsWith('/token')) return false;
+    const { status, detail } = new AppError('DATA_PLANE_FORKED');
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ detail }));
+    return true;
+  });
+  time += 600_000;
+  await until(() => denial() === 'stream_forked');
+  expect(connections?.status()[0]).toMatchObject({
+    state: 'refused',
+    failure: { code: 'DATA_PLANE_FORKED' },
   });
 });
 

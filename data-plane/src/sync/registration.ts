@@ -22,6 +22,9 @@ import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './s
 const REVOKED_ASK_MS = 60_000;
 /** How often keys are asked for anew because something was signed by an unknown one. */
 const KEYS_ASK_MS = 60_000;
+/** A token that seems to live less shows that one of the two clocks is wrong: it is renewed hourly. */
+const LEAST_RENEWAL_MS = 5 * 60_000;
+const UNSURE_RENEWAL_MS = 60 * 60_000;
 /** Due times are looked at this often, since a machine may sleep in between. */
 const LOOK_MS = 60_000;
 
@@ -95,13 +98,14 @@ export function startRegistration(options: RegistrationOptions): Registration {
   function hold(tenantId: string, deploymentId: string, kept: Omit<KeptToken, 'root_hash'>): void {
     const received = Date.parse(kept.received_at);
     const life = kept.expires_at === null ? Infinity : Date.parse(kept.expires_at) - received;
+    const half = life / 2 < LEAST_RENEWAL_MS ? UNSURE_RENEWAL_MS : life / 2;
     current = {
       tenantId,
       deploymentId,
       token: kept.token,
       expiresAt: kept.expires_at,
       // About half of its life, not all planes at once.
-      renewAt: received + (life / 2) * (0.9 + 0.2 * random()),
+      renewAt: received + half * (0.9 + 0.2 * random()),
     };
     status.tenant_id = tenantId;
     status.token_expires_at = kept.expires_at;
@@ -191,7 +195,11 @@ export function startRegistration(options: RegistrationOptions): Registration {
       try {
         await renew(current);
       } catch (error) {
-        if (!(error instanceof LinkError) || error.code !== 'DATA_PLANE_TOKEN_INVALID') throw error;
+        if (!isDefinite(error)) throw error;
+        if (failureCode(error) !== 'DATA_PLANE_TOKEN_INVALID') {
+          note(error);
+          return refused(error, false);
+        }
         isRefused = true;
         return 0;
       }
