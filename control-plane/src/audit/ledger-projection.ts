@@ -51,11 +51,18 @@ export interface ProjectedAlert {
   title: string;
   /** Canonical JSON. */
   details: string;
+  /** Told apart from the keys of the control plane's own alerts. */
   dedupeKey: string | null;
   createdAt: string;
 }
 
-/** @returns undefined for a record that is no alert */
+/**
+ * A data plane's keys are its own: whoever holds one could otherwise open an alert under the key of
+ * one that the control plane would raise about it (a fork, a break of its chain), which then would
+ * not be raised.
+ *
+ * @returns undefined for a record that is no alert
+ */
 export function projectAlert(record: LedgerRecord): ProjectedAlert | undefined {
   if (record.type !== 'alert') return undefined;
   return {
@@ -65,7 +72,7 @@ export function projectAlert(record: LedgerRecord): ProjectedAlert | undefined {
     agentId: record.agent_id,
     title: record.title,
     details: canonicalize(record.details),
-    dedupeKey: record.dedupe_key,
+    dedupeKey: record.dedupe_key === null ? null : `data-plane:${record.dedupe_key}`,
     createdAt: record.timestamp,
   };
 }

@@ -219,11 +219,40 @@ describe('ingestBatch', () => {
        WHERE tenant_id = $1 AND alert_type = 'POLICY_OUT_OF_FUEL'`,
       [tenantId],
     );
-    expect(rows.map((row) => row.dedupe_key).sort()).toEqual(['fuel:p', null, null]);
+    expect(rows.map((row) => row.dedupe_key).sort()).toEqual(['data-plane:fuel:p', null, null]);
     expect(rows[0]).toMatchObject({
       details: '{"policy":"p"}',
       created_at: new Date('2026-01-02T03:04:05.678Z'),
     });
+  });
+
+  it('lets no data plane keep back what the control plane has to tell of it', async () => {
+    const plane = await aPlaneWith(1);
+    const { deploymentId } = plane;
+    for (const key of [`chain_break:${deploymentId}`, `data-plane-forked/${deploymentId}`]) {
+      plane.append({
+        type: 'alert',
+        id: uuidv7(),
+        timestamp: '2026-01-02T03:04:05.678Z',
+        bundle_revision: null,
+        alert_type: 'NOTHING',
+        severity: 'info',
+        agent_id: null,
+        title: 'Nothing happened',
+        details: {},
+        dedupe_key: key,
+      });
+    }
+    const clone = plane.clone();
+    plane.append(aDecision());
+    clone.append(aDecision());
+    await send(plane, plane.batch(0));
+    await expect(send(clone, clone.batch(4))).rejects.toMatchObject({ code: 'BATCH_CONFLICT' });
+    const { rows } = await superuser.query(
+      `SELECT alert_type FROM alerts WHERE tenant_id = $1 AND dedupe_key LIKE '%' || $2`,
+      [tenantId, deploymentId],
+    );
+    expect(rows.map((row) => row.alert_type)).toContain('CHAIN_BREAK');
   });
 
   it('refuses what its writer did not sign, or may not say, and stores none of it', async () => {
