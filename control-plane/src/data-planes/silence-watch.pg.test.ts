@@ -97,6 +97,25 @@ describe('a data plane that falls silent', () => {
   });
 });
 
+it('is told as well where going through all tenants takes longer than the pause between', async () => {
+  const { scope, beat } = await setUp();
+  await aTenant(test);
+  const slow: typeof db = {
+    ...db,
+    inTenant: (...args) => {
+      time += 40_000;
+      return db.inTenant(...args);
+    },
+  };
+  const watch = createSilenceWatch({ db: slow, now });
+  await beat();
+  for (let look = 0; look < 6; look++) {
+    time += 30_000;
+    await watch.run(signal);
+  }
+  expect(await statuses(scope)).toEqual(['open']);
+});
+
 describe('silence is not told', () => {
   it('of one that never spoke, was revoked or forked', async () => {
     const { scope, pass, plane, beat } = await setUp();
@@ -132,6 +151,18 @@ describe('silence is not told', () => {
     await pass(300, beat);
     expect(await statuses(scope)).toEqual([]);
   });
+});
+
+it('is not told by a clock that was set forward, and back', async () => {
+  const { scope, beat, pass, watch } = await setUp();
+  await pass(180, beat);
+  time += 3_600_000;
+  await watch.run(signal);
+  time -= 3_600_000;
+  await pass(60, beat);
+  expect(await statuses(scope)).toEqual([]);
+  await pass(300);
+  expect(await statuses(scope)).toEqual(['open']);
 });
 
 it('ends between two tenants when it is asked to', async () => {
