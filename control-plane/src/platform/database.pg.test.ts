@@ -42,6 +42,18 @@ it('refuses a login that may not take the role, and names the setting', async ()
   );
 });
 
+it('outlives a connection that breaks between two queries of its user', async () => {
+  const connections = await connect(test.url);
+  const client = await connections.pool.connect();
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+  const broken = new Promise((resolve) => client.once('end', resolve));
+  await test.superuser.query('SELECT pg_terminate_backend($1)', [rows[0].pid]);
+  await broken;
+  await expect(client.query('SELECT 1')).rejects.toSatisfy(isDatabaseAway);
+  client.release(true);
+  await connections.close();
+});
+
 it('gives a session that PostgreSQL ends by itself when its process stands still', async () => {
   const connections = await connect(test.url);
   const session = await connections.openSession('test_session');

@@ -99,6 +99,9 @@ function createPool(url: string, role: DatabaseRole, options: DatabaseOptions): 
     application_name: role,
   });
   pool.on('error', options.onConnectionError);
+  // The pool listens to connections that it holds. One that breaks between two queries of its user,
+  // or while it is being closed, would end the process: its next query says that it is broken.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
