@@ -7,6 +7,9 @@ const page = readFileSync(assetPath('docs/errors.md'), 'utf8');
 
 /** The rows of the tables of docs/errors.md, cell by cell, without the heads. */
 const rows = page
+  // What follows explains some of them, with tables of its own.
+  .split('\n### ', 1)
+  .join('')
   .split('\n')
   .filter((line) => /^\| (`|-\d)/.test(line))
   .map((line) =>

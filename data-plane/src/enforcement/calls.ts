@@ -32,6 +32,8 @@ export interface RawCall {
 export interface AgentCall extends RawCall {
   readonly tenantId: string;
   readonly agent: ReplicaAgent;
+  /** Why it is denied in any case, as it stood when the agent was identified. */
+  readonly bar?: Deny;
 }
 
 /** A call of which it is known what it wants to do, under which rules. */

@@ -1,10 +1,13 @@
 import type { ReplicaAgent } from '../contracts.ts';
+import type { Deny } from '../enforcement/calls.ts';
 import type { Credential } from '../enforcement/credentials.ts';
 
 /** The agent behind one HTTP request, proven. */
 export interface Caller {
   readonly tenantId: string;
   readonly agent: ReplicaAgent;
+  /** Why it may do nothing in any case, as it stood when it was identified. */
+  readonly bar?: Deny | undefined;
   readonly credential: Credential;
   /** The server of the path, null at the unified gateway. */
   readonly serverId: string | null;

@@ -93,17 +93,20 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly code: number;
   readonly challenge: 'basic' | 'bearer' | undefined;
+  readonly data: Record<string, unknown> | undefined;
 
   constructor(
     status: number,
     message: string,
     code: number = RPC_ERRORS.INVALID_REQUEST,
     challenge?: 'basic' | 'bearer',
+    data?: Record<string, unknown>,
   ) {
     super(message);
     this.name = 'GatewayError';
     this.status = status;
     this.code = code;
     this.challenge = challenge;
+    this.data = data;
   }
 }

@@ -41,6 +41,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set on the gateway's routes, once the caller is proven. */
     caller: Caller | null;
+    /** Set instead where the token is good and this data plane may let nobody act. */
+    denied: Deny | null;
   }
 }
 
@@ -54,6 +56,7 @@ const ALLOWED_HEADERS =
 export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
   return async (app) => {
     app.decorateRequest('caller', null);
+    app.decorateRequest('denied', null);
     app.removeAllContentTypeParsers();
     // Bytes, since only strict-json may make a value of them.
     app.addContentTypeParser(
@@ -81,7 +84,8 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
         handle: (caller: Caller, request: FastifyRequest, reply: FastifyReply) => unknown,
       ) => {
         const handler: RouteHandlerMethod = async (request, reply) => {
-          await handle(callerOf(request), request, reply);
+          if (request.denied) deps.legacy.deny(request.denied, request, reply);
+          else await handle(callerOf(request), request, reply);
           return reply;
         };
         app.route({ method, url, onRequest, handler, exposeHeadRoute: false });
@@ -164,14 +168,19 @@ function setCaller(
   serverId: string | null,
   arrivedAt: number,
 ): void {
-  if ('kind' in identity) throw unauthorized(identity);
+  if ('kind' in identity) {
+    if (identity.cause !== 'plane') throw unauthorized(identity);
+    request.denied = identity;
+    return;
+  }
   if (serverId !== null && (serverId.length > MAX_SERVER_ID_LENGTH || !isStorableText(serverId))) {
     throw new GatewayError(404, 'No such MCP server.');
   }
-  const { tenantId, agent } = identity;
+  const { tenantId, agent, bar } = identity;
   const requesterId = readRequester(request.headers['x-requester-id']);
   const { id: requestId } = request;
-  request.caller = { tenantId, agent, credential, serverId, requesterId, requestId, arrivedAt };
+  const caller = { tenantId, agent, credential, serverId, requesterId, requestId, arrivedAt };
+  request.caller = bar ? { ...caller, bar } : caller;
 }
 
 function readRequester(header: string | string[] | undefined): string | null {
@@ -206,7 +215,7 @@ function answerError(
   return reply
     .code(status)
     .header('content-type', 'application/json')
-    .send(errorText(null, code, message));
+    .send(errorText(null, code, message, error instanceof GatewayError ? error.data : undefined));
 }
 
 function describe(error: FastifyError | GatewayError): {

@@ -145,6 +145,17 @@ describe('POST /api/v1/auth/token at a data plane', () => {
     expect((await ask('{"a":1,"a":2}')).statusCode).toBe(400);
   });
 
+  it.each([
+    'offline_max_age',
+    'tenant_revoked',
+    'stream_forked',
+  ] as const)('says who an agent is where this data plane may let nobody act: %s', async (reason) => {
+    // The credentials are good, and the client must keep them: its calls are told what is wrong.
+    denial = { reason, message: 'because of the test' };
+    expect((await ask(CREDENTIALS)).statusCode).toBe(200);
+    expect((await ask({ ...CREDENTIALS, client_secret: 'wrong' })).statusCode).toBe(401);
+  });
+
   it('limits attempts', async () => {
     const statuses = [];
     for (let i = 0; i < 25; i++) {

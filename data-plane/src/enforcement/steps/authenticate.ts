@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { gatewayAudience } from '@governance/shared/agent-token';
-import type { Replica, ReplicaAgent } from '../../contracts.ts';
+import type { FindDenial, Replica, ReplicaAgent } from '../../contracts.ts';
 import type { AgentTokenVerifier } from '../agent-token.ts';
 import {
   type AgentCall,
@@ -11,6 +11,7 @@ import {
   type StepResult,
 } from '../calls.ts';
 import type { Credential } from '../credentials.ts';
+import { findPlaneBar } from './kill-switch.ts';
 
 /** How long a replica that is behind a token may take to catch up. */
 const FEED_WAIT_MS = 1000;
@@ -18,10 +19,16 @@ const FEED_WAIT_MS = 1000;
 export interface Identity {
   tenantId: string;
   agent: ReplicaAgent;
+  /**
+   * Set where this data plane may let nobody act, and so cannot catch up with the token: the agent
+   * is whom the token names, and nothing may be done for it, whatever changes meanwhile.
+   */
+  bar?: Deny;
 }
 
 export interface AuthenticateDeps {
   replica: Pick<Replica, 'findAgent' | 'findClient' | 'cursor' | 'waitFor'>;
+  findDenial: FindDenial;
   tokens: AgentTokenVerifier;
   /** `gatewayAudience` of this gateway. */
   audience: string;
@@ -45,8 +52,8 @@ export function authenticate(
 
 function withIdentity(call: RawCall, identity: Identity | Deny): StepResult<AgentCall> {
   if ('kind' in identity) return identity;
-  const { tenantId, agent } = identity;
-  return proceed(extend(call, { tenantId, agent }));
+  const { tenantId, agent, bar } = identity;
+  return proceed(extend(call, bar ? { tenantId, agent, bar } : { tenantId, agent }));
 }
 
 /**
@@ -114,6 +121,17 @@ function identifyToken(
     return { tenantId, agent };
   };
   if (deps.replica.cursor(tenantId) >= feedSeq) return find();
+  const bar = findPlaneBar(tenantId, deps);
+  if (bar) {
+    // Nothing comes here any more, so waiting would end with a 401 that makes the client throw a
+    // good token away. What is known suffices to say why, and to record it.
+    const agent = deps.replica.findAgent(tenantId, agentId);
+    if (agent === undefined) return bar;
+    if (agent.credential_version > credentialVersion) {
+      return refuse('credential_rotated', 'bearer', deps);
+    }
+    return { tenantId, agent, bar };
+  }
   return deps.replica
     .waitFor(tenantId, feedSeq, FEED_WAIT_MS)
     .then((isThere) => (isThere ? find() : refuse('replica_behind', 'bearer', deps)));

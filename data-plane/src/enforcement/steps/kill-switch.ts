@@ -15,10 +15,11 @@ export function checkStanding<C extends AgentCall>(
   call: C,
   deps: Pick<KillSwitchDeps, 'findDenial'>,
 ): Continue<C> | Deny {
-  return findPlaneBar(call.tenantId, deps) ?? proceed(call);
+  return call.bar ?? findPlaneBar(call.tenantId, deps) ?? proceed(call);
 }
 
-function findPlaneBar(
+/** Why nobody of the tenant may act here, if so. */
+export function findPlaneBar(
   tenantId: string,
   { findDenial }: Pick<KillSwitchDeps, 'findDenial'>,
 ): Deny | undefined {

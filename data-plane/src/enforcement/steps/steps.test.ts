@@ -76,6 +76,7 @@ describe('authenticate', () => {
       }),
     },
     audience: 'https://s/mcp/v1',
+    findDenial: () => null,
     onUnauthenticated: () => undefined,
     ...over,
   });

@@ -7,7 +7,9 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Deny } from '../../enforcement/calls.ts';
 import type { UpstreamPool } from '../../upstream/pool.ts';
+import { barOf, barred } from '../barred.ts';
 import type { Caller } from '../caller.ts';
 import type { Guard } from '../guard.ts';
 import {
@@ -53,9 +55,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     }
     const body = parseBody(request.body);
     // What may do nothing at all does not even learn which servers there are.
-    if (deps.guard.findBar(caller.tenantId, caller.agent) === undefined) {
-      deps.tools.checkServer(caller);
-    }
+    if (barOf(caller, deps.guard) === undefined) deps.tools.checkServer(caller);
     const session = findSession(caller, request);
     const revision = revisionOf(request, session);
     const answer = new PostAnswer(reply, accepts, deps.messageBytes);
@@ -135,7 +135,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
       if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
       session?.calls.get(requestId)?.cancel();
     } else if (message.method === 'notifications/roots/list_changed') {
-      if (deps.guard.findBar(caller.tenantId, caller.agent) !== undefined) return;
+      if (barOf(caller, deps.guard) !== undefined) return;
       deps.tools.findSession(caller)?.notify(message.method);
     }
   }
@@ -190,15 +190,13 @@ export function createLegacyHandler(deps: LegacyDeps) {
   function isStillWelcome({ credential, serverId }: Caller): boolean {
     const identity = deps.guard.identify(credential, serverId);
     // At once, since the replica had caught up with the token when the stream began.
-    if (identity instanceof Promise || 'kind' in identity) return false;
+    if (identity instanceof Promise || 'kind' in identity || identity.bar) return false;
     return deps.guard.findBar(identity.tenantId, identity.agent) === undefined;
   }
 
   function refuseBarred(caller: Caller): void {
-    const bar = deps.guard.findBar(caller.tenantId, caller.agent);
-    if (bar === undefined) return;
-    if (bar.cause === 'plane') throw new GatewayError(403, `Denied: ${bar.message}`);
-    throw new GatewayError(401, bar.message, RPC_ERRORS.UNAUTHORIZED, 'bearer');
+    const bar = barOf(caller, deps.guard);
+    if (bar !== undefined) throw barred(bar, 403);
   }
 
   function findSession(caller: Caller, request: FastifyRequest): LegacySession | null {
@@ -218,7 +216,23 @@ export function createLegacyHandler(deps: LegacyDeps) {
     return session;
   }
 
-  return { post, get, remove };
+  /**
+   * Answers for a caller of whom only the token is known, since this data plane may let nobody act
+   * and hears of no agent any more: nothing is done, and there is nobody to record it for.
+   */
+  function deny(bar: Deny, request: FastifyRequest, reply: FastifyReply): void {
+    if (request.method !== 'POST') throw barred(bar, 403);
+    const message = readMessage(parseBody(request.body));
+    if (message.kind === 'notification' || message.kind === 'response') {
+      reply.code(202).send();
+      return;
+    }
+    const { status, code, message: text, data } = barred(bar);
+    reply.code(status).header('content-type', 'application/json');
+    reply.send(errorText(message.id, code, text, data));
+  }
+
+  return { post, get, remove, deny };
 }
 
 function revisionOf(request: FastifyRequest, session: LegacySession | null): LegacyRevision {

@@ -1,7 +1,6 @@
 /** The requests of a client of a legacy revision, one by one. */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Logger } from 'pino';
-import type { Deny } from '../../enforcement/calls.ts';
 import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import { failureMessage } from '../../enforcement/enforcer.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type UpstreamLimits,
   type UpstreamNotification,
 } from '../../upstream/upstream.ts';
+import { barOf, barred } from '../barred.ts';
 import type { Caller } from '../caller.ts';
 import type { Guard } from '../guard.ts';
 import {
@@ -61,7 +61,7 @@ export type RequestHandler = ReturnType<typeof createRequestHandler>;
 export function createRequestHandler(deps: RequestDeps) {
   async function answer(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
     const { caller } = scene;
-    const bar = deps.guard.findBar(caller.tenantId, caller.agent);
+    const bar = barOf(caller, deps.guard);
     try {
       // A tool call meets the same check in its pipeline, where the denial is recorded.
       if (request.method === 'tools/call') return await callTool(request, scene);
@@ -113,8 +113,8 @@ export function createRequestHandler(deps: RequestDeps) {
 
   function failed(id: RpcId, error: unknown, reqId: string): RequestAnswer {
     if (error instanceof GatewayError) {
-      const { status, code, message, challenge } = error;
-      return { status, text: errorText(id, code, message), challenge };
+      const { status, code, message, challenge, data } = error;
+      return { status, text: errorText(id, code, message, data), challenge };
     }
     if (error instanceof UpstreamFailure) {
       const message = failureMessage(error.kind, deps.limits);
@@ -125,13 +125,6 @@ export function createRequestHandler(deps: RequestDeps) {
   }
 
   return { answer };
-}
-
-function barred(bar: Deny): GatewayError {
-  if (bar.cause === 'plane') {
-    return new GatewayError(200, `Denied: ${bar.message}`, RPC_ERRORS.POLICY_DENIED);
-  }
-  return new GatewayError(401, bar.message, RPC_ERRORS.UNAUTHORIZED, 'bearer');
 }
 
 function ok(id: RpcId, raw: string): RequestAnswer {
