@@ -438,3 +438,24 @@ describe('the list', () => {
     expect(await listPlanes()).toMatchObject([{ feed_lag: 0 }]);
   });
 });
+
+it('many that register at once wait with no connection of the pool', async () => {
+  const bodies = Array.from({ length: 24 }, () => aRegistration().provenWith(root.token));
+  let isDone = false;
+  let waiting = 0;
+  const answers = Promise.all(bodies.map((body) => call(REGISTER, { token: root.token, body })));
+  const watch = async () => {
+    while (!isDone) {
+      const { rows } = await test.superuser.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event = 'advisory'`,
+      );
+      waiting = Math.max(waiting, rows[0]?.n ?? 0);
+    }
+  };
+  const watching = watch();
+  for (const { statusCode } of await answers) expect(statusCode).toBe(200);
+  isDone = true;
+  await watching;
+  expect(waiting).toBe(0);
+});

@@ -14,6 +14,7 @@ import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
 import type { DataPlaneIdentity } from '../platform/http/route-table.ts';
+import { createSlots } from '../platform/slots.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { readKeys } from './data-plane-keys.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
@@ -35,6 +36,19 @@ const MINUTE_MS = 60_000;
  */
 const LIMITS = { registrations: 600, renewals: 10 } as const;
 
+/**
+ * One of a tenant at a time goes to the database, where it would wait for the others anyway, with a
+ * connection in its hand: a site that comes back after a power cut would leave none to anybody. Who
+ * waits is gone after 10 s (data-plane/src/sync/control-plane-client.ts).
+ */
+const SLOTS = {
+  busy: 'Too many data planes are registering: try again.',
+  total: 4,
+  perTenant: 1,
+  waiting: 2_000,
+  waitMs: 8_000,
+} as const;
+
 export interface RegistrationServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   dataPlanes: Pick<DataPlaneService, 'register' | 'trustKeys'>;
@@ -50,7 +64,8 @@ export interface RegistrationService {
    * @param given caller-controlled
    * @throws AppError FORBIDDEN with a deployment's token; VALIDATION_FAILED naming the key or the
    *   proof that is wrong; DATA_PLANE_REVOKED, DATA_PLANE_FORKED; DATA_PLANE_LIMIT_REACHED;
-   *   DATA_PLANE_TOKEN_INVALID when the token was revoked meanwhile; RATE_LIMITED
+   *   DATA_PLANE_TOKEN_INVALID when the token was revoked meanwhile; RATE_LIMITED; UNAVAILABLE when
+   *   too many register at once
    */
   register(
     scope: TenantScope,
@@ -61,7 +76,7 @@ export interface RegistrationService {
    * Makes the deployment a new token; the others go on for the overlap.
    *
    * @throws AppError DATA_PLANE_NOT_FOUND when the token is not that deployment's;
-   *   DATA_PLANE_FORKED; DATA_PLANE_TOKEN_INVALID when it was revoked meanwhile; RATE_LIMITED
+   *   DATA_PLANE_FORKED; DATA_PLANE_TOKEN_INVALID when it was revoked meanwhile; RATE_LIMITED; UNAVAILABLE
    */
   renew(
     scope: TenantScope,
@@ -75,6 +90,24 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
   const windowMs = MINUTE_MS;
   const registrations = createRateLimiter({ limit: LIMITS.registrations, windowMs, now });
   const renewals = createRateLimiter({ limit: LIMITS.renewals, windowMs, now });
+  const slots = createSlots(SLOTS);
+  const never = new AbortController().signal;
+
+  /** Does `work` under the tenant's lock of registrations. */
+  async function inTurn<T>(
+    scope: TenantScope,
+    work: (tx: TenantTransaction) => Promise<T>,
+  ): Promise<T> {
+    const release = await slots.take(scope.tenantId, never);
+    try {
+      return await db.inTenant(scope, async (tx) => {
+        await dataPlaneStore(tx).lockRegistrations();
+        return work(tx);
+      });
+    } finally {
+      release();
+    }
+  }
 
   return {
     register: async (scope, { identity, secret }, { registration, proof }) => {
@@ -86,8 +119,7 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
       const { signing } = readKeys(registration);
       if (!isRegistrationProven(signing, registration, secret, proof)) throw unproven();
 
-      const { deploymentId, token } = await db.inTenant(scope, async (tx) => {
-        await dataPlaneStore(tx).lockRegistrations();
+      const { deploymentId, token } = await inTurn(scope, async (tx) => {
         const root = await requireLive(tx, identity.tokenId, now());
         const described = { ...registration, region: registration.region ?? root.region };
         const deploymentId = await dataPlanes.register(tx, described);
@@ -106,11 +138,9 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
       if (identity.deploymentId !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
       renewals.check(deploymentId);
       renewals.count(deploymentId);
-      return db.inTenant(scope, async (tx) => {
-        const store = dataPlaneStore(tx);
-        await store.lockRegistrations();
+      return inTurn(scope, async (tx) => {
         const shown = await requireLive(tx, identity.tokenId, now());
-        const plane = await store.find(deploymentId);
+        const plane = await dataPlaneStore(tx).find(deploymentId);
         if (!plane) throw new AppError('DATA_PLANE_NOT_FOUND');
         if (plane.standing === 'forked') throw new AppError('DATA_PLANE_FORKED');
         // A root may have expired; one that was revoked took its children with it.

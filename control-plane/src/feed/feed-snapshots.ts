@@ -7,6 +7,7 @@ import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { createSnapshotDigest } from '@governance/shared/feed-chain';
 import { signStatement } from '@governance/shared/signed-statement';
+import { createSlots, type SlotLimits } from '../platform/slots.ts';
 import {
   systemScope,
   type TenantDatabase,
@@ -14,7 +15,6 @@ import {
 } from '../platform/tenant-scope.ts';
 import { feedStore, type SnapshotPlace } from './feed-store.ts';
 import type { StatementSigner } from './freshness-statements.ts';
-import { createSnapshotSlots, type SlotLimits } from './snapshot-slots.ts';
 
 export interface SnapshotLimits extends SlotLimits {
   /** Entries of one page at most. */
@@ -29,6 +29,7 @@ export interface SnapshotLimits extends SlotLimits {
 export const SNAPSHOT_LIMITS: SnapshotLimits = {
   page: 1_000,
   ms: 55_000,
+  busy: 'Too many snapshots are being read: try again.',
   total: 4,
   perTenant: 2,
   waiting: 1_000,
@@ -55,7 +56,7 @@ export interface FeedSnapshotsDeps {
 export function createFeedSnapshots(deps: FeedSnapshotsDeps): FeedSnapshots {
   const { db, signer, now } = deps;
   const limits = { ...SNAPSHOT_LIMITS, ...deps.limits };
-  const slots = createSnapshotSlots(limits);
+  const slots = createSlots(limits);
 
   return {
     async *read({ tenantId, signal }) {

@@ -1,17 +1,22 @@
-/** How many snapshots may be read at once: each holds a connection and a transaction. */
+/**
+ * How much of a kind of work may be under way at once, in all and for each tenant: work that holds a
+ * connection of the pool for longer than a request does. Proven by slots.test.ts.
+ */
 import { AppError } from '@governance/shared/errors';
 
 export interface SlotLimits {
+  /** What is said to who cannot have one. */
+  busy: string;
   /** Of all tenants together. */
   total: number;
-  /** Of one tenant, so that its slow readers leave room for the others. */
+  /** Of one tenant, so that it leaves room for the others. */
   perTenant: number;
-  /** Readers that may wait for a slot, and for how long. */
+  /** How many may wait for a slot, and for how long. */
   waiting: number;
   waitMs: number;
 }
 
-export interface SnapshotSlots {
+export interface Slots {
   /**
    * Waits for a slot, in the order of asking where the tenant's own limit allows it.
    *
@@ -26,7 +31,7 @@ interface Waiting {
   start(release: () => void): void;
 }
 
-export function createSnapshotSlots(limits: SlotLimits): SnapshotSlots {
+export function createSlots(limits: SlotLimits): Slots {
   const taken = new Map<string, number>();
   const queue: Waiting[] = [];
   let total = 0;
@@ -59,7 +64,7 @@ export function createSnapshotSlots(limits: SlotLimits): SnapshotSlots {
     take: (tenantId, signal) => {
       if (signal.aborted) return Promise.reject(signal.reason);
       if (isFree(tenantId)) return Promise.resolve(occupy(tenantId));
-      if (queue.length >= limits.waiting) return Promise.reject(tooMany());
+      if (queue.length >= limits.waiting) return Promise.reject(tooMany(limits.busy));
       return new Promise((resolve, reject) => {
         const leave = (error: unknown) => {
           const index = queue.indexOf(waiting);
@@ -69,7 +74,7 @@ export function createSnapshotSlots(limits: SlotLimits): SnapshotSlots {
           reject(error);
         };
         const onAbort = () => leave(signal.reason);
-        const timer = setTimeout(() => leave(tooMany()), limits.waitMs);
+        const timer = setTimeout(() => leave(tooMany(limits.busy)), limits.waitMs);
         const finish = () => {
           clearTimeout(timer);
           signal.removeEventListener('abort', onAbort);
@@ -88,6 +93,6 @@ export function createSnapshotSlots(limits: SlotLimits): SnapshotSlots {
   };
 }
 
-function tooMany(): AppError {
-  return new AppError('UNAVAILABLE', 'Too many snapshots are being read: try again.');
+function tooMany(busy: string): AppError {
+  return new AppError('UNAVAILABLE', busy);
 }

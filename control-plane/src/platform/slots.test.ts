@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { createSnapshotSlots } from './snapshot-slots.ts';
+import { createSlots } from './slots.ts';
 
-const LIMITS = { total: 3, perTenant: 2, waiting: 2, waitMs: 60_000 };
+const LIMITS = { busy: 'busy', total: 3, perTenant: 2, waiting: 2, waitMs: 60_000 };
 const never = new AbortController().signal;
 const UNAVAILABLE = { code: 'UNAVAILABLE' };
 
@@ -11,7 +11,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 it('gives a tenant its share, and the rest to others', async () => {
-  const slots = createSnapshotSlots(LIMITS);
+  const slots = createSlots(LIMITS);
   const release = await slots.take('a', never);
   await slots.take('a', never);
   const third = slots.take('a', never);
@@ -29,7 +29,7 @@ it('gives a tenant its share, and the rest to others', async () => {
 });
 
 it('passes by whose tenant has its share', async () => {
-  const slots = createSnapshotSlots({ ...LIMITS, total: 2, perTenant: 1 });
+  const slots = createSlots({ ...LIMITS, total: 2, perTenant: 1 });
   await slots.take('a', never);
   const release = await slots.take('b', never);
   const waiting = slots.take('a', never);
@@ -40,14 +40,14 @@ it('passes by whose tenant has its share', async () => {
 });
 
 it('refuses when too many wait', async () => {
-  const slots = createSnapshotSlots({ ...LIMITS, total: 1, waiting: 1 });
+  const slots = createSlots({ ...LIMITS, total: 1, waiting: 1 });
   await slots.take('a', never);
   void slots.take('b', never);
   await expect(slots.take('c', never)).rejects.toMatchObject(UNAVAILABLE);
 });
 
 it('refuses who has waited too long, and forgets who has gone', async () => {
-  const slots = createSnapshotSlots({ ...LIMITS, total: 1, waitMs: 10 });
+  const slots = createSlots({ ...LIMITS, total: 1, waitMs: 10 });
   const release = await slots.take('a', never);
   const gone = new AbortController();
   const left = slots.take('b', gone.signal);
