@@ -1,6 +1,7 @@
 /**
  * Which data planes read their feed, and how far they are: whether one may, and a note of where it
- * stands for the list of data planes. Noted beside the answer and never in its way.
+ * stands for the list of data planes. Noted beside the answer and never in its way: a thousand polls
+ * that one change began anew are one statement.
  */
 import { AppError } from '@governance/shared/errors';
 import { LRUCache } from 'lru-cache';
@@ -10,7 +11,7 @@ import { systemScope, type TenantDatabase, type TenantScope } from '../platform/
 export interface ReadingPlaces {
   /**
    * @throws AppError DATA_PLANE_NOT_FOUND when the tenant has no such data plane;
-   *   DATA_PLANE_REVOKED when it was revoked (and somebody else's token speaks for it)
+   *   DATA_PLANE_REVOKED when it was revoked (and a root's token speaks for it)
    */
   requireReader(scope: TenantScope, deploymentId: string): Promise<void>;
   /** Notes where a data plane stands, at most every 30 s; a failure is logged. */
@@ -19,7 +20,7 @@ export interface ReadingPlaces {
     deploymentId: string,
     place: { cursor: number; backlog?: number | undefined },
   ): void;
-  /** Waits for what is being noted. */
+  /** Writes at once what is to be noted, and waits for it. */
   settled(): Promise<void>;
 }
 
@@ -29,7 +30,16 @@ export interface ReadingPlacesDeps {
   now: () => Date;
 }
 
+interface Note {
+  deploymentId: string;
+  cursor: number;
+  backlog?: number | undefined;
+  at: Date;
+}
+
 const NOTE_EVERY_MS = 30_000;
+/** How long a note waits for others. */
+const GATHER_MS = 250;
 /** How long a data plane that was found is taken as found. */
 const KNOWN_MS = 30_000;
 const CACHED = 20_000;
@@ -38,23 +48,46 @@ export function createReadingPlaces({ db, log, now }: ReadingPlacesDeps): Readin
   const known = new LRUCache<string, true>({ max: CACHED, ttl: KNOWN_MS });
   const noted = new LRUCache<string, true>({ max: CACHED, ttl: NOTE_EVERY_MS });
   const running = new Set<Promise<void>>();
+  let gathered = new Map<string, Note[]>();
+  let timer: NodeJS.Timeout | undefined;
 
-  async function write(
-    tenantId: string,
-    deploymentId: string,
-    { cursor, backlog }: Parameters<ReadingPlaces['note']>[2],
-  ): Promise<void> {
+  async function write(tenantId: string, notes: Note[]): Promise<void> {
     try {
       await db.inTenant(
         systemScope(tenantId),
+        // One that somebody else is changing is left as it is: there will be another note.
         (tx) => tx.db.$executeRaw`
-          UPDATE data_planes SET feed_cursor = ${cursor}, feed_read_at = ${now()},
-            backlog_records = ${backlog ?? null}
-          WHERE tenant_id = ${tenantId}::uuid AND deployment_id = ${deploymentId}::uuid`,
+          WITH note AS (
+            SELECT * FROM unnest(
+              ${notes.map(({ deploymentId }) => deploymentId)}::uuid[],
+              ${notes.map(({ cursor }) => cursor)}::bigint[],
+              ${notes.map(({ backlog }) => backlog ?? null)}::bigint[],
+              ${notes.map(({ at }) => at.toISOString())}::timestamptz[]
+            ) AS note (deployment_id, cursor, backlog, at)
+          ), free AS (
+            SELECT deployment_id FROM data_planes
+            WHERE tenant_id = ${tenantId}::uuid AND deployment_id IN (SELECT deployment_id FROM note)
+            FOR NO KEY UPDATE SKIP LOCKED
+          )
+          UPDATE data_planes p
+          SET feed_cursor = note.cursor, feed_read_at = note.at, backlog_records = note.backlog
+          FROM note JOIN free USING (deployment_id)
+          WHERE p.tenant_id = ${tenantId}::uuid AND p.deployment_id = note.deployment_id`,
       );
     } catch (error) {
-      log.warn({ err: error, tenantId, deploymentId }, 'where a data plane stands was not noted');
+      const { length: count } = notes;
+      log.warn({ err: error, tenantId, count }, 'where data planes stand was not noted');
     }
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const [tenantId, notes] of gathered) {
+      const writing = write(tenantId, notes).finally(() => running.delete(writing));
+      running.add(writing);
+    }
+    gathered = new Map();
   }
 
   return {
@@ -76,9 +109,14 @@ export function createReadingPlaces({ db, log, now }: ReadingPlacesDeps): Readin
       const name = `${tenantId}/${deploymentId}`;
       if (noted.has(name)) return;
       noted.set(name, true);
-      const writing = write(tenantId, deploymentId, place).finally(() => running.delete(writing));
-      running.add(writing);
+      const notes = gathered.get(tenantId) ?? [];
+      gathered.set(tenantId, notes);
+      notes.push({ deploymentId, ...place, at: now() });
+      timer ??= setTimeout(flush, GATHER_MS);
     },
-    settled: async () => void (await Promise.all(running)),
+    settled: async () => {
+      flush();
+      await Promise.all(running);
+    },
   };
 }

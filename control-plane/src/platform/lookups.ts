@@ -3,6 +3,7 @@
  * a few columns of one row by a secret or a name that the caller has to know.
  */
 import type { Connections } from './database.ts';
+import { createGatheredReads } from './gathered-reads.ts';
 
 export interface Login {
   tenantId: string;
@@ -30,7 +31,11 @@ export interface DataPlaneTokenOwner {
 export interface Lookups {
   findLogin(username: string): Promise<Login | undefined>;
   findClient(clientId: string): Promise<ClientOwner | undefined>;
-  /** @param tokenHash SHA-256 of the token, lower-case hexadecimal */
+  /**
+   * As the row is when this is asked, or later; those that are asked together share a query.
+   *
+   * @param tokenHash SHA-256 of the token, lower-case hexadecimal
+   */
   findDataPlaneToken(tokenHash: string): Promise<DataPlaneTokenOwner | undefined>;
 }
 
@@ -48,12 +53,15 @@ export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups 
         await prisma.$queryRaw<ClientOwner[]>`
           SELECT tenant_id AS "tenantId", agent_id AS "agentId" FROM find_client(${clientId})`
       )[0],
-    findDataPlaneToken: async (tokenHash) =>
-      (
-        await prisma.$queryRaw<DataPlaneTokenOwner[]>`
-          SELECT tenant_id AS "tenantId", id, deployment_id AS "deploymentId", region,
+    // Every poll of every data plane asks, and those of a thousand that one change ends at once.
+    findDataPlaneToken: createGatheredReads({
+      read: async (hashes) => {
+        const rows = await prisma.$queryRaw<(DataPlaneTokenOwner & { hash: string })[]>`
+          SELECT wanted.hash, tenant_id AS "tenantId", id, deployment_id AS "deploymentId", region,
             expires_at AS "expiresAt", revoked_at AS "revokedAt"
-          FROM find_data_plane_token(${tokenHash})`
-      )[0],
+          FROM unnest(${hashes}::text[]) AS wanted (hash), find_data_plane_token(wanted.hash)`;
+        return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
+      },
+    }),
   };
 }

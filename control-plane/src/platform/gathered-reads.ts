@@ -1,0 +1,74 @@
+/**
+ * Look-ups by key that share queries: those of one moment are one query, and under load a query
+ * goes out every few milliseconds with all that were asked meanwhile. A query begins after the last
+ * of those it answers was asked, so each gets what it would have found by itself: nothing is
+ * remembered. Proven by gathered-reads.test.ts.
+ */
+export interface GatheredReadsOptions<V> {
+  /** @returns what there is, by key; a key that is missing was not found */
+  read(keys: string[]): Promise<Map<string, V>>;
+  /** The least time between two rounds of queries, in milliseconds; a lone look-up does not wait. */
+  everyMs?: number;
+  /** Keys of one query, at most; more are several queries at once. */
+  most?: number;
+}
+
+const EVERY_MS = 10;
+const MOST = 500;
+
+interface Asked<V> {
+  promise: Promise<V | undefined>;
+  resolve(found: V | undefined): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * @returns finds the value of one key; throws what `read` threw for the query it was in
+ */
+export function createGatheredReads<V>(
+  options: GatheredReadsOptions<V>,
+): (key: string) => Promise<V | undefined> {
+  const { read, everyMs = EVERY_MS, most = MOST } = options;
+  let waiting = new Map<string, Asked<V>>();
+  let notBefore = 0;
+
+  async function query(part: [string, Asked<V>][]): Promise<void> {
+    try {
+      const found = await read(part.map(([key]) => key));
+      for (const [key, { resolve }] of part) resolve(found.get(key));
+    } catch (error) {
+      for (const [, { reject }] of part) reject(error);
+    }
+  }
+
+  function send(): void {
+    const asked = [...waiting];
+    waiting = new Map();
+    notBefore = performance.now() + everyMs;
+    for (let i = 0; i < asked.length; i += most) void query(asked.slice(i, i + most));
+  }
+
+  function schedule(): void {
+    const wait = notBefore - performance.now();
+    // Not at once: of a thousand polls that one change ends, all ask in the same turn.
+    if (wait <= 0) setImmediate(send);
+    else setTimeout(send, wait);
+  }
+
+  return (key) => {
+    const known = waiting.get(key);
+    if (known) return known.promise;
+    if (waiting.size === 0) schedule();
+    const asked = createAsked<V>();
+    waiting.set(key, asked);
+    return asked.promise;
+  };
+}
+
+function createAsked<V>(): Asked<V> {
+  let settle: Omit<Asked<V>, 'promise'> | undefined;
+  const promise = new Promise<V | undefined>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { promise, ...(settle as unknown as Omit<Asked<V>, 'promise'>) };
+}
