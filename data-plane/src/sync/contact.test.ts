@@ -68,6 +68,23 @@ describe('the end of a silence', () => {
     expect(seen.back).toBe(2);
   });
 
+  it('beats once within five seconds of any number of changes', async () => {
+    let beats = 0;
+    const link = {
+      heartbeat: async () => {
+        beats++;
+        return { received: true as const, timestamp: new Date().toISOString() };
+      },
+    };
+    const heartbeat = startHeartbeat({ link, body: () => beat, log, now: Date.now });
+    await vi.advanceTimersByTimeAsync(1);
+    for (let i = 0; i < 10; i++) heartbeat.report();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(beats).toBe(2);
+    heartbeat.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('repeats a beat that failed, and no other', async () => {
     let beats = 0;
     let isAway = true;

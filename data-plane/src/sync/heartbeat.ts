@@ -4,8 +4,11 @@ import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './s
 /** Specification 1, section 8. */
 export const HEARTBEAT_MS = 60_000;
 
-/** Not in a hurry: who hears that the control plane is back beats within this. */
-const WAKE_BEAT_MS = 5_000;
+/**
+ * Not in a hurry: who hears that the control plane is back, or has other rules in force, beats
+ * within this, so that a thousand data planes do not beat at once.
+ */
+const SOON_MS = 5_000;
 
 export interface HeartbeatStatus {
   last_received_at: string | null;
@@ -13,7 +16,8 @@ export interface HeartbeatStatus {
 }
 
 /**
- * Tells the control plane every 60 s, and once at the start, how this data plane is. A beat that
+ * Tells the control plane every 60 s, at the start, and soon after other rules came into force, how
+ * this data plane is. A beat that
  * fails is not repeated by itself: the next one says the same.
  */
 export function startHeartbeat(options: {
@@ -50,20 +54,24 @@ export function startHeartbeat(options: {
   start();
   const timer = setInterval(start, options.intervalMs ?? HEARTBEAT_MS);
   timer.unref();
-  let waking: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Timeout | undefined;
+  const beatSoon = () => {
+    clearTimeout(soon);
+    soon = setTimeout(start, SOON_MS * Math.random()).unref();
+  };
 
   return {
     /** Repeats a beat that failed, since the control plane was heard. */
     wake: () => {
-      if (!status.failure) return;
-      clearTimeout(waking);
-      waking = setTimeout(start, WAKE_BEAT_MS * Math.random()).unref();
+      if (status.failure) beatSoon();
     },
+    /** Something that the body tells has changed: the control plane hears of it within moments. */
+    report: beatSoon,
     status: () => ({ ...status }),
     /** Does not wait for a beat under way. */
     stop: () => {
       clearInterval(timer);
-      clearTimeout(waking);
+      clearTimeout(soon);
     },
   };
 }
