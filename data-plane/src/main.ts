@@ -2,6 +2,7 @@
  * A data plane as a process of its own: an address and a token, and nothing else is needed. It
  * starts when the control plane is away, and serves what it served before.
  */
+import type { Socket } from 'node:net';
 import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
 import { findUnknownSettings } from '@governance/shared/settings';
@@ -47,6 +48,12 @@ export interface RunningDataPlane {
   stop(): Promise<void>;
 }
 
+/** One that may be a worker: its supervisor hands it connections. */
+export interface RunningPlane extends RunningDataPlane {
+  /** Serves a connection; false where it is stopping. */
+  accept(socket: Socket): boolean;
+}
+
 /**
  * Starts a data plane as the environment says, in this process.
  *
@@ -58,7 +65,7 @@ export interface RunningDataPlane {
 export async function startDataPlane(
   env: NodeJS.ProcessEnv,
   hooks: { connect?: Connect; place?: WorkerPlace; onFatal: () => void },
-): Promise<RunningDataPlane> {
+): Promise<RunningPlane> {
   const config = readDataPlaneConfig(env);
   const gateway = readGatewayConfig(env);
   const { cpUrl, publicUrl, region } = config;
@@ -71,8 +78,7 @@ export async function startDataPlane(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const dataDir = workerFolder(config.dataDir, place?.worker ?? 1);
-  const workers =
-    place && place.count > 1 ? joinWorkers(place, { bodyBytes: gateway.messageBytes }) : null;
+  const workers = place ? joinWorkers(place, { bodyBytes: gateway.messageBytes }) : null;
   const plane = await createDataPlane({
     dataDir,
     sharedDir: config.dataDir,
@@ -80,7 +86,7 @@ export async function startDataPlane(
     version,
     region,
     gateway,
-    ...(workers && { workers: workers.sessions }),
+    ...(workers?.sessions && { workers: workers.sessions }),
     issuesTokens: true,
     registry,
     log,
@@ -90,10 +96,10 @@ export async function startDataPlane(
   let connections: Awaited<ReturnType<Connect>> | undefined;
   const stop = async (): Promise<void> => {
     log.info('stopping');
-    await Promise.all([app.close(), workers?.closeListener()]);
+    await workers?.close();
+    await app.close();
     await connections?.stop();
     await plane.stop();
-    await workers?.close();
     log.info('stopped');
   };
   try {
@@ -131,19 +137,18 @@ export async function startDataPlane(
       tokens: config.cpTokens.map((token) => token.reveal()),
       region,
       version,
-      label: workers ? `${host} worker ${place?.worker}` : host,
+      label: place && place.count > 1 ? `${host} worker ${place.worker}` : host,
       log,
     });
-    await app.ready();
-    await workers?.listen(app);
-    await app.listen({ host: config.host, port: config.port });
+    if (workers) await workers.listen(app);
+    else await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await stop();
     throw error;
   }
-  const url = listeningUrl(app, config);
+  const url = place ? publicUrl : listeningUrl(app, config);
   if (!place) showBanner({ url, version, config });
-  return { url, stop };
+  return { url, stop, accept: (socket) => workers?.accept(socket) ?? false };
 }
 
 /** Logs variables that look like settings and are none. */

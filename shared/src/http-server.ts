@@ -2,7 +2,7 @@
  * The one listener. Both planes register their routes on it as plugins, each with its own body
  * parsers and hooks, so that neither pays for the other's.
  */
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import cors from '@fastify/cors';
 import Fastify, {
   type ConnectionError,
@@ -108,7 +108,10 @@ function boundClosing(app: FastifyInstance): void {
 }
 
 /** The address that a listening server is reached at from its own machine. */
-export function listeningUrl(app: FastifyInstance, given: { host: string; port: number }): string {
+export function listeningUrl(
+  app: { server: Pick<Server, 'address'> },
+  given: { host: string; port: number },
+): string {
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : given.port;
   return `http://${given.host === '0.0.0.0' ? 'localhost' : given.host}:${port}`;

@@ -1,18 +1,19 @@
 /**
  * A process of several (start-workers.ts): serves calls, or drains what one left behind. It ends
- * with its supervisor, whose end node:cluster hears of; what was recorded is on disk by then.
+ * with its supervisor; what was recorded is on disk by then.
  */
+import { Socket } from 'node:net';
 import { createLog } from '@governance/shared/log';
 import { ConfigurationError } from '@governance/shared/settings';
 import { readVersion } from '@governance/shared/version';
 import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
-import { startDataPlane } from '../main.ts';
+import { type RunningPlane, startDataPlane } from '../main.ts';
 import { connectControlPlane } from '../sync/connect.ts';
 import { createDataPlaneCore } from '../tenant-runtime.ts';
 import { drain } from './drain.ts';
 import { CANNOT_DRAIN } from './supervisor.ts';
 import { markDrained, workerFolder } from './worker-folders.ts';
-import { STOP, takePlace, type WorkerPlace, type WorkerReport } from './worker-place.ts';
+import { takePlace, WorkerOrder, type WorkerPlace, type WorkerReport } from './worker-place.ts';
 
 /** How long a stop may take before the process ends all the same. */
 const STOP_WITHIN_MS = 30_000;
@@ -20,6 +21,7 @@ const STOP_WITHIN_MS = 30_000;
 const place = takePlace(process.env);
 const ending = new AbortController();
 let running: { stop(): Promise<void> } | undefined;
+let plane: RunningPlane | undefined;
 
 function end(code: number): void {
   // A terminal and the supervisor may both ask.
@@ -41,17 +43,31 @@ function report(message: WorkerReport): Promise<void> {
 
 process.on('SIGINT', () => end(0));
 process.on('SIGTERM', () => end(0));
-process.on('message', (message: { kind?: unknown }) => {
-  if (message.kind === STOP.kind) end(0);
+// Another supervisor may start on these folders at once.
+process.on('disconnect', () => process.exit(1));
+process.on('message', (message, socket) => {
+  const order = WorkerOrder.safeParse(message);
+  if (!order.success) return;
+  if (order.data.kind === 'stop') end(0);
+  else take(order.data.id, socket);
 });
+
+/** Said before anything of the connection is read: until then it may be another worker's. */
+function take(id: number, socket: unknown): void {
+  const isOurs = plane !== undefined && !ending.signal.aborted;
+  void report({ kind: isOurs ? 'taken' : 'refused', id });
+  // There is none where the client went meanwhile.
+  if (!(socket instanceof Socket)) return;
+  if (!isOurs || !plane?.accept(socket)) socket.destroy();
+}
 
 try {
   if (place.task === 'drain') {
     await drainFolder(place);
   } else {
-    const plane = await startDataPlane(process.env, { place, onFatal: () => end(1) });
+    plane = await startDataPlane(process.env, { place, onFatal: () => end(1) });
     running = plane;
-    await report({ kind: 'listening', url: plane.url });
+    await report({ kind: 'ready' });
   }
 } catch (error) {
   const isConfiguration = error instanceof ConfigurationError;

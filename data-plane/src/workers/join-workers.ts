@@ -1,40 +1,49 @@
-/** What makes a data plane one of several: its sessions' names, its private socket, its views. */
+/** What makes a data plane one of several: its sessions' names, its ways in, its views. */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { createPrivateListener } from './private-listener.ts';
 import { createSiblings } from './siblings.ts';
+import { createWorkerListener, type WorkerListener } from './worker-listener.ts';
 import { socketPath, type WorkerPlace } from './worker-place.ts';
 import { createWorkerSessions, type WorkerSessions } from './worker-sessions.ts';
-import { type OwnViews, type Views, workerViews } from './worker-views.ts';
+import { type OwnViews, ownViews, type Views, workerViews } from './worker-views.ts';
 
-/** As long as the public listener takes. */
+/** As long as a listener of one process takes. */
 const DRAIN_MS = 10_000;
 
 export interface JoinedWorkers {
-  sessions: WorkerSessions;
+  /** Null where it is the only one that serves. */
+  sessions: WorkerSessions | null;
   views(own: OwnViews): Views;
-  /** Lets the other workers in, by the routes of `app`. */
+  /** Takes connections from now on. */
   listen(app: FastifyInstance): Promise<void>;
-  /** Lets nobody in any more and waits for requests under way. */
-  closeListener(): Promise<void>;
-  /** Ends the ways to the others. */
+  /** Serves a client's connection; false where this worker is stopping. */
+  accept(socket: Socket): boolean;
+  /** Closes the app, and the ways to the others after it. */
   close(): Promise<void>;
 }
 
 /** @param options.bodyBytes bytes of a request's body at the gateway, at most */
-export function joinWorkers(
-  place: Pick<WorkerPlace, 'worker' | 'count' | 'socketDir'>,
-  options: { bodyBytes: number },
-): JoinedWorkers {
+export function joinWorkers(place: WorkerPlace, options: { bodyBytes: number }): JoinedWorkers {
   const { worker, count, socketDir } = place;
-  const listener = createPrivateListener();
   const siblings = createSiblings({ worker, count, socketDir });
-  const { isPrivate } = listener;
   const { wayTo } = siblings;
+  let listener: WorkerListener | undefined;
+  const isPrivate = (request: IncomingMessage) => listener?.isPrivate(request) ?? false;
+  const isAlone = count === 1;
   return {
-    sessions: createWorkerSessions({ worker, count, wayTo, isPrivate, ...options }),
-    views: (own) => workerViews(own, { worker, siblings, isPrivate }),
-    listen: (app) => listener.listen(app, socketPath(socketDir, worker)),
-    closeListener: () => listener.close(DRAIN_MS),
-    close: siblings.close,
+    sessions: isAlone
+      ? null
+      : createWorkerSessions({ worker, count, wayTo, isPrivate, ...options }),
+    views: (own) => (isAlone ? ownViews(own) : workerViews(own, { worker, siblings, isPrivate })),
+    listen: async (app) => {
+      listener = createWorkerListener(app);
+      await listener.listen(socketPath(socketDir, worker));
+    },
+    accept: (socket) => listener?.accept(socket) ?? false,
+    close: async () => {
+      await listener?.close(DRAIN_MS);
+      await siblings.close();
+    },
   };
 }

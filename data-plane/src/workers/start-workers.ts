@@ -1,20 +1,23 @@
 /** The processes of a data plane: one, as long as one is wanted and nothing is left to be drained. */
-import cluster, { type Worker } from 'node:cluster';
+import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { listeningUrl } from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
 import { readVersion } from '@governance/shared/version';
 import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
 import { ensureTokenKey } from '../identity/identity.ts';
 import { type RunningDataPlane, showBanner, startDataPlane, warnOfUnknown } from '../main.ts';
-import { startSupervisor, type WorkerProcess } from './supervisor.ts';
+import { createDistributor, type Distributor, type Receiver } from './distributor.ts';
+import { listenPublicly } from './public-listener.ts';
+import { type Share, startSupervisor, type WorkerProcess } from './supervisor.ts';
 import { findUndrained } from './worker-folders.ts';
 import {
   makeSocketFolder,
   placeVariables,
-  STOP,
+  type WorkerOrder,
   type WorkerPlace,
   WorkerReport,
 } from './worker-place.ts';
@@ -43,6 +46,8 @@ export async function startWorkers(
   // Before any of them looks for it.
   ensureTokenKey(dataDir);
   const sockets = makeSocketFolder(dataDir);
+  const distributor = createDistributor();
+  const listener = await listenPublicly(config, distributor.give);
   const common = { count, socketDir: sockets.path };
   const supervisor = startSupervisor({
     places: [
@@ -52,60 +57,75 @@ export async function startWorkers(
       ),
       ...left.map((worker): WorkerPlace => ({ task: 'drain', worker, ...common })),
     ],
-    start: createStarter(),
+    start: (place) => startProcess(place, env),
+    onReady: (process) => join(distributor, process as ServiceWorker),
     log,
   });
   const stop = async (): Promise<void> => {
     log.info('stopping the workers');
+    listener.close();
     await supervisor.stop();
     sockets.remove();
     log.info('stopped');
   };
   try {
-    const url = await supervisor.started;
-    showBanner({ url, version: readVersion(), config });
-    return { url, stop };
+    await supervisor.started;
   } catch (error) {
-    sockets.remove();
+    await stop();
     throw error;
   }
+  const url = listeningUrl(listener, config);
+  showBanner({ url, version: readVersion(), config });
+  return { url, stop };
 }
 
-/** Starts processes by node:cluster: they share one listener, and connections go round. */
-function createStarter(): (place: WorkerPlace) => WorkerProcess {
+interface ServiceWorker extends WorkerProcess {
+  child: ChildProcess;
+}
+
+function startProcess(place: WorkerPlace, env: NodeJS.ProcessEnv): ServiceWorker {
   const source = new URL('./data-plane-worker.ts', import.meta.url);
   const isSource = import.meta.url.endsWith('.ts') && existsSync(fileURLToPath(source));
   const entry = isSource ? source : new URL('./data-plane-worker.js', import.meta.url);
-  cluster.schedulingPolicy = cluster.SCHED_RR;
-  cluster.setupPrimary({
-    exec: fileURLToPath(entry),
-    args: [],
+  const child = fork(fileURLToPath(entry), [], {
+    env: { ...env, ...placeVariables(place) },
     // The loader of TypeScript is a development dependency, looked for only where sources run.
     execArgv: isSource ? ['--import', loaderUrl()] : ['--enable-source-maps'],
   });
-  return (place) => asProcess(cluster.fork(placeVariables(place)));
+  // Of a message to a process that is ending; its exit tells the rest.
+  child.on('error', () => undefined);
+  return {
+    child,
+    pid: child.pid,
+    onReport: (listener) => {
+      child.on('message', (message: unknown) => {
+        const report = WorkerReport.safeParse(message);
+        if (report.success) listener(report.data);
+      });
+    },
+    onExit: (listener) => {
+      child.once('exit', (code, signal) => listener(signal ?? code ?? 1));
+    },
+    askToStop: () => {
+      if (child.connected) child.send({ kind: 'stop' } satisfies WorkerOrder);
+    },
+  };
 }
 
 function loaderUrl(): string {
   return pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 }
 
-function asProcess(worker: Worker): WorkerProcess {
-  return {
-    pid: worker.process.pid,
-    onReport: (listener) => {
-      worker.on('message', (message: unknown) => {
-        const report = WorkerReport.safeParse(message);
-        if (report.success) listener(report.data);
-      });
-    },
-    onExit: (listener) => {
-      worker.once('exit', (code: number, signal: string | null) => listener(signal || code));
-      // Of a message to a process that is ending; its exit tells the rest.
-      worker.on('error', () => undefined);
-    },
-    askToStop: () => {
-      if (worker.isConnected()) worker.send(STOP);
-    },
-  };
+/** Gives a worker its share of the connections. */
+function join(distributor: Distributor, { child, onReport }: ServiceWorker): Share {
+  const receiver: Receiver = distributor.join((id, socket) => {
+    const order: WorkerOrder = { kind: 'connection', id };
+    // Kept open here until the worker says that it has it. An error is the end of the process.
+    child.send(order, socket, { keepOpen: true }, () => undefined);
+  });
+  onReport((report) => {
+    if (report.kind === 'taken') receiver.taken(report.id);
+    if (report.kind === 'refused') receiver.refused(report.id);
+  });
+  return receiver;
 }

@@ -15,21 +15,27 @@ export interface WorkerProcess {
   askToStop(): void;
 }
 
+/** How a worker's life ends its share of the connections. */
+export interface Share {
+  leave(): void;
+}
+
 export interface SupervisorOptions {
   /** What is to run: places that serve, and such that drain. */
   places: readonly WorkerPlace[];
   start(place: WorkerPlace): WorkerProcess;
+  /** Told when a worker can take connections. */
+  onReady(process: WorkerProcess): Share;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 export interface Supervisor {
   /**
-   * Resolves once every worker that serves listens or has failed, and one listens at least.
+   * Resolves once every worker that serves is ready or has failed, and one is ready at least.
    *
-   * @returns where they listen
    * @throws WorkersFailed when none can start, or the configuration does not let one start
    */
-  readonly started: Promise<string>;
+  readonly started: Promise<void>;
   /** Ends all and waits for them. */
   stop(): Promise<void>;
 }
@@ -55,18 +61,19 @@ interface Slot {
   timer: NodeJS.Timeout | undefined;
   /** Deaths in a row. */
   failures: number;
-  /** Whether it listened, or failed once. */
+  share: Share | null;
+  /** Whether it was ready, or failed once. */
   isSettled: boolean;
 }
 
 export function startSupervisor(options: SupervisorOptions): Supervisor {
   const { log } = options;
   const failures: string[] = [];
-  let url: string | undefined;
+  let isOneReady = false;
   let isStarted = false;
   let isStopping = false;
-  let settleStart: { resolve(url: string): void; reject(error: Error): void };
-  const started = new Promise<string>((resolve, reject) => {
+  let settleStart: { resolve(): void; reject(error: Error): void };
+  const started = new Promise<void>((resolve, reject) => {
     settleStart = { resolve, reject };
   });
   // Who stops it before it is started does not wait for it.
@@ -76,6 +83,7 @@ export function startSupervisor(options: SupervisorOptions): Supervisor {
     (place): Slot => ({
       place,
       process: null,
+      share: null,
       timer: undefined,
       failures: 0,
       isSettled: place.task === 'drain',
@@ -89,17 +97,21 @@ export function startSupervisor(options: SupervisorOptions): Supervisor {
     slot.process = process;
     log.info({ worker, task, pid: process.pid }, 'a worker is started');
     process.onReport((report) => {
-      if (report.kind === 'listening') {
-        url ??= report.url;
+      if (report.kind === 'ready') {
+        isOneReady = true;
+        slot.share = options.onReady(process);
         settle(slot);
         return;
       }
+      if (report.kind !== 'failed') return;
       failures.push(report.message);
       if (isStarted) log.error({ worker, reason: report.message }, 'a worker could not start');
       else if (report.isConfiguration) fail();
     });
     process.onExit((why) => {
       slot.process = null;
+      slot.share?.leave();
+      slot.share = null;
       if (isStopping) {
         if (slots.every((one) => one.process === null)) for (const done of idle) done();
         return;
@@ -116,12 +128,12 @@ export function startSupervisor(options: SupervisorOptions): Supervisor {
   function settle(slot: Slot): void {
     slot.isSettled = true;
     if (isStarted || isStopping || !slots.every((one) => one.isSettled)) return;
-    if (url === undefined) {
+    if (!isOneReady) {
       fail();
       return;
     }
     isStarted = true;
-    settleStart.resolve(url);
+    settleStart.resolve();
   }
 
   function fail(): void {

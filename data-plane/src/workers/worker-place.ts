@@ -21,18 +21,28 @@ export type WorkerPlace = z.infer<typeof WorkerPlace>;
 
 /** From a worker to its supervisor. */
 export const WorkerReport = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('listening'), url: z.string() }),
+  /** It takes connections. */
+  z.strictObject({ kind: z.literal('ready') }),
   /** It cannot start; `isConfiguration` where the operator has to change a setting. */
   z.strictObject({
     kind: z.literal('failed'),
     message: z.string(),
     isConfiguration: z.boolean(),
   }),
+  /** What became of a connection that it was handed. */
+  z.strictObject({ kind: z.enum(['taken', 'refused']), id: z.int() }),
 ]);
 export type WorkerReport = z.infer<typeof WorkerReport>;
 
-/** From the supervisor to a worker. A message and no signal: a terminal signals all by itself. */
-export const STOP = { kind: 'stop' } as const;
+/**
+ * From the supervisor to a worker. The end is a message and no signal, since a terminal signals all
+ * of them by itself; the socket goes along with a connection.
+ */
+export const WorkerOrder = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('stop') }),
+  z.strictObject({ kind: z.literal('connection'), id: z.int() }),
+]);
+export type WorkerOrder = z.infer<typeof WorkerOrder>;
 
 /** The variables a worker is started with, beside the service's own. */
 export function placeVariables(place: WorkerPlace): Record<string, string> {
