@@ -1,5 +1,6 @@
 // `npm start`: prepares what an install without scripts left out, builds, and runs the service in
-// this process. With a command of the data plane's command line, runs that instead. Where the build tools were left out (a production image), dist/ is run as it is.
+// this process. With a command of the data plane's command line, runs that instead. Where the build
+// tools were left out (a production image), dist/ is run as it is.
 import { existsSync } from 'node:fs';
 
 process.setSourceMapsEnabled(true);
@@ -16,6 +17,13 @@ try {
   }
 } catch (error) {
   if (error?.code !== 'ERR_MODULE_NOT_FOUND' || !existsSync(service)) throw error;
+}
+// npm passes a signal to the shell between, and the shell ends alone: the service would go on unseen.
+if (args.length === 0 && process.env.npm_lifecycle_event) {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM');
+  }, 500).unref();
 }
 const { main } = await import(service.href);
 await main(process.env, args);
