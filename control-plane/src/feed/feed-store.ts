@@ -35,7 +35,7 @@ export interface SnapshotPlace {
  * with all the permissions that it may have), and a thousand such would be more than a data plane
  * takes, and more than this process should hold.
  */
-export const PAGE_BYTES = 8 * 1024 * 1024;
+export const PAGE_BYTES = 2 * 1024 * 1024;
 
 interface HeadsRow {
   feed_seq: bigint;
