@@ -4,7 +4,7 @@
  *
  * It runs in a session of its own and outlives a service that is killed; the next start adopts it.
  * Nothing here makes a commit less durable: fsync and synchronous_commit are on, unless a test asks
- * otherwise. Proven by embedded-postgres.pg.test.ts.
+ * otherwise. Proven by embedded-postgres.test.ts.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

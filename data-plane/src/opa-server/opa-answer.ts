@@ -1,6 +1,6 @@
 /**
  * Reads what an OPA server answered: untrusted until it is exactly one verdict of a known bundle.
- * Proven by opa-answer.test.ts.
+ * Proven by opa-server.test.ts.
  */
 import type { PolicyOutcome } from '@governance/policies/contract';
 import { outcomeOfVerdict } from '@governance/policies/evaluator/policy-engine';
