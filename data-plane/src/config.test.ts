@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '@governance/shared/settings';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readDataPlaneConfig, readGatewayConfig } from './config.ts';
+import { readDataPlaneConfig, readGatewayConfig, requireOneProcess } from './config.ts';
 
 let folder: string;
 const file = (content: string) => {
@@ -109,5 +109,22 @@ describe('the mode data-plane', () => {
     if (isFine) expect(read().cpUrl).toBe(url);
     else expect(read).toThrow('must be https');
     expect(readDataPlaneConfig({ ...given, SERVICE_CP_URL: url }).cpUrl).toBe(url);
+  });
+
+  it('may have several workers, which no other mode has', () => {
+    expect(readDataPlaneConfig(given).workers).toBe(1);
+    expect(readDataPlaneConfig({ ...given, SERVICE_WORKERS: '64' }).workers).toBe(64);
+    for (const wrong of ['0', '65', '-1', '1.5', 'all']) {
+      expect(() => readDataPlaneConfig({ ...given, SERVICE_WORKERS: wrong })).toThrow(
+        'SERVICE_WORKERS: must be a whole number from 1 to 64',
+      );
+    }
+    for (const mode of ['standalone', 'control-plane'] as const) {
+      requireOneProcess({}, mode);
+      requireOneProcess({ SERVICE_WORKERS: '1' }, mode);
+      const ask = () => requireOneProcess({ SERVICE_WORKERS: '2' }, mode);
+      expect(ask).toThrow(ConfigurationError);
+      expect(ask).toThrow(`SERVICE_WORKERS: must be 1 in mode ${mode}`);
+    }
   });
 });

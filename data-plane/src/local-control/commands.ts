@@ -12,6 +12,7 @@ import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
 import { syncFolder } from '../storage/durable-file.ts';
+import { findDrained, listWorkers, workerFolder } from '../workers/worker-folders.ts';
 import { changeLocalSwitch, findSwitchDenial, readLocalSwitch } from './local-kill-switch.ts';
 
 export const USAGE = `Commands of the data plane:
@@ -19,9 +20,9 @@ export const USAGE = `Commands of the data plane:
   kill-switch lift [--reason <text>] [--tenant <id>]   as before
   kill-switch status
   status                                               what the running data plane says of itself
-  register-anew                                        new keys after a fork or a revocation (stop it first)
+  register-anew [--worker <n>]                         new keys after a fork or a revocation (stop it first)
 
-They act on SERVICE_DATA_DIR; "status" asks SERVICE_HOST and SERVICE_PORT.`;
+They act on SERVICE_DATA_DIR, for all its workers; "status" asks SERVICE_HOST and SERVICE_PORT.`;
 
 export interface CommandOutput {
   log(text: string): void;
@@ -51,7 +52,11 @@ export async function runCommand(
     const { positionals, values } = parseArgs({
       args,
       allowPositionals: true,
-      options: { tenant: { type: 'string' }, reason: { type: 'string' } },
+      options: {
+        tenant: { type: 'string' },
+        reason: { type: 'string' },
+        worker: { type: 'string' },
+      },
     });
     switch (positionals.join(' ')) {
       case 'kill-switch engage':
@@ -60,9 +65,13 @@ export async function runCommand(
       case 'kill-switch status':
         return showSwitch(dataDir, out);
       case 'status':
-        return await showStatus(`http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`, out);
+        return await showStatus(
+          `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`,
+          dataDir,
+          out,
+        );
       case 'register-anew':
-        return registerAnew(dataDir, out);
+        return registerAnew(dataDir, values.worker, out);
       default:
         out.error(USAGE);
         return 2;
@@ -117,22 +126,50 @@ function showSwitch(dataDir: string, out: CommandOutput): number {
   return 0;
 }
 
-async function showStatus(url: string, out: CommandOutput): Promise<number> {
+async function showStatus(url: string, dataDir: string, out: CommandOutput): Promise<number> {
   const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(5_000) }).catch(
     () => null,
   );
   if (answer === null) throw new Error(`nothing answers at ${url}`);
-  out.log(JSON.stringify(await answer.json(), null, 2));
+  const said = (await answer.json()) as { workers?: unknown[] };
+  const others = findOthers(dataDir, said.workers?.length ?? 1);
+  out.log(
+    JSON.stringify({ ...said, ...(others.length > 0 && { other_folders: others }) }, null, 2),
+  );
   return answer.ok ? 0 : 1;
 }
 
-/** Keys and ledger are moved aside whole: what was recorded is evidence, and nobody writes to it. */
-function registerAnew(dataDir: string, out: CommandOutput): number {
-  const moved = readdirSync(dataDir).filter(
+/** Folders of workers that do not serve any more. */
+function findOthers(dataDir: string, serving: number): unknown[] {
+  return listWorkers(dataDir)
+    .filter((worker) => worker > serving)
+    .map((worker) => ({ worker, drained_at: findDrained(workerFolder(dataDir, worker)) }));
+}
+
+/** All folders, or that of one worker. None is touched unless none of them is in use. */
+function registerAnew(dataDir: string, worker: string | undefined, out: CommandOutput): number {
+  const workers = listWorkers(dataDir).filter((one) => (worker ?? `${one}`) === `${one}`);
+  const folders = workers
+    .map((one) => workerFolder(dataDir, one))
+    .filter((folder) => findOwn(folder).length > 0);
+  if (folders.length === 0) {
+    const whose = worker === undefined ? 'data plane' : `worker ${worker}`;
+    throw new Error(`${dataDir} holds no ${whose}: set SERVICE_DATA_DIR`);
+  }
+  for (const folder of folders) requireUnused(join(folder, LEDGER_FILE));
+  for (const folder of folders) moveAside(folder, out);
+  return 0;
+}
+
+function findOwn(folder: string): string[] {
+  return readdirSync(folder).filter(
     (name) => name === 'identity' || name === LEDGER_FILE || name.startsWith(`${LEDGER_FILE}-`),
   );
-  if (moved.length === 0) throw new Error(`${dataDir} holds no data plane: set SERVICE_DATA_DIR`);
-  requireUnused(join(dataDir, LEDGER_FILE));
+}
+
+/** Keys and ledger are moved aside whole: what was recorded is evidence, and nobody writes to it. */
+function moveAside(dataDir: string, out: CommandOutput): void {
+  const moved = findOwn(dataDir);
   const evidence = join(dataDir, 'evidence', new Date().toISOString().replaceAll(':', '-'));
   mkdirSync(evidence, { recursive: true, mode: 0o700 });
   for (const name of moved) {
@@ -144,7 +181,6 @@ function registerAnew(dataDir: string, out: CommandOutput): number {
   out.log(
     `the old keys and the old ledger are kept in ${evidence}; the next start makes new keys and registers with SERVICE_CP_TOKEN`,
   );
-  return 0;
 }
 
 function requireUnused(file: string): void {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7 } from '@governance/shared/ids';
@@ -153,5 +153,19 @@ describe('the command line', () => {
     const evidence = /kept in (\S+);/.exec(said)?.[1] ?? '';
     expect(readFileSync(join(evidence, LEDGER_FILE)).length).toBeGreaterThan(0);
     expect((await run('kill-switch', 'status')).said).toContain('engaged for all');
+  });
+
+  it('registers all workers anew, or the one that is named', async () => {
+    for (const folder of [dataDir, join(dataDir, 'worker-2'), join(dataDir, 'worker-3')]) {
+      mkdirSync(join(folder, 'identity'), { recursive: true });
+      writeFileSync(join(folder, 'identity', 'signing-key.pem'), 'a key');
+    }
+    const withKeys = () =>
+      ['', 'worker-2', 'worker-3'].filter((name) => existsSync(join(dataDir, name, 'identity')));
+    expect((await run('register-anew', '--worker', '4')).said).toContain('holds no worker 4');
+    expect(await run('register-anew', '--worker', '2')).toMatchObject({ code: 0 });
+    expect(withKeys()).toEqual(['', 'worker-3']);
+    expect(await run('register-anew')).toMatchObject({ code: 0 });
+    expect(withKeys()).toEqual([]);
   });
 });
