@@ -13,6 +13,7 @@ import {
 } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { canonicalize } from '@governance/shared/canonical-json';
 import { RegistrationAnswer, type RegistrationRequest } from '@governance/shared/channels';
 import { isUuid } from '@governance/shared/ids';
 import { SEALING } from '@governance/shared/upstream-credential';
@@ -100,6 +101,8 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
       if (known && known.deployment_id !== answer.deployment_id) {
         throw new Error('the tenant knew this data plane by another deployment id');
       }
+      // Nothing new is no reason to need room on a disk that is full.
+      if (known && canonicalize(known) === canonicalize(answer)) return;
       writeFileDurably(fileOf(answer.tenant_id), `${JSON.stringify(answer, null, 2)}\n`);
     },
     openSealed: async (jwe) => {

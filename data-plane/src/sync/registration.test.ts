@@ -1,6 +1,6 @@
 /** Registration over a real listener: who is served when, and what ends it. */
 import { createPublicKey, hash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '@governance/shared/errors';
@@ -271,6 +271,25 @@ describe('a revocation', () => {
     await until(() => [...server.live.keys()].length === 1);
     await served();
     expect(said.join()).not.toContain('revoked');
+  });
+
+  it('is answered by registering once, also where the new token cannot be kept', async () => {
+    await connect();
+    await served();
+    // As with a full disk: nothing can be put in the file's place.
+    const file = join(dataDir, 'identity', 'tokens', `${server.tenantId}.json`);
+    rmSync(file);
+    mkdirSync(join(file, 'in-the-way'), { recursive: true });
+    const registered = () => server.asked.filter((one) => one.endsWith('/register')).length;
+    const before = registered();
+    server.live.clear();
+    server.plane().announce();
+    await until(() => registered() > before);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(registered()).toBe(before + 1);
+    await served();
+    expect(said.join()).toContain('could not be kept');
+    expect(said.join()).not.toMatch(/deployment-token/);
   });
 
   it.each([

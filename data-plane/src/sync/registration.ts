@@ -180,7 +180,11 @@ export function startRegistration(options: RegistrationOptions): Registration {
     const kept = { token, expires_at, received_at: new Date(now()).toISOString() };
     // Used from now on, kept or not: with a full disk it is asked for once more after a restart.
     hold(tenantId, deploymentId, kept);
-    tokens.save(tenantId, root, kept);
+    try {
+      tokens.save(tenantId, root, kept);
+    } catch (error) {
+      log.warn({ tenantId, reason: failureMessage(error) }, 'the token could not be kept');
+    }
   }
 
   async function renew(held: Current): Promise<void> {
