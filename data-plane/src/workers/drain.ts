@@ -2,7 +2,7 @@
  * Ships what a worker that is no longer wanted left in its folder, and ends. It takes no calls; it
  * writes the start of an epoch and what the last one left open, as any start does.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createPause } from '../sync/backoff.ts';
 import type { DataPlaneCore } from '../tenant-runtime.ts';
 
 /** What `drain` needs to know of the ways to the control planes. */
@@ -23,13 +23,15 @@ export async function drain(
   connections: Connected,
   signal: AbortSignal,
 ): Promise<'drained' | 'stuck' | 'stopped'> {
+  const pause = createPause();
+  signal.addEventListener('abort', pause.wake);
   while (!signal.aborted) {
     const states = core.identity.listRegistrations().map(({ tenant_id: tenantId }) => {
       const tenant = core.status().tenants.find((one) => one.tenant_id === tenantId);
       return stateOf(tenant, connections);
     });
     if (!states.includes('shipping')) return states.includes('stuck') ? 'stuck' : 'drained';
-    await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    await pause.wait(LOOK_MS);
   }
   return 'stopped';
 }
