@@ -173,6 +173,23 @@ describe('a registration', () => {
     await other.stop();
   });
 
+  it('is done once, however long its tenant cannot be served here', async () => {
+    const { addTenant } = core;
+    let refusals = 0;
+    core.addTenant = async () => {
+      refusals++;
+      throw new AppError('UNAVAILABLE', 'no room for one more tenant');
+    };
+    await connect();
+    await until(() => refusals > 3);
+    expect(server.asked.filter((one) => one.endsWith('/register'))).toHaveLength(1);
+    expect(connections?.status()[0]?.failure?.message).toContain('no room');
+    core.addTenant = addTenant;
+    await served();
+    expect(connections?.status()[0]).toMatchObject({ state: 'registered', failure: null });
+    expect(server.asked.filter((one) => one.endsWith('/register'))).toHaveLength(1);
+  });
+
   it('serves a tenant once, whatever the list says', async () => {
     server.roots.add('second-token');
     await connect(['root-token', 'root-token', 'second-token']);

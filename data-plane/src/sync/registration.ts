@@ -86,6 +86,8 @@ export function startRegistration(options: RegistrationOptions): Registration {
   let isRefused = false;
   /** Registering would tell something new: at the start, and after an unknown key. */
   let wantsNews = true;
+  /** What the last registration answered, until its tenant is served. */
+  let unserved: RegistrationAnswer | null = null;
   let askedForKeysAt = Number.NEGATIVE_INFINITY;
 
   const endListening = core.onUnknownKey((tenantId) => {
@@ -165,11 +167,19 @@ export function startRegistration(options: RegistrationOptions): Registration {
       throw new DefiniteError('tenant_served', 'another token of the list is for the same tenant');
     }
     keep(tenantId, deploymentId, token);
+    // Registering again would only make another token, whatever keeps the tenant from being served.
+    unserved = answer;
+    wantsNews = false;
+    await serveAdopted(answer);
+  }
+
+  async function serveAdopted(answer: RegistrationAnswer): Promise<void> {
     const wasRefused = isRefused;
     isRefused = false;
     await serve(answer);
-    core.reinstate(tenantId);
-    if (wasRefused) core.kick(tenantId);
+    unserved = null;
+    core.reinstate(answer.tenant_id);
+    if (wasRefused) core.kick(answer.tenant_id);
   }
 
   function keep(
@@ -195,6 +205,7 @@ export function startRegistration(options: RegistrationOptions): Registration {
 
   /** @returns how long to wait before the next look, in milliseconds */
   async function step(): Promise<number> {
+    if (unserved) await serveAdopted(unserved);
     if (current !== null && !isRefused && now() >= current.renewAt) {
       try {
         await renew(current);
@@ -212,7 +223,6 @@ export function startRegistration(options: RegistrationOptions): Registration {
       const isOnlyNews = current !== null && !isRefused;
       try {
         await registerNow();
-        wantsNews = false;
       } catch (error) {
         if (!isDefinite(error)) throw error;
         wantsNews = false;
