@@ -78,10 +78,13 @@ interface Entry {
 }
 
 const SWEEP_MS = 30_000;
+/** How often a session that was replaced is looked at, and how soon it can end. */
+const RETIRED_MS = 1_000;
 
 /** Builds the pool. Its dispatcher and its processes end with `close`. */
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const entries = new Map<string, Entry>();
+  const retired = new Map<Entry, NodeJS.Timeout>();
   const listeners = new Map<
     string,
     Set<{ serverId: string | null; fn: ServerNotificationListener }>
@@ -108,7 +111,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
         known.usedAt = performance.now();
         return known.session;
       }
-      drop(key, known);
+      retire(key, known);
     }
     makeRoom(server.transport);
     const entry: Entry = {
@@ -165,10 +168,25 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     void entry.session.close();
   }
 
+  /** What was sent to a server before its registration changed gets its answer. */
+  function retire(key: string, entry: Entry): void {
+    entries.delete(key);
+    entry.session.listen(null);
+    const timer = setInterval(() => {
+      if (entry.session.pending > 0) return;
+      clearInterval(timer);
+      retired.delete(entry);
+      void entry.session.close();
+    }, RETIRED_MS);
+    retired.set(entry, timer.unref());
+  }
+
   async function closeAll(): Promise<void> {
     clearInterval(sweep);
-    const open = [...entries.values()];
+    for (const timer of retired.values()) clearInterval(timer);
+    const open = [...entries.values(), ...retired.keys()];
     entries.clear();
+    retired.clear();
     listeners.clear();
     await Promise.all(open.map((entry) => entry.session.close()));
     await Promise.all([dispatcher.destroy(), streams.destroy()]);
@@ -177,7 +195,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   function makeRoom(transport: Entry['transport']): void {
     const max = transport === 'stdio' ? options.maxProcesses : options.maxSessions;
     const same = [...entries].filter(([, entry]) => entry.transport === transport);
-    if (same.length < max) return;
+    // Of the replaced ones those in use; the others are gone within a second.
+    const ending = [...retired.keys()].filter(
+      (entry) => entry.transport === transport && entry.session.pending > 0,
+    );
+    if (same.length + ending.length < max) return;
     const idle = same.filter(([, entry]) => entry.session.pending === 0);
     const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);
     if (oldest === undefined) {

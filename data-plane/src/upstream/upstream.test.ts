@@ -348,6 +348,20 @@ describe('the pool', () => {
     expect(second).not.toBe(first);
     expect(pool.counts().http).toBe(1);
   });
+
+  it('lets a call finish that was sent before the server got another address', async () => {
+    const small = openPool({ maxSessions: 1 });
+    const busy = small.find(TENANT, http(upstream.url), AGENT).request(call('hang'), exchange());
+    await vi.waitFor(() => expect(hanging).toHaveLength(1));
+    const moved = http(`${upstream.url}?2`);
+    // The session that ends counts still: what is open stays bounded.
+    expect(() => small.find(TENANT, moved, AGENT)).toThrow(/too many sessions/);
+    hanging[0]?.result({ content: [] });
+    expect((await busy).kind).toBe('result');
+    small.find(TENANT, moved, AGENT);
+    const hasEnded = () => upstream.seen.some(({ httpMethod }) => httpMethod === 'DELETE');
+    await vi.waitFor(() => expect(hasEnded()).toBe(true), { timeout: 5_000 });
+  });
 });
 
 describe('a session over stdio', () => {
