@@ -133,7 +133,14 @@ describe('signature files', () => {
       );
     expect(with_(undefined)).toBe('signature_missing');
     expect(with_('')).toBe('signature_malformed');
-    expect(with_('{"signatures":[]}')).toBe('signature_malformed');
+    expect(with_('{"signatures":[]}')).toBe('signature_stripped');
+    const [head, claims] = String(token).split('.');
+    expect(with_(JSON.stringify({ signatures: [`${head}.${claims}.`] }))).toBe(
+      'signature_stripped',
+    );
+    expect(with_(JSON.stringify({ signatures: [`${head}.${claims}`] }))).toBe(
+      'signature_malformed',
+    );
     expect(with_(JSON.stringify({ signatures: [token, token] }))).toBe('signature_malformed');
     expect(with_(JSON.stringify({ signatures: [token], plugin: 'mine' }))).toBe(
       'signature_malformed',

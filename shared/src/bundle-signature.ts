@@ -22,6 +22,7 @@ export interface BundleVerificationKey {
 
 export type BundleSignatureFault =
   | 'signature_missing'
+  | 'signature_stripped'
   | 'signature_malformed'
   | 'key_unknown'
   | 'signature_invalid'
@@ -41,7 +42,7 @@ export class BundleSignatureError extends Error {
   }
 }
 
-const SignaturesFile = z.strictObject({ signatures: z.array(z.string()).length(1) });
+const SignaturesFile = z.strictObject({ signatures: z.array(z.string()).max(1) });
 
 const Header = z.looseObject({ alg: z.string(), kid: z.string().optional() });
 
@@ -161,7 +162,11 @@ function digestOf(name: string, bytes: Uint8Array): string {
 function parseToken(signatures: Uint8Array) {
   try {
     const file = SignaturesFile.parse(JSON.parse(Buffer.from(signatures).toString('utf8')));
-    const [header, claims, signature, ...rest] = (file.signatures[0] ?? '').split('.');
+    const [header, claims, signature, ...rest] = (file.signatures[0] ?? '..').split('.');
+    // What RFC 7515 calls unsecured, or nothing at all, where a signature belongs.
+    if (signature === '' && rest.length === 0) {
+      throw new BundleSignatureError('signature_stripped', 'the signature was taken out');
+    }
     if (!header || !claims || !signature || rest.length > 0) throw new TypeError('no compact JWT');
     return {
       header: Header.parse(JSON.parse(Buffer.from(header, 'base64url').toString('utf8'))),
@@ -170,6 +175,7 @@ function parseToken(signatures: Uint8Array) {
       signature: Buffer.from(signature, 'base64url'),
     };
   } catch (error) {
+    if (error instanceof BundleSignatureError) throw error;
     throw new BundleSignatureError('signature_malformed', '.signatures.json is malformed', {
       cause: error,
     });

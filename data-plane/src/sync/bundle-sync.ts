@@ -11,6 +11,7 @@ import { createProgressWaiters } from '../storage/progress-waiters.ts';
 import { SYNC_BACKOFF } from './backoff.ts';
 import { BundleRefusedError } from './bundle-error.ts';
 import type { BundleFiles } from './bundle-files.ts';
+import { FREEZE_AFTER_MS } from './freshness.ts';
 import { activatePolicy, type LoadPolicyEngine } from './policy-activation.ts';
 import { type PollLoop, startPollLoop } from './poll-loop.ts';
 import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './sync-status.ts';
@@ -40,8 +41,12 @@ export interface BundleSyncOptions {
   keys: () => readonly BundleVerificationKey[];
   files: BundleFiles;
   load: LoadPolicyEngine;
-  /** Told when a bundle was refused, once for each bundle and reason. */
-  onRefused: (failure: SyncFailure) => void;
+  /** The newest revision that a verified statement named, and for how long it has been known. */
+  findNamed?: () => { revision: number; forMs: number } | null;
+  /** Told when other rules came into force, after those that were kept at the start. */
+  onActivated?: () => void;
+  /** Told of each refusal; `isNews` where it is another reason than the one before. */
+  onRefused: (failure: SyncFailure, isNews: boolean) => void;
   log: SyncLog;
   now: () => number;
   backoffLimits?: { first: number; longest: number };
@@ -70,6 +75,7 @@ export async function startBundleSync(options: BundleSyncOptions): Promise<Bundl
     const trust = { tenantId, keys: options.keys(), highWater };
     const bundle = await verifyBundle(download, trust);
     status.last_verified_at = time();
+    requireNamed(bundle.revision);
     if (bundle.revision === active?.revision) {
       if (bundle.digest === active.digest) return;
       throw new BundleRefusedError('revision_reused', 'the revision is active with other content');
@@ -96,9 +102,20 @@ export async function startBundleSync(options: BundleSyncOptions): Promise<Bundl
     const failure = { stage, code: failureCode(error), message: failureMessage(error), at: time() };
     const news = failure.code !== status.failure?.code || failure.stage !== status.failure.stage;
     status.failure = failure;
-    if (!news) return;
-    log.warn({ tenantId, ...failure }, 'no newer bundle was activated');
-    if (error instanceof BundleRefusedError) options.onRefused(failure);
+    if (news) log.warn({ tenantId, ...failure }, 'no newer bundle was activated');
+    if (error instanceof BundleRefusedError) options.onRefused(failure, news);
+  }
+
+  /**
+   * Whoever holds newer rules back must not do so unseen: the statement names what there is.
+   *
+   * @throws BundleRefusedError stale where a newer one was named too long ago
+   */
+  function requireNamed(revision: number): void {
+    const named = options.findNamed?.() ?? null;
+    if (!named || revision >= named.revision || named.forMs <= FREEZE_AFTER_MS) return;
+    const what = `revision ${revision} came where ${named.revision} is in force`;
+    throw new BundleRefusedError('stale', what);
   }
 
   async function step(signal: AbortSignal): Promise<boolean> {
@@ -109,11 +126,15 @@ export async function startBundleSync(options: BundleSyncOptions): Promise<Bundl
     const digest = active?.digest ?? null;
     const download = await link.pullBundle({ digest, waitMs: WAIT_MS, signal });
     if (!download) {
+      stage = 'verify';
+      requireNamed(active?.revision ?? 0);
       status.failure = null;
       return false;
     }
+    const before = active?.revision;
     try {
       await activate(download);
+      if (active?.revision !== before) options.onActivated?.();
       save();
       status.failure = null;
     } finally {

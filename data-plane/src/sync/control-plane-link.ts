@@ -146,7 +146,7 @@ export function createControlPlaneLink(options: {
         waitMs,
         signal,
       });
-      return answer.json(FeedPageBody, FEED_PAGE_BYTES);
+      return answer.json(FeedPageBody, FEED_PAGE_BYTES).catch(withoutStatement);
     },
     readSnapshot: ({ signal }) =>
       readSnapshot(() =>
@@ -207,10 +207,36 @@ async function* readSnapshot(
 
 function parseLine(text: string): SnapshotLine {
   try {
-    return SnapshotLine.parse(JSON.parse(text));
+    const line: unknown = JSON.parse(text);
+    const parsed = SnapshotLine.safeParse(line);
+    if (parsed.success) return parsed.data;
+    if (isWithoutSignature((line as { end?: unknown } | null)?.end)) throw stripped();
+    throw parsed.error;
   } catch (cause) {
+    if (cause instanceof FeedRefusedError) throw cause;
     throw new FeedRefusedError('snapshot_malformed', 'a line is no entry and no end', { cause });
   }
+}
+
+/** A page that is as agreed but for its signature has a reason of its own. */
+function withoutStatement(error: unknown): never {
+  const cause = error instanceof AnswerRefusedError ? error.cause : null;
+  if (cause instanceof z.ZodError && cause.issues.every(({ path }) => isOfSignature(path))) {
+    throw stripped();
+  }
+  throw error;
+}
+
+function isOfSignature([first, second]: readonly PropertyKey[]): boolean {
+  return first === 'statement' && (second === undefined || second === 'signature');
+}
+
+function isWithoutSignature(signed: unknown): boolean {
+  return typeof signed === 'object' && signed !== null && !Object.hasOwn(signed, 'signature');
+}
+
+function stripped(): FeedRefusedError {
+  return new FeedRefusedError('statement_stripped', 'the statement came without its signature');
 }
 
 /** Lines of UTF-8, without holding more than one. */
@@ -229,7 +255,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
     rest.push(chunk.subarray(from));
     size += chunk.length - from;
     if (size > SNAPSHOT_LINE_BYTES) {
-      throw new FeedRefusedError('snapshot_malformed', 'a line is too long');
+      throw new FeedRefusedError('snapshot_too_large', 'a line is too long');
     }
   }
   const last = Buffer.concat(rest).toString('utf8');

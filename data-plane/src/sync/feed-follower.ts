@@ -8,7 +8,11 @@
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
-import { type StatementKey, verifyStatement } from '@governance/shared/signed-statement';
+import {
+  type FreshnessStatement,
+  type StatementKey,
+  verifyStatement,
+} from '@governance/shared/signed-statement';
 import type { LocalReplica } from '../replica/replica.ts';
 import { SYNC_BACKOFF } from './backoff.ts';
 import { outageBackoff } from './contact.ts';
@@ -49,8 +53,10 @@ export interface FeedFollowerOptions {
   onApplied: (entries: FeedEntry[] | 'snapshot') => void;
   /** Told when the control plane stands before where it stood, as after a restore. */
   onRewound: (from: number, to: number) => void;
-  /** Told of each failure that is another than the one before. */
-  onFailure?: (failure: SyncFailure, error: unknown) => void;
+  /** Told of each statement that was verified. */
+  onStatement?: (statement: FreshnessStatement) => void;
+  /** Told of each failure; `isNews` where it is another than the one before. */
+  onFailure?: (failure: SyncFailure, isNews: boolean) => void;
   log: SyncLog;
   now: () => number;
   backoffLimits?: { first: number; longest: number };
@@ -92,6 +98,7 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
     const statement = verifyStatement(page.statement, { tenantId, keys: options.keys() });
     const stated = Date.parse(statement.time);
     freshness.check(stated);
+    options.onStatement?.(statement);
     const position = verifyPage({ cursor, digest }, page, statement);
     stage = 'apply';
     status.head = page.head;
@@ -164,9 +171,9 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
       const failure = { stage, code, message: failureMessage(error), at: time() };
       const before = status.failure;
       status.failure = failure;
-      if (before?.code === code && before.stage === stage) return;
-      log.warn({ tenantId, attempt, ...failure }, 'the feed could not be followed');
-      options.onFailure?.(failure, error);
+      const isNews = before?.code !== code || before.stage !== stage;
+      if (isNews) log.warn({ tenantId, attempt, ...failure }, 'the feed could not be followed');
+      options.onFailure?.(failure, isNews);
     },
     limitsOf: (error) => options.backoffLimits ?? outageBackoff(error) ?? SYNC_BACKOFF,
   });

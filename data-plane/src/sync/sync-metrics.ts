@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DataPlaneCore, TenantStatus } from '../tenant-runtime.ts';
 import { CONTACT_STATES } from './contact.ts';
 
@@ -56,6 +56,23 @@ export function watchSync(registry: Registry, core: Pick<DataPlaneCore, 'status'
     'Renewals of the token for the control plane since the start; none in one process with it.',
     ({ token }) => token?.renewals,
   );
+  new Counter({
+    name: 'governance_sync_refusals_total',
+    help: 'What came from the control plane and was refused, by channel and reason.',
+    labelNames: ['tenant_id', 'channel', 'code'],
+    registers: [registry],
+    collect() {
+      // Counted where it happens; here it is only shown.
+      this.reset();
+      for (const { tenant_id, refusals } of core.status().tenants) {
+        for (const channel of ['bundle', 'feed'] as const) {
+          for (const [code, count] of Object.entries(refusals[channel])) {
+            this.inc({ tenant_id, channel, code }, count);
+          }
+        }
+      }
+    },
+  });
   new Gauge({
     name: 'governance_control_plane_state',
     help: 'Tenants whose control plane is in this state, as this data plane sees it.',

@@ -3,6 +3,7 @@ import type { ControlPlaneLink, Heartbeat, RegistrationAnswer } from '@governanc
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { LocalReplica } from '../replica/replica.ts';
 import type { BundleFiles } from './bundle-files.ts';
+import { createBundleNews } from './bundle-news.ts';
 import { type BundleStatus, type BundleSync, startBundleSync } from './bundle-sync.ts';
 import { type ContactStatus, createContact } from './contact.ts';
 import { type FeedFollower, type FeedStatus, startFeedFollower } from './feed-follower.ts';
@@ -21,6 +22,8 @@ export interface TenantSyncStatus {
   shipper: ShipperStatus;
   heartbeat: HeartbeatStatus;
   freshness: FreshnessStatus;
+  /** What came and was refused, counted by its reason since the start. */
+  refusals: { bundle: Record<string, number>; feed: Record<string, number> };
   control_plane: ContactStatus;
 }
 
@@ -87,15 +90,27 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
     keptMs: replica.place(tenantId).statementMs,
     onFrozen: (age) => alerts.feedFrozen(tenantId, age),
   });
+  const refusals: TenantSyncStatus['refusals'] = { bundle: {}, feed: {} };
+  const refused = (channel: 'bundle' | 'feed', { code }: SyncFailure) => {
+    refusals[channel][code] = (refusals[channel][code] ?? 0) + 1;
+  };
+  /** The newest bundle that a verified statement named, and since when. */
+  let named: { revision: number; since: number } | null = null;
   let feed: FeedFollower | undefined;
   let bundle: BundleSync | undefined;
+  let heartbeat: ReturnType<typeof startHeartbeat> | undefined;
   const activeBundle = await startBundleSync({
     tenantId,
     link,
     keys: () => answer.bundle_keys,
     files: options.files,
     load: options.load,
-    onRefused: (failure) => {
+    findNamed: () =>
+      named && { revision: named.revision, forMs: options.clock.read() - named.since },
+    onActivated: () => heartbeat?.report(),
+    onRefused: (failure, isNews) => {
+      refused('bundle', failure);
+      if (!isNews) return;
       alerts.bundleRefused(tenantId, failure);
       if (failure.code === 'key_unknown') options.onUnknownKey();
     },
@@ -111,16 +126,20 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
     freshness,
     keys: () => answer.feed_keys,
     backlog: () => ledger.backlog(tenantId),
-    onApplied: (entries) => {
-      const isNews = entries === 'snapshot' || entries.some(({ kind }) => kind === 'bundle');
-      if (isNews) activeBundle.kick();
-    },
+    onApplied: createBundleNews(activeBundle),
     onRewound: (from, to) => {
       log.warn({ tenantId, from, to }, 'the control plane went back in time');
       alerts.feedRewound(tenantId, from, to);
     },
-    onFailure: (failure) => {
-      if (isRefusedCode(failure.code)) alerts.feedRefused(tenantId, failure);
+    onStatement: ({ bundle: newest }) => {
+      if (newest?.revision === named?.revision) return;
+      named = newest && { revision: newest.revision, since: options.clock.read() };
+    },
+    onFailure: (failure, isNews) => {
+      const isRefused = isRefusedCode(failure.code);
+      if (isRefused) refused('feed', failure);
+      if (!isNews) return;
+      if (isRefused) alerts.feedRefused(tenantId, failure);
       if (failure.code === 'statement_unknown_key') options.onUnknownKey();
     },
     log,
@@ -141,13 +160,14 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
     now,
     ...limits,
   });
-  const heartbeat = startHeartbeat({
+  const activeHeartbeat = startHeartbeat({
     link,
     body: () => options.heartbeat(activeBundle),
     log,
     now,
   });
-  channels.push(activeFeed, activeBundle, shipper, heartbeat);
+  heartbeat = activeHeartbeat;
+  channels.push(activeFeed, activeBundle, shipper, activeHeartbeat);
   const pruner = startPruner({ tenantId, ledger, keepMs: options.ledgerKeepMs, log });
 
   return {
@@ -166,13 +186,14 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
       feed: activeFeed.status(),
       bundle: activeBundle.status(),
       shipper: shipper.status(),
-      heartbeat: heartbeat.status(),
+      heartbeat: activeHeartbeat.status(),
       freshness: freshness.status(),
+      refusals: { bundle: { ...refusals.bundle }, feed: { ...refusals.feed } },
       control_plane: contact.status(),
     }),
     /** A link that hangs must not keep the process: what it holds is shipped after the next start. */
     stop: async (ms) => {
-      heartbeat.stop();
+      activeHeartbeat.stop();
       pruner.stop();
       await shipper.flush(ms);
       const ended = Promise.all([activeFeed.stop(), activeBundle.stop(), shipper.stop()]);
