@@ -38,6 +38,8 @@ export interface StartOptions {
   /** Put before `node`, for example strace and its arguments. */
   wrapper?: string[];
   readyTimeoutMs?: number;
+  /** Resolves as soon as the output shows this, for a service that does not become ready. */
+  untilShown?: RegExp;
 }
 
 async function makeDataDir(): Promise<string> {
@@ -107,7 +109,7 @@ export async function startService(options: StartOptions = {}): Promise<ServiceP
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-  await waitUntilReady(service, options.readyTimeoutMs ?? 60_000);
+  await waitUntilReady(service, options);
   return service;
 }
 
@@ -117,16 +119,19 @@ function wrappedPid(wrapper: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
 }
 
-async function waitUntilReady(service: ServiceProcess, timeoutMs: number): Promise<void> {
+async function waitUntilReady(service: ServiceProcess, options: StartOptions): Promise<void> {
+  const { readyTimeoutMs: timeoutMs = 60_000, untilShown } = options;
   const deadline = Date.now() + timeoutMs;
   while (Date.now() < deadline) {
     if (service.child.exitCode !== null || service.child.signalCode !== null) {
       throw new Error(`the service ended before it was ready:\n${service.output()}`);
     }
-    const ready = await fetch(`${service.url}/ready`).then(
-      (response) => response.ok,
-      () => false,
-    );
+    const ready = untilShown
+      ? untilShown.test(service.output())
+      : await fetch(`${service.url}/ready`).then(
+          (response) => response.ok,
+          () => false,
+        );
     if (ready) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
