@@ -45,9 +45,9 @@ export async function startWorkers(
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // Before any of them looks for it.
   ensureTokenKey(dataDir);
-  const sockets = makeSocketFolder(dataDir);
   const distributor = createDistributor();
   const listener = await listenPublicly(config, distributor.give);
+  const sockets = makeSocketFolder(dataDir);
   const common = { count, socketDir: sockets.path };
   const supervisor = startSupervisor({
     places: [

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -33,10 +33,13 @@ it('finds what workers that are no longer wanted left, until it was drained', ()
   }
   writeFileSync(join(dataDir, 'worker-7'), 'a file');
   mkdirSync(workerFolder(dataDir, 4));
-  expect(listWorkers(dataDir)).toEqual([1, 2, 3, 4, 10]);
+  symlinkSync(workerFolder(dataDir, 3), workerFolder(dataDir, 5));
+  symlinkSync(join(dataDir, 'nowhere'), workerFolder(dataDir, 6));
+  expect(listWorkers(dataDir)).toEqual([1, 2, 3, 4, 5, 10]);
   // Worker 4 never wrote anything.
-  expect(findUndrained(dataDir, 1)).toEqual([2, 3, 10]);
-  expect(findUndrained(dataDir, 3)).toEqual([10]);
+  expect(findUndrained(dataDir, 1)).toEqual([2, 3, 5, 10]);
+  expect(findUndrained(dataDir, 3)).toEqual([5, 10]);
+  rmSync(workerFolder(dataDir, 5));
 
   const folder = workerFolder(dataDir, 3);
   markDrained(folder, 0);

@@ -3,7 +3,7 @@
  * that one may go from one process to several and back without a new registration; worker n uses
  * `worker-<n>` in it. A folder whose worker is no longer wanted is drained (drain.ts) and marked.
  */
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
@@ -26,11 +26,16 @@ export function workerFolder(dataDir: string, worker: number): string {
 /** The workers that have a folder, in order; 1 among them when SERVICE_DATA_DIR is there. */
 export function listWorkers(dataDir: string): number[] {
   if (!existsSync(dataDir)) return [];
-  const others = readdirSync(dataDir, { withFileTypes: true }).flatMap((entry) => {
-    const number = Number(/^worker-([1-9]\d{0,3})$/.exec(entry.name)?.[1] ?? 0);
-    return entry.isDirectory() && number > 1 ? [number] : [];
+  const others = readdirSync(dataDir).flatMap((name) => {
+    const number = Number(/^worker-([1-9]\d{0,3})$/.exec(name)?.[1] ?? 0);
+    // A link counts as well: a worker's folder may lie on a disk of its own.
+    return number > 1 && isFolder(join(dataDir, name)) ? [number] : [];
   });
   return [1, ...others.sort((a, b) => a - b)];
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /** Workers above `count` whose folders may hold records that were not shipped. */

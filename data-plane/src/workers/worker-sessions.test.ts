@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpServer } from '@governance/shared/http-server';
+import fc from 'fast-check';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { request as ask, Client } from 'undici';
@@ -12,6 +13,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { GatewayError } from '../gateway/json-rpc.ts';
 import { type JoinedWorkers, joinWorkers } from './join-workers.ts';
 import { socketPath } from './worker-place.ts';
+import { createWorkerSessions } from './worker-sessions.ts';
 
 const BODY_BYTES = 64 * 1024;
 
@@ -268,4 +270,50 @@ it('stops only once requests under way were answered', async () => {
   client.abort();
   await expect(waiting).rejects.toThrow();
   await stopped;
+});
+
+it('hands any id to the worker that it names, among those there are, and never to itself', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 64 }),
+      fc.integer({ min: 1, max: 64 }),
+      fc.oneof(
+        fc.string(),
+        fc.string().map((rest) => `w${rest}`),
+        fc.array(fc.string()),
+      ),
+      fc.nat({ max: 70 }),
+      (count, own, anything, named) => {
+        fc.pre(own <= count);
+        const asked: number[] = [];
+        const sessions = createWorkerSessions({
+          worker: own,
+          count,
+          wayTo: (owner) => {
+            asked.push(owner);
+            throw new Error('asked');
+          },
+          isPrivate: () => false,
+          bodyBytes: BODY_BYTES,
+        });
+        const pass = (id: string | string[]) => {
+          const headers = { 'mcp-session-id': id };
+          const raw = { once: () => {}, off: () => {}, destroyed: true };
+          const request = { method: 'GET', headers, raw: { headers, rawHeaders: [] } };
+          // What passOn reads of a request and its reply, before it asks the owner.
+          return sessions.passOn(
+            request as unknown as FastifyRequest,
+            { raw } as unknown as FastifyReply,
+          );
+        };
+        void pass(anything);
+        expect(asked.every((owner) => owner !== own && owner >= 1 && owner <= count)).toBe(true);
+        asked.length = 0;
+        void pass(`w${named}.secret`);
+        expect(asked).toEqual(named >= 1 && named <= count && named !== own ? [named] : []);
+        expect(pass(sessions.nameSession('secret'))).toBeUndefined();
+      },
+    ),
+    { numRuns: 300 },
+  );
 });
