@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import { AppError } from '@governance/shared/errors';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aDecision } from '../ledger/test-records.ts';
-import { createDataPlaneCore, type DataPlaneCore } from '../tenant-runtime.ts';
+import {
+  createDataPlaneCore,
+  type DataPlaneCore,
+  type DataPlaneCoreOptions,
+} from '../tenant-runtime.ts';
 import { type Connections, connectControlPlane } from './connect.ts';
 import { until } from './test-control-plane.ts';
 import { createTestFeedSigner } from './test-feed.ts';
@@ -38,7 +42,7 @@ afterEach(async () => {
 const say = (fields: object, message: string) => said.push(JSON.stringify({ ...fields, message }));
 const log = { info: say, warn: say, error: say };
 
-const boot = () =>
+const boot = (over: Partial<DataPlaneCoreOptions> = {}) =>
   createDataPlaneCore({
     dataDir,
     version: '1.0.0',
@@ -51,6 +55,7 @@ const boot = () =>
     readUsedShare: async () => 0,
     loadPolicy: async () => ({ evaluate: () => ({ ok: false, fault: 'trap', message: '' }) }),
     backoffLimits: { first: 10, longest: 40 },
+    ...over,
   });
 
 async function connect(tokens = ['root-token'], cpUrl = server.url): Promise<void> {
@@ -199,6 +204,22 @@ describe('a registration', () => {
     const refused = connections?.status().find(({ state: is }) => is === 'refused');
     expect(refused?.failure?.code).toBe('tenant_served');
     expect(core.status().tenants).toHaveLength(1);
+  });
+
+  it('of a tenant that this plane cannot serve is not tried again and again', async () => {
+    await core.stop(50);
+    core = await boot({ findTenantProblem: () => 'names one OPA server: {tenant_id}' });
+    await connect();
+    await until(() => connections?.status()[0]?.state === 'refused');
+    const issued = server.live.size;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(connections?.status()[0]).toMatchObject({
+      state: 'refused',
+      failure: { code: 'tenant_refused', message: expect.stringContaining('{tenant_id}') },
+    });
+    expect(said.filter((line) => line.includes('tenant_refused'))).toHaveLength(1);
+    expect(server.live.size).toBe(issued);
+    expect(core.status().tenants).toEqual([]);
   });
 
   it('learns new keys when something is signed by one that it does not know', async () => {
