@@ -206,6 +206,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     feedKeys: serviceKeys.feedVerificationKeys,
     sealCredentialsFor: mcpServers.sealCredentialsFor,
     takeBackCredentials: mcpServers.takeBackCredentials,
+    onNewerRules: bundles.heardOfNewer,
     now,
   });
   const dataPlaneTokens = createDataPlaneTokenService({
@@ -330,6 +331,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     tokenKey,
     adminTokens,
     tenants,
+    bundles,
     bundleSource,
     feedReader,
     ingest,

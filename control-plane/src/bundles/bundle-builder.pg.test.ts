@@ -210,6 +210,29 @@ describe('requestBuild', () => {
     );
   });
 
+  it('builds once more above a revision that a data plane has and this database lost', async () => {
+    const scope = await aTenant(test);
+    const { tenantId } = scope;
+    let time = 1_000_000;
+    const { builder } = aBuilder({ now: () => new Date(time) });
+    await aServer(scope, 'one');
+    expect((await builder.requestBuild(tenantId)).revision).toBe(1_000_000);
+    const revisionIs = (revision: number) =>
+      expect.poll(async () => (await stored(scope)).revision).toBe(revision);
+    // As after a restore: a data plane decides by rules of later.
+    time += 5;
+    builder.heardOfNewer(tenantId, 1_000_003);
+    await revisionIs(1_000_005);
+    // One whose clock is behind, told of a revision of its future.
+    const other = aBuilder({ now: () => new Date(time) }).builder;
+    other.heardOfNewer(tenantId, 1_500_000);
+    await revisionIs(1_500_001);
+    // Not again and again, nor for what is no time.
+    other.heardOfNewer(tenantId, 1_600_000);
+    aBuilder({ now: () => new Date(time) }).builder.heardOfNewer(tenantId, 2 ** 53 - 1);
+    expect((await other.requestBuild(tenantId)).revision).toBe(1_500_001);
+  });
+
   it('keeps the last bundle when a build fails, and tells', async () => {
     const scope = await aTenant(test);
     const id = await aPolicy(scope, 'one');

@@ -1,12 +1,14 @@
 /**
  * Builds tenants' bundles: reads the active policies and the settings in one snapshot, compiles
  * only what was not compiled before, signs, and stores the bundle together with its feed entry and
- * the tenant's revision. What does not differ from the newest bundle gets no new revision. A build
+ * the tenant's revision. What does not differ from the newest bundle gets no new revision, unless a
+ * data plane decides by a newer one. A build
  * that fails leaves the last good bundle in force and is told by a log, a metric and an alert.
  */
 import type { CompiledPolicySet, PolicySource, RegoCompiler } from '@governance/policies/contract';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { AppError } from '@governance/shared/errors';
+import { LRUCache } from 'lru-cache';
 import { isUniqueViolation } from '../platform/database.ts';
 import {
   SYSTEM_ACTOR,
@@ -65,13 +67,28 @@ export interface BundleBuilder {
    *   good bundle stays in force, and the build is tried again by itself
    */
   requestBuild(tenantId: string): Promise<BuiltBundle>;
+  /**
+   * Told of a revision that a data plane decides by and that is newer than the tenant's newest: it
+   * is of a time that this database has lost, as after a restore. The rules are then built once
+   * more, above it, since no data plane goes back to a lower revision. A minute at least lies
+   * between two such builds of a tenant.
+   */
+  heardOfNewer(tenantId: string, revision: number): void;
   /** Builds what is missing or outdated, for every tenant, one after the other, until the signal. */
   buildAll(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
+/** A revision is a time in milliseconds, of a clock that may be somewhat ahead; more is none. */
+const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
+const HEARD_EVERY_MS = 60_000;
+const HEARD_TENANTS = 10_000;
+
 export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   const { db, observer } = deps;
+  /** The newest revision that data planes told of, where it was above the tenant's. */
+  const heard = new LRUCache<string, number>({ max: HEARD_TENANTS });
+  const heardLately = new LRUCache<string, true>({ max: HEARD_TENANTS, ttl: HEARD_EVERY_MS });
 
   async function build(tenantId: string): Promise<BuiltBundle> {
     try {
@@ -143,13 +160,14 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     const { newest, settings, policies } = state;
     const sourcesDigest = deps.compiler.sourcesDigest(policies);
     const digestOfContent = contentDigest({ tenantId, sourcesDigest, settings, signer });
-    if (newest?.contentDigest === digestOfContent) return undefined;
+    const known = heard.get(tenantId) ?? 0;
+    if (newest?.contentDigest === digestOfContent && state.revision >= known) return undefined;
     const reused =
       newest?.sourcesDigest === sourcesDigest
         ? await reuseCompiled(tenantId, await findBytes(newest.revision), sourcesDigest, signer)
         : undefined;
     const compiled = reused ?? (await compile(policies));
-    const revision = Math.max(state.revision + 1, deps.now().getTime());
+    const revision = Math.max(state.revision + 1, known + 1, deps.now().getTime());
     const bundle = await composeBundle({ tenantId, revision, compiled, settings, signer });
     const { digest } = bundle;
     const row = { revision, digest, contentDigest: digestOfContent, sourcesDigest };
@@ -210,6 +228,13 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   const queue = createBuildQueue({ build, debounceMs: deps.debounceMs ?? 20, concurrency: 2 });
   return {
     requestBuild: queue.request,
+    heardOfNewer: (tenantId, revision) => {
+      if (revision > deps.now().getTime() + MAX_AHEAD_MS || heardLately.has(tenantId)) return;
+      heardLately.set(tenantId, true);
+      heard.set(tenantId, Math.max(revision, heard.get(tenantId) ?? 0));
+      // Told by the observer and tried again.
+      void queue.request(tenantId).catch(() => undefined);
+    },
     buildAll: async (signal) => {
       const tenants = await db.inPlatform(SYSTEM_ACTOR, (tx) =>
         tx.db.tenant.findMany({ select: { id: true }, orderBy: { createdAt: 'asc' } }),

@@ -36,6 +36,8 @@ export interface DataPlaneServiceDeps {
   ): Promise<void>;
   /** Has what is sealed for data planes that were revoked or forked leave the feed. */
   takeBackCredentials(tenantId: string): Promise<void>;
+  /** Told when a data plane decides by rules newer than any that the tenant has here. */
+  onNewerRules?(tenantId: string, revision: number): void;
   now: () => Date;
   maxDataPlanes?: number;
 }
@@ -164,14 +166,18 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
         });
       }),
 
-    receiveHeartbeat: (scope, heartbeat) =>
-      db.inTenant(scope, async (tx) => {
-        const at = now();
-        const standing = await dataPlaneStore(tx).recordHeartbeat(heartbeat, at);
-        if (standing === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
-        if (standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
-        return { received: true, timestamp: at.toISOString() };
-      }),
+    receiveHeartbeat: async (scope, heartbeat) => {
+      const at = now();
+      const { newestRevision } = await db.inTenant(scope, async (tx) => {
+        const found = await dataPlaneStore(tx).recordHeartbeat(heartbeat, at);
+        if (found === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
+        if (found.standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
+        return found;
+      });
+      const revision = bundleRevisionOf({ lastHeartbeat: heartbeat }) ?? 0;
+      if (revision > newestRevision) deps.onNewerRules?.(scope.tenantId, revision);
+      return { received: true, timestamp: at.toISOString() };
+    },
 
     registerLocalDataPlane: async (scope, request) => {
       const deploymentId = await db.inTenant(scope, async (tx) => {

@@ -65,16 +65,20 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       return count > 0;
     },
 
-    /** @returns how the data plane stands; undefined when the tenant has no such one */
+    /**
+     * @returns how the data plane stands, and the tenant's newest revision of rules; undefined when
+     *   the tenant has no such data plane
+     */
     recordHeartbeat: async (
       heartbeat: Heartbeat,
       now: Date,
-    ): Promise<DataPlaneStanding | undefined> => {
-      const [row] = await db.$queryRaw<{ status: DataPlaneStanding }[]>`
+    ): Promise<{ standing: DataPlaneStanding; newestRevision: number } | undefined> => {
+      const [row] = await db.$queryRaw<{ standing: DataPlaneStanding; newest: bigint }[]>`
         UPDATE data_planes SET last_heartbeat_at = ${now}, last_heartbeat = ${JSON.stringify(heartbeat)}
         WHERE tenant_id = ${tenantId}::uuid AND deployment_id = ${heartbeat.deployment_id}::uuid
-        RETURNING status`;
-      return row?.status;
+        RETURNING status AS standing,
+          (SELECT bundle_revision FROM tenant_heads h WHERE h.tenant_id = data_planes.tenant_id) AS newest`;
+      return row && { standing: row.standing, newestRevision: Number(row.newest) };
     },
 
     list: async (): Promise<DataPlane[]> =>

@@ -439,6 +439,39 @@ describe('the list', () => {
   });
 });
 
+it('a data plane with rules of later than a restored database has gets them again, above those', async () => {
+  const {
+    token,
+    deployment_id: deploymentId,
+    tenant_id: tenantId,
+  } = await register(aRegistration());
+  const revision = async () => {
+    const answer = await call(`/api/v1/opa/bundle/${tenantId}`, { token });
+    return Number(answer.headers['x-bundle-revision']);
+  };
+  await controlPlane.bundles.requestBuild(tenantId);
+  const before = await revision();
+  const lost = before + 10_000;
+  time = lost + 1;
+  const told = (opa_bundle_version: string) =>
+    call(`/api/v1/data-planes/${deploymentId}/heartbeat`, {
+      token,
+      body: {
+        deployment_id: deploymentId,
+        active_agent_count: 0,
+        proxy_rpm_1m: 0,
+        escalations_pending: 0,
+        opa_bundle_version,
+        uptime_seconds: 1,
+      },
+    });
+  expect((await told(String(before))).statusCode).toBe(200);
+  expect((await told('none')).statusCode).toBe(200);
+  expect(await revision()).toBe(before);
+  expect((await told(String(lost))).statusCode).toBe(200);
+  await expect.poll(revision).toBeGreaterThan(lost);
+});
+
 it('many that register at once wait with no connection of the pool', async () => {
   const bodies = Array.from({ length: 24 }, () => aRegistration().provenWith(root.token));
   let isDone = false;
