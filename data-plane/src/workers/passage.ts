@@ -1,0 +1,199 @@
+/**
+ * One request passed on to another worker, and its answer passed back, both as they flow. On
+ * undici's dispatcher, its lower level: most requests of a session may come this way, and its
+ * request API costs more than the rest of the hop.
+ */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Dispatcher } from 'undici';
+import { GatewayError } from '../gateway/json-rpc.ts';
+
+/** A body of a known length up to this is sent in one piece: the owner needs it whole anyway. */
+const ONE_PIECE_BYTES = 64 * 1024;
+
+export interface Passage {
+  /**
+   * Resolves when the answer has ended, or its client went.
+   *
+   * @throws GatewayError when there is no answer and none was begun
+   */
+  readonly ended: Promise<void>;
+  /** Ends it early, in both directions. */
+  end(): void;
+}
+
+/** Passes a request on. Its body was not read. */
+export function openPassage(
+  way: Dispatcher,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Passage {
+  const answer = new PassedAnswer(reply);
+  return { ended: run(way, request.raw, answer), end: () => answer.stop() };
+}
+
+async function run(way: Dispatcher, raw: IncomingMessage, answer: PassedAnswer): Promise<void> {
+  // Not the request itself: undici destroys a body that it could not send, and with it the
+  // connection that the refusal has to go back on.
+  let stream: PassThrough | null = null;
+  let body: Buffer | PassThrough | null = null;
+  try {
+    const length = Number(raw.headers['content-length'] ?? 0);
+    const isChunked = raw.headers['transfer-encoding'] !== undefined;
+    if (!isChunked && length > 0 && length <= ONE_PIECE_BYTES) {
+      body = await readWhole(raw);
+      // The client went in the middle of it.
+      if (body === null) return;
+    } else if (isChunked || length > 0) {
+      stream = raw.pipe(new PassThrough());
+      stream.on('error', () => undefined);
+      body = stream;
+    }
+    way.dispatch(
+      {
+        method: raw.method as Dispatcher.HttpMethod,
+        path: raw.url ?? '/',
+        headers: endToEnd(raw),
+        body,
+        // Calls and streams last as long as the owner lets them.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      answer,
+    );
+    await answer.ended;
+  } finally {
+    if (stream !== null) {
+      raw.unpipe(stream);
+      raw.resume();
+    }
+  }
+}
+
+class PassedAnswer implements Dispatcher.DispatchHandler {
+  readonly ended: Promise<void>;
+  readonly #reply: FastifyReply;
+  readonly #raw: ServerResponse;
+  #controller: Dispatcher.DispatchController | null = null;
+  #resolve: () => void = () => undefined;
+  #reject: (error: Error) => void = () => undefined;
+  #isBegun = false;
+  #isStopped = false;
+  readonly #onClose = () => this.stop();
+  readonly #onDrain = () => this.#controller?.resume();
+
+  constructor(reply: FastifyReply) {
+    this.#reply = reply;
+    this.#raw = reply.raw;
+    this.ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#raw.once('close', this.#onClose);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#controller?.abort(new Error('the passage was ended'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isStopped) this.stop();
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200) return;
+    this.#isBegun = true;
+    this.#reply.hijack();
+    this.#raw.on('error', () => undefined);
+    this.#raw.on('drain', this.#onDrain);
+    this.#raw.writeHead(status, withoutHops(headers));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#raw.write(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#raw.end();
+    this.#settle(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (!this.#isBegun && !this.#raw.destroyed) {
+      this.#settle(refusal(error, this.#isStopped));
+      return;
+    }
+    // Once begun, an answer that breaks off there breaks off here.
+    this.#raw.destroy();
+    this.#settle(null);
+  }
+
+  #settle(error: GatewayError | null): void {
+    this.#raw.off('close', this.#onClose);
+    if (error === null) this.#resolve();
+    else this.#reject(error);
+  }
+}
+
+/** @returns null where the client went before it had sent all */
+function readWhole(raw: IncomingMessage): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    raw.on('data', (chunk: Buffer) => chunks.push(chunk));
+    raw.once('end', () =>
+      resolve(chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks)),
+    );
+    raw.once('error', () => resolve(null));
+    raw.once('close', () => resolve(null));
+  });
+}
+
+/** They belong to one connection (RFC 9110, section 7.6.1). */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Names and values in turn, as they came. */
+function endToEnd({ rawHeaders, headers }: IncomingMessage): string[] {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const passed: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    const lower = name.toLowerCase();
+    if (HOP_BY_HOP.has(lower) || named.includes(lower)) continue;
+    passed.push(name, rawHeaders[at + 1] as string);
+  }
+  return passed;
+}
+
+function withoutHops(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+}
+
+/** Nothing was sent where no connection came about: the session is gone, and no call with it. */
+const NOT_CONNECTED = new Set(['ENOENT', 'ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT']);
+
+function refusal(error: Error, isStopping: boolean): GatewayError {
+  const { code } = error as { code?: string };
+  if (code !== undefined && NOT_CONNECTED.has(code)) {
+    return new GatewayError(404, 'No such session.');
+  }
+  const why = isStopping ? 'The service stops.' : 'The worker of this session ended meanwhile.';
+  return new GatewayError(503, why);
+}
