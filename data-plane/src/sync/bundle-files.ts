@@ -2,10 +2,11 @@
  * A tenant's bundles on disk: the last good one and the one before, and, apart from them, the
  * highest revision ever activated, so that putting back an old file is no way back to old rules.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isUuid } from '@governance/shared/ids';
-import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
+import { storeFileDurably } from '../storage/durable-file.ts';
 
 const KEPT = 2;
 const HIGH_WATER = 'high-water';
@@ -15,8 +16,11 @@ export interface BundleFiles {
   readHighWater(): number;
   /** The kept bundles, newest first. They are as untrusted as a download. */
   read(): { revision: number; bytes: Uint8Array }[];
-  /** Keeps a bundle durably, then raises the high-water mark, then drops the oldest. */
-  keep(revision: number, bytes: Uint8Array): void;
+  /**
+   * Keeps a bundle durably, then raises the high-water mark, then drops the oldest. Calls go on
+   * meanwhile; one at a time.
+   */
+  keep(revision: number, bytes: Uint8Array): Promise<void>;
 }
 
 export function createBundleFiles(dataDir: string, tenantId: string): BundleFiles {
@@ -44,11 +48,13 @@ export function createBundleFiles(dataDir: string, tenantId: string): BundleFile
     readHighWater,
     read: () =>
       revisions().map((revision) => ({ revision, bytes: readFileSync(fileOf(revision)) })),
-    keep: (revision, bytes) => {
-      writeFileDurably(fileOf(revision), bytes);
-      if (revision > readHighWater()) writeFileDurably(join(folder, HIGH_WATER), `${revision}\n`);
-      for (const old of revisions().slice(KEPT)) rmSync(fileOf(old), { force: true });
-      syncFolder(folder);
+    keep: async (revision, bytes) => {
+      await storeFileDurably(fileOf(revision), bytes);
+      if (revision > readHighWater()) {
+        await storeFileDurably(join(folder, HIGH_WATER), `${revision}\n`);
+      }
+      // One that a crash brings back is dropped the next time.
+      for (const old of revisions().slice(KEPT)) await rm(fileOf(old), { force: true });
     },
   };
 }

@@ -161,9 +161,9 @@ describe('bundle sync', () => {
   it('activates what it cannot save, and saves it later', async () => {
     const files = createBundleFiles(dataDir, tenantId);
     let full = true;
-    const keep = (revision: number, bytes: Uint8Array) => {
+    const keep = async (revision: number, bytes: Uint8Array) => {
       if (full) throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
-      files.keep(revision, bytes);
+      await files.keep(revision, bytes);
     };
     const sync = await aSync({ files: { ...files, keep } });
     plane.offer(bundle(5));

@@ -91,10 +91,10 @@ export async function startBundleSync(options: BundleSyncOptions): Promise<Bundl
   }
 
   /** New rules are in force before they are saved: a full disk must not hold back a denial. */
-  function save(): void {
+  async function save(): Promise<void> {
     if (!unsaved) return;
     stage = 'persist';
-    files.keep(unsaved.revision, unsaved.bytes);
+    await files.keep(unsaved.revision, unsaved.bytes);
     unsaved = null;
   }
 
@@ -120,7 +120,7 @@ export async function startBundleSync(options: BundleSyncOptions): Promise<Bundl
 
   async function step(signal: AbortSignal): Promise<boolean> {
     // What an earlier round could not save is tried again.
-    save();
+    await save();
     stage = 'pull';
     status.last_attempt_at = time();
     const digest = active?.digest ?? null;
@@ -135,7 +135,7 @@ export async function startBundleSync(options: BundleSyncOptions): Promise<Bundl
     try {
       await activate(download);
       if (active?.revision !== before) options.onActivated?.();
-      save();
+      await save();
       status.failure = null;
     } finally {
       // Those who wait for a revision wait for it to be in force, saved or not.
