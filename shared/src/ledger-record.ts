@@ -18,6 +18,12 @@ export type Severity = z.infer<typeof Severity>;
 export const PolicyResult = z.enum(['allow', 'deny', 'escalate', 'dlp_block']);
 export type PolicyResult = z.infer<typeof PolicyResult>;
 
+/**
+ * A record's bytes. A writer refuses a larger one, and a reader does not take it apart: what it
+ * costs to say what is wrong with a record grows with its size.
+ */
+export const MAX_RECORD_BYTES = 256 * 1024;
+
 /** Items of a list in a record. */
 export const MAX_LIST_ITEMS = 1_000;
 

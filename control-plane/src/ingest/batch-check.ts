@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatchHeader, isBatchSignedBy, type SignedBatch } from '@governance/shared/audit-batch';
 import { AppError } from '@governance/shared/errors';
 import { recordHash } from '@governance/shared/hash-chain';
-import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
+import { type LedgerRecord, MAX_RECORD_BYTES, parseRecord } from '@governance/shared/ledger-record';
 import { merkleRoot } from '@governance/shared/merkle';
 import { z } from 'zod';
 import {
@@ -24,7 +24,6 @@ import { type RecordEnvelope, readEnvelope } from '../audit/record-envelope.ts';
 /** A data plane ships at most 500; the rest is room for one that catches up. */
 export const MAX_BATCH_RECORDS = 5_000;
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
-export const MAX_RECORD_BYTES = 1024 * 1024;
 
 /**
  * About 1 ms of work, a few for records that are large: the same thread answers all else, in

@@ -8,6 +8,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import {
   type ChainHead,
   chainRecord,
+  MAX_RECORD_BYTES,
   type UnchainedRecord,
 } from '@governance/shared/ledger-record';
 import { describe, expect, it } from 'vitest';
@@ -114,7 +115,7 @@ const POISON: [string, (place: ChainHead) => Uint8Array, RegExp][] = [
     /RangeError/,
   ],
   ['the year 0', asRecord(aDecision({ timestamp: '0000-01-01T00:00:00.000Z' })), /before 1970/],
-  ['too many bytes', asRecord(aDecision({ target: 'x'.repeat(1024 * 1024) })), /too large/],
+  ['too many bytes', asRecord(aDecision({ target: 'x'.repeat(MAX_RECORD_BYTES) })), /too large/],
   // What PostgreSQL refuses though every check was passed: a text too long for its index.
   ['a key too long for an index', asRecord(anAlert(randomBytes(8_000).toString('hex'))), /54000/],
 ];

@@ -12,7 +12,12 @@ import { signBatch } from '@governance/shared/audit-batch';
 import { BATCH_LIMITS } from '@governance/shared/channel-routes';
 import { type ChainPosition, GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
 import { isUuid, uuidv7 } from '@governance/shared/ids';
-import { type ChainHead, chainText, UnchainedRecord } from '@governance/shared/ledger-record';
+import {
+  type ChainHead,
+  chainText,
+  MAX_RECORD_BYTES,
+  UnchainedRecord,
+} from '@governance/shared/ledger-record';
 import type { Database } from 'better-sqlite3';
 import { openDurableDatabase } from '../storage/durable-database.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
@@ -21,8 +26,6 @@ import { BEFORE_FIRST, createRetention } from './ledger-retention.ts';
 import { prepareStatements, type StoredRecord } from './ledger-schema.ts';
 import { verifyTail } from './ledger-tail.ts';
 
-/** Larger records are refused: a reader of evidence stops at lines of 1 MiB. */
-const MAX_RECORD_BYTES = 256 * 1024;
 const MAX_BATCH_BYTES = BATCH_LIMITS.bytes / 2;
 
 export interface LedgerEntry {
