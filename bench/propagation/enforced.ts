@@ -11,9 +11,10 @@ import {
   setUpMarkedCalls,
 } from '../../scripts/durability/marked-calls.ts';
 import type { AdminApi } from '../../tests/support/admin-api.ts';
+import { cpuSeconds } from '../process-cpu.ts';
 import { type Child, startChild } from './child.ts';
 import type { BenchControlPlane } from './control-plane.ts';
-import { clockMs, type Spread, spread } from './figures.ts';
+import { clockMs, type Spread, spread, tenth } from './figures.ts';
 import type { Expected, PlanesOptions } from './planes.ts';
 
 export interface EnforcedOptions {
@@ -34,6 +35,9 @@ export interface EnforcedRow {
   last: Spread;
   /** How long the administrator's request took. */
   request: Spread;
+  /** CPU milliseconds of a change until the last plane enforced it: of one plane, of the control plane. */
+  planeCpuMs: number;
+  controlPlaneCpuMs: number;
 }
 
 /** Every so many trials each plane's decision is asked for by a real call, too. */
@@ -93,7 +97,11 @@ export async function measureEnforced(
       plane: [] as number[],
       last: [] as number[],
       request: [] as number[],
+      planesCpu: 0,
+      controlPlaneCpu: 0,
     }));
+    const controlPlanePid = service.child.pid as number;
+    const planesCpu = () => children.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
     let confirmed = 0;
     let call = 0;
     const confirm = async ({ name, decision }: Change) => {
@@ -118,14 +126,19 @@ export async function measureEnforced(
 
     for (let trial = -1; trial < options.trials; trial++) {
       for (const [i, change] of changes.entries()) {
+        const cpu = [planesCpu(), cpuSeconds(controlPlanePid)] as const;
         const { request, reached } = await makeChange(change, children);
+        const used = [planesCpu() - cpu[0], cpuSeconds(controlPlanePid) - cpu[1]] as const;
         if (trial % CONFIRM_EVERY === 0) await confirm(change);
         // Not always at the same moment after the last change, in which polls are begun again.
         await sleep(20 + Math.random() * 230);
         if (trial < 0) continue; // the first one warms
-        times[i]?.plane.push(...reached);
-        times[i]?.last.push(Math.max(...reached));
-        times[i]?.request.push(request);
+        const of = times[i] as (typeof times)[number];
+        of.plane.push(...reached);
+        of.last.push(Math.max(...reached));
+        of.request.push(request);
+        of.planesCpu += used[0];
+        of.controlPlaneCpu += used[1];
       }
       if (trial % 10 === 9) process.stderr.write(`trial ${trial + 1} of ${options.trials}\n`);
     }
@@ -134,6 +147,8 @@ export async function measureEnforced(
       plane: spread(times[i]?.plane ?? []),
       last: spread(times[i]?.last ?? []),
       request: spread(times[i]?.request ?? []),
+      planeCpuMs: tenth(((times[i]?.planesCpu ?? 0) * 1_000) / options.trials / urls.length),
+      controlPlaneCpuMs: tenth(((times[i]?.controlPlaneCpu ?? 0) * 1_000) / options.trials),
     }));
     return { rows, confirmed };
   } finally {

@@ -16,11 +16,11 @@ export function enforcedTable(
   return [
     `${planes} connected data planes in ${processes} processes, ${trials} trials, load average ${load.join(' to ')}; milliseconds from the administrator's request until enforced`,
     '',
-    `| change | each plane: ${SPREAD_HEAD} | last plane: ${SPREAD_HEAD} | the request: ${SPREAD_HEAD} |`,
-    `|---|${'---:|'.repeat(12)}`,
+    `| change | each plane: ${SPREAD_HEAD} | last plane: ${SPREAD_HEAD} | the request: ${SPREAD_HEAD} | CPU ms of a plane | CPU ms of the control plane |`,
+    `|---|${'---:|'.repeat(14)}`,
     ...rows.map(
-      ({ change, plane, last, request }) =>
-        `| ${change} | ${spreadCells(plane)} | ${spreadCells(last)} | ${spreadCells(request)} |`,
+      ({ change, plane, last, request, planeCpuMs, controlPlaneCpuMs }) =>
+        `| ${change} | ${spreadCells(plane)} | ${spreadCells(last)} | ${spreadCells(request)} | ${planeCpuMs} | ${controlPlaneCpuMs} |`,
     ),
     '',
     `${confirmed} decisions were asked for by a real call, too`,
