@@ -27,6 +27,36 @@ it('three replicas that start on an empty database migrate it once', async () =>
   }
 });
 
+it('0002 makes every tenant of the first schema read its feed once more', async () => {
+  const { superuserUrl, ownerUrl } = inject('postgres');
+  const admin = new pg.Client({ connectionString: superuserUrl });
+  await admin.connect();
+  await admin.query('CREATE DATABASE test_first_schema OWNER governance_tests');
+  try {
+    const urlOf = (base: string) =>
+      Object.assign(new URL(base), { pathname: '/test_first_schema' });
+    expect(await migrateDatabase(urlOf(ownerUrl).href, '0001_init')).toEqual(['0001_init']);
+    const client = new pg.Client({ connectionString: urlOf(superuserUrl).href });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query(`
+      INSERT INTO tenants (id, name) VALUES (gen_random_uuid(), 'one'), (gen_random_uuid(), 'two');
+      INSERT INTO tenant_heads (tenant_id, feed_seq, admin_stream, admin_head)
+        SELECT id, 7, id, repeat('0', 64) FROM tenants`);
+    expect(await migrateDatabase(urlOf(ownerUrl).href)).toEqual(MIGRATIONS.slice(1));
+    const { rows } = await client.query(
+      `SELECT compacted_seq, relforcerowsecurity AS forced FROM tenant_heads, pg_class
+       WHERE pg_class.oid = 'tenant_heads'::regclass`,
+    );
+    await client.end();
+    const expected = { compacted_seq: '7', forced: true };
+    expect(rows).toEqual([expected, expected]);
+  } finally {
+    await admin.query('DROP DATABASE test_first_schema WITH (FORCE)');
+    await admin.end();
+  }
+});
+
 it('a migration whose process was killed is applied again by the next start', async () => {
   await test.superuser.query(
     `UPDATE _prisma_migrations SET finished_at = NULL, applied_steps_count = 0`,

@@ -24,10 +24,11 @@ const OLDEST_SERVER = 150_000;
  * Brings the database to the newest schema.
  *
  * @param connectionString of the login that owns the tables and may create roles
+ * @param upTo the last migration to apply, to see what a later one does with data; all unless given
  * @returns the names of the migrations that this call applied
  * @throws Error when the server is too old, or a migration fails (it is then rolled back)
  */
-export async function migrateDatabase(connectionString: string): Promise<string[]> {
+export async function migrateDatabase(connectionString: string, upTo?: string): Promise<string[]> {
   // The lock belongs to a session, so one connection of its own holds it to the end.
   const lock = new pg.Client({ connectionString });
   await lock.connect();
@@ -39,14 +40,14 @@ export async function migrateDatabase(connectionString: string): Promise<string[
       throw new Error(`PostgreSQL 15 or newer is needed, this server is ${rows[0]?.version}`);
     }
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    return await applyMigrations(connectionString);
+    return await applyMigrations(connectionString, upTo);
   } finally {
     // Ending the session releases the lock.
     await lock.end();
   }
 }
 
-async function applyMigrations(connectionString: string): Promise<string[]> {
+async function applyMigrations(connectionString: string, upTo?: string): Promise<string[]> {
   await loadEngine();
   const schema = await readFile(assetPath('prisma/schema.prisma'), 'utf8');
   const pool = new pg.Pool({ connectionString, max: 1 });
@@ -58,7 +59,7 @@ async function applyMigrations(connectionString: string): Promise<string[]> {
     );
     try {
       const filters = { externalTables: [], externalEnums: [] };
-      const migrationsList = readMigrations(assetPath('prisma/migrations'));
+      const migrationsList = readMigrations(assetPath('prisma/migrations'), upTo);
       // A migration that failed, or whose process was killed, left nothing behind (each is one
       // transaction) but its row: without this it would have to be resolved by hand.
       const { failedMigrationNames } = await engine.diagnoseMigrationHistory({
@@ -133,7 +134,7 @@ function withoutLingeringTimers(imports: Record<string, unknown>): Record<string
   return wrapped;
 }
 
-function readMigrations(baseDir: string) {
+function readMigrations(baseDir: string, upTo?: string) {
   const folders = readdirSync(baseDir, { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),
   );
@@ -146,6 +147,7 @@ function readMigrations(baseDir: string) {
     shadowDbInitScript: '',
     migrationDirectories: folders
       .map((folder) => folder.name)
+      .filter((name) => upTo === undefined || name <= upTo)
       .sort()
       .map((path) => ({
         path,

@@ -34,7 +34,10 @@ ALTER TABLE tenant_heads
   ADD COLUMN feed_digest text NOT NULL DEFAULT repeat('0', 64),
   ADD COLUMN compacted_seq bigint NOT NULL DEFAULT 0,
   ADD COLUMN compacted_digest text NOT NULL DEFAULT repeat('0', 64);
+-- (Who migrates owns the table and may be held by row-level security all the same.)
+ALTER TABLE tenant_heads NO FORCE ROW LEVEL SECURITY;
 UPDATE tenant_heads SET compacted_seq = feed_seq;
+ALTER TABLE tenant_heads FORCE ROW LEVEL SECURITY;
 
 -- What a data plane sent and the ledger could not take: records that contradict the stored stream,
 -- and records that could not be read. Kept verbatim as evidence, never shown as events.
