@@ -1,0 +1,93 @@
+/**
+ * A control plane whose database was set back to an older moment, and a data plane that has rules of
+ * later: it ends with rules that the control plane knows of.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectControlPlane } from '@governance/data-plane/sync/connect';
+import { createDataPlaneCore } from '@governance/data-plane/tenant-runtime';
+import { listeningUrl } from '@governance/shared/http-server';
+import { afterAll, expect, it } from 'vitest';
+import { testControlPlane } from './test-control-plane.ts';
+
+const { app, call, aTenantAdmin, controlPlane, test } = await testControlPlane();
+const dataDir = mkdtempSync(join(tmpdir(), 'restored-rules-'));
+const ends: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+  rmSync(dataDir, { recursive: true });
+});
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+it('has its rules again above those that a data plane has', { timeout: 60_000 }, async () => {
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const cpUrl = listeningUrl(app, { host: '127.0.0.1', port: 0 });
+  const {
+    scope: { tenantId },
+    token: admin,
+  } = await aTenantAdmin();
+  const issued = await call('/api/v1/admin/data-plane-tokens', {
+    token: admin,
+    body: { label: 'x' },
+  });
+  const server = (server_id: string) =>
+    call('/api/v1/mcp-servers', {
+      token: admin,
+      body: { server_id, transport: 'stdio', local_name: server_id },
+    });
+  const start = async () => {
+    const core = await createDataPlaneCore({
+      dataDir,
+      version: '1.0.0',
+      log,
+      onFatal: (error) => {
+        throw error;
+      },
+      readUsedShare: async () => 0,
+      loadPolicy: async () => ({ evaluate: () => ({ ok: false, fault: 'trap', message: '' }) }),
+      backoffLimits: { first: 10, longest: 100 },
+    });
+    const about = { region: null, version: '1.0.0', label: 'here' };
+    const tokens = [issued.json().token];
+    const link = await connectControlPlane({ core, dataDir, cpUrl, tokens, ...about, log });
+    const stop = async () => {
+      await link.stop();
+      await core.stop(100);
+    };
+    return { stop, revision: () => core.rules.findActiveRules(tenantId)?.revision ?? 0 };
+  };
+
+  await server('one');
+  const { revision: kept } = await controlPlane.bundles.requestBuild(tenantId);
+  const { rows } = await test.superuser.query(
+    'SELECT feed_seq, feed_digest FROM tenant_heads WHERE tenant_id = $1',
+    [tenantId],
+  );
+  await server('two');
+  const { revision: lost } = await controlPlane.bundles.requestBuild(tenantId);
+  expect(lost).toBeGreaterThan(kept);
+  const before = await start();
+  await expect.poll(before.revision, { timeout: 10_000 }).toBe(lost);
+  await before.stop();
+
+  const [{ feed_seq, feed_digest }] = rows;
+  for (const [statement, ...values] of [
+    ['DELETE FROM bundles WHERE tenant_id = $1 AND revision > $2', kept],
+    ['DELETE FROM feed_entries WHERE tenant_id = $1 AND seq > $2', feed_seq],
+    [
+      'UPDATE tenant_heads SET feed_seq = $2, feed_digest = $3, bundle_revision = $4 WHERE tenant_id = $1',
+      feed_seq,
+      feed_digest,
+      kept,
+    ],
+    [`DELETE FROM mcp_servers WHERE tenant_id = $1 AND server_id = 'two'`],
+  ]) {
+    await test.superuser.query(String(statement), [tenantId, ...values]);
+  }
+  controlPlane.changes.publish({ tenantId, feedSeq: Number(feed_seq) });
+
+  const after = await start();
+  ends.push(after.stop);
+  await expect.poll(after.revision, { timeout: 20_000 }).toBeGreaterThan(lost);
+});
