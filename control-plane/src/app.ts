@@ -205,6 +205,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     bundleKeys: serviceKeys.bundleVerificationKeys,
     feedKeys: serviceKeys.feedVerificationKeys,
     sealCredentialsFor: mcpServers.sealCredentialsFor,
+    changes,
     takeBackCredentials: mcpServers.takeBackCredentials,
     onNewerRules: bundles.heardOfNewer,
     now,

@@ -27,6 +27,7 @@ function aService() {
       });
       sealedFor.push(deploymentId);
     },
+    changes: { publish: () => undefined },
     takeBackCredentials: async () => undefined,
     now: () => new Date(),
   });
@@ -145,6 +146,7 @@ describe('registration', () => {
       bundleKeys: async () => [BUNDLE_KEY],
       feedKeys: async () => [FEED_KEY],
       sealCredentialsFor: () => Promise.reject(new Error('no master key')),
+      changes: { publish: () => undefined },
       takeBackCredentials: async () => undefined,
       now: () => new Date(),
     });

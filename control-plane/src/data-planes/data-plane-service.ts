@@ -8,6 +8,7 @@ import type {
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { raiseAlert } from '../alerts/raise-alert.ts';
+import type { ChangeBus } from '../platform/change-bus.ts';
 import type { PublicJwk } from '../platform/keys.ts';
 import {
   systemScope,
@@ -34,6 +35,7 @@ export interface DataPlaneServiceDeps {
     tx: TenantTransaction,
     target: { deploymentId: string; sealingKey: { kty: string; [member: string]: unknown } },
   ): Promise<void>;
+  changes: Pick<ChangeBus, 'publish'>;
   /** Has what is sealed for data planes that were revoked or forked leave the feed. */
   takeBackCredentials(tenantId: string): Promise<void>;
   /** Told when a data plane decides by rules newer than any that the tenant has here. */
@@ -86,8 +88,8 @@ export interface DataPlaneService {
   /** What a data plane may trust, as a registration answers it. */
   trustKeys(): Promise<Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys'>>;
   /**
-   * Keeps that two writers used a data plane's key, and raises an alert; once. It cannot register
-   * with that key any more, nor renew its token.
+   * Keeps that two writers used a data plane's key, and raises an alert; once. Its tokens end, and it
+   * cannot register with that key any more: both writers are told so, and stop.
    */
   markForked(tenantId: string, deploymentId: string): Promise<void>;
 }
@@ -190,12 +192,16 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
 
     markForked: async (tenantId, deploymentId) => {
       await db.inTenant(systemScope(tenantId), async (tx) => {
+        await dataPlaneStore(tx).lockRegistrations();
         const at = now();
         const isNew = await dataPlaneStore(tx).setStanding(deploymentId, 'forked', {
           from: ['active'],
           now: at,
         });
         if (!isNew) return;
+        // Nobody knows which of the two is the true one, so neither goes on. What they recorded is
+        // taken for as long as that of a revoked one.
+        await dataPlaneTokenStore(tx).revokeAll({ deploymentId }, at);
         tx.audit.append({ action: 'data_plane_forked', target: `data_plane/${deploymentId}` });
         await raiseAlert(tx, {
           alertType: 'DATA_PLANE_FORKED',
@@ -207,6 +213,8 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
           now: at,
         });
       });
+      // Polls that are held are answered; whoever registers again because of it is told why not.
+      deps.changes.publish({ tenantId, tokensRevoked: true });
       await deps.takeBackCredentials(tenantId);
     },
   };

@@ -397,18 +397,22 @@ describe('a revocation', () => {
 });
 
 describe('a fork', () => {
-  it('is kept and told once; the key may neither register nor renew', async () => {
+  it('is kept and told once; its tokens end, and the key may not register', async () => {
     const plane = aRegistration();
     const { deployment_id: id, token } = await register(plane);
+    const other = await register(aRegistration());
     const { tenantId } = admin.scope;
     await controlPlane.dataPlanes.markForked(tenantId, id);
     await controlPlane.dataPlanes.markForked(tenantId, id);
-    expect(await listPlanes()).toMatchObject([{ status: 'forked' }]);
+    expect(await statusOf(id)).toBe('forked');
     const alerts = (await call('/api/v1/monitor/alerts', { token: admin.token })).json().alerts;
     expect(alerts).toMatchObject([{ alert_type: 'DATA_PLANE_FORKED', severity: 'critical' }]);
     expect(await refusal(plane)).toEqual([409, expect.stringContaining('copied data folder')]);
-    expect((await renew(id, token)).statusCode).toBe(409);
-    expect(await actions()).toContain('data_plane_forked');
+    // Whichever writer shows it: both learn by it that they have to register again, and why not.
+    expect((await renew(id, token)).statusCode).toBe(401);
+    expect(await statusOfBeat(id, token)).toBe(401);
+    expect(await statusOfBeat(other.deployment_id, other.token)).toBe(200);
+    expect((await actions()).filter((action) => action === 'data_plane_forked')).toHaveLength(1);
   });
 });
 
