@@ -91,14 +91,13 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
   const registrations = createRateLimiter({ limit: LIMITS.registrations, windowMs, now });
   const renewals = createRateLimiter({ limit: LIMITS.renewals, windowMs, now });
   const slots = createSlots(SLOTS);
-  const never = new AbortController().signal;
 
   /** Does `work` under the tenant's lock of registrations. */
   async function inTurn<T>(
     scope: TenantScope,
     work: (tx: TenantTransaction) => Promise<T>,
   ): Promise<T> {
-    const release = await slots.take(scope.tenantId, never);
+    const release = await slots.take(scope.tenantId);
     try {
       return await db.inTenant(scope, async (tx) => {
         await dataPlaneStore(tx).lockRegistrations();

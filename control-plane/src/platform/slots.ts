@@ -23,7 +23,7 @@ export interface Slots {
    * @returns what gives it back; calling it again does nothing
    * @throws AppError UNAVAILABLE when too many wait, or it took too long
    */
-  take(tenantId: string, signal: AbortSignal): Promise<() => void>;
+  take(tenantId: string, signal?: AbortSignal): Promise<() => void>;
 }
 
 interface Waiting {
@@ -62,7 +62,7 @@ export function createSlots(limits: SlotLimits): Slots {
 
   return {
     take: (tenantId, signal) => {
-      if (signal.aborted) return Promise.reject(signal.reason);
+      if (signal?.aborted) return Promise.reject(signal.reason);
       if (isFree(tenantId)) return Promise.resolve(occupy(tenantId));
       if (queue.length >= limits.waiting) return Promise.reject(tooMany(limits.busy));
       return new Promise((resolve, reject) => {
@@ -73,11 +73,11 @@ export function createSlots(limits: SlotLimits): Slots {
           finish();
           reject(error);
         };
-        const onAbort = () => leave(signal.reason);
+        const onAbort = () => leave(signal?.reason);
         const timer = setTimeout(() => leave(tooMany(limits.busy)), limits.waitMs);
         const finish = () => {
           clearTimeout(timer);
-          signal.removeEventListener('abort', onAbort);
+          signal?.removeEventListener('abort', onAbort);
         };
         const waiting: Waiting = {
           tenantId,
@@ -86,7 +86,7 @@ export function createSlots(limits: SlotLimits): Slots {
             resolve(release);
           },
         };
-        signal.addEventListener('abort', onAbort);
+        signal?.addEventListener('abort', onAbort);
         queue.push(waiting);
       });
     },
