@@ -8,7 +8,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     globalSetup: ['./tests/postgres-global-setup.ts'],
     setupFiles: ['./tests/property-seed.ts'],
-    testTimeout: 30_000,
+    // For a machine that does other things too: what must be quick says so itself.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,
