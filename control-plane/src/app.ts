@@ -270,7 +270,9 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
         metrics: [metrics, ...(deps.metrics ?? [])],
       }),
     );
-    await app.register(authRoutes({ adminLogin, agentTokens, tokenKeys: [tokenKey.publicJwk] }));
+    await app.register(
+      authRoutes({ adminLogin, agentTokens, publicUrl, tokenKeys: [tokenKey.publicJwk] }),
+    );
     await app.register(tenantRoutes(tenants));
     await app.register(agentRoutes(agents));
     await app.register(roleRoutes(roles));

@@ -232,7 +232,10 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     messageBytes: config.messageBytes,
     keepAliveMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
     challenge: (reply, { serverId }, scheme) => {
-      reply.header('www-authenticate', challengeHeader(publicUrl, serverId, scheme, true));
+      reply.header(
+        'www-authenticate',
+        challengeHeader(publicUrl, serverId, scheme, 'invalid_token'),
+      );
     },
   });
 

@@ -73,6 +73,8 @@ export interface Deny {
   readonly detail?: string;
   /** The challenge that an unauthenticated caller is shown. */
   readonly challenge?: 'basic' | 'bearer';
+  /** The token is good, and for another path of the gateway: HTTP 403 (RFC 6750 section 3.1). */
+  readonly isForAnotherPath?: true;
 }
 
 export interface Escalate {

@@ -97,11 +97,11 @@ it('writes a message of several lines as one event', () => {
 });
 
 it('challenges with a scheme that the client can use', () => {
-  expect(challengeHeader('https://g/', null, 'bearer', false)).toBe(
+  expect(challengeHeader('https://g/', null, 'bearer', null)).toBe(
     'Bearer resource_metadata="https://g/.well-known/oauth-protected-resource/mcp/v1"',
   );
-  expect(challengeHeader('https://g', 'a"b', 'bearer', true)).toBe(
+  expect(challengeHeader('https://g', 'a"b', 'bearer', 'invalid_token')).toBe(
     'Bearer resource_metadata="https://g/.well-known/oauth-protected-resource/mcp/v1/a%22b", error="invalid_token"',
   );
-  expect(challengeHeader('https://g', null, 'basic', true)).toMatch(/^Basic /);
+  expect(challengeHeader('https://g', null, 'basic', 'invalid_token')).toMatch(/^Basic /);
 });
