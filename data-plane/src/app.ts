@@ -20,12 +20,16 @@ import { type Identity, identify } from './enforcement/steps/authenticate.ts';
 import { findAgentNow, findBar } from './enforcement/steps/kill-switch.ts';
 import { createToolCatalogue } from './enforcement/tool-catalogue.ts';
 import { createUnenforced } from './enforcement/unenforced.ts';
+import { createAnnouncer } from './gateway/capabilities.ts';
 import type { Guard } from './gateway/guard.ts';
 import { createLegacyHandler } from './gateway/legacy/handler.ts';
 import { createRequestHandler } from './gateway/legacy/requests.ts';
+import { createSessionReads } from './gateway/legacy/session-reads.ts';
 import { createLegacySessions } from './gateway/legacy/sessions.ts';
+import { createListService } from './gateway/list-service.ts';
 import { createOriginPolicy } from './gateway/origin.ts';
 import { challengeHeader } from './gateway/protected-resource.ts';
+import { createReadService } from './gateway/read-service.ts';
 import { createRefusalLog } from './gateway/refusal-log.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { findServer } from './gateway/servers.ts';
@@ -222,7 +226,24 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   }
 
   const tools = createToolService({ guard, rules, pool, catalogue, log, now });
-  const requests = createRequestHandler({ tools, guard, sessions, limits, gateway, log });
+  const reads = createSessionReads({
+    reads: createReadService({ guard, rules, now }),
+    sessions,
+    rules,
+    findCapabilities: async ({ tenantId, agent }, serverId) =>
+      (await findSession(tenantId, serverId, agent.id).open()).capabilities,
+  });
+  const requests = createRequestHandler({
+    tools,
+    reads,
+    lists: createListService({ rules, pool, log }),
+    announce: createAnnouncer({ rules, pool, log }),
+    guard,
+    sessions,
+    limits,
+    gateway,
+    log,
+  });
   const legacy = createLegacyHandler({
     requests,
     sessions,

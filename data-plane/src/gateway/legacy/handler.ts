@@ -20,6 +20,7 @@ import {
   readMessage,
 } from '../json-rpc.ts';
 import type { ToolService } from '../tool-service.ts';
+import { unifiedNotification } from '../unified.ts';
 import { type Accepts, PostAnswer, parseAccept } from './answer.ts';
 import { eventText, KEEP_ALIVE, streamHeaders } from './event-stream.ts';
 import {
@@ -29,6 +30,7 @@ import {
   type RequestScene,
 } from './requests.ts';
 import { ASSUMED_REVISION, isLegacyRevision, type LegacyRevision } from './revisions.ts';
+import { isWanted } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 export interface LegacyDeps {
@@ -158,9 +160,11 @@ export function createLegacyHandler(deps: LegacyDeps) {
     raw.writeHead(200, streamHeaders(reply));
     raw.write(KEEP_ALIVE);
     const { tenantId, agent, serverId } = caller;
-    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, (_from, notification) => {
-      const { method, params } = notification;
+    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, (from, notification) => {
+      const { method, params } =
+        serverId === null ? unifiedNotification(from, notification) : notification;
       if (!isForClients(method) || method === 'notifications/progress') return;
+      if (!isWanted(session, from, notification)) return;
       // A client that does not read loses notifications, not the gateway its memory.
       if (raw.destroyed || raw.writableLength > deps.messageBytes) return;
       if (isStillWelcome(caller)) raw.write(eventText(notificationText(method, params)));

@@ -82,7 +82,6 @@ describe('initialize', () => {
     const { json, session } = await initialize(version);
     expect(json.result).toEqual({
       protocolVersion: version,
-      // What the server can do besides is not passed on, so it is not advertised.
       capabilities: { tools: { listChanged: true } },
       serverInfo: { name: 'test-upstream', version: '1' },
       instructions: 'Be good.',
@@ -191,7 +190,7 @@ describe('a batch', () => {
       rpc('ping', {}, 'c'),
       rpc('notifications/x', {}, null),
       { jsonrpc: '1.0', id: 'd', method: 'ping' },
-      rpc('prompts/list', {}, 'e'),
+      rpc('tasks/list', {}, 'e'),
     ];
     const { json, status } = await plane.post(PATH, batch, headers);
     expect(status).toBe(200);

@@ -18,6 +18,10 @@ export interface LegacySession {
   readonly revision: LegacyRevision;
   /** Requests under way, by their JSON-RPC id. */
   readonly calls: Map<RpcId, Cancellation>;
+  /** The resources whose updates it wants to hear of, each with its server. */
+  readonly subscriptions: Set<string>;
+  /** The least severe log message that it wants, by its place in LOG_LEVELS; null for all. */
+  logRank: number | null;
   /** Ends the stream that a GET opened, if one is. */
   endStream: (() => void) | null;
   usedAt: number;
@@ -89,6 +93,8 @@ export function createLegacySessions(
         owner,
         revision,
         calls: new Map(),
+        subscriptions: new Set(),
+        logRank: null,
         endStream: null,
         usedAt: elapsed(),
       };
@@ -107,6 +113,11 @@ export function createLegacySessions(
       if (!isOwn) return undefined;
       session.usedAt = elapsed();
       return session;
+    },
+
+    /** All sessions of an agent, at whichever path. */
+    ofOwner(owner: SessionOwner): LegacySession[] {
+      return [...(ofAgent.get(agentKey(owner)) ?? [])];
     },
 
     end,
