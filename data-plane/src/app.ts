@@ -38,6 +38,7 @@ import { createGatewayMetrics } from './metrics.ts';
 import { createOpaServers } from './opa-server/opa-servers.ts';
 import { createAlerts } from './sync/raise-alert.ts';
 import { createAddressPolicy } from './upstream/address-policy.ts';
+import type { ServerHealth } from './upstream/health.ts';
 import { listAllTools } from './upstream/list-tools.ts';
 import { createUpstreamPool } from './upstream/pool.ts';
 import { UpstreamFailure, type UpstreamSession } from './upstream/upstream.ts';
@@ -86,6 +87,8 @@ export interface EnforcementPlane {
   routes: FastifyPluginAsync;
   /** For the heartbeat: a tenant's tool calls judged in the last minute. */
   callsPerMinute(tenantId: string): number;
+  /** How an MCP server is, as this process found it; undefined where it was not asked yet. */
+  findServerHealth(tenantId: string, serverId: string): ServerHealth | undefined;
   /**
    * How the policy engine of these tenants is: `embedded` where it is the built-in one.
    *
@@ -165,7 +168,11 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     elapsed,
     deps.workers?.nameSession,
   );
-  const gauges = { sessions: sessions.count, upstreams: pool.counts };
+  const gauges = {
+    sessions: sessions.count,
+    upstreams: pool.counts,
+    upstreamHealth: pool.healthCounts,
+  };
   const metrics = createGatewayMetrics(deps.registry, gauges, elapsed);
   const guard = deps.enforcement ? unguarded(deps.enforcement.off) : enforced();
 
@@ -277,6 +284,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       },
     }),
     callsPerMinute: metrics.callsPerMinute,
+    findServerHealth: pool.findHealth,
     async policyEngine(tenantIds) {
       if (opa === null) return { engine: 'embedded', healthy: true, denies: false, message: 'ok' };
       const states = await opa.status(tenantIds);

@@ -83,7 +83,10 @@ export class HttpRequest implements ExchangeSink {
     this.#finish();
     if (error !== null) this.#reject(error);
     else if (status === 404) this.#resolve('session-gone');
-    else if (status >= 300) {
+    else if (status >= 502 && status <= 504) {
+      // What a proxy says of a server that is not there.
+      this.#reject(new UpstreamFailure('unreachable', `the server answered HTTP ${status}`));
+    } else if (status >= 300) {
       this.#reject(new UpstreamFailure('refused', `the server answered HTTP ${status}`));
     } else {
       this.#reject(new UpstreamFailure('malformed', 'the answer ended without a response'));

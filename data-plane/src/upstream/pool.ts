@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { AddressPolicy } from './address-policy.ts';
 import { openCredentialHeader } from './credential.ts';
+import { createUpstreamHealth, type ServerHealth } from './health.ts';
 import { HttpUpstreamSession } from './http-session.ts';
 import type { ClientInfo } from './initialize.ts';
 import type { StdioServers } from './servers-file.ts';
@@ -62,6 +63,10 @@ export interface UpstreamPool {
     listener: ServerNotificationListener,
   ): () => void;
   counts(): { http: number; stdio: number };
+  /** How a server is; undefined where it was not asked yet. */
+  findHealth(tenantId: string, serverId: string): ServerHealth | undefined;
+  /** How many servers (of stdio: processes) are in which state. */
+  healthCounts(): Record<ServerHealth, number>;
   close(): Promise<void>;
 }
 
@@ -91,6 +96,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   >();
   const dispatcher = createDispatcher(options, options.connections);
   const streams = createDispatcher(options, options.maxSessions);
+  const health = createUpstreamHealth({ elapsed: () => performance.now(), log: options.log });
   const sweep = setInterval(closeIdle, SWEEP_MS);
   sweep.unref();
 
@@ -121,7 +127,15 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       transport: server.transport,
       address,
       sealed,
-      session: createSession(tenantId, server, sealed),
+      session: health.watch(
+        {
+          tenantId,
+          serverId: server.server_id,
+          agentId: server.transport === 'stdio' ? agentId : null,
+          address,
+        },
+        createSession(tenantId, server, sealed),
+      ),
       usedAt: performance.now(),
     };
     entries.set(key, entry);
@@ -209,6 +223,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   }
 
   function closeIdle(): void {
+    health.forget(options.isRegistered, options.idleMs);
     const before = performance.now() - options.idleMs;
     for (const [key, entry] of entries) {
       if (entry.session.pending > 0) continue;
@@ -264,6 +279,8 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       for (const entry of entries.values()) if (entry.transport === 'stdio') stdio++;
       return { http: entries.size - stdio, stdio };
     },
+    findHealth: health.find,
+    healthCounts: health.counts,
     close() {
       closing ??= closeAll();
       return closing;
