@@ -25,16 +25,19 @@ const BY_URGENCY: readonly ServerHealth[] = ['resting', 'probing', 'failing', 'o
 const FAILURES = 5;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** A list that is slower counts as failed, though it may still come. */
-const SLOW_LIST_MS = 10_000;
+/**
+ * What opens a session or lists, and is slower, counts as failed, though it may still end. Joined
+ * lists go on without a server only after that.
+ */
+const SLOW_MS = 8_000;
 
 /**
  * What says that the server is not there. An answer that is refused or malformed was given by
- * somebody, and what the gateway refuses itself says nothing of the server. Nor does a tool call
- * that takes too long: tools may be slow, and nobody is to close a server to others by calling one.
+ * somebody, and what the gateway refuses itself says nothing of the server. Nor does a call or a
+ * read that takes too long: they may be slow, and nobody is to close a server to others by one.
  */
-function isSilence(kind: UpstreamFailureKind, method: string | null): boolean {
-  return kind === 'unreachable' || (kind === 'timeout' && method !== 'tools/call');
+function isSilence(kind: UpstreamFailureKind, isQuick: boolean): boolean {
+  return kind === 'unreachable' || (kind === 'timeout' && isQuick);
 }
 
 /** A server; where each agent has a process of its own, that process. */
@@ -214,13 +217,14 @@ class WatchedSession implements UpstreamSession {
       if (!isCounted) breaker.failed(isProbe);
       isCounted = true;
     };
-    const timer = method?.endsWith('/list') ? setTimeout(fail, SLOW_LIST_MS) : undefined;
+    const isQuick = method === null || method.endsWith('/list');
+    const timer = isQuick ? setTimeout(fail, SLOW_MS) : undefined;
     try {
       const done = await work();
       breaker.answered();
       return done;
     } catch (error) {
-      if (error instanceof UpstreamFailure && isSilence(error.kind, method)) fail();
+      if (error instanceof UpstreamFailure && isSilence(error.kind, isQuick)) fail();
       throw error;
     } finally {
       clearTimeout(timer);
