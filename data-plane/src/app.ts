@@ -22,6 +22,7 @@ import { createToolCatalogue } from './enforcement/tool-catalogue.ts';
 import { createUnenforced } from './enforcement/unenforced.ts';
 import { createAnnouncer } from './gateway/capabilities.ts';
 import type { Guard } from './gateway/guard.ts';
+import { ClientPeer } from './gateway/legacy/client-peer.ts';
 import { createLegacyHandler } from './gateway/legacy/handler.ts';
 import { createRequestHandler } from './gateway/legacy/requests.ts';
 import { createSessionReads } from './gateway/legacy/session-reads.ts';
@@ -41,7 +42,7 @@ import { createAddressPolicy } from './upstream/address-policy.ts';
 import type { ServerHealth } from './upstream/health.ts';
 import { listAllTools } from './upstream/list-tools.ts';
 import { createUpstreamPool } from './upstream/pool.ts';
-import { UpstreamFailure, type UpstreamSession } from './upstream/upstream.ts';
+import { UpstreamFailure, type UpstreamPeer, type UpstreamSession } from './upstream/upstream.ts';
 import type { WorkerSessions } from './workers/worker-sessions.ts';
 
 export interface EnforcementPlaneDeps {
@@ -146,16 +147,21 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     log,
   });
 
-  function findSession(tenantId: string, serverId: string, agentId: string): UpstreamSession {
+  function findSession(
+    tenantId: string,
+    serverId: string,
+    agentId: string,
+    peer?: UpstreamPeer,
+  ): UpstreamSession {
     const active = rules.findActiveRules(tenantId);
     const server = active === null ? undefined : findServer(active, serverId);
     if (server === undefined) throw new UpstreamFailure('refused', 'no such MCP server');
-    return pool.find(tenantId, server, agentId);
+    return pool.find(tenantId, server, agentId, peer);
   }
 
   const catalogue = createToolCatalogue({
-    listTools: ({ tenantId, serverId, agent }) =>
-      listAllTools(findSession(tenantId, serverId, agent.id)),
+    listTools: ({ tenantId, serverId, agent, peer }) =>
+      listAllTools(findSession(tenantId, serverId, agent.id, peer)),
     elapsed,
   });
 
@@ -202,7 +208,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       forward: {
         ledger,
         writes,
-        findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id),
+        findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id, call.peer),
         findBar: (call) => {
           const found = findAgentNow(call, steps);
           return 'kind' in found ? found.message : undefined;
@@ -228,7 +234,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   function unguarded(identity: Identity): Guard {
     return createUnenforced({
       identity,
-      findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id),
+      findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id, call.peer),
     });
   }
 
@@ -237,14 +243,18 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     reads: createReadService({ guard, rules, now }),
     sessions,
     rules,
-    findCapabilities: async ({ tenantId, agent }, serverId) =>
-      (await findSession(tenantId, serverId, agent.id).open()).capabilities,
+    guard,
+    findCapabilities: async ({ tenantId, agent, peer }, serverId) =>
+      (await findSession(tenantId, serverId, agent.id, peer).open()).capabilities,
   });
+  const { timeoutMs } = limits;
+  const peerDeps = { guard, now, elapsed, timeoutMs, onClose: pool.endPeer };
   const requests = createRequestHandler({
     tools,
     reads,
     lists: createListService({ rules, pool, log }),
     announce: createAnnouncer({ rules, pool, log }),
+    createPeer: (capabilities, caller) => new ClientPeer(capabilities, caller, peerDeps),
     guard,
     sessions,
     limits,

@@ -28,25 +28,39 @@ export function isJudgedRead(method: string): method is JudgedRead {
   return READS.has(method);
 }
 
+/**
+ * What servers may ask of a client, and the action as which it is judged: what comes back leaves
+ * the agent for the server, and sampling makes its model work.
+ */
+const SERVER_ACTIONS: ReadonlyMap<string, Action> = new Map([
+  ['roots/list', 'read'],
+  ['elicitation/create', 'write'],
+  ['sampling/createMessage', 'execute'],
+]);
+
 /** What stands in the tool's place for a method that calls none: `mcp:resources/read`. */
-export function nameOfMethod(method: JudgedRead): string {
+export function nameOfMethod(method: string): string {
   return `mcp:${method}`;
 }
 
 type Asked = Pick<RawCall, 'method' | 'toolName' | 'args'>;
 
-/** The action of a call. What is neither a tool call nor a known read is `execute`. */
+/** The action of a call. What is not known is `execute`. */
 export function actionOf({ method, toolName }: Asked, hints: ToolHints | undefined): Action {
   if (method === TOOL_CALL) return deriveAction(toolName, hints);
-  return isJudgedRead(method) ? 'read' : 'execute';
+  return isJudgedRead(method) ? 'read' : (SERVER_ACTIONS.get(method) ?? 'execute');
 }
 
 /**
  * The target of a call: of a read the URI, the prompt's name or the level; of a completion what is
- * completed. These are whole, since a policy may decide by how they end.
+ * completed; of an elicitation the page that a person is sent to. These are whole, since a policy
+ * may decide by how they end.
  */
 export function targetOf({ method, toolName, args }: Asked): string {
   if (method === TOOL_CALL) return findTarget(toolName, args);
+  if (!isJudgedRead(method)) {
+    return method === 'elicitation/create' && typeof args.url === 'string' ? args.url : toolName;
+  }
   const { uri, name, level, ref } = args;
   const named = (ref ?? {}) as { uri?: unknown; name?: unknown };
   const found = [uri, name, level, named.uri, named.name].find((one) => typeof one === 'string');

@@ -55,7 +55,7 @@ export async function forward(
   const sentAt = deps.elapsed();
   let forwarded: Forwarded;
   try {
-    const answering = deps.findSession(call).request(
+    const answering = (call.recipient ?? deps.findSession(call)).request(
       {
         method: call.method,
         // The serialisation of the value that was judged, and nothing besides it: `_meta` and
@@ -66,6 +66,7 @@ export async function forward(
       {
         onNotification: (notification) => exchange.onNotification(notification),
         cancellation: exchange.cancellation,
+        send: exchange.send,
         // Opening a session takes as long as the server likes: a kill switch does not wait for it.
         findBar: () => deps.findBar(call),
       },

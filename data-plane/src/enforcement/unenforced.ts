@@ -24,7 +24,8 @@ export function createUnenforced({ identity, findSession }: UnenforcedDeps) {
     findBar: () => undefined,
     async call(call: RawCall, exchange: ForwardExchange): Promise<CallAnswer> {
       try {
-        const answer = await findSession({ ...call, ...identity }).request(
+        const session = call.recipient ?? findSession({ ...call, ...identity });
+        const answer = await session.request(
           {
             method: call.method,
             members: membersOf(call),

@@ -109,6 +109,7 @@ export function createReadService(deps: ReadServiceDeps) {
         sessionId,
         requesterId: caller.requesterId,
         requestId: caller.requestId,
+        peer: caller.peer,
       };
       return caller.serverId === null
         ? callUnified(deps.guard, call, exchange)

@@ -174,6 +174,60 @@ describe.each(JUDGED_READS)('%s', (method) => {
   });
 });
 
+describe('a read on its way', () => {
+  const params = { uri: 'doc://1' };
+  const outcomes = async () =>
+    (await plane.records()).flatMap((one) => (one.type === 'outcome' ? [one.outcome] : []));
+
+  it('tells its progress under the token of the client', async () => {
+    const undo = docs.override(({ message }, response) => {
+      if (message?.method !== 'resources/read') return false;
+      const { progressToken } = (message.params as { _meta: { progressToken: unknown } })._meta;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const part of [
+        { method: 'notifications/progress', params: { progressToken, progress: 1 } },
+        { id: message.id, result: { contents: [] } },
+      ]) {
+        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...part })}\n\n`);
+      }
+      response.end();
+      return true;
+    });
+    const withToken = { ...params, _meta: { progressToken: 'mine' } };
+    const { text } = await post('/mcp/v1/docs', rpc('resources/read', withToken));
+    undo();
+    expect(text).toContain('"progressToken":"mine"');
+    expect(text).toContain('"contents":[]');
+  });
+
+  it('is blocked where it is larger than the limit', async () => {
+    const undo = docs.override(({ message }, response) => {
+      if (message?.method !== 'resources/read') return false;
+      const contents = [{ uri: 'doc://1', text: 'x'.repeat(4 * 1024 * 1024) }];
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { contents } }));
+      return true;
+    });
+    const { json } = await post('/mcp/v1/docs', rpc('resources/read', params));
+    undo();
+    expect(json.error).toMatchObject({ code: -32603, data: { failure: 'too_large' } });
+    expect(await outcomes()).toEqual(['result_too_large']);
+  });
+
+  it('is cancelled at the server', async () => {
+    const session = await openSession('/mcp/v1/docs');
+    const undo = docs.override(({ message }) => message?.method === 'resources/read');
+    const reading = post('/mcp/v1/docs', rpc('resources/read', params, 'r'), agent, session);
+    await expect.poll(() => docs.messages('resources/read')).toHaveLength(1);
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled' };
+    await post('/mcp/v1/docs', { ...cancel, params: { requestId: 'r' } }, agent, session);
+    expect((await reading).text).toBe('');
+    undo();
+    await expect.poll(() => docs.messages('notifications/cancelled')).toHaveLength(1);
+    expect(await outcomes()).toEqual(['cancelled']);
+  });
+});
+
 describe('one server', () => {
   it('announces what the server has and the gateway passes on', async () => {
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} };

@@ -50,10 +50,11 @@ export function createToolService(deps: ToolServiceDeps) {
     if (!isServerVisible(caller.agent.permissions, serverId)) {
       return { tools: [], nextCursor: undefined };
     }
-    const session = deps.pool.find(caller.tenantId, server, caller.agent.id);
+    const session = deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer);
     const cursor = readCursor(params);
     const { tools, nextCursor } = await listToolPage(session, cursor);
-    const isWhole = cursor === undefined && nextCursor === undefined;
+    // A client that servers may ask something may be shown tools that others are not.
+    const isWhole = cursor === undefined && nextCursor === undefined && caller.peer === undefined;
     deps.catalogue.learn(caller.tenantId, serverId, tools, isWhole);
     return { tools: visible(caller, serverId, tools), nextCursor };
   }
@@ -66,9 +67,9 @@ export function createToolService(deps: ToolServiceDeps) {
       servers.map(async (server) => {
         const serverId = server.server_id;
         try {
-          const session = deps.pool.find(caller.tenantId, server, caller.agent.id);
+          const session = deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer);
           const tools = await inTime(listAllTools(session));
-          deps.catalogue.learn(caller.tenantId, serverId, tools, true);
+          deps.catalogue.learn(caller.tenantId, serverId, tools, caller.peer === undefined);
           return visible(caller, serverId, tools).map((tool) => ({
             ...tool,
             name: unifiedName(serverId, tool.name),
@@ -98,7 +99,9 @@ export function createToolService(deps: ToolServiceDeps) {
       const rules = deps.rules.findActiveRules(caller.tenantId);
       const server =
         caller.serverId === null ? undefined : rules && findServer(rules, caller.serverId);
-      return server ? deps.pool.find(caller.tenantId, server, caller.agent.id) : undefined;
+      return server
+        ? deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer)
+        : undefined;
     },
 
     async listTools(caller: Caller, params: Record<string, unknown>) {
@@ -138,6 +141,7 @@ export function createToolService(deps: ToolServiceDeps) {
         sessionId,
         requesterId: caller.requesterId,
         requestId: caller.requestId,
+        peer: caller.peer,
       };
       return caller.serverId === null
         ? callUnified(deps.guard, call, exchange)

@@ -65,6 +65,7 @@ export async function callUnified(
   const answer = await guard.call(call, {
     wantsProgress: exchange.wantsProgress,
     cancellation: exchange.cancellation,
+    send: exchange.send,
     onNotification: (heard) => exchange.onNotification(unifiedNotification(serverId, heard)),
   });
   if (answer.kind !== 'result') return answer;

@@ -8,18 +8,19 @@ import type { Dispatcher } from 'undici';
 import { HttpExchange } from './http-exchange.ts';
 import { HttpRequest } from './http-request.ts';
 import {
+  answerServer,
   type ClientInfo,
   cancelledText,
   initializeMembers,
   notificationText,
   parseInitializeAnswer,
   requestText,
-  serverRequestAnswer,
 } from './initialize.ts';
 import { parseUpstreamMessages } from './message.ts';
 import {
   Cancellation,
   requireStillWanted,
+  type SessionPeer,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
@@ -41,6 +42,8 @@ export interface HttpSessionOptions {
   isHostAllowed(host: string): boolean;
   limits: UpstreamLimits;
   client: ClientInfo;
+  /** The client for whom it is held, where servers may ask it something. */
+  peer?: SessionPeer | undefined;
 }
 
 interface OpenState {
@@ -124,6 +127,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listener = null;
+    this.#options.peer?.abandon();
     this.#stopListening();
     for (const exchange of this.#running) exchange.abort();
     this.#running.clear();
@@ -162,7 +166,7 @@ export class HttpUpstreamSession implements UpstreamSession {
     let sessionId: string | null = null;
     const request = {
       method: 'initialize',
-      members: initializeMembers(this.#options.client),
+      members: initializeMembers(this.#options.client, this.#options.peer),
       wantsProgress: false,
     };
     const provisional: OpenState = { info: NO_INFO, sessionId: null, headers: base };
@@ -186,6 +190,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   #forget(state: OpenState): void {
     if (this.#state !== state) return;
     this.#state = null;
+    this.#options.peer?.abandon();
     this.#stopListening();
   }
 
@@ -196,10 +201,11 @@ export class HttpUpstreamSession implements UpstreamSession {
     onHeaders?: (headers: IncomingHttpHeaders) => void,
   ): Promise<UpstreamAnswer | 'session-gone'> {
     const id = this.#nextId++;
-    const { limits, dispatcher } = this.#options;
+    const { limits, dispatcher, peer } = this.#options;
     const pending = new HttpRequest(id, exchange, limits, {
       onHeaders,
-      reply: (text) => this.#post(state, text),
+      asked: (asked, send) => answerServer(asked, peer, send, (text) => this.#post(state, text)),
+      withdrawn: (requestId) => peer?.withdraw(requestId),
       abandon: () => {
         // Nobody waits any more: the server may stop working on it (MCP, cancellation).
         if (request.method !== 'initialize') this.#post(state, cancelledText(id));
@@ -283,9 +289,10 @@ export class HttpUpstreamSession implements UpstreamSession {
         onMessage: (text) => {
           if (status >= 300) return;
           for (const message of parseUpstreamMessages(text)) {
-            if (message.kind === 'notification') this.#listener?.(message);
+            if (message.kind === 'notification') this.#notified(message);
             else if (message.kind === 'request') {
-              this.#post(state, serverRequestAnswer(message.id, message.method));
+              const reply = (text: string) => void this.#post(state, text);
+              answerServer(message, this.#options.peer, undefined, reply);
             }
           }
         },
@@ -306,6 +313,12 @@ export class HttpUpstreamSession implements UpstreamSession {
       value === 'application/json, text/event-stream' ? 'text/event-stream' : value,
     );
     this.#dispatch(this.#options.streams, 'GET', headers.slice(2), null, stream);
+  }
+
+  #notified(notification: UpstreamNotification): void {
+    if (notification.method === 'notifications/cancelled') {
+      this.#options.peer?.withdraw(notification.params?.requestId);
+    } else this.#listener?.(notification);
   }
 
   #stopListening(): void {

@@ -1,6 +1,7 @@
 /**
  * The sessions with MCP servers: one for each (tenant, server, agent), opened with the first
- * request, shared by all of the agent's own MCP sessions, closed when idle. Both numbers are
+ * request, shared by all of the agent's own MCP sessions, closed when idle. A client that servers
+ * may ask something has its own, so that what they ask reaches nobody else. Both numbers are
  * bounded: what is idle the longest makes room.
  */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
@@ -17,6 +18,7 @@ import {
   UpstreamFailure,
   type UpstreamLimits,
   type UpstreamNotification,
+  type UpstreamPeer,
   type UpstreamSession,
 } from './upstream.ts';
 
@@ -48,12 +50,22 @@ export type ServerNotificationListener = (
 ) => void;
 
 export interface UpstreamPool {
-  /** The agent's session with a server. Throws UpstreamFailure where there can be none. */
-  find(tenantId: string, server: McpServerSetting, agentId: string): UpstreamSession;
+  /**
+   * The agent's session with a server, or that of one client of the agent's.
+   *
+   * @throws UpstreamFailure where there can be none
+   */
+  find(
+    tenantId: string,
+    server: McpServerSetting,
+    agentId: string,
+    peer?: UpstreamPeer,
+  ): UpstreamSession;
   /**
    * Listens for what an agent's servers send of their own accord.
    *
    * @param serverId one server, null for all
+   * @param peerId the client whose own sessions are meant, not those that the agent shares
    * @returns ends it
    */
   listen(
@@ -61,7 +73,12 @@ export interface UpstreamPool {
     agentId: string,
     serverId: string | null,
     listener: ServerNotificationListener,
+    peerId?: string,
   ): () => void;
+  /** Sends a notification to all servers with which a client has sessions of its own. */
+  notifyPeer(peerId: string, method: string): void;
+  /** Ends the sessions of a client that is gone, each with the last call under way. */
+  endPeer(peerId: string): void;
   counts(): { http: number; stdio: number };
   /** How a server is; undefined where it was not asked yet. */
   findHealth(tenantId: string, serverId: string): ServerHealth | undefined;
@@ -74,12 +91,20 @@ interface Entry {
   tenantId: string;
   agentId: string;
   serverId: string;
+  /** The client whose own it is. */
+  peerId: string | undefined;
   transport: McpServerSetting['transport'];
   /** Where it leads: the registry may give a server another address. */
   address: string | null;
   sealed: string | undefined;
   session: UpstreamSession;
   usedAt: number;
+}
+
+interface Listener {
+  serverId: string | null;
+  peerId: string | undefined;
+  fn: ServerNotificationListener;
 }
 
 const SWEEP_MS = 30_000;
@@ -90,10 +115,7 @@ const RETIRED_MS = 1_000;
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const entries = new Map<string, Entry>();
   const retired = new Map<Entry, NodeJS.Timeout>();
-  const listeners = new Map<
-    string,
-    Set<{ serverId: string | null; fn: ServerNotificationListener }>
-  >();
+  const listeners = new Map<string, Set<Listener>>();
   const dispatcher = createDispatcher(options, options.connections);
   const streams = createDispatcher(options, options.maxSessions);
   const health = createUpstreamHealth({ elapsed: () => performance.now(), log: options.log });
@@ -102,9 +124,15 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
 
   let closing: Promise<void> | null = null;
 
-  function find(tenantId: string, server: McpServerSetting, agentId: string): UpstreamSession {
+  function find(
+    tenantId: string,
+    server: McpServerSetting,
+    agentId: string,
+    peer?: UpstreamPeer,
+  ): UpstreamSession {
     if (closing !== null) throw new UpstreamFailure('unreachable', 'the service is stopping');
-    const key = `${tenantId} ${agentId} ${server.server_id}`;
+    const shared = `${tenantId} ${agentId} ${server.server_id}`;
+    const key = peer === undefined ? shared : `${shared} ${peer.id}`;
     const address = server.transport === 'stdio' ? server.local_name : server.url;
     const sealed = options.findSealedCredential(tenantId, server.server_id);
     const known = entries.get(key);
@@ -124,6 +152,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       tenantId,
       agentId,
       serverId: server.server_id,
+      peerId: peer?.id,
       transport: server.transport,
       address,
       sealed,
@@ -134,7 +163,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
           agentId: server.transport === 'stdio' ? agentId : null,
           address,
         },
-        createSession(tenantId, server, sealed),
+        createSession(tenantId, server, sealed, peer),
       ),
       usedAt: performance.now(),
     };
@@ -147,15 +176,17 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     tenantId: string,
     server: McpServerSetting,
     sealed: string | undefined,
+    clientPeer: UpstreamPeer | undefined,
   ): UpstreamSession {
     const { limits, client, log } = options;
+    const peer = clientPeer?.bind(server.server_id);
     if (server.transport === 'stdio') {
       const name = server.local_name ?? '';
       const command = options.stdioServers.get(name);
       if (command === undefined) {
         throw new UpstreamFailure('refused', `no server ${name} in SERVICE_MCP_SERVERS_FILE`);
       }
-      return new StdioUpstreamSession({ name, server: command, limits, client, log });
+      return new StdioUpstreamSession({ name, server: command, limits, client, log, peer });
     }
     const url = server.url ?? '';
     if (!URL.canParse(url) || !/^https?:\/\/[^@]*$/.test(url)) {
@@ -167,6 +198,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       streams,
       limits,
       client,
+      peer,
       isHostAllowed: options.addresses.isHostAllowed,
       findCredential: async () => {
         if (sealed === undefined) return null;
@@ -227,7 +259,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     const before = performance.now() - options.idleMs;
     for (const [key, entry] of entries) {
       if (entry.session.pending > 0) continue;
-      const isIdle = !hasListener(entry) && entry.usedAt < before;
+      const isIdle = listenersOf(entry).length === 0 && entry.usedAt < before;
       if (isIdle || !options.isRegistered(entry.tenantId, entry.serverId)) drop(key, entry);
     }
   }
@@ -236,21 +268,20 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     // A server that was deleted has nothing more to say, to whoever still has a stream open.
     if (!options.isRegistered(entry.tenantId, entry.serverId)) return;
     options.onNotification(entry.tenantId, entry.serverId, notification);
-    for (const { serverId, fn } of listeners.get(`${entry.tenantId} ${entry.agentId}`) ?? []) {
-      if (serverId === null || serverId === entry.serverId) fn(entry.serverId, notification);
-    }
+    for (const listener of listenersOf(entry)) listener.fn(entry.serverId, notification);
   }
 
-  function hasListener(entry: Entry): boolean {
-    for (const { serverId } of listeners.get(`${entry.tenantId} ${entry.agentId}`) ?? []) {
-      if (serverId === null || serverId === entry.serverId) return true;
-    }
-    return false;
+  function listenersOf(entry: Entry): Listener[] {
+    const ofAgent = listeners.get(`${entry.tenantId} ${entry.agentId}`) ?? [];
+    return [...ofAgent].filter(
+      ({ serverId, peerId }) =>
+        peerId === entry.peerId && (serverId === null || serverId === entry.serverId),
+    );
   }
 
   // Over stdio notifications come anyway; over HTTP they cost a connection, so only for a listener.
   function attach(entry: Entry): void {
-    const wanted = entry.transport === 'stdio' || hasListener(entry);
+    const wanted = entry.transport === 'stdio' || listenersOf(entry).length > 0;
     entry.session.listen(wanted ? (notification) => heard(entry, notification) : null);
   }
 
@@ -262,9 +293,9 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
 
   return {
     find,
-    listen(tenantId, agentId, serverId, fn) {
+    listen(tenantId, agentId, serverId, fn, peerId) {
       const key = `${tenantId} ${agentId}`;
-      const own = { serverId, fn };
+      const own = { serverId, peerId, fn };
       const set = listeners.get(key) ?? new Set();
       listeners.set(key, set.add(own));
       reattach(tenantId, agentId);
@@ -273,6 +304,14 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
         if (set.size === 0) listeners.delete(key);
         reattach(tenantId, agentId);
       };
+    },
+    notifyPeer(peerId, method) {
+      for (const entry of entries.values()) {
+        if (entry.peerId === peerId) entry.session.notify(method);
+      }
+    },
+    endPeer(peerId) {
+      for (const [key, entry] of entries) if (entry.peerId === peerId) retire(key, entry);
     },
     counts() {
       let stdio = 0;

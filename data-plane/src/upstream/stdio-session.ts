@@ -7,13 +7,13 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import {
+  answerServer,
   type ClientInfo,
   cancelledText,
   initializeMembers,
   notificationText,
   parseInitializeAnswer,
   requestText,
-  serverRequestAnswer,
 } from './initialize.ts';
 import { LineReader } from './line-reader.ts';
 import { parseUpstreamMessages } from './message.ts';
@@ -21,6 +21,8 @@ import type { StdioServer } from './servers-file.ts';
 import {
   Cancellation,
   requireStillWanted,
+  type SendToClient,
+  type SessionPeer,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
@@ -36,6 +38,8 @@ export interface StdioSessionOptions {
   server: StdioServer;
   limits: UpstreamLimits;
   client: ClientInfo;
+  /** The client for whom it is held, where servers may ask it something. */
+  peer?: SessionPeer | undefined;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -127,7 +131,7 @@ export class StdioUpstreamSession implements UpstreamSession {
     this.#child = this.#spawn();
     const initialize = {
       method: 'initialize',
-      members: initializeMembers(this.#options.client),
+      members: initializeMembers(this.#options.client, this.#options.peer),
       wantsProgress: false,
     };
     const exchange = { onNotification: () => undefined, cancellation: new Cancellation() };
@@ -235,7 +239,9 @@ export class StdioUpstreamSession implements UpstreamSession {
     }
     for (const message of messages) {
       if (message.kind === 'request') {
-        this.#write(serverRequestAnswer(message.id, message.method));
+        answerServer(message, this.#options.peer, this.#onlySend(), (text) => {
+          if (this.#child === child) this.#write(text);
+        });
       } else if (message.kind === 'notification') {
         this.#notified(message);
       } else if (typeof message.id === 'number') {
@@ -253,7 +259,15 @@ export class StdioUpstreamSession implements UpstreamSession {
       if (entry?.wantsProgress) entry.exchange.onNotification(notification);
       return;
     }
-    this.#listener?.(notification);
+    if (notification.method === 'notifications/cancelled') {
+      this.#options.peer?.withdraw(notification.params?.requestId);
+    } else this.#listener?.(notification);
+  }
+
+  /** Over stdio nothing says to which call a request belongs, unless there is but one. */
+  #onlySend(): SendToClient | undefined {
+    const [only, ...others] = this.#waiting.values();
+    return others.length === 0 ? only?.exchange.send : undefined;
   }
 
   #failWaiting(failure: UpstreamFailure): void {
@@ -263,6 +277,7 @@ export class StdioUpstreamSession implements UpstreamSession {
   #fail(failure: UpstreamFailure): void {
     this.#child = null;
     this.#info = null;
+    this.#options.peer?.abandon();
     this.#failWaiting(failure);
   }
 }

@@ -24,12 +24,14 @@ export class PostAnswer {
     this.#maxBuffered = maxBuffered;
   }
 
-  /** Sends a notification now, if the client can take it. */
-  notify(text: string): void {
-    if (!this.#accepts.events) return;
+  /** Sends a message now. False: the client cannot take it. */
+  notify(text: string): boolean {
+    if (!this.#accepts.events) return false;
     this.#stream();
     const { raw } = this.#reply;
-    if (!raw.destroyed && raw.writableLength < this.#maxBuffered) raw.write(eventText(text));
+    if (raw.destroyed || raw.writableEnded || raw.writableLength >= this.#maxBuffered) return false;
+    raw.write(eventText(text));
+    return true;
   }
 
   /**

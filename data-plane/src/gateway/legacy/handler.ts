@@ -9,6 +9,7 @@ import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deny } from '../../enforcement/calls.ts';
 import type { UpstreamPool } from '../../upstream/pool.ts';
+import type { UpstreamNotification } from '../../upstream/upstream.ts';
 import { barOf, barred } from '../barred.ts';
 import type { Caller } from '../caller.ts';
 import type { Guard } from '../guard.ts';
@@ -38,7 +39,7 @@ export interface LegacyDeps {
   sessions: LegacySessions;
   tools: ToolService;
   guard: Pick<Guard, 'findBar' | 'identify'>;
-  pool: Pick<UpstreamPool, 'listen'>;
+  pool: Pick<UpstreamPool, 'listen' | 'notifyPeer'>;
   messageBytes: number;
   keepAliveMs: number;
   /** Puts WWW-Authenticate on an answer. */
@@ -61,7 +62,11 @@ export function createLegacyHandler(deps: LegacyDeps) {
     const session = findSession(caller, request);
     const revision = revisionOf(request, session);
     const answer = new PostAnswer(reply, accepts, deps.messageBytes);
-    const scene: RequestScene = { caller, session, notify: (text) => answer.notify(text) };
+    const scene: RequestScene = {
+      caller: withPeer(caller, session),
+      session,
+      notify: (text) => answer.notify(text),
+    };
     if (Array.isArray(body)) {
       await postBatch(body, revision, scene, answer, reply, accepts);
       return;
@@ -126,11 +131,14 @@ export function createLegacyHandler(deps: LegacyDeps) {
   }
 
   /**
-   * Takes what has no answer. Only a cancellation, by the gateway's own id, and the bare news that
-   * roots changed go on to a server: a notification is not judged, so none carries a text of the
-   * agent's there.
+   * Takes what has no answer. Of notifications only a cancellation, by the gateway's own id, and the
+   * bare news that roots changed go on to a server: a notification is not judged, so none carries a
+   * text of the agent's there. A response goes to the server whose judged request it answers.
    */
   function accept(message: ClientMessage, { caller, session }: RequestScene): void {
+    // What an agent says that may not act any more reaches no server.
+    const isBarred = message.kind === 'response' && barOf(caller, deps.guard) !== undefined;
+    if (message.kind === 'response') session?.peer?.answered(message, isBarred);
     if (message.kind !== 'notification') return;
     if (message.method === 'notifications/cancelled') {
       const { requestId } = message.params;
@@ -138,7 +146,8 @@ export function createLegacyHandler(deps: LegacyDeps) {
       session?.calls.get(requestId)?.cancel();
     } else if (message.method === 'notifications/roots/list_changed') {
       if (barOf(caller, deps.guard) !== undefined) return;
-      deps.tools.findSession(caller)?.notify(message.method);
+      if (session?.peer) deps.pool.notifyPeer(session.peer.id, message.method);
+      else deps.tools.findSession(caller)?.notify(message.method);
     }
   }
 
@@ -159,17 +168,26 @@ export function createLegacyHandler(deps: LegacyDeps) {
     raw.on('error', () => undefined);
     raw.writeHead(200, streamHeaders(reply));
     raw.write(KEEP_ALIVE);
+    withPeer(caller, session);
+    const send = (text: string): boolean => {
+      // A client that does not read loses notifications, not the gateway its memory.
+      if (raw.destroyed || raw.writableEnded || raw.writableLength > deps.messageBytes)
+        return false;
+      const isWelcome = isStillWelcome(caller);
+      if (isWelcome) raw.write(eventText(text));
+      else raw.end();
+      return isWelcome;
+    };
     const { tenantId, agent, serverId } = caller;
-    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, (from, notification) => {
+    const hear = (from: string, notification: UpstreamNotification) => {
       const { method, params } =
         serverId === null ? unifiedNotification(from, notification) : notification;
       if (!isForClients(method) || method === 'notifications/progress') return;
-      if (!isWanted(session, from, notification)) return;
-      // A client that does not read loses notifications, not the gateway its memory.
-      if (raw.destroyed || raw.writableLength > deps.messageBytes) return;
-      if (isStillWelcome(caller)) raw.write(eventText(notificationText(method, params)));
-      else raw.end();
-    });
+      if (isWanted(session, from, notification)) send(notificationText(method, params));
+    };
+    const peerId = session.peer?.id;
+    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, hear, peerId);
+    const detach = session.peer?.attach(send);
     const timer = setInterval(() => {
       if (!isStillWelcome(caller)) raw.end();
       else if (raw.writableLength < deps.messageBytes) raw.write(KEEP_ALIVE);
@@ -178,6 +196,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     raw.once('close', () => {
       clearInterval(timer);
       stopListening();
+      detach?.();
       session.endStream = null;
     });
   }
@@ -237,6 +256,14 @@ export function createLegacyHandler(deps: LegacyDeps) {
   }
 
   return { post, get, remove, deny };
+}
+
+/** The caller with what servers may ask its client through, which learns who calls now. */
+function withPeer(caller: Caller, session: LegacySession | null): Caller {
+  const peer = session?.peer ?? null;
+  if (peer === null) return caller;
+  peer.caller = caller;
+  return { ...caller, peer };
 }
 
 function revisionOf(request: FastifyRequest, session: LegacySession | null): LegacyRevision {

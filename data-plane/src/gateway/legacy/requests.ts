@@ -26,6 +26,7 @@ import {
 } from '../json-rpc.ts';
 import { isReadList, type ListService } from '../list-service.ts';
 import type { ToolService } from '../tool-service.ts';
+import { askableCapabilities, type ClientPeer } from './client-peer.ts';
 import { negotiateRevision } from './revisions.ts';
 import { isLoudEnough, type SessionReads } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
@@ -35,6 +36,8 @@ export interface RequestDeps {
   reads: SessionReads;
   lists: ListService;
   announce: Announce;
+  /** Makes what servers ask this client through. */
+  createPeer(capabilities: Record<string, unknown>, caller: Caller): ClientPeer;
   guard: Pick<Guard, 'findBar'>;
   sessions: LegacySessions;
   limits: UpstreamLimits;
@@ -46,8 +49,8 @@ export interface RequestDeps {
 export interface RequestScene {
   caller: Caller;
   session: LegacySession | null;
-  /** Sends something to the client before the answer. */
-  notify(text: string): void;
+  /** Sends something to the client before the answer; false where it cannot be sent. */
+  notify(text: string): boolean;
 }
 
 export interface RequestAnswer {
@@ -103,17 +106,28 @@ export function createRequestHandler(deps: RequestDeps) {
       throw new GatewayError(200, 'protocolVersion is missing', RPC_ERRORS.INVALID_PARAMS);
     }
     const { tenantId, agent, serverId } = scene.caller;
-    const announcement = await deps.announce(scene.caller);
-    const revision = negotiateRevision(protocolVersion);
-    const session = deps.sessions.create({ tenantId, agentId: agent.id, serverId }, revision);
-    const result = initializeResult(revision, announcement, deps.gateway);
-    return { ...ok(request.id, JSON.stringify(result)), session };
+    const askable = askableCapabilities(request.params.capabilities);
+    const peer = askable === null ? null : deps.createPeer(askable, scene.caller);
+    try {
+      const caller = peer === null ? scene.caller : { ...scene.caller, peer };
+      const announcement = await deps.announce(caller);
+      const revision = negotiateRevision(protocolVersion);
+      const owner = { tenantId, agentId: agent.id, serverId };
+      const session = deps.sessions.create(owner, revision, peer);
+      if (peer !== null) peer.sessionId = session.id;
+      const result = initializeResult(revision, announcement, deps.gateway);
+      return { ...ok(request.id, JSON.stringify(result)), session };
+    } catch (error) {
+      peer?.close();
+      throw error;
+    }
   }
 
   async function callServer(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
     const { caller, session } = scene;
     const exchange = new ClientExchange(progressToken(request.params), scene);
     session?.calls.set(request.id, exchange.cancellation);
+    const detach = session?.peer?.attach(exchange.send);
     try {
       const { method, params } = request;
       const answering = isJudgedRead(method)
@@ -121,6 +135,7 @@ export function createRequestHandler(deps: RequestDeps) {
         : deps.tools.callTool(caller, session?.id ?? null, params, exchange);
       return toAnswer(request.id, await answering);
     } finally {
+      detach?.();
       const own = session?.calls.get(request.id) === exchange.cancellation;
       if (own) session?.calls.delete(request.id);
     }
@@ -183,6 +198,8 @@ function progressToken(params: Record<string, unknown>): RpcId | undefined {
 class ClientExchange {
   readonly cancellation = new Cancellation();
   readonly wantsProgress: boolean;
+  /** Sends a request of the server along with the answer. */
+  readonly send: (text: string) => boolean;
   readonly #token: RpcId | undefined;
   readonly #scene: RequestScene;
 
@@ -190,6 +207,7 @@ class ClientExchange {
     this.#token = token;
     this.#scene = scene;
     this.wantsProgress = token !== undefined;
+    this.send = (text) => scene.notify(text);
   }
 
   onNotification({ method, params }: UpstreamNotification): void {

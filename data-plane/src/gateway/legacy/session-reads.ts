@@ -10,8 +10,10 @@ import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import type { ForwardExchange } from '../../enforcement/forward.ts';
 import { isServerVisible } from '../../enforcement/tool-visibility.ts';
 import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
+import { barOf } from '../barred.ts';
 import { badParams, inTime } from '../call-routing.ts';
 import type { Caller } from '../caller.ts';
+import type { Guard } from '../guard.ts';
 import { GatewayError, isObject } from '../json-rpc.ts';
 import { LOG_LEVELS, parseReadParams } from '../read-params.ts';
 import type { ReadService, RoutedRead } from '../read-service.ts';
@@ -22,7 +24,8 @@ export interface SessionReadDeps {
   reads: ReadService;
   sessions: Pick<LegacySessions, 'ofOwner'>;
   rules: RulesProvider;
-  /** What a server that was opened has declared; undefined for one that was not. */
+  guard: Pick<Guard, 'findBar'>;
+  /** What a server has declared, which is opened for it. */
   findCapabilities(caller: Caller, serverId: string): Promise<Record<string, unknown>>;
 }
 
@@ -58,9 +61,9 @@ export function createSessionReads(deps: SessionReadDeps) {
     exchange: ForwardExchange,
   ): Promise<CallAnswer> {
     const key = subscriptionKey(routed.serverId, routed.args.uri);
-    const isLast = !deps.sessions
-      .ofOwner(session.owner)
-      .some((other) => other !== session && other.subscriptions.has(key));
+    const isLast = !together(session).some(
+      (other) => other !== session && other.subscriptions.has(key),
+    );
     // Another session of the agent still listens: only this one ceases to.
     if (!isLast && session.subscriptions.delete(key)) return DONE;
     const answer = await deps.reads.call(caller, session.id, routed, exchange);
@@ -113,8 +116,9 @@ export function createSessionReads(deps: SessionReadDeps) {
     if (rules === null) return [''];
     const ids = listServers(rules).map((server) => server.server_id);
     const visible = ids.filter((id) => isServerVisible(caller.agent.permissions, id));
-    // Nothing that the agent may use: one of them stands for all, so that the denial is recorded.
-    if (visible.length === 0) return ids.slice(0, 1);
+    // Nothing that the agent may use: one of them stands for all, so that the denial is recorded,
+    // and none is asked what it can do.
+    if (visible.length === 0 || barOf(caller, deps.guard) !== undefined) return [ids[0] ?? ''];
     const logging = await Promise.all(
       visible.map(async (id) => {
         const declared = await inTime(deps.findCapabilities(caller, id)).catch(() => ({}));
@@ -126,9 +130,13 @@ export function createSessionReads(deps: SessionReadDeps) {
 
   /** What the agent's sessions want together: the server knows but one of them. */
   function lowest(session: LegacySession): (typeof LOG_LEVELS)[number] {
-    const others = deps.sessions.ofOwner(session.owner);
-    const ranks = [session, ...others].flatMap(({ logRank }) => logRank ?? []);
+    const ranks = [session, ...together(session)].flatMap(({ logRank }) => logRank ?? []);
     return LOG_LEVELS[Math.min(...ranks)] ?? 'debug';
+  }
+
+  /** The agent's sessions that share their sessions with servers with this one. */
+  function together({ owner, peer }: LegacySession): LegacySession[] {
+    return deps.sessions.ofOwner(owner).filter((other) => other.peer === peer);
   }
 
   return async (

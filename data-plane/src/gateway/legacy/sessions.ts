@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import type { Cancellation } from '../../upstream/upstream.ts';
 import { GatewayError, type RpcId } from '../json-rpc.ts';
+import type { ClientPeer } from './client-peer.ts';
 import type { LegacyRevision } from './revisions.ts';
 
 export interface LegacySession {
@@ -22,6 +23,8 @@ export interface LegacySession {
   readonly subscriptions: Set<string>;
   /** The least severe log message that it wants, by its place in LOG_LEVELS; null for all. */
   logRank: number | null;
+  /** Set where servers may ask the client something. */
+  readonly peer: ClientPeer | null;
   /** Ends the stream that a GET opened, if one is. */
   endStream: (() => void) | null;
   usedAt: number;
@@ -76,11 +79,16 @@ export function createLegacySessions(
     own?.delete(session);
     if (own?.size === 0) ofAgent.delete(agentKey(session.owner));
     session.endStream?.();
+    session.peer?.close();
   }
 
   return {
     /** Makes a session. Throws GatewayError 503 when there are too many. */
-    create(owner: SessionOwner, revision: LegacyRevision): LegacySession {
+    create(
+      owner: SessionOwner,
+      revision: LegacyRevision,
+      peer: ClientPeer | null = null,
+    ): LegacySession {
       const own = ofAgent.get(agentKey(owner)) ?? new Set();
       const [oldest] = own;
       if (oldest !== undefined && own.size >= limits.maxPerAgent) end(oldest);
@@ -95,6 +103,7 @@ export function createLegacySessions(
         calls: new Map(),
         subscriptions: new Set(),
         logRank: null,
+        peer,
         endStream: null,
         usedAt: elapsed(),
       };
