@@ -23,7 +23,7 @@ import {
 import type { ToolService } from '../tool-service.ts';
 import { unifiedNotification } from '../unified.ts';
 import { type Accepts, PostAnswer, parseAccept } from './answer.ts';
-import { eventText, KEEP_ALIVE, streamHeaders } from './event-stream.ts';
+import { KEEP_ALIVE, streamHeaders } from './event-stream.ts';
 import {
   isForClients,
   type RequestAnswer,
@@ -61,11 +61,12 @@ export function createLegacyHandler(deps: LegacyDeps) {
     if (barOf(caller, deps.guard) === undefined) deps.tools.checkServer(caller);
     const session = findSession(caller, request);
     const revision = revisionOf(request, session);
-    const answer = new PostAnswer(reply, accepts, deps.messageBytes);
+    const answer = new PostAnswer(reply, accepts, deps.messageBytes, session?.log ?? null);
     const scene: RequestScene = {
       caller: withPeer(caller, session),
       session,
       notify: (text) => answer.notify(text),
+      send: (text) => answer.send(text),
     };
     if (Array.isArray(body)) {
       await postBatch(body, revision, scene, answer, reply, accepts);
@@ -160,7 +161,8 @@ export function createLegacyHandler(deps: LegacyDeps) {
     deps.tools.checkServer(caller);
     const session = requireSession(caller, request);
     revisionOf(request, session);
-    if (session.endStream !== null) {
+    const resumed = session.log.find(request.headers['last-event-id']);
+    if (resumed === undefined && session.endStream !== null) {
       throw new GatewayError(409, 'The session has a stream already.');
     }
     reply.hijack();
@@ -168,37 +170,54 @@ export function createLegacyHandler(deps: LegacyDeps) {
     raw.on('error', () => undefined);
     raw.writeHead(200, streamHeaders(reply));
     raw.write(KEEP_ALIVE);
+    const timer = setInterval(() => {
+      if (!isStillWelcome(caller)) raw.end();
+      else if (raw.writableLength < deps.messageBytes) raw.write(KEEP_ALIVE);
+    }, deps.keepAliveMs);
+    raw.once('close', () => clearInterval(timer));
     withPeer(caller, session);
-    const send = (text: string): boolean => {
-      // A client that does not read loses notifications, not the gateway its memory.
-      if (raw.destroyed || raw.writableEnded || raw.writableLength > deps.messageBytes)
-        return false;
-      const isWelcome = isStillWelcome(caller);
-      if (isWelcome) raw.write(eventText(text));
-      else raw.end();
-      return isWelcome;
-    };
+    // The rest of an answer whose connection broke.
+    if (resumed && resumed.stream !== session.stream?.events) {
+      resumed.stream.attach(raw, resumed.n);
+      return;
+    }
+    const stream = session.stream ?? listen(caller, session);
+    stream.caller = caller;
+    stream.events.attach(raw, resumed?.n);
+    const detach = session.peer?.attach((text) => {
+      if (!isStillWelcome(caller)) raw.end();
+      return !raw.writableEnded && stream.events.isAttached && stream.events.write(text);
+    });
+    const end = () => void raw.end();
+    session.endStream = end;
+    raw.once('close', () => {
+      detach?.();
+      // Unless another connection took its place.
+      if (session.endStream === end) session.endStream = null;
+    });
+  }
+
+  /** Begins to listen to the servers of a session, until its stream is gone for good. */
+  function listen(caller: Caller, session: LegacySession) {
     const { tenantId, agent, serverId } = caller;
     const hear = (from: string, notification: UpstreamNotification) => {
       const { method, params } =
         serverId === null ? unifiedNotification(from, notification) : notification;
       if (!isForClients(method) || method === 'notifications/progress') return;
-      if (isWanted(session, from, notification)) send(notificationText(method, params));
+      if (!isWanted(session, from, notification)) return;
+      // Without a connection it is kept: who may not act any more is refused when he comes back.
+      if (stream.events.isAttached && !isStillWelcome(stream.caller)) stream.events.drop();
+      else stream.events.write(notificationText(method, params));
     };
     const peerId = session.peer?.id;
     const stopListening = deps.pool.listen(tenantId, agent.id, serverId, hear, peerId);
-    const detach = session.peer?.attach(send);
-    const timer = setInterval(() => {
-      if (!isStillWelcome(caller)) raw.end();
-      else if (raw.writableLength < deps.messageBytes) raw.write(KEEP_ALIVE);
-    }, deps.keepAliveMs);
-    session.endStream = () => raw.end();
-    raw.once('close', () => {
-      clearInterval(timer);
+    const events = session.log.open({ maxBuffered: deps.messageBytes, isLasting: true }, () => {
       stopListening();
-      detach?.();
-      session.endStream = null;
+      session.stream = null;
     });
+    const stream = { events, caller };
+    session.stream = stream;
+    return stream;
   }
 
   /** Ends a session. */

@@ -291,7 +291,8 @@ describe('the stream of a GET', () => {
     ]);
     const second = await openStream(headers);
     expect(second.status).toBe(409);
-    stream.close();
+    // Until then the stream could be resumed.
+    await fetch(`${plane.url}${PATH}`, { method: 'DELETE', headers });
     await vi.waitFor(() => expect(upstream.streams()).toBe(0));
   });
 

@@ -49,8 +49,10 @@ export interface RequestDeps {
 export interface RequestScene {
   caller: Caller;
   session: LegacySession | null;
-  /** Sends something to the client before the answer; false where it cannot be sent. */
-  notify(text: string): boolean;
+  /** Sends something to the client before the answer, if it can take it. */
+  notify(text: string): void;
+  /** The same for what has to arrive; false where it cannot be sent now. */
+  send(text: string): boolean;
 }
 
 export interface RequestAnswer {
@@ -207,7 +209,7 @@ class ClientExchange {
     this.#token = token;
     this.#scene = scene;
     this.wantsProgress = token !== undefined;
-    this.send = (text) => scene.notify(text);
+    this.send = (text) => scene.send(text);
   }
 
   onNotification({ method, params }: UpstreamNotification): void {

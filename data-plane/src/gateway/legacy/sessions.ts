@@ -6,9 +6,11 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import type { Cancellation } from '../../upstream/upstream.ts';
+import type { Caller } from '../caller.ts';
 import { GatewayError, type RpcId } from '../json-rpc.ts';
 import type { ClientPeer } from './client-peer.ts';
 import type { LegacyRevision } from './revisions.ts';
+import { type LoggedStream, StreamLog } from './stream-log.ts';
 
 export interface LegacySession {
   /** The secret of the client: the value of Mcp-Session-Id. */
@@ -25,7 +27,11 @@ export interface LegacySession {
   logRank: number | null;
   /** Set where servers may ask the client something. */
   readonly peer: ClientPeer | null;
-  /** Ends the stream that a GET opened, if one is. */
+  /** The streams of the session that can be resumed. */
+  readonly log: StreamLog;
+  /** What servers send of their own accord, and who listens; it outlasts a connection. */
+  stream: { readonly events: LoggedStream; caller: Caller } | null;
+  /** Ends the connection that a GET opened for it, if there is one. */
   endStream: (() => void) | null;
   usedAt: number;
 }
@@ -46,6 +52,8 @@ export interface SessionLimits {
 export type LegacySessions = ReturnType<typeof createLegacySessions>;
 
 const SWEEP_MS = 30_000;
+/** What all sessions keep of their streams together. */
+const MAX_REPLAY_BYTES = 64 * 1024 * 1024;
 
 /**
  * Builds the store.
@@ -59,6 +67,7 @@ export function createLegacySessions(
   name: (random: string) => string = (random) => random,
 ) {
   const sessions = new Map<string, LegacySession>();
+  const replays = { used: 0, max: MAX_REPLAY_BYTES };
   // Oldest first, since a Map keeps the order of insertion.
   const ofAgent = new Map<string, Set<LegacySession>>();
   const sweep = setInterval(() => {
@@ -79,6 +88,7 @@ export function createLegacySessions(
     own?.delete(session);
     if (own?.size === 0) ofAgent.delete(agentKey(session.owner));
     session.endStream?.();
+    session.log.close();
     session.peer?.close();
   }
 
@@ -104,6 +114,8 @@ export function createLegacySessions(
         subscriptions: new Set(),
         logRank: null,
         peer,
+        log: new StreamLog(replays),
+        stream: null,
         endStream: null,
         usedAt: elapsed(),
       };
