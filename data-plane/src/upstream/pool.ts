@@ -108,6 +108,11 @@ interface Listener {
 }
 
 const SWEEP_MS = 30_000;
+/**
+ * Sessions that the clients of one agent may have of their own, by transport: an agent must not
+ * take the room of all others by opening client sessions.
+ */
+const MAX_OWN = { stdio: 8, 'streamable-http': 64 };
 /** How often a session that was replaced is looked at, and how soon it can end. */
 const RETIRED_MS = 1_000;
 
@@ -147,6 +152,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       }
       retire(key, known);
     }
+    if (peer !== undefined) makeOwnRoom(tenantId, agentId, server.transport);
     makeRoom(server.transport);
     const entry: Entry = {
       tenantId,
@@ -238,6 +244,17 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     await Promise.all([dispatcher.destroy(), streams.destroy()]);
   }
 
+  function makeOwnRoom(tenantId: string, agentId: string, transport: Entry['transport']): void {
+    const isOwn = (entry: Entry) =>
+      entry.peerId !== undefined &&
+      entry.transport === transport &&
+      entry.tenantId === tenantId &&
+      entry.agentId === agentId;
+    const own = [...entries].filter(([, entry]) => isOwn(entry));
+    const ending = [...retired.keys()].filter((entry) => isOwn(entry) && entry.session.pending > 0);
+    if (own.length + ending.length >= MAX_OWN[transport]) dropOldest(own);
+  }
+
   function makeRoom(transport: Entry['transport']): void {
     const max = transport === 'stdio' ? options.maxProcesses : options.maxSessions;
     const same = [...entries].filter(([, entry]) => entry.transport === transport);
@@ -245,8 +262,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     const ending = [...retired.keys()].filter(
       (entry) => entry.transport === transport && entry.session.pending > 0,
     );
-    if (same.length + ending.length < max) return;
-    const idle = same.filter(([, entry]) => entry.session.pending === 0);
+    if (same.length + ending.length >= max) dropOldest(same);
+  }
+
+  function dropOldest(candidates: [string, Entry][]): void {
+    const idle = candidates.filter(([, entry]) => entry.session.pending === 0);
     const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);
     if (oldest === undefined) {
       throw new UpstreamFailure('unreachable', 'too many sessions with MCP servers are in use');
