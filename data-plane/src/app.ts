@@ -144,6 +144,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     onNotification: (tenantId, serverId, { method }) => {
       if (method === 'notifications/tools/list_changed') catalogue.forget(tenantId, serverId);
     },
+    onReopened: (place) => void reads.renew(place),
     log,
   });
 

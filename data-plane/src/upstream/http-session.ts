@@ -44,6 +44,8 @@ export interface HttpSessionOptions {
   client: ClientInfo;
   /** The client for whom it is held, where servers may ask it something. */
   peer?: SessionPeer | undefined;
+  /** The server had forgotten it, and it was opened anew: what it was told before is lost. */
+  onReopened?: (() => void) | undefined;
 }
 
 interface OpenState {
@@ -51,6 +53,8 @@ interface OpenState {
   sessionId: string | null;
   /** Ready for undici: names and values in turn. */
   headers: string[];
+  /** Whether the server has sent of its own accord. */
+  hadStream: boolean;
 }
 
 const NO_EXCHANGE: UpstreamExchange = {
@@ -74,6 +78,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   #nextId = 1;
   #pending = 0;
   #isClosed = false;
+  #wasOpen = false;
   #listener: ((notification: UpstreamNotification) => void) | null = null;
   #stream: HttpExchange | null = null;
   #relistenMs = 1000;
@@ -169,7 +174,12 @@ export class HttpUpstreamSession implements UpstreamSession {
       members: initializeMembers(this.#options.client, this.#options.peer),
       wantsProgress: false,
     };
-    const provisional: OpenState = { info: NO_INFO, sessionId: null, headers: base };
+    const provisional: OpenState = {
+      info: NO_INFO,
+      sessionId: null,
+      headers: base,
+      hadStream: false,
+    };
     const answer = await this.#send(provisional, request, NO_EXCHANGE, (headers) => {
       const value = headers['mcp-session-id'];
       if (typeof value === 'string' && /^[\x21-\x7e]{1,1024}$/.test(value)) sessionId = value;
@@ -179,11 +189,13 @@ export class HttpUpstreamSession implements UpstreamSession {
     const info = parseInitializeAnswer(answer);
     const headers = [...base, 'mcp-protocol-version', info.protocolVersion];
     if (sessionId !== null) headers.push('mcp-session-id', sessionId);
-    const state: OpenState = { info, sessionId, headers };
+    const state: OpenState = { info, sessionId, headers, hadStream: false };
     await this.#post(state, notificationText('notifications/initialized'));
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     this.#state = state;
     if (this.#listener !== null) this.#startListening();
+    if (this.#wasOpen) this.#options.onReopened?.();
+    this.#wasOpen = true;
     return state;
   }
 
@@ -192,6 +204,12 @@ export class HttpUpstreamSession implements UpstreamSession {
     this.#state = null;
     this.#options.peer?.abandon();
     this.#stopListening();
+  }
+
+  /** Goes on listening. Where it does not work the next request tries again. */
+  #reopen(state: OpenState): void {
+    this.#forget(state);
+    if (this.#listener !== null) this.#open().catch(() => undefined);
   }
 
   #send(
@@ -299,6 +317,9 @@ export class HttpUpstreamSession implements UpstreamSession {
         onEnd: () => {
           if (this.#stream !== stream) return;
           this.#stream = null;
+          if (status < 300) state.hadStream = true;
+          // Of a session that it had such a stream for, the server knows nothing any more.
+          if (state.hadStream && (status === 404 || status === 400)) this.#reopen(state);
           // 405 and its like: the server offers no such stream.
           if (status >= 400 && status < 500) return;
           this.#relistenTimer = setTimeout(() => this.#startListening(), this.#relistenMs);

@@ -41,7 +41,18 @@ export interface UpstreamPoolOptions {
   openSealed(jwe: string): Promise<string>;
   /** Everything a server sends of its own accord, whoever listens. */
   onNotification(tenantId: string, serverId: string, notification: UpstreamNotification): void;
+  /** A server has lost a session, which was opened anew. */
+  onReopened?(place: SessionPlace): void;
   log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** Whose session with which server it is. */
+export interface SessionPlace {
+  tenantId: string;
+  agentId: string;
+  serverId: string;
+  /** The client whose own it is. */
+  peerId: string | undefined;
 }
 
 export type ServerNotificationListener = (
@@ -87,12 +98,7 @@ export interface UpstreamPool {
   close(): Promise<void>;
 }
 
-interface Entry {
-  tenantId: string;
-  agentId: string;
-  serverId: string;
-  /** The client whose own it is. */
-  peerId: string | undefined;
+interface Entry extends SessionPlace {
   transport: McpServerSetting['transport'];
   /** Where it leads: the registry may give a server another address. */
   address: string | null;
@@ -169,7 +175,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
           agentId: server.transport === 'stdio' ? agentId : null,
           address,
         },
-        createSession(tenantId, server, sealed, peer),
+        createSession(tenantId, server, sealed, agentId, peer),
       ),
       usedAt: performance.now(),
     };
@@ -182,17 +188,29 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     tenantId: string,
     server: McpServerSetting,
     sealed: string | undefined,
+    agentId: string,
     clientPeer: UpstreamPeer | undefined,
   ): UpstreamSession {
     const { limits, client, log } = options;
-    const peer = clientPeer?.bind(server.server_id);
+    const { server_id: serverId } = server;
+    const peer = clientPeer?.bind(serverId);
+    const onReopened = () =>
+      options.onReopened?.({ tenantId, agentId, serverId, peerId: clientPeer?.id });
     if (server.transport === 'stdio') {
       const name = server.local_name ?? '';
       const command = options.stdioServers.get(name);
       if (command === undefined) {
         throw new UpstreamFailure('refused', `no server ${name} in SERVICE_MCP_SERVERS_FILE`);
       }
-      return new StdioUpstreamSession({ name, server: command, limits, client, log, peer });
+      return new StdioUpstreamSession({
+        name,
+        server: command,
+        limits,
+        client,
+        log,
+        peer,
+        onReopened,
+      });
     }
     const url = server.url ?? '';
     if (!URL.canParse(url) || !/^https?:\/\/[^@]*$/.test(url)) {
@@ -205,6 +223,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       limits,
       client,
       peer,
+      onReopened,
       isHostAllowed: options.addresses.isHostAllowed,
       findCredential: async () => {
         if (sealed === undefined) return null;

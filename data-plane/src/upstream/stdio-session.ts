@@ -40,6 +40,8 @@ export interface StdioSessionOptions {
   client: ClientInfo;
   /** The client for whom it is held, where servers may ask it something. */
   peer?: SessionPeer | undefined;
+  /** Another process took the place of one that ended: what that was told is lost. */
+  onReopened?: (() => void) | undefined;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -70,6 +72,7 @@ export class StdioUpstreamSession implements UpstreamSession {
   #nextId = 1;
   #startedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
+  #wasOpen = false;
   #listener: ((notification: UpstreamNotification) => void) | null = null;
 
   constructor(options: StdioSessionOptions) {
@@ -138,6 +141,8 @@ export class StdioUpstreamSession implements UpstreamSession {
     const info = parseInitializeAnswer(await this.#send(initialize, exchange));
     this.#write(notificationText('notifications/initialized'));
     this.#info = info;
+    if (this.#wasOpen) this.#options.onReopened?.();
+    this.#wasOpen = true;
     return info;
   }
 

@@ -147,6 +147,12 @@ export async function startTestUpstream(options: TestUpstreamOptions = {}) {
     },
     /** Forgets all sessions, as a restart does. */
     forgetSessions: () => sessions.clear(),
+    /** Whether a request belongs to a session that is known. */
+    knows: (headers: IncomingMessage['headers']) => sessions.has(String(headers['mcp-session-id'])),
+    /** Ends every stream that a GET opened. */
+    endStreams() {
+      for (const stream of streams) stream.end();
+    },
     /** Sends a message on every stream that a GET opened. */
     push(message: unknown) {
       for (const stream of streams) stream.write(`data: ${JSON.stringify(message)}\n\n`);

@@ -133,7 +133,7 @@ export function createRequestHandler(deps: RequestDeps) {
     try {
       const { method, params } = request;
       const answering = isJudgedRead(method)
-        ? deps.reads(caller, session, method, params, exchange)
+        ? deps.reads.call(caller, session, method, params, exchange)
         : deps.tools.callTool(caller, session?.id ?? null, params, exchange);
       return toAnswer(request.id, await answering);
     } finally {

@@ -206,3 +206,66 @@ it('news that a list changed reaches every stream of the agent', async () => {
   }
   await Promise.all([one.end(), all.end()]);
 });
+
+describe('a server that lost its session', () => {
+  it('is told anew what its client wants to hear of, once it is back', async () => {
+    const one = await connect('/mcp/v1/docs');
+    const all = await connect('/mcp/v1');
+    await one.request('resources/subscribe', { uri: 'doc://1' });
+    await all.request('resources/subscribe', { uri: 'mcp+docs+doc://1' });
+    await all.request('resources/subscribe', { uri: 'mcp+wiki+doc://1' });
+    await one.request('logging/setLevel', { level: 'error' });
+    docs.seen.length = 0;
+    docs.forgetSessions();
+    await one.request('tools/list', {});
+    await expect.poll(() => docs.messages('resources/subscribe')).toHaveLength(1);
+    expect(docs.messages('logging/setLevel')[0]?.message?.params).toEqual({ level: 'error' });
+    await push(docs, [updated('doc://1')], one, all);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toHaveLength(1);
+    expect(paramsOf(all.heard, 'notifications/resources/updated')).toHaveLength(1);
+    await Promise.all([one.end(), all.end()]);
+  });
+
+  it('is listened to again though nobody asks it anything', async () => {
+    const one = await connect('/mcp/v1/wiki');
+    await one.request('resources/subscribe', { uri: 'doc://1' });
+    await expect.poll(wiki.streams).toBe(1);
+    wiki.seen.length = 0;
+    const undo = wiki.override(({ httpMethod, headers }, response) => {
+      const isLost = headers['mcp-session-id'] !== undefined && !wiki.knows(headers);
+      if (httpMethod === 'GET' && isLost) response.writeHead(404).end();
+      return httpMethod === 'GET' && isLost;
+    });
+    wiki.forgetSessions();
+    wiki.endStreams();
+    await expect
+      .poll(() => wiki.messages('resources/subscribe'), { timeout: 5_000 })
+      .toHaveLength(1);
+    await push(wiki, [updated('doc://1')], one);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toHaveLength(1);
+    undo();
+    await one.end();
+  });
+
+  // The last one: it changes the policies of the plane.
+  it('is not told what its agent may not ask for any more', async () => {
+    const one = await connect('/mcp/v1/docs');
+    await one.request('resources/subscribe', { uri: 'doc://1' });
+    docs.seen.length = 0;
+    docs.forgetSessions();
+    await plane.setPolicies([
+      {
+        id: '0190aaaa-0000-7000-8000-0000000000aa',
+        name: 'no-subscriptions',
+        rego: 'package none\n\nallow if input.request.method != "resources/subscribe"\n',
+      },
+    ]);
+    await one.request('tools/list', {});
+    const records = async () => (await plane.records()).filter((one) => one.type === 'decision');
+    await expect.poll(async () => (await records()).at(-1)?.policy_result).toBe('deny');
+    expect(docs.messages('resources/subscribe')).toEqual([]);
+    await push(docs, [updated('doc://1')], one);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toEqual([]);
+    await one.end();
+  });
+});

@@ -9,6 +9,7 @@ import type { JudgedRead } from '../../enforcement/call-kinds.ts';
 import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import type { ForwardExchange } from '../../enforcement/forward.ts';
 import { isServerVisible } from '../../enforcement/tool-visibility.ts';
+import type { SessionPlace } from '../../upstream/pool.ts';
 import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
 import { barOf } from '../barred.ts';
 import { badParams, inTime } from '../call-routing.ts';
@@ -34,7 +35,7 @@ const MAX_SUBSCRIPTIONS = 1000;
 
 export type SessionReads = ReturnType<typeof createSessionReads>;
 
-/** Builds the handler of all judged reads. It throws GatewayError. */
+/** Builds the handler of all judged reads. `call` throws GatewayError. */
 export function createSessionReads(deps: SessionReadDeps) {
   async function subscribe(
     caller: Caller,
@@ -139,13 +140,13 @@ export function createSessionReads(deps: SessionReadDeps) {
     return deps.sessions.ofOwner(owner).filter((other) => other.peer === peer);
   }
 
-  return async (
+  async function call(
     caller: Caller,
     session: LegacySession | null,
     method: JudgedRead,
     params: Record<string, unknown>,
     exchange: ForwardExchange,
-  ): Promise<CallAnswer> => {
+  ): Promise<CallAnswer> {
     if (method === 'logging/setLevel') {
       return setLevel(caller, requireSession(session), params, exchange);
     }
@@ -157,7 +158,43 @@ export function createSessionReads(deps: SessionReadDeps) {
       return unsubscribe(caller, requireSession(session), routed, exchange);
     }
     return deps.reads.call(caller, session?.id ?? null, routed, exchange);
-  };
+  }
+
+  /** A read that nobody waits for, judged and recorded like any. Never throws. */
+  function tellAnew(session: LegacySession, heard: Caller, routed: RoutedRead) {
+    const caller = session.peer === null ? heard : { ...heard, peer: session.peer };
+    const exchange = { ...QUIET, cancellation: new Cancellation() };
+    return deps.reads.call(caller, session.id, routed, exchange);
+  }
+
+  /**
+   * Tells a server that has lost its session what the agent's sessions want to hear of, as far as
+   * somebody listens. What is denied meanwhile, or unknown there, ends with it.
+   */
+  async function renew({ tenantId, agentId, serverId, peerId }: SessionPlace): Promise<void> {
+    const renewed = new Set<string>();
+    let isLevelTold = false;
+    for (const session of deps.sessions.ofOwner({ tenantId, agentId, serverId })) {
+      const heard = session.stream?.caller;
+      if (heard === undefined || session.peer?.id !== peerId) continue;
+      if (session.logRank !== null && !isLevelTold) {
+        isLevelTold = true;
+        const args = { level: lowest(session) };
+        await tellAnew(session, heard, { method: 'logging/setLevel', serverId, args });
+      }
+      for (const key of [...session.subscriptions]) {
+        if (!key.startsWith(`${serverId} `) || renewed.has(key)) continue;
+        renewed.add(key);
+        const args = { uri: key.slice(serverId.length + 1) };
+        const routed = { method: 'resources/subscribe', serverId, args } as const;
+        const answer = await tellAnew(session, heard, routed);
+        if (answer.kind === 'result') continue;
+        for (const one of together(session)) one.subscriptions.delete(key);
+      }
+    }
+  }
+
+  return { call, renew };
 }
 
 const DONE: CallAnswer = { kind: 'result', raw: '{}', value: {} };
