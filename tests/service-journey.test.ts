@@ -128,6 +128,20 @@ it('refuses the Inspector with a wrong secret', async () => {
   expect(await inspect('/mcp/v1', wrong, '--method', 'tools/list')).toContain('-32000');
 });
 
+it('shows how the servers are', async () => {
+  interface Server {
+    server_id: string;
+    health: string | null;
+  }
+  const { mcp_servers: servers } = await admin.get<{ mcp_servers: Server[] }>(
+    '/api/v1/mcp-servers',
+  );
+  expect(servers.map(({ server_id, health }) => [server_id, health])).toEqual([
+    ['everything', 'ok'],
+    ['files', 'ok'],
+  ]);
+});
+
 it('shows each call among the audit events, and their chains verify', async () => {
   interface Event {
     tool_name: string | null;

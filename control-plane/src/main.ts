@@ -19,7 +19,7 @@ export interface RunningControlPlane extends ControlPlane {
 
 type Given = Pick<
   ControlPlaneDeps,
-  'now' | 'applied' | 'onTenantCreated' | 'metrics' | 'readiness' | 'health'
+  'now' | 'applied' | 'onTenantCreated' | 'metrics' | 'readiness' | 'health' | 'findServerHealth'
 > & { log: Logger };
 
 /**

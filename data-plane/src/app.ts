@@ -20,12 +20,17 @@ import { type Identity, identify } from './enforcement/steps/authenticate.ts';
 import { findAgentNow, findBar } from './enforcement/steps/kill-switch.ts';
 import { createToolCatalogue } from './enforcement/tool-catalogue.ts';
 import { createUnenforced } from './enforcement/unenforced.ts';
+import { createAnnouncer } from './gateway/capabilities.ts';
 import type { Guard } from './gateway/guard.ts';
+import { ClientPeer } from './gateway/legacy/client-peer.ts';
 import { createLegacyHandler } from './gateway/legacy/handler.ts';
 import { createRequestHandler } from './gateway/legacy/requests.ts';
+import { createSessionReads } from './gateway/legacy/session-reads.ts';
 import { createLegacySessions } from './gateway/legacy/sessions.ts';
+import { createListService } from './gateway/list-service.ts';
 import { createOriginPolicy } from './gateway/origin.ts';
 import { challengeHeader } from './gateway/protected-resource.ts';
+import { createReadService } from './gateway/read-service.ts';
 import { createRefusalLog } from './gateway/refusal-log.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { findServer } from './gateway/servers.ts';
@@ -34,9 +39,10 @@ import { createGatewayMetrics } from './metrics.ts';
 import { createOpaServers } from './opa-server/opa-servers.ts';
 import { createAlerts } from './sync/raise-alert.ts';
 import { createAddressPolicy } from './upstream/address-policy.ts';
+import type { ServerHealth } from './upstream/health.ts';
 import { listAllTools } from './upstream/list-tools.ts';
 import { createUpstreamPool } from './upstream/pool.ts';
-import { UpstreamFailure, type UpstreamSession } from './upstream/upstream.ts';
+import { UpstreamFailure, type UpstreamPeer, type UpstreamSession } from './upstream/upstream.ts';
 import type { WorkerSessions } from './workers/worker-sessions.ts';
 
 export interface EnforcementPlaneDeps {
@@ -82,6 +88,8 @@ export interface EnforcementPlane {
   routes: FastifyPluginAsync;
   /** For the heartbeat: a tenant's tool calls judged in the last minute. */
   callsPerMinute(tenantId: string): number;
+  /** How an MCP server is, as this process found it; undefined where it was not asked yet. */
+  findServerHealth(tenantId: string, serverId: string): ServerHealth | undefined;
   /**
    * How the policy engine of these tenants is: `embedded` where it is the built-in one.
    *
@@ -136,19 +144,25 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     onNotification: (tenantId, serverId, { method }) => {
       if (method === 'notifications/tools/list_changed') catalogue.forget(tenantId, serverId);
     },
+    onReopened: (place) => void reads.renew(place),
     log,
   });
 
-  function findSession(tenantId: string, serverId: string, agentId: string): UpstreamSession {
+  function findSession(
+    tenantId: string,
+    serverId: string,
+    agentId: string,
+    peer?: UpstreamPeer,
+  ): UpstreamSession {
     const active = rules.findActiveRules(tenantId);
     const server = active === null ? undefined : findServer(active, serverId);
     if (server === undefined) throw new UpstreamFailure('refused', 'no such MCP server');
-    return pool.find(tenantId, server, agentId);
+    return pool.find(tenantId, server, agentId, peer);
   }
 
   const catalogue = createToolCatalogue({
-    listTools: ({ tenantId, serverId, agent }) =>
-      listAllTools(findSession(tenantId, serverId, agent.id)),
+    listTools: ({ tenantId, serverId, agent, peer }) =>
+      listAllTools(findSession(tenantId, serverId, agent.id, peer)),
     elapsed,
   });
 
@@ -161,7 +175,11 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     elapsed,
     deps.workers?.nameSession,
   );
-  const gauges = { sessions: sessions.count, upstreams: pool.counts };
+  const gauges = {
+    sessions: sessions.count,
+    upstreams: pool.counts,
+    upstreamHealth: pool.healthCounts,
+  };
   const metrics = createGatewayMetrics(deps.registry, gauges, elapsed);
   const guard = deps.enforcement ? unguarded(deps.enforcement.off) : enforced();
 
@@ -191,7 +209,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       forward: {
         ledger,
         writes,
-        findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id),
+        findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id, call.peer),
         findBar: (call) => {
           const found = findAgentNow(call, steps);
           return 'kind' in found ? found.message : undefined;
@@ -217,12 +235,33 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   function unguarded(identity: Identity): Guard {
     return createUnenforced({
       identity,
-      findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id),
+      findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id, call.peer),
     });
   }
 
   const tools = createToolService({ guard, rules, pool, catalogue, log, now });
-  const requests = createRequestHandler({ tools, guard, sessions, limits, gateway, log });
+  const reads = createSessionReads({
+    reads: createReadService({ guard, rules, now }),
+    sessions,
+    rules,
+    guard,
+    findCapabilities: async ({ tenantId, agent, peer }, serverId) =>
+      (await findSession(tenantId, serverId, agent.id, peer).open()).capabilities,
+  });
+  const { timeoutMs } = limits;
+  const peerDeps = { guard, now, elapsed, timeoutMs, onClose: pool.endPeer };
+  const requests = createRequestHandler({
+    tools,
+    reads,
+    lists: createListService({ rules, pool, log }),
+    announce: createAnnouncer({ rules, pool, log }),
+    createPeer: (capabilities, caller) => new ClientPeer(capabilities, caller, peerDeps),
+    guard,
+    sessions,
+    limits,
+    gateway,
+    log,
+  });
   const legacy = createLegacyHandler({
     requests,
     sessions,
@@ -232,7 +271,10 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     messageBytes: config.messageBytes,
     keepAliveMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
     challenge: (reply, { serverId }, scheme) => {
-      reply.header('www-authenticate', challengeHeader(publicUrl, serverId, scheme, true));
+      reply.header(
+        'www-authenticate',
+        challengeHeader(publicUrl, serverId, scheme, 'invalid_token'),
+      );
     },
   });
 
@@ -253,6 +295,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       },
     }),
     callsPerMinute: metrics.callsPerMinute,
+    findServerHealth: pool.findHealth,
     async policyEngine(tenantIds) {
       if (opa === null) return { engine: 'embedded', healthy: true, denies: false, message: 'ok' };
       const states = await opa.status(tenantIds);

@@ -43,6 +43,7 @@ export interface DataPlane {
   policyEngine: () => ReturnType<EnforcementPlane['policyEngine']>;
   localSwitch: LocalSwitch;
   findDenial: FindDenial;
+  findServerHealth: EnforcementPlane['findServerHealth'];
   tokenKey: OwnTokenKey;
   /** What keeps it from its work, by name; empty when nothing does. */
   findUnready(): Promise<Record<string, string>>;
@@ -114,6 +115,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     policyEngine,
     localSwitch,
     findDenial,
+    findServerHealth: enforcement.findServerHealth,
     tokenKey,
     async findUnready() {
       const problems: Record<string, string> = {};

@@ -121,6 +121,7 @@ export async function startDataPlane(
     };
     await app.register(
       localRoutes({
+        publicUrl,
         tokens,
         tokenKey,
         metricsToken: config.metricsToken,

@@ -5,6 +5,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Verdict } from './enforcement/enforcer.ts';
 import type { Outcome } from './enforcement/forward.ts';
+import type { ServerHealth } from './upstream/health.ts';
 
 export interface GatewayMetrics {
   verdict(verdict: Verdict, ms: number, tenantId: string | null): void;
@@ -18,6 +19,7 @@ export interface GatewayMetrics {
 export interface GatewayGauges {
   sessions(): number;
   upstreams(): { http: number; stdio: number };
+  upstreamHealth(): Record<ServerHealth, number>;
 }
 
 const JUDGING_BUCKETS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
@@ -88,6 +90,17 @@ export function createGatewayMetrics(
       const { http, stdio } = gauges.upstreams();
       this.set({ transport: 'streamable-http' }, http);
       this.set({ transport: 'stdio' }, stdio);
+    },
+  });
+  new Gauge({
+    name: 'governance_upstream_health',
+    help: 'MCP servers that were asked, by how they are: ok, failing, resting (not asked for a while), probing (asked once).',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const [state, count] of Object.entries(gauges.upstreamHealth())) {
+        this.set({ state }, count);
+      }
     },
   });
   // Looked up once: finding a child by its labels costs more than counting.

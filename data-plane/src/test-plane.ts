@@ -24,8 +24,11 @@ import { createEnforcementPlane } from './app.ts';
 import { type GatewayConfig, readGatewayConfig } from './config.ts';
 import type { ActiveRules, FindDenial, Ledger } from './contracts.ts';
 import { createLedger } from './ledger/ledger.ts';
+import { localRoutes } from './local-api/local-routes.ts';
+import { asTokenKeys, createLocalTokens, ownTokenKey } from './local-api/token-issuer.ts';
 import { createReplica } from './replica/replica.ts';
 import type { StdioServers } from './upstream/servers-file.ts';
+import { ownViews } from './workers/worker-views.ts';
 
 export interface TestPlaneOptions {
   servers?: McpServerSetting[];
@@ -38,6 +41,8 @@ export interface TestPlaneOptions {
   now?: () => number;
   keepAliveMs?: number;
   findDenial?: FindDenial;
+  /** Has a token route of its own, as a data plane by itself. */
+  issuesTokens?: boolean;
 }
 
 export interface TestAgent {
@@ -69,6 +74,7 @@ export const STDIO_SERVER = (serverId: string): McpServerSetting => ({
 });
 
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const ownKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const jwk = keys.publicKey.export({ format: 'jwk' });
 
 /** Signs a token as the control plane does. */
@@ -128,6 +134,8 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
   await setPolicies([...baseline(), ...(options.policies ?? [])]);
   setServers(options.servers ?? []);
 
+  const findDenial = options.findDenial ?? (() => null);
+  const ownKey = await ownTokenKey(ownKeys.privateKey);
   const registry = new Registry();
   const plane = createEnforcementPlane({
     config: {
@@ -142,13 +150,29 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     replica,
     rules: { findActiveRules: (id) => (id === tenantId ? rules : null) },
     findDeploymentId: () => deploymentId,
-    findDenial: options.findDenial ?? (() => null),
+    findDenial,
+    ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(ownKey, publicUrl) }),
     openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
     registry,
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     now,
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
   });
+  if (options.issuesTokens) {
+    await app.register(
+      localRoutes({
+        publicUrl,
+        tokens: createLocalTokens({ key: ownKey, publicUrl, replica, findDenial }),
+        tokenKey: ownKey,
+        metricsToken: undefined,
+        views: ownViews({
+          registries: [registry],
+          health: () => ({ status: 'ok' }),
+          findUnready: async () => ({}),
+        }),
+      }),
+    );
+  }
   await app.register(plane.routes);
   await app.listen({ port, host: '127.0.0.1' });
 

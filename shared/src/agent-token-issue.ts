@@ -58,7 +58,7 @@ export interface AgentToken {
 }
 
 export interface AgentTokens {
-  /** @throws AppError BAD_CREDENTIALS, AGENT_SUSPENDED, BAD_REQUEST (resource), RATE_LIMITED */
+  /** @throws AppError BAD_CREDENTIALS, AGENT_SUSPENDED, INVALID_TARGET, RATE_LIMITED */
   issue(request: TokenRequest): Promise<AgentToken>;
 }
 
@@ -105,14 +105,14 @@ export function createAgentTokens(deps: AgentTokenDeps): AgentTokens {
   };
 }
 
-/** @throws AppError BAD_REQUEST for a resource that is not the gateway or a server of it */
+/** @throws AppError INVALID_TARGET for a resource that is not the gateway or a server of it */
 function chooseAudience(publicUrl: string, resource: string | undefined): string {
   const gateway = gatewayAudience(publicUrl);
   const wanted = resource?.replace(/\/+$/, '') ?? gateway;
   if (wanted === gateway) return gateway;
   const server = wanted.startsWith(`${gateway}/`) ? wanted.slice(gateway.length + 1) : '';
   if (server === '' || !/^[\w.~%-]+$/.test(server)) {
-    throw new AppError('BAD_REQUEST', `resource must be ${gateway} or a server under it.`);
+    throw new AppError('INVALID_TARGET', `resource must be ${gateway} or a server under it.`);
   }
   return wanted;
 }

@@ -7,6 +7,7 @@ export const ERRORS = {
   BAD_REQUEST: [400, 'The request is malformed.'],
   MALFORMED_JSON: [400, 'The body is not valid JSON.'],
   UNSUPPORTED_GRANT: [400, 'grant_type must be client_credentials.'],
+  INVALID_TARGET: [400, 'resource must be the gateway of this issuer or a server under it.'],
   NO_TENANT_CONTEXT: [400, 'Name the tenant to act in with the header X-Tenant-Id.'],
   UNAUTHENTICATED: [401, 'A valid, unexpired bearer token is required.'],
   BAD_CREDENTIALS: [401, 'The credentials are wrong.'],

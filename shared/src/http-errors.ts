@@ -34,6 +34,33 @@ export class RequestInvalid extends Error {
   }
 }
 
+/**
+ * The body of an error of the token route: to a form, which OAuth clients send, also RFC 6749
+ * section 5.2.
+ */
+export const TokenErrorBody = ErrorBody.extend({
+  error: z.string().optional(),
+  error_description: z.string().optional(),
+}).meta({ id: 'TokenError' });
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Errors are answered to forms in OAuth's words too. */
+    oauthErrors?: true;
+  }
+}
+
+/** RFC 6749 section 5.2 and RFC 8707 section 2; the others stand for what a client can do. */
+const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
+  UNSUPPORTED_GRANT: 'unsupported_grant_type',
+  INVALID_TARGET: 'invalid_target',
+  BAD_CREDENTIALS: 'invalid_client',
+  AGENT_SUSPENDED: 'unauthorized_client',
+  RATE_LIMITED: 'temporarily_unavailable',
+  UNAVAILABLE: 'temporarily_unavailable',
+  INTERNAL: 'server_error',
+};
+
 const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
@@ -104,9 +131,8 @@ function answer(
 ): void {
   if (!known) {
     request.log.error({ err: error }, 'unexpected error');
-    void reply.code(500).send({
-      detail: `Something went wrong on our side. Request id: ${request.id}`,
-    });
+    const detail = `Something went wrong on our side. Request id: ${request.id}`;
+    void reply.code(500).send({ detail, ...inOAuthWords('INTERNAL', detail, request) });
     return;
   }
   if (known.status >= 500) request.log.error({ err: known.cause ?? known }, known.detail);
@@ -114,9 +140,28 @@ function answer(
     reply.header('www-authenticate', 'Bearer');
   }
   if (known.status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', '60');
-  void reply
-    .code(known.status)
-    .send({ detail: known.detail, ...(known.errors ? { errors: known.errors } : {}) });
+  void reply.code(known.status).send({
+    detail: known.detail,
+    ...(known.errors ? { errors: known.errors } : {}),
+    ...inOAuthWords(known.code, known.detail, request),
+  });
+}
+
+/** What RFC 6749 adds to the specification's body, where the caller speaks OAuth. */
+function inOAuthWords(
+  code: ErrorCode,
+  detail: string,
+  request: FastifyRequest,
+): { error: string; error_description: string } | undefined {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(
+    request.headers['content-type'] ?? '',
+  );
+  if (!isForm || request.routeOptions.config.oauthErrors !== true) return undefined;
+  return {
+    error: OAUTH_ERRORS[code] ?? 'invalid_request',
+    // The characters that RFC 6749 section 5.2 allows there.
+    error_description: detail.replaceAll('"', "'").replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?'),
+  };
 }
 
 export function handleNotFound(_request: FastifyRequest, reply: FastifyReply): void {

@@ -1,14 +1,16 @@
 /**
- * `POST /api/v1/auth/token` and `GET /.well-known/jwks.json` (specification 1, section 4): one
- * implementation, mounted by whichever plane issues tokens.
+ * `POST /api/v1/auth/token` and `GET /.well-known/jwks.json` (specification 1, section 4), and what
+ * tells an OAuth client of them (RFC 8414): one implementation, mounted by whichever plane issues
+ * tokens.
  */
 import formbody from '@fastify/formbody';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { gatewayAudience } from './agent-token.ts';
 import type { AgentTokens } from './agent-token-issue.ts';
 import { parseBasic } from './basic-credentials.ts';
 import { AppError } from './errors.ts';
-import { ErrorBody } from './http-errors.ts';
+import { TokenErrorBody } from './http-errors.ts';
 import { RiskTier } from './ledger-record.ts';
 import { Id, Text } from './text.ts';
 
@@ -42,7 +44,25 @@ export const JwkSet = z.object({
   ),
 });
 
+/** RFC 8414, for the client-credentials grant alone. */
+export const AuthorizationServerMetadata = z.object({
+  issuer: z.string(),
+  authorization_endpoint: z.string(),
+  token_endpoint: z.string(),
+  jwks_uri: z.string(),
+  grant_types_supported: z.array(z.string()),
+  response_types_supported: z.array(z.string()),
+  token_endpoint_auth_methods_supported: z.array(z.string()),
+  protected_resources: z.array(z.string()),
+});
+
+const METADATA_PATH = '/.well-known/oauth-authorization-server';
+const TOKEN_PATH = '/api/v1/auth/token';
+const KEYS_PATH = '/.well-known/jwks.json';
+
 export interface TokenRoutesDeps {
+  /** The issuer of the tokens, without a slash at its end. */
+  publicUrl: string;
   tokens: AgentTokens;
   /** The keys that this plane signs tokens with: public RSA JWKs. */
   keys: z.infer<typeof JwkSet>['keys'];
@@ -51,19 +71,19 @@ export interface TokenRoutesDeps {
 }
 
 /**
- * Adds the two routes to a scope that reads requests by zod schemas (`readStrictRequests`). The
+ * Adds the routes to a scope that reads requests by zod schemas (`readStrictRequests`). The
  * scope gets a parser of forms, which OAuth clients send and nobody else does.
  */
 export async function addTokenRoutes(
   app: FastifyInstance,
-  { tokens, keys, config = {} }: TokenRoutesDeps,
+  { publicUrl, tokens, keys, config = {} }: TokenRoutesDeps,
 ): Promise<void> {
   await app.register(formbody, { bodyLimit: 16_384 });
 
   app.post<{ Body: z.infer<typeof TokenRequestBody> }>(
-    '/api/v1/auth/token',
+    TOKEN_PATH,
     {
-      config,
+      config: { ...config, oauthErrors: true },
       bodyLimit: 16_384,
       schema: {
         summary: 'Exchange client credentials for an agent token',
@@ -71,7 +91,14 @@ export async function addTokenRoutes(
           'JSON or application/x-www-form-urlencoded; the client in the body or as HTTP Basic.',
         tags: ['auth'],
         body: TokenRequestBody,
-        response: { 200: TokenAnswer, 401: ErrorBody, 403: ErrorBody, 429: ErrorBody },
+        response: {
+          200: TokenAnswer,
+          400: TokenErrorBody,
+          401: TokenErrorBody,
+          403: TokenErrorBody,
+          422: TokenErrorBody,
+          429: TokenErrorBody,
+        },
       },
     },
     async (request, reply) => {
@@ -92,7 +119,7 @@ export async function addTokenRoutes(
   );
 
   app.get(
-    '/.well-known/jwks.json',
+    KEYS_PATH,
     {
       config,
       schema: {
@@ -106,6 +133,42 @@ export async function addTokenRoutes(
       return { keys };
     },
   );
+
+  const metadata = authorizationServer(publicUrl);
+  // RFC 8414 section 3.1 puts a path of the issuer behind the well-known one.
+  const { pathname } = new URL(publicUrl);
+  for (const url of new Set([METADATA_PATH, `${METADATA_PATH}${pathname.replace(/\/+$/, '')}`])) {
+    app.get(
+      url,
+      {
+        config,
+        schema: {
+          summary: 'What an OAuth client has to know to get a token (RFC 8414)',
+          tags: ['auth'],
+          response: { 200: AuthorizationServerMetadata },
+        },
+      },
+      async (_request, reply) => {
+        reply.header('cache-control', 'public, max-age=60');
+        return metadata;
+      },
+    );
+  }
+}
+
+function authorizationServer(publicUrl: string): z.infer<typeof AuthorizationServerMetadata> {
+  return {
+    issuer: publicUrl,
+    // There is none, and RFC 8414 lets it be left out then. Both versions of the MCP SDK refuse a
+    // document without it: it names the one endpoint that there is, and the response types, none.
+    authorization_endpoint: `${publicUrl}${TOKEN_PATH}`,
+    token_endpoint: `${publicUrl}${TOKEN_PATH}`,
+    jwks_uri: `${publicUrl}${KEYS_PATH}`,
+    grant_types_supported: ['client_credentials'],
+    response_types_supported: [],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    protected_resources: [gatewayAudience(publicUrl)],
+  };
 }
 
 /** RFC 6749 section 5.2: a client that tried HTTP Basic is challenged with the same. */

@@ -236,6 +236,17 @@ describe('POST /api/v1/auth/token', () => {
     });
   });
 
+  it('is described to OAuth clients', async () => {
+    const answer = await call('/.well-known/oauth-authorization-server');
+    expect(answer.json()).toMatchObject({
+      issuer: 'https://governance.example',
+      token_endpoint: `https://governance.example${TOKEN}`,
+      jwks_uri: 'https://governance.example/.well-known/jwks.json',
+      grant_types_supported: ['client_credentials'],
+      protected_resources: ['https://governance.example/mcp/v1'],
+    });
+  });
+
   it('publishes no private half', async () => {
     const { keys } = (await call('/.well-known/jwks.json')).json();
     expect(keys).toHaveLength(1);
@@ -275,8 +286,19 @@ describe('POST /api/v1/auth/token', () => {
     const narrowed = await tokenFor(agent, { resource: `${gateway}/files` });
     expect(decodeJwt(narrowed.json().access_token).aud).toBe(`${gateway}/files`);
     for (const resource of ['https://evil.example', `${gateway}x`, `${gateway}/a/b`]) {
-      expect((await tokenFor(agent, { resource })).statusCode, resource).toBe(400);
+      const answer = await tokenFor(agent, { resource });
+      expect(answer.statusCode, resource).toBe(400);
+      expect(Object.keys(answer.json()), resource).toEqual(['detail']);
     }
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: agent.clientId,
+      client_secret: agent.clientSecret,
+      resource: 'https://evil.example',
+    });
+    const answer = await call(TOKEN, { body: body.toString(), headers: form });
+    expect(answer.json()).toMatchObject({ detail: expect.any(String), error: 'invalid_target' });
   });
 
   it('carries the feed entry that the agent’s change got', async () => {

@@ -9,12 +9,14 @@ import { LoginAnswer, LoginRequest } from './auth-schemas.ts';
 export interface AuthRoutesDeps {
   adminLogin: AdminLogin;
   agentTokens: AgentTokens;
+  /** The issuer. */
+  publicUrl: string;
   /** The keys that tokens may be signed with. */
   tokenKeys: PublicJwk[];
 }
 
 export const authRoutes =
-  ({ adminLogin, agentTokens, tokenKeys }: AuthRoutesDeps): FastifyPluginAsyncZod =>
+  ({ adminLogin, agentTokens, publicUrl, tokenKeys }: AuthRoutesDeps): FastifyPluginAsyncZod =>
   async (app) => {
     app.post(
       '/api/v1/auth/admin/login',
@@ -41,6 +43,7 @@ export const authRoutes =
 
     // In this scope alone: OAuth clients send forms, nobody else does.
     await addTokenRoutes(app, {
+      publicUrl,
       tokens: agentTokens,
       keys: tokenKeys,
       config: { guard: 'public' },

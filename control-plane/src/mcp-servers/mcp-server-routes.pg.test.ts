@@ -20,6 +20,7 @@ describe('/api/v1/mcp-servers', () => {
       enabled: true,
       credential_configured: true,
       credential_hint: '…6789',
+      health: null,
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
     };

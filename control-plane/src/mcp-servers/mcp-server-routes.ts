@@ -1,7 +1,9 @@
 /** /api/v1/mcp-servers: which MCP servers agents may be led to. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { NoContent } from '../platform/http/schemas.ts';
+import type { ServerWithCredential } from './mcp-server.ts';
 import {
+  type FindServerHealth,
   NewServerBody,
   ServerListView,
   ServerParams,
@@ -15,8 +17,14 @@ const tags = ['mcp servers'];
 const config = { guard: 'admin' } as const;
 
 export const mcpServerRoutes =
-  (servers: McpServerService): FastifyPluginAsyncZod =>
+  (
+    servers: McpServerService,
+    findHealth: FindServerHealth = () => undefined,
+  ): FastifyPluginAsyncZod =>
   async (app) => {
+    const show = ({ tenantId }: { tenantId: string }, found: ServerWithCredential) =>
+      toServerView(found, findHealth(tenantId, found.server.serverId) ?? null);
+
     app.get(
       '/api/v1/mcp-servers',
       {
@@ -29,7 +37,7 @@ export const mcpServerRoutes =
       },
       async ({ scope }) => {
         const found = await servers.list(scope);
-        return { mcp_servers: found.map(toServerView), total: found.length };
+        return { mcp_servers: found.map((one) => show(scope, one)), total: found.length };
       },
     );
 
@@ -47,7 +55,7 @@ export const mcpServerRoutes =
         },
       },
       async ({ scope, body }, reply) =>
-        reply.code(201).send(toServerView(await servers.create(scope, body))),
+        reply.code(201).send(show(scope, await servers.create(scope, body))),
     );
 
     app.get(
@@ -61,7 +69,7 @@ export const mcpServerRoutes =
           response: { 200: ServerView },
         },
       },
-      async ({ scope, params }) => toServerView(await servers.get(scope, params.server_id)),
+      async ({ scope, params }) => show(scope, await servers.get(scope, params.server_id)),
     );
 
     app.patch(
@@ -79,7 +87,7 @@ export const mcpServerRoutes =
         },
       },
       async ({ scope, params, body }) =>
-        toServerView(await servers.change(scope, params.server_id, body)),
+        show(scope, await servers.change(scope, params.server_id, body)),
     );
 
     app.delete(

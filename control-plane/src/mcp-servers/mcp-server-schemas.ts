@@ -57,6 +57,13 @@ export const ServerPatchBody = z.strictObject({
 });
 export type ServerPatchBody = z.infer<typeof ServerPatchBody>;
 
+/** What the data plane of this process found, if there is one and it asked. */
+export const ServerHealth = z.enum(['ok', 'failing', 'resting', 'probing']);
+export type FindServerHealth = (
+  tenantId: string,
+  serverId: string,
+) => z.infer<typeof ServerHealth> | undefined;
+
 export const ServerView = z.object({
   server_id: z.string(),
   transport: z.enum(['streamable-http', 'stdio']),
@@ -66,6 +73,8 @@ export const ServerView = z.object({
   credential_configured: z.boolean(),
   /** The secret's last four characters; null where there is none or it is short. */
   credential_hint: z.string().nullable(),
+  /** Standalone: null until it was asked. Other data planes tell it in their own /metrics. */
+  health: ServerHealth.nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -73,7 +82,10 @@ export type ServerView = z.infer<typeof ServerView>;
 
 export const ServerListView = z.object({ mcp_servers: z.array(ServerView), total: z.int() });
 
-export function toServerView({ server, credential }: ServerWithCredential): ServerView {
+export function toServerView(
+  { server, credential }: ServerWithCredential,
+  health: ServerView['health'],
+): ServerView {
   return {
     server_id: server.serverId,
     transport: server.transport,
@@ -82,6 +94,7 @@ export function toServerView({ server, credential }: ServerWithCredential): Serv
     enabled: server.enabled,
     credential_configured: credential !== null,
     credential_hint: credentialHint(credential),
+    health,
     created_at: server.createdAt.toISOString(),
     updated_at: server.updatedAt.toISOString(),
   };

@@ -7,12 +7,11 @@ import { hash, randomFillSync } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { PolicyResult, UnchainedRecord } from '@governance/shared/ledger-record';
 import type { Ledger } from '../contracts.ts';
+import { actionOf, targetOf } from './call-kinds.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { AgentCall, JudgedCall, RawCall } from './calls.ts';
 import type { Judgement } from './pipeline-builder.ts';
 import { formatReasons } from './steps/policy.ts';
-import { deriveAction } from './tool-action.ts';
-import { findTarget } from './tool-target.ts';
 
 declare const durable: unique symbol;
 
@@ -75,8 +74,8 @@ function decisionRecord(
     timestamp: new Date(deps.now()).toISOString(),
     bundle_revision: call.rules?.revision ?? null,
     agent_id: agent.id,
-    action: call.action ?? deriveAction(call.toolName, undefined),
-    target: storable(call.target ?? findTarget(call.toolName, call.args)),
+    action: call.action ?? actionOf(call, undefined),
+    target: storable(call.target ?? targetOf(call)),
     method: call.method,
     tool_name: call.toolName,
     mcp_server: call.serverId,

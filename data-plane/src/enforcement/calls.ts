@@ -4,6 +4,7 @@
  */
 import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
 import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
+import type { UpstreamPeer, UpstreamSession } from '../upstream/upstream.ts';
 import type { Credential } from './credentials.ts';
 
 export type Action = PolicyInput['request']['action'];
@@ -26,6 +27,10 @@ export interface RawCall {
   readonly requesterId: string | null;
   /** The gateway's own id of the HTTP request, for log lines. */
   readonly requestId: string;
+  /** The client, where it has sessions with servers of its own. */
+  readonly peer?: UpstreamPeer | undefined;
+  /** Who gets the call instead of the server: a client that the server asks something. */
+  readonly recipient?: Pick<UpstreamSession, 'request'>;
 }
 
 /** A call whose agent is proven. */
@@ -73,6 +78,8 @@ export interface Deny {
   readonly detail?: string;
   /** The challenge that an unauthenticated caller is shown. */
   readonly challenge?: 'basic' | 'bearer';
+  /** The token is good, and for another path of the gateway: HTTP 403 (RFC 6750 section 3.1). */
+  readonly isForAnotherPath?: true;
 }
 
 export interface Escalate {

@@ -16,7 +16,8 @@ import { formatReasons } from './steps/policy.ts';
 
 /** What the agent gets. `status` is the HTTP status where the answer stands alone. */
 export type CallAnswer =
-  | { readonly kind: 'result'; readonly raw: string }
+  /** `value` is what `raw` says, parsed. */
+  | { readonly kind: 'result'; readonly raw: string; readonly value: unknown }
   | { readonly kind: 'upstream-error'; readonly raw: string }
   | {
       readonly kind: 'error';
@@ -144,8 +145,8 @@ function refusal(judgement: CallJudgement): CallAnswer {
 
 function forwardedAnswer(call: RawCall, forwarded: Forwarded, deps: EnforcerDeps): CallAnswer {
   if (forwarded.kind === 'answer') {
-    const { kind, raw } = forwarded.answer;
-    return { kind: kind === 'result' ? 'result' : 'upstream-error', raw };
+    const { kind, raw, value } = forwarded.answer;
+    return kind === 'result' ? { kind, raw, value } : { kind: 'upstream-error', raw };
   }
   const { failure, detail } = forwarded;
   if (failure === 'cancelled') return { kind: 'cancelled' };

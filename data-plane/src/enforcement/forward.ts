@@ -14,6 +14,7 @@ import {
   type UpstreamSession,
 } from '../upstream/upstream.ts';
 import { type AllowedCall, roundMs } from './audit.ts';
+import { membersOf } from './call-kinds.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { JudgedCall } from './calls.ts';
 import type { PendingWrites } from './pending-writes.ts';
@@ -54,17 +55,18 @@ export async function forward(
   const sentAt = deps.elapsed();
   let forwarded: Forwarded;
   try {
-    const answering = deps.findSession(call).request(
+    const answering = (call.recipient ?? deps.findSession(call)).request(
       {
         method: call.method,
         // The serialisation of the value that was judged, and nothing besides it: `_meta` and
         // unknown members were not judged, so they stay here.
-        members: `"name":${JSON.stringify(call.toolName)},"arguments":${JSON.stringify(call.args)}`,
+        members: membersOf(call),
         wantsProgress: exchange.wantsProgress,
       },
       {
         onNotification: (notification) => exchange.onNotification(notification),
         cancellation: exchange.cancellation,
+        send: exchange.send,
         // Opening a session takes as long as the server likes: a kill switch does not wait for it.
         findBar: () => deps.findBar(call),
       },

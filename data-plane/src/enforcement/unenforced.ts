@@ -5,6 +5,7 @@
  */
 
 import type { UpstreamSession } from '../upstream/upstream.ts';
+import { membersOf } from './call-kinds.ts';
 import type { RawCall } from './calls.ts';
 import type { CallAnswer } from './enforcer.ts';
 import type { ForwardExchange } from './forward.ts';
@@ -23,15 +24,17 @@ export function createUnenforced({ identity, findSession }: UnenforcedDeps) {
     findBar: () => undefined,
     async call(call: RawCall, exchange: ForwardExchange): Promise<CallAnswer> {
       try {
-        const answer = await findSession({ ...call, ...identity }).request(
+        const session = call.recipient ?? findSession({ ...call, ...identity });
+        const answer = await session.request(
           {
             method: call.method,
-            members: `"name":${JSON.stringify(call.toolName)},"arguments":${JSON.stringify(call.args)}`,
+            members: membersOf(call),
             wantsProgress: exchange.wantsProgress,
           },
           exchange,
         );
-        return { kind: answer.kind === 'result' ? 'result' : 'upstream-error', raw: answer.raw };
+        const { kind, raw, value } = answer;
+        return kind === 'result' ? { kind, raw, value } : { kind: 'upstream-error', raw };
       } catch (error) {
         const message = error instanceof Error ? error.message : 'failed';
         return { kind: 'error', status: 200, code: -32603, message };

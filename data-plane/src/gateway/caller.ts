@@ -1,6 +1,7 @@
 import type { ReplicaAgent } from '../contracts.ts';
 import type { Deny } from '../enforcement/calls.ts';
 import type { Credential } from '../enforcement/credentials.ts';
+import type { UpstreamPeer } from '../upstream/upstream.ts';
 
 /** The agent behind one HTTP request, proven. */
 export interface Caller {
@@ -14,6 +15,8 @@ export interface Caller {
   readonly requesterId: string | null;
   /** Joins the log lines of one request. */
   readonly requestId: string;
+  /** The client, where servers may ask it something. */
+  readonly peer?: UpstreamPeer | undefined;
   /** Monotonic milliseconds at which the request came in. */
   readonly arrivedAt: number;
 }

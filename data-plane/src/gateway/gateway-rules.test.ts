@@ -4,7 +4,7 @@ import type { ActiveRules } from '../contracts.ts';
 import { parseAccept } from './legacy/answer.ts';
 import { eventText } from './legacy/event-stream.ts';
 import { createOriginPolicy } from './origin.ts';
-import { challengeHeader } from './protected-resource.ts';
+import { challengeHeader, metadataPaths, protectedResource } from './protected-resource.ts';
 import { splitUnifiedName, unifiedName } from './servers.ts';
 
 describe('unified names', () => {
@@ -96,12 +96,25 @@ it('writes a message of several lines as one event', () => {
   expect(eventText('{\r\n"a":\n1}')).toBe('event: message\ndata: {\ndata: "a":\ndata: 1}\n\n');
 });
 
+it('has its metadata where RFC 9728 puts it, and where a proxy that takes a path off asks', () => {
+  const plain = '/.well-known/oauth-protected-resource/mcp/v1';
+  expect(metadataPaths('https://g')).toEqual([plain]);
+  expect(metadataPaths('https://g/base')).toEqual([
+    plain,
+    '/.well-known/oauth-protected-resource/base/mcp/v1',
+  ]);
+  expect(protectedResource('https://g/base', 'files')).toMatchObject({
+    resource: 'https://g/base/mcp/v1/files',
+    authorization_servers: ['https://g/base'],
+  });
+});
+
 it('challenges with a scheme that the client can use', () => {
-  expect(challengeHeader('https://g/', null, 'bearer', false)).toBe(
+  expect(challengeHeader('https://g/', null, 'bearer', null)).toBe(
     'Bearer resource_metadata="https://g/.well-known/oauth-protected-resource/mcp/v1"',
   );
-  expect(challengeHeader('https://g', 'a"b', 'bearer', true)).toBe(
+  expect(challengeHeader('https://g', 'a"b', 'bearer', 'invalid_token')).toBe(
     'Bearer resource_metadata="https://g/.well-known/oauth-protected-resource/mcp/v1/a%22b", error="invalid_token"',
   );
-  expect(challengeHeader('https://g', null, 'basic', true)).toMatch(/^Basic /);
+  expect(challengeHeader('https://g', null, 'basic', 'invalid_token')).toMatch(/^Basic /);
 });

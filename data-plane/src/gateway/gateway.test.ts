@@ -247,8 +247,8 @@ describe('POST of a tool call', () => {
   it('takes a token that is narrowed to the server, there and nowhere else', async () => {
     const narrowed = { authorization: agent.bearer({ aud: `${plane.url}/mcp/v1/up` }) };
     expect((await plane.post('/mcp/v1/up', call('echo'), narrowed)).status).toBe(200);
-    expect((await plane.post('/mcp/v1', call('up__echo'), narrowed)).status).toBe(401);
-    expect((await plane.post('/mcp/v1/other', call('echo'), narrowed)).status).toBe(401);
+    expect((await plane.post('/mcp/v1', call('up__echo'), narrowed)).status).toBe(403);
+    expect((await plane.post('/mcp/v1/other', call('echo'), narrowed)).status).toBe(403);
   });
 
   it('waits a moment for a replica that is behind the token', async () => {
@@ -295,7 +295,7 @@ describe('what is malformed', () => {
     ['no tool name', '{"jsonrpc":"2.0","id":1,"method":"tools/call"}', 200, -32602],
     ['a tool name with NUL', good.replace('"echo"', '"ec\\u0000ho"'), 200, -32602],
     ['arguments that are a text', good.replace('{"a":1}', '"x"'), 200, -32602],
-    ['an unknown method', good.replace('tools/call', 'resources/read'), 200, -32601],
+    ['an unknown method', good.replace('tools/call', 'tasks/list'), 200, -32601],
     ['a method of its own', good.replace('tools/call', 'tools/call2'), 200, -32601],
   ])('%s is refused and reaches no server', async (_what, body, status, code) => {
     const answer = await plane.post('/mcp/v1/up', body, { authorization: agent.basic });

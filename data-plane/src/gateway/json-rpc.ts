@@ -15,8 +15,8 @@ export type ClientMessage =
       params: Record<string, unknown>;
     }
   | { kind: 'notification'; method: string; params: Record<string, unknown> }
-  /** An answer to a request of ours; the gateway makes none to clients. */
-  | { kind: 'response' }
+  /** An answer to what a server asked. `value` is the result or error; null where it is no object. */
+  | { kind: 'response'; id: unknown; ok: boolean; value: Record<string, unknown> | null }
   | { kind: 'invalid'; id: RpcId | null; why: string };
 
 const MAX_ID_LENGTH = 256;
@@ -30,8 +30,10 @@ export function readMessage(value: unknown): ClientMessage {
   const known = isId(id) ? id : null;
   if (value.jsonrpc !== '2.0') return invalid(known, 'jsonrpc must be "2.0"');
   if (method === undefined) {
-    const isAnswer = hasId && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'));
-    return isAnswer ? { kind: 'response' } : invalid(known, 'method is missing');
+    const ok = Object.hasOwn(value, 'result');
+    const part = ok ? value.result : value.error;
+    if (!hasId || part === undefined) return invalid(known, 'method is missing');
+    return { kind: 'response', id, ok, value: isObject(part) ? part : null };
   }
   if (typeof method !== 'string' || method.length > MAX_METHOD_LENGTH || !isStorableText(method)) {
     return invalid(known, 'method must be a text');

@@ -3,6 +3,16 @@ import { gatewayAudience } from '@governance/shared/agent-token';
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp/v1';
 
+/**
+ * Where the metadata is: as the challenge names it, and where a public address has a path also where
+ * RFC 9728 section 3.1 puts it.
+ */
+export function metadataPaths(publicUrl: string): string[] {
+  const path = new URL(publicUrl).pathname.replace(/\/+$/, '');
+  const standard = `/.well-known/oauth-protected-resource${path}/mcp/v1`;
+  return [...new Set([METADATA_PATH, standard])];
+}
+
 /** The metadata document of the gateway, or of one server of it. */
 export function protectedResource(publicUrl: string, serverId: string | null) {
   return {
@@ -16,16 +26,18 @@ export function protectedResource(publicUrl: string, serverId: string | null) {
 /**
  * The value of WWW-Authenticate. A wrong Basic is challenged with Basic; everything else with
  * Bearer, which is what MCP clients look for.
+ *
+ * @param fault what is wrong with the credential (RFC 6750 section 3.1), null where there was none
  */
 export function challengeHeader(
   publicUrl: string,
   serverId: string | null,
   scheme: 'basic' | 'bearer',
-  hadCredential: boolean,
+  fault: 'invalid_token' | 'insufficient_scope' | null,
 ): string {
   if (scheme === 'basic') return 'Basic realm="MCP gateway", charset="UTF-8"';
   const path =
     serverId === null ? METADATA_PATH : `${METADATA_PATH}/${encodeURIComponent(serverId)}`;
-  const error = hadCredential ? ', error="invalid_token"' : '';
+  const error = fault === null ? '' : `, error="${fault}"`;
   return `Bearer resource_metadata="${publicUrl.replace(/\/+$/, '')}${path}"${error}`;
 }

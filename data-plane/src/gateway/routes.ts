@@ -21,7 +21,7 @@ import type { Guard } from './guard.ts';
 import { errorText, GatewayError } from './json-rpc.ts';
 import type { createLegacyHandler } from './legacy/handler.ts';
 import type { OriginPolicy } from './origin.ts';
-import { challengeHeader, protectedResource } from './protected-resource.ts';
+import { challengeHeader, metadataPaths, protectedResource } from './protected-resource.ts';
 
 export interface GatewayRoutesDeps {
   guard: Guard;
@@ -69,13 +69,12 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
     );
     app.addHook('preClose', async () => deps.onClose());
 
-    app.get('/.well-known/oauth-protected-resource/mcp/v1', async () =>
-      protectedResource(deps.publicUrl, null),
-    );
-    app.get<{ Params: { server_id: string } }>(
-      '/.well-known/oauth-protected-resource/mcp/v1/:server_id',
-      async (request) => protectedResource(deps.publicUrl, request.params.server_id),
-    );
+    for (const path of metadataPaths(deps.publicUrl)) {
+      app.get(path, async () => protectedResource(deps.publicUrl, null));
+      app.get<{ Params: { server_id: string } }>(`${path}/:server_id`, async (request) =>
+        protectedResource(deps.publicUrl, request.params.server_id),
+      );
+    }
 
     for (const url of ['/mcp/v1', '/mcp/v1/:server_id']) {
       const onRequest = enter(deps);
@@ -192,7 +191,13 @@ function readRequester(header: string | string[] | undefined): string | null {
 }
 
 function unauthorized(deny: Deny): GatewayError {
-  return new GatewayError(401, deny.message, RPC_ERRORS.UNAUTHORIZED, deny.challenge ?? 'bearer');
+  const status = deny.isForAnotherPath ? 403 : 401;
+  return new GatewayError(
+    status,
+    deny.message,
+    RPC_ERRORS.UNAUTHORIZED,
+    deny.challenge ?? 'bearer',
+  );
 }
 
 function answerError(
@@ -208,8 +213,9 @@ function answerError(
   deps.onProtocolError(status, code);
   if (error instanceof GatewayError && error.challenge !== undefined) {
     const { server_id: serverId = null } = request.params as { server_id?: string };
-    const hadCredential = request.headers.authorization !== undefined;
-    const header = challengeHeader(deps.publicUrl, serverId, error.challenge, hadCredential);
+    const fault = request.headers.authorization === undefined ? null : 'invalid_token';
+    const why = error.status === 403 ? 'insufficient_scope' : fault;
+    const header = challengeHeader(deps.publicUrl, serverId, error.challenge, why);
     reply.header('www-authenticate', header);
   }
   return reply

@@ -3,12 +3,11 @@
  * servers under joined names.
  */
 
-import type { McpServerSetting } from '@governance/shared/bundle-format';
-import { RPC_ERRORS } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { isStorableText } from '@governance/shared/text';
 import type { Logger } from 'pino';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
+import { TOOL_CALL } from '../enforcement/call-kinds.ts';
 import type { CallAnswer } from '../enforcement/enforcer.ts';
 import type { ForwardExchange } from '../enforcement/forward.ts';
 import { deriveAction } from '../enforcement/tool-action.ts';
@@ -16,11 +15,13 @@ import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { isServerVisible, isToolVisible } from '../enforcement/tool-visibility.ts';
 import { type ListedTool, listAllTools, listToolPage } from '../upstream/list-tools.ts';
 import type { UpstreamPool } from '../upstream/pool.ts';
-import type { UpstreamInfo, UpstreamSession } from '../upstream/upstream.ts';
+import type { UpstreamSession } from '../upstream/upstream.ts';
+import { badParams, inTime, readCursor, requireRules, requireServer } from './call-routing.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
-import { GatewayError, isObject } from './json-rpc.ts';
+import { isObject } from './json-rpc.ts';
 import { findServer, listServers, splitUnifiedName, unifiedName } from './servers.ts';
+import { callUnified } from './unified.ts';
 
 export interface ToolServiceDeps {
   guard: Guard;
@@ -34,26 +35,8 @@ export interface ToolServiceDeps {
 export type ToolService = ReturnType<typeof createToolService>;
 
 const MAX_TOOL_NAME = 256;
-const MAX_CURSOR = 4096;
-/** A server that is slower is left out of the joined list. */
-const LIST_TIMEOUT_MS = 10_000;
-
 /** Builds the service. Its methods throw GatewayError and UpstreamFailure. */
 export function createToolService(deps: ToolServiceDeps) {
-  function requireRules(caller: Caller): ActiveRules {
-    const rules = deps.rules.findActiveRules(caller.tenantId);
-    if (rules === null) {
-      throw new GatewayError(200, 'No policy bundle is active yet.', RPC_ERRORS.INTERNAL);
-    }
-    return rules;
-  }
-
-  function requireServer(rules: ActiveRules, serverId: string): McpServerSetting {
-    const server = findServer(rules, serverId);
-    if (server === undefined) throw new GatewayError(404, 'No such MCP server.');
-    return server;
-  }
-
   function visible(caller: Caller, serverId: string, tools: ListedTool[]): ListedTool[] {
     const { permissions } = caller.agent;
     return tools.filter((tool) => {
@@ -64,10 +47,14 @@ export function createToolService(deps: ToolServiceDeps) {
 
   async function listOne(caller: Caller, rules: ActiveRules, serverId: string, params: unknown) {
     const server = requireServer(rules, serverId);
-    const session = deps.pool.find(caller.tenantId, server, caller.agent.id);
+    if (!isServerVisible(caller.agent.permissions, serverId)) {
+      return { tools: [], nextCursor: undefined };
+    }
+    const session = deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer);
     const cursor = readCursor(params);
     const { tools, nextCursor } = await listToolPage(session, cursor);
-    const isWhole = cursor === undefined && nextCursor === undefined;
+    // A client that servers may ask something may be shown tools that others are not.
+    const isWhole = cursor === undefined && nextCursor === undefined && caller.peer === undefined;
     deps.catalogue.learn(caller.tenantId, serverId, tools, isWhole);
     return { tools: visible(caller, serverId, tools), nextCursor };
   }
@@ -80,9 +67,9 @@ export function createToolService(deps: ToolServiceDeps) {
       servers.map(async (server) => {
         const serverId = server.server_id;
         try {
-          const session = deps.pool.find(caller.tenantId, server, caller.agent.id);
+          const session = deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer);
           const tools = await inTime(listAllTools(session));
-          deps.catalogue.learn(caller.tenantId, serverId, tools, true);
+          deps.catalogue.learn(caller.tenantId, serverId, tools, caller.peer === undefined);
           return visible(caller, serverId, tools).map((tool) => ({
             ...tool,
             name: unifiedName(serverId, tool.name),
@@ -107,23 +94,18 @@ export function createToolService(deps: ToolServiceDeps) {
       if (rules !== null) requireServer(rules, caller.serverId);
     },
 
-    /** What the one server of the path says of itself; null at the unified gateway. */
-    async openServer(caller: Caller): Promise<UpstreamInfo | null> {
-      if (caller.serverId === null) return null;
-      const server = requireServer(requireRules(caller), caller.serverId);
-      return await deps.pool.find(caller.tenantId, server, caller.agent.id).open();
-    },
-
     /** The session with the one server of the path, if the server is there. */
     findSession(caller: Caller): UpstreamSession | undefined {
       const rules = deps.rules.findActiveRules(caller.tenantId);
       const server =
         caller.serverId === null ? undefined : rules && findServer(rules, caller.serverId);
-      return server ? deps.pool.find(caller.tenantId, server, caller.agent.id) : undefined;
+      return server
+        ? deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer)
+        : undefined;
     },
 
     async listTools(caller: Caller, params: Record<string, unknown>) {
-      const rules = requireRules(caller);
+      const rules = requireRules(deps.rules, caller);
       return caller.serverId === null
         ? listJoined(caller, rules)
         : listOne(caller, rules, caller.serverId, params);
@@ -138,13 +120,13 @@ export function createToolService(deps: ToolServiceDeps) {
     ): Promise<CallAnswer> {
       const { name, arguments: args = {} } = params;
       if (typeof name !== 'string' || name === '' || name.length > MAX_TOOL_NAME) {
-        throw new GatewayError(200, 'name must be the name of a tool', RPC_ERRORS.INVALID_PARAMS);
+        throw badParams('name must be the name of a tool');
       }
       if (!isStorableText(name)) {
-        throw new GatewayError(200, 'name must not contain NUL', RPC_ERRORS.INVALID_PARAMS);
+        throw badParams('name must not contain NUL');
       }
       if (!isObject(args)) {
-        throw new GatewayError(200, 'arguments must be an object', RPC_ERRORS.INVALID_PARAMS);
+        throw badParams('arguments must be an object');
       }
       const { serverId, toolName } = route(caller, name);
       const call = {
@@ -153,14 +135,17 @@ export function createToolService(deps: ToolServiceDeps) {
         credential: caller.credential,
         audienceServerId: caller.serverId,
         serverId,
-        method: 'tools/call',
+        method: TOOL_CALL,
         toolName,
         args,
         sessionId,
         requesterId: caller.requesterId,
         requestId: caller.requestId,
+        peer: caller.peer,
       };
-      return deps.guard.call(call, exchange);
+      return caller.serverId === null
+        ? callUnified(deps.guard, call, exchange)
+        : deps.guard.call(call, exchange);
     },
   };
 
@@ -171,29 +156,8 @@ export function createToolService(deps: ToolServiceDeps) {
     if (rules === null) return { serverId: '', toolName: name };
     const found = splitUnifiedName(rules, name);
     if (found === undefined) {
-      throw new GatewayError(200, `Unknown tool: ${name}`, RPC_ERRORS.INVALID_PARAMS);
+      throw badParams(`Unknown tool: ${name}`);
     }
     return found;
-  }
-}
-
-function readCursor(params: unknown): string | undefined {
-  const cursor = isObject(params) ? params.cursor : undefined;
-  if (cursor === undefined) return undefined;
-  if (typeof cursor !== 'string' || cursor.length > MAX_CURSOR) {
-    throw new GatewayError(200, 'cursor must be a text', RPC_ERRORS.INVALID_PARAMS);
-  }
-  return cursor;
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('the list did not come in time')), LIST_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -53,6 +53,7 @@ beforeAll(async () => {
   app = createHttpServer({ log: pino({ level: 'silent' }), corsOrigins: [] });
   await app.register(
     localRoutes({
+      publicUrl: PUBLIC_URL,
       tokens,
       tokenKey: key,
       metricsToken: 'metrics-token',
@@ -124,6 +125,47 @@ describe('POST /api/v1/auth/token at a data plane', () => {
     expect((await ask({ ...CREDENTIALS, resource })).statusCode).toBe(200);
     const foreign = await ask({ ...CREDENTIALS, resource: 'https://other.example/mcp/v1' });
     expect(foreign.statusCode).toBe(400);
+    expect(Object.keys(foreign.json())).toEqual(['detail']);
+    const inForm = 'grant_type=client_credentials&resource=https%3A%2F%2Fother.example%2Fmcp%2Fv1';
+    expect((await ask(inForm, form)).json()).toEqual({
+      detail: foreign.json().detail,
+      error: 'invalid_target',
+      error_description: foreign.json().detail,
+    });
+  });
+
+  it.each<[string, Record<string, string>, number, string]>([
+    ['another grant', { grant_type: 'password' }, 400, 'unsupported_grant_type'],
+    ['a wrong secret', { client_secret: 'wrong' }, 401, 'invalid_client'],
+    ['no client', { client_id: '' }, 422, 'invalid_request'],
+    ['a text that cannot be one', { client_id: 'a\u0000"' }, 422, 'invalid_request'],
+  ])('answers a form with %s in the words of OAuth', async (_, over, status, error) => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await ask(new URLSearchParams({ ...CREDENTIALS, ...over }).toString(), form);
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toMatchObject({ detail: expect.any(String), error });
+    expect(answer.json().error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
+  });
+
+  it('says so in the words of OAuth that an agent is suspended', async () => {
+    found = { ...agent, status: 'suspended' };
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await ask(new URLSearchParams(CREDENTIALS).toString(), form);
+    expect([answer.statusCode, answer.json().error]).toEqual([403, 'unauthorized_client']);
+  });
+
+  it('is described to OAuth clients', async () => {
+    const answer = await app.inject('/.well-known/oauth-authorization-server');
+    expect(answer.json()).toEqual({
+      issuer: PUBLIC_URL,
+      authorization_endpoint: `${PUBLIC_URL}/api/v1/auth/token`,
+      token_endpoint: `${PUBLIC_URL}/api/v1/auth/token`,
+      jwks_uri: `${PUBLIC_URL}/.well-known/jwks.json`,
+      grant_types_supported: ['client_credentials'],
+      response_types_supported: [],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      protected_resources: [gatewayAudience(PUBLIC_URL)],
+    });
   });
 
   it('refuses as the control plane does', async () => {

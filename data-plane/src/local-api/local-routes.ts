@@ -14,6 +14,8 @@ import type { Views } from '../workers/worker-views.ts';
 import type { OwnTokenKey } from './token-issuer.ts';
 
 export interface LocalRoutesDeps {
+  /** The issuer of the tokens. */
+  publicUrl: string;
   tokens: AgentTokens;
   tokenKey: OwnTokenKey;
   /** SERVICE_METRICS_TOKEN; /metrics is open without. */
@@ -36,7 +38,8 @@ export const localRoutes =
       reply.header('x-request-id', request.id);
     });
 
-    await addTokenRoutes(app, { tokens: deps.tokens, keys: [deps.tokenKey.publicJwk] });
+    const { publicUrl, tokens, tokenKey } = deps;
+    await addTokenRoutes(app, { publicUrl, tokens, keys: [tokenKey.publicJwk] });
 
     app.get('/health', { logLevel: 'warn' }, async ({ raw }) => views.health(raw));
 

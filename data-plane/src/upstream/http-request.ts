@@ -4,9 +4,10 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ExchangeSink, HttpExchange } from './http-exchange.ts';
-import { serverRequestAnswer } from './initialize.ts';
 import { parseUpstreamMessages } from './message.ts';
 import {
+  type SendToClient,
+  type ServerRequest,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
@@ -16,8 +17,10 @@ import {
 export interface HttpRequestHooks {
   /** The headers of an answer with a 2xx status. */
   onHeaders?: ((headers: IncomingHttpHeaders) => void) | undefined;
-  /** Sends the answer to a request of the server. */
-  reply(text: string): void;
+  /** The server asks something along with its answer. */
+  asked(request: ServerRequest, send: SendToClient | undefined): void;
+  /** The server no longer waits for what it asked. */
+  withdrawn(requestId: unknown): void;
   /** The request was given up before the server answered. */
   abandon(): void;
   /**
@@ -83,7 +86,10 @@ export class HttpRequest implements ExchangeSink {
     this.#finish();
     if (error !== null) this.#reject(error);
     else if (status === 404) this.#resolve('session-gone');
-    else if (status >= 300) {
+    else if (status >= 502 && status <= 504) {
+      // What a proxy says of a server that is not there.
+      this.#reject(new UpstreamFailure('unreachable', `the server answered HTTP ${status}`));
+    } else if (status >= 300) {
       this.#reject(new UpstreamFailure('refused', `the server answered HTTP ${status}`));
     } else {
       this.#reject(new UpstreamFailure('malformed', 'the answer ended without a response'));
@@ -93,9 +99,11 @@ export class HttpRequest implements ExchangeSink {
   #read(text: string): void {
     for (const message of parseUpstreamMessages(text)) {
       if (message.kind === 'notification') {
-        if (!this.isOver) this.#caller.onNotification(message);
+        if (message.method === 'notifications/cancelled') {
+          this.#hooks.withdrawn(message.params?.requestId);
+        } else if (!this.isOver) this.#caller.onNotification(message);
       } else if (message.kind === 'request') {
-        this.#hooks.reply(serverRequestAnswer(message.id, message.method));
+        this.#hooks.asked(message, this.#caller.send);
       } else if (message.id === this.#id && !this.isOver) {
         this.#finish();
         const { ok, raw, value } = message;

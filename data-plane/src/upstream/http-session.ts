@@ -8,18 +8,19 @@ import type { Dispatcher } from 'undici';
 import { HttpExchange } from './http-exchange.ts';
 import { HttpRequest } from './http-request.ts';
 import {
+  answerServer,
   type ClientInfo,
   cancelledText,
   initializeMembers,
   notificationText,
   parseInitializeAnswer,
   requestText,
-  serverRequestAnswer,
 } from './initialize.ts';
 import { parseUpstreamMessages } from './message.ts';
 import {
   Cancellation,
   requireStillWanted,
+  type SessionPeer,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
@@ -41,6 +42,10 @@ export interface HttpSessionOptions {
   isHostAllowed(host: string): boolean;
   limits: UpstreamLimits;
   client: ClientInfo;
+  /** The client for whom it is held, where servers may ask it something. */
+  peer?: SessionPeer | undefined;
+  /** The server had forgotten it, and it was opened anew: what it was told before is lost. */
+  onReopened?: (() => void) | undefined;
 }
 
 interface OpenState {
@@ -48,6 +53,8 @@ interface OpenState {
   sessionId: string | null;
   /** Ready for undici: names and values in turn. */
   headers: string[];
+  /** Whether the server has sent of its own accord. */
+  hadStream: boolean;
 }
 
 const NO_EXCHANGE: UpstreamExchange = {
@@ -71,6 +78,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   #nextId = 1;
   #pending = 0;
   #isClosed = false;
+  #wasOpen = false;
   #listener: ((notification: UpstreamNotification) => void) | null = null;
   #stream: HttpExchange | null = null;
   #relistenMs = 1000;
@@ -124,6 +132,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listener = null;
+    this.#options.peer?.abandon();
     this.#stopListening();
     for (const exchange of this.#running) exchange.abort();
     this.#running.clear();
@@ -162,10 +171,15 @@ export class HttpUpstreamSession implements UpstreamSession {
     let sessionId: string | null = null;
     const request = {
       method: 'initialize',
-      members: initializeMembers(this.#options.client),
+      members: initializeMembers(this.#options.client, this.#options.peer),
       wantsProgress: false,
     };
-    const provisional: OpenState = { info: NO_INFO, sessionId: null, headers: base };
+    const provisional: OpenState = {
+      info: NO_INFO,
+      sessionId: null,
+      headers: base,
+      hadStream: false,
+    };
     const answer = await this.#send(provisional, request, NO_EXCHANGE, (headers) => {
       const value = headers['mcp-session-id'];
       if (typeof value === 'string' && /^[\x21-\x7e]{1,1024}$/.test(value)) sessionId = value;
@@ -175,18 +189,27 @@ export class HttpUpstreamSession implements UpstreamSession {
     const info = parseInitializeAnswer(answer);
     const headers = [...base, 'mcp-protocol-version', info.protocolVersion];
     if (sessionId !== null) headers.push('mcp-session-id', sessionId);
-    const state: OpenState = { info, sessionId, headers };
+    const state: OpenState = { info, sessionId, headers, hadStream: false };
     await this.#post(state, notificationText('notifications/initialized'));
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     this.#state = state;
     if (this.#listener !== null) this.#startListening();
+    if (this.#wasOpen) this.#options.onReopened?.();
+    this.#wasOpen = true;
     return state;
   }
 
   #forget(state: OpenState): void {
     if (this.#state !== state) return;
     this.#state = null;
+    this.#options.peer?.abandon();
     this.#stopListening();
+  }
+
+  /** Goes on listening. Where it does not work the next request tries again. */
+  #reopen(state: OpenState): void {
+    this.#forget(state);
+    if (this.#listener !== null) this.#open().catch(() => undefined);
   }
 
   #send(
@@ -196,10 +219,11 @@ export class HttpUpstreamSession implements UpstreamSession {
     onHeaders?: (headers: IncomingHttpHeaders) => void,
   ): Promise<UpstreamAnswer | 'session-gone'> {
     const id = this.#nextId++;
-    const { limits, dispatcher } = this.#options;
+    const { limits, dispatcher, peer } = this.#options;
     const pending = new HttpRequest(id, exchange, limits, {
       onHeaders,
-      reply: (text) => this.#post(state, text),
+      asked: (asked, send) => answerServer(asked, peer, send, (text) => this.#post(state, text)),
+      withdrawn: (requestId) => peer?.withdraw(requestId),
       abandon: () => {
         // Nobody waits any more: the server may stop working on it (MCP, cancellation).
         if (request.method !== 'initialize') this.#post(state, cancelledText(id));
@@ -283,15 +307,19 @@ export class HttpUpstreamSession implements UpstreamSession {
         onMessage: (text) => {
           if (status >= 300) return;
           for (const message of parseUpstreamMessages(text)) {
-            if (message.kind === 'notification') this.#listener?.(message);
+            if (message.kind === 'notification') this.#notified(message);
             else if (message.kind === 'request') {
-              this.#post(state, serverRequestAnswer(message.id, message.method));
+              const reply = (text: string) => void this.#post(state, text);
+              answerServer(message, this.#options.peer, undefined, reply);
             }
           }
         },
         onEnd: () => {
           if (this.#stream !== stream) return;
           this.#stream = null;
+          if (status < 300) state.hadStream = true;
+          // Of a session that it had such a stream for, the server knows nothing any more.
+          if (state.hadStream && (status === 404 || status === 400)) this.#reopen(state);
           // 405 and its like: the server offers no such stream.
           if (status >= 400 && status < 500) return;
           this.#relistenTimer = setTimeout(() => this.#startListening(), this.#relistenMs);
@@ -306,6 +334,12 @@ export class HttpUpstreamSession implements UpstreamSession {
       value === 'application/json, text/event-stream' ? 'text/event-stream' : value,
     );
     this.#dispatch(this.#options.streams, 'GET', headers.slice(2), null, stream);
+  }
+
+  #notified(notification: UpstreamNotification): void {
+    if (notification.method === 'notifications/cancelled') {
+      this.#options.peer?.withdraw(notification.params?.requestId);
+    } else this.#listener?.(notification);
   }
 
   #stopListening(): void {

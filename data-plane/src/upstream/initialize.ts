@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import type { UpstreamAnswer, UpstreamInfo } from './upstream.ts';
+import type {
+  SendToClient,
+  ServerRequest,
+  SessionPeer,
+  UpstreamAnswer,
+  UpstreamInfo,
+} from './upstream.ts';
 import { UpstreamFailure } from './upstream.ts';
 
 /** The revisions of MCP that the gateway speaks to servers, the best first. */
@@ -11,10 +17,11 @@ export interface ClientInfo {
   version: string;
 }
 
-/** The members of `initialize`'s params. No capability: sampling, roots and the like are refused. */
-export function initializeMembers(client: ClientInfo): string {
+/** The members of `initialize`'s params. The capabilities are those of the client behind it. */
+export function initializeMembers(client: ClientInfo, peer: SessionPeer | undefined): string {
+  const capabilities = JSON.stringify(peer?.capabilities ?? {});
   return (
-    `"protocolVersion":"${UPSTREAM_REVISIONS[0]}","capabilities":{},` +
+    `"protocolVersion":"${UPSTREAM_REVISIONS[0]}","capabilities":${capabilities},` +
     `"clientInfo":${JSON.stringify(client)}`
   );
 }
@@ -64,11 +71,28 @@ export function cancelledText(id: number): string {
 }
 
 /**
- * The answer to a request of the server. A ping is answered; everything else would act on the
- * agent (sampling, elicitation) or tell of it (roots), and the gateway declares none of it.
+ * The gateway's own answer to a request of the server. A ping is answered; everything else would
+ * act on the agent (sampling, elicitation) or tell of it (roots), and there is no client behind the
+ * session that declared it.
  */
 export function serverRequestAnswer(id: string | number, method: string): string {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
   if (method === 'ping') return `${head}"result":{}}`;
   return `${head}"error":{"code":-32601,"message":"The client does not support this method."}}`;
+}
+
+/** Answers a request of a server, by the client where there is one. Never throws. */
+export function answerServer(
+  request: ServerRequest,
+  peer: SessionPeer | undefined,
+  send: SendToClient | undefined,
+  reply: (text: string) => void,
+): void {
+  if (peer === undefined || request.method === 'ping') {
+    reply(serverRequestAnswer(request.id, request.method));
+    return;
+  }
+  void peer.ask(request, send).then((text) => {
+    if (text !== null) reply(text);
+  });
 }

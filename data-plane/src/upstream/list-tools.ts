@@ -1,9 +1,5 @@
-import {
-  Cancellation,
-  type UpstreamExchange,
-  UpstreamFailure,
-  type UpstreamSession,
-} from './upstream.ts';
+import { listPage } from './list-page.ts';
+import type { UpstreamExchange, UpstreamSession } from './upstream.ts';
 
 /** A tool as its server describes it: `name`, and whatever else it wrote. */
 export interface ListedTool {
@@ -27,23 +23,13 @@ const MAX_PAGES = 50;
 export async function listToolPage(
   session: UpstreamSession,
   cursor: string | undefined,
-  exchange: UpstreamExchange = QUIET,
+  exchange?: UpstreamExchange,
 ): Promise<ToolPage> {
-  const members = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
-  const request = { method: 'tools/list', members, wantsProgress: false };
-  const answer = await session.request(request, exchange);
-  if (answer.kind === 'error') {
-    throw new UpstreamFailure(
-      'refused',
-      `tools/list was answered with ${answer.raw.slice(0, 200)}`,
-    );
-  }
-  const { tools, nextCursor } = answer.value as { tools?: unknown; nextCursor?: unknown };
-  if (!Array.isArray(tools)) throw new UpstreamFailure('malformed', 'tools/list without tools');
+  const { items, nextCursor } = await listPage(session, 'tools/list', cursor, exchange);
   return {
     // What has no name cannot be called.
-    tools: tools.filter((tool): tool is ListedTool => typeof tool?.name === 'string'),
-    nextCursor: typeof nextCursor === 'string' && nextCursor !== '' ? nextCursor : undefined,
+    tools: items.filter((tool): tool is ListedTool => typeof tool.name === 'string'),
+    nextCursor,
   };
 }
 
@@ -59,11 +45,3 @@ export async function listAllTools(session: UpstreamSession): Promise<ListedTool
   }
   return all;
 }
-
-const QUIET: UpstreamExchange = {
-  onNotification: () => undefined,
-  // Never cancelled; a getter, since an exchange that is shared must not keep anybody's listener.
-  get cancellation() {
-    return new Cancellation();
-  },
-};

@@ -14,7 +14,12 @@ export type UpstreamMessage =
       raw: string;
       value: unknown;
     }
-  | { kind: 'request'; id: string | number; method: string }
+  | {
+      kind: 'request';
+      id: string | number;
+      method: string;
+      params: Record<string, unknown>;
+    }
   | {
       kind: 'notification';
       method: string;
@@ -51,7 +56,7 @@ function parseMessage(value: unknown, text: string | null, spans: number[]): Ups
       return { kind: 'notification', method, params: isObject(params) ? params : undefined };
     }
     if (typeof id !== 'string' && typeof id !== 'number') throw malformed('a request without id');
-    return { kind: 'request', id, method };
+    return { kind: 'request', id, method, params: isObject(params) ? params : {} };
   }
   const ok = 'result' in value;
   if (ok === 'error' in value) throw malformed('neither a result nor an error');

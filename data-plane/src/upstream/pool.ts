@@ -1,6 +1,7 @@
 /**
  * The sessions with MCP servers: one for each (tenant, server, agent), opened with the first
- * request, shared by all of the agent's own MCP sessions, closed when idle. Both numbers are
+ * request, shared by all of the agent's own MCP sessions, closed when idle. A client that servers
+ * may ask something has its own, so that what they ask reaches nobody else. Both numbers are
  * bounded: what is idle the longest makes room.
  */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
@@ -8,6 +9,7 @@ import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { AddressPolicy } from './address-policy.ts';
 import { openCredentialHeader } from './credential.ts';
+import { createUpstreamHealth, type ServerHealth } from './health.ts';
 import { HttpUpstreamSession } from './http-session.ts';
 import type { ClientInfo } from './initialize.ts';
 import type { StdioServers } from './servers-file.ts';
@@ -16,6 +18,7 @@ import {
   UpstreamFailure,
   type UpstreamLimits,
   type UpstreamNotification,
+  type UpstreamPeer,
   type UpstreamSession,
 } from './upstream.ts';
 
@@ -38,7 +41,18 @@ export interface UpstreamPoolOptions {
   openSealed(jwe: string): Promise<string>;
   /** Everything a server sends of its own accord, whoever listens. */
   onNotification(tenantId: string, serverId: string, notification: UpstreamNotification): void;
+  /** A server has lost a session, which was opened anew. */
+  onReopened?(place: SessionPlace): void;
   log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** Whose session with which server it is. */
+export interface SessionPlace {
+  tenantId: string;
+  agentId: string;
+  serverId: string;
+  /** The client whose own it is. */
+  peerId: string | undefined;
 }
 
 export type ServerNotificationListener = (
@@ -47,12 +61,22 @@ export type ServerNotificationListener = (
 ) => void;
 
 export interface UpstreamPool {
-  /** The agent's session with a server. Throws UpstreamFailure where there can be none. */
-  find(tenantId: string, server: McpServerSetting, agentId: string): UpstreamSession;
+  /**
+   * The agent's session with a server, or that of one client of the agent's.
+   *
+   * @throws UpstreamFailure where there can be none
+   */
+  find(
+    tenantId: string,
+    server: McpServerSetting,
+    agentId: string,
+    peer?: UpstreamPeer,
+  ): UpstreamSession;
   /**
    * Listens for what an agent's servers send of their own accord.
    *
    * @param serverId one server, null for all
+   * @param peerId the client whose own sessions are meant, not those that the agent shares
    * @returns ends it
    */
   listen(
@@ -60,15 +84,21 @@ export interface UpstreamPool {
     agentId: string,
     serverId: string | null,
     listener: ServerNotificationListener,
+    peerId?: string,
   ): () => void;
+  /** Sends a notification to all servers with which a client has sessions of its own. */
+  notifyPeer(peerId: string, method: string): void;
+  /** Ends the sessions of a client that is gone, each with the last call under way. */
+  endPeer(peerId: string): void;
   counts(): { http: number; stdio: number };
+  /** How a server is; undefined where it was not asked yet. */
+  findHealth(tenantId: string, serverId: string): ServerHealth | undefined;
+  /** How many servers (of stdio: processes) are in which state. */
+  healthCounts(): Record<ServerHealth, number>;
   close(): Promise<void>;
 }
 
-interface Entry {
-  tenantId: string;
-  agentId: string;
-  serverId: string;
+interface Entry extends SessionPlace {
   transport: McpServerSetting['transport'];
   /** Where it leads: the registry may give a server another address. */
   address: string | null;
@@ -77,7 +107,18 @@ interface Entry {
   usedAt: number;
 }
 
+interface Listener {
+  serverId: string | null;
+  peerId: string | undefined;
+  fn: ServerNotificationListener;
+}
+
 const SWEEP_MS = 30_000;
+/**
+ * Sessions that the clients of one agent may have of their own, by transport: an agent must not
+ * take the room of all others by opening client sessions.
+ */
+const MAX_OWN = { stdio: 8, 'streamable-http': 64 };
 /** How often a session that was replaced is looked at, and how soon it can end. */
 const RETIRED_MS = 1_000;
 
@@ -85,20 +126,24 @@ const RETIRED_MS = 1_000;
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const entries = new Map<string, Entry>();
   const retired = new Map<Entry, NodeJS.Timeout>();
-  const listeners = new Map<
-    string,
-    Set<{ serverId: string | null; fn: ServerNotificationListener }>
-  >();
+  const listeners = new Map<string, Set<Listener>>();
   const dispatcher = createDispatcher(options, options.connections);
   const streams = createDispatcher(options, options.maxSessions);
+  const health = createUpstreamHealth({ elapsed: () => performance.now(), log: options.log });
   const sweep = setInterval(closeIdle, SWEEP_MS);
   sweep.unref();
 
   let closing: Promise<void> | null = null;
 
-  function find(tenantId: string, server: McpServerSetting, agentId: string): UpstreamSession {
+  function find(
+    tenantId: string,
+    server: McpServerSetting,
+    agentId: string,
+    peer?: UpstreamPeer,
+  ): UpstreamSession {
     if (closing !== null) throw new UpstreamFailure('unreachable', 'the service is stopping');
-    const key = `${tenantId} ${agentId} ${server.server_id}`;
+    const shared = `${tenantId} ${agentId} ${server.server_id}`;
+    const key = peer === undefined ? shared : `${shared} ${peer.id}`;
     const address = server.transport === 'stdio' ? server.local_name : server.url;
     const sealed = options.findSealedCredential(tenantId, server.server_id);
     const known = entries.get(key);
@@ -113,15 +158,25 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       }
       retire(key, known);
     }
+    if (peer !== undefined) makeOwnRoom(tenantId, agentId, server.transport);
     makeRoom(server.transport);
     const entry: Entry = {
       tenantId,
       agentId,
       serverId: server.server_id,
+      peerId: peer?.id,
       transport: server.transport,
       address,
       sealed,
-      session: createSession(tenantId, server, sealed),
+      session: health.watch(
+        {
+          tenantId,
+          serverId: server.server_id,
+          agentId: server.transport === 'stdio' ? agentId : null,
+          address,
+        },
+        createSession(tenantId, server, sealed, agentId, peer),
+      ),
       usedAt: performance.now(),
     };
     entries.set(key, entry);
@@ -133,15 +188,29 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     tenantId: string,
     server: McpServerSetting,
     sealed: string | undefined,
+    agentId: string,
+    clientPeer: UpstreamPeer | undefined,
   ): UpstreamSession {
     const { limits, client, log } = options;
+    const { server_id: serverId } = server;
+    const peer = clientPeer?.bind(serverId);
+    const onReopened = () =>
+      options.onReopened?.({ tenantId, agentId, serverId, peerId: clientPeer?.id });
     if (server.transport === 'stdio') {
       const name = server.local_name ?? '';
       const command = options.stdioServers.get(name);
       if (command === undefined) {
         throw new UpstreamFailure('refused', `no server ${name} in SERVICE_MCP_SERVERS_FILE`);
       }
-      return new StdioUpstreamSession({ name, server: command, limits, client, log });
+      return new StdioUpstreamSession({
+        name,
+        server: command,
+        limits,
+        client,
+        log,
+        peer,
+        onReopened,
+      });
     }
     const url = server.url ?? '';
     if (!URL.canParse(url) || !/^https?:\/\/[^@]*$/.test(url)) {
@@ -153,6 +222,8 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       streams,
       limits,
       client,
+      peer,
+      onReopened,
       isHostAllowed: options.addresses.isHostAllowed,
       findCredential: async () => {
         if (sealed === undefined) return null;
@@ -192,6 +263,17 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     await Promise.all([dispatcher.destroy(), streams.destroy()]);
   }
 
+  function makeOwnRoom(tenantId: string, agentId: string, transport: Entry['transport']): void {
+    const isOwn = (entry: Entry) =>
+      entry.peerId !== undefined &&
+      entry.transport === transport &&
+      entry.tenantId === tenantId &&
+      entry.agentId === agentId;
+    const own = [...entries].filter(([, entry]) => isOwn(entry));
+    const ending = [...retired.keys()].filter((entry) => isOwn(entry) && entry.session.pending > 0);
+    if (own.length + ending.length >= MAX_OWN[transport]) dropOldest(own);
+  }
+
   function makeRoom(transport: Entry['transport']): void {
     const max = transport === 'stdio' ? options.maxProcesses : options.maxSessions;
     const same = [...entries].filter(([, entry]) => entry.transport === transport);
@@ -199,8 +281,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     const ending = [...retired.keys()].filter(
       (entry) => entry.transport === transport && entry.session.pending > 0,
     );
-    if (same.length + ending.length < max) return;
-    const idle = same.filter(([, entry]) => entry.session.pending === 0);
+    if (same.length + ending.length >= max) dropOldest(same);
+  }
+
+  function dropOldest(candidates: [string, Entry][]): void {
+    const idle = candidates.filter(([, entry]) => entry.session.pending === 0);
     const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);
     if (oldest === undefined) {
       throw new UpstreamFailure('unreachable', 'too many sessions with MCP servers are in use');
@@ -209,10 +294,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   }
 
   function closeIdle(): void {
+    health.forget(options.isRegistered, options.idleMs);
     const before = performance.now() - options.idleMs;
     for (const [key, entry] of entries) {
       if (entry.session.pending > 0) continue;
-      const isIdle = !hasListener(entry) && entry.usedAt < before;
+      const isIdle = listenersOf(entry).length === 0 && entry.usedAt < before;
       if (isIdle || !options.isRegistered(entry.tenantId, entry.serverId)) drop(key, entry);
     }
   }
@@ -221,21 +307,20 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     // A server that was deleted has nothing more to say, to whoever still has a stream open.
     if (!options.isRegistered(entry.tenantId, entry.serverId)) return;
     options.onNotification(entry.tenantId, entry.serverId, notification);
-    for (const { serverId, fn } of listeners.get(`${entry.tenantId} ${entry.agentId}`) ?? []) {
-      if (serverId === null || serverId === entry.serverId) fn(entry.serverId, notification);
-    }
+    for (const listener of listenersOf(entry)) listener.fn(entry.serverId, notification);
   }
 
-  function hasListener(entry: Entry): boolean {
-    for (const { serverId } of listeners.get(`${entry.tenantId} ${entry.agentId}`) ?? []) {
-      if (serverId === null || serverId === entry.serverId) return true;
-    }
-    return false;
+  function listenersOf(entry: Entry): Listener[] {
+    const ofAgent = listeners.get(`${entry.tenantId} ${entry.agentId}`) ?? [];
+    return [...ofAgent].filter(
+      ({ serverId, peerId }) =>
+        peerId === entry.peerId && (serverId === null || serverId === entry.serverId),
+    );
   }
 
   // Over stdio notifications come anyway; over HTTP they cost a connection, so only for a listener.
   function attach(entry: Entry): void {
-    const wanted = entry.transport === 'stdio' || hasListener(entry);
+    const wanted = entry.transport === 'stdio' || listenersOf(entry).length > 0;
     entry.session.listen(wanted ? (notification) => heard(entry, notification) : null);
   }
 
@@ -247,9 +332,9 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
 
   return {
     find,
-    listen(tenantId, agentId, serverId, fn) {
+    listen(tenantId, agentId, serverId, fn, peerId) {
       const key = `${tenantId} ${agentId}`;
-      const own = { serverId, fn };
+      const own = { serverId, peerId, fn };
       const set = listeners.get(key) ?? new Set();
       listeners.set(key, set.add(own));
       reattach(tenantId, agentId);
@@ -259,11 +344,21 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
         reattach(tenantId, agentId);
       };
     },
+    notifyPeer(peerId, method) {
+      for (const entry of entries.values()) {
+        if (entry.peerId === peerId) entry.session.notify(method);
+      }
+    },
+    endPeer(peerId) {
+      for (const [key, entry] of entries) if (entry.peerId === peerId) retire(key, entry);
+    },
     counts() {
       let stdio = 0;
       for (const entry of entries.values()) if (entry.transport === 'stdio') stdio++;
       return { http: entries.size - stdio, stdio };
     },
+    findHealth: health.find,
+    healthCounts: health.counts,
     close() {
       closing ??= closeAll();
       return closing;

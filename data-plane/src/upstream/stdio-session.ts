@@ -7,13 +7,13 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import {
+  answerServer,
   type ClientInfo,
   cancelledText,
   initializeMembers,
   notificationText,
   parseInitializeAnswer,
   requestText,
-  serverRequestAnswer,
 } from './initialize.ts';
 import { LineReader } from './line-reader.ts';
 import { parseUpstreamMessages } from './message.ts';
@@ -21,6 +21,8 @@ import type { StdioServer } from './servers-file.ts';
 import {
   Cancellation,
   requireStillWanted,
+  type SendToClient,
+  type SessionPeer,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
@@ -36,6 +38,10 @@ export interface StdioSessionOptions {
   server: StdioServer;
   limits: UpstreamLimits;
   client: ClientInfo;
+  /** The client for whom it is held, where servers may ask it something. */
+  peer?: SessionPeer | undefined;
+  /** Another process took the place of one that ended: what that was told is lost. */
+  onReopened?: (() => void) | undefined;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -66,6 +72,7 @@ export class StdioUpstreamSession implements UpstreamSession {
   #nextId = 1;
   #startedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
+  #wasOpen = false;
   #listener: ((notification: UpstreamNotification) => void) | null = null;
 
   constructor(options: StdioSessionOptions) {
@@ -127,13 +134,15 @@ export class StdioUpstreamSession implements UpstreamSession {
     this.#child = this.#spawn();
     const initialize = {
       method: 'initialize',
-      members: initializeMembers(this.#options.client),
+      members: initializeMembers(this.#options.client, this.#options.peer),
       wantsProgress: false,
     };
     const exchange = { onNotification: () => undefined, cancellation: new Cancellation() };
     const info = parseInitializeAnswer(await this.#send(initialize, exchange));
     this.#write(notificationText('notifications/initialized'));
     this.#info = info;
+    if (this.#wasOpen) this.#options.onReopened?.();
+    this.#wasOpen = true;
     return info;
   }
 
@@ -235,7 +244,9 @@ export class StdioUpstreamSession implements UpstreamSession {
     }
     for (const message of messages) {
       if (message.kind === 'request') {
-        this.#write(serverRequestAnswer(message.id, message.method));
+        answerServer(message, this.#options.peer, this.#onlySend(), (text) => {
+          if (this.#child === child) this.#write(text);
+        });
       } else if (message.kind === 'notification') {
         this.#notified(message);
       } else if (typeof message.id === 'number') {
@@ -253,7 +264,15 @@ export class StdioUpstreamSession implements UpstreamSession {
       if (entry?.wantsProgress) entry.exchange.onNotification(notification);
       return;
     }
-    this.#listener?.(notification);
+    if (notification.method === 'notifications/cancelled') {
+      this.#options.peer?.withdraw(notification.params?.requestId);
+    } else this.#listener?.(notification);
+  }
+
+  /** Over stdio nothing says to which call a request belongs, unless there is but one. */
+  #onlySend(): SendToClient | undefined {
+    const [only, ...others] = this.#waiting.values();
+    return others.length === 0 ? only?.exchange.send : undefined;
   }
 
   #failWaiting(failure: UpstreamFailure): void {
@@ -263,6 +282,7 @@ export class StdioUpstreamSession implements UpstreamSession {
   #fail(failure: UpstreamFailure): void {
     this.#child = null;
     this.#info = null;
+    this.#options.peer?.abandon();
     this.#failWaiting(failure);
   }
 }

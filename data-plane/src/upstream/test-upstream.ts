@@ -36,6 +36,10 @@ export interface TestUpstreamOptions {
   /** Whether a GET opens a stream. */
   offersStream?: boolean;
   withSessions?: boolean;
+  /** Replaces what it declares at `initialize`. */
+  capabilities?: Record<string, unknown>;
+  /** Results of other methods, by their name. */
+  methods?: Record<string, (params: Record<string, unknown>) => unknown>;
 }
 
 export type TestUpstream = Awaited<ReturnType<typeof startTestUpstream>>;
@@ -93,7 +97,7 @@ export async function startTestUpstream(options: TestUpstreamOptions = {}) {
       if (options.withSessions !== false) response.setHeader('mcp-session-id', token);
       return result({
         protocolVersion: '2025-06-18',
-        capabilities: { tools: { listChanged: true }, resources: {}, logging: {} },
+        capabilities: options.capabilities ?? { tools: { listChanged: true } },
         serverInfo: { name: 'test-upstream', version: '1' },
         instructions: 'Be good.',
       });
@@ -111,6 +115,8 @@ export async function startTestUpstream(options: TestUpstreamOptions = {}) {
       return result({ tools: listed });
     }
     const params = message.params as Record<string, unknown>;
+    const other = options.methods?.[method];
+    if (other !== undefined) return result(other(params));
     const tool = tools.find((one) => one.name === params.name);
     if (method !== 'tools/call' || tool === undefined) {
       return send({ jsonrpc: '2.0', id, error: { code: -32602, message: 'Unknown tool' } });
@@ -141,6 +147,12 @@ export async function startTestUpstream(options: TestUpstreamOptions = {}) {
     },
     /** Forgets all sessions, as a restart does. */
     forgetSessions: () => sessions.clear(),
+    /** Whether a request belongs to a session that is known. */
+    knows: (headers: IncomingMessage['headers']) => sessions.has(String(headers['mcp-session-id'])),
+    /** Ends every stream that a GET opened. */
+    endStreams() {
+      for (const stream of streams) stream.end();
+    },
     /** Sends a message on every stream that a GET opened. */
     push(message: unknown) {
       for (const stream of streams) stream.write(`data: ${JSON.stringify(message)}\n\n`);

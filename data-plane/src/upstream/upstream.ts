@@ -26,11 +26,48 @@ export interface UpstreamNotification {
   params: Record<string, unknown> | undefined;
 }
 
+/** A request of a server to its client. `params` are what it wrote, parsed. */
+export interface ServerRequest {
+  id: string | number;
+  method: string;
+  params: Record<string, unknown>;
+}
+
+/** Sends a message to a client; false where it cannot be sent. */
+export type SendToClient = (text: string) => boolean;
+
+/** The client for whom a session with a server is held, as that session knows it. */
+export interface SessionPeer {
+  /** What the client declared, as far as the gateway passes it on. */
+  readonly capabilities: Record<string, unknown>;
+  /**
+   * Answers a request of the server. Never rejects.
+   *
+   * @param send the stream of the call with which the request came, where it came with one
+   * @returns the whole response as text; null where none is expected any more
+   */
+  ask(request: ServerRequest, send: SendToClient | undefined): Promise<string | null>;
+  /** The server no longer waits for an answer. */
+  withdraw(requestId: unknown): void;
+  /** The session ended, and with it all that the server asked. */
+  abandon(): void;
+}
+
+/** A client that servers may ask something: it has sessions with servers of its own. */
+export interface UpstreamPeer {
+  /** Names it within this process. */
+  readonly id: string;
+  /** The client as one server's session knows it. */
+  bind(serverId: string): SessionPeer;
+}
+
 /** What belongs to one request while it is under way. */
 export interface UpstreamExchange {
   /** Progress of this request, and whatever else the server sends along with its answer. */
   onNotification(notification: UpstreamNotification): void;
   readonly cancellation: Cancellation;
+  /** Sends to the client along with the answer, where the client can be asked something. */
+  readonly send?: SendToClient | undefined;
   /**
    * Asked directly before the bytes go out, which may be long after the request was made: a session
    * may have to be opened first. Undefined when the request may still go, else why it may not.

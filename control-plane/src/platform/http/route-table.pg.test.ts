@@ -210,6 +210,7 @@ describe('a route', () => {
       'POST /api/v1/auth/admin/login',
       'POST /api/v1/auth/token',
       'GET /.well-known/jwks.json',
+      'GET /.well-known/oauth-authorization-server',
     ]);
   });
 });

@@ -105,12 +105,21 @@ function identifyToken(
   const { tenantId, agentId, credentialVersion, feedSeq, issuer, audiences } = verified;
   // A control plane's token is for its tenant's gateways, wherever they are: its own address
   // stands for them (ADR 21). The tenant is the token's, and so are the keys it was checked with.
-  const isForUs = [deps.audience, gatewayAudience(issuer)].some(
+  const gateways = [deps.audience, gatewayAudience(issuer)];
+  const isForUs = gateways.some(
     (gateway) =>
       audiences.includes(gateway) ||
       (serverId !== null && audiences.includes(`${gateway}/${encodeURIComponent(serverId)}`)),
   );
-  if (!isForUs) return refuse('wrong_audience', 'bearer', deps);
+  if (!isForUs) {
+    // Narrowed to one server, and used elsewhere: the client can ask for another.
+    const isNarrower = gateways.some((gateway) =>
+      audiences.some((audience) => audience.startsWith(`${gateway}/`)),
+    );
+    if (!isNarrower) return refuse('wrong_audience', 'bearer', deps);
+    const denial = refuse('insufficient_scope', 'bearer', deps);
+    return { ...denial, isForAnotherPath: true, message: OTHER_PATH };
+  }
 
   const find = (): Identity | Deny => {
     const agent = deps.replica.findAgent(tenantId, agentId);
@@ -141,6 +150,8 @@ const MESSAGES = {
   basic: 'Unauthorized: the client id or the secret is wrong.',
   bearer: 'Unauthorized: a valid, unexpired agent token is required.',
 };
+
+const OTHER_PATH = 'Unauthorized: the token is for another MCP server of this gateway.';
 
 function refuse(reason: string, challenge: 'basic' | 'bearer', deps: AuthenticateDeps): Deny {
   deps.onUnauthenticated(reason);

@@ -1,7 +1,7 @@
 import type { Replica, RulesProvider } from '../../contracts.ts';
+import { actionOf, TOOL_CALL, targetOf } from '../call-kinds.ts';
 import { type AgentCall, type ClassifiedCall, extend, proceed, type StepResult } from '../calls.ts';
-import { deriveAction, type ToolHints } from '../tool-action.ts';
-import { findTarget } from '../tool-target.ts';
+import type { ToolHints } from '../tool-action.ts';
 import { findAgentNow, type KillSwitchDeps } from './kill-switch.ts';
 
 export interface ClassifyDeps {
@@ -27,10 +27,10 @@ export function classify(
   deps: ClassifyDeps,
 ): StepResult<ClassifiedCall> | Promise<StepResult<ClassifiedCall>> {
   const rules = deps.rules.findActiveRules(call.tenantId);
-  const hints = deps.catalogue.findHints(call, rules);
+  const hints = call.method === TOOL_CALL ? deps.catalogue.findHints(call, rules) : undefined;
   const describe = (hinted: ToolHints | undefined) => ({
-    action: deriveAction(call.toolName, hinted),
-    target: findTarget(call.toolName, call.args),
+    action: actionOf(call, hinted),
+    target: targetOf(call),
   });
   if (!(hints instanceof Promise)) return proceed(extend(call, { rules, ...describe(hints) }));
   return hints.then((hinted) => {

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply } from 'fastify';
 import { eventText, streamHeaders } from './event-stream.ts';
+import type { LoggedStream, StreamLog } from './stream-log.ts';
 
 /** What a client accepts; a client that says nothing accepts everything. */
 export interface Accepts {
@@ -15,21 +16,36 @@ export class PostAnswer {
   readonly #reply: FastifyReply;
   readonly #accepts: Accepts;
   readonly #maxBuffered: number;
+  readonly #log: StreamLog | null;
   #isStream = false;
+  /** In a session the stream can be resumed. */
+  #logged: LoggedStream | null = null;
 
-  /** @param maxBuffered bytes that wait for a slow client, beyond which notifications are dropped */
-  constructor(reply: FastifyReply, accepts: Accepts, maxBuffered: number) {
+  /**
+   * @param maxBuffered bytes that wait for a slow client, beyond which notifications are dropped
+   * @param log of the session, null without one
+   */
+  constructor(reply: FastifyReply, accepts: Accepts, maxBuffered: number, log: StreamLog | null) {
     this.#reply = reply;
     this.#accepts = accepts;
     this.#maxBuffered = maxBuffered;
+    this.#log = log;
   }
 
   /** Sends a notification now, if the client can take it. */
   notify(text: string): void {
     if (!this.#accepts.events) return;
     this.#stream();
-    const { raw } = this.#reply;
-    if (!raw.destroyed && raw.writableLength < this.#maxBuffered) raw.write(eventText(text));
+    if (this.#logged !== null) this.#logged.write(text);
+    else this.#write(text);
+  }
+
+  /** Sends a message now. False: there is no connection that could take it. */
+  send(text: string): boolean {
+    if (!this.#accepts.events) return false;
+    this.#stream();
+    if (this.#logged !== null) return this.#logged.isAttached && this.#logged.write(text);
+    return this.#write(text);
   }
 
   /**
@@ -41,13 +57,21 @@ export class PostAnswer {
     const { raw } = this.#reply;
     if (this.#isStream || (status === 200 && (text === null || !this.#accepts.json))) {
       this.#stream();
-      if (!raw.destroyed) raw.end(text === null ? undefined : eventText(text));
+      if (this.#logged !== null) this.#logged.end(text);
+      else if (!raw.destroyed) raw.end(text === null ? undefined : eventText(text));
       return;
     }
     this.#reply
       .code(status)
       .header('content-type', 'application/json')
       .send(text ?? '');
+  }
+
+  #write(text: string): boolean {
+    const { raw } = this.#reply;
+    if (raw.destroyed || raw.writableEnded || raw.writableLength >= this.#maxBuffered) return false;
+    raw.write(eventText(text));
+    return true;
   }
 
   #stream(): void {
@@ -57,6 +81,9 @@ export class PostAnswer {
     const { raw } = this.#reply;
     raw.on('error', () => undefined);
     raw.writeHead(200, streamHeaders(this.#reply));
+    if (this.#log === null) return;
+    this.#logged = this.#log.open({ maxBuffered: this.#maxBuffered, isLasting: false });
+    this.#logged.attach(raw);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Server-sent events as MCP uses them: one JSON-RPC message each, no ids (nothing is resumed). */
+/** Server-sent events as MCP uses them: one JSON-RPC message each. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
@@ -12,12 +12,12 @@ export function streamHeaders(reply: FastifyReply): OutgoingHttpHeaders {
   };
 }
 
-/** A message as an event. JSON text has no line breaks. */
-export function eventText(json: string): string {
+/** A message as an event; with an id the stream can be resumed after it. */
+export function eventText(json: string, id?: string): string {
   // Raw text of a server may be spread over lines; each needs its own field.
   const data =
     json.includes('\n') || json.includes('\r') ? json.replaceAll(/\r\n?|\n/g, '\ndata: ') : json;
-  return `event: message\ndata: ${data}\n\n`;
+  return `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${data}\n\n`;
 }
 
 /** A comment that keeps the connection open. */

@@ -9,6 +9,7 @@ import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deny } from '../../enforcement/calls.ts';
 import type { UpstreamPool } from '../../upstream/pool.ts';
+import type { UpstreamNotification } from '../../upstream/upstream.ts';
 import { barOf, barred } from '../barred.ts';
 import type { Caller } from '../caller.ts';
 import type { Guard } from '../guard.ts';
@@ -20,8 +21,9 @@ import {
   readMessage,
 } from '../json-rpc.ts';
 import type { ToolService } from '../tool-service.ts';
+import { unifiedNotification } from '../unified.ts';
 import { type Accepts, PostAnswer, parseAccept } from './answer.ts';
-import { eventText, KEEP_ALIVE, streamHeaders } from './event-stream.ts';
+import { KEEP_ALIVE, streamHeaders } from './event-stream.ts';
 import {
   isForClients,
   type RequestAnswer,
@@ -29,6 +31,7 @@ import {
   type RequestScene,
 } from './requests.ts';
 import { ASSUMED_REVISION, isLegacyRevision, type LegacyRevision } from './revisions.ts';
+import { isWanted } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 export interface LegacyDeps {
@@ -36,7 +39,7 @@ export interface LegacyDeps {
   sessions: LegacySessions;
   tools: ToolService;
   guard: Pick<Guard, 'findBar' | 'identify'>;
-  pool: Pick<UpstreamPool, 'listen'>;
+  pool: Pick<UpstreamPool, 'listen' | 'notifyPeer'>;
   messageBytes: number;
   keepAliveMs: number;
   /** Puts WWW-Authenticate on an answer. */
@@ -58,8 +61,13 @@ export function createLegacyHandler(deps: LegacyDeps) {
     if (barOf(caller, deps.guard) === undefined) deps.tools.checkServer(caller);
     const session = findSession(caller, request);
     const revision = revisionOf(request, session);
-    const answer = new PostAnswer(reply, accepts, deps.messageBytes);
-    const scene: RequestScene = { caller, session, notify: (text) => answer.notify(text) };
+    const answer = new PostAnswer(reply, accepts, deps.messageBytes, session?.log ?? null);
+    const scene: RequestScene = {
+      caller: withPeer(caller, session),
+      session,
+      notify: (text) => answer.notify(text),
+      send: (text) => answer.send(text),
+    };
     if (Array.isArray(body)) {
       await postBatch(body, revision, scene, answer, reply, accepts);
       return;
@@ -124,11 +132,14 @@ export function createLegacyHandler(deps: LegacyDeps) {
   }
 
   /**
-   * Takes what has no answer. Only a cancellation, by the gateway's own id, and the bare news that
-   * roots changed go on to a server: a notification is not judged, so none carries a text of the
-   * agent's there.
+   * Takes what has no answer. Of notifications only a cancellation, by the gateway's own id, and the
+   * bare news that roots changed go on to a server: a notification is not judged, so none carries a
+   * text of the agent's there. A response goes to the server whose judged request it answers.
    */
   function accept(message: ClientMessage, { caller, session }: RequestScene): void {
+    // What an agent says that may not act any more reaches no server.
+    const isBarred = message.kind === 'response' && barOf(caller, deps.guard) !== undefined;
+    if (message.kind === 'response') session?.peer?.answered(message, isBarred);
     if (message.kind !== 'notification') return;
     if (message.method === 'notifications/cancelled') {
       const { requestId } = message.params;
@@ -136,7 +147,8 @@ export function createLegacyHandler(deps: LegacyDeps) {
       session?.calls.get(requestId)?.cancel();
     } else if (message.method === 'notifications/roots/list_changed') {
       if (barOf(caller, deps.guard) !== undefined) return;
-      deps.tools.findSession(caller)?.notify(message.method);
+      if (session?.peer) deps.pool.notifyPeer(session.peer.id, message.method);
+      else deps.tools.findSession(caller)?.notify(message.method);
     }
   }
 
@@ -149,7 +161,8 @@ export function createLegacyHandler(deps: LegacyDeps) {
     deps.tools.checkServer(caller);
     const session = requireSession(caller, request);
     revisionOf(request, session);
-    if (session.endStream !== null) {
+    const resumed = session.log.find(request.headers['last-event-id']);
+    if (resumed === undefined && session.endStream !== null) {
       throw new GatewayError(409, 'The session has a stream already.');
     }
     reply.hijack();
@@ -157,25 +170,54 @@ export function createLegacyHandler(deps: LegacyDeps) {
     raw.on('error', () => undefined);
     raw.writeHead(200, streamHeaders(reply));
     raw.write(KEEP_ALIVE);
-    const { tenantId, agent, serverId } = caller;
-    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, (_from, notification) => {
-      const { method, params } = notification;
-      if (!isForClients(method) || method === 'notifications/progress') return;
-      // A client that does not read loses notifications, not the gateway its memory.
-      if (raw.destroyed || raw.writableLength > deps.messageBytes) return;
-      if (isStillWelcome(caller)) raw.write(eventText(notificationText(method, params)));
-      else raw.end();
-    });
     const timer = setInterval(() => {
       if (!isStillWelcome(caller)) raw.end();
       else if (raw.writableLength < deps.messageBytes) raw.write(KEEP_ALIVE);
     }, deps.keepAliveMs);
-    session.endStream = () => raw.end();
-    raw.once('close', () => {
-      clearInterval(timer);
-      stopListening();
-      session.endStream = null;
+    raw.once('close', () => clearInterval(timer));
+    withPeer(caller, session);
+    // The rest of an answer whose connection broke.
+    if (resumed && resumed.stream !== session.stream?.events) {
+      resumed.stream.attach(raw, resumed.n);
+      return;
+    }
+    const stream = session.stream ?? listen(caller, session);
+    stream.caller = caller;
+    stream.events.attach(raw, resumed?.n);
+    const detach = session.peer?.attach((text) => {
+      if (!isStillWelcome(caller)) raw.end();
+      return !raw.writableEnded && stream.events.isAttached && stream.events.write(text);
     });
+    const end = () => void raw.end();
+    session.endStream = end;
+    raw.once('close', () => {
+      detach?.();
+      // Unless another connection took its place.
+      if (session.endStream === end) session.endStream = null;
+    });
+  }
+
+  /** Begins to listen to the servers of a session, until its stream is gone for good. */
+  function listen(caller: Caller, session: LegacySession) {
+    const { tenantId, agent, serverId } = caller;
+    const hear = (from: string, notification: UpstreamNotification) => {
+      const { method, params } =
+        serverId === null ? unifiedNotification(from, notification) : notification;
+      if (!isForClients(method) || method === 'notifications/progress') return;
+      if (!isWanted(session, from, notification)) return;
+      // Without a connection it is kept: who may not act any more is refused when he comes back.
+      if (stream.events.isAttached && !isStillWelcome(stream.caller)) stream.events.drop();
+      else stream.events.write(notificationText(method, params));
+    };
+    const peerId = session.peer?.id;
+    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, hear, peerId);
+    const events = session.log.open({ maxBuffered: deps.messageBytes, isLasting: true }, () => {
+      stopListening();
+      session.stream = null;
+    });
+    const stream = { events, caller };
+    session.stream = stream;
+    return stream;
   }
 
   /** Ends a session. */
@@ -233,6 +275,14 @@ export function createLegacyHandler(deps: LegacyDeps) {
   }
 
   return { post, get, remove, deny };
+}
+
+/** The caller with what servers may ask its client through, which learns who calls now. */
+function withPeer(caller: Caller, session: LegacySession | null): Caller {
+  const peer = session?.peer ?? null;
+  if (peer === null) return caller;
+  peer.caller = caller;
+  return { ...caller, peer };
 }
 
 function revisionOf(request: FastifyRequest, session: LegacySession | null): LegacyRevision {

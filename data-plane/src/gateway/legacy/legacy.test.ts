@@ -82,7 +82,6 @@ describe('initialize', () => {
     const { json, session } = await initialize(version);
     expect(json.result).toEqual({
       protocolVersion: version,
-      // What the server can do besides is not passed on, so it is not advertised.
       capabilities: { tools: { listChanged: true } },
       serverInfo: { name: 'test-upstream', version: '1' },
       instructions: 'Be good.',
@@ -191,7 +190,7 @@ describe('a batch', () => {
       rpc('ping', {}, 'c'),
       rpc('notifications/x', {}, null),
       { jsonrpc: '1.0', id: 'd', method: 'ping' },
-      rpc('prompts/list', {}, 'e'),
+      rpc('tasks/list', {}, 'e'),
     ];
     const { json, status } = await plane.post(PATH, batch, headers);
     expect(status).toBe(200);
@@ -292,7 +291,8 @@ describe('the stream of a GET', () => {
     ]);
     const second = await openStream(headers);
     expect(second.status).toBe(409);
-    stream.close();
+    // Until then the stream could be resumed.
+    await fetch(`${plane.url}${PATH}`, { method: 'DELETE', headers });
     await vi.waitFor(() => expect(upstream.streams()).toBe(0));
   });
 

@@ -1,17 +1,18 @@
 /** The requests of a client of a legacy revision, one by one. */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Logger } from 'pino';
+import { isJudgedRead, TOOL_CALL } from '../../enforcement/call-kinds.ts';
 import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import { failureMessage } from '../../enforcement/enforcer.ts';
 import {
   Cancellation,
   UpstreamFailure,
-  type UpstreamInfo,
   type UpstreamLimits,
   type UpstreamNotification,
 } from '../../upstream/upstream.ts';
 import { barOf, barred } from '../barred.ts';
 import type { Caller } from '../caller.ts';
+import type { Announce, Announcement } from '../capabilities.ts';
 import type { Guard } from '../guard.ts';
 import {
   type ClientMessage,
@@ -23,12 +24,20 @@ import {
   rawErrorText,
   resultText,
 } from '../json-rpc.ts';
+import { isReadList, type ListService } from '../list-service.ts';
 import type { ToolService } from '../tool-service.ts';
+import { askableCapabilities, type ClientPeer } from './client-peer.ts';
 import { negotiateRevision } from './revisions.ts';
+import { isLoudEnough, type SessionReads } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 export interface RequestDeps {
   tools: ToolService;
+  reads: SessionReads;
+  lists: ListService;
+  announce: Announce;
+  /** Makes what servers ask this client through. */
+  createPeer(capabilities: Record<string, unknown>, caller: Caller): ClientPeer;
   guard: Pick<Guard, 'findBar'>;
   sessions: LegacySessions;
   limits: UpstreamLimits;
@@ -40,8 +49,10 @@ export interface RequestDeps {
 export interface RequestScene {
   caller: Caller;
   session: LegacySession | null;
-  /** Sends something to the client before the answer. */
+  /** Sends something to the client before the answer, if it can take it. */
   notify(text: string): void;
+  /** The same for what has to arrive; false where it cannot be sent now. */
+  send(text: string): boolean;
 }
 
 export interface RequestAnswer {
@@ -63,9 +74,15 @@ export function createRequestHandler(deps: RequestDeps) {
     const { caller } = scene;
     const bar = barOf(caller, deps.guard);
     try {
-      // A tool call meets the same check in its pipeline, where the denial is recorded.
-      if (request.method === 'tools/call') return await callTool(request, scene);
+      // What is judged meets the same check in its pipeline, where the denial is recorded.
+      if (request.method === TOOL_CALL || isJudgedRead(request.method)) {
+        return await callServer(request, scene);
+      }
       if (bar !== undefined) throw barred(bar);
+      if (isReadList(request.method)) {
+        const listed = await deps.lists.list(caller, request.method, request.params);
+        return toAnswer(request.id, listed);
+      }
       switch (request.method) {
         case 'initialize':
           return await initialize(request, scene);
@@ -80,7 +97,7 @@ export function createRequestHandler(deps: RequestDeps) {
           };
       }
     } catch (error) {
-      // What is wrong with a tool call is nothing for an agent that may make none.
+      // What is wrong with a call is nothing for an agent that may make none.
       return failed(request.id, bar === undefined ? error : barred(bar), caller.requestId);
     }
   }
@@ -91,21 +108,36 @@ export function createRequestHandler(deps: RequestDeps) {
       throw new GatewayError(200, 'protocolVersion is missing', RPC_ERRORS.INVALID_PARAMS);
     }
     const { tenantId, agent, serverId } = scene.caller;
-    const upstream = await deps.tools.openServer(scene.caller);
-    const revision = negotiateRevision(protocolVersion);
-    const session = deps.sessions.create({ tenantId, agentId: agent.id, serverId }, revision);
-    const result = initializeResult(revision, upstream, deps.gateway);
-    return { ...ok(request.id, JSON.stringify(result)), session };
+    const askable = askableCapabilities(request.params.capabilities);
+    const peer = askable === null ? null : deps.createPeer(askable, scene.caller);
+    try {
+      const caller = peer === null ? scene.caller : { ...scene.caller, peer };
+      const announcement = await deps.announce(caller);
+      const revision = negotiateRevision(protocolVersion);
+      const owner = { tenantId, agentId: agent.id, serverId };
+      const session = deps.sessions.create(owner, revision, peer);
+      if (peer !== null) peer.sessionId = session.id;
+      const result = initializeResult(revision, announcement, deps.gateway);
+      return { ...ok(request.id, JSON.stringify(result)), session };
+    } catch (error) {
+      peer?.close();
+      throw error;
+    }
   }
 
-  async function callTool(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
+  async function callServer(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
     const { caller, session } = scene;
     const exchange = new ClientExchange(progressToken(request.params), scene);
     session?.calls.set(request.id, exchange.cancellation);
+    const detach = session?.peer?.attach(exchange.send);
     try {
-      const id = session?.id ?? null;
-      return toAnswer(request.id, await deps.tools.callTool(caller, id, request.params, exchange));
+      const { method, params } = request;
+      const answering = isJudgedRead(method)
+        ? deps.reads.call(caller, session, method, params, exchange)
+        : deps.tools.callTool(caller, session?.id ?? null, params, exchange);
+      return toAnswer(request.id, await answering);
     } finally {
+      detach?.();
       const own = session?.calls.get(request.id) === exchange.cancellation;
       if (own) session?.calls.delete(request.id);
     }
@@ -148,16 +180,14 @@ function toAnswer(id: RpcId, answer: CallAnswer): RequestAnswer {
 
 function initializeResult(
   protocolVersion: string,
-  upstream: UpstreamInfo | null,
+  { capabilities, serverInfo, instructions }: Announcement,
   gateway: { name: string; version: string },
 ): Record<string, unknown> {
-  const tools = upstream === null ? { listChanged: true } : upstream.capabilities.tools;
   return {
     protocolVersion,
-    // Only what the gateway passes on, whatever else the server can do.
-    capabilities: isObject(tools) ? { tools: { listChanged: tools.listChanged === true } } : {},
-    serverInfo: upstream?.serverInfo ?? gateway,
-    instructions: upstream?.instructions ?? undefined,
+    capabilities,
+    serverInfo: serverInfo ?? gateway,
+    instructions: instructions ?? undefined,
   };
 }
 
@@ -166,10 +196,12 @@ function progressToken(params: Record<string, unknown>): RpcId | undefined {
   return typeof token === 'string' || typeof token === 'number' ? token : undefined;
 }
 
-/** One tool call between client and server: passes on what comes before the answer. */
+/** One call between client and server: passes on what comes before the answer. */
 class ClientExchange {
   readonly cancellation = new Cancellation();
   readonly wantsProgress: boolean;
+  /** Sends a request of the server along with the answer. */
+  readonly send: (text: string) => boolean;
   readonly #token: RpcId | undefined;
   readonly #scene: RequestScene;
 
@@ -177,6 +209,7 @@ class ClientExchange {
     this.#token = token;
     this.#scene = scene;
     this.wantsProgress = token !== undefined;
+    this.send = (text) => scene.send(text);
   }
 
   onNotification({ method, params }: UpstreamNotification): void {
@@ -185,6 +218,8 @@ class ClientExchange {
       const token = this.#token;
       if (token === undefined) return;
       this.#scene.notify(notificationText(method, { ...params, progressToken: token }));
+    } else if (method === 'notifications/message' && !isLoudEnough(this.#scene.session, params)) {
+      return;
     } else if (isForClients(method)) {
       this.#scene.notify(notificationText(method, params));
     }

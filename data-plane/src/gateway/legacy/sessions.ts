@@ -6,8 +6,11 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import type { Cancellation } from '../../upstream/upstream.ts';
+import type { Caller } from '../caller.ts';
 import { GatewayError, type RpcId } from '../json-rpc.ts';
+import type { ClientPeer } from './client-peer.ts';
 import type { LegacyRevision } from './revisions.ts';
+import { type LoggedStream, StreamLog } from './stream-log.ts';
 
 export interface LegacySession {
   /** The secret of the client: the value of Mcp-Session-Id. */
@@ -18,7 +21,17 @@ export interface LegacySession {
   readonly revision: LegacyRevision;
   /** Requests under way, by their JSON-RPC id. */
   readonly calls: Map<RpcId, Cancellation>;
-  /** Ends the stream that a GET opened, if one is. */
+  /** The resources whose updates it wants to hear of, each with its server. */
+  readonly subscriptions: Set<string>;
+  /** The least severe log message that it wants, by its place in LOG_LEVELS; null for all. */
+  logRank: number | null;
+  /** Set where servers may ask the client something. */
+  readonly peer: ClientPeer | null;
+  /** The streams of the session that can be resumed. */
+  readonly log: StreamLog;
+  /** What servers send of their own accord, and who listens; it outlasts a connection. */
+  stream: { readonly events: LoggedStream; caller: Caller } | null;
+  /** Ends the connection that a GET opened for it, if there is one. */
   endStream: (() => void) | null;
   usedAt: number;
 }
@@ -39,6 +52,8 @@ export interface SessionLimits {
 export type LegacySessions = ReturnType<typeof createLegacySessions>;
 
 const SWEEP_MS = 30_000;
+/** What all sessions keep of their streams together. */
+const MAX_REPLAY_BYTES = 64 * 1024 * 1024;
 
 /**
  * Builds the store.
@@ -52,6 +67,7 @@ export function createLegacySessions(
   name: (random: string) => string = (random) => random,
 ) {
   const sessions = new Map<string, LegacySession>();
+  const replays = { used: 0, max: MAX_REPLAY_BYTES };
   // Oldest first, since a Map keeps the order of insertion.
   const ofAgent = new Map<string, Set<LegacySession>>();
   const sweep = setInterval(() => {
@@ -72,11 +88,17 @@ export function createLegacySessions(
     own?.delete(session);
     if (own?.size === 0) ofAgent.delete(agentKey(session.owner));
     session.endStream?.();
+    session.log.close();
+    session.peer?.close();
   }
 
   return {
     /** Makes a session. Throws GatewayError 503 when there are too many. */
-    create(owner: SessionOwner, revision: LegacyRevision): LegacySession {
+    create(
+      owner: SessionOwner,
+      revision: LegacyRevision,
+      peer: ClientPeer | null = null,
+    ): LegacySession {
       const own = ofAgent.get(agentKey(owner)) ?? new Set();
       const [oldest] = own;
       if (oldest !== undefined && own.size >= limits.maxPerAgent) end(oldest);
@@ -89,6 +111,11 @@ export function createLegacySessions(
         owner,
         revision,
         calls: new Map(),
+        subscriptions: new Set(),
+        logRank: null,
+        peer,
+        log: new StreamLog(replays),
+        stream: null,
         endStream: null,
         usedAt: elapsed(),
       };
@@ -107,6 +134,11 @@ export function createLegacySessions(
       if (!isOwn) return undefined;
       session.usedAt = elapsed();
       return session;
+    },
+
+    /** All sessions of an agent, at whichever path. */
+    ofOwner(owner: SessionOwner): LegacySession[] {
+      return [...(ofAgent.get(agentKey(owner)) ?? [])];
     },
 
     end,

@@ -1,0 +1,63 @@
+/** What the services of the gateway have in common: rules, servers, cursors and time. */
+import type { McpServerSetting } from '@governance/shared/bundle-format';
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { isStorableText } from '@governance/shared/text';
+import type { ActiveRules, RulesProvider } from '../contracts.ts';
+import type { Caller } from './caller.ts';
+import { GatewayError, isObject } from './json-rpc.ts';
+import { findServer } from './servers.ts';
+
+const MAX_CURSOR = 4096;
+/** A server that is slower is left out of a joined list. */
+const LIST_TIMEOUT_MS = 10_000;
+
+/** An error of the client's params. */
+export function badParams(message: string): GatewayError {
+  return new GatewayError(200, message, RPC_ERRORS.INVALID_PARAMS);
+}
+
+/** The rules of the caller's tenant. Throws GatewayError where there are none. */
+export function requireRules(rules: RulesProvider, caller: Caller): ActiveRules {
+  const active = rules.findActiveRules(caller.tenantId);
+  if (active === null) {
+    throw new GatewayError(200, 'No policy bundle is active yet.', RPC_ERRORS.INTERNAL);
+  }
+  return active;
+}
+
+/** One server of the registry. Throws GatewayError 404. */
+export function requireServer(rules: ActiveRules, serverId: string): McpServerSetting {
+  const server = findServer(rules, serverId);
+  if (server === undefined) throw new GatewayError(404, 'No such MCP server.');
+  return server;
+}
+
+/** @param max characters that a cursor has at most */
+export function readCursor(params: unknown, max = MAX_CURSOR): string | undefined {
+  const cursor = isObject(params) ? params.cursor : undefined;
+  if (cursor === undefined) return undefined;
+  if (typeof cursor !== 'string' || cursor.length > max || !isStorableText(cursor)) {
+    throw badParams('cursor must be a text');
+  }
+  return cursor;
+}
+
+/** Waits no longer than a joined list may. `onLate` is told when it gives up. */
+export async function inTime<T>(
+  work: Promise<T>,
+  onLate?: () => void,
+  limitMs = LIST_TIMEOUT_MS,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      onLate?.();
+      reject(new Error('the answer did not come in time'));
+    }, limitMs);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * What a client is told at the beginning: what the server of its path has, or what any of the
+ * agent's servers has.
+ */
+import type { Logger } from 'pino';
+import type { RulesProvider } from '../contracts.ts';
+import { isServerVisible } from '../enforcement/tool-visibility.ts';
+import type { UpstreamPool } from '../upstream/pool.ts';
+import type { UpstreamInfo } from '../upstream/upstream.ts';
+import { inTime, requireRules, requireServer } from './call-routing.ts';
+import type { Caller } from './caller.ts';
+import { isObject } from './json-rpc.ts';
+import { listServers } from './servers.ts';
+
+export interface CapabilityDeps {
+  rules: RulesProvider;
+  pool: Pick<UpstreamPool, 'find'>;
+  log: Pick<Logger, 'warn'>;
+}
+
+/** What the gateway says of what is behind it. `serverInfo` is null at the unified gateway. */
+export interface Announcement {
+  capabilities: Record<string, unknown>;
+  serverInfo: Record<string, unknown> | null;
+  instructions: string | null;
+}
+
+/** The capabilities that the gateway passes on, each with the members that matter. */
+const PASSED: Record<string, readonly string[]> = {
+  tools: ['listChanged'],
+  resources: ['subscribe', 'listChanged'],
+  prompts: ['listChanged'],
+  completions: [],
+  logging: [],
+};
+
+/** A beginning waits no longer for servers that have not been opened yet. */
+const OPEN_WAIT_MS = 3_000;
+
+export type Announce = ReturnType<typeof createAnnouncer>;
+
+/** Builds it. The function throws GatewayError, and UpstreamFailure for the server of the path. */
+export function createAnnouncer(deps: CapabilityDeps) {
+  async function joined(caller: Caller): Promise<Announcement> {
+    const rules = deps.rules.findActiveRules(caller.tenantId);
+    const servers = rules === null ? [] : listServers(rules);
+    const infos = await Promise.all(
+      servers
+        .filter((server) => isServerVisible(caller.agent.permissions, server.server_id))
+        .map(async (server): Promise<Record<string, unknown>> => {
+          const open = async () =>
+            await deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer).open();
+          try {
+            return passed((await inTime(open(), undefined, OPEN_WAIT_MS)).capabilities);
+          } catch (error) {
+            const fields = { err: error, server: server.server_id, reqId: caller.requestId };
+            deps.log.warn(fields, 'a server could not be asked what it can do');
+            // It may be back before the client asks; its part of a list is empty until then.
+            return ALL;
+          }
+        }),
+    );
+    // New servers come and go with the rules, with their tools.
+    const capabilities = [{ tools: { listChanged: true } }, ...infos].reduce(merge, {});
+    return { capabilities, serverInfo: null, instructions: null };
+  }
+
+  return async (caller: Caller): Promise<Announcement> => {
+    if (caller.serverId === null) return joined(caller);
+    const server = requireServer(requireRules(deps.rules, caller), caller.serverId);
+    const session = deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer);
+    const info: UpstreamInfo = await session.open();
+    const { serverInfo, instructions } = info;
+    return { capabilities: passed(info.capabilities), serverInfo, instructions };
+  };
+}
+
+/** Only what the gateway passes on, whatever else the server can do. */
+function passed(declared: Record<string, unknown>): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const [name, members] of Object.entries(PASSED)) {
+    const capability = declared[name];
+    if (!isObject(capability)) continue;
+    const held = members.filter((member) => capability[member] === true);
+    found[name] = Object.fromEntries(held.map((member) => [member, true]));
+  }
+  return found;
+}
+
+const ALL: Record<string, unknown> = Object.fromEntries(
+  Object.entries(PASSED).map(([name, members]) => [
+    name,
+    Object.fromEntries(members.map((member) => [member, true])),
+  ]),
+);
+
+function merge(
+  all: Record<string, unknown>,
+  more: Record<string, unknown>,
+): Record<string, unknown> {
+  const merged = { ...all };
+  for (const [name, members] of Object.entries(more)) {
+    merged[name] = { ...(merged[name] as object | undefined), ...(members as object) };
+  }
+  return merged;
+}

@@ -1,0 +1,148 @@
+/**
+ * Every method of the protocol, taken from the SDK's schemas, asked for by agents that may do
+ * nothing: none is forwarded, and what is judged leaves exactly one record.
+ */
+import { ClientNotificationSchema, ClientRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { JUDGED_READS, TOOL_CALL } from '../enforcement/call-kinds.ts';
+import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
+import { LIST_MEMBERS } from '../upstream/list-page.ts';
+import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
+
+const methodsOf = (schemas: readonly { shape: { method: { value: string } } }[]) =>
+  [...new Set(schemas.map((one) => one.shape.method.value))].sort();
+
+const REQUESTS = methodsOf(ClientRequestSchema.options);
+const NOTIFICATIONS = methodsOf(ClientNotificationSchema.options);
+
+/** Answered by the gateway itself, or by a list that shows such an agent nothing. */
+const OWN = ['initialize', 'ping', ...Object.keys(LIST_MEMBERS)];
+const JUDGED: readonly string[] = [TOOL_CALL, ...JUDGED_READS];
+/** Not passed on, on purpose. A method that the SDK adds fails here until somebody decides. */
+const REFUSED = ['tasks/cancel', 'tasks/get', 'tasks/list', 'tasks/result'];
+/** What other revisions have besides, or nobody has. */
+const UNKNOWN = ['server/discover', 'subscriptions/listen', 'tasks/update', 'roots/list', 'tools'];
+
+const PATHS = ['/mcp/v1/up', '/mcp/v1'];
+const AGENTS = ['without permission', 'suspended'] as const;
+type AgentName = (typeof AGENTS)[number];
+
+let upstream: TestUpstream;
+let plane: TestPlane;
+const agents = new Map<AgentName, TestAgent>();
+const sessions = new Map<string, string>();
+
+const BEGIN = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} };
+
+beforeAll(async () => {
+  upstream = await startTestUpstream({
+    capabilities: { tools: {}, resources: {}, prompts: {}, completions: {}, logging: {} },
+  });
+  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)] });
+  agents.set('without permission', plane.addAgent([]));
+  agents.set('suspended', plane.addAgent(['*:*']));
+  for (const name of AGENTS) {
+    for (const path of PATHS) {
+      const { headers } = await send(name, path, { id: 0, method: 'initialize', params: BEGIN });
+      sessions.set(`${name} ${path}`, headers.get('mcp-session-id') ?? '');
+    }
+  }
+  // The gateway asks a server for its tools once, to know their annotations; not on these agents' way.
+  const listing = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  await plane.post('/mcp/v1/up', listing, { authorization: plane.addAgent().basic });
+  agents.get('suspended')?.update({ status: 'suspended' });
+  await plane.records();
+});
+
+afterAll(async () => {
+  await plane?.stop();
+  await upstream?.stop();
+});
+
+afterEach(() => {
+  upstream.seen.length = 0;
+});
+
+function send(name: AgentName, path: string, message: Record<string, unknown>) {
+  const session = sessions.get(`${name} ${path}`);
+  const headers = { authorization: agents.get(name)?.basic ?? '' };
+  const inSession = message.method === 'initialize' || session === undefined;
+  return plane.post(
+    path,
+    { jsonrpc: '2.0', ...message },
+    inSession ? headers : { ...headers, 'mcp-session-id': session },
+  );
+}
+
+/** Good params, so that it is not for them that nothing happens. */
+function paramsOf(method: string, path: string): Record<string, unknown> {
+  const isUnified = path === '/mcp/v1';
+  const name = isUnified ? 'up__one' : 'one';
+  const argument = { name: 'a', value: 'b' };
+  switch (method) {
+    case 'initialize':
+      return BEGIN;
+    case 'tools/call':
+      return { name, arguments: {} };
+    case 'prompts/get':
+      return { name };
+    case 'completion/complete':
+      return { ref: { type: 'ref/prompt', name }, argument };
+    case 'logging/setLevel':
+      return { level: 'info' };
+    default:
+      return { uri: isUnified ? 'mcp+up+doc://1' : 'doc://1', taskId: 't', requestId: 1 };
+  }
+}
+
+/** What reached the server, but for the session that the gateway itself opens with it. */
+const forwarded = () =>
+  upstream.seen
+    .filter((one) => one.httpMethod === 'POST')
+    .map((one) => one.message?.method)
+    .filter((method) => method !== 'initialize' && method !== 'notifications/initialized');
+
+it('knows every method of the protocol', () => {
+  expect([...OWN, ...JUDGED, ...REFUSED].sort()).toEqual(REQUESTS);
+});
+
+describe.each(AGENTS)('an agent %s', (name) => {
+  describe.each(PATHS)('at %s', (path) => {
+    it.each([...REQUESTS, ...UNKNOWN])('%s', async (method) => {
+      const params = paramsOf(method, path);
+      const { status, json } = await send(name, path, { id: 1, method, params });
+      expect(forwarded()).toEqual([]);
+      const records = await plane.records();
+      if (JUDGED.includes(method)) {
+        expect(records).toMatchObject([{ type: 'decision', method, policy_result: 'deny' }]);
+      } else {
+        expect(records).toEqual([]);
+      }
+      if (name === 'suspended') {
+        expect([status, json.error.code]).toEqual([401, -32000]);
+      } else if (JUDGED.includes(method)) {
+        expect([status, json.error.code]).toEqual([200, -32003]);
+      } else if (OWN.includes(method)) {
+        expect(json.result).toBeDefined();
+        const member = LIST_MEMBERS[method as keyof typeof LIST_MEMBERS];
+        if (member !== undefined) expect(json.result[member]).toEqual([]);
+      } else {
+        expect([status, json.error.code]).toEqual([200, -32601]);
+      }
+    });
+
+    it.each([
+      ...NOTIFICATIONS,
+      'notifications/message',
+      'notifications/none',
+    ])('%s', async (method) => {
+      const params = { ...paramsOf(method, path), text: 'of the agent' };
+      expect((await send(name, path, { method, params })).status).toBe(202);
+      // Roots are the one exception: its news, without a text of the agent's.
+      const bare = forwarded().filter((one) => one !== 'notifications/roots/list_changed');
+      expect(bare).toEqual([]);
+      expect(upstream.seen.map((one) => one.text).join()).not.toContain('of the agent');
+      expect(await plane.records()).toEqual([]);
+    });
+  });
+});

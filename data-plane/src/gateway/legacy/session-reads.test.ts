@@ -1,0 +1,271 @@
+/** What sessions of one agent hear of what a server sends, though they share one session with it. */
+import { createParser } from 'eventsource-parser';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
+
+let docs: TestUpstream;
+let wiki: TestUpstream;
+let plane: TestPlane;
+let agent: TestAgent;
+const open: (() => void)[] = [];
+
+const start = () =>
+  startTestUpstream({
+    offersStream: true,
+    capabilities: { tools: {}, resources: { subscribe: true }, logging: {} },
+    methods: {
+      'resources/subscribe': () => ({}),
+      'resources/unsubscribe': () => ({}),
+      'logging/setLevel': () => ({}),
+    },
+  });
+
+beforeAll(async () => {
+  docs = await start();
+  wiki = await start();
+  plane = await startTestPlane({
+    servers: [HTTP_SERVER('docs', docs.url), HTTP_SERVER('wiki', wiki.url)],
+  });
+  agent = plane.addAgent(['*:*']);
+});
+
+afterAll(async () => {
+  for (const close of open) close();
+  await plane?.stop();
+  await docs?.stop();
+  await wiki?.stop();
+});
+
+afterEach(() => {
+  docs.seen.length = 0;
+  wiki.seen.length = 0;
+});
+
+type Message = { method: string; params?: Record<string, unknown> };
+
+/** A client with a session and its stream. */
+async function connect(path: string) {
+  const send = (method: string, params: unknown, headers: Record<string, string> = {}) =>
+    plane.post(
+      path,
+      { jsonrpc: '2.0', id: 1, method, params },
+      { authorization: agent.basic, ...headers },
+    );
+  const begin = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} };
+  const { headers } = await send('initialize', begin);
+  const session = { 'mcp-session-id': headers.get('mcp-session-id') ?? '' };
+  const abort = new AbortController();
+  open.push(() => abort.abort());
+  const response = await fetch(`${plane.url}${path}`, {
+    headers: { accept: 'text/event-stream', authorization: agent.basic, ...session },
+    signal: abort.signal,
+  });
+  const heard: Message[] = [];
+  const parser = createParser({ onEvent: ({ data }) => void heard.push(JSON.parse(data)) });
+  const decoder = new TextDecoder();
+  void (async () => {
+    for await (const chunk of response.body ?? []) parser.feed(decoder.decode(chunk as Uint8Array));
+  })().catch(() => undefined);
+  return {
+    heard,
+    request: (method: string, params: unknown) => send(method, params, session),
+    async end() {
+      abort.abort();
+      const gone = { authorization: agent.basic, ...session };
+      await fetch(`${plane.url}${path}`, { method: 'DELETE', headers: gone });
+    },
+  };
+}
+
+/** Sends what the server has to say, and a last message by which one knows that all came. */
+async function push(server: TestUpstream, messages: Message[], ...to: { heard: Message[] }[]) {
+  await expect.poll(server.streams).toBe(1);
+  const last = { method: 'notifications/tools/list_changed' };
+  const before = to.map(({ heard }) => heard.filter((one) => one.method === last.method).length);
+  for (const message of [...messages, last]) server.push({ jsonrpc: '2.0', ...message });
+  for (const [at, { heard }] of to.entries()) {
+    const count = () => heard.filter((one) => one.method === last.method).length;
+    await expect.poll(count).toBe((before[at] ?? 0) + 1);
+  }
+}
+
+const updated = (uri: string) => ({ method: 'notifications/resources/updated', params: { uri } });
+const logged = (level: string) => ({ method: 'notifications/message', params: { level, data: 1 } });
+const paramsOf = (heard: Message[], method: string) =>
+  heard.filter((one) => one.method === method).map((one) => one.params);
+
+describe('subscriptions', () => {
+  it('are heard of by the session that has them, under the name it knows', async () => {
+    const one = await connect('/mcp/v1/docs');
+    const all = await connect('/mcp/v1');
+    await one.request('resources/subscribe', { uri: 'doc://1' });
+    await all.request('resources/subscribe', { uri: 'mcp+docs+doc://2' });
+    expect(docs.messages('resources/subscribe')).toHaveLength(2);
+    await push(docs, [updated('doc://1'), updated('doc://2'), updated('doc://3')], one, all);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toEqual([{ uri: 'doc://1' }]);
+    expect(paramsOf(all.heard, 'notifications/resources/updated')).toEqual([
+      { uri: 'mcp+docs+doc://2' },
+    ]);
+    await Promise.all([one.end(), all.end()]);
+  });
+
+  it('end at the server with the last session that has them', async () => {
+    const one = await connect('/mcp/v1/docs');
+    const all = await connect('/mcp/v1');
+    await one.request('resources/subscribe', { uri: 'doc://1' });
+    await all.request('resources/subscribe', { uri: 'mcp+docs+doc://1' });
+    const first = await one.request('resources/unsubscribe', { uri: 'doc://1' });
+    expect(first.json.result).toEqual({});
+    expect(docs.messages('resources/unsubscribe')).toEqual([]);
+    await push(docs, [updated('doc://1')], one, all);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toEqual([]);
+    expect(paramsOf(all.heard, 'notifications/resources/updated')).toHaveLength(1);
+    await all.request('resources/unsubscribe', { uri: 'mcp+docs+doc://1' });
+    expect(docs.messages('resources/unsubscribe')).toHaveLength(1);
+    await Promise.all([one.end(), all.end()]);
+  });
+
+  it('are not kept where the server refused them, and need a session', async () => {
+    const one = await connect('/mcp/v1/docs');
+    const undo = docs.override(({ message }, response) => {
+      if (message?.method !== 'resources/subscribe') return false;
+      const error = { code: -32002, message: 'Resource not found' };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error }));
+      return true;
+    });
+    const { json } = await one.request('resources/subscribe', { uri: 'doc://1' });
+    undo();
+    expect(json.error).toEqual({ code: -32002, message: 'Resource not found' });
+    await push(docs, [updated('doc://1')], one);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toEqual([]);
+    const message = { jsonrpc: '2.0', id: 1, method: 'resources/subscribe' };
+    const alone = { ...message, params: { uri: 'doc://1' } };
+    const { status } = await plane.post('/mcp/v1/docs', alone, { authorization: agent.basic });
+    expect(status).toBe(400);
+    await one.end();
+  });
+
+  it('are bounded', async () => {
+    const one = await connect('/mcp/v1/docs');
+    const uris = Array.from({ length: 1000 }, (_, n) => `doc://${n}`);
+    for (let at = 0; at < uris.length; at += 50) {
+      const some = uris.slice(at, at + 50);
+      await Promise.all(some.map((uri) => one.request('resources/subscribe', { uri })));
+    }
+    const { json } = await one.request('resources/subscribe', { uri: 'doc://more' });
+    expect(json.error.code).toBe(-32602);
+    expect((await one.request('resources/subscribe', { uri: 'doc://7' })).json.result).toEqual({});
+    await one.end();
+  });
+});
+
+describe('log messages', () => {
+  it('come as severe as each session asked for, though the server knows one level', async () => {
+    const loud = await connect('/mcp/v1/docs');
+    const quiet = await connect('/mcp/v1/docs');
+    await loud.request('logging/setLevel', { level: 'debug' });
+    await quiet.request('logging/setLevel', { level: 'error' });
+    const levels = docs.messages('logging/setLevel').map((one) => one.message?.params);
+    expect(levels).toEqual([{ level: 'debug' }, { level: 'debug' }]);
+    await push(docs, ['debug', 'error', 'alert'].map(logged), loud, quiet);
+    const heard = (by: typeof loud) =>
+      paramsOf(by.heard, 'notifications/message').map((params) => params?.level);
+    expect(heard(loud)).toEqual(['debug', 'error', 'alert']);
+    expect(heard(quiet)).toEqual(['error', 'alert']);
+    await Promise.all([loud.end(), quiet.end()]);
+  });
+
+  it('of all servers say whose they are', async () => {
+    const all = await connect('/mcp/v1');
+    const { json } = await all.request('logging/setLevel', { level: 'info' });
+    expect(json.result).toEqual({});
+    expect(docs.messages('logging/setLevel')).toHaveLength(1);
+    expect(wiki.messages('logging/setLevel')).toHaveLength(1);
+    const named = { method: 'notifications/message', params: { level: 'info', logger: 'db' } };
+    await push(docs, [named], all);
+    await push(wiki, [logged('info')], all);
+    const loggers = paramsOf(all.heard, 'notifications/message').map((params) => params?.logger);
+    expect(loggers).toEqual(['docs__db', 'wiki']);
+    await all.end();
+  });
+});
+
+it('news that a list changed reaches every stream of the agent', async () => {
+  const one = await connect('/mcp/v1/docs');
+  const all = await connect('/mcp/v1');
+  const news = ['resources', 'prompts'].map((what) => ({
+    method: `notifications/${what}/list_changed`,
+  }));
+  await push(docs, news, one, all);
+  for (const { heard } of [one, all]) {
+    expect(heard.map((message) => message.method)).toEqual(
+      expect.arrayContaining(news.map((message) => message.method)),
+    );
+  }
+  await Promise.all([one.end(), all.end()]);
+});
+
+describe('a server that lost its session', () => {
+  it('is told anew what its client wants to hear of, once it is back', async () => {
+    const one = await connect('/mcp/v1/docs');
+    const all = await connect('/mcp/v1');
+    await one.request('resources/subscribe', { uri: 'doc://1' });
+    await all.request('resources/subscribe', { uri: 'mcp+docs+doc://1' });
+    await all.request('resources/subscribe', { uri: 'mcp+wiki+doc://1' });
+    await one.request('logging/setLevel', { level: 'error' });
+    docs.seen.length = 0;
+    docs.forgetSessions();
+    await one.request('tools/list', {});
+    await expect.poll(() => docs.messages('resources/subscribe')).toHaveLength(1);
+    expect(docs.messages('logging/setLevel')[0]?.message?.params).toEqual({ level: 'error' });
+    await push(docs, [updated('doc://1')], one, all);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toHaveLength(1);
+    expect(paramsOf(all.heard, 'notifications/resources/updated')).toHaveLength(1);
+    await Promise.all([one.end(), all.end()]);
+  });
+
+  it('is listened to again though nobody asks it anything', async () => {
+    const one = await connect('/mcp/v1/wiki');
+    await one.request('resources/subscribe', { uri: 'doc://1' });
+    await expect.poll(wiki.streams).toBe(1);
+    wiki.seen.length = 0;
+    const undo = wiki.override(({ httpMethod, headers }, response) => {
+      const isLost = headers['mcp-session-id'] !== undefined && !wiki.knows(headers);
+      if (httpMethod === 'GET' && isLost) response.writeHead(404).end();
+      return httpMethod === 'GET' && isLost;
+    });
+    wiki.forgetSessions();
+    wiki.endStreams();
+    await expect
+      .poll(() => wiki.messages('resources/subscribe'), { timeout: 5_000 })
+      .toHaveLength(1);
+    await push(wiki, [updated('doc://1')], one);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toHaveLength(1);
+    undo();
+    await one.end();
+  });
+
+  // The last one: it changes the policies of the plane.
+  it('is not told what its agent may not ask for any more', async () => {
+    const one = await connect('/mcp/v1/docs');
+    await one.request('resources/subscribe', { uri: 'doc://1' });
+    docs.seen.length = 0;
+    docs.forgetSessions();
+    await plane.setPolicies([
+      {
+        id: '0190aaaa-0000-7000-8000-0000000000aa',
+        name: 'no-subscriptions',
+        rego: 'package none\n\nallow if input.request.method != "resources/subscribe"\n',
+      },
+    ]);
+    await one.request('tools/list', {});
+    const records = async () => (await plane.records()).filter((one) => one.type === 'decision');
+    await expect.poll(async () => (await records()).at(-1)?.policy_result).toBe('deny');
+    expect(docs.messages('resources/subscribe')).toEqual([]);
+    await push(docs, [updated('doc://1')], one);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toEqual([]);
+    await one.end();
+  });
+});

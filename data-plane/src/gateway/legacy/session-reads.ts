@@ -1,0 +1,235 @@
+/**
+ * The judged reads of a client of a legacy revision. What a session asks to hear of (updates of
+ * resources, log messages) is kept with the session, since all sessions of an agent share one with
+ * the server.
+ */
+import { RPC_ERRORS } from '@governance/shared/errors';
+import type { RulesProvider } from '../../contracts.ts';
+import type { JudgedRead } from '../../enforcement/call-kinds.ts';
+import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import type { ForwardExchange } from '../../enforcement/forward.ts';
+import { isServerVisible } from '../../enforcement/tool-visibility.ts';
+import type { SessionPlace } from '../../upstream/pool.ts';
+import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
+import { barOf } from '../barred.ts';
+import { badParams, inTime } from '../call-routing.ts';
+import type { Caller } from '../caller.ts';
+import type { Guard } from '../guard.ts';
+import { GatewayError, isObject } from '../json-rpc.ts';
+import { LOG_LEVELS, parseReadParams } from '../read-params.ts';
+import type { ReadService, RoutedRead } from '../read-service.ts';
+import { listServers } from '../servers.ts';
+import type { LegacySession, LegacySessions } from './sessions.ts';
+
+export interface SessionReadDeps {
+  reads: ReadService;
+  sessions: Pick<LegacySessions, 'ofOwner'>;
+  rules: RulesProvider;
+  guard: Pick<Guard, 'findBar'>;
+  /** What a server has declared, which is opened for it. */
+  findCapabilities(caller: Caller, serverId: string): Promise<Record<string, unknown>>;
+}
+
+/** Resources that a session may be subscribed to at a time. */
+const MAX_SUBSCRIPTIONS = 1000;
+
+export type SessionReads = ReturnType<typeof createSessionReads>;
+
+/** Builds the handler of all judged reads. `call` throws GatewayError. */
+export function createSessionReads(deps: SessionReadDeps) {
+  async function subscribe(
+    caller: Caller,
+    session: LegacySession,
+    routed: RoutedRead,
+    exchange: ForwardExchange,
+  ): Promise<CallAnswer> {
+    const key = subscriptionKey(routed.serverId, routed.args.uri);
+    if (session.subscriptions.size >= MAX_SUBSCRIPTIONS && !session.subscriptions.has(key)) {
+      throw badParams(`A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
+    }
+    const isNew = !session.subscriptions.has(key);
+    // Before it is sent: the first update may come with the answer.
+    session.subscriptions.add(key);
+    const answer = await deps.reads.call(caller, session.id, routed, exchange);
+    if (answer.kind !== 'result' && isNew) session.subscriptions.delete(key);
+    return answer;
+  }
+
+  async function unsubscribe(
+    caller: Caller,
+    session: LegacySession,
+    routed: RoutedRead,
+    exchange: ForwardExchange,
+  ): Promise<CallAnswer> {
+    const key = subscriptionKey(routed.serverId, routed.args.uri);
+    const isLast = !together(session).some(
+      (other) => other !== session && other.subscriptions.has(key),
+    );
+    // Another session of the agent still listens: only this one ceases to.
+    if (!isLast && session.subscriptions.delete(key)) return DONE;
+    const answer = await deps.reads.call(caller, session.id, routed, exchange);
+    if (answer.kind === 'result') session.subscriptions.delete(key);
+    return answer;
+  }
+
+  /** At the unified gateway each server that can log is told, and each telling is judged. */
+  async function setLevel(
+    caller: Caller,
+    session: LegacySession,
+    params: Record<string, unknown>,
+    exchange: ForwardExchange,
+  ): Promise<CallAnswer> {
+    const { level } = parseReadParams('logging/setLevel', params);
+    const rank = LOG_LEVELS.indexOf(level);
+    const serverIds =
+      caller.serverId === null ? await findLogging(caller) : ([caller.serverId] as const);
+    const before = session.logRank;
+    session.logRank = rank;
+    const answers = await Promise.all(
+      serverIds.map((serverId) => {
+        const routed = { method: 'logging/setLevel', serverId, args: { level: lowest(session) } };
+        return tell(caller, session, routed as RoutedRead, exchange);
+      }),
+    );
+    // Nobody there to be told: then there is nothing to hear either.
+    const answer = answers.find((one) => one.kind === 'result') ?? answers[0] ?? DONE;
+    if (answer.kind !== 'result') session.logRank = before;
+    return answer;
+  }
+
+  function tell(
+    caller: Caller,
+    session: LegacySession,
+    routed: RoutedRead,
+    exchange: ForwardExchange,
+  ): Promise<CallAnswer> {
+    if (caller.serverId !== null) return deps.reads.call(caller, session.id, routed, exchange);
+    // Each has its own, since a cancellation has one listener.
+    const cancellation = new Cancellation();
+    const own = { ...QUIET, cancellation };
+    const telling = deps.reads.call(caller, session.id, routed, own);
+    return inTime(telling, () => cancellation.cancel()).catch(() => telling);
+  }
+
+  /** The servers that log, as far as they can be asked; without rules the call is denied. */
+  async function findLogging(caller: Caller): Promise<string[]> {
+    const rules = deps.rules.findActiveRules(caller.tenantId);
+    if (rules === null) return [''];
+    const ids = listServers(rules).map((server) => server.server_id);
+    const visible = ids.filter((id) => isServerVisible(caller.agent.permissions, id));
+    // Nothing that the agent may use: one of them stands for all, so that the denial is recorded,
+    // and none is asked what it can do.
+    if (visible.length === 0 || barOf(caller, deps.guard) !== undefined) return [ids[0] ?? ''];
+    const logging = await Promise.all(
+      visible.map(async (id) => {
+        const declared = await inTime(deps.findCapabilities(caller, id)).catch(() => ({}));
+        return isObject((declared as Record<string, unknown>).logging);
+      }),
+    );
+    return visible.filter((_id, at) => logging[at]);
+  }
+
+  /** What the agent's sessions want together: the server knows but one of them. */
+  function lowest(session: LegacySession): (typeof LOG_LEVELS)[number] {
+    const ranks = [session, ...together(session)].flatMap(({ logRank }) => logRank ?? []);
+    return LOG_LEVELS[Math.min(...ranks)] ?? 'debug';
+  }
+
+  /** The agent's sessions that share their sessions with servers with this one. */
+  function together({ owner, peer }: LegacySession): LegacySession[] {
+    return deps.sessions.ofOwner(owner).filter((other) => other.peer === peer);
+  }
+
+  async function call(
+    caller: Caller,
+    session: LegacySession | null,
+    method: JudgedRead,
+    params: Record<string, unknown>,
+    exchange: ForwardExchange,
+  ): Promise<CallAnswer> {
+    if (method === 'logging/setLevel') {
+      return setLevel(caller, requireSession(session), params, exchange);
+    }
+    const routed = deps.reads.route(caller, method, params);
+    if (method === 'resources/subscribe') {
+      return subscribe(caller, requireSession(session), routed, exchange);
+    }
+    if (method === 'resources/unsubscribe') {
+      return unsubscribe(caller, requireSession(session), routed, exchange);
+    }
+    return deps.reads.call(caller, session?.id ?? null, routed, exchange);
+  }
+
+  /** A read that nobody waits for, judged and recorded like any. Never throws. */
+  function tellAnew(session: LegacySession, heard: Caller, routed: RoutedRead) {
+    const caller = session.peer === null ? heard : { ...heard, peer: session.peer };
+    const exchange = { ...QUIET, cancellation: new Cancellation() };
+    return deps.reads.call(caller, session.id, routed, exchange);
+  }
+
+  /**
+   * Tells a server that has lost its session what the agent's sessions want to hear of, as far as
+   * somebody listens. What is denied meanwhile, or unknown there, ends with it.
+   */
+  async function renew({ tenantId, agentId, serverId, peerId }: SessionPlace): Promise<void> {
+    const renewed = new Set<string>();
+    let isLevelTold = false;
+    for (const session of deps.sessions.ofOwner({ tenantId, agentId, serverId })) {
+      const heard = session.stream?.caller;
+      if (heard === undefined || session.peer?.id !== peerId) continue;
+      if (session.logRank !== null && !isLevelTold) {
+        isLevelTold = true;
+        const args = { level: lowest(session) };
+        await tellAnew(session, heard, { method: 'logging/setLevel', serverId, args });
+      }
+      for (const key of [...session.subscriptions]) {
+        if (!key.startsWith(`${serverId} `) || renewed.has(key)) continue;
+        renewed.add(key);
+        const args = { uri: key.slice(serverId.length + 1) };
+        const routed = { method: 'resources/subscribe', serverId, args } as const;
+        const answer = await tellAnew(session, heard, routed);
+        if (answer.kind === 'result') continue;
+        for (const one of together(session)) one.subscriptions.delete(key);
+      }
+    }
+  }
+
+  return { call, renew };
+}
+
+const DONE: CallAnswer = { kind: 'result', raw: '{}', value: {} };
+
+const QUIET = { onNotification: () => undefined, wantsProgress: false };
+
+/** Whether a session wants to hear what a server sent of its own accord. */
+export function isWanted(
+  session: LegacySession,
+  serverId: string,
+  { method, params }: UpstreamNotification,
+): boolean {
+  if (method === 'notifications/resources/updated') {
+    return session.subscriptions.has(subscriptionKey(serverId, params?.uri));
+  }
+  return method !== 'notifications/message' || isLoudEnough(session, params);
+}
+
+/** Whether a log message is as severe as the session asked for; one that asked for none gets all. */
+export function isLoudEnough(
+  session: LegacySession | null,
+  params: Record<string, unknown> | undefined,
+): boolean {
+  const wanted = session?.logRank ?? null;
+  const rank = LOG_LEVELS.indexOf(params?.level as (typeof LOG_LEVELS)[number]);
+  return wanted === null || rank < 0 || rank >= wanted;
+}
+
+function subscriptionKey(serverId: string, uri: unknown): string {
+  return `${serverId} ${uri}`;
+}
+
+/** There is nothing that could be told to a client without a session. */
+function requireSession(session: LegacySession | null): LegacySession {
+  if (session !== null) return session;
+  const message = 'The header Mcp-Session-Id is missing.';
+  throw new GatewayError(400, message, RPC_ERRORS.INVALID_REQUEST);
+}

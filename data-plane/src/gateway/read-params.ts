@@ -1,0 +1,66 @@
+/**
+ * The params of the judged reads. What is not named here is not judged, so it is not forwarded
+ * either: `_meta` and unknown members stay at the gateway.
+ */
+import { isStorableText } from '@governance/shared/text';
+import { z } from 'zod';
+import type { JudgedRead } from '../enforcement/call-kinds.ts';
+import { badParams } from './call-routing.ts';
+
+const MAX_URI = 8192;
+const MAX_NAME = 256;
+
+/** RFC 5424's, the least severe first. */
+export const LOG_LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const;
+
+const Uri = z.string().min(1).max(MAX_URI).refine(isStorableText);
+const Name = z.string().min(1).max(MAX_NAME).refine(isStorableText);
+const Texts = z.record(z.string(), z.string());
+
+const Ref = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ref/prompt'), name: Name }),
+  z.object({ type: z.literal('ref/resource'), uri: Uri }),
+]);
+
+const WithUri = z.object({ uri: Uri });
+const PARAMS = {
+  'resources/read': WithUri,
+  'resources/subscribe': WithUri,
+  'resources/unsubscribe': WithUri,
+  'prompts/get': z.object({ name: Name, arguments: Texts.optional() }),
+  'completion/complete': z.object({
+    ref: Ref,
+    argument: z.object({ name: z.string(), value: z.string() }),
+    context: z.object({ arguments: Texts.optional() }).optional(),
+  }),
+  'logging/setLevel': z.object({ level: z.enum(LOG_LEVELS) }),
+} as const satisfies Record<JudgedRead, z.ZodType>;
+
+export type ReadParams = z.infer<(typeof PARAMS)[JudgedRead]>;
+
+/**
+ * Reads the params of a method.
+ *
+ * @param params caller-controlled
+ * @throws GatewayError -32602
+ */
+export function parseReadParams<M extends JudgedRead>(
+  method: M,
+  params: Record<string, unknown>,
+): z.infer<(typeof PARAMS)[M]> {
+  const parsed = PARAMS[method].safeParse(params);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw badParams(`${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'malformed'}`);
+  }
+  return parsed.data as z.infer<(typeof PARAMS)[M]>;
+}

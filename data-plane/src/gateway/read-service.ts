@@ -1,0 +1,119 @@
+/**
+ * Resources, prompts and completions as agents use them, whatever era of MCP they speak: each
+ * request is judged and recorded as a read, like a tool call.
+ */
+import { uuidv7 } from '@governance/shared/ids';
+import type { ActiveRules, RulesProvider } from '../contracts.ts';
+import { type JudgedRead, nameOfMethod } from '../enforcement/call-kinds.ts';
+import type { CallAnswer } from '../enforcement/enforcer.ts';
+import type { ForwardExchange } from '../enforcement/forward.ts';
+import { badParams } from './call-routing.ts';
+import type { Caller } from './caller.ts';
+import type { Guard } from './guard.ts';
+import { parseReadParams } from './read-params.ts';
+import { splitUnifiedName } from './servers.ts';
+import { callUnified, splitUnifiedUri } from './unified.ts';
+
+export interface ReadServiceDeps {
+  guard: Pick<Guard, 'call'>;
+  rules: RulesProvider;
+  now(): number;
+}
+
+/** A request of which it is known which server it is for, in that server's own names. */
+export interface RoutedRead {
+  method: JudgedRead;
+  serverId: string;
+  args: Record<string, unknown>;
+}
+
+export type ReadService = ReturnType<typeof createReadService>;
+
+/** Builds the service. `route` throws GatewayError; `call` does not. */
+export function createReadService(deps: ReadServiceDeps) {
+  function byUri(rules: ActiveRules, uri: string) {
+    const found = splitUnifiedUri(rules, uri);
+    if (found !== undefined) return found;
+    throw badParams(`Unknown resource: ${uri}. Here a URI is mcp+<server_id>+<uri>, as listed.`);
+  }
+
+  function byName(rules: ActiveRules, name: string) {
+    const found = splitUnifiedName(rules, name);
+    if (found === undefined) throw badParams(`Unknown prompt: ${name}`);
+    return { serverId: found.serverId, name: found.toolName };
+  }
+
+  function routeUnified(
+    rules: ActiveRules,
+    method: Exclude<JudgedRead, 'logging/setLevel'>,
+    params: Record<string, unknown>,
+  ): RoutedRead {
+    switch (method) {
+      case 'prompts/get': {
+        const parsed = parseReadParams(method, params);
+        const { serverId, name } = byName(rules, parsed.name);
+        return { method, serverId, args: { ...parsed, name } };
+      }
+      case 'completion/complete': {
+        const parsed = parseReadParams(method, params);
+        const { type } = parsed.ref;
+        const { serverId, ...named } =
+          parsed.ref.type === 'ref/prompt'
+            ? byName(rules, parsed.ref.name)
+            : byUri(rules, parsed.ref.uri);
+        return { method, serverId, args: { ...parsed, ref: { type, ...named } } };
+      }
+      default: {
+        const { serverId, uri } = byUri(rules, parseReadParams(method, params).uri);
+        return { method, serverId, args: { uri } };
+      }
+    }
+  }
+
+  return {
+    /**
+     * Reads a request and finds its server.
+     *
+     * @param params of the request, caller-controlled
+     * @throws GatewayError -32602
+     */
+    route(
+      caller: Caller,
+      method: Exclude<JudgedRead, 'logging/setLevel'>,
+      params: Record<string, unknown>,
+    ): RoutedRead {
+      const { serverId } = caller;
+      if (serverId !== null) return { method, serverId, args: parseReadParams(method, params) };
+      const rules = deps.rules.findActiveRules(caller.tenantId);
+      // Without rules there is no registry to take a name apart by; the call is denied and recorded.
+      if (rules === null) return { method, serverId: '', args: parseReadParams(method, params) };
+      return routeUnified(rules, method, params);
+    },
+
+    /** Judges, records and forwards it. */
+    call(
+      caller: Caller,
+      sessionId: string | null,
+      { method, serverId, args }: RoutedRead,
+      exchange: ForwardExchange,
+    ): Promise<CallAnswer> {
+      const call = {
+        id: uuidv7(deps.now()),
+        arrivedAt: caller.arrivedAt,
+        credential: caller.credential,
+        audienceServerId: caller.serverId,
+        serverId,
+        method,
+        toolName: nameOfMethod(method),
+        args,
+        sessionId,
+        requesterId: caller.requesterId,
+        requestId: caller.requestId,
+        peer: caller.peer,
+      };
+      return caller.serverId === null
+        ? callUnified(deps.guard, call, exchange)
+        : deps.guard.call(call, exchange);
+    },
+  };
+}

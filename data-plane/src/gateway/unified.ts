@@ -1,0 +1,126 @@
+/**
+ * Names at the unified gateway. Whatever names a resource there carries its server (ADR 27):
+ * `mcp+<server_id>+<uri>`, in lists, results and updates, and in what clients ask for. A server
+ * can therefore neither hide nor catch another's resources.
+ */
+import { parseStrictJson } from '@governance/shared/strict-json';
+import type { ActiveRules } from '../contracts.ts';
+import { TOOL_CALL } from '../enforcement/call-kinds.ts';
+import type { RawCall } from '../enforcement/calls.ts';
+import type { CallAnswer } from '../enforcement/enforcer.ts';
+import type { ForwardExchange } from '../enforcement/forward.ts';
+import type { UpstreamNotification } from '../upstream/upstream.ts';
+import type { Guard } from './guard.ts';
+import { isObject } from './json-rpc.ts';
+
+const SCHEME = 'mcp+';
+
+/** The URI (or URI template) of a server's resource at the unified gateway. */
+export function unifiedUri(serverId: string, uri: string): string {
+  return `${SCHEME}${serverId}+${uri}`;
+}
+
+/**
+ * Takes such a URI apart.
+ *
+ * @returns undefined when it names no registered server
+ */
+export function splitUnifiedUri(
+  rules: ActiveRules,
+  text: string,
+): { serverId: string; uri: string } | undefined {
+  if (!text.startsWith(SCHEME)) return undefined;
+  // No id of a server has a plus sign.
+  const end = text.indexOf('+', SCHEME.length);
+  if (end < 0) return undefined;
+  const serverId = text.slice(SCHEME.length, end);
+  const uri = text.slice(end + 1);
+  if (uri === '' || !Object.hasOwn(rules.settings.mcp_servers, serverId)) return undefined;
+  return { serverId, uri };
+}
+
+/** What a server sent of its own accord, as clients of the unified gateway see it. */
+export function unifiedNotification(
+  serverId: string,
+  { method, params }: UpstreamNotification,
+): UpstreamNotification {
+  if (method === 'notifications/resources/updated' && typeof params?.uri === 'string') {
+    return { method, params: { ...params, uri: unifiedUri(serverId, params.uri) } };
+  }
+  if (method === 'notifications/message') {
+    const { logger } = params ?? {};
+    const name = typeof logger === 'string' ? `${serverId}__${logger}` : serverId;
+    return { method, params: { ...params, logger: name } };
+  }
+  return { method, params };
+}
+
+/** Makes a call for a client of the unified gateway, and answers in its names. */
+export async function callUnified(
+  guard: Pick<Guard, 'call'>,
+  call: RawCall,
+  exchange: ForwardExchange,
+): Promise<CallAnswer> {
+  const { serverId, method } = call;
+  const answer = await guard.call(call, {
+    wantsProgress: exchange.wantsProgress,
+    cancellation: exchange.cancellation,
+    send: exchange.send,
+    onNotification: (heard) => exchange.onNotification(unifiedNotification(serverId, heard)),
+  });
+  if (answer.kind !== 'result') return answer;
+  return { ...answer, raw: withUnifiedUris(method, serverId, answer.raw, answer.value) };
+}
+
+/** The member of a result in which resources are named. */
+const NAMING_MEMBERS: Record<string, string> = {
+  [TOOL_CALL]: 'content',
+  'resources/read': 'contents',
+  'prompts/get': 'messages',
+};
+
+/**
+ * A result whose resources have their names of the unified gateway. Only the one member is written
+ * anew, and only where it names a resource: all else stays as the server wrote it.
+ */
+function withUnifiedUris(method: string, serverId: string, raw: string, value: unknown): string {
+  const member = NAMING_MEMBERS[method];
+  const items = member !== undefined && isObject(value) ? value[member] : undefined;
+  if (member === undefined || !Array.isArray(items)) return raw;
+  let found = false;
+  const rename = (part: unknown): unknown => {
+    if (!isObject(part) || typeof part.uri !== 'string') return part;
+    found = true;
+    return { ...part, uri: unifiedUri(serverId, part.uri) };
+  };
+  const renameBlock = (block: unknown): unknown => {
+    if (!isObject(block)) return block;
+    if (block.type === 'resource_link') return rename(block);
+    return block.type === 'resource' ? { ...block, resource: rename(block.resource) } : block;
+  };
+  const renameMessage = (message: unknown): unknown =>
+    isObject(message) ? { ...message, content: renameBlock(message.content) } : message;
+  const renameItem = { content: renameBlock, contents: rename, messages: renameMessage }[member];
+  const renamed = renameItem === undefined ? items : items.map(renameItem);
+  return found ? withMember(raw, value as Record<string, unknown>, member, renamed) : raw;
+}
+
+const MAX_DEPTH = 128;
+
+/** JSON text of an object with one member written anew. */
+function withMember(
+  raw: string,
+  object: Record<string, unknown>,
+  member: string,
+  renewed: unknown,
+): string {
+  const names = Object.keys(object);
+  // Keys that look like array indexes are enumerated first, whatever the text says.
+  if (names.some((key) => key >= '0' && key < ':')) {
+    return JSON.stringify({ ...object, [member]: renewed });
+  }
+  const memberSpans: number[] = [];
+  parseStrictJson(raw, { maxDepth: MAX_DEPTH, numbers: 'any', memberSpans });
+  const at = names.indexOf(member) * 2;
+  return raw.slice(0, memberSpans[at]) + JSON.stringify(renewed) + raw.slice(memberSpans[at + 1]);
+}

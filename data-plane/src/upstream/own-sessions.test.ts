@@ -1,0 +1,109 @@
+/** Clients that servers may ask something: their sessions with servers are theirs, and bounded. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { HTTP_SERVER, STDIO_SERVER } from '../test-plane.ts';
+import { createAddressPolicy } from './address-policy.ts';
+import { createUpstreamPool, type UpstreamPool } from './pool.ts';
+import { startTestUpstream, type TestUpstream } from './test-upstream.ts';
+import { Cancellation, type UpstreamPeer } from './upstream.ts';
+
+const TENANT = 'tenant';
+let upstream: TestUpstream;
+let pool: UpstreamPool;
+
+beforeEach(async () => {
+  upstream = await startTestUpstream({
+    offersStream: true,
+    tools: [{ name: 'hang', handle: () => undefined }],
+  });
+  const nothing = { command: process.execPath, args: ['-e', ''], env: {}, cwd: undefined };
+  pool = createUpstreamPool({
+    limits: { timeoutMs: 5_000, messageBytes: 1_000_000 },
+    client: { name: 'test', version: '1' },
+    stdioServers: new Map([['local', nothing]]),
+    addresses: createAddressPolicy(['*']),
+    connections: 100,
+    maxSessions: 200,
+    maxProcesses: 20,
+    idleMs: 60_000,
+    findSealedCredential: () => undefined,
+    isRegistered: () => true,
+    findDeploymentId: () => 'deployment',
+    openSealed: async (sealed) => sealed,
+    onNotification: () => undefined,
+    log: pino({ level: 'silent' }),
+  });
+});
+
+afterEach(async () => {
+  await pool.close();
+  await upstream.stop();
+});
+
+const peer = (id: string): UpstreamPeer => ({
+  id,
+  bind: () => ({
+    capabilities: { roots: {} },
+    ask: async () => null,
+    withdraw: () => undefined,
+    abandon: () => undefined,
+  }),
+});
+
+const stdio = STDIO_SERVER('local');
+const http = () => HTTP_SERVER('up', upstream.url);
+
+it('are apart from the session that the agent shares, and from each other', async () => {
+  const shared = pool.find(TENANT, http(), 'a');
+  const [one, two] = [peer('1'), peer('2')].map((own) => pool.find(TENANT, http(), 'a', own));
+  expect(new Set([shared, one, two]).size).toBe(3);
+  expect(pool.find(TENANT, http(), 'a', peer('1'))).toBe(one);
+  await Promise.all([shared.open(), one?.open()]);
+  const declared = upstream.messages('initialize').map(({ message }) => message?.params);
+  expect(declared).toContainEqual(expect.objectContaining({ capabilities: {} }));
+  expect(declared).toContainEqual(expect.objectContaining({ capabilities: { roots: {} } }));
+});
+
+it('tell what their server sends to their own client', async () => {
+  const heard: string[] = [];
+  pool.listen(TENANT, 'a', null, () => heard.push('shared'));
+  pool.listen(TENANT, 'a', null, () => heard.push('own'), '1');
+  await pool.find(TENANT, http(), 'a', peer('1')).open();
+  await expect.poll(upstream.streams).toBe(1);
+  upstream.push({ jsonrpc: '2.0', method: 'notifications/message' });
+  await expect.poll(() => heard).toEqual(['own']);
+});
+
+it('make room for each other, and take none from other agents', () => {
+  const shared = pool.find(TENANT, stdio, 'a');
+  const other = pool.find(TENANT, stdio, 'b', peer('of b'));
+  const first = pool.find(TENANT, stdio, 'a', peer('0'));
+  for (let n = 1; n < 30; n++) pool.find(TENANT, stdio, 'a', peer(String(n)));
+  expect(pool.counts().stdio).toBe(10);
+  expect(pool.find(TENANT, stdio, 'a')).toBe(shared);
+  expect(pool.find(TENANT, stdio, 'b', peer('of b'))).toBe(other);
+  expect(pool.find(TENANT, stdio, 'a', peer('0'))).not.toBe(first);
+});
+
+it('are refused where all of an agent are in use', async () => {
+  const request = { method: 'tools/call', members: '"name":"hang"', wantsProgress: false };
+  for (let n = 0; n < 64; n++) {
+    const exchange = { onNotification: () => undefined, cancellation: new Cancellation() };
+    const session = pool.find(TENANT, http(), 'a', peer(String(n)));
+    session.request(request, exchange).catch(() => undefined);
+  }
+  expect(() => pool.find(TENANT, http(), 'a', peer('more'))).toThrow('in use');
+  expect(pool.find(TENANT, http(), 'b', peer('of b'))).toBeDefined();
+  // One that ends while its call is under way counts until the call has ended.
+  pool.endPeer('0');
+  expect(() => pool.find(TENANT, http(), 'a', peer('more'))).toThrow('in use');
+});
+
+it('end with their client', async () => {
+  await pool.find(TENANT, http(), 'a', peer('1')).open();
+  await pool.find(TENANT, http(), 'a').open();
+  pool.endPeer('1');
+  const ended = () => upstream.seen.filter((one) => one.httpMethod === 'DELETE');
+  await expect.poll(ended, { timeout: 3_000 }).toHaveLength(1);
+  expect(pool.counts().http).toBe(1);
+});
