@@ -15,12 +15,17 @@ export interface ExchangeSink {
   onHead?(status: number, headers: IncomingHttpHeaders): void;
   /** One JSON-RPC message, or the whole body where the status is no 2xx. */
   onMessage(text: string, status: number): void;
+  /** The id of an event: the stream can be resumed after it. Not told of ids unfit for a header. */
+  onEventId?(id: string): void;
+  /** How long to wait before the stream is resumed, in milliseconds. */
+  onRetry?(ms: number): void;
   /** The answer ended; `error` is an UpstreamFailure when it ended badly. Called once. */
   onEnd(status: number, error: UpstreamFailure | null): void;
 }
 
 /** Bytes of an answer that is an error; only its kind matters. */
 const MAX_ERROR_BODY = 64 * 1024;
+const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
 
 /** A running exchange. `abort` ends it without a further call of the sink. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
@@ -67,9 +72,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       this.#events = createParser({
         maxBufferSize: this.#limit,
         onEvent: (event) => {
-          // An event without data primes a resumption, which is not used here.
-          if (event.data !== '' && !this.#isOver) this.#deliver(event.data);
+          if (this.#isOver) return;
+          if (event.id !== undefined && EVENT_ID.test(event.id)) this.#sink.onEventId?.(event.id);
+          // An event without data only gives the stream its id.
+          if (event.data !== '') this.#deliver(event.data);
         },
+        onRetry: (ms) => this.#sink.onRetry?.(ms),
         onError: (error) => {
           if (error.type === 'max-buffer-size-exceeded') this.#fail(this.#tooLarge());
         },

@@ -28,12 +28,18 @@ export interface HttpRequestHooks {
    * have forgotten.
    */
   refused(): void;
+  /** Fetches the rest of a stream that ended before the response, by the id of its last event. */
+  resume(lastEventId: string, exchange: HttpExchange): void;
   /** The HTTP exchange has ended. */
   done(request: HttpRequest): void;
 }
 
+/** Before a stream is resumed whose server named no time. */
+const RESUME_MS = 1000;
+const MIN_RESUME_MS = 50;
+
 export class HttpRequest implements ExchangeSink {
-  readonly exchange: HttpExchange;
+  exchange: HttpExchange;
   /** Rejects with UpstreamFailure. `session-gone` is an HTTP 404. */
   readonly answer: Promise<UpstreamAnswer | 'session-gone'>;
   isOver = false;
@@ -41,6 +47,12 @@ export class HttpRequest implements ExchangeSink {
   readonly #caller: UpstreamExchange;
   readonly #hooks: HttpRequestHooks;
   readonly #timer: NodeJS.Timeout;
+  readonly #messageBytes: number;
+  #lastEventId: string | null = null;
+  #resumeMs = RESUME_MS;
+  #resumeTimer: NodeJS.Timeout | null = null;
+  /** What comes is the rest of an answer, which the server was asked for by GET. */
+  #isResumed = false;
   #resolve: (answer: UpstreamAnswer | 'session-gone') => void = () => undefined;
   #reject: (failure: UpstreamFailure) => void = () => undefined;
 
@@ -53,6 +65,7 @@ export class HttpRequest implements ExchangeSink {
     this.#id = id;
     this.#caller = caller;
     this.#hooks = hooks;
+    this.#messageBytes = limits.messageBytes;
     this.exchange = new HttpExchange(this, limits.messageBytes);
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -63,6 +76,7 @@ export class HttpRequest implements ExchangeSink {
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isResumed) return;
     if (status === 400) this.#hooks.refused();
     if (status < 300) this.#hooks.onHeaders?.(headers);
   }
@@ -70,7 +84,7 @@ export class HttpRequest implements ExchangeSink {
   onMessage(text: string, status: number): void {
     if (status < 300) {
       this.#read(text);
-    } else if (status === 400) {
+    } else if (status === 400 && !this.#isResumed) {
       // A 400 at times carries the JSON-RPC error of this request; if not, the status says enough.
       try {
         this.#read(text);
@@ -80,12 +94,24 @@ export class HttpRequest implements ExchangeSink {
     }
   }
 
+  onEventId(id: string): void {
+    this.#lastEventId = id;
+  }
+
+  onRetry(ms: number): void {
+    this.#resumeMs = Math.max(ms, MIN_RESUME_MS);
+  }
+
   onEnd(status: number, error: UpstreamFailure | null): void {
+    if (!this.isOver && this.#resumeLater(status, error)) return;
     this.#hooks.done(this);
     if (this.isOver) return;
     this.#finish();
     if (error !== null) this.#reject(error);
-    else if (status === 404) this.#resolve('session-gone');
+    // Never `session-gone`, upon which a request is sent anew: this one was sent.
+    else if (this.#isResumed) {
+      this.#reject(new UpstreamFailure('malformed', 'the answer ended and was not resumed'));
+    } else if (status === 404) this.#resolve('session-gone');
     else if (status >= 502 && status <= 504) {
       // What a proxy says of a server that is not there.
       this.#reject(new UpstreamFailure('unreachable', `the server answered HTTP ${status}`));
@@ -112,6 +138,22 @@ export class HttpRequest implements ExchangeSink {
     }
   }
 
+  /**
+   * A server may end a stream before the response, for the client to fetch the rest of it later
+   * (MCP, resumability); and a connection may break. The time-out of the request goes on.
+   */
+  #resumeLater(status: number, error: UpstreamFailure | null): boolean {
+    const lastEventId = this.#lastEventId;
+    const isCut = error === null || error.kind === 'unreachable';
+    if (lastEventId === null || !isCut || status < 200 || status >= 300) return false;
+    this.#resumeTimer = setTimeout(() => {
+      this.#isResumed = true;
+      this.exchange = new HttpExchange(this, this.#messageBytes);
+      this.#hooks.resume(lastEventId, this.exchange);
+    }, this.#resumeMs);
+    return true;
+  }
+
   /** Ends the request because its session ends. */
   abort(): void {
     this.exchange.abort();
@@ -132,6 +174,7 @@ export class HttpRequest implements ExchangeSink {
   #finish(): void {
     this.isOver = true;
     clearTimeout(this.#timer);
+    if (this.#resumeTimer !== null) clearTimeout(this.#resumeTimer);
     this.#caller.cancellation.onCancel = null;
   }
 }

@@ -230,6 +230,10 @@ export class HttpUpstreamSession implements UpstreamSession {
       },
       // Nobody knows whether it ran, so it is not sent again; the next one gets a new session.
       refused: () => this.#forget(state),
+      resume: (lastEventId, exchange) => {
+        const headers = [...eventStreamHeaders(state), 'last-event-id', lastEventId];
+        this.#dispatch(this.#options.streams, 'GET', headers, null, exchange);
+      },
       done: (ended) => this.#running.delete(ended),
     });
     if (!pending.isOver) {
@@ -330,10 +334,7 @@ export class HttpUpstreamSession implements UpstreamSession {
       this.#options.limits.messageBytes,
     );
     this.#stream = stream;
-    const headers = state.headers.map((value) =>
-      value === 'application/json, text/event-stream' ? 'text/event-stream' : value,
-    );
-    this.#dispatch(this.#options.streams, 'GET', headers.slice(2), null, stream);
+    this.#dispatch(this.#options.streams, 'GET', eventStreamHeaders(state), null, stream);
   }
 
   #notified(notification: UpstreamNotification): void {
@@ -348,6 +349,13 @@ export class HttpUpstreamSession implements UpstreamSession {
     this.#stream?.abort();
     this.#stream = null;
   }
+}
+
+/** For a GET, which has no body and takes nothing but events. */
+function eventStreamHeaders({ headers }: OpenState): string[] {
+  return headers
+    .map((value) => (value === 'application/json, text/event-stream' ? 'text/event-stream' : value))
+    .slice(2);
 }
 
 const NO_INFO: UpstreamInfo = {
