@@ -65,6 +65,7 @@ export async function forward(
       },
       {
         onNotification: (notification) => exchange.onNotification(notification),
+        onPaused: (retryMs) => exchange.onPaused?.(retryMs),
         cancellation: exchange.cancellation,
         send: exchange.send,
         // Opening a session takes as long as the server likes: a kill switch does not wait for it.

@@ -66,6 +66,7 @@ export async function callUnified(
     wantsProgress: exchange.wantsProgress,
     cancellation: exchange.cancellation,
     send: exchange.send,
+    onPaused: (retryMs) => exchange.onPaused?.(retryMs),
     onNotification: (heard) => exchange.onNotification(unifiedNotification(serverId, heard)),
   });
   if (answer.kind !== 'result') return answer;

@@ -146,6 +146,7 @@ export class HttpRequest implements ExchangeSink {
     const lastEventId = this.#lastEventId;
     const isCut = error === null || error.kind === 'unreachable';
     if (lastEventId === null || !isCut || status < 200 || status >= 300) return false;
+    if (error === null) this.#caller.onPaused?.(this.#resumeMs);
     this.#resumeTimer = setTimeout(() => {
       this.#isResumed = true;
       this.exchange = new HttpExchange(this, this.#messageBytes);

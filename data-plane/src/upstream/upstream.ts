@@ -65,6 +65,12 @@ export interface UpstreamPeer {
 export interface UpstreamExchange {
   /** Progress of this request, and whatever else the server sends along with its answer. */
   onNotification(notification: UpstreamNotification): void;
+  /**
+   * The server ended the stream of its answer for now: what is left is fetched later.
+   *
+   * @param retryMs after which it is
+   */
+  onPaused?(retryMs: number): void;
   readonly cancellation: Cancellation;
   /** Sends to the client along with the answer, where the client can be asked something. */
   readonly send?: SendToClient | undefined;

@@ -48,6 +48,13 @@ export class PostAnswer {
     return this.#write(text);
   }
 
+  /** Ends the connection and keeps what comes for the client to fetch, where it can do that. */
+  pause(retryMs: number): void {
+    if (!this.#accepts.events || this.#log === null) return;
+    this.#stream();
+    this.#logged?.pause(retryMs);
+  }
+
   /**
    * Sends the answer and ends.
    *

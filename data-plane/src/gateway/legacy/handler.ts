@@ -67,6 +67,10 @@ export function createLegacyHandler(deps: LegacyDeps) {
       session,
       notify: (text) => answer.notify(text),
       send: (text) => answer.send(text),
+      pause: (retryMs) => {
+        // Older clients take an event without data for a message that is broken.
+        if (request.headers['mcp-protocol-version'] === '2025-11-25') answer.pause(retryMs);
+      },
     };
     if (Array.isArray(body)) {
       await postBatch(body, revision, scene, answer, reply, accepts);

@@ -53,6 +53,8 @@ export interface RequestScene {
   notify(text: string): void;
   /** The same for what has to arrive; false where it cannot be sent now. */
   send(text: string): boolean;
+  /** Lets the client fetch the answer later, if it can. */
+  pause(retryMs: number): void;
 }
 
 export interface RequestAnswer {
@@ -210,6 +212,11 @@ class ClientExchange {
     this.#scene = scene;
     this.wantsProgress = token !== undefined;
     this.send = (text) => scene.send(text);
+  }
+
+  /** The client need not hold a connection for which the server holds none. */
+  onPaused(retryMs: number): void {
+    this.#scene.pause(retryMs);
   }
 
   onNotification({ method, params }: UpstreamNotification): void {

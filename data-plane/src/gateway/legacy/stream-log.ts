@@ -84,6 +84,19 @@ export class LoggedStream {
     return true;
   }
 
+  /**
+   * Ends the connection that carries it, with an event by which the client can come back.
+   *
+   * @param retryMs after which it should
+   */
+  pause(retryMs: number): void {
+    if (!this.isAttached || this.#isEnded || this.#isGone || this.#isForgotten) return;
+    const raw = this.#raw;
+    // At once, or what went out on it would be taken for all there was.
+    this.#raw = null;
+    raw?.end(`id: ${this.name}-${this.#next++}\nretry: ${retryMs}\ndata: \n\n`);
+  }
+
   /** Sends the last message, if there is one, and ends. */
   end(json: string | null): void {
     if (this.#isEnded || this.#isGone) return;
