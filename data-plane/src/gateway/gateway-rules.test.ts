@@ -79,16 +79,18 @@ describe('origins', () => {
 });
 
 it.each([
-  [undefined, true, true],
-  ['*/*', true, true],
-  ['application/json, text/event-stream', true, true],
-  ['application/json;q=0.9', true, false],
-  ['TEXT/EVENT-STREAM', false, true],
-  ['text/*', false, true],
-  ['text/html', false, false],
-  [',;', false, false],
-])('Accept: %s', (header, json, events) => {
-  expect(parseAccept(header)).toEqual({ json, events });
+  [undefined, true, true, false],
+  ['*/*', true, true, false],
+  ['application/json, text/event-stream', true, true, false],
+  ['text/event-stream, application/json', true, true, true],
+  ['text/event-stream, */*', true, true, true],
+  ['application/json;q=0.9', true, false, false],
+  ['TEXT/EVENT-STREAM', false, true, true],
+  ['text/*', false, true, true],
+  ['text/html', false, false, false],
+  [',;', false, false, false],
+])('Accept: %s', (header, json, events, prefersEvents) => {
+  expect(parseAccept(header)).toEqual({ json, events, prefersEvents });
 });
 
 it('writes a message of several lines as one event', () => {

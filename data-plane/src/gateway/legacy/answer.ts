@@ -1,6 +1,6 @@
 /**
- * The HTTP answer to a POST. It is one JSON body, unless something has to be told before the
- * result is there: then it becomes a stream of events, at once.
+ * The HTTP answer to a POST. It is one JSON body, unless the client names streams of events first,
+ * or something has to be told before the result is there: then it becomes a stream, at once.
  */
 import type { FastifyReply } from 'fastify';
 import { eventText, streamHeaders } from './event-stream.ts';
@@ -10,6 +10,8 @@ import type { LoggedStream, StreamLog } from './stream-log.ts';
 export interface Accepts {
   json: boolean;
   events: boolean;
+  /** Events come before JSON in what it wrote. */
+  prefersEvents: boolean;
 }
 
 export class PostAnswer {
@@ -62,7 +64,8 @@ export class PostAnswer {
    */
   end(status: number, text: string | null): void {
     const { raw } = this.#reply;
-    if (this.#isStream || (status === 200 && (text === null || !this.#accepts.json))) {
+    const wantsStream = !this.#accepts.json || this.#accepts.prefersEvents;
+    if (this.#isStream || (status === 200 && (text === null || wantsStream))) {
       this.#stream();
       if (this.#logged !== null) this.#logged.end(text);
       else if (!raw.destroyed) raw.end(text === null ? undefined : eventText(text));
@@ -96,13 +99,17 @@ export class PostAnswer {
 
 /** Reads Accept. A list of media types; parameters do not matter here. */
 export function parseAccept(header: string | undefined): Accepts {
-  if (header === undefined || header === '') return { json: true, events: true };
-  const accepts = { json: false, events: false };
+  const anything = { json: true, events: true, prefersEvents: false };
+  if (header === undefined || header === '') return anything;
+  const accepts = { json: false, events: false, prefersEvents: false };
   for (const part of header.split(',')) {
     const type = part.split(';', 1)[0]?.trim().toLowerCase();
-    if (type === '*/*') return { json: true, events: true };
+    if (type === '*/*') return { ...anything, prefersEvents: accepts.prefersEvents };
     if (type === 'application/json' || type === 'application/*') accepts.json = true;
-    if (type === 'text/event-stream' || type === 'text/*') accepts.events = true;
+    if (type === 'text/event-stream' || type === 'text/*') {
+      accepts.events = true;
+      accepts.prefersEvents ||= !accepts.json;
+    }
   }
   return accepts;
 }

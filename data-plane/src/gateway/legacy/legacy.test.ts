@@ -160,6 +160,21 @@ describe('a session', () => {
     expect(states).toEqual([404, 200, 200, 200]);
   });
 
+  it('answers in the form that the client names first, and refusals in JSON', async () => {
+    const { headers } = await initialize();
+    const accept = 'text/event-stream, application/json';
+    for (const message of [rpc('tools/list'), call('echo', { a: 1 })]) {
+      const json = await plane.post(PATH, message, headers);
+      const events = await plane.post(PATH, message, { ...headers, accept });
+      expect(json.headers.get('content-type')).toContain('application/json');
+      expect(events.headers.get('content-type')).toBe('text/event-stream');
+      expect(/^data: (.*)$/m.exec(events.text)?.[1]).toBe(json.text);
+    }
+    const refused = await plane.post(PATH, rpc('ping'), { accept });
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('content-type')).toContain('application/json');
+  });
+
   it('accepts notifications with 202 and no body, and sends no text of theirs on', async () => {
     const { headers } = await initialize();
     upstream.seen.length = 0;
