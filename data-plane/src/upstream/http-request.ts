@@ -37,6 +37,7 @@ export interface HttpRequestHooks {
 /** Before a stream is resumed whose server named no time. */
 const RESUME_MS = 1000;
 const MIN_RESUME_MS = 50;
+const MAX_RESUME_MS = 60_000;
 
 export class HttpRequest implements ExchangeSink {
   exchange: HttpExchange;
@@ -99,7 +100,7 @@ export class HttpRequest implements ExchangeSink {
   }
 
   onRetry(ms: number): void {
-    this.#resumeMs = Math.max(ms, MIN_RESUME_MS);
+    this.#resumeMs = Math.min(Math.max(ms, MIN_RESUME_MS), MAX_RESUME_MS);
   }
 
   onEnd(status: number, error: UpstreamFailure | null): void {

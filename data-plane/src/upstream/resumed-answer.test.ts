@@ -9,6 +9,7 @@ let session: HttpUpstreamSession;
 let dispatcher: Agent;
 let callId: number;
 let cut: 'end' | 'destroy';
+let retry: string;
 let resumptions: SeenRequest[];
 /** What a GET with Last-Event-ID gets. */
 let rest: (id: number) => string | number;
@@ -23,6 +24,7 @@ const resultOf = (id: number) => ({ jsonrpc: '2.0', id, result: { content: [] } 
 
 beforeEach(async () => {
   cut = 'end';
+  retry = '60';
   resumptions = [];
   rest = (id) => event('b-1', progress(2)) + event('b-2', resultOf(id));
   upstream = await startTestUpstream({
@@ -32,7 +34,7 @@ beforeEach(async () => {
         handle({ id, response }) {
           callId = id;
           response.writeHead(200, { 'content-type': 'text/event-stream' });
-          const text = `id: a-1\nretry: 60\ndata: \n\n${event('a-2', progress(1))}`;
+          const text = `id: a-1\nretry: ${retry}\ndata: \n\n${event('a-2', progress(1))}`;
           response.write(text, () => setTimeout(() => response[cut](), 20));
         },
       },
@@ -119,6 +121,18 @@ it('ends in time with a server that never gives it', async () => {
   const asked = resumptions.length;
   await new Promise((resolve) => setTimeout(resolve, 150));
   expect(resumptions).toHaveLength(asked);
+});
+
+it('is fetched neither at once nor in a century, whatever the server says', async () => {
+  rest = () => ':nothing\n\n';
+  retry = '0';
+  await expect(call().answer).rejects.toEqual(failure('timeout'));
+  expect(resumptions.length).toBeGreaterThan(1);
+  expect(resumptions.length).toBeLessThanOrEqual(20);
+  resumptions = [];
+  retry = '99999999999';
+  await expect(call().answer).rejects.toEqual(failure('timeout'));
+  expect(resumptions).toEqual([]);
 });
 
 it('is not fetched any more once it was cancelled or its session closed', async () => {
