@@ -45,8 +45,6 @@ const PARAMS = {
   'logging/setLevel': z.object({ level: z.enum(LOG_LEVELS) }),
 } as const satisfies Record<JudgedRead, z.ZodType>;
 
-export type ReadParams = z.infer<(typeof PARAMS)[JudgedRead]>;
-
 /**
  * Reads the params of a method.
  *

@@ -2,17 +2,17 @@
  * Resources, prompts and completions as agents use them, whatever era of MCP they speak: each
  * request is judged and recorded as a read, like a tool call.
  */
-import { uuidv7 } from '@governance/shared/ids';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
 import { type JudgedRead, nameOfMethod } from '../enforcement/call-kinds.ts';
 import type { CallAnswer } from '../enforcement/enforcer.ts';
 import type { ForwardExchange } from '../enforcement/forward.ts';
 import { badParams } from './call-routing.ts';
+import { callServer } from './call-server.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { parseReadParams } from './read-params.ts';
 import { splitUnifiedName } from './servers.ts';
-import { callUnified, splitUnifiedUri } from './unified.ts';
+import { splitUnifiedUri } from './unified.ts';
 
 export interface ReadServiceDeps {
   guard: Pick<Guard, 'call'>;
@@ -97,23 +97,8 @@ export function createReadService(deps: ReadServiceDeps) {
       { method, serverId, args }: RoutedRead,
       exchange: ForwardExchange,
     ): Promise<CallAnswer> {
-      const call = {
-        id: uuidv7(deps.now()),
-        arrivedAt: caller.arrivedAt,
-        credential: caller.credential,
-        audienceServerId: caller.serverId,
-        serverId,
-        method,
-        toolName: nameOfMethod(method),
-        args,
-        sessionId,
-        requesterId: caller.requesterId,
-        requestId: caller.requestId,
-        peer: caller.peer,
-      };
-      return caller.serverId === null
-        ? callUnified(deps.guard, call, exchange)
-        : deps.guard.call(call, exchange);
+      const asked = { serverId, method, toolName: nameOfMethod(method), args };
+      return callServer(deps, caller, sessionId, asked, exchange);
     },
   };
 }

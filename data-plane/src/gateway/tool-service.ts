@@ -2,8 +2,6 @@
  * Tools as agents see them, whatever era of MCP they speak: one server's own, or those of all
  * servers under joined names.
  */
-
-import { uuidv7 } from '@governance/shared/ids';
 import { isStorableText } from '@governance/shared/text';
 import type { Logger } from 'pino';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
@@ -17,11 +15,11 @@ import { type ListedTool, listAllTools, listToolPage } from '../upstream/list-to
 import type { UpstreamPool } from '../upstream/pool.ts';
 import type { UpstreamSession } from '../upstream/upstream.ts';
 import { badParams, inTime, readCursor, requireRules, requireServer } from './call-routing.ts';
+import { callServer } from './call-server.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { isObject } from './json-rpc.ts';
 import { findServer, listServers, splitUnifiedName, unifiedName } from './servers.ts';
-import { callUnified } from './unified.ts';
 
 export interface ToolServiceDeps {
   guard: Guard;
@@ -129,23 +127,8 @@ export function createToolService(deps: ToolServiceDeps) {
         throw badParams('arguments must be an object');
       }
       const { serverId, toolName } = route(caller, name);
-      const call = {
-        id: uuidv7(deps.now()),
-        arrivedAt: caller.arrivedAt,
-        credential: caller.credential,
-        audienceServerId: caller.serverId,
-        serverId,
-        method: TOOL_CALL,
-        toolName,
-        args,
-        sessionId,
-        requesterId: caller.requesterId,
-        requestId: caller.requestId,
-        peer: caller.peer,
-      };
-      return caller.serverId === null
-        ? callUnified(deps.guard, call, exchange)
-        : deps.guard.call(call, exchange);
+      const asked = { serverId, method: TOOL_CALL, toolName, args };
+      return callServer(deps, caller, sessionId, asked, exchange);
     },
   };
 

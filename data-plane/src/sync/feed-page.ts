@@ -2,11 +2,7 @@
 import type { FeedPage } from '@governance/shared/channels';
 import type { FeedEntry } from '@governance/shared/facts';
 import { createSnapshotDigest, feedDigest } from '@governance/shared/feed-chain';
-import {
-  type FreshnessStatement,
-  type SnapshotEnd,
-  StatementError,
-} from '@governance/shared/signed-statement';
+import type { FreshnessStatement, SnapshotEnd } from '@governance/shared/signed-statement';
 import { FeedRefusedError } from './feed-error.ts';
 
 export interface FeedPosition {
@@ -79,9 +75,4 @@ export function createSnapshotCheck() {
       }
     },
   };
-}
-
-/** Whether what came was refused for what it is, rather than not having come at all. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof FeedRefusedError || error instanceof StatementError;
 }
