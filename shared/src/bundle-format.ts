@@ -24,11 +24,16 @@ export const BUNDLE_LIMITS = {
 } as const;
 
 /** An MCP server as enforcement knows it; credentials travel apart, sealed. */
-export const McpServerSetting = z.strictObject({
+export const McpServerSetting = z.object({
   server_id: Text,
   transport: z.enum(['streamable-http', 'stdio']),
   url: Text.nullable(),
   local_name: Text.nullable(),
+  /**
+   * Whether a credential belongs to it, which comes by the feed: without it the server is not asked.
+   * Bundles that were built before 0.2 do not say.
+   */
+  has_credential: z.boolean().optional(),
 });
 export type McpServerSetting = z.infer<typeof McpServerSetting>;
 

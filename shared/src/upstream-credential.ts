@@ -33,6 +33,11 @@ export const SealedUpstreamCredential = z.strictObject({
   tenant_id: Id,
   deployment_id: Id,
   server_id: z.string().refine(isStorableText),
+  /**
+   * Where the server was when it was sealed: the address comes by another channel, and a credential
+   * must not go to an origin that it was not given for. Those sealed before 0.2 do not say.
+   */
+  origin: z.string().optional(),
   credential: UpstreamCredential,
 });
 export type SealedUpstreamCredential = z.infer<typeof SealedUpstreamCredential>;

@@ -10,6 +10,7 @@ import {
 } from '@governance/shared/upstream-credential';
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { McpServer } from './mcp-server.ts';
 
 /** A registered data plane as far as sealing goes; `sealingKey` is its public X25519 JWK. */
 export interface SealingTarget {
@@ -39,7 +40,7 @@ export async function sealCredential(
 /** Puts a server's credential for each of these data planes into the feed; null takes it back. */
 export async function appendCredential(
   tx: TenantTransaction,
-  serverId: string,
+  { serverId, url }: McpServer,
   credential: UpstreamCredential | null,
   targets: SealingTarget[],
 ): Promise<void> {
@@ -50,7 +51,8 @@ export async function appendCredential(
       continue;
     }
     const names = { server_id: serverId, deployment_id: deploymentId };
-    const content = { ...names, tenant_id: tx.scope.tenantId, credential };
+    const origin = url === null ? undefined : new URL(url).origin;
+    const content = { ...names, tenant_id: tx.scope.tenantId, origin, credential };
     const value = { ...names, jwe: await sealCredential(content, sealingKey) };
     tx.feed.append({ kind: 'upstream_credential', key, value });
   }

@@ -87,6 +87,7 @@ describe('a credential', () => {
         tenant_id: scope.tenantId,
         deployment_id: plane.deploymentId,
         server_id: 'files',
+        origin: 'https://mcp.example.com',
         credential: bearer(),
       });
     }
@@ -189,8 +190,9 @@ describe('a change of a server', () => {
         transport: 'streamable-http',
         url: 'https://mcp.example.com/mcp?tenant=1',
         local_name: null,
+        has_credential: false,
       },
-      files: { ...stdio, url: null },
+      files: { ...stdio, url: null, has_credential: false },
     });
     await servers.change(scope, 'web', { enabled: false });
     expect(Object.keys(await settings())).toEqual(['files']);

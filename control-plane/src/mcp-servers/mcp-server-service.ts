@@ -70,7 +70,7 @@ export async function readServerSettings(tx: TenantTransaction) {
   return Object.fromEntries(
     servers
       .filter(({ server }) => server.enabled)
-      .map(({ server }) => [server.serverId, toSetting(server)]),
+      .map(({ server, ciphertext }) => [server.serverId, toSetting(server, ciphertext !== null)]),
   );
 }
 
@@ -107,7 +107,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
 
   /** Sends a credential (or, null, its end) to every data plane of the tenant. */
   async function distribute(tx: TenantTransaction, { server, credential }: ServerWithCredential) {
-    await appendCredential(tx, server.serverId, credential, await readSealingTargets(tx));
+    await appendCredential(tx, server, credential, await readSealingTargets(tx));
   }
 
   return {
@@ -161,7 +161,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
       await lockCredentials(tx);
       for (const stored of await mcpServerStore(tx).list()) {
         const { server, credential } = decrypt(tx, stored);
-        if (credential) await appendCredential(tx, server.serverId, credential, [target]);
+        if (credential) await appendCredential(tx, server, credential, [target]);
       }
     },
 

@@ -32,8 +32,15 @@ export interface ServerWithCredential {
 }
 
 /** What data planes are told of a server, in the bundle. */
-export function toSetting({ serverId, transport, url, localName }: McpServer): McpServerSetting {
-  return { server_id: serverId, transport, url, local_name: localName };
+export function toSetting(server: McpServer, hasCredential: boolean): McpServerSetting {
+  const { serverId, transport, url, localName } = server;
+  return {
+    server_id: serverId,
+    transport,
+    url,
+    local_name: localName,
+    has_credential: hasCredential,
+  };
 }
 
 /** Shorter secrets would be half told by their end. */

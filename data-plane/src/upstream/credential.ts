@@ -12,6 +12,8 @@ export interface CredentialPlace {
   tenantId: string;
   deploymentId: string | undefined;
   serverId: string;
+  /** Of the server's address. */
+  origin: string;
 }
 
 // Headers that make the request what it is; a credential must not replace them.
@@ -33,7 +35,8 @@ export async function openCredentialHeader(
   const isHere =
     sealed.tenant_id === place.tenantId &&
     sealed.deployment_id === place.deploymentId &&
-    sealed.server_id === place.serverId;
+    sealed.server_id === place.serverId &&
+    (sealed.origin ?? place.origin) === place.origin;
   if (!isHere) throw new Error('the credential was sealed for another place');
   return credentialHeader(sealed.credential);
 }

@@ -146,6 +146,10 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     const key = peer === undefined ? shared : `${shared} ${peer.id}`;
     const address = server.transport === 'stdio' ? server.local_name : server.url;
     const sealed = options.findSealedCredential(tenantId, server.server_id);
+    if (server.has_credential && sealed === undefined) {
+      const what = `the credential of ${server.server_id} has not reached this data plane yet`;
+      throw new UpstreamFailure('unreachable', what);
+    }
     const known = entries.get(key);
     if (known !== undefined) {
       if (
@@ -228,7 +232,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       findCredential: async () => {
         if (sealed === undefined) return null;
         const deploymentId = options.findDeploymentId(tenantId);
-        const place = { tenantId, deploymentId, serverId: server.server_id };
+        const place = { tenantId, deploymentId, serverId, origin: new URL(url).origin };
         return openCredentialHeader(sealed, place, options.openSealed);
       },
     });

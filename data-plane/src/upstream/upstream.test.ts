@@ -318,6 +318,10 @@ describe('a credential', () => {
     ['another tenant', seal({ tenant_id: uuidv7() }, { type: 'bearer', token: 'x' })],
     ['another data plane', seal({ deployment_id: uuidv7() }, { type: 'bearer', token: 'x' })],
     ['another server', seal({ server_id: 'other' }, { type: 'bearer', token: 'x' })],
+    [
+      'another origin',
+      seal({ origin: 'https://elsewhere.example' }, { type: 'bearer', token: 'x' }),
+    ],
     ['a reserved header', seal({}, { type: 'header', name: 'Mcp-Session-Id', value: 'x' })],
     ['a line break', seal({}, { type: 'header', name: 'X-A', value: 'a\r\nb: c' })],
     ['nothing that can be opened', 'e30'],
@@ -327,6 +331,25 @@ describe('a credential', () => {
     expect(await failureOf(session.request(call('echo'), exchange()))).toBe('refused');
     expect(upstream.seen).toEqual([]);
   });
+});
+
+it('asks a server that has a credential only once that has come', async () => {
+  let sealed: string | undefined;
+  const own = openPool({ findSealedCredential: () => sealed });
+  const server = { ...http(upstream.url), has_credential: true };
+  expect(() => own.find(TENANT, server, AGENT)).toThrow('has not reached this data plane yet');
+  expect(upstream.seen).toEqual([]);
+  sealed = Buffer.from(
+    JSON.stringify({
+      tenant_id: TENANT,
+      deployment_id: DEPLOYMENT,
+      server_id: 'up',
+      origin: new URL(upstream.url).origin,
+      credential: { type: 'bearer', token: 'come' },
+    }),
+  ).toString('base64url');
+  await own.find(TENANT, server, AGENT).request(call('echo'), exchange());
+  expect(upstream.messages('tools/call').at(-1)?.headers.authorization).toBe('Bearer come');
 });
 
 describe('the pool', () => {
