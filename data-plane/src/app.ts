@@ -14,6 +14,7 @@ import type { FindDenial, Ledger, Replica, RulesProvider } from './contracts.ts'
 import { createAgentTokenVerifier } from './enforcement/agent-token.ts';
 import { createPolicyFaultAlert } from './enforcement/alerts.ts';
 import type { CallObserver } from './enforcement/call-observer.ts';
+import type { RawCall } from './enforcement/calls.ts';
 import { createEnforcer } from './enforcement/enforcer.ts';
 import { createPendingWrites } from './enforcement/pending-writes.ts';
 import { type Identity, identify } from './enforcement/steps/authenticate.ts';
@@ -42,7 +43,12 @@ import { createAddressPolicy } from './upstream/address-policy.ts';
 import type { ServerHealth } from './upstream/health.ts';
 import { listAllTools } from './upstream/list-tools.ts';
 import { createUpstreamPool } from './upstream/pool.ts';
-import { UpstreamFailure, type UpstreamPeer, type UpstreamSession } from './upstream/upstream.ts';
+import {
+  type Era,
+  UpstreamFailure,
+  type UpstreamPeer,
+  type UpstreamSession,
+} from './upstream/upstream.ts';
 import type { WorkerSessions } from './workers/worker-sessions.ts';
 
 export interface EnforcementPlaneDeps {
@@ -153,16 +159,20 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     serverId: string,
     agentId: string,
     peer?: UpstreamPeer,
+    era?: Era,
   ): UpstreamSession {
     const active = rules.findActiveRules(tenantId);
     const server = active === null ? undefined : findServer(active, serverId);
     if (server === undefined) throw new UpstreamFailure('refused', 'no such MCP server');
-    return pool.find(tenantId, server, agentId, peer);
+    return pool.find(tenantId, server, agentId, peer, era);
   }
 
+  const sessionOf = ({ tenantId, serverId, agent, peer, era }: RawCall & Identity) =>
+    findSession(tenantId, serverId, agent.id, peer, era);
+
   const catalogue = createToolCatalogue({
-    listTools: ({ tenantId, serverId, agent, peer }) =>
-      listAllTools(findSession(tenantId, serverId, agent.id, peer)),
+    listTools: ({ tenantId, serverId, agent, peer, era }) =>
+      listAllTools(findSession(tenantId, serverId, agent.id, peer, era)),
     elapsed,
   });
 
@@ -209,7 +219,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       forward: {
         ledger,
         writes,
-        findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id, call.peer),
+        findSession: sessionOf,
         findBar: (call) => {
           const found = findAgentNow(call, steps);
           return 'kind' in found ? found.message : undefined;
@@ -235,7 +245,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   function unguarded(identity: Identity): Guard {
     return createUnenforced({
       identity,
-      findSession: (call) => findSession(call.tenantId, call.serverId, call.agent.id, call.peer),
+      findSession: sessionOf,
     });
   }
 
@@ -245,8 +255,8 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     sessions,
     rules,
     guard,
-    findCapabilities: async ({ tenantId, agent, peer }, serverId) =>
-      (await findSession(tenantId, serverId, agent.id, peer).open()).capabilities,
+    findCapabilities: async ({ tenantId, agent, peer, era }, serverId) =>
+      (await findSession(tenantId, serverId, agent.id, peer, era).open()).capabilities,
   });
   const { timeoutMs } = limits;
   const peerDeps = { guard, now, elapsed, timeoutMs, onClose: pool.endPeer };

@@ -22,6 +22,11 @@ export interface PolicyInput {
     /** The target found in the arguments (path, URI, table, recipient), else the tool's name. */
     resource: string;
     parameters: Record<string, unknown>;
+    /**
+     * What the agent answers to what the server asked, where a call is made again with it (MCP
+     * 2026-07-28, multi round-trip requests). Absent otherwise.
+     */
+    input_responses?: Record<string, unknown>;
     mcp_server: string;
     /** The MCP method, `tools/call` for a tool. */
     method: string;

@@ -118,6 +118,7 @@ function instructionHash(salt: Uint8Array, call: RawCall): string {
     mcp_server: call.serverId,
     tool_name: call.toolName,
     arguments: call.args,
+    ...(call.retry && { retry: call.retry }),
   });
   return hash('sha256', Buffer.concat([salt, Buffer.from(instruction)]), 'hex');
 }

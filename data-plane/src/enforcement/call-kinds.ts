@@ -67,6 +67,11 @@ export function targetOf({ method, toolName, args }: Asked): string {
   return typeof found === 'string' ? found : toolName;
 }
 
+/** The members that a request has when it is made again with what it was asked for. */
+export function retryMembersOf({ retry }: Pick<RawCall, 'retry'>): string | undefined {
+  return retry === undefined ? undefined : JSON.stringify(retry).slice(1, -1);
+}
+
 /** The members of the request's params for the server: what was judged, and nothing besides. */
 export function membersOf({ method, toolName, args }: Asked): string {
   const judged = JSON.stringify(args);

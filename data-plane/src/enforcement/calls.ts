@@ -4,10 +4,16 @@
  */
 import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
 import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
-import type { UpstreamPeer, UpstreamSession } from '../upstream/upstream.ts';
+import type { Era, UpstreamPeer, UpstreamSession } from '../upstream/upstream.ts';
 import type { Credential } from './credentials.ts';
 
 export type Action = PolicyInput['request']['action'];
+
+/** What a client gives when it makes a request again for which it was asked for input (MRTR). */
+export interface CallRetry {
+  readonly inputResponses?: Record<string, unknown> | undefined;
+  readonly requestState?: string | undefined;
+}
 
 /** A tool call as it came in. Everything but `id` and `arrivedAt` is caller-controlled. */
 export interface RawCall {
@@ -22,6 +28,7 @@ export interface RawCall {
   readonly method: string;
   readonly toolName: string;
   readonly args: Record<string, unknown>;
+  readonly retry?: CallRetry | undefined;
   /** The gateway's own id of the MCP session, not the secret the client holds. */
   readonly sessionId: string | null;
   readonly requesterId: string | null;
@@ -29,6 +36,8 @@ export interface RawCall {
   readonly requestId: string;
   /** The client, where it has sessions with servers of its own. */
   readonly peer?: UpstreamPeer | undefined;
+  /** The era of the client, in which a server that speaks both is spoken to. */
+  readonly era?: Era | undefined;
   /** Who gets the call instead of the server: a client that the server asks something. */
   readonly recipient?: Pick<UpstreamSession, 'request'>;
 }

@@ -155,6 +155,10 @@ function forwardedAnswer(call: RawCall, forwarded: Forwarded, deps: EnforcerDeps
     return { kind: 'error', status: 401, code, message: detail, challenge: 'bearer' };
   }
   deps.log.warn({ ...about(call), failure, detail }, 'no upstream answer');
+  if (failure === 'unsupported') {
+    const data = { event_id: call.id, failure };
+    return { kind: 'error', status: 200, code: RPC_ERRORS.METHOD_NOT_FOUND, message: detail, data };
+  }
   return {
     kind: 'error',
     status: 200,
@@ -180,6 +184,8 @@ export function failureMessage(
       return 'The MCP server refused the gateway.';
     case 'cancelled':
       return 'The call was cancelled.';
+    case 'unsupported':
+      return 'The revision of MCP that the server speaks has no such thing.';
     case 'barred':
       return 'Unauthorized: the agent may not act any more.';
     case 'unreachable':

@@ -14,7 +14,7 @@ import {
   type UpstreamSession,
 } from '../upstream/upstream.ts';
 import { type AllowedCall, roundMs } from './audit.ts';
-import { membersOf } from './call-kinds.ts';
+import { membersOf, retryMembersOf } from './call-kinds.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { JudgedCall } from './calls.ts';
 import type { PendingWrites } from './pending-writes.ts';
@@ -62,12 +62,15 @@ export async function forward(
         // unknown members were not judged, so they stay here.
         members: membersOf(call),
         wantsProgress: exchange.wantsProgress,
+        retry: retryMembersOf(call),
       },
       {
         onNotification: (notification) => exchange.onNotification(notification),
         onPaused: (retryMs) => exchange.onPaused?.(retryMs),
         cancellation: exchange.cancellation,
         send: exchange.send,
+        takesEveryResult: exchange.takesEveryResult,
+        logLevel: exchange.logLevel,
         // Opening a session takes as long as the server likes: a kill switch does not wait for it.
         findBar: () => deps.findBar(call),
       },
@@ -117,6 +120,7 @@ const FAILED_OUTCOMES: Record<UpstreamFailureKind, Outcome> = {
   unreachable: 'upstream_error',
   malformed: 'upstream_error',
   refused: 'upstream_error',
+  unsupported: 'upstream_error',
   barred: 'blocked',
   timeout: 'upstream_timeout',
   too_large: 'result_too_large',

@@ -12,7 +12,7 @@ import type { ToolHints } from './tool-action.ts';
 export interface ToolCatalogue {
   /** The hints of the called tool, at once when its server's list is known and fresh. */
   findHints(
-    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'toolName' | 'agent' | 'peer'>,
+    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'toolName' | 'agent' | 'peer' | 'era'>,
     rules: ActiveRules | null,
   ): ToolHints | undefined | Promise<ToolHints | undefined>;
   /** Keeps what a list said. Part of a list adds to what is known. */
@@ -24,7 +24,7 @@ export interface ToolCatalogue {
 export interface ToolCatalogueDeps {
   /** Asks a server for all its tools, on behalf of an agent. */
   listTools(
-    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer'>,
+    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era'>,
     rules: ActiveRules,
   ): Promise<ListedTool[]>;
   /** Monotonic milliseconds. */
@@ -59,7 +59,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
   }
 
   async function load(
-    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer'>,
+    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era'>,
     rules: ActiveRules,
   ): Promise<void> {
     try {

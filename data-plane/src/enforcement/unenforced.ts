@@ -5,7 +5,7 @@
  */
 
 import type { UpstreamSession } from '../upstream/upstream.ts';
-import { membersOf } from './call-kinds.ts';
+import { membersOf, retryMembersOf } from './call-kinds.ts';
 import type { RawCall } from './calls.ts';
 import type { CallAnswer } from './enforcer.ts';
 import type { ForwardExchange } from './forward.ts';
@@ -30,6 +30,7 @@ export function createUnenforced({ identity, findSession }: UnenforcedDeps) {
             method: call.method,
             members: membersOf(call),
             wantsProgress: exchange.wantsProgress,
+            retry: retryMembersOf(call),
           },
           exchange,
         );

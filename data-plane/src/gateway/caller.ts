@@ -1,7 +1,7 @@
 import type { ReplicaAgent } from '../contracts.ts';
 import type { Deny } from '../enforcement/calls.ts';
 import type { Credential } from '../enforcement/credentials.ts';
-import type { UpstreamPeer } from '../upstream/upstream.ts';
+import type { Era, UpstreamPeer } from '../upstream/upstream.ts';
 
 /** The agent behind one HTTP request, proven. */
 export interface Caller {
@@ -17,6 +17,8 @@ export interface Caller {
   readonly requestId: string;
   /** The client, where servers may ask it something. */
   readonly peer?: UpstreamPeer | undefined;
+  /** Legacy where it says nothing. */
+  readonly era?: Era | undefined;
   /** Monotonic milliseconds at which the request came in. */
   readonly arrivedAt: number;
 }

@@ -49,7 +49,9 @@ export function createAnnouncer(deps: CapabilityDeps) {
         .filter((server) => isServerVisible(caller.agent.permissions, server.server_id))
         .map(async (server): Promise<Record<string, unknown>> => {
           const open = async () =>
-            await deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer).open();
+            await deps.pool
+              .find(caller.tenantId, server, caller.agent.id, caller.peer, caller.era)
+              .open();
           try {
             return passed((await inTime(open(), undefined, OPEN_WAIT_MS)).capabilities);
           } catch (error) {
@@ -68,7 +70,13 @@ export function createAnnouncer(deps: CapabilityDeps) {
   return async (caller: Caller): Promise<Announcement> => {
     if (caller.serverId === null) return joined(caller);
     const server = requireServer(requireRules(deps.rules, caller), caller.serverId);
-    const session = deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer);
+    const session = deps.pool.find(
+      caller.tenantId,
+      server,
+      caller.agent.id,
+      caller.peer,
+      caller.era,
+    );
     const info: UpstreamInfo = await session.open();
     const { serverInfo, instructions } = info;
     return { capabilities: passed(info.capabilities), serverInfo, instructions };

@@ -83,7 +83,13 @@ export function createListService(deps: ListServiceDeps) {
     const server = requireServer(requireRules(deps.rules, caller), serverId);
     const cursor = readCursor(params);
     if (!isVisible(caller, serverId, KINDS[method])) return page(method, [], undefined);
-    const session = deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer);
+    const session = deps.pool.find(
+      caller.tenantId,
+      server,
+      caller.agent.id,
+      caller.peer,
+      caller.era,
+    );
     const members = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
     const answer = await session.request(
       { method, members, wantsProgress: false },
@@ -122,7 +128,13 @@ export function createListService(deps: ListServiceDeps) {
     const cancellation = new Cancellation();
     const ask = async () => {
       const server = requireServer(requireRules(deps.rules, caller), serverId);
-      const session = deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer);
+      const session = deps.pool.find(
+        caller.tenantId,
+        server,
+        caller.agent.id,
+        caller.peer,
+        caller.era,
+      );
       const { capabilities } = await session.open();
       if (!isObject(capabilities[capability])) return { items: [], nextCursor: undefined };
       const exchange = { onNotification: () => undefined, cancellation };

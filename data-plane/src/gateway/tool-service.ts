@@ -48,7 +48,13 @@ export function createToolService(deps: ToolServiceDeps) {
     if (!isServerVisible(caller.agent.permissions, serverId)) {
       return { tools: [], nextCursor: undefined };
     }
-    const session = deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer);
+    const session = deps.pool.find(
+      caller.tenantId,
+      server,
+      caller.agent.id,
+      caller.peer,
+      caller.era,
+    );
     const cursor = readCursor(params);
     const { tools, nextCursor } = await listToolPage(session, cursor);
     // A client that servers may ask something may be shown tools that others are not.
@@ -65,7 +71,13 @@ export function createToolService(deps: ToolServiceDeps) {
       servers.map(async (server) => {
         const serverId = server.server_id;
         try {
-          const session = deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer);
+          const session = deps.pool.find(
+            caller.tenantId,
+            server,
+            caller.agent.id,
+            caller.peer,
+            caller.era,
+          );
           const tools = await inTime(listAllTools(session));
           deps.catalogue.learn(caller.tenantId, serverId, tools, caller.peer === undefined);
           return visible(caller, serverId, tools).map((tool) => ({
@@ -98,7 +110,7 @@ export function createToolService(deps: ToolServiceDeps) {
       const server =
         caller.serverId === null ? undefined : rules && findServer(rules, caller.serverId);
       return server
-        ? deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer)
+        ? deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer, caller.era)
         : undefined;
     },
 

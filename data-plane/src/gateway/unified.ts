@@ -66,6 +66,8 @@ export async function callUnified(
     wantsProgress: exchange.wantsProgress,
     cancellation: exchange.cancellation,
     send: exchange.send,
+    takesEveryResult: exchange.takesEveryResult,
+    logLevel: exchange.logLevel,
     onPaused: (retryMs) => exchange.onPaused?.(retryMs),
     onNotification: (heard) => exchange.onNotification(unifiedNotification(serverId, heard)),
   });

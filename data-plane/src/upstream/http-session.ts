@@ -359,6 +359,7 @@ function eventStreamHeaders({ headers }: OpenState): string[] {
 }
 
 const NO_INFO: UpstreamInfo = {
+  era: 'legacy',
   protocolVersion: '',
   serverInfo: {},
   capabilities: {},

@@ -46,7 +46,13 @@ export function parseInitializeAnswer(answer: UpstreamAnswer): UpstreamInfo {
     throw new UpstreamFailure('malformed', `initialize: ${z.prettifyError(parsed.error)}`);
   }
   const { protocolVersion, capabilities, serverInfo, instructions } = parsed.data;
-  return { protocolVersion, capabilities, serverInfo, instructions: instructions ?? null };
+  return {
+    era: 'legacy',
+    protocolVersion,
+    capabilities,
+    serverInfo,
+    instructions: instructions ?? null,
+  };
 }
 
 /** The whole text of a request. Its id is its progress token too. */

@@ -15,6 +15,7 @@ import type { ClientInfo } from './initialize.ts';
 import type { StdioServers } from './servers-file.ts';
 import { StdioUpstreamSession } from './stdio-session.ts';
 import {
+  type Era,
   UpstreamFailure,
   type UpstreamLimits,
   type UpstreamNotification,
@@ -64,6 +65,7 @@ export interface UpstreamPool {
   /**
    * The agent's session with a server, or that of one client of the agent's.
    *
+   * @param era in which a server that speaks both is spoken to; legacy where it is not given
    * @throws UpstreamFailure where there can be none
    */
   find(
@@ -71,6 +73,7 @@ export interface UpstreamPool {
     server: McpServerSetting,
     agentId: string,
     peer?: UpstreamPeer,
+    era?: Era,
   ): UpstreamSession;
   /**
    * Listens for what an agent's servers send of their own accord.
@@ -140,9 +143,10 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     server: McpServerSetting,
     agentId: string,
     peer?: UpstreamPeer,
+    era: Era = 'legacy',
   ): UpstreamSession {
     if (closing !== null) throw new UpstreamFailure('unreachable', 'the service is stopping');
-    const shared = `${tenantId} ${agentId} ${server.server_id}`;
+    const shared = `${tenantId} ${agentId} ${server.server_id} ${era}`;
     const key = peer === undefined ? shared : `${shared} ${peer.id}`;
     const address = server.transport === 'stdio' ? server.local_name : server.url;
     const sealed = options.findSealedCredential(tenantId, server.server_id);

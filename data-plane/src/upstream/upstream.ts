@@ -4,7 +4,14 @@
  * are its own.
  */
 
+/**
+ * How a side of the gateway speaks MCP: with a handshake and sessions (2025-03-26 to 2025-11-25), or
+ * with everything in each request (2026-07-28 and later).
+ */
+export type Era = 'legacy' | 'modern';
+
 export interface UpstreamInfo {
+  era: Era;
   protocolVersion: string;
   serverInfo: Record<string, unknown>;
   /** The server's `capabilities` as it declared them. */
@@ -18,6 +25,11 @@ export interface UpstreamRequest {
   members: string;
   /** Whether the server is given a progress token. */
   wantsProgress: boolean;
+  /**
+   * What a client gives when it asks again, having been asked for input: `inputResponses` and
+   * `requestState` as JSON without the braces. Legacy servers have no such thing and fail it.
+   */
+  retry?: string | undefined;
 }
 
 /** A notification of a server. `params` are what it wrote, parsed. */
@@ -75,6 +87,14 @@ export interface UpstreamExchange {
   /** Sends to the client along with the answer, where the client can be asked something. */
   readonly send?: SendToClient | undefined;
   /**
+   * The client is a modern one: results of type `input_required` and `task` are for it. Otherwise a
+   * modern server's questions are asked through the peer, and the request is made again with the
+   * answers, as one request for the caller.
+   */
+  readonly takesEveryResult?: boolean | undefined;
+  /** The least severe log messages that a modern client asked for with this request. */
+  readonly logLevel?: string | undefined;
+  /**
    * Asked directly before the bytes go out, which may be long after the request was made: a session
    * may have to be opened first. Undefined when the request may still go, else why it may not.
    */
@@ -102,6 +122,8 @@ export type UpstreamFailureKind =
   | 'too_large'
   | 'malformed'
   | 'refused'
+  /** The server's era of MCP cannot carry it; the message names what, for the agent. */
+  | 'unsupported'
   /** The agent may not act any more. */
   | 'barred'
   | 'cancelled';

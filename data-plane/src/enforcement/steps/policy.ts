@@ -169,6 +169,7 @@ function policyInput(
       action: call.action,
       resource: call.target,
       parameters: call.args,
+      ...(call.retry?.inputResponses && { input_responses: call.retry.inputResponses }),
       mcp_server: call.serverId,
       method: call.method,
     },
