@@ -1,0 +1,88 @@
+/**
+ * `npm run matrix`: every client with every server, with both credentials, at the server's own path
+ * and at the unified one, through one real service. It writes the table of docs/mcp-compatibility.md
+ * (`--check` writes nothing, `--only <text>` runs the cells whose name has the text) and exits with 1
+ * when a cell fails.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { assetPath } from '@governance/shared/assets';
+import { type Cell, type CellResult, PATHS, runCell, SCHEMES } from './cell.ts';
+import { startEnvironment } from './environment.ts';
+import { INSPECTOR } from './inspector-client.ts';
+import { matrixSection, withMatrix } from './page.ts';
+import { MCP_REMOTE, SDK_V1, SDK_V2_LEGACY, SDK_V2_MODERN } from './sdk-clients.ts';
+import type { ServerKind } from './servers.ts';
+
+const CLIENTS = [SDK_V1, SDK_V2_LEGACY, SDK_V2_MODERN, INSPECTOR, MCP_REMOTE];
+/** As many as there are cores on a small machine. */
+const AT_A_TIME = 2;
+const PAGE = 'docs/mcp-compatibility.md';
+const started = Date.now();
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { check: { type: 'boolean' }, only: { type: 'string' } },
+  });
+  const environment = await startEnvironment(CLIENTS);
+  let results: CellResult[];
+  try {
+    say(`the service runs with ${environment.servers.length} servers`);
+    const cells = allCells(environment.servers).filter((cell) =>
+      nameOf(cell).includes(values.only ?? ''),
+    );
+    results = await runAll(cells, async (cell) => {
+      const begun = Date.now();
+      const result = await runCell(cell, environment.place(cell.client, cell.scheme));
+      const verdict = result.failure ?? `ok: ${result.done.join(', ')}`;
+      say(`${nameOf(cell).padEnd(62)} ${String(Date.now() - begun).padStart(5)} ms  ${verdict}`);
+      return result;
+    });
+  } finally {
+    await environment.stop();
+  }
+  const failed = results.filter(({ failure }) => failure !== undefined);
+  say(`${results.length - failed.length} of ${results.length} cells are ok`);
+  for (const { cell, failure } of failed) console.log(`  ${nameOf(cell)}: ${failure}`);
+  if (failed.length > 0) process.exitCode = 1;
+  else if (!values.check && values.only === undefined) await writePage(results);
+}
+
+/** In the order of the table. */
+function allCells(servers: ServerKind[]): Cell[] {
+  return CLIENTS.flatMap((client) =>
+    servers.flatMap((server) =>
+      PATHS.flatMap((path) => SCHEMES.map((scheme) => ({ client, server, scheme, path }))),
+    ),
+  );
+}
+
+/** Runs the cells a few at a time. @returns their results in the order of the cells */
+async function runAll(
+  cells: Cell[],
+  run: (cell: Cell) => Promise<CellResult>,
+): Promise<CellResult[]> {
+  const results: CellResult[] = [];
+  const waiting = cells.entries();
+  const lane = async () => {
+    for (const [index, cell] of waiting) results[index] = await run(cell);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, lane));
+  return results;
+}
+
+async function writePage(results: CellResult[]): Promise<void> {
+  const file = assetPath(PAGE);
+  await writeFile(file, withMatrix(await readFile(file, 'utf8'), matrixSection(results)));
+  say(`wrote ${PAGE}`);
+}
+
+function nameOf({ client, server, scheme, path }: Cell): string {
+  return `${client.title} / ${server.title} / ${scheme} / ${path}`;
+}
+
+function say(text: string): void {
+  console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(5)} s] ${text}`);
+}
+
+await main();
