@@ -3,35 +3,43 @@
  * its time-out, or to its cancellation, whichever comes first.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { StatusFailure } from './era.ts';
 import { type ExchangeSink, HttpExchange } from './http-exchange.ts';
-import { parseUpstreamMessages } from './message.ts';
+import { parseUpstreamMessages, type UpstreamMessage } from './message.ts';
 import {
   type SendToClient,
   type ServerRequest,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
-  type UpstreamLimits,
 } from './upstream.ts';
 
 export interface HttpRequestHooks {
   /** The headers of an answer with a 2xx status. */
   onHeaders?: ((headers: IncomingHttpHeaders) => void) | undefined;
   /** The server asks something along with its answer. */
-  asked(request: ServerRequest, send: SendToClient | undefined): void;
+  asked?(request: ServerRequest, send: SendToClient | undefined): void;
   /** The server no longer waits for what it asked. */
-  withdrawn(requestId: unknown): void;
+  withdrawn?(requestId: unknown): void;
   /** The request was given up before the server answered. */
-  abandon(): void;
+  abandon?(): void;
   /**
-   * The server found the request bad as a whole. Some say so, and not 404, of a session that they
-   * have forgotten.
+   * The server found the request bad as a whole: its HTTP status is 4xx or 5xx. Some say 400, and
+   * not 404, of a session that they have forgotten.
    */
-  refused(): void;
+  refused(status: number): void;
   /** Fetches the rest of a stream that ended before the response, by the id of its last event. */
-  resume(lastEventId: string, exchange: HttpExchange): void;
+  resume?(lastEventId: string, exchange: HttpExchange): void;
   /** The HTTP exchange has ended. */
   done(request: HttpRequest): void;
+}
+
+export interface HttpRequestLimits {
+  /** Milliseconds until it is given up; null for what stays open for long. */
+  timeoutMs: number | null;
+  messageBytes: number;
+  /** The server keeps nothing between requests: no session of it can be gone. */
+  isStateless?: boolean;
 }
 
 /** Before a stream is resumed whose server named no time. */
@@ -47,8 +55,8 @@ export class HttpRequest implements ExchangeSink {
   readonly #id: number;
   readonly #caller: UpstreamExchange;
   readonly #hooks: HttpRequestHooks;
-  readonly #timer: NodeJS.Timeout;
-  readonly #messageBytes: number;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #limits: HttpRequestLimits;
   #lastEventId: string | null = null;
   #resumeMs = RESUME_MS;
   #resumeTimer: NodeJS.Timeout | null = null;
@@ -60,31 +68,36 @@ export class HttpRequest implements ExchangeSink {
   constructor(
     id: number,
     caller: UpstreamExchange,
-    limits: UpstreamLimits,
+    limits: HttpRequestLimits,
     hooks: HttpRequestHooks,
   ) {
     this.#id = id;
     this.#caller = caller;
     this.#hooks = hooks;
-    this.#messageBytes = limits.messageBytes;
+    this.#limits = limits;
     this.exchange = new HttpExchange(this, limits.messageBytes);
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#timer = setTimeout(() => this.#giveUp('timeout', 'no answer in time'), limits.timeoutMs);
+    if (limits.timeoutMs !== null) {
+      const giveUp = () => this.#giveUp('timeout', 'no answer in time');
+      this.#timer = setTimeout(giveUp, limits.timeoutMs);
+    }
     caller.cancellation.onCancel = () => this.#giveUp('cancelled', 'the client cancelled it');
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     if (this.#isResumed) return;
-    if (status === 400) this.#hooks.refused();
+    if (status >= 400) this.#hooks.refused(status);
     if (status < 300) this.#hooks.onHeaders?.(headers);
   }
 
   onMessage(text: string, status: number): void {
     if (status < 300) {
       this.#read(text);
+    } else if (this.#limits.isStateless) {
+      this.#readRefusal(text, status);
     } else if (status === 400 && !this.#isResumed) {
       // A 400 at times carries the JSON-RPC error of this request; if not, the status says enough.
       try {
@@ -112,13 +125,9 @@ export class HttpRequest implements ExchangeSink {
     // Never `session-gone`, upon which a request is sent anew: this one was sent.
     else if (this.#isResumed) {
       this.#reject(new UpstreamFailure('malformed', 'the answer ended and was not resumed'));
-    } else if (status === 404) this.#resolve('session-gone');
-    else if (status >= 502 && status <= 504) {
-      // What a proxy says of a server that is not there.
-      this.#reject(new UpstreamFailure('unreachable', `the server answered HTTP ${status}`));
-    } else if (status >= 300) {
-      this.#reject(new UpstreamFailure('refused', `the server answered HTTP ${status}`));
-    } else {
+    } else if (status === 404 && !this.#limits.isStateless) this.#resolve('session-gone');
+    else if (status >= 300) this.#reject(new StatusFailure(status));
+    else {
       this.#reject(new UpstreamFailure('malformed', 'the answer ended without a response'));
     }
   }
@@ -127,16 +136,37 @@ export class HttpRequest implements ExchangeSink {
     for (const message of parseUpstreamMessages(text)) {
       if (message.kind === 'notification') {
         if (message.method === 'notifications/cancelled') {
-          this.#hooks.withdrawn(message.params?.requestId);
+          this.#hooks.withdrawn?.(message.params?.requestId);
         } else if (!this.isOver) this.#caller.onNotification(message);
       } else if (message.kind === 'request') {
-        this.#hooks.asked(message, this.#caller.send);
+        this.#hooks.asked?.(message, this.#caller.send);
       } else if (message.id === this.#id && !this.isOver) {
-        this.#finish();
-        const { ok, raw, value } = message;
-        this.#resolve({ kind: ok ? 'result' : 'error', raw, value });
+        this.#answered(message);
       }
     }
+  }
+
+  #answered({ ok, raw, value }: UpstreamMessage & { kind: 'response' }): void {
+    this.#finish();
+    this.#resolve({ kind: ok ? 'result' : 'error', raw, value });
+  }
+
+  /**
+   * A modern server gives its own errors an HTTP status. What it could not read has no id; a proxy
+   * or a guard in between answers 401 and 403, and that is for the operator and not for the agent.
+   */
+  #readRefusal(text: string, status: number): void {
+    if (status === 401 || status === 403 || this.isOver) return;
+    let messages: UpstreamMessage[];
+    try {
+      messages = parseUpstreamMessages(text);
+    } catch {
+      return;
+    }
+    const [only] = messages;
+    if (messages.length !== 1 || only?.kind !== 'response' || only.ok) return;
+    const isUnnamed = (only.id ?? null) === null && (status === 400 || status === 404);
+    if (only.id === this.#id || isUnnamed) this.#answered(only);
   }
 
   /**
@@ -145,13 +175,15 @@ export class HttpRequest implements ExchangeSink {
    */
   #resumeLater(status: number, error: UpstreamFailure | null): boolean {
     const lastEventId = this.#lastEventId;
+    const resume = this.#hooks.resume;
     const isCut = error === null || error.kind === 'unreachable';
-    if (lastEventId === null || !isCut || status < 200 || status >= 300) return false;
+    if (lastEventId === null || resume === undefined || !isCut || status < 200 || status >= 300)
+      return false;
     if (error === null) this.#caller.onPaused?.(this.#resumeMs);
     this.#resumeTimer = setTimeout(() => {
       this.#isResumed = true;
-      this.exchange = new HttpExchange(this, this.#messageBytes);
-      this.#hooks.resume(lastEventId, this.exchange);
+      this.exchange = new HttpExchange(this, this.#limits.messageBytes);
+      resume(lastEventId, this.exchange);
     }, this.#resumeMs);
     return true;
   }
@@ -169,7 +201,7 @@ export class HttpRequest implements ExchangeSink {
     this.#finish();
     this.#hooks.done(this);
     this.exchange.abort();
-    this.#hooks.abandon();
+    this.#hooks.abandon?.();
     this.#reject(new UpstreamFailure(kind, message));
   }
 

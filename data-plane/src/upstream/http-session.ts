@@ -4,12 +4,12 @@
  * anyone executes it, so nothing runs twice.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import { EraRefusal, eraRefusalOf, requireLegacyKnows } from './era.ts';
+import { HttpChannel, type HttpChannelOptions } from './http-channel.ts';
 import { HttpExchange } from './http-exchange.ts';
 import { HttpRequest } from './http-request.ts';
 import {
   answerServer,
-  type ClientInfo,
   cancelledText,
   initializeMembers,
   notificationText,
@@ -25,27 +25,18 @@ import {
   type UpstreamExchange,
   UpstreamFailure,
   type UpstreamInfo,
-  type UpstreamLimits,
   type UpstreamNotification,
   type UpstreamRequest,
   type UpstreamSession,
 } from './upstream.ts';
 
-export interface HttpSessionOptions {
-  url: string;
-  /** Kept connections for calls. */
-  dispatcher: Dispatcher;
-  /** Connections for streams that stay open for long. */
-  streams: Dispatcher;
-  /** The header that authenticates the gateway to the server, if any. */
-  findCredential(): Promise<[string, string] | null>;
-  isHostAllowed(host: string): boolean;
-  limits: UpstreamLimits;
-  client: ClientInfo;
+export interface HttpSessionOptions extends HttpChannelOptions {
   /** The client for whom it is held, where servers may ask it something. */
   peer?: SessionPeer | undefined;
   /** The server had forgotten it, and it was opened anew: what it was told before is lost. */
   onReopened?: (() => void) | undefined;
+  /** The server no longer takes `initialize`. */
+  onEraRefused?: (() => void) | undefined;
 }
 
 interface OpenState {
@@ -69,10 +60,7 @@ const MAX_RELISTEN_MS = 30_000;
 
 export class HttpUpstreamSession implements UpstreamSession {
   readonly #options: HttpSessionOptions;
-  readonly #origin: string;
-  readonly #path: string;
-  readonly #host: string;
-  readonly #running = new Set<{ abort(): void }>();
+  readonly #channel: HttpChannel;
   #state: OpenState | null = null;
   #opening: Promise<OpenState> | null = null;
   #nextId = 1;
@@ -85,11 +73,8 @@ export class HttpUpstreamSession implements UpstreamSession {
   #relistenTimer: NodeJS.Timeout | null = null;
 
   constructor(options: HttpSessionOptions) {
-    const url = new URL(options.url);
     this.#options = options;
-    this.#origin = url.origin;
-    this.#path = url.pathname + url.search;
-    this.#host = url.hostname;
+    this.#channel = new HttpChannel(options);
   }
 
   get pending(): number {
@@ -106,6 +91,7 @@ export class HttpUpstreamSession implements UpstreamSession {
     try {
       const state = this.#state ?? (await this.#open());
       requireStillWanted(exchange);
+      requireLegacyKnows(request, state.info);
       const answer = await this.#send(state, request, exchange);
       if (answer !== 'session-gone') return answer;
       this.#forget(state);
@@ -134,40 +120,29 @@ export class HttpUpstreamSession implements UpstreamSession {
     this.#listener = null;
     this.#options.peer?.abandon();
     this.#stopListening();
-    for (const exchange of this.#running) exchange.abort();
-    this.#running.clear();
+    this.#channel.abortAll();
     const state = this.#state;
     this.#state = null;
     if (state === null || state.sessionId === null) return;
-    await this.#sendQuietly('DELETE', state, null, CLOSE_TIMEOUT_MS);
+    await this.#channel.sendQuietly('DELETE', state.headers, null, CLOSE_TIMEOUT_MS);
   }
 
   #open(): Promise<OpenState> {
-    this.#opening ??= this.#initialize().finally(() => {
-      this.#opening = null;
-    });
+    this.#opening ??= this.#initialize()
+      .catch((error) => {
+        const failure = eraRefusalOf(error);
+        if (failure instanceof EraRefusal) this.#options.onEraRefused?.();
+        throw failure;
+      })
+      .finally(() => {
+        this.#opening = null;
+      });
     return this.#opening;
   }
 
   async #initialize(): Promise<OpenState> {
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
-    if (!this.#options.isHostAllowed(this.#host)) {
-      throw new UpstreamFailure('refused', `${this.#host} is not in SERVICE_UPSTREAM_ALLOW`);
-    }
-    let credential: [string, string] | null;
-    try {
-      credential = await this.#options.findCredential();
-    } catch (error) {
-      throw new UpstreamFailure('refused', 'the credential for the server cannot be opened', {
-        cause: error,
-      });
-    }
-    const base = [
-      ...['content-type', 'application/json'],
-      ...['accept', 'application/json, text/event-stream'],
-      ...['user-agent', `${this.#options.client.name}/${this.#options.client.version}`],
-      ...(credential ?? []),
-    ];
+    const base = await this.#channel.prepare();
     let sessionId: string | null = null;
     const request = {
       method: 'initialize',
@@ -184,8 +159,7 @@ export class HttpUpstreamSession implements UpstreamSession {
       const value = headers['mcp-session-id'];
       if (typeof value === 'string' && /^[\x21-\x7e]{1,1024}$/.test(value)) sessionId = value;
     });
-    if (answer === 'session-gone')
-      throw new UpstreamFailure('refused', 'no MCP server is there (404)');
+    if (answer === 'session-gone') throw new EraRefusal('no MCP server is there (404)', 0);
     const info = parseInitializeAnswer(answer);
     const headers = [...base, 'mcp-protocol-version', info.protocolVersion];
     if (sessionId !== null) headers.push('mcp-session-id', sessionId);
@@ -219,7 +193,7 @@ export class HttpUpstreamSession implements UpstreamSession {
     onHeaders?: (headers: IncomingHttpHeaders) => void,
   ): Promise<UpstreamAnswer | 'session-gone'> {
     const id = this.#nextId++;
-    const { limits, dispatcher, peer } = this.#options;
+    const { limits, peer } = this.#options;
     const pending = new HttpRequest(id, exchange, limits, {
       onHeaders,
       asked: (asked, send) => answerServer(asked, peer, send, (text) => this.#post(state, text)),
@@ -229,73 +203,26 @@ export class HttpUpstreamSession implements UpstreamSession {
         if (request.method !== 'initialize') this.#post(state, cancelledText(id));
       },
       // Nobody knows whether it ran, so it is not sent again; the next one gets a new session.
-      refused: () => this.#forget(state),
+      refused: (status) => {
+        if (status === 400) this.#forget(state);
+      },
       resume: (lastEventId, exchange) => {
         const headers = [...eventStreamHeaders(state), 'last-event-id', lastEventId];
-        this.#dispatch(this.#options.streams, 'GET', headers, null, exchange);
+        this.#channel.dispatch('stream', 'GET', headers, null, exchange);
       },
-      done: (ended) => this.#running.delete(ended),
+      done: (ended) => this.#channel.untrack(ended),
     });
     if (!pending.isOver) {
-      this.#running.add(pending);
+      this.#channel.track(pending);
       const text = requestText(id, request);
-      this.#dispatch(dispatcher, 'POST', state.headers, text, pending.exchange);
+      this.#channel.dispatch('call', 'POST', state.headers, text, pending.exchange);
     }
     return pending.answer;
   }
 
   /** Sends what has no answer: notifications and answers. Never rejects. */
   #post(state: OpenState, text: string): Promise<void> {
-    return this.#sendQuietly('POST', state, text, QUIET_TIMEOUT_MS);
-  }
-
-  #sendQuietly(
-    method: 'POST' | 'DELETE',
-    { headers }: OpenState,
-    body: string | null,
-    timeoutMs: number,
-  ): Promise<void> {
-    return new Promise((resolve) => {
-      const finish = () => {
-        clearTimeout(timer);
-        this.#running.delete(running);
-        resolve();
-      };
-      const sink = { onMessage: () => undefined, onEnd: finish };
-      const exchange = new HttpExchange(sink, this.#options.limits.messageBytes);
-      const running = {
-        abort: () => {
-          exchange.abort();
-          finish();
-        },
-      };
-      const timer = setTimeout(running.abort, timeoutMs);
-      this.#running.add(running);
-      this.#dispatch(this.#options.dispatcher, method, headers, body, exchange);
-    });
-  }
-
-  #dispatch(
-    dispatcher: Dispatcher,
-    method: 'GET' | 'POST' | 'DELETE',
-    headers: string[],
-    body: string | null,
-    exchange: HttpExchange,
-  ): void {
-    const { timeoutMs } = this.#options.limits;
-    dispatcher.dispatch(
-      {
-        origin: this.#origin,
-        path: this.#path,
-        method,
-        headers,
-        body,
-        // Our own timer ends a request; these only end what it left behind.
-        headersTimeout: timeoutMs + 5000,
-        bodyTimeout: method === 'GET' ? 0 : timeoutMs + 5000,
-      },
-      exchange,
-    );
+    return this.#channel.sendQuietly('POST', state.headers, text, QUIET_TIMEOUT_MS);
   }
 
   #startListening(): void {
@@ -334,7 +261,7 @@ export class HttpUpstreamSession implements UpstreamSession {
       this.#options.limits.messageBytes,
     );
     this.#stream = stream;
-    this.#dispatch(this.#options.streams, 'GET', eventStreamHeaders(state), null, stream);
+    this.#channel.dispatch('stream', 'GET', eventStreamHeaders(state), null, stream);
   }
 
   #notified(notification: UpstreamNotification): void {

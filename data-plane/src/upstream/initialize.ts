@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eraRefusalFrom, UPSTREAM_REVISIONS } from './era.ts';
 import type {
   SendToClient,
   ServerRequest,
@@ -7,9 +8,6 @@ import type {
   UpstreamInfo,
 } from './upstream.ts';
 import { UpstreamFailure } from './upstream.ts';
-
-/** The revisions of MCP that the gateway speaks to servers, the best first. */
-export const UPSTREAM_REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
 /** The gateway as it introduces itself to servers. */
 export interface ClientInfo {
@@ -35,12 +33,7 @@ const InitializeResult = z.looseObject({
 
 /** Reads the answer to `initialize`. Throws UpstreamFailure where it is none to work with. */
 export function parseInitializeAnswer(answer: UpstreamAnswer): UpstreamInfo {
-  if (answer.kind === 'error') {
-    throw new UpstreamFailure(
-      'refused',
-      `initialize was answered with ${answer.raw.slice(0, 200)}`,
-    );
-  }
+  if (answer.kind === 'error') throw eraRefusalFrom('initialize', answer);
   const parsed = InitializeResult.safeParse(answer.value);
   if (!parsed.success) {
     throw new UpstreamFailure('malformed', `initialize: ${z.prettifyError(parsed.error)}`);

@@ -1,6 +1,6 @@
 /**
- * The sessions with MCP servers: one for each (tenant, server, agent), opened with the first
- * request, shared by all of the agent's own MCP sessions, closed when idle. A client that servers
+ * The sessions with MCP servers: one for each (tenant, server, agent, era of the client), opened
+ * with the first request, shared by all of the agent's own MCP sessions, closed when idle. A client that servers
  * may ask something has its own, so that what they ask reaches nobody else. Both numbers are
  * bounded: what is idle the longest makes room.
  */
@@ -9,11 +9,11 @@ import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { AddressPolicy } from './address-policy.ts';
 import { openCredentialHeader } from './credential.ts';
+import { EraMemory } from './era.ts';
 import { createUpstreamHealth, type ServerHealth } from './health.ts';
-import { HttpUpstreamSession } from './http-session.ts';
 import type { ClientInfo } from './initialize.ts';
+import { createHttpServerSession, createStdioServerSession } from './server-session.ts';
 import type { StdioServers } from './servers-file.ts';
-import { StdioUpstreamSession } from './stdio-session.ts';
 import {
   type Era,
   UpstreamFailure,
@@ -122,6 +122,8 @@ const SWEEP_MS = 30_000;
  * take the room of all others by opening client sessions.
  */
 const MAX_OWN = { stdio: 8, 'streamable-http': 64 };
+/** Servers of which it is kept what MCP they do not speak. */
+const MAX_ERAS = 4096;
 /** How often a session that was replaced is looked at, and how soon it can end. */
 const RETIRED_MS = 1_000;
 
@@ -133,6 +135,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const dispatcher = createDispatcher(options, options.connections);
   const streams = createDispatcher(options, options.maxSessions);
   const health = createUpstreamHealth({ elapsed: () => performance.now(), log: options.log });
+  const eras = new EraMemory(MAX_ERAS);
   const sweep = setInterval(closeIdle, SWEEP_MS);
   sweep.unref();
 
@@ -183,7 +186,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
           agentId: server.transport === 'stdio' ? agentId : null,
           address,
         },
-        createSession(tenantId, server, sealed, agentId, peer),
+        createSession(tenantId, server, sealed, agentId, peer, era),
       ),
       usedAt: performance.now(),
     };
@@ -198,40 +201,40 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     sealed: string | undefined,
     agentId: string,
     clientPeer: UpstreamPeer | undefined,
+    preferred: Era,
   ): UpstreamSession {
     const { limits, client, log } = options;
     const { server_id: serverId } = server;
-    const peer = clientPeer?.bind(serverId);
-    const onReopened = () =>
-      options.onReopened?.({ tenantId, agentId, serverId, peerId: clientPeer?.id });
+    const place = `${tenantId} ${serverId} ${server.transport} ${server.url ?? server.local_name}`;
+    const common = {
+      serverId,
+      limits,
+      client,
+      log,
+      preferred,
+      peer: clientPeer?.bind(serverId),
+      onReopened: () =>
+        options.onReopened?.({ tenantId, agentId, serverId, peerId: clientPeer?.id }),
+      findLack: () => eras.findLack(place),
+      keepLack: (era: Era | undefined) => eras.keepLack(place, era),
+    };
     if (server.transport === 'stdio') {
       const name = server.local_name ?? '';
       const command = options.stdioServers.get(name);
       if (command === undefined) {
         throw new UpstreamFailure('refused', `no server ${name} in SERVICE_MCP_SERVERS_FILE`);
       }
-      return new StdioUpstreamSession({
-        name,
-        server: command,
-        limits,
-        client,
-        log,
-        peer,
-        onReopened,
-      });
+      return createStdioServerSession({ ...common, name, server: command });
     }
     const url = server.url ?? '';
     if (!URL.canParse(url) || !/^https?:\/\/[^@]*$/.test(url)) {
       throw new UpstreamFailure('refused', `the server ${server.server_id} has no usable address`);
     }
-    return new HttpUpstreamSession({
+    return createHttpServerSession({
+      ...common,
       url,
       dispatcher,
       streams,
-      limits,
-      client,
-      peer,
-      onReopened,
       isHostAllowed: options.addresses.isHostAllowed,
       findCredential: async () => {
         if (sealed === undefined) return null;

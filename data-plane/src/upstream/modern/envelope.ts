@@ -1,0 +1,74 @@
+/** What every request to a modern server carries, and what such a server says of itself. */
+import { z } from 'zod';
+import { EraRefusal, eraRefusalFrom, MODERN_REVISION, UPSTREAM_REVISIONS } from '../era.ts';
+import type { ClientInfo } from '../initialize.ts';
+import type { SessionPeer, UpstreamAnswer, UpstreamInfo } from '../upstream.ts';
+
+const PREFIX = 'io.modelcontextprotocol/';
+export const SUBSCRIPTION_ID = `${PREFIX}subscriptionId`;
+
+/** A request as a transport sends it. */
+export interface ModernRequest {
+  method: string;
+  /** The members of `params` but `_meta`, as JSON without the braces. */
+  members: string;
+  /** The members of `_meta` but the progress token, likewise. */
+  meta: string;
+  wantsProgress: boolean;
+}
+
+/** The members of `_meta` that all requests of a session have: the gateway, and who is behind it. */
+export function metaMembers(client: ClientInfo, peer: SessionPeer | undefined): string {
+  return (
+    `"${PREFIX}protocolVersion":"${MODERN_REVISION}",` +
+    `"${PREFIX}clientInfo":${JSON.stringify(client)},` +
+    `"${PREFIX}clientCapabilities":${JSON.stringify(peer?.capabilities ?? {})}`
+  );
+}
+
+/** The member of `_meta` that asks for log messages. */
+export function logLevelMember(level: string): string {
+  return `,"${PREFIX}logLevel":${JSON.stringify(level)}`;
+}
+
+/** The whole text of a request. Its id is its progress token too. */
+export function modernRequestText(id: number, request: ModernRequest): string {
+  const { method, members, meta, wantsProgress } = request;
+  const token = wantsProgress ? `,"progressToken":${id}` : '';
+  const comma = members === '' ? '' : ',';
+  return (
+    `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},` +
+    `"params":{${members}${comma}"_meta":{${meta}${token}}}}`
+  );
+}
+
+const DiscoverResult = z.looseObject({
+  resultType: z.literal('complete').optional(),
+  supportedVersions: z.array(z.string()),
+  capabilities: z.record(z.string(), z.unknown()),
+  instructions: z.string().optional(),
+  _meta: z
+    .looseObject({ [`${PREFIX}serverInfo`]: z.record(z.string(), z.unknown()).optional() })
+    .optional(),
+});
+
+/** Reads the answer to `server/discover`. Throws EraRefusal where it is none of a modern server. */
+export function parseDiscoverAnswer(answer: UpstreamAnswer): UpstreamInfo {
+  if (answer.kind === 'error') throw eraRefusalFrom('server/discover', answer);
+  const parsed = DiscoverResult.safeParse(answer.value);
+  // A legacy server may have answered a method that it does not know with whatever it likes.
+  if (!parsed.success) throw new EraRefusal(`discover: ${z.prettifyError(parsed.error)}`, 1);
+  const { supportedVersions, capabilities, instructions, _meta } = parsed.data;
+  if (!supportedVersions.includes(MODERN_REVISION)) {
+    const theirs = supportedVersions.slice(0, 8).join(', ').slice(0, 200);
+    const own = [MODERN_REVISION, ...UPSTREAM_REVISIONS].join(', ');
+    throw new EraRefusal(`the server speaks MCP ${theirs}, the gateway ${own}`, 3);
+  }
+  return {
+    era: 'modern',
+    protocolVersion: MODERN_REVISION,
+    capabilities,
+    serverInfo: (_meta?.[`${PREFIX}serverInfo`] ?? {}) as Record<string, unknown>,
+    instructions: instructions ?? null,
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * Streamable HTTP of the modern era: a POST for each request, which mirrors some of the request in
+ * its headers. A request is cancelled by an end of its exchange, and no stream is resumed.
+ */
+import { MODERN_REVISION } from '../era.ts';
+import type { HttpChannel } from '../http-channel.ts';
+import { HttpRequest } from '../http-request.ts';
+import { type UpstreamAnswer, type UpstreamExchange, UpstreamFailure } from '../upstream.ts';
+import { type ModernRequest, modernRequestText } from './envelope.ts';
+import { findMember } from './members.ts';
+import { headerValue, type ToolHeaders } from './tool-headers.ts';
+import type { ModernTransport } from './transport.ts';
+
+/** The member of the params that `Mcp-Name` mirrors. */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+]);
+
+export class HttpModernTransport implements ModernTransport {
+  readonly #channel: HttpChannel;
+  readonly #toolHeaders: ToolHeaders;
+  #headers: string[] | null = null;
+  #nextId = 1;
+
+  constructor(channel: HttpChannel, toolHeaders: ToolHeaders) {
+    this.#channel = channel;
+    this.#toolHeaders = toolHeaders;
+  }
+
+  async connect(): Promise<void> {
+    this.#headers ??= [
+      ...(await this.#channel.prepare()),
+      ...['mcp-protocol-version', MODERN_REVISION],
+    ];
+  }
+
+  async send(
+    request: ModernRequest,
+    exchange: UpstreamExchange,
+    timeoutMs: number | null,
+  ): Promise<UpstreamAnswer> {
+    const id = this.#nextId++;
+    const { messageBytes } = this.#channel.limits;
+    const pending = new HttpRequest(
+      id,
+      exchange,
+      { timeoutMs, messageBytes, isStateless: true },
+      { refused: () => undefined, done: (ended) => this.#channel.untrack(ended) },
+    );
+    if (!pending.isOver) {
+      this.#channel.track(pending);
+      const length = timeoutMs === null ? 'stream' : 'call';
+      const headers = [...(this.#headers ?? []), ...this.#headersOf(request)];
+      const text = modernRequestText(id, request);
+      this.#channel.dispatch(length, 'POST', headers, text, pending.exchange);
+    }
+    const answer = await pending.answer;
+    if (answer !== 'session-gone') return answer;
+    throw new UpstreamFailure('refused', 'the server knows no session');
+  }
+
+  async close(): Promise<void> {
+    this.#channel.abortAll();
+  }
+
+  #headersOf({ method, members }: ModernRequest): string[] {
+    const headers = ['mcp-method', method];
+    const source = NAMED_BY.get(method);
+    const name: unknown = source && JSON.parse(findMember(members, source) ?? 'null');
+    if (typeof name === 'string') headers.push('mcp-name', headerValue(name));
+    if (method === 'tools/call') headers.push(...this.#toolHeaders.of(members));
+    return headers;
+  }
+}

@@ -1,0 +1,36 @@
+/** The types of result that a modern server may answer with, and what of them legacy clients see. */
+import { type UpstreamAnswer, UpstreamFailure } from '../upstream.ts';
+import { dropMembers } from './members.ts';
+
+export type ResultType = 'complete' | 'input_required' | 'task';
+
+/** The types that a method's result may have beside `complete`. */
+const MORE_TYPES: ReadonlyMap<string, readonly unknown[]> = new Map([
+  ['tools/call', ['input_required', 'task']],
+  ['prompts/get', ['input_required']],
+  ['resources/read', ['input_required']],
+]);
+
+/**
+ * The type of a result.
+ *
+ * @throws UpstreamFailure `malformed` for one that the method cannot have
+ */
+export function resultTypeOf(method: string, { value }: UpstreamAnswer): ResultType {
+  const { resultType } = value as { resultType?: unknown };
+  if (resultType === undefined || resultType === 'complete') return 'complete';
+  if (MORE_TYPES.get(method)?.includes(resultType)) return resultType as ResultType;
+  const named = JSON.stringify(resultType).slice(0, 50);
+  throw new UpstreamFailure('malformed', `${method} was answered with a result of type ${named}`);
+}
+
+/** What legacy results do not have. */
+const MODERN_MEMBERS = new Set(['resultType', 'ttlMs', 'cacheScope']);
+
+/** A complete result as a legacy server would have written it. */
+export function legacyResult(answer: UpstreamAnswer): UpstreamAnswer {
+  const value = answer.value as Record<string, unknown>;
+  if (!('resultType' in value || 'ttlMs' in value || 'cacheScope' in value)) return answer;
+  const { resultType, ttlMs, cacheScope, ...rest } = value;
+  return { kind: 'result', raw: dropMembers(answer.raw, MODERN_MEMBERS), value: rest };
+}

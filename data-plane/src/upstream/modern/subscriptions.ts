@@ -1,0 +1,260 @@
+/**
+ * What a session wants to hear of a modern server of its own accord: one stream of
+ * `subscriptions/listen` for all of it. It is opened anew when what is wanted changes, the new one
+ * before the old one ends, and with a pause when the server ended it.
+ */
+import {
+  Cancellation,
+  type UpstreamAnswer,
+  type UpstreamExchange,
+  UpstreamFailure,
+  type UpstreamNotification,
+} from '../upstream.ts';
+import { SUBSCRIPTION_ID } from './envelope.ts';
+import { errorAnswer } from './input-rounds.ts';
+
+export interface SubscriptionsDeps {
+  /** Sends `subscriptions/listen`; settles when the stream has ended. */
+  open(members: string, exchange: UpstreamExchange): Promise<UpstreamAnswer>;
+  onNotification(notification: UpstreamNotification): void;
+  /** Milliseconds until the server must have acknowledged a stream. */
+  timeoutMs: number;
+}
+
+interface Stream {
+  filter: string;
+  readonly uris: readonly string[];
+  readonly cancellation: Cancellation;
+  readonly timer: NodeJS.Timeout;
+  readonly openedAt: number;
+  acknowledged: readonly unknown[] | null;
+}
+
+type Settle = (answer: UpstreamAnswer | UpstreamFailure) => void;
+
+/** What comes on such a stream, each with the capability that promises it. */
+const LIST_CHANGES = {
+  tools: ['toolsListChanged', 'notifications/tools/list_changed'],
+  prompts: ['promptsListChanged', 'notifications/prompts/list_changed'],
+  resources: ['resourcesListChanged', 'notifications/resources/list_changed'],
+} as const;
+const CHANGES: ReadonlySet<string> = new Set([
+  ...Object.values(LIST_CHANGES).map(([, method]) => method),
+  'notifications/resources/updated',
+]);
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const DONE: UpstreamAnswer = { kind: 'result', raw: '{}', value: {} };
+const MAX_ACKNOWLEDGE_MS = 10_000;
+const MIN_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 30_000;
+const MAX_URIS = 1000;
+
+export class Subscriptions {
+  readonly #deps: SubscriptionsDeps;
+  readonly #uris = new Set<string>();
+  readonly #waiting = new Map<string, Settle[]>();
+  #isListening = false;
+  /** Null while the session is not open. */
+  #capabilities: Record<string, unknown> | null = null;
+  #current: Stream | null = null;
+  #next: Stream | null = null;
+  /** What the server does not offer: it is asked again when something else is wanted. */
+  #refused: string | null = null;
+  #pauseMs = MIN_PAUSE_MS;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: SubscriptionsDeps) {
+    this.#deps = deps;
+  }
+
+  listen(isListening: boolean): void {
+    this.#isListening = isListening;
+    this.#update();
+  }
+
+  /** The session is open: what is wanted is asked for. */
+  resume(capabilities: Record<string, unknown>): void {
+    this.#capabilities = capabilities;
+    this.#refused = null;
+    this.#update();
+  }
+
+  /** The session is not open any more, and its streams have ended. */
+  suspend(): void {
+    this.#capabilities = null;
+    this.#settleAll(new UpstreamFailure('unreachable', 'the session was closed'));
+    this.#endAll();
+  }
+
+  /** Hears of a resource. Throws UpstreamFailure where the server says nothing to that. */
+  async add(uri: string): Promise<UpstreamAnswer> {
+    if (this.#next === null && this.#current?.acknowledged?.includes(uri)) return DONE;
+    if (!this.#uris.has(uri) && this.#uris.size >= MAX_URIS) {
+      return errorAnswer(-32602, `More than ${MAX_URIS} resources are subscribed to.`);
+    }
+    this.#uris.add(uri);
+    const outcome = await new Promise<UpstreamAnswer | UpstreamFailure>((resolve) => {
+      this.#waiting.set(uri, [...(this.#waiting.get(uri) ?? []), resolve]);
+      this.#refused = null;
+      this.#update();
+    });
+    if (outcome instanceof UpstreamFailure) throw outcome;
+    return outcome;
+  }
+
+  remove(uri: string): void {
+    this.#settleOne(uri, new UpstreamFailure('cancelled', 'the subscription was ended'));
+    if (this.#uris.delete(uri)) this.#update();
+  }
+
+  /** What is wanted, as the members of the request; null for nothing. */
+  #filter(capabilities: Record<string, unknown>): string | null {
+    const wanted: Record<string, unknown> = {};
+    if (this.#isListening) {
+      for (const [capability, [member]] of Object.entries(LIST_CHANGES)) {
+        const declared = capabilities[capability] as { listChanged?: unknown } | undefined;
+        if (declared?.listChanged === true) wanted[member] = true;
+      }
+    }
+    if (this.#uris.size > 0) wanted.resourceSubscriptions = [...this.#uris];
+    return Object.keys(wanted).length > 0 ? `"notifications":${JSON.stringify(wanted)}` : null;
+  }
+
+  #update(): void {
+    if (this.#capabilities === null) return;
+    const filter = this.#filter(this.#capabilities);
+    if (filter === null) {
+      this.#endAll();
+      return;
+    }
+    if ((this.#next ?? this.#current)?.filter === filter || this.#refused === filter) return;
+    clearTimeout(this.#timer);
+    const superseded = this.#next;
+    this.#next = this.#open(filter);
+    superseded?.cancellation.cancel();
+  }
+
+  #open(filter: string): Stream {
+    const cancellation = new Cancellation();
+    const { open, timeoutMs } = this.#deps;
+    const stream: Stream = {
+      filter,
+      uris: [...this.#uris],
+      cancellation,
+      openedAt: performance.now(),
+      acknowledged: null,
+      timer: setTimeout(
+        () => {
+          this.#ended(stream, new UpstreamFailure('timeout', 'the stream was not acknowledged'));
+          cancellation.cancel();
+        },
+        Math.min(timeoutMs, MAX_ACKNOWLEDGE_MS),
+      ),
+    };
+    const onNotification = (notification: UpstreamNotification) =>
+      this.#heard(stream, notification);
+    open(filter, { cancellation, onNotification }).then(
+      (answer) => this.#ended(stream, answer),
+      (failure) => this.#ended(stream, failure),
+    );
+    return stream;
+  }
+
+  #heard(stream: Stream, { method, params }: UpstreamNotification): void {
+    if (method === ACKNOWLEDGED) this.#acknowledged(stream, params?.notifications);
+    else if (stream === this.#current && CHANGES.has(method)) {
+      this.#deps.onNotification({ method, params: withoutSubscription(params) });
+    }
+  }
+
+  #acknowledged(stream: Stream, granted: unknown): void {
+    if (stream !== this.#next) return;
+    clearTimeout(stream.timer);
+    const filter = (granted ?? {}) as Record<string, unknown>;
+    const uris = filter.resourceSubscriptions;
+    stream.acknowledged = Array.isArray(uris) ? uris : [];
+    const isNothing = !Object.values(filter).some((part) =>
+      Array.isArray(part) ? part.length > 0 : part === true,
+    );
+    const before = this.#current;
+    this.#current = stream;
+    this.#next = null;
+    before?.cancellation.cancel();
+    this.#settle(stream, (uri) =>
+      stream.acknowledged?.includes(uri)
+        ? DONE
+        : errorAnswer(-32602, `The server tells nothing of ${uri.slice(0, 200)}.`),
+    );
+    // Without what it does not offer the server would have been asked for the same.
+    for (const uri of stream.uris) if (!stream.acknowledged.includes(uri)) this.#uris.delete(uri);
+    if (this.#capabilities !== null) stream.filter = this.#filter(this.#capabilities) ?? '';
+    if (isNothing) this.#refused = stream.filter;
+  }
+
+  #ended(stream: Stream, outcome: UpstreamAnswer | UpstreamFailure): void {
+    clearTimeout(stream.timer);
+    if (stream !== this.#current && stream !== this.#next) return;
+    if (stream === this.#current) this.#current = null;
+    else this.#next = null;
+    if (stream.acknowledged === null) this.#unacknowledged(stream, outcome);
+    if (this.#next !== null || this.#capabilities === null) return;
+    if (performance.now() - stream.openedAt > MAX_PAUSE_MS) this.#pauseMs = MIN_PAUSE_MS;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#update(), this.#pauseMs);
+    this.#timer.unref();
+    this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
+  }
+
+  #unacknowledged(stream: Stream, outcome: UpstreamAnswer | UpstreamFailure): void {
+    if (outcome instanceof UpstreamFailure) {
+      this.#settle(stream, () => outcome);
+      return;
+    }
+    const said = outcome.kind === 'error' ? outcome.raw.slice(0, 200) : 'nothing';
+    const message = `The server opens no stream of subscriptions: ${said}`;
+    this.#settle(stream, () => errorAnswer(-32602, message));
+    const { code } = outcome.value as { code?: unknown };
+    if (code === -32601) this.#refused = this.#filter(this.#capabilities ?? {});
+  }
+
+  /** Tells those who wait for what a stream was opened for. What they are not given is not kept. */
+  #settle(stream: Stream, outcomeOf: (uri: string) => UpstreamAnswer | UpstreamFailure): void {
+    for (const uri of stream.uris) {
+      if (this.#waiting.has(uri)) this.#settleOne(uri, outcomeOf(uri));
+    }
+  }
+
+  #settleAll(failure: UpstreamFailure): void {
+    for (const uri of [...this.#waiting.keys()]) this.#settleOne(uri, failure);
+  }
+
+  #settleOne(uri: string, outcome: UpstreamAnswer | UpstreamFailure): void {
+    const waiting = this.#waiting.get(uri);
+    if (waiting === undefined) return;
+    this.#waiting.delete(uri);
+    if (outcome !== DONE) this.#uris.delete(uri);
+    for (const settle of waiting) settle(outcome);
+  }
+
+  #endAll(): void {
+    clearTimeout(this.#timer);
+    const ending = [this.#current, this.#next];
+    this.#current = null;
+    this.#next = null;
+    for (const stream of ending) {
+      clearTimeout(stream?.timer);
+      stream?.cancellation.cancel();
+    }
+  }
+}
+
+function withoutSubscription(
+  params: Record<string, unknown> | undefined,
+): Record<string, unknown> | undefined {
+  const { _meta, ...rest } = params ?? {};
+  if (typeof _meta !== 'object' || _meta === null) return params;
+  const { [SUBSCRIPTION_ID]: _id, ...meta } = _meta as Record<string, unknown>;
+  if (Object.keys(meta).length > 0) return { ...rest, _meta: meta };
+  return Object.keys(rest).length > 0 ? rest : undefined;
+}

@@ -1,0 +1,160 @@
+/**
+ * The parameters of tools that a server wants mirrored in HTTP headers (`x-mcp-header` in a tool's
+ * `inputSchema`), and the values of such headers.
+ */
+import type { Logger } from 'pino';
+import type { UpstreamAnswer } from '../upstream.ts';
+import { findMember } from './members.ts';
+
+/** A parameter: where it is in the arguments, and the name of its header. */
+export interface ToolHeader {
+  path: readonly string[];
+  name: string;
+}
+
+const ANNOTATION = 'x-mcp-header';
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+const PLAIN = /^[\x20-\x7e\t]+$/;
+
+/** Tools with such headers that are kept of one server, and headers of one tool. */
+const MAX_TOOLS = 1000;
+const MAX_HEADERS = 64;
+const MAX_DEPTH = 64;
+
+/**
+ * Finds the annotations of a tool.
+ *
+ * @returns the headers, or why the annotations are against the rules
+ */
+export function scanToolHeaders(inputSchema: unknown): ToolHeader[] | string {
+  const headers: ToolHeader[] = [];
+  const names = new Set<string>();
+  let fault: string | null = null;
+
+  // What is reached by anything else than a chain of `properties` must have no annotation.
+  function visit(node: unknown, path: string[], isReachable: boolean, depth: number): void {
+    if (fault !== null || typeof node !== 'object' || node === null) return;
+    if (depth > MAX_DEPTH) {
+      fault = 'the schema is too deep';
+      return;
+    }
+    if (Array.isArray(node)) {
+      for (const item of node) visit(item, path, false, depth + 1);
+      return;
+    }
+    const schema = node as Record<string, unknown>;
+    if (ANNOTATION in schema) add(schema, path, isReachable && path.length > 0);
+    for (const [keyword, part] of Object.entries(schema)) {
+      // Data, in which the word means nothing.
+      if (keyword === 'default' || keyword === 'const' || keyword === 'enum') continue;
+      if (keyword === 'examples') continue;
+      if (keyword !== 'properties' || typeof part !== 'object' || part === null) {
+        visit(part, path, false, depth + 1);
+        continue;
+      }
+      for (const [name, property] of Object.entries(part)) {
+        visit(property, [...path, name], isReachable, depth + 1);
+      }
+    }
+  }
+
+  function add(schema: Record<string, unknown>, path: string[], isAllowed: boolean): void {
+    const name = schema[ANNOTATION];
+    const named = path.join('.');
+    if (!isAllowed) fault = `${ANNOTATION} where it must not be: ${named}`;
+    else if (typeof name !== 'string' || !TOKEN.test(name)) fault = `no header name: ${named}`;
+    else if (!TYPES.has(schema.type)) fault = `neither text, integer nor boolean: ${named}`;
+    else if (names.has(name.toLowerCase())) fault = `a header name twice: ${name}`;
+    else if (headers.length >= MAX_HEADERS) fault = `more than ${MAX_HEADERS} headers`;
+    else {
+      names.add(name.toLowerCase());
+      headers.push({ path, name: `mcp-param-${name.toLowerCase()}` });
+    }
+  }
+
+  visit(inputSchema, [], true, 0);
+  return fault ?? headers;
+}
+
+/** A text as the value of a header; what a header cannot hold is encoded. */
+export function headerValue(text: string): string {
+  const isSentinel = text.startsWith('=?base64?') && text.endsWith('?=');
+  if (PLAIN.test(text) && text.trim() === text && !isSentinel) return text;
+  return `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;
+}
+
+/** The headers of the tools of one server, as far as its lists were seen. */
+export class ToolHeaders {
+  readonly #known = new Map<string, readonly ToolHeader[]>();
+  readonly #server: string;
+  readonly #log: Pick<Logger, 'warn'>;
+
+  constructor(server: string, log: Pick<Logger, 'warn'>) {
+    this.#server = server;
+    this.#log = log;
+  }
+
+  has(tool: string): boolean {
+    return this.#known.has(tool);
+  }
+
+  /**
+   * Learns from an answer to `tools/list`.
+   *
+   * @returns the answer without the tools whose annotations are against the rules, which a client
+   *   must leave out (MCP, custom headers from tool parameters)
+   */
+  learn(answer: UpstreamAnswer): UpstreamAnswer {
+    const value = answer.value as Record<string, unknown>;
+    if (answer.kind === 'error' || !Array.isArray(value.tools)) return answer;
+    const kept = value.tools.filter((tool) => this.#learnTool(tool));
+    if (kept.length === value.tools.length) return answer;
+    const rest = { ...value, tools: kept };
+    return { kind: 'result', raw: JSON.stringify(rest), value: rest };
+  }
+
+  /** The headers of a call, names and values in turn. */
+  of(members: string): string[] {
+    if (this.#known.size === 0) return [];
+    const tool = JSON.parse(findMember(members, 'name') ?? 'null');
+    const known = this.#known.get(tool);
+    if (known === undefined) return [];
+    const args: unknown = JSON.parse(findMember(members, 'arguments') ?? 'null');
+    return known.flatMap(({ path, name }) => {
+      const value = path.reduce<unknown>(memberOf, args);
+      const text = textOf(value);
+      return text === null ? [] : [name, headerValue(text)];
+    });
+  }
+
+  #learnTool(tool: unknown): boolean {
+    if (typeof tool !== 'object' || tool === null) return true;
+    const { name, inputSchema } = tool as { name?: unknown; inputSchema?: unknown };
+    if (typeof name !== 'string') return true;
+    const headers = scanToolHeaders(inputSchema);
+    this.#known.delete(name);
+    if (typeof headers === 'string') {
+      const fields = { server: this.#server, tool: name.slice(0, 200), why: headers.slice(0, 200) };
+      this.#log.warn(fields, 'a tool is left out: its x-mcp-header annotations are invalid');
+      return false;
+    }
+    if (headers.length === 0) return true;
+    this.#known.set(name, headers);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_TOOLS && oldest !== undefined) this.#known.delete(oldest);
+    return true;
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** Null for what has no header: nothing, null, and what is no text, integer or boolean. */
+function textOf(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return String(value);
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : null;
+}
