@@ -200,6 +200,7 @@ const plane = createEnforcementPlane({
   rules: core.rules,
   findDeploymentId: core.findDeploymentId,
   openSealed: core.identity.openSealed,
+  taskSecret: core.identity.tokenKey,
   registry: new Registry(),
   log,
   ...(probe ? { observe: probe.observe } : {}),

@@ -3,6 +3,7 @@
  * replica and rules that are given. The caller mounts `routes` on a listener, and stops in this
  * order: the listener, `stop`, the ledger.
  */
+import type { KeyObject } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { gatewayAudience } from '@governance/shared/agent-token';
 import type { TokenKeysFact } from '@governance/shared/facts';
@@ -24,12 +25,14 @@ import { createUnenforced } from './enforcement/unenforced.ts';
 import { createAnnouncer } from './gateway/capabilities.ts';
 import type { Guard } from './gateway/guard.ts';
 import { ClientPeer } from './gateway/legacy/client-peer.ts';
-import { createLegacyHandler } from './gateway/legacy/handler.ts';
+import { createLegacyHandler, type LegacyDeps } from './gateway/legacy/handler.ts';
 import { createRequestHandler } from './gateway/legacy/requests.ts';
 import { createSessionReads } from './gateway/legacy/session-reads.ts';
 import { createLegacySessions } from './gateway/legacy/sessions.ts';
 import { createListService } from './gateway/list-service.ts';
+import { createModernGateway } from './gateway/modern/modern-gateway.ts';
 import { createOriginPolicy } from './gateway/origin.ts';
+import { createPost } from './gateway/post.ts';
 import { challengeHeader } from './gateway/protected-resource.ts';
 import { createReadService } from './gateway/read-service.ts';
 import { createRefusalLog } from './gateway/refusal-log.ts';
@@ -68,6 +71,8 @@ export interface EnforcementPlaneDeps {
   findDenial: FindDenial;
   /** Decrypts a credential that was sealed to this data plane. */
   openSealed(jwe: string): Promise<string>;
+  /** A private key of this data plane's own, which all its workers have. */
+  taskSecret: KeyObject;
   /** Where several processes share the listener: whose a session is, and the way there. */
   workers?: WorkerSessions;
   registry: Registry;
@@ -150,7 +155,10 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     onNotification: (tenantId, serverId, { method }) => {
       if (method === 'notifications/tools/list_changed') catalogue.forget(tenantId, serverId);
     },
-    onReopened: (place) => void reads.renew(place),
+    onReopened: (place) => {
+      void reads.renew(place);
+      void modern.listen.renew(place);
+    },
     log,
   });
 
@@ -250,6 +258,8 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   }
 
   const tools = createToolService({ guard, rules, pool, catalogue, log, now });
+  const lists = createListService({ rules, pool, log });
+  const announce = createAnnouncer({ rules, pool, log });
   const reads = createSessionReads({
     reads: createReadService({ guard, rules, now }),
     sessions,
@@ -259,12 +269,17 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       (await findSession(tenantId, serverId, agent.id, peer, era).open()).capabilities,
   });
   const { timeoutMs } = limits;
+  const keepAliveMs = deps.keepAliveMs ?? KEEP_ALIVE_MS;
+  const challenge: LegacyDeps['challenge'] = (reply, { serverId }, scheme) => {
+    const header = challengeHeader(publicUrl, serverId, scheme, 'invalid_token');
+    reply.header('www-authenticate', header);
+  };
   const peerDeps = { guard, now, elapsed, timeoutMs, onClose: pool.endPeer };
   const requests = createRequestHandler({
     tools,
     reads,
-    lists: createListService({ rules, pool, log }),
-    announce: createAnnouncer({ rules, pool, log }),
+    lists,
+    announce,
     createPeer: (capabilities, caller) => new ClientPeer(capabilities, caller, peerDeps),
     guard,
     sessions,
@@ -279,18 +294,31 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     guard,
     pool,
     messageBytes: config.messageBytes,
-    keepAliveMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
-    challenge: (reply, { serverId }, scheme) => {
-      reply.header(
-        'www-authenticate',
-        challengeHeader(publicUrl, serverId, scheme, 'invalid_token'),
-      );
-    },
+    keepAliveMs,
+    challenge,
+  });
+  const modern = createModernGateway({
+    guard,
+    rules,
+    pool,
+    catalogue,
+    lists,
+    announce,
+    limits,
+    gateway,
+    taskSecret: deps.taskSecret,
+    maxStreamsPerAgent: config.maxSessionsPerAgent,
+    keepAliveMs,
+    challenge,
+    now,
+    elapsed,
+    log,
   });
 
   return {
     routes: gatewayRoutes({
       guard,
+      post: createPost(legacy, modern.handler),
       legacy,
       origins: createOriginPolicy(publicUrl, config.corsOrigins),
       publicUrl,
@@ -299,6 +327,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       onProtocolError: metrics.protocolError,
       onClose: () => {
         sessions.close();
+        modern.listen.close();
         deps.workers?.endStreams();
         // Calls under way may end; what takes longer is answered with an error and recorded so.
         setTimeout(() => void pool.close(), DRAIN_MS).unref();

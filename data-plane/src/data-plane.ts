@@ -103,6 +103,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     findDenial,
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),
     openSealed: core.identity.openSealed,
+    taskSecret: core.identity.tokenKey,
     ...(options.workers && { workers: options.workers }),
     registry,
     log,

@@ -152,6 +152,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     findDeploymentId: () => deploymentId,
     findDenial,
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(ownKey, publicUrl) }),
+    taskSecret: ownKeys.privateKey,
     openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
     registry,
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),

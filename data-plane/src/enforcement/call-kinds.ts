@@ -30,13 +30,23 @@ export function isJudgedRead(method: string): method is JudgedRead {
 
 /**
  * What servers may ask of a client, and the action as which it is judged: what comes back leaves
- * the agent for the server, and sampling makes its model work.
+ * the agent for the server, and sampling makes its model work. And what is done with a task of a
+ * server: an update tells it something.
  */
-const SERVER_ACTIONS: ReadonlyMap<string, Action> = new Map([
+const OTHER_ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['roots/list', 'read'],
   ['elicitation/create', 'write'],
   ['sampling/createMessage', 'execute'],
+  ['tasks/get', 'read'],
+  ['tasks/update', 'write'],
+  ['tasks/cancel', 'write'],
 ]);
+
+/** Whether a method is about a task that a server has already. */
+export function isTaskMethod(method: string): method is TaskMethod {
+  return method === 'tasks/get' || method === 'tasks/update' || method === 'tasks/cancel';
+}
+export type TaskMethod = 'tasks/get' | 'tasks/update' | 'tasks/cancel';
 
 /** What stands in the tool's place for a method that calls none: `mcp:resources/read`. */
 export function nameOfMethod(method: string): string {
@@ -48,7 +58,7 @@ type Asked = Pick<RawCall, 'method' | 'toolName' | 'args'>;
 /** The action of a call. What is not known is `execute`. */
 export function actionOf({ method, toolName }: Asked, hints: ToolHints | undefined): Action {
   if (method === TOOL_CALL) return deriveAction(toolName, hints);
-  return isJudgedRead(method) ? 'read' : (SERVER_ACTIONS.get(method) ?? 'execute');
+  return isJudgedRead(method) ? 'read' : (OTHER_ACTIONS.get(method) ?? 'execute');
 }
 
 /**
@@ -59,7 +69,9 @@ export function actionOf({ method, toolName }: Asked, hints: ToolHints | undefin
 export function targetOf({ method, toolName, args }: Asked): string {
   if (method === TOOL_CALL) return findTarget(toolName, args);
   if (!isJudgedRead(method)) {
-    return method === 'elicitation/create' && typeof args.url === 'string' ? args.url : toolName;
+    const found = isTaskMethod(method) ? args.taskId : args.url;
+    const isTarget = isTaskMethod(method) || method === 'elicitation/create';
+    return isTarget && typeof found === 'string' ? found : toolName;
   }
   const { uri, name, level, ref } = args;
   const named = (ref ?? {}) as { uri?: unknown; name?: unknown };

@@ -29,6 +29,8 @@ export interface RawCall {
   readonly toolName: string;
   readonly args: Record<string, unknown>;
   readonly retry?: CallRetry | undefined;
+  /** Tenant and agent as they were proven at the door, for what only they may find again. */
+  readonly owner?: string | undefined;
   /** The gateway's own id of the MCP session, not the secret the client holds. */
   readonly sessionId: string | null;
   readonly requesterId: string | null;

@@ -21,7 +21,7 @@ export type CallAnswer =
   | { readonly kind: 'upstream-error'; readonly raw: string }
   | {
       readonly kind: 'error';
-      readonly status: 200 | 401;
+      readonly status: number;
       readonly code: number;
       readonly message: string;
       readonly data?: Record<string, unknown>;

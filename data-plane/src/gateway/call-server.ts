@@ -16,7 +16,7 @@ export function callServer(
   { guard, now }: { guard: Pick<Guard, 'call'>; now(): number },
   caller: Caller,
   sessionId: string | null,
-  asked: Pick<RawCall, 'serverId' | 'method' | 'toolName' | 'args' | 'retry' | 'recipient'>,
+  asked: Pick<RawCall, 'serverId' | 'method' | 'toolName' | 'args' | 'retry'>,
   exchange: ForwardExchange,
 ): Promise<CallAnswer> {
   const call: RawCall = {
@@ -29,6 +29,7 @@ export function callServer(
     requesterId: caller.requesterId,
     requestId: caller.requestId,
     peer: caller.peer,
+    owner: `${caller.tenantId} ${caller.agent.id}`,
     era: caller.era,
   };
   return caller.serverId === null ? callUnified(guard, call, exchange) : guard.call(call, exchange);

@@ -1,8 +1,8 @@
 /** The gateway's small pure rules. */
 import { describe, expect, it } from 'vitest';
 import type { ActiveRules } from '../contracts.ts';
-import { parseAccept } from './legacy/answer.ts';
-import { eventText } from './legacy/event-stream.ts';
+import { parseAccept } from './answer.ts';
+import { eventText } from './event-stream.ts';
 import { createOriginPolicy } from './origin.ts';
 import { challengeHeader, metadataPaths, protectedResource } from './protected-resource.ts';
 import { splitUnifiedName, unifiedName } from './servers.ts';

@@ -4,6 +4,7 @@
  */
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
 import { type JudgedRead, nameOfMethod } from '../enforcement/call-kinds.ts';
+import type { CallRetry } from '../enforcement/calls.ts';
 import type { CallAnswer } from '../enforcement/enforcer.ts';
 import type { ForwardExchange } from '../enforcement/forward.ts';
 import { badParams } from './call-routing.ts';
@@ -90,14 +91,19 @@ export function createReadService(deps: ReadServiceDeps) {
       return routeUnified(rules, method, params);
     },
 
-    /** Judges, records and forwards it. */
+    /**
+     * Judges, records and forwards it.
+     *
+     * @param retry what a modern client gives along when it asks again
+     */
     call(
       caller: Caller,
       sessionId: string | null,
       { method, serverId, args }: RoutedRead,
       exchange: ForwardExchange,
+      retry?: CallRetry,
     ): Promise<CallAnswer> {
-      const asked = { serverId, method, toolName: nameOfMethod(method), args };
+      const asked = { serverId, method, toolName: nameOfMethod(method), args, retry };
       return callServer(deps, caller, sessionId, asked, exchange);
     },
   };

@@ -20,12 +20,16 @@ import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { errorText, GatewayError } from './json-rpc.ts';
 import type { createLegacyHandler } from './legacy/handler.ts';
+import { MODERN_REVISION } from './modern/envelope.ts';
 import type { OriginPolicy } from './origin.ts';
+import type { createPost } from './post.ts';
 import { challengeHeader, metadataPaths, protectedResource } from './protected-resource.ts';
 
 export interface GatewayRoutesDeps {
   guard: Guard;
-  legacy: ReturnType<typeof createLegacyHandler>;
+  /** A POST of either era. */
+  post: ReturnType<typeof createPost>;
+  legacy: Pick<ReturnType<typeof createLegacyHandler>, 'get' | 'remove' | 'deny'>;
   origins: OriginPolicy;
   publicUrl: string;
   /** Bytes of a request's body, at most. */
@@ -50,7 +54,10 @@ const MAX_REQUESTER_LENGTH = 256;
 const MAX_SERVER_ID_LENGTH = 256;
 const ALLOWED_METHODS = 'GET, POST, DELETE';
 const ALLOWED_HEADERS =
-  'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, last-event-id, x-requester-id';
+  'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-requester-id';
+/** The names of these come from the tools' schemas. */
+const PARAM_HEADER = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
+const MAX_PARAM_HEADERS = 32;
 
 /** Builds the plugin. It is mounted without a prefix and changes nothing outside itself. */
 export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
@@ -89,15 +96,15 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
         };
         app.route({ method, url, onRequest, handler, exposeHeadRoute: false });
       };
-      route('POST', deps.legacy.post);
-      route('GET', deps.legacy.get);
-      route('DELETE', deps.legacy.remove);
+      route('POST', deps.post);
+      route('GET', sessionsOnly(deps.legacy.get));
+      route('DELETE', sessionsOnly(deps.legacy.remove));
       app.options(url, async (request, reply) => {
         checkOrigin(request, reply, deps);
         return reply
           .code(204)
           .header('access-control-allow-methods', ALLOWED_METHODS)
-          .header('access-control-allow-headers', ALLOWED_HEADERS)
+          .header('access-control-allow-headers', allowedHeaders(request))
           .header('access-control-max-age', '600')
           .send();
       });
@@ -111,6 +118,26 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
       });
     }
   };
+}
+
+/** There is no session of a modern revision: all that it has is POSTed. */
+function sessionsOnly(
+  handle: (caller: Caller, request: FastifyRequest, reply: FastifyReply) => unknown,
+) {
+  return (caller: Caller, request: FastifyRequest, reply: FastifyReply): unknown => {
+    if (request.headers['mcp-protocol-version'] !== MODERN_REVISION) {
+      return handle(caller, request, reply);
+    }
+    reply.header('allow', 'POST');
+    throw new GatewayError(405, `MCP ${MODERN_REVISION} has POST alone.`);
+  };
+}
+
+function allowedHeaders({ headers }: FastifyRequest): string {
+  const asked = (headers['access-control-request-headers'] ?? '').slice(0, 8192).split(',');
+  const params = asked.map((name) => name.trim().toLowerCase());
+  const found = params.filter((name) => PARAM_HEADER.test(name)).slice(0, MAX_PARAM_HEADERS);
+  return [ALLOWED_HEADERS, ...found].join(', ');
 }
 
 function callerOf(request: FastifyRequest): Caller {

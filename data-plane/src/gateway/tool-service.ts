@@ -6,6 +6,7 @@ import { isStorableText } from '@governance/shared/text';
 import type { Logger } from 'pino';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
 import { TOOL_CALL } from '../enforcement/call-kinds.ts';
+import type { CallRetry } from '../enforcement/calls.ts';
 import type { CallAnswer } from '../enforcement/enforcer.ts';
 import type { ForwardExchange } from '../enforcement/forward.ts';
 import { deriveAction } from '../enforcement/tool-action.ts';
@@ -121,12 +122,16 @@ export function createToolService(deps: ToolServiceDeps) {
         : listOne(caller, rules, caller.serverId, params);
     },
 
-    /** @param params of the request, caller-controlled */
+    /**
+     * @param params of the request, caller-controlled
+     * @param retry what a modern client gives along when it asks again
+     */
     callTool(
       caller: Caller,
       sessionId: string | null,
       params: Record<string, unknown>,
       exchange: ForwardExchange,
+      retry?: CallRetry,
     ): Promise<CallAnswer> {
       const { name, arguments: args = {} } = params;
       if (typeof name !== 'string' || name === '' || name.length > MAX_TOOL_NAME) {
@@ -139,7 +144,7 @@ export function createToolService(deps: ToolServiceDeps) {
         throw badParams('arguments must be an object');
       }
       const { serverId, toolName } = route(caller, name);
-      const asked = { serverId, method: TOOL_CALL, toolName, args };
+      const asked = { serverId, method: TOOL_CALL, toolName, args, retry };
       return callServer(deps, caller, sessionId, asked, exchange);
     },
   };

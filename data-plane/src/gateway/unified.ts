@@ -3,15 +3,16 @@
  * `mcp+<server_id>+<uri>`, in lists, results and updates, and in what clients ask for. A server
  * can therefore neither hide nor catch another's resources.
  */
-import { parseStrictJson } from '@governance/shared/strict-json';
 import type { ActiveRules } from '../contracts.ts';
-import { TOOL_CALL } from '../enforcement/call-kinds.ts';
+import { isTaskMethod, TOOL_CALL } from '../enforcement/call-kinds.ts';
 import type { RawCall } from '../enforcement/calls.ts';
 import type { CallAnswer } from '../enforcement/enforcer.ts';
 import type { ForwardExchange } from '../enforcement/forward.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Guard } from './guard.ts';
+import { withMember } from './json-members.ts';
 import { isObject } from './json-rpc.ts';
+import { unifiedName } from './servers.ts';
 
 const SCHEME = 'mcp+';
 
@@ -72,7 +73,30 @@ export async function callUnified(
     onNotification: (heard) => exchange.onNotification(unifiedNotification(serverId, heard)),
   });
   if (answer.kind !== 'result') return answer;
-  return { ...answer, raw: withUnifiedUris(method, serverId, answer.raw, answer.value) };
+  const { raw, value } = answer;
+  if (isTaskOf(method, value)) return withUnifiedTask(serverId, raw, value);
+  return { ...answer, raw: withUnifiedUris(method, serverId, raw, value) };
+}
+
+function isTaskOf(method: string, value: unknown): value is { taskId: string; result?: unknown } {
+  if (!isObject(value) || typeof value.taskId !== 'string') return false;
+  return isTaskMethod(method) || value.resultType === 'task';
+}
+
+/** A task carries its server in its id; its result is that of a tool call. */
+function withUnifiedTask(
+  serverId: string,
+  raw: string,
+  value: { taskId: string; result?: unknown },
+): CallAnswer {
+  const taskId = unifiedName(serverId, value.taskId);
+  const named = { ...value, taskId };
+  const text = withMember(raw, value, 'taskId', taskId);
+  const { result } = value;
+  if (!isObject(result)) return { kind: 'result', raw: text, value: named };
+  const renamed = withUnifiedUris(TOOL_CALL, serverId, JSON.stringify(result), result);
+  const whole = { ...named, result: JSON.parse(renamed) as unknown };
+  return { kind: 'result', raw: withMember(text, named, 'result', whole.result), value: whole };
 }
 
 /** The member of a result in which resources are named. */
@@ -106,24 +130,4 @@ function withUnifiedUris(method: string, serverId: string, raw: string, value: u
   const renameItem = { content: renameBlock, contents: rename, messages: renameMessage }[member];
   const renamed = renameItem === undefined ? items : items.map(renameItem);
   return found ? withMember(raw, value as Record<string, unknown>, member, renamed) : raw;
-}
-
-const MAX_DEPTH = 128;
-
-/** JSON text of an object with one member written anew. */
-function withMember(
-  raw: string,
-  object: Record<string, unknown>,
-  member: string,
-  renewed: unknown,
-): string {
-  const names = Object.keys(object);
-  // Keys that look like array indexes are enumerated first, whatever the text says.
-  if (names.some((key) => key >= '0' && key < ':')) {
-    return JSON.stringify({ ...object, [member]: renewed });
-  }
-  const memberSpans: number[] = [];
-  parseStrictJson(raw, { maxDepth: MAX_DEPTH, numbers: 'any', memberSpans });
-  const at = names.indexOf(member) * 2;
-  return raw.slice(0, memberSpans[at]) + JSON.stringify(renewed) + raw.slice(memberSpans[at + 1]);
 }

@@ -112,6 +112,7 @@ beforeAll(async () => {
     findDeploymentId: core.findDeploymentId,
     findDenial: core.denialFor,
     openSealed: core.identity.openSealed,
+    taskSecret: core.identity.tokenKey,
     registry,
     log,
   });

@@ -7,7 +7,7 @@ import {
   type TestUpstream,
   type UpstreamToolCall,
 } from '../../upstream/test-upstream.ts';
-import { askableCapabilities } from './client-peer.ts';
+import { askableCapabilities } from '../askable.ts';
 
 const ALL = { roots: { listChanged: true }, sampling: {}, elicitation: {} };
 const TIMEOUT_MS = 700;

@@ -5,8 +5,6 @@
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
-import { nameOfMethod } from '../../enforcement/call-kinds.ts';
-import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import {
   Cancellation,
   requireStillWanted,
@@ -19,9 +17,10 @@ import {
   type UpstreamPeer,
   type UpstreamRequest,
 } from '../../upstream/upstream.ts';
+import { answerText, askedCall, canAnswer } from '../askable.ts';
 import type { Caller } from '../caller.ts';
 import type { Guard } from '../guard.ts';
-import { type ClientMessage, errorText, isObject, rawErrorText, resultText } from '../json-rpc.ts';
+import { type ClientMessage, errorText } from '../json-rpc.ts';
 
 export interface ClientPeerDeps {
   guard: Pick<Guard, 'call'>;
@@ -46,27 +45,6 @@ interface Waiting {
 
 /** Requests that may wait for one client at a time. */
 const MAX_WAITING = 16;
-
-/**
- * What of a client's capabilities the gateway passes on to servers; null where that is nothing.
- *
- * @param declared `capabilities` of `initialize`, caller-controlled
- */
-export function askableCapabilities(declared: unknown): Record<string, unknown> | null {
-  if (!isObject(declared)) return null;
-  const { roots, sampling, elicitation } = declared;
-  const passed: Record<string, unknown> = {};
-  if (isObject(roots)) passed.roots = roots.listChanged === true ? { listChanged: true } : {};
-  if (isObject(sampling)) passed.sampling = modes(sampling, ['context', 'tools']);
-  if (isObject(elicitation)) passed.elicitation = modes(elicitation, ['form', 'url']);
-  return Object.keys(passed).length > 0 ? passed : null;
-}
-
-function modes(declared: Record<string, unknown>, names: string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    names.flatMap((name) => (isObject(declared[name]) ? [[name, {}]] : [])),
-  );
-}
 
 export class ClientPeer implements UpstreamPeer {
   readonly id = uuidv7();
@@ -147,7 +125,7 @@ export class ClientPeer implements UpstreamPeer {
     { id, method, params }: ServerRequest,
     send: SendToClient | undefined,
   ): Promise<string | null> {
-    if (!this.#canAnswer(method, params)) {
+    if (!canAnswer(this.#capabilities, method, params)) {
       const message = `The client does not support ${method}.`;
       return errorText(id, RPC_ERRORS.METHOD_NOT_FOUND, message);
     }
@@ -157,48 +135,17 @@ export class ClientPeer implements UpstreamPeer {
     const cancellation = new Cancellation();
     this.#asked.set(key, cancellation);
     try {
-      const { _meta, ...args } = params;
-      const { caller } = this;
-      const call = {
-        id: uuidv7(this.#deps.now()),
-        arrivedAt: this.#deps.elapsed(),
-        credential: caller.credential,
-        audienceServerId: caller.serverId,
-        serverId,
-        method,
-        toolName: nameOfMethod(method),
-        args,
-        sessionId: this.sessionId,
-        requesterId: caller.requesterId,
-        requestId: caller.requestId,
-        recipient: {
-          request: (request: UpstreamRequest, exchange: UpstreamExchange) =>
-            this.#deliver(request, exchange, send),
-        },
-      };
+      const { credential, serverId: audienceServerId, requesterId, requestId } = this.caller;
+      const { sessionId } = this;
+      const parent = { credential, audienceServerId, sessionId, requesterId, requestId };
+      const call = askedCall(parent, serverId, { method, params }, this.#deps, {
+        request: (request: UpstreamRequest, exchange: UpstreamExchange) =>
+          this.#deliver(request, exchange, send),
+      });
       const exchange = { cancellation, wantsProgress: false, onNotification: () => undefined };
       return answerText(id, await this.#deps.guard.call(call, exchange));
     } finally {
       this.#asked.delete(key);
-    }
-  }
-
-  #canAnswer(method: string, params: Record<string, unknown>): boolean {
-    const { roots, sampling, elicitation } = this.#capabilities;
-    switch (method) {
-      case 'roots/list':
-        return roots !== undefined;
-      case 'sampling/createMessage': {
-        const wantsTools = params.tools !== undefined || params.toolChoice !== undefined;
-        return isObject(sampling) && (!wantsTools || sampling.tools !== undefined);
-      }
-      case 'elicitation/create':
-        if (!isObject(elicitation)) return false;
-        if (params.mode === 'url') return elicitation.url !== undefined;
-        // Before 2025-11-25 there was but one mode, and no name for it.
-        return elicitation.form !== undefined || elicitation.url === undefined;
-      default:
-        return false;
     }
   }
 
@@ -254,26 +201,4 @@ export class ClientPeer implements UpstreamPeer {
 function cancelledText(id: string): string {
   const params = { requestId: id, reason: 'The server no longer waits for an answer.' };
   return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
-}
-
-/** The response for the server. It learns neither policies nor who the agent is. */
-function answerText(id: string | number, answer: CallAnswer): string | null {
-  switch (answer.kind) {
-    case 'result':
-      return resultText(id, answer.raw);
-    case 'upstream-error':
-      return rawErrorText(id, answer.raw);
-    case 'cancelled':
-      return null;
-    case 'error': {
-      const { code, data } = answer;
-      if (data?.failure === 'timeout') {
-        return errorText(id, RPC_ERRORS.INTERNAL, 'The client did not answer in time.');
-      }
-      if (data?.failure !== undefined) {
-        return errorText(id, RPC_ERRORS.INTERNAL, 'The client gave no answer.');
-      }
-      return errorText(id, code, 'The gateway refused the request or its answer.');
-    }
-  }
 }

@@ -5,13 +5,15 @@
  */
 
 import { RPC_ERRORS } from '@governance/shared/errors';
-import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deny } from '../../enforcement/calls.ts';
 import type { UpstreamPool } from '../../upstream/pool.ts';
 import type { UpstreamNotification } from '../../upstream/upstream.ts';
+import { type Accepts, PostAnswer, parseAccept } from '../answer.ts';
 import { barOf, barred } from '../barred.ts';
+import { parseBody } from '../body.ts';
 import type { Caller } from '../caller.ts';
+import { KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
 import type { Guard } from '../guard.ts';
 import {
   type ClientMessage,
@@ -22,8 +24,6 @@ import {
 } from '../json-rpc.ts';
 import type { ToolService } from '../tool-service.ts';
 import { unifiedNotification } from '../unified.ts';
-import { type Accepts, PostAnswer, parseAccept } from './answer.ts';
-import { KEEP_ALIVE, streamHeaders } from './event-stream.ts';
 import {
   isForClients,
   type RequestAnswer,
@@ -46,17 +46,21 @@ export interface LegacyDeps {
   challenge(reply: FastifyReply, caller: Caller, scheme: 'basic' | 'bearer'): void;
 }
 
-const MAX_DEPTH = 64;
 const MAX_BATCH = 50;
 
 /** Builds the handlers. They throw GatewayError for what is wrong with a request as a whole. */
 export function createLegacyHandler(deps: LegacyDeps) {
-  async function post(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  /** @param body of the request, parsed */
+  async function post(
+    caller: Caller,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body: unknown,
+  ): Promise<void> {
     const accepts = parseAccept(request.headers.accept);
     if (!accepts.json && !accepts.events) {
       throw new GatewayError(406, 'Accept must name application/json and text/event-stream.');
     }
-    const body = parseBody(request.body);
     // What may do nothing at all does not even learn which servers there are.
     if (barOf(caller, deps.guard) === undefined) deps.tools.checkServer(caller);
     const session = findSession(caller, request);
@@ -296,19 +300,4 @@ function revisionOf(request: FastifyRequest, session: LegacySession | null): Leg
     throw new GatewayError(400, 'Unsupported MCP-Protocol-Version.');
   }
   return session?.revision ?? header;
-}
-
-/** The one place where a client's bytes become a value. */
-function parseBody(body: unknown): unknown {
-  if (!(body instanceof Uint8Array)) {
-    throw new GatewayError(400, 'The body is missing.', RPC_ERRORS.PARSE_ERROR);
-  }
-  try {
-    return parseStrictJson(body, { maxDepth: MAX_DEPTH });
-  } catch (error) {
-    if (!(error instanceof StrictJsonError)) throw error;
-    const isUnreadable = error.reason === 'syntax' || error.reason === 'utf8';
-    const code = isUnreadable ? RPC_ERRORS.PARSE_ERROR : RPC_ERRORS.INVALID_REQUEST;
-    throw new GatewayError(400, error.message, code);
-  }
 }

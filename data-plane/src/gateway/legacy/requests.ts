@@ -10,6 +10,7 @@ import {
   type UpstreamLimits,
   type UpstreamNotification,
 } from '../../upstream/upstream.ts';
+import { askableCapabilities } from '../askable.ts';
 import { barOf, barred } from '../barred.ts';
 import type { Caller } from '../caller.ts';
 import type { Announce, Announcement } from '../capabilities.ts';
@@ -26,7 +27,7 @@ import {
 } from '../json-rpc.ts';
 import { isReadList, type ListService } from '../list-service.ts';
 import type { ToolService } from '../tool-service.ts';
-import { askableCapabilities, type ClientPeer } from './client-peer.ts';
+import type { ClientPeer } from './client-peer.ts';
 import { negotiateRevision } from './revisions.ts';
 import { isLoudEnough, type SessionReads } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';

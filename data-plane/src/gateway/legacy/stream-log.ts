@@ -5,7 +5,7 @@
  * as it is without all this.
  */
 import type { ServerResponse } from 'node:http';
-import { eventText } from './event-stream.ts';
+import { eventText } from '../event-stream.ts';
 
 /** How long a stream without a connection is kept. */
 const KEPT_MS = 60_000;

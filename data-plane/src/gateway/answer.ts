@@ -4,7 +4,7 @@
  */
 import type { FastifyReply } from 'fastify';
 import { eventText, streamHeaders } from './event-stream.ts';
-import type { LoggedStream, StreamLog } from './stream-log.ts';
+import type { LoggedStream, StreamLog } from './legacy/stream-log.ts';
 
 /** What a client accepts; a client that says nothing accepts everything. */
 export interface Accepts {

@@ -1,0 +1,25 @@
+import { parseStrictJson } from '@governance/shared/strict-json';
+
+const MAX_DEPTH = 128;
+
+/**
+ * JSON text of an object with one member written anew; all else stays as it was written.
+ *
+ * @param object what `raw` says, which has the member
+ */
+export function withMember(
+  raw: string,
+  object: Record<string, unknown>,
+  member: string,
+  renewed: unknown,
+): string {
+  const names = Object.keys(object);
+  // Keys that look like array indexes are enumerated first, whatever the text says.
+  if (names.some((key) => key >= '0' && key < ':')) {
+    return JSON.stringify({ ...object, [member]: renewed });
+  }
+  const memberSpans: number[] = [];
+  parseStrictJson(raw, { maxDepth: MAX_DEPTH, numbers: 'any', memberSpans });
+  const at = names.indexOf(member) * 2;
+  return raw.slice(0, memberSpans[at]) + JSON.stringify(renewed) + raw.slice(memberSpans[at + 1]);
+}

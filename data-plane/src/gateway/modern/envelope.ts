@@ -1,0 +1,134 @@
+/**
+ * What a modern client says with each request instead of once at the beginning (MCP 2026-07-28,
+ * basic protocol, `_meta`): its revision, what it can do, and what it wants to hear.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { RPC_ERRORS } from '@governance/shared/errors';
+import type { CallRetry } from '../../enforcement/calls.ts';
+import { badParams } from '../call-routing.ts';
+import { type ClientMessage, GatewayError, isObject, type RpcId } from '../json-rpc.ts';
+import { LEGACY_REVISIONS } from '../legacy/revisions.ts';
+import { LOG_LEVELS } from '../read-params.ts';
+import { checkHeaders, mismatch } from './headers.ts';
+import { MODERN_ERRORS } from './modern-errors.ts';
+
+export const MODERN_REVISION = '2026-07-28';
+/** All that the gateway speaks, the best first. */
+export const SUPPORTED_REVISIONS = [MODERN_REVISION, ...LEGACY_REVISIONS] as const;
+
+const PREFIX = 'io.modelcontextprotocol/';
+const VERSION = `${PREFIX}protocolVersion`;
+const CAPABILITIES = `${PREFIX}clientCapabilities`;
+const CLIENT_INFO = `${PREFIX}clientInfo`;
+const LOG_LEVEL = `${PREFIX}logLevel`;
+
+/** A request of which all that goes with every request was read and found right. */
+export interface ModernRequest {
+  id: RpcId;
+  method: string;
+  /** Caller-controlled. */
+  params: Record<string, unknown>;
+  /** What the client declared. Caller-controlled. */
+  capabilities: Record<string, unknown>;
+  logLevel: (typeof LOG_LEVELS)[number] | undefined;
+  progressToken: RpcId | undefined;
+}
+
+/**
+ * Whether a POST is a modern one. The body decides, since it is what is executed; a header alone
+ * says so only of a body that says nothing.
+ *
+ * @param body parsed, caller-controlled
+ */
+export function isModern(headers: IncomingHttpHeaders, body: unknown): boolean {
+  if (Array.isArray(body)) return body.some(hasClaim);
+  return hasClaim(body) || headers['mcp-protocol-version'] === MODERN_REVISION;
+}
+
+function hasClaim(message: unknown): boolean {
+  const params = isObject(message) ? message.params : undefined;
+  const meta = isObject(params) ? params._meta : undefined;
+  return isObject(meta) && Object.hasOwn(meta, VERSION);
+}
+
+/**
+ * Reads what goes with a request.
+ *
+ * @throws GatewayError 400 with -32020, -32022 or -32602
+ */
+export function readEnvelope(
+  headers: IncomingHttpHeaders,
+  { id, method, params }: Extract<ClientMessage, { kind: 'request' }>,
+): ModernRequest {
+  const meta = isObject(params._meta) ? params._meta : {};
+  const version = meta[VERSION];
+  const header = headers['mcp-protocol-version'];
+  if (version !== undefined && header !== undefined && header !== version) {
+    throw mismatch(`The header MCP-Protocol-Version is not _meta["${VERSION}"] of the body.`);
+  }
+  const missing = [VERSION, CAPABILITIES].filter((name) => meta[name] === undefined);
+  if (missing.length > 0) throw malformed(`_meta lacks ${missing.join(' and ')}.`);
+  if (typeof version !== 'string') throw malformed(`_meta["${VERSION}"] must be a text.`);
+  if (version !== MODERN_REVISION) throw unsupported(version);
+  checkHeaders(headers, method, params);
+  const capabilities = meta[CAPABILITIES];
+  if (!isObject(capabilities)) throw malformed(`_meta["${CAPABILITIES}"] must be an object.`);
+  const info = meta[CLIENT_INFO];
+  if (info !== undefined && !isObject(info)) {
+    throw malformed(`_meta["${CLIENT_INFO}"] must be an object.`);
+  }
+  const { progressToken: token } = meta;
+  return {
+    id,
+    method,
+    params,
+    capabilities,
+    logLevel: readLogLevel(meta[LOG_LEVEL]),
+    progressToken: typeof token === 'string' || typeof token === 'number' ? token : undefined,
+  };
+}
+
+/**
+ * What a client gives along when it makes a request again for which it was asked for input.
+ *
+ * @throws GatewayError -32602
+ */
+export function readRetry(params: Record<string, unknown>): CallRetry | undefined {
+  const { inputResponses, requestState } = params;
+  if (inputResponses === undefined && requestState === undefined) return undefined;
+  if (inputResponses !== undefined && !isObject(inputResponses)) {
+    throw badParams('inputResponses must be an object');
+  }
+  if (requestState !== undefined && typeof requestState !== 'string') {
+    throw badParams('requestState must be a text');
+  }
+  return {
+    ...(inputResponses !== undefined && { inputResponses }),
+    ...(requestState !== undefined && { requestState }),
+  };
+}
+
+function readLogLevel(value: unknown): (typeof LOG_LEVELS)[number] | undefined {
+  if (value === undefined) return undefined;
+  const level = LOG_LEVELS.find((one) => one === value);
+  if (level === undefined) {
+    throw malformed(`_meta["${LOG_LEVEL}"] is one of ${LOG_LEVELS.join(', ')}.`);
+  }
+  return level;
+}
+
+function malformed(message: string): GatewayError {
+  return new GatewayError(400, message, RPC_ERRORS.INVALID_PARAMS);
+}
+
+function unsupported(requested: string): GatewayError {
+  const data = { supported: [...SUPPORTED_REVISIONS], requested: requested.slice(0, 64) };
+  const { UNSUPPORTED_VERSION } = MODERN_ERRORS;
+  return new GatewayError(
+    400,
+    'Unsupported protocol version',
+    UNSUPPORTED_VERSION,
+    undefined,
+    data,
+  );
+}

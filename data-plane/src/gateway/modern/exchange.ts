@@ -1,0 +1,45 @@
+import type { ForwardExchange } from '../../enforcement/forward.ts';
+import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
+import { notificationText } from '../json-rpc.ts';
+import { LOG_LEVELS } from '../read-params.ts';
+import type { ModernRequest } from './envelope.ts';
+
+/**
+ * One request of a modern client on its way: what a server sends before the answer reaches the
+ * client as far as it belongs to the request (MCP 2026-07-28, Streamable HTTP, receiving messages).
+ */
+export class ModernExchange implements ForwardExchange {
+  readonly cancellation = new Cancellation();
+  readonly takesEveryResult = true;
+  readonly wantsProgress: boolean;
+  readonly logLevel: string | undefined;
+  readonly #request: ModernRequest;
+  readonly #notify: (text: string) => void;
+
+  /** @param notify sends to the client before the answer */
+  constructor(request: ModernRequest, notify: (text: string) => void) {
+    this.#request = request;
+    this.#notify = notify;
+    this.wantsProgress = request.progressToken !== undefined;
+    this.logLevel = request.logLevel;
+  }
+
+  onNotification({ method, params }: UpstreamNotification): void {
+    if (method === 'notifications/progress') {
+      const { progressToken } = this.#request;
+      // The server knows the gateway's token; the client knows its own.
+      if (progressToken === undefined) return;
+      this.#notify(notificationText(method, { ...params, progressToken }));
+    } else if (method === 'notifications/message' && this.#isWanted(params?.level)) {
+      this.#notify(notificationText(method, params));
+    }
+  }
+
+  /** Without a level in the request there are no log messages. */
+  #isWanted(level: unknown): boolean {
+    const { logLevel } = this.#request;
+    if (logLevel === undefined) return false;
+    const rank = (LOG_LEVELS as readonly unknown[]).indexOf(level);
+    return rank < 0 || rank >= LOG_LEVELS.indexOf(logLevel);
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * POST of the modern revision (2026-07-28): every request brings all that it needs, and its
+ * connection is its cancellation. There is no session here, and nothing to GET or DELETE.
+ */
+import { RPC_ERRORS } from '@governance/shared/errors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { TOOL_CALL } from '../../enforcement/call-kinds.ts';
+import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import { type Accepts, PostAnswer, parseAccept } from '../answer.ts';
+import { askableCapabilities } from '../askable.ts';
+import { barOf, barred } from '../barred.ts';
+import type { Caller } from '../caller.ts';
+import type { Guard } from '../guard.ts';
+import {
+  errorText,
+  GatewayError,
+  isObject,
+  type RpcId,
+  rawErrorText,
+  readMessage,
+  resultText,
+} from '../json-rpc.ts';
+import type { ToolService } from '../tool-service.ts';
+import { MODERN_REVISION, type ModernRequest, readEnvelope } from './envelope.ts';
+import { ModernExchange } from './exchange.ts';
+import { mismatch } from './headers.ts';
+import type { Listen } from './listen.ts';
+import { MODERN_ERRORS } from './modern-errors.ts';
+import type { ParkedCalls } from './parked-calls.ts';
+import type { ModernRequests } from './requests.ts';
+import { modernResult } from './results.ts';
+
+export interface ModernDeps {
+  requests: ModernRequests;
+  listen: Listen;
+  parked: Pick<ParkedCalls, 'peer'>;
+  tools: Pick<ToolService, 'checkServer'>;
+  guard: Pick<Guard, 'findBar'>;
+  messageBytes: number;
+  /** Puts WWW-Authenticate on an answer. */
+  challenge(reply: FastifyReply, caller: Caller, scheme: 'basic' | 'bearer'): void;
+}
+
+export type ModernHandler = ReturnType<typeof createModernHandler>;
+
+const TASKS = 'io.modelcontextprotocol/tasks';
+
+/** Builds it. `post` throws GatewayError for what is wrong with a request as a whole. */
+export function createModernHandler(deps: ModernDeps) {
+  /** @param body of the request, parsed */
+  async function post(
+    caller: Caller,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body: unknown,
+  ): Promise<void> {
+    const accepts = parseAccept(request.headers.accept);
+    if (!accepts.json && !accepts.events) {
+      throw new GatewayError(406, 'Accept must name application/json and text/event-stream.');
+    }
+    if (Array.isArray(body)) {
+      throw new GatewayError(400, `MCP ${MODERN_REVISION} has no batches: send one message.`);
+    }
+    const message = readMessage(body);
+    switch (message.kind) {
+      case 'invalid':
+        sendError(reply, 400, message.id, RPC_ERRORS.INVALID_REQUEST, message.why);
+        return;
+      case 'response':
+        throw new GatewayError(
+          400,
+          `MCP ${MODERN_REVISION} has no responses of clients: make the request again with inputResponses.`,
+        );
+      case 'notification': {
+        // None means anything here, and none goes on to a server: what is not judged stays.
+        const named = request.headers['mcp-method'];
+        if (named !== undefined && named !== message.method) {
+          throw mismatch('The header Mcp-Method is not the method of the body.');
+        }
+        reply.code(202).send();
+        return;
+      }
+    }
+    let read: ModernRequest;
+    try {
+      read = readEnvelope(request.headers, message);
+      // What may do nothing at all does not even learn which servers there are.
+      if (barOf(caller, deps.guard) === undefined) deps.tools.checkServer(caller);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      sendError(reply, error.status, message.id, error.code, error.message, error.data);
+      return;
+    }
+    const own = withPeer(caller, read);
+    if (read.method === 'subscriptions/listen') await listen(own, read, accepts, reply);
+    else await serve(own, read, accepts, reply);
+  }
+
+  async function serve(
+    caller: Caller,
+    read: ModernRequest,
+    accepts: Accepts,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const answer = new PostAnswer(reply, accepts, deps.messageBytes, null);
+    const exchange = new ModernExchange(read, (text) => answer.notify(text));
+    const gone = () => exchange.cancellation.cancel();
+    reply.raw.once('close', gone);
+    const result = await deps.requests.answer(caller, read, exchange);
+    reply.raw.off('close', gone);
+    if (result.kind === 'error' && result.challenge) {
+      deps.challenge(reply, caller, result.challenge);
+    }
+    const { status, text } = answerOf(read, result);
+    answer.end(status, text);
+  }
+
+  async function listen(
+    caller: Caller,
+    read: ModernRequest,
+    accepts: Accepts,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const bar = barOf(caller, deps.guard);
+    try {
+      if (bar !== undefined) throw barred(bar);
+      if (!accepts.events) throw new GatewayError(406, 'Accept must name text/event-stream.');
+      await deps.listen.open(caller, read, reply);
+    } catch (error) {
+      if (reply.raw.headersSent) throw error;
+      const result = deps.requests.failed(error, caller.requestId);
+      if (result.kind === 'error' && result.challenge) {
+        deps.challenge(reply, caller, result.challenge);
+      }
+      const { status, text } = answerOf(read, result);
+      reply.code(status).header('content-type', 'application/json').send(text);
+    }
+  }
+
+  /** What servers may ask its client through; one that declared nothing is asked nothing. */
+  function withPeer(caller: Caller, { capabilities }: ModernRequest): Caller {
+    const askable = askableCapabilities(capabilities);
+    const { extensions } = capabilities;
+    const takesTasks = isObject(extensions) && isObject(extensions[TASKS]);
+    const era = 'modern' as const;
+    if (askable === null && !takesTasks) return { ...caller, era };
+    const declared = { ...askable, ...(takesTasks && { extensions: { [TASKS]: {} } }) };
+    return { ...caller, era, peer: deps.parked.peer(caller.agent.id, declared) };
+  }
+
+  return { post };
+}
+
+function answerOf(
+  { id, method }: ModernRequest,
+  answer: CallAnswer,
+): { status: number; text: string | null } {
+  switch (answer.kind) {
+    case 'result':
+      return { status: 200, text: resultText(id, modernResult(method, answer.raw, answer.value)) };
+    case 'upstream-error': {
+      const { code } = JSON.parse(answer.raw) as { code: unknown };
+      return { status: statusOf(method, 200, code), text: rawErrorText(id, answer.raw) };
+    }
+    case 'cancelled':
+      return { status: 200, text: null };
+    case 'error': {
+      const { status, code, message, data } = answer;
+      return { status: statusOf(method, status, code), text: errorText(id, code, message, data) };
+    }
+  }
+}
+
+/** The statuses that the revision prescribes for errors; all others are in the answer alone. */
+function statusOf(method: string, status: number, code: unknown): number {
+  if (status !== 200) return status;
+  if (code === MODERN_ERRORS.MISSING_CLIENT_CAPABILITY) return 400;
+  return code === RPC_ERRORS.METHOD_NOT_FOUND && method !== TOOL_CALL ? 404 : 200;
+}
+
+function sendError(
+  reply: FastifyReply,
+  status: number,
+  id: RpcId | null,
+  code: number,
+  message: string,
+  data?: Record<string, unknown>,
+): void {
+  reply.code(status).header('content-type', 'application/json');
+  reply.send(errorText(id, code, message, data));
+}

@@ -1,0 +1,71 @@
+/**
+ * The headers in which a modern client repeats what its body says (MCP 2026-07-28, Streamable HTTP,
+ * request metadata). Policy judges the body: a header that says something else is refused, since
+ * whatever stands before the gateway may have gone by it.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../json-rpc.ts';
+import { MODERN_ERRORS } from './modern-errors.ts';
+
+/** The member of `params` that `Mcp-Name` repeats, by method. */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+]);
+
+const SENTINEL = /^=\?base64\?(.*)\?=$/s;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** A header's value as the text it stands for; undefined where it is encoded wrongly. */
+export function decodeHeader(value: string): string | undefined {
+  const encoded = SENTINEL.exec(value)?.[1];
+  if (encoded === undefined) return value;
+  if (!BASE64.test(encoded)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      Buffer.from(encoded, 'base64'),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Holds the standard headers of a request against its body.
+ *
+ * @throws GatewayError 400, -32020
+ */
+export function checkHeaders(
+  headers: IncomingHttpHeaders,
+  method: string,
+  params: Record<string, unknown>,
+): void {
+  if (headers['mcp-protocol-version'] === undefined) {
+    throw mismatch('The header MCP-Protocol-Version is missing.');
+  }
+  const named = headers['mcp-method'];
+  if (named === undefined) throw mismatch('The header Mcp-Method is missing.');
+  if (named !== method) {
+    throw mismatch(`The header Mcp-Method is not the method of the body, ${method}.`);
+  }
+  const member = NAMED_BY.get(method);
+  const value = member === undefined ? undefined : params[member];
+  // Where the body names nothing the params are wrong, and that is said.
+  if (typeof value !== 'string') return;
+  const name = headers['mcp-name'];
+  if (typeof name !== 'string') throw mismatch('The header Mcp-Name is missing.');
+  const decoded = decodeHeader(name);
+  if (decoded === undefined) throw mismatch('The header Mcp-Name is not valid base64 of UTF-8.');
+  if (decoded !== value) {
+    throw mismatch(`The header Mcp-Name is not the ${member} of the body.`);
+  }
+}
+
+/** The error for headers and a body that disagree. */
+export function mismatch(message: string): GatewayError {
+  return new GatewayError(400, message, MODERN_ERRORS.HEADER_MISMATCH);
+}

@@ -1,0 +1,78 @@
+/** Puts the parts of the modern era together. */
+import type { KeyObject } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { RulesProvider } from '../../contracts.ts';
+import type { ToolCatalogue } from '../../enforcement/tool-catalogue.ts';
+import type { UpstreamPool } from '../../upstream/pool.ts';
+import type { UpstreamLimits } from '../../upstream/upstream.ts';
+import type { Announce } from '../capabilities.ts';
+import type { Guard } from '../guard.ts';
+import type { ListService } from '../list-service.ts';
+import { createReadService } from '../read-service.ts';
+import { createToolService } from '../tool-service.ts';
+import { createModernHandler, type ModernDeps } from './handler.ts';
+import { createListen } from './listen.ts';
+import { createModernGuard } from './modern-guard.ts';
+import { createParkedCalls } from './parked-calls.ts';
+import { createModernRequests } from './requests.ts';
+import { createTaskHandles } from './task-handles.ts';
+
+export interface ModernGatewayDeps {
+  guard: Guard;
+  rules: RulesProvider;
+  pool: UpstreamPool;
+  catalogue: ToolCatalogue;
+  lists: ListService;
+  announce: Announce;
+  limits: UpstreamLimits;
+  gateway: { name: string; version: string };
+  taskSecret: KeyObject;
+  maxStreamsPerAgent: number;
+  keepAliveMs: number;
+  challenge: ModernDeps['challenge'];
+  now(): number;
+  elapsed(): number;
+  log: Pick<Logger, 'error' | 'warn'>;
+}
+
+/** Builds what answers modern clients. */
+export function createModernGateway(deps: ModernGatewayDeps) {
+  const { rules, pool, catalogue, lists, announce, limits, gateway, now, elapsed, log } = deps;
+  const { timeoutMs, messageBytes } = limits;
+  const parked = createParkedCalls({ guard: deps.guard, now, elapsed, timeoutMs });
+  const tasks = createTaskHandles(deps.taskSecret);
+  const guard = createModernGuard({ guard: deps.guard, parked, tasks, now, elapsed });
+  const tools = createToolService({ guard, rules, pool, catalogue, log, now });
+  const reads = createReadService({ guard, rules, now });
+  const listen = createListen({
+    guard,
+    reads,
+    announce,
+    pool,
+    messageBytes,
+    keepAliveMs: deps.keepAliveMs,
+    maxPerAgent: deps.maxStreamsPerAgent,
+  });
+  const requests = createModernRequests({
+    guard,
+    tools,
+    reads,
+    lists,
+    announce,
+    rules,
+    limits,
+    gateway,
+    now,
+    log,
+  });
+  const handler = createModernHandler({
+    requests,
+    listen,
+    parked,
+    tools,
+    guard,
+    messageBytes,
+    challenge: deps.challenge,
+  });
+  return { handler, listen };
+}

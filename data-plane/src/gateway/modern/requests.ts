@@ -1,0 +1,159 @@
+/** The requests of a modern client, one by one; each stands for itself. */
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { isStorableText } from '@governance/shared/text';
+import type { Logger } from 'pino';
+import type { RulesProvider } from '../../contracts.ts';
+import {
+  isTaskMethod,
+  nameOfMethod,
+  type TaskMethod,
+  TOOL_CALL,
+} from '../../enforcement/call-kinds.ts';
+import { type CallAnswer, failureMessage } from '../../enforcement/enforcer.ts';
+import { UpstreamFailure, type UpstreamLimits } from '../../upstream/upstream.ts';
+import { barOf, barred } from '../barred.ts';
+import { badParams } from '../call-routing.ts';
+import { callServer } from '../call-server.ts';
+import type { Caller } from '../caller.ts';
+import type { Announce } from '../capabilities.ts';
+import type { Guard } from '../guard.ts';
+import { GatewayError, isObject } from '../json-rpc.ts';
+import { isReadList, type ListService } from '../list-service.ts';
+import type { ReadService } from '../read-service.ts';
+import { splitUnifiedName } from '../servers.ts';
+import type { ToolService } from '../tool-service.ts';
+import { type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
+import type { ModernExchange } from './exchange.ts';
+import { resultOf } from './results.ts';
+
+export interface ModernRequestDeps {
+  /** The guard of modern clients. */
+  guard: Guard;
+  tools: ToolService;
+  reads: ReadService;
+  lists: ListService;
+  announce: Announce;
+  rules: RulesProvider;
+  limits: UpstreamLimits;
+  gateway: { name: string; version: string };
+  now(): number;
+  log: Pick<Logger, 'error'>;
+}
+
+export type ModernRequests = ReturnType<typeof createModernRequests>;
+
+const MAX_TASK_HANDLE = 2048;
+const READS = ['resources/read', 'prompts/get', 'completion/complete'] as const;
+
+/** Builds the handler: answers a request, whatever happens. */
+export function createModernRequests(deps: ModernRequestDeps) {
+  async function answer(
+    caller: Caller,
+    request: ModernRequest,
+    exchange: ModernExchange,
+  ): Promise<CallAnswer> {
+    const bar = barOf(caller, deps.guard);
+    try {
+      const judged = judge(caller, request, exchange);
+      if (judged !== undefined) return await judged;
+      if (bar !== undefined) throw barred(bar);
+      return await list(caller, request);
+    } catch (error) {
+      // What is wrong with a call is nothing for an agent that may make none.
+      return failed(bar === undefined ? error : barred(bar), caller.requestId);
+    }
+  }
+
+  /** What is judged meets the bar in its pipeline, where the denial is recorded. */
+  function judge(
+    caller: Caller,
+    { method, params }: ModernRequest,
+    exchange: ModernExchange,
+  ): Promise<CallAnswer> | undefined {
+    if (method === TOOL_CALL) {
+      return deps.tools.callTool(caller, null, params, exchange, readRetry(params));
+    }
+    const read = READS.find((one) => one === method);
+    if (read !== undefined) {
+      // Completions are never asked for input (MCP 2026-07-28, MRTR, supported requests).
+      const retry = read === 'completion/complete' ? undefined : readRetry(params);
+      const routed = deps.reads.route(caller, read, params);
+      return deps.reads.call(caller, null, routed, exchange, retry);
+    }
+    return isTaskMethod(method) ? callTask(caller, method, params, exchange) : undefined;
+  }
+
+  function callTask(
+    caller: Caller,
+    method: TaskMethod,
+    params: Record<string, unknown>,
+    exchange: ModernExchange,
+  ): Promise<CallAnswer> {
+    const { taskId, inputResponses } = params;
+    if (typeof taskId !== 'string' || taskId.length > MAX_TASK_HANDLE || !isStorableText(taskId)) {
+      throw badParams('taskId must be the id of a task');
+    }
+    if (method === 'tasks/update' && !isObject(inputResponses)) {
+      throw badParams('inputResponses must be an object');
+    }
+    const { serverId, handle } = routeTask(caller, taskId);
+    const args =
+      method === 'tasks/update' ? { taskId: handle, inputResponses } : { taskId: handle };
+    const asked = { serverId, method, toolName: nameOfMethod(method), args };
+    return callServer(deps, caller, null, asked, exchange);
+  }
+
+  function routeTask(caller: Caller, taskId: string): { serverId: string; handle: string } {
+    if (caller.serverId !== null) return { serverId: caller.serverId, handle: taskId };
+    const rules = deps.rules.findActiveRules(caller.tenantId);
+    const found = rules === null ? undefined : splitUnifiedName(rules, taskId);
+    // Whoever asks for a task of nobody's is judged all the same, and told that there is none.
+    return { serverId: found?.serverId ?? '', handle: found?.toolName ?? taskId };
+  }
+
+  async function list(caller: Caller, { method, params }: ModernRequest): Promise<CallAnswer> {
+    if (isReadList(method)) return deps.lists.list(caller, method, params);
+    switch (method) {
+      case 'tools/list':
+        return resultOf({ ...(await deps.tools.listTools(caller, params)) });
+      case 'server/discover':
+        return discover(caller);
+      default:
+        throw new GatewayError(404, 'Method not found', RPC_ERRORS.METHOD_NOT_FOUND);
+    }
+  }
+
+  async function discover(caller: Caller): Promise<CallAnswer> {
+    const { capabilities, serverInfo, instructions } = await deps.announce(caller);
+    return resultOf({
+      supportedVersions: [...SUPPORTED_REVISIONS],
+      capabilities,
+      ...(instructions !== null && { instructions }),
+      _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo ?? deps.gateway },
+    });
+  }
+
+  function failed(error: unknown, reqId: string): CallAnswer {
+    if (error instanceof GatewayError) {
+      const { status, code, message, challenge, data } = error;
+      return {
+        kind: 'error',
+        status,
+        code,
+        message,
+        ...(data && { data }),
+        ...(challenge && { challenge }),
+      };
+    }
+    if (error instanceof UpstreamFailure) {
+      const isNamed = error.kind === 'unsupported';
+      const message = isNamed ? error.message : failureMessage(error.kind, deps.limits);
+      const code = isNamed ? RPC_ERRORS.METHOD_NOT_FOUND : RPC_ERRORS.INTERNAL;
+      return { kind: 'error', status: 200, code, message };
+    }
+    deps.log.error({ err: error, reqId }, 'a request failed');
+    return { kind: 'error', status: 200, code: RPC_ERRORS.INTERNAL, message: 'Internal error' };
+  }
+
+  return { answer, failed };
+}

@@ -1,0 +1,54 @@
+/** Results as modern clients take them (MCP 2026-07-28): each says of which type it is. */
+import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import { withMember } from '../json-members.ts';
+import { isObject } from '../json-rpc.ts';
+
+/** The results that a client may keep for a while. */
+const CACHEABLE: ReadonlySet<string> = new Set([
+  'server/discover',
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/list',
+]);
+
+/**
+ * A result's text with what each has: its type, and for how long and by whom it may be kept. What a
+ * server allows everybody to keep is for one agent here, since another may not see as much.
+ *
+ * @param raw JSON of an object as the server or the gateway wrote it; `value` is what it says
+ */
+export function modernResult(method: string, raw: string, value: unknown): string {
+  if (!isObject(value)) return raw;
+  const added: string[] = [];
+  let text = raw;
+  let current = value;
+  const rewrite = (member: string, renewed: unknown) => {
+    text = withMember(text, current, member, renewed);
+    current = { ...current, [member]: renewed };
+  };
+  if (typeof value.resultType !== 'string') added.push('"resultType":"complete"');
+  const isWhole = value.resultType === undefined || value.resultType === 'complete';
+  if (isWhole && CACHEABLE.has(method)) {
+    if (!isDuration(value.ttlMs)) {
+      if (Object.hasOwn(value, 'ttlMs')) rewrite('ttlMs', 0);
+      else added.push('"ttlMs":0');
+    }
+    if (!Object.hasOwn(value, 'cacheScope')) added.push('"cacheScope":"private"');
+    else if (value.cacheScope !== 'private') rewrite('cacheScope', 'private');
+  }
+  if (added.length === 0) return text;
+  const rest = text.slice(text.indexOf('{') + 1);
+  const isEmpty = Object.keys(value).length === 0;
+  return `{${added.join(',')}${isEmpty ? '' : ','}${rest}`;
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+/** A result that the gateway makes up itself. */
+export function resultOf(value: Record<string, unknown>): CallAnswer {
+  return { kind: 'result', raw: JSON.stringify(value), value };
+}
