@@ -3,6 +3,7 @@
  * dropped when the file's tests end.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChangeBus, createChangeBus } from '@governance/control-plane/platform/change-bus';
 import { type Connections, connectDatabase } from '@governance/control-plane/platform/database';
 import { createLookups, type Lookups } from '@governance/control-plane/platform/lookups';
@@ -60,7 +61,7 @@ export async function testDatabase(now: () => Date = () => new Date()): Promise<
     await superuser.end();
     const last = new pg.Client({ connectionString: superuserUrl });
     await last.connect();
-    await last.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await dropDatabase(last, name);
     await last.end();
   });
   return {
@@ -71,6 +72,23 @@ export async function testDatabase(now: () => Date = () => new Date()): Promise<
     lookups: createLookups(connections),
     changes,
   };
+}
+
+const GONE_TRIES = 250;
+
+/**
+ * Drops a database once the sessions with it are gone: one that is still closing would be told that
+ * it is terminated, when nobody listens to it any more. What is left after five seconds is.
+ */
+export async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
+  for (let left = GONE_TRIES; left > 0; left--) {
+    const { rowCount } = await admin.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1', [
+      name,
+    ]);
+    if (rowCount === 0) break;
+    await sleep(20);
+  }
+  await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
 }
 
 /** Two files may clone at the same moment, which PostgreSQL refuses for one template. */

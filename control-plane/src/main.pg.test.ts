@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createLog } from '@governance/shared/log';
 import pg from 'pg';
 import { expect, inject, it, vi } from 'vitest';
+import { dropDatabase } from '../../tests/test-database.ts';
 import { createControlPlane, parseControlPlaneConfig } from './main.ts';
 
 // Each starts a compiler and reads a schema engine.
@@ -59,7 +60,7 @@ it('two replicas that start at once on a database with nothing in it agree on ev
     expect(bundles.map((bundle) => bundle?.digest)).toEqual(bundles.map(() => bundles[0]?.digest));
   } finally {
     await Promise.all(replicas.map((replica) => replica.stop()));
-    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await dropDatabase(admin, name);
     await admin.end();
     rmSync(dataDir, { recursive: true, force: true });
   }

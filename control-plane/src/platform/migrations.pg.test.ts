@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { dropDatabase, testDatabase } from '../../../tests/test-database.ts';
 import { Prisma } from './generated/client.ts';
 import { migrateDatabase } from './migrations.ts';
 
@@ -22,7 +22,7 @@ it('three replicas that start on an empty database migrate it once', async () =>
     const applied = await Promise.all([1, 2, 3].map(() => migrateDatabase(url.href)));
     expect(applied.flat()).toEqual(MIGRATIONS);
   } finally {
-    await admin.query('DROP DATABASE test_empty WITH (FORCE)');
+    await dropDatabase(admin, 'test_empty');
     await admin.end();
   }
 });
@@ -52,7 +52,7 @@ it('0002 makes every tenant of the first schema read its feed once more', async 
     const expected = { compacted_seq: '7', forced: true };
     expect(rows).toEqual([expected, expected]);
   } finally {
-    await admin.query('DROP DATABASE test_first_schema WITH (FORCE)');
+    await dropDatabase(admin, 'test_first_schema');
     await admin.end();
   }
 });
