@@ -1,6 +1,7 @@
 /**
  * The MCP server that the conformance suite is run against, once by itself and once behind the
- * gateway: sessions over Streamable HTTP, with everything that the suite asks a server for.
+ * gateway: Streamable HTTP of both eras at one address, with sessions for the legacy one, and
+ * everything that the suite asks a server for.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,18 +9,26 @@ import type { AddressInfo } from 'node:net';
 import {
   localhostHostValidation,
   localhostOriginValidation,
+  type NodeMcpRequestHandler,
   NodeStreamableHTTPServerTransport,
+  toNodeHandler,
+  toWebRequest,
 } from '@modelcontextprotocol/node';
 import {
   completable,
+  createMcpHandler,
   type EventStore,
+  isLegacyRequest,
   type JSONRPCMessage,
   McpServer,
   type PromptMessage,
   ResourceTemplate,
+  type ServerCapabilities,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { PIXEL, registerTools } from './fixture-tools.ts';
+import { registerInputRequired, verifyRequestState } from './fixture-input-required.ts';
+import { FixtureTasks, refuseWithoutTasks, TASKS_EXTENSION } from './fixture-tasks.ts';
+import { type ListChanges, PIXEL, registerTools } from './fixture-tools.ts';
 
 export interface FixtureServer {
   url: string;
@@ -29,12 +38,26 @@ export interface FixtureServer {
 /** Starts the server on a free port of the loopback address. */
 export async function startFixtureServer(): Promise<FixtureServer> {
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
+  const changes: ListChanges = {
+    tools: () => modern.notify.toolsChanged(),
+    prompts: () => modern.notify.promptsChanged(),
+  };
+  const tasks = new FixtureTasks();
+  const modern = createMcpHandler(
+    () => {
+      const server = newServer(changes, { extensions: { [TASKS_EXTENSION]: {} } });
+      tasks.register(server);
+      return server;
+    },
+    { legacy: 'reject' },
+  );
+  const handleModern = toNodeHandler(modern);
   const hostIsLocal = localhostHostValidation();
   const originIsLocal = localhostOriginValidation();
   const http = createServer((request, response) => {
     // Each answers 403 itself and says false.
     if (!hostIsLocal(request, response) || !originIsLocal(request, response)) return;
-    handle(sessions, request, response).catch((error: unknown) => {
+    handle(sessions, handleModern, request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500);
       response.end(String(error));
     });
@@ -44,6 +67,7 @@ export async function startFixtureServer(): Promise<FixtureServer> {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     async close() {
       await Promise.all([...sessions.values()].map((transport) => transport.close()));
+      await modern.close();
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
     },
@@ -52,12 +76,22 @@ export async function startFixtureServer(): Promise<FixtureServer> {
 
 async function handle(
   sessions: Map<string, NodeStreamableHTTPServerTransport>,
+  handleModern: NodeMcpRequestHandler,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const body = request.method === 'POST' ? await readJson(request) : undefined;
+  const isLegacy = await isLegacyRequest(await toWebRequest(request, body), body);
+  if (!isLegacy) {
+    const refusal = refuseWithoutTasks(body);
+    if (refusal === undefined) return handleModern(request, response, body);
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(refusal));
+    return;
+  }
   const id = request.headers['mcp-session-id'];
   const known = typeof id === 'string' ? sessions.get(id) : undefined;
-  if (known) return known.handleRequest(request, response);
+  if (known) return known.handleRequest(request, response, body);
   if (id !== undefined) {
     response.writeHead(404, { 'content-type': 'application/json' });
     response.end(
@@ -77,8 +111,23 @@ async function handle(
     eventStore: newEventStore(),
     retryInterval: 500,
   });
-  await newServer().connect(transport);
-  await transport.handleRequest(request, response);
+  const server: McpServer = newServer({
+    tools: () => server.sendToolListChanged(),
+    prompts: () => server.sendPromptListChanged(),
+  });
+  await server.connect(transport);
+  await transport.handleRequest(request, response, body);
+}
+
+/** @returns undefined for what is no JSON, which either handler refuses */
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What was sent on the streams of one session, for clients that come back. */
@@ -107,7 +156,7 @@ function newEventStore(): EventStore {
   };
 }
 
-function newServer(): McpServer {
+function newServer(changes: ListChanges, capabilities: ServerCapabilities = {}): McpServer {
   const server = new McpServer(
     { name: 'conformance-fixture', version: '1.0.0' },
     {
@@ -117,10 +166,13 @@ function newServer(): McpServer {
         prompts: { listChanged: true },
         completions: {},
         logging: {},
+        ...capabilities,
       },
+      requestState: { verify: verifyRequestState },
     },
   );
-  registerTools(server);
+  registerTools(server, changes);
+  registerInputRequired(server);
   registerResources(server);
   registerPrompts(server);
   return server;

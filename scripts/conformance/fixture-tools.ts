@@ -20,11 +20,27 @@ const STEP_MS = 50;
 
 const text = (value: string): CallToolResult => ({ content: [{ type: 'text', text: value }] });
 
-/** @param server of one session, which asks its own client */
-export function registerTools(server: McpServer): void {
+/** Tells clients that a list changed, which it never really does. */
+export interface ListChanges {
+  tools(): void;
+  prompts(): void;
+}
+
+/** @param server of one session or of one request */
+export function registerTools(server: McpServer, changes: ListChanges): void {
   registerContentTools(server);
   registerStreamingTools(server);
   registerAskingTools(server);
+  registerHeaderTool(server);
+  for (const [name, change] of [
+    ['test_trigger_tool_change', changes.tools],
+    ['test_trigger_prompt_change', changes.prompts],
+  ] as const) {
+    server.registerTool(name, { description: 'Says that a list changed' }, async () => {
+      change();
+      return text('Said so.');
+    });
+  }
 }
 
 function registerContentTools(server: McpServer): void {
@@ -98,19 +114,43 @@ function registerContentTools(server: McpServer): void {
   );
 }
 
-function registerStreamingTools(server: McpServer): void {
+function registerHeaderTool(server: McpServer): void {
+  // A variable, since the type of a schema does not know the member that asks for the header.
+  const region = {
+    type: 'string',
+    description: 'Is in the header Mcp-Param-Region too',
+    'x-mcp-header': 'Region',
+  } as const;
   server.registerTool(
-    'test_tool_with_logging',
-    { description: 'Logs three times while it runs' },
-    async (context: ServerContext) => {
-      for (const message of ['Tool execution started', 'Tool processing data']) {
-        await context.mcpReq.log('info', message);
-        await sleep(STEP_MS);
-      }
-      await context.mcpReq.log('info', 'Tool execution completed');
-      return text('Logged three times.');
+    'test_x_mcp_header',
+    {
+      description: 'Has an argument that a header repeats',
+      inputSchema: fromJsonSchema<{ region: string }>({
+        type: 'object',
+        properties: { region },
+        required: ['region'],
+      }),
     },
+    async (args) => text(`Region: ${args.region}`),
   );
+}
+
+function registerStreamingTools(server: McpServer): void {
+  // One name for each of the eras, in which the suite looks for it.
+  for (const name of ['test_tool_with_logging', 'test_logging_tool']) {
+    server.registerTool(
+      name,
+      { description: 'Logs three times while it runs' },
+      async (context: ServerContext) => {
+        for (const message of ['Tool execution started', 'Tool processing data']) {
+          await context.mcpReq.log('info', message);
+          await sleep(STEP_MS);
+        }
+        await context.mcpReq.log('info', 'Tool execution completed');
+        return text('Logged three times.');
+      },
+    );
+  }
   server.registerTool(
     'test_tool_with_progress',
     { description: 'Tells its progress three times while it runs' },

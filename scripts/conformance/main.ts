@@ -24,6 +24,7 @@ const newer = (revision: string, args: string[]): SuiteRun => ({
 });
 
 const RUNS: Record<string, SuiteRun[]> = {
+  '2025-03-26': [newer('2025-03-26', ['--suite', 'all', '--spec-version', '2025-03-26'])],
   '2025-06-18': [newer('2025-06-18', ['--suite', 'all', '--spec-version', '2025-06-18'])],
   '2025-11-25': [
     {
@@ -34,8 +35,9 @@ const RUNS: Record<string, SuiteRun[]> = {
     },
     newer('2025-11-25', ['--requirements', '2025-11-25']),
   ],
+  // With it come the scenarios of the tasks extension, which no server has to have.
+  '2026-07-28': [newer('2026-07-28', ['--requirements', '2026-07-28'])],
 };
-const NOT_RUN = ['2026-07-28: the gateway does not speak this revision yet'];
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { revision: { type: 'string' } } });
@@ -43,7 +45,7 @@ async function main(): Promise<void> {
   if (runs === undefined) throw new Error(`--revision is one of ${Object.keys(RUNS).join(', ')}`);
 
   const cleanups: (() => Promise<void>)[] = [];
-  const notRun = [...NOT_RUN];
+  const notRun: string[] = [];
   let different = 0;
   try {
     const { alone, through } = await startBoth(cleanups);
