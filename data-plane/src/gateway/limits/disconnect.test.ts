@@ -1,0 +1,165 @@
+/**
+ * Clients of the legacy revisions that go away in the middle of a call. A disconnect cancels
+ * nothing: the call goes on and its outcome is recorded. What the gateway keeps for a client that
+ * comes back is bounded and ends with its session.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { HTTP_SERVER, startTestPlane, type TestPlane } from '../../test-plane.ts';
+import {
+  startTestUpstream,
+  type TestUpstream,
+  type UpstreamToolCall,
+} from '../../upstream/test-upstream.ts';
+import {
+  CLIENT_NAMES,
+  type Exchange,
+  openSession,
+  PATIENT,
+  REAL_CLIENTS,
+  sendByHand,
+  toolCall,
+} from './test-client.ts';
+import { growthPerRound, MIB, settledBytes } from './test-memory.ts';
+
+const CLIENTS = 100;
+const PATH = '/mcp/v1/up';
+
+let upstream: TestUpstream;
+let plane: TestPlane;
+let basic: string;
+/** Calls that wait for their answer. */
+let waiting: UpstreamToolCall[] = [];
+
+beforeAll(async () => {
+  const hold = (call: UpstreamToolCall) => void waiting.push(call);
+  upstream = await startTestUpstream({
+    tools: [
+      { name: 'read_later', annotations: { readOnlyHint: true }, handle: hold },
+      {
+        name: 'read_and_tell',
+        annotations: { readOnlyHint: true },
+        handle(call) {
+          const params = { progressToken: call.progressToken, progress: 1 };
+          call.event({ jsonrpc: '2.0', method: 'notifications/progress', params });
+          hold(call);
+        },
+      },
+    ],
+  });
+  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)] });
+  ({ basic } = plane.addAgent(['*:*']));
+});
+
+afterAll(async () => {
+  await plane?.stop();
+  await upstream?.stop();
+});
+
+afterEach(() => {
+  waiting = [];
+});
+
+function answerAll(text: string): void {
+  for (const call of waiting.splice(0)) {
+    const result = { content: [{ type: 'text', text }] };
+    if (call.response.headersSent) {
+      call.event({ jsonrpc: '2.0', id: call.id, result });
+      call.response.end();
+    } else call.result(result);
+  }
+}
+
+const connections = () =>
+  new Promise<number>((resolve, reject) => {
+    plane.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+  });
+
+const outcomes = async () =>
+  (await plane.records()).flatMap((one) => (one.type === 'outcome' ? [one.outcome] : []));
+
+/** Lets this many clients call, waits until the server has the calls, and takes the clients away. */
+async function callAndLeave(count: number, tool: string, headers: Record<string, string>) {
+  // What opened the sessions may keep its connection.
+  const others = await connections();
+  const calls: Exchange[] = [];
+  for (let n = 1; n <= count; n++) {
+    calls.push(sendByHand(plane, 'POST', PATH, headers, toolCall(tool, {}, n)));
+  }
+  await expect.poll(() => waiting.length, PATIENT).toBe(count);
+  // So that those who are told something have begun to hear it.
+  if (tool === 'read_and_tell') await Promise.all(calls.map(({ response }) => response));
+  for (const { cut } of calls) cut();
+  await expect.poll(connections, PATIENT).toBeLessThanOrEqual(others);
+}
+
+/** How many outcomes there are until as many have come as are expected. */
+async function expectOutcomes(count: number): Promise<void> {
+  const found: string[] = [];
+  await expect
+    .poll(async () => found.push(...(await outcomes())), PATIENT)
+    .toBeGreaterThanOrEqual(count);
+  expect(found).toEqual(Array.from({ length: count }, () => 'forwarded'));
+}
+
+describe.each(['in a session', 'without one'])('%s', (where) => {
+  const headersOf = async (): Promise<Record<string, string>> =>
+    where === 'without one' ? { authorization: basic } : await openSession(plane, PATH, basic);
+
+  it.each([
+    ['before anything came', 'read_later'],
+    ['after its progress began', 'read_and_tell'],
+  ])('a hundred calls go on whose clients left %s', async (_when, tool) => {
+    await callAndLeave(CLIENTS, tool, await headersOf());
+    answerAll('done');
+    await expectOutcomes(CLIENTS);
+    expect(upstream.messages('notifications/cancelled')).toEqual([]);
+  });
+
+  it.each([
+    'read_later',
+    'read_and_tell',
+  ])('calls without clients leave nothing: %s', async (tool) => {
+    // Every round is a session of its own, which its client ends: with it goes what was kept.
+    const growth = await growthPerRound(4, async () => {
+      const headers = await headersOf();
+      await callAndLeave(20, tool, headers);
+      answerAll('x'.repeat(100_000));
+      await expectOutcomes(20);
+      if (where === 'in a session') await fetch(plane.url + PATH, { method: 'DELETE', headers });
+    });
+    // A round is 2 MB of answers.
+    expect(growth).toBeLessThan(0.25 * MIB);
+  });
+});
+
+it('keeps for all who may come back what it may keep, until their sessions end', async () => {
+  const text = 'x'.repeat(3 * MIB);
+  const before = await settledBytes();
+  const sessions: Record<string, string>[] = [];
+  for (let n = 0; n < 4; n++) {
+    const headers = await openSession(plane, PATH, basic);
+    sessions.push(headers);
+    await callAndLeave(8, 'read_and_tell', headers);
+    answerAll(text);
+    await expectOutcomes(8);
+  }
+  // 96 MB of answers, of which 64 may be kept.
+  const kept = (await settledBytes()) - before;
+  expect(kept).toBeGreaterThan(48 * MIB);
+  expect(kept).toBeLessThan(72 * MIB);
+  for (const headers of sessions) await fetch(plane.url + PATH, { method: 'DELETE', headers });
+  expect((await settledBytes()) - before).toBeLessThan(8 * MIB);
+});
+
+it.each(CLIENT_NAMES)('%s that closes in the middle of a call ends no call', async (name) => {
+  const client = await REAL_CLIENTS[name](plane.url + PATH, basic);
+  const calling = client.callTool('read_later').catch(() => 'gone');
+  await expect.poll(() => waiting.length, PATIENT).toBe(1);
+  await client.close();
+  expect(await calling).toBe('gone');
+  await sleep(50);
+  answerAll('done');
+  await expectOutcomes(1);
+  expect(upstream.messages('notifications/cancelled')).toEqual([]);
+});

@@ -1,0 +1,165 @@
+/**
+ * A tool that tells its progress a thousand times. All of it arrives in order, nothing of it stays
+ * behind, and a client that does not read costs the gateway no more than one message's limit.
+ */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HTTP_SERVER, STDIO_SERVER, startTestPlane, type TestPlane } from '../../test-plane.ts';
+import {
+  startTestUpstream,
+  type TestUpstream,
+  type UpstreamToolCall,
+} from '../../upstream/test-upstream.ts';
+import { everythingCommand, startEverything } from '../test-everything.ts';
+import {
+  CLIENT_NAMES,
+  openSession,
+  PATIENT,
+  REAL_CLIENTS,
+  readMessages,
+  sendByHand,
+  textOf,
+  toolCall,
+} from './test-client.ts';
+import { growthPerRound, heldBytes, MIB } from './test-memory.ts';
+
+const MESSAGES = 1_000;
+const LIMIT = 4 * MIB;
+
+let upstream: TestUpstream;
+let everything: Awaited<ReturnType<typeof startEverything>>;
+let plane: TestPlane;
+let basic: string;
+const sockets = new Set<Socket>();
+/** How often the tool has told everything. */
+let told = 0;
+/** Called by the tool before each of its messages. */
+let onMessage: (n: number) => void = () => undefined;
+
+/** Writes a message, and waits where the gateway does not read. */
+async function write(response: ServerResponse, message: unknown): Promise<void> {
+  if (!response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...(message as object) })}\n\n`)) {
+    await once(response, 'drain');
+  }
+}
+
+async function tell({ id, args, progressToken, response }: UpstreamToolCall) {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const message = 'x'.repeat(Number(args.size));
+  for (let progress = 1; progress <= MESSAGES; progress++) {
+    onMessage(progress);
+    const params = { progressToken, progress, total: MESSAGES, message };
+    await write(response, { method: 'notifications/progress', params });
+  }
+  told++;
+  await write(response, { id, result: { content: [{ type: 'text', text: 'told' }] } });
+  response.end();
+}
+
+beforeAll(async () => {
+  upstream = await startTestUpstream({
+    tools: [{ name: 'tell', annotations: { readOnlyHint: true }, handle: tell }],
+  });
+  everything = await startEverything();
+  plane = await startTestPlane({
+    servers: [
+      HTTP_SERVER('up', upstream.url),
+      HTTP_SERVER('everything', everything.url),
+      STDIO_SERVER('local'),
+    ],
+    stdioServers: new Map([['local', everythingCommand(tmpdir())]]),
+  });
+  plane.app.server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  ({ basic } = plane.addAgent(['*:*']));
+});
+
+afterAll(async () => {
+  await plane?.stop();
+  everything?.stop();
+  await upstream?.stop();
+});
+
+const lastOutcome = async () =>
+  (await plane.records()).flatMap((one) => (one.type === 'outcome' ? [one.outcome] : [])).at(-1);
+
+describe.each(CLIENT_NAMES)('%s', (name) => {
+  it.each([
+    ['Streamable HTTP', 'everything'],
+    ['stdio', 'local'],
+  ])('hears it in order, from a server over %s', async (_transport, server) => {
+    const client = await REAL_CLIENTS[name](`${plane.url}/mcp/v1/${server}`, basic);
+    const heard: number[] = [];
+    const args = { duration: 0.2, steps: MESSAGES };
+    const answer = await client.callTool('trigger-long-running-operation', args, ({ progress }) => {
+      heard.push(progress);
+    });
+    expect(textOf(answer)).toContain('completed');
+    expect(heard).toEqual(Array.from(heard, (_, i) => i + 1));
+    // The SDKs drop progress that they read together with the answer.
+    expect(heard.length).toBeGreaterThan(MESSAGES * 0.9);
+    await client.close();
+  });
+});
+
+describe.each(['in a session', 'without one'])('a client by hand %s', (where) => {
+  const headersOf = async (): Promise<Record<string, string>> =>
+    where === 'without one'
+      ? { authorization: basic }
+      : await openSession(plane, '/mcp/v1/up', basic);
+
+  it('gets each message under its own token, then the answer', async () => {
+    const call = toolCall('tell', { size: 10 }, 7);
+    const { response } = sendByHand(plane, 'POST', '/mcp/v1/up', await headersOf(), call);
+    const messages = await readMessages(await response);
+    const answer = messages.pop();
+    expect(answer).toMatchObject({ id: 7, result: { content: [{ text: 'told' }] } });
+    expect(messages.map(({ params }) => params?.progress)).toEqual(
+      Array.from({ length: MESSAGES }, (_, i) => i + 1),
+    );
+    expect(messages.every(({ params }) => params?.progressToken === 'mine')).toBe(true);
+  });
+
+  it('leaves nothing behind', async () => {
+    const headers = await headersOf();
+    const growth = await growthPerRound(5, async () => {
+      const call = toolCall('tell', { size: 1_000 });
+      const { response } = sendByHand(plane, 'POST', '/mcp/v1/up', headers, call);
+      expect(await readMessages(await response)).toHaveLength(MESSAGES + 1);
+    });
+    // A round is 1,000 messages of 1 KB.
+    expect(growth).toBeLessThan(0.25 * MIB);
+  });
+
+  it('that does not read keeps neither the server waiting nor the messages', async () => {
+    const size = 64 * 1024;
+    const headers = await headersOf();
+    const before = heldBytes();
+    const alreadyTold = told;
+    await plane.records();
+    const seen = { buffered: 0, held: 0 };
+    onMessage = (n) => {
+      for (const socket of sockets) seen.buffered = Math.max(seen.buffered, socket.writableLength);
+      if (n % 250 === 0) seen.held = Math.max(seen.held, heldBytes() - before);
+    };
+    const call = toolCall('tell', { size }, 9);
+    const { response } = sendByHand(plane, 'POST', '/mcp/v1/up', headers, call);
+    const unread = await response;
+    // The server has told everything while the client read nothing.
+    await expect.poll(() => told, PATIENT).toBe(alreadyTold + 1);
+    await expect.poll(lastOutcome, PATIENT).toBe('forwarded');
+    onMessage = () => undefined;
+    expect(seen.buffered).toBeGreaterThan(LIMIT / 2);
+    expect(seen.buffered).toBeLessThan(LIMIT + 2 * size);
+    // 64 MB were told.
+    expect(seen.held).toBeLessThan(24 * MIB);
+    const messages = await readMessages(unread);
+    expect(messages.at(-1)).toMatchObject({ id: 9, result: {} });
+    expect(messages.length).toBeLessThan(MESSAGES);
+  });
+});
