@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      '{shared,policies,verifier,control-plane,data-plane,prisma,scripts,tests}/**/*.test.ts',
+      '{shared,policies,verifier,control-plane,data-plane,prisma,scripts,bench,tests}/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/dist/**'],
     globalSetup: ['./tests/postgres-global-setup.ts'],

@@ -8,14 +8,19 @@
  *   BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256), BENCH_TARGETS (all),
  *   BENCH_BREAKDOWN (1,16; empty: none)
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../tests/support/service-process.ts';
 import { type BreakdownPass, breakDown, breakdownTables } from './breakdown.ts';
 import { fdatasyncP50 } from './fdatasync.ts';
-import { cpuSeconds, residentMiB } from './process-cpu.ts';
+import {
+  BENCH_ENTRY_POINTS,
+  hasTaskset,
+  measure as measureFor,
+  startBackend,
+  startTarget,
+  type Target,
+} from './processes.ts';
 import { type Measurement, median, report, type TargetName } from './report.ts';
 import type { ProbeAnswer, ProbeRequest } from './targets/probe.ts';
 
@@ -26,116 +31,9 @@ const connections = (process.env.BENCH_CONNECTIONS ?? '1,16,256').split(',').map
 const broken = (process.env.BENCH_BREAKDOWN ?? '1,16').split(',').filter(Boolean).map(Number);
 const only = process.env.BENCH_TARGETS?.split(',');
 
-interface Target {
-  name: TargetName;
-  origin: string;
-  path: string;
-  headers: Record<string, string>;
-  child: ChildProcess | null;
-}
-
-const build = join(root, '.tmp', 'bench');
-const HEADERS = {
-  'content-type': 'application/json',
-  accept: 'application/json, text/event-stream',
-  'mcp-protocol-version': '2025-11-25',
-};
-const BODY = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'tools/call',
-  params: { name: 'lookup', arguments: { query: 'customer 4711', fields: ['name', 'city'] } },
-});
-
-function pinned(
-  core: number,
-  entry: string,
-  env: Record<string, string>,
-  withChannel = false,
-): ChildProcess {
-  const node = [process.execPath, join(build, `${entry}.js`)];
-  const command = hasTaskset ? ['taskset', '-c', String(core), ...node] : node;
-  return spawn(command[0] as string, command.slice(1), {
-    cwd: root,
-    env: { ...process.env, NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'inherit', ...(withChannel ? (['ipc'] as const) : [])],
-  });
-}
-
-const hasTaskset = (() => {
-  try {
-    execFileSync('taskset', ['-c', '0', 'true']);
-    return cpus().length > 1;
-  } catch {
-    return false;
-  }
-})();
-
-async function startTarget(
-  name: TargetName,
-  backend: string,
-  withChannel = false,
-): Promise<Target> {
-  if (name === 'direct')
-    return { name, origin: backend, path: '/mcp', headers: HEADERS, child: null };
-  const port = await freePort();
-  const gateway = name === 'gateway, enforcement off' || name === 'governed';
-  const entry = { 'raw undici': 'raw-undici', '@fastify/http-proxy': 'fastify-proxy' }[
-    name as string
-  ];
-  const env = {
-    PORT: String(port),
-    BACKEND: backend,
-    ENFORCEMENT: name === 'governed' ? 'on' : 'off',
-  };
-  const child = pinned(1, entry ?? 'gateway', env, withChannel);
-  const origin = `http://127.0.0.1:${port}`;
-  // The gateway prints the headers of an opened session once it is ready.
-  const headers = gateway ? await firstLine(child) : '{}';
-  await untilUp(origin);
-  return {
-    name,
-    origin,
-    path: '/mcp/v1/bench',
-    headers: { ...HEADERS, ...(JSON.parse(headers) as Record<string, string>) },
-    child,
-  };
-}
-
-async function measure(target: Target, count: number, round: number): Promise<Measurement> {
-  const pid = target.child?.pid;
-  const before = pid ? cpuSeconds(pid) : 0;
-  const load = pinned(0, 'load', {
-    ORIGIN: target.origin,
-    PATH_: target.path,
-    CONNECTIONS: String(count),
-    SECONDS: String(seconds),
-    HEADERS: JSON.stringify(target.headers),
-    BODY,
-  });
-  const result = JSON.parse(await firstLine(load)) as {
-    requests: number;
-    seconds: number;
-    mean_ms: number;
-    p50_ms: number;
-    p99_ms: number;
-    failed: number;
-    first_failure?: string;
-  };
-  if (result.failed > 0)
-    throw new Error(`${target.name}: ${result.failed} calls failed: ${result.first_failure}`);
-  return {
-    target: target.name,
-    connections: count,
-    round,
-    requests_per_second: result.requests / result.seconds,
-    mean_ms: result.mean_ms,
-    p50_ms: result.p50_ms,
-    p99_ms: result.p99_ms,
-    cpu_us_per_call: pid ? ((cpuSeconds(pid) - before) * 1e6) / result.requests : null,
-    rss_mib: pid ? residentMiB(pid) : null,
-  };
-}
+const build = { root, outdir: join(root, '.tmp', 'bench') };
+const measure = (target: Target, count: number, round: number) =>
+  measureFor(build, target, count, round, seconds);
 
 async function measureParts(
   governed: Target,
@@ -171,8 +69,8 @@ function ask({ child }: Target, request: ProbeRequest): Promise<unknown> {
 }
 
 async function breakdowns(backend: string, measurements: readonly Measurement[]) {
-  const direct = await startTarget('direct', backend);
-  const governed = await startTarget('governed', backend, true);
+  const direct = await startTarget(build, 'direct', backend);
+  const governed = await startTarget(build, 'governed', backend, true);
   try {
     const passes = [];
     for (const count of broken) {
@@ -189,48 +87,14 @@ async function breakdowns(backend: string, measurements: readonly Measurement[])
   }
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
-  let text = '';
-  for await (const chunk of child.stdout as NodeJS.ReadableStream) {
-    text += chunk.toString();
-    const end = text.indexOf('\n');
-    if (end >= 0) {
-      child.stdout?.resume();
-      return text.slice(0, end);
-    }
-  }
-  throw new Error(`a process of the bench ended without a line: ${text}`);
-}
-
-async function untilUp(origin: string): Promise<void> {
-  for (let i = 0; i < 200; i++) {
-    const up = await fetch(origin).then(
-      () => true,
-      () => false,
-    );
-    if (up) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`nothing answers at ${origin}`);
-}
-
 async function main(): Promise<void> {
   // @ts-expect-error: the build script is plain JavaScript
   const { buildService } = await import('../scripts/build.mjs');
   await buildService({
-    outdir: build,
-    extraEntryPoints: [
-      'bench/targets/backend.ts',
-      'bench/targets/raw-undici.ts',
-      'bench/targets/fastify-proxy.ts',
-      'bench/targets/gateway.ts',
-      'bench/load.ts',
-    ],
+    outdir: build.outdir,
+    extraEntryPoints: BENCH_ENTRY_POINTS,
   });
-  const port = await freePort();
-  const backendProcess = pinned(0, 'backend', { PORT: String(port) });
-  const backend = `http://127.0.0.1:${port}`;
-  await untilUp(backend);
+  const { origin: backend, stop: stopBackend } = await startBackend(build);
   const names: TargetName[] = [
     'direct',
     'raw undici',
@@ -241,7 +105,7 @@ async function main(): Promise<void> {
   const targets: Target[] = [];
   try {
     for (const name of names.filter((each) => !only || only.includes(each))) {
-      targets.push(await startTarget(name, backend));
+      targets.push(await startTarget(build, name, backend));
     }
     const fdatasync = [fdatasyncP50()];
     const measurements: Measurement[] = [];
@@ -279,7 +143,7 @@ async function main(): Promise<void> {
     console.log('\nwritten to bench/results/latest.json');
   } finally {
     for (const target of targets) target.child?.kill();
-    backendProcess.kill();
+    stopBackend();
   }
 }
 

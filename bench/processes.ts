@@ -1,0 +1,178 @@
+/** The processes of a bench: targets on core 1, the load and the MCP server behind them on core 0. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../tests/support/service-process.ts';
+import { cpuSeconds, residentMiB } from './process-cpu.ts';
+import type { Measurement, TargetName } from './report.ts';
+
+/** A built tree: the service and the bench's entry points. */
+export interface Build {
+  root: string;
+  outdir: string;
+}
+
+export interface Target {
+  name: TargetName;
+  origin: string;
+  path: string;
+  headers: Record<string, string>;
+  child: ChildProcess | null;
+}
+
+export interface Backend {
+  origin: string;
+  stop(): void;
+}
+
+export const BENCH_ENTRY_POINTS = [
+  'bench/targets/backend.ts',
+  'bench/targets/raw-undici.ts',
+  'bench/targets/fastify-proxy.ts',
+  'bench/targets/gateway.ts',
+  'bench/load.ts',
+];
+
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2025-11-25',
+};
+const BODY = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'lookup', arguments: { query: 'customer 4711', fields: ['name', 'city'] } },
+});
+
+export const hasTaskset = (() => {
+  try {
+    execFileSync('taskset', ['-c', '0', 'true']);
+    return cpus().length > 1;
+  } catch {
+    return false;
+  }
+})();
+
+function pinned(
+  build: Build,
+  core: number,
+  entry: string,
+  env: Record<string, string>,
+  withChannel = false,
+): ChildProcess {
+  const node = [process.execPath, join(build.outdir, `${entry}.js`)];
+  const command = hasTaskset ? ['taskset', '-c', String(core), ...node] : node;
+  return spawn(command[0] as string, command.slice(1), {
+    cwd: build.root,
+    env: { ...process.env, NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'inherit', ...(withChannel ? (['ipc'] as const) : [])],
+  });
+}
+
+export async function startBackend(build: Build): Promise<Backend> {
+  const port = await freePort();
+  const child = pinned(build, 0, 'backend', { PORT: String(port) });
+  const origin = `http://127.0.0.1:${port}`;
+  await untilUp(origin);
+  return { origin, stop: () => void child.kill() };
+}
+
+export async function startTarget(
+  build: Build,
+  name: TargetName,
+  backend: string,
+  withChannel = false,
+): Promise<Target> {
+  if (name === 'direct')
+    return { name, origin: backend, path: '/mcp', headers: HEADERS, child: null };
+  const port = await freePort();
+  const gateway = name === 'gateway, enforcement off' || name === 'governed';
+  const entry = { 'raw undici': 'raw-undici', '@fastify/http-proxy': 'fastify-proxy' }[
+    name as string
+  ];
+  const env = {
+    PORT: String(port),
+    BACKEND: backend,
+    ENFORCEMENT: name === 'governed' ? 'on' : 'off',
+  };
+  const child = pinned(build, 1, entry ?? 'gateway', env, withChannel);
+  const origin = `http://127.0.0.1:${port}`;
+  // The gateway prints the headers of an opened session once it is ready.
+  const headers = gateway ? await firstLine(child) : '{}';
+  await untilUp(origin);
+  return {
+    name,
+    origin,
+    path: '/mcp/v1/bench',
+    headers: { ...HEADERS, ...(JSON.parse(headers) as Record<string, string>) },
+    child,
+  };
+}
+
+/** @param build whose load generator calls, whatever build the target is of */
+export async function measure(
+  build: Build,
+  target: Target,
+  count: number,
+  round: number,
+  seconds: number,
+): Promise<Measurement> {
+  const pid = target.child?.pid;
+  const before = pid ? cpuSeconds(pid) : 0;
+  const load = pinned(build, 0, 'load', {
+    ORIGIN: target.origin,
+    PATH_: target.path,
+    CONNECTIONS: String(count),
+    SECONDS: String(seconds),
+    HEADERS: JSON.stringify(target.headers),
+    BODY,
+  });
+  const result = JSON.parse(await firstLine(load)) as {
+    requests: number;
+    seconds: number;
+    mean_ms: number;
+    p50_ms: number;
+    p99_ms: number;
+    failed: number;
+    first_failure?: string;
+  };
+  if (result.failed > 0)
+    throw new Error(`${target.name}: ${result.failed} calls failed: ${result.first_failure}`);
+  return {
+    target: target.name,
+    connections: count,
+    round,
+    requests_per_second: result.requests / result.seconds,
+    mean_ms: result.mean_ms,
+    p50_ms: result.p50_ms,
+    p99_ms: result.p99_ms,
+    cpu_us_per_call: pid ? ((cpuSeconds(pid) - before) * 1e6) / result.requests : null,
+    rss_mib: pid ? residentMiB(pid) : null,
+  };
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  let text = '';
+  for await (const chunk of child.stdout as NodeJS.ReadableStream) {
+    text += chunk.toString();
+    const end = text.indexOf('\n');
+    if (end >= 0) {
+      child.stdout?.resume();
+      return text.slice(0, end);
+    }
+  }
+  throw new Error(`a process of the bench ended without a line: ${text}`);
+}
+
+async function untilUp(origin: string): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    const up = await fetch(origin).then(
+      () => true,
+      () => false,
+    );
+    if (up) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`nothing answers at ${origin}`);
+}
