@@ -57,6 +57,8 @@ const CLOSE_TIMEOUT_MS = 2000;
 /** For what has no answer that anyone waits for. */
 const QUIET_TIMEOUT_MS = 10_000;
 const MAX_RELISTEN_MS = 30_000;
+/** Some servers say nothing at all on their stream before they have something to say. */
+const STREAM_WAIT_MS = 500;
 
 export class HttpUpstreamSession implements UpstreamSession {
   readonly #options: HttpSessionOptions;
@@ -69,6 +71,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   #wasOpen = false;
   #listener: ((notification: UpstreamNotification) => void) | null = null;
   #stream: HttpExchange | null = null;
+  #streamAnswered: Promise<void> = Promise.resolve();
   #relistenMs = 1000;
   #relistenTimer: NodeJS.Timeout | null = null;
 
@@ -92,6 +95,10 @@ export class HttpUpstreamSession implements UpstreamSession {
       const state = this.#state ?? (await this.#open());
       requireStillWanted(exchange);
       requireLegacyKnows(request, state.info);
+      if (this.#options.peer?.needsStream) {
+        await this.#streamOpened();
+        requireStillWanted(exchange);
+      }
       const answer = await this.#send(state, request, exchange);
       if (answer !== 'session-gone') return answer;
       this.#forget(state);
@@ -229,10 +236,15 @@ export class HttpUpstreamSession implements UpstreamSession {
     const state = this.#state;
     if (state === null || this.#stream !== null || this.#isClosed) return;
     let status = 0;
+    let answered = () => {};
+    this.#streamAnswered = new Promise((resolve) => {
+      answered = resolve;
+    });
     const stream = new HttpExchange(
       {
         onHead: (code) => {
           status = code;
+          answered();
           if (code < 300) this.#relistenMs = 1000;
         },
         onMessage: (text) => {
@@ -246,6 +258,7 @@ export class HttpUpstreamSession implements UpstreamSession {
           }
         },
         onEnd: () => {
+          answered();
           if (this.#stream !== stream) return;
           this.#stream = null;
           if (status < 300) state.hadStream = true;
@@ -262,6 +275,17 @@ export class HttpUpstreamSession implements UpstreamSession {
     );
     this.#stream = stream;
     this.#channel.dispatch('stream', 'GET', eventStreamHeaders(state), null, stream);
+  }
+
+  /** A server drops what it asks while there is no stream to ask it by. */
+  async #streamOpened(): Promise<void> {
+    if (this.#stream === null) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, STREAM_WAIT_MS);
+    });
+    await Promise.race([this.#streamAnswered, late]);
+    clearTimeout(timer);
   }
 
   #notified(notification: UpstreamNotification): void {

@@ -106,6 +106,8 @@ interface Entry extends SessionPlace {
   /** Where it leads: the registry may give a server another address. */
   address: string | null;
   sealed: string | undefined;
+  /** Its server may have to ask for something by a stream that nobody else holds open. */
+  needsStream: boolean;
   session: UpstreamSession;
   usedAt: number;
 }
@@ -179,6 +181,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       transport: server.transport,
       address,
       sealed,
+      needsStream: peer?.needsStream === true,
       session: health.watch(
         {
           tenantId,
@@ -331,7 +334,8 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
 
   // Over stdio notifications come anyway; over HTTP they cost a connection, so only for a listener.
   function attach(entry: Entry): void {
-    const wanted = entry.transport === 'stdio' || listenersOf(entry).length > 0;
+    const { transport, needsStream } = entry;
+    const wanted = transport === 'stdio' || needsStream || listenersOf(entry).length > 0;
     entry.session.listen(wanted ? (notification) => heard(entry, notification) : null);
   }
 

@@ -53,6 +53,11 @@ export interface SessionPeer {
   /** What the client declared, as far as the gateway passes it on. */
   readonly capabilities: Record<string, unknown>;
   /**
+   * The client has no stream of its own by which a server could reach it: the gateway listens for
+   * it, and has to before it asks the server anything.
+   */
+  readonly needsStream?: boolean | undefined;
+  /**
    * Answers a request of the server. Never rejects.
    *
    * @param send the stream of the call with which the request came, where it came with one
@@ -69,6 +74,8 @@ export interface SessionPeer {
 export interface UpstreamPeer {
   /** Names it within this process. */
   readonly id: string;
+  /** See `SessionPeer.needsStream`. */
+  readonly needsStream?: boolean | undefined;
   /** The client as one server's session knows it. */
   bind(serverId: string): SessionPeer;
 }

@@ -27,7 +27,7 @@ interface Stream {
   readonly cancellation: Cancellation;
   readonly timer: NodeJS.Timeout;
   readonly openedAt: number;
-  acknowledged: readonly unknown[] | null;
+  acknowledged: readonly string[] | null;
 }
 
 type Settle = (answer: UpstreamAnswer | UpstreamFailure) => void;
@@ -173,7 +173,8 @@ export class Subscriptions {
     clearTimeout(stream.timer);
     const filter = (granted ?? {}) as Record<string, unknown>;
     const uris = filter.resourceSubscriptions;
-    stream.acknowledged = Array.isArray(uris) ? uris : [];
+    const named: readonly unknown[] = Array.isArray(uris) ? uris : [];
+    stream.acknowledged = stream.uris.filter((uri) => named.includes(uri));
     const isNothing = !Object.values(filter).some((part) =>
       Array.isArray(part) ? part.length > 0 : part === true,
     );
@@ -190,6 +191,7 @@ export class Subscriptions {
     for (const uri of stream.uris) if (!stream.acknowledged.includes(uri)) this.#uris.delete(uri);
     if (this.#capabilities !== null) stream.filter = this.#filter(this.#capabilities) ?? '';
     if (isNothing) this.#refused = stream.filter;
+    this.#update();
   }
 
   #ended(stream: Stream, outcome: UpstreamAnswer | UpstreamFailure): void {
