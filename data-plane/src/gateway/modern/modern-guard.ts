@@ -7,7 +7,11 @@ import { isTaskMethod } from '../../enforcement/call-kinds.ts';
 import type { RawCall } from '../../enforcement/calls.ts';
 import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import type { ForwardExchange } from '../../enforcement/forward.ts';
-import { requireStillWanted, type UpstreamPeer } from '../../upstream/upstream.ts';
+import {
+  type Cancellation,
+  requireStillWanted,
+  type UpstreamPeer,
+} from '../../upstream/upstream.ts';
 import type { Guard } from '../guard.ts';
 import { isObject } from '../json-rpc.ts';
 import { type InputDeps, judgeInputRequests } from './input-requests.ts';
@@ -49,22 +53,26 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
       open.settle(answer);
       parked.dropLater(entry);
     });
-    return wait(entry, exchange);
+    return wait(entry, exchange, exchange.cancellation);
   }
 
   /** Until the server answers or asks, for one request of the client. */
-  async function wait(entry: Entry, exchange: ForwardExchange): Promise<CallAnswer> {
+  async function wait(
+    entry: Entry,
+    exchange: ForwardExchange,
+    cancellation: Cancellation,
+  ): Promise<CallAnswer> {
     const { open } = entry;
     open.isAwaited = true;
     open.onNotification = (heard) => exchange.onNotification(heard);
-    exchange.cancellation.onCancel = () => open.abandon();
+    cancellation.onCancel = () => open.abandon();
     try {
       const turn = await open.turn();
       if (turn.kind === 'asked') return asked(entry, open);
       parked.forget(entry);
       return turn.answer;
     } finally {
-      exchange.cancellation.onCancel = null;
+      cancellation.onCancel = null;
       open.onNotification = null;
     }
   }
@@ -96,8 +104,7 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
             requireStillWanted(under);
             isDelivered = true;
             open.deliver(call.retry?.inputResponses ?? {});
-            const own = { ...exchange, cancellation: under.cancellation };
-            return toUpstreamAnswer(await wait(entry, own));
+            return toUpstreamAnswer(await wait(entry, exchange, under.cancellation));
           },
         },
       },

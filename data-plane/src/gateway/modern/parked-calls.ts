@@ -121,10 +121,12 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
       const id = `modern ${agentId} ${JSON.stringify(capabilities)}`;
       return {
         id,
+        needsStream: true,
         bind(serverId): SessionPeer {
           const asked = new Map<string, () => void>();
           return {
             capabilities,
+            needsStream: true,
             async ask(request, send) {
               const key = JSON.stringify(request.id);
               try {
