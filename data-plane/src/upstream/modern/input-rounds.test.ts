@@ -15,7 +15,8 @@ import {
   textOf,
 } from './test-modern.ts';
 
-const ABLE = { elicitation: { form: {} }, roots: {} };
+// As clients before 2025-11-25 declare it.
+const ABLE = { elicitation: {}, roots: {} };
 
 let server: SdkServer;
 let pool: UpstreamPool;

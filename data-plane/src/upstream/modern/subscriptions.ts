@@ -27,7 +27,7 @@ interface Stream {
   readonly cancellation: Cancellation;
   readonly timer: NodeJS.Timeout;
   readonly openedAt: number;
-  acknowledged: readonly string[] | null;
+  acknowledged: ReadonlySet<string> | null;
 }
 
 type Settle = (answer: UpstreamAnswer | UpstreamFailure) => void;
@@ -89,7 +89,7 @@ export class Subscriptions {
 
   /** Hears of a resource. Throws UpstreamFailure where the server says nothing to that. */
   async add(uri: string): Promise<UpstreamAnswer> {
-    if (this.#next === null && this.#current?.acknowledged?.includes(uri)) return DONE;
+    if (this.#next === null && this.#current?.acknowledged?.has(uri)) return DONE;
     if (!this.#uris.has(uri) && this.#uris.size >= MAX_URIS) {
       return errorAnswer(-32602, `More than ${MAX_URIS} resources are subscribed to.`);
     }
@@ -173,8 +173,9 @@ export class Subscriptions {
     clearTimeout(stream.timer);
     const filter = (granted ?? {}) as Record<string, unknown>;
     const uris = filter.resourceSubscriptions;
-    const named: readonly unknown[] = Array.isArray(uris) ? uris : [];
-    stream.acknowledged = stream.uris.filter((uri) => named.includes(uri));
+    const named = new Set<unknown>(Array.isArray(uris) ? uris : []);
+    const acknowledged = new Set(stream.uris.filter((uri) => named.has(uri)));
+    stream.acknowledged = acknowledged;
     const isNothing = !Object.values(filter).some((part) =>
       Array.isArray(part) ? part.length > 0 : part === true,
     );
@@ -183,12 +184,12 @@ export class Subscriptions {
     this.#next = null;
     before?.cancellation.cancel();
     this.#settle(stream, (uri) =>
-      stream.acknowledged?.includes(uri)
+      acknowledged.has(uri)
         ? DONE
         : errorAnswer(-32602, `The server tells nothing of ${uri.slice(0, 200)}.`),
     );
     // Without what it does not offer the server would have been asked for the same.
-    for (const uri of stream.uris) if (!stream.acknowledged.includes(uri)) this.#uris.delete(uri);
+    for (const uri of stream.uris) if (!acknowledged.has(uri)) this.#uris.delete(uri);
     if (this.#capabilities !== null) stream.filter = this.#filter(this.#capabilities) ?? '';
     if (isNothing) this.#refused = stream.filter;
     this.#update();

@@ -122,8 +122,7 @@ export class ToolHeaders {
     if (known === undefined) return [];
     const args: unknown = JSON.parse(findMember(members, 'arguments') ?? 'null');
     return known.flatMap(({ path, name }) => {
-      const value = path.reduce<unknown>(memberOf, args);
-      const text = textOf(value);
+      const text = textOf(valueAt(args, path));
       return text === null ? [] : [name, headerValue(text)];
     });
   }
@@ -147,13 +146,18 @@ export class ToolHeaders {
   }
 }
 
+/** The value of an argument that a header repeats. */
+export function valueAt(args: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(memberOf, args);
+}
+
 function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 /** Null for what has no header: nothing, null, and what is no text, integer or boolean. */
-function textOf(value: unknown): string | null {
+export function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : null;

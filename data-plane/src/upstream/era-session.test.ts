@@ -1,0 +1,269 @@
+/** Servers of both eras as clients of both eras find them, over HTTP and stdio. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { HTTP_SERVER, STDIO_SERVER } from '../test-plane.ts';
+import {
+  ask,
+  call,
+  failureOf,
+  openTestPool,
+  type SeenPost,
+  startHttp,
+  startSdkServer,
+  stdioCommand,
+  TENANT,
+  testExchange,
+} from './modern/test-modern.ts';
+import type { UpstreamPool } from './pool.ts';
+import { startTestUpstream } from './test-upstream.ts';
+import type { Era, UpstreamFailure } from './upstream.ts';
+
+const stops: (() => Promise<unknown>)[] = [];
+
+function openPool(over: Parameters<typeof openTestPool>[0] = {}): UpstreamPool {
+  const pool = openTestPool(over);
+  stops.push(() => pool.close());
+  return pool;
+}
+
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+type Kind = 'legacy' | 'modern' | 'dual';
+
+/** A server, and the methods that it was sent in their order. */
+async function startServer(kind: Kind): Promise<{ url: string; methods(): unknown[] }> {
+  if (kind === 'legacy') {
+    const legacy = await startTestUpstream();
+    stops.push(() => legacy.stop());
+    return { url: legacy.url, methods: () => legacy.seen.map(({ message }) => message?.method) };
+  }
+  const server = await startSdkServer({ legacy: kind === 'modern' ? 'reject' : 'stateless' });
+  stops.push(() => server.stop());
+  return { url: server.url, methods: () => server.seen.map(({ message }) => message.method) };
+}
+
+const MATRIX: [Era, Kind, Era][] = [
+  ['legacy', 'legacy', 'legacy'],
+  ['legacy', 'modern', 'modern'],
+  ['legacy', 'dual', 'legacy'],
+  ['modern', 'legacy', 'legacy'],
+  ['modern', 'modern', 'modern'],
+  ['modern', 'dual', 'modern'],
+];
+
+describe('over HTTP', () => {
+  const find = (pool: UpstreamPool, url: string, era: Era, agent = 'agent') =>
+    pool.find(TENANT, HTTP_SERVER('up', url), agent, undefined, era);
+
+  it.each(MATRIX)('for a %s client a %s server is a %s one', async (preferred, kind, era) => {
+    const { url } = await startServer(kind);
+    const session = find(openPool(), url, preferred);
+    expect((await session.open()).era).toBe(era);
+    expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
+    const list = await ask(session, 'tools/list');
+    expect(list.raw).toContain('"echo"');
+  });
+
+  it('is asked once for all what it does not speak', async () => {
+    const modern = await startServer('modern');
+    const legacy = await startServer('legacy');
+    const pool = openPool();
+    for (const agent of ['a', 'b']) {
+      await find(pool, modern.url, 'legacy', agent).open();
+      await find(pool, legacy.url, 'modern', agent).open();
+    }
+    expect(modern.methods()).toEqual(['initialize', 'server/discover', 'server/discover']);
+    expect(legacy.methods().filter((one) => one !== 'notifications/initialized')).toEqual([
+      ...['server/discover', 'initialize'],
+      'initialize',
+    ]);
+  });
+
+  it('is opened once by what is asked at the same time', async () => {
+    const { url, methods } = await startServer('modern');
+    const session = find(openPool(), url, 'legacy');
+    const all = Promise.all([1, 2, 3].map((n) => call(session, 'echo', { n })));
+    expect(session.pending).toBe(3);
+    await all;
+    expect(session.pending).toBe(0);
+    expect(methods().slice(0, 2)).toEqual(['initialize', 'server/discover']);
+    expect(methods()).toHaveLength(5);
+  });
+
+  it('is found out anew when it speaks another MCP than before', async () => {
+    const [legacy, modern] = [await startTestUpstream(), await startSdkServer()];
+    stops.push(
+      () => legacy.stop(),
+      () => modern.stop(),
+    );
+    let target = modern.url;
+    const front = await startHttp((request, response, body) => {
+      const own = ['host', 'connection', 'content-length', 'transfer-encoding'];
+      const passed = Object.entries(request.headers).filter(([name]) => !own.includes(name));
+      const headers = Object.fromEntries(passed);
+      const init = { method: 'POST', headers: headers as Record<string, string>, body };
+      void fetch(target, init).then(async (answer) => {
+        const { status } = answer;
+        const type = answer.headers.get('content-type') ?? 'text/plain';
+        const session = answer.headers.get('mcp-session-id');
+        const given = { 'content-type': type, ...(session && { 'mcp-session-id': session }) };
+        response.writeHead(status, given).end(Buffer.from(await answer.arrayBuffer()));
+      });
+    });
+    stops.push(() => front.stop());
+    const reopened: unknown[] = [];
+    const pool = openPool({ onReopened: (place) => reopened.push(place.serverId) });
+    const session = find(pool, front.url, 'legacy');
+    expect((await session.open()).era).toBe('modern');
+    target = legacy.url;
+    // A call of the other era is refused as a whole: nobody executes it.
+    await failureOf(call(session, 'echo'));
+    expect((await call(session, 'echo')).kind).toBe('result');
+    expect((await session.open()).era).toBe('legacy');
+    expect(reopened).toEqual(['up']);
+    target = modern.url;
+    for (let attempt = 0; attempt < 2; attempt++) await failureOf(call(session, 'echo'));
+    expect((await call(session, 'echo')).kind).toBe('result');
+    expect((await session.open()).era).toBe('modern');
+  });
+
+  describe('says why there is no session', () => {
+    const start = async (handle: (post: SeenPost['message']) => [number, unknown]) => {
+      const server = await startHttp((_request, response, body) => {
+        const message = JSON.parse(body);
+        const [status, answer] = handle(message);
+        response.writeHead(status, { 'content-type': 'application/json' });
+        const part = answer === null ? {} : { error: answer };
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...part }));
+      });
+      stops.push(() => server.stop());
+      return server;
+    };
+    const reasonOf = async (url: string, era: Era) => {
+      const session = find(openPool(), url, era);
+      const failure = await session.open().catch((error: UpstreamFailure) => error);
+      return `${(failure as UpstreamFailure).kind}: ${(failure as UpstreamFailure).message}`;
+    };
+
+    it.each(['legacy', 'modern'] as const)('with the versions of both (%s)', async (era) => {
+      const data = { supported: ['2031-01-01'] };
+      const server = await start(({ method }) =>
+        method === 'server/discover'
+          ? [400, { code: -32022, message: 'No.', data }]
+          : [400, { code: -32601, message: 'What?' }],
+      );
+      expect(await reasonOf(server.url, era)).toMatch(
+        /^refused: .*speaks MCP 2031-01-01, the gateway 2026-07-28, 2025-11-25/,
+      );
+    });
+
+    it.each(['legacy', 'modern'] as const)('with what the server said (%s)', async (era) => {
+      const server = await start(({ method }) =>
+        method === 'initialize'
+          ? [200, { code: -32000, message: 'No licence.' }]
+          : [404, { code: -32601, message: 'What?' }],
+      );
+      expect(await reasonOf(server.url, era)).toMatch(/^refused: initialize .*No licence/);
+    });
+
+    it.each(['legacy', 'modern'] as const)('and asks no other way for a 401 (%s)', async (era) => {
+      const server = await start(() => [401, null]);
+      expect(await reasonOf(server.url, era)).toBe('refused: the server answered HTTP 401');
+      expect(server.seen).toHaveLength(1);
+    });
+
+    it.each(['legacy', 'modern'] as const)('and asks no other way for a 503 (%s)', async (era) => {
+      const server = await start(() => [503, null]);
+      expect(await reasonOf(server.url, era)).toMatch(/^unreachable/);
+      expect(server.seen).toHaveLength(1);
+    });
+
+    it.each(['legacy', 'modern'] as const)('where there is nothing (%s)', async (era) => {
+      const server = await start(() => [404, null]);
+      expect(await reasonOf(server.url, era)).toBe('refused: no MCP server is there (404)');
+    });
+  });
+
+  it('is asked nothing that only modern servers know, where it is none', async () => {
+    const { url, methods } = await startServer('legacy');
+    const session = find(openPool(), url, 'modern');
+    const failed = async (promise: Promise<unknown>) =>
+      promise.catch(({ kind, message }: UpstreamFailure) => `${kind}: ${message}`);
+    const retry = '"requestState":"x"';
+    expect(await failed(call(session, 'echo', {}, testExchange(), retry))).toBe(
+      'unsupported: The server speaks MCP 2025-06-18, which has no input_required: it waits for no input. Make the request without requestState.',
+    );
+    for (const method of ['tasks/get', 'tasks/cancel', 'server/discover', 'subscriptions/listen']) {
+      expect(await failed(ask(session, method))).toBe(
+        `unsupported: ${method} is not in MCP 2025-06-18, which the server speaks.`,
+      );
+    }
+    expect(methods()).toEqual(['server/discover', 'initialize', 'notifications/initialized']);
+  });
+});
+
+describe('over stdio', () => {
+  const server = STDIO_SERVER('local');
+  const openWith = (command: ReturnType<typeof stdioCommand>, timeoutMs = 10_000) =>
+    openPool({
+      stdioServers: new Map([['local', command]]),
+      limits: { timeoutMs, messageBytes: 64 * 1024 },
+    });
+  const script = (text: string) => {
+    const lines = `
+      const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n');
+      const initialized = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} };
+      const discovered = { supportedVersions: ['2026-07-28'], capabilities: {} };
+      const reader = require('node:readline').createInterface({ input: process.stdin });
+      reader.on('line', (line) => { const { id, method } = JSON.parse(line); ${text} });`;
+    return { command: process.execPath, args: ['-e', lines], env: {}, cwd: process.cwd() };
+  };
+
+  it.each(MATRIX)('for a %s client a %s server is a %s one', async (preferred, kind, era) => {
+    const pool = openWith(stdioCommand(kind));
+    const session = pool.find(TENANT, server, 'agent', undefined, preferred);
+    expect((await session.open()).era).toBe(era);
+    expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
+    expect(pool.counts().stdio).toBe(1);
+  });
+
+  it('is not waited for without end where it does not answer', async () => {
+    const pool = openWith(
+      script("if (method === 'initialize') send({ id, result: initialized });"),
+    );
+    const session = pool.find(TENANT, server, 'a', undefined, 'modern');
+    expect((await session.open()).era).toBe('legacy');
+    const before = performance.now();
+    await pool.find(TENANT, server, 'b', undefined, 'modern').open();
+    expect(performance.now() - before).toBeLessThan(2500);
+  });
+
+  it('is a modern one that took long to start, where it has no initialize', async () => {
+    const pool = openWith(
+      script(`
+        if (method === 'server/discover') setTimeout(() => send({ id, result: discovered }), 3500);
+        else send({ id, error: { code: -32601, message: 'What?' } });`),
+    );
+    const session = pool.find(TENANT, server, 'a', undefined, 'modern');
+    expect((await session.open()).era).toBe('modern');
+  });
+
+  it('is started again where it ends at what it does not know', async () => {
+    const pool = openWith(
+      script(`
+        if (method === 'server/discover') process.exit(1);
+        if (method === 'initialize') send({ id, result: initialized });`),
+    );
+    const session = pool.find(TENANT, server, 'a', undefined, 'modern');
+    expect((await session.open()).era).toBe('legacy');
+  });
+
+  it('is unreachable where there is no such command, and asked no other way', async () => {
+    const none = { command: '/nowhere/at/all', args: [], env: {}, cwd: process.cwd() };
+    const before = performance.now();
+    const session = openWith(none).find(TENANT, server, 'a', undefined, 'modern');
+    expect(await failureOf(session.open())).toBe('unreachable');
+    expect(performance.now() - before).toBeLessThan(900);
+  });
+});
