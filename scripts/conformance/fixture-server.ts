@@ -9,14 +9,11 @@ import type { AddressInfo } from 'node:net';
 import {
   localhostHostValidation,
   localhostOriginValidation,
-  type NodeMcpRequestHandler,
   NodeStreamableHTTPServerTransport,
-  toNodeHandler,
   toWebRequest,
 } from '@modelcontextprotocol/node';
 import {
   completable,
-  createMcpHandler,
   type EventStore,
   isLegacyRequest,
   type JSONRPCMessage,
@@ -27,7 +24,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { registerInputRequired, verifyRequestState } from './fixture-input-required.ts';
-import { FixtureTasks, refuseWithoutTasks, TASKS_EXTENSION } from './fixture-tasks.ts';
+import { createModernFixture, type ModernFixture } from './fixture-modern.ts';
 import { type ListChanges, PIXEL, registerTools } from './fixture-tools.ts';
 
 export interface FixtureServer {
@@ -38,26 +35,13 @@ export interface FixtureServer {
 /** Starts the server on a free port of the loopback address. */
 export async function startFixtureServer(): Promise<FixtureServer> {
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
-  const changes: ListChanges = {
-    tools: () => modern.notify.toolsChanged(),
-    prompts: () => modern.notify.promptsChanged(),
-  };
-  const tasks = new FixtureTasks();
-  const modern = createMcpHandler(
-    () => {
-      const server = newServer(changes, { extensions: { [TASKS_EXTENSION]: {} } });
-      tasks.register(server);
-      return server;
-    },
-    { legacy: 'reject' },
-  );
-  const handleModern = toNodeHandler(modern);
+  const modern = createModernFixture(newServer);
   const hostIsLocal = localhostHostValidation();
   const originIsLocal = localhostOriginValidation();
   const http = createServer((request, response) => {
     // Each answers 403 itself and says false.
     if (!hostIsLocal(request, response) || !originIsLocal(request, response)) return;
-    handle(sessions, handleModern, request, response).catch((error: unknown) => {
+    handle(sessions, modern, request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500);
       response.end(String(error));
     });
@@ -76,19 +60,13 @@ export async function startFixtureServer(): Promise<FixtureServer> {
 
 async function handle(
   sessions: Map<string, NodeStreamableHTTPServerTransport>,
-  handleModern: NodeMcpRequestHandler,
+  modern: ModernFixture,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const body = request.method === 'POST' ? await readJson(request) : undefined;
   const isLegacy = await isLegacyRequest(await toWebRequest(request, body), body);
-  if (!isLegacy) {
-    const refusal = refuseWithoutTasks(body);
-    if (refusal === undefined) return handleModern(request, response, body);
-    response.writeHead(400, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(refusal));
-    return;
-  }
+  if (!isLegacy) return modern.handle(request, response, body);
   const id = request.headers['mcp-session-id'];
   const known = typeof id === 'string' ? sessions.get(id) : undefined;
   if (known) return known.handleRequest(request, response, body);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AdminApi, adminApi } from '../../tests/support/admin-api.ts';
 import { startService } from '../../tests/support/service-process.ts';
-import type { CellPlace, Scheme } from './cell.ts';
+import { type CellPlace, SCHEMES, type Scheme } from './cell.ts';
 import type { ClientKind } from './client.ts';
 import { POLICY, type ServerKind, startServers } from './servers.ts';
 
@@ -23,7 +23,10 @@ interface Agent {
   client_secret: string;
 }
 
-/** Starts everything. Each client is an agent of its own: stdio servers are started for each. */
+/**
+ * Starts everything. Each client is an agent for each credential, so that what runs at the same time
+ * shares no stdio server.
+ */
 export async function startEnvironment(clients: ClientKind[]): Promise<Environment> {
   const folder = await mkdtemp(join(tmpdir(), 'governance-matrix-'));
   const cleanups: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })];
@@ -55,9 +58,12 @@ export async function startEnvironment(clients: ClientKind[]): Promise<Environme
     });
     const authorizations = new Map<string, string>();
     for (const { title } of clients) {
-      const agent = await registerAgent(admin, title, roleId);
-      authorizations.set(`${title} Basic`, basicOf(agent));
-      authorizations.set(`${title} Bearer`, await bearerOf(service.url, agent));
+      for (const scheme of SCHEMES) {
+        const name = `${title} ${scheme}`;
+        const agent = await registerAgent(admin, name, roleId);
+        const isBasic = scheme === 'Basic';
+        authorizations.set(name, isBasic ? basicOf(agent) : await bearerOf(service.url, agent));
+      }
     }
     return {
       servers: servers.kinds,

@@ -7,7 +7,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { assetPath } from '@governance/shared/assets';
-import { type Cell, type CellResult, PATHS, runCell, SCHEMES } from './cell.ts';
+import { type Cell, type CellResult, PATHS, runCell, SCHEMES, type Scheme } from './cell.ts';
 import { startEnvironment } from './environment.ts';
 import { INSPECTOR } from './inspector-client.ts';
 import { matrixSection, withMatrix } from './page.ts';
@@ -15,8 +15,6 @@ import { MCP_REMOTE, SDK_V1, SDK_V2_LEGACY, SDK_V2_MODERN } from './sdk-clients.
 import type { ServerKind } from './servers.ts';
 
 const CLIENTS = [SDK_V1, SDK_V2_LEGACY, SDK_V2_MODERN, INSPECTOR, MCP_REMOTE];
-/** As many as there are cores on a small machine. */
-const AT_A_TIME = 2;
 const PAGE = 'docs/mcp-compatibility.md';
 const started = Date.now();
 
@@ -57,17 +55,22 @@ function allCells(servers: ServerKind[]): Cell[] {
   );
 }
 
-/** Runs the cells a few at a time. @returns their results in the order of the cells */
+/**
+ * Runs the cells of each credential one after the other, and those of both beside each other.
+ *
+ * @returns their results in the order of the cells
+ */
 async function runAll(
   cells: Cell[],
   run: (cell: Cell) => Promise<CellResult>,
 ): Promise<CellResult[]> {
   const results: CellResult[] = [];
-  const waiting = cells.entries();
-  const lane = async () => {
-    for (const [index, cell] of waiting) results[index] = await run(cell);
+  const runOf = async (scheme: Scheme) => {
+    for (const [index, cell] of cells.entries()) {
+      if (cell.scheme === scheme) results[index] = await run(cell);
+    }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, lane));
+  await Promise.all(SCHEMES.map(runOf));
   return results;
 }
 
