@@ -1,9 +1,12 @@
+import type { ToolHeader } from '../upstream/modern/tool-headers.ts';
 import type { Action } from './calls.ts';
 
 /** What a server says of its tool (MCP, ToolAnnotations). Untrusted: the server wrote it. */
 export interface ToolHints {
   readOnlyHint?: boolean | undefined;
   destructiveHint?: boolean | undefined;
+  /** The arguments that a modern client repeats in headers, where there are such. */
+  headers?: readonly ToolHeader[] | undefined;
 }
 
 // The words are compared one by one, in the order of the name: the first that says something wins.

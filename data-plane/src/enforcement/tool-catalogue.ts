@@ -6,6 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ActiveRules } from '../contracts.ts';
 import type { ListedTool } from '../upstream/list-tools.ts';
+import { scanToolHeaders } from '../upstream/modern/tool-headers.ts';
 import type { AgentCall } from './calls.ts';
 import type { ToolHints } from './tool-action.ts';
 
@@ -101,11 +102,14 @@ function keyOf(tenantId: string, serverId: string): string {
   return `${tenantId} ${serverId}`;
 }
 
-function readHints(tool: ListedTool): ToolHints {
-  const { annotations } = tool;
-  if (typeof annotations !== 'object' || annotations === null) return {};
+function readHints({ annotations, inputSchema }: ListedTool): ToolHints {
+  const scanned = scanToolHeaders(inputSchema);
+  // A list leaves out a tool whose annotations are against the rules; here they mean nothing.
+  const headers = typeof scanned === 'string' || scanned.length === 0 ? undefined : scanned;
+  if (typeof annotations !== 'object' || annotations === null) return headers ? { headers } : {};
   const { readOnlyHint, destructiveHint } = annotations as Record<string, unknown>;
   return {
+    ...(headers && { headers }),
     readOnlyHint: typeof readOnlyHint === 'boolean' ? readOnlyHint : undefined,
     destructiveHint: typeof destructiveHint === 'boolean' ? destructiveHint : undefined,
   };

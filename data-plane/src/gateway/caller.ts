@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplicaAgent } from '../contracts.ts';
 import type { Deny } from '../enforcement/calls.ts';
 import type { Credential } from '../enforcement/credentials.ts';
@@ -17,6 +18,8 @@ export interface Caller {
   readonly requestId: string;
   /** The client, where servers may ask it something. */
   readonly peer?: UpstreamPeer | undefined;
+  /** Of a modern client's request: those that repeat its arguments are held against them. */
+  readonly headers?: IncomingHttpHeaders | undefined;
   /** Legacy where it says nothing. */
   readonly era?: Era | undefined;
   /** Monotonic milliseconds at which the request came in. */

@@ -10,6 +10,7 @@ import type { UpstreamInfo } from '../upstream/upstream.ts';
 import { inTime, requireRules, requireServer } from './call-routing.ts';
 import type { Caller } from './caller.ts';
 import { isObject } from './json-rpc.ts';
+import { TASKS_EXTENSION } from './modern/modern-errors.ts';
 import { listServers } from './servers.ts';
 
 export interface CapabilityDeps {
@@ -53,7 +54,7 @@ export function createAnnouncer(deps: CapabilityDeps) {
               .find(caller.tenantId, server, caller.agent.id, caller.peer, caller.era)
               .open();
           try {
-            return passed((await inTime(open(), undefined, OPEN_WAIT_MS)).capabilities);
+            return passed(await inTime(open(), undefined, OPEN_WAIT_MS), caller);
           } catch (error) {
             const fields = { err: error, server: server.server_id, reqId: caller.requestId };
             deps.log.warn(fields, 'a server could not be asked what it can do');
@@ -79,13 +80,21 @@ export function createAnnouncer(deps: CapabilityDeps) {
     );
     const info: UpstreamInfo = await session.open();
     const { serverInfo, instructions } = info;
-    return { capabilities: passed(info.capabilities), serverInfo, instructions };
+    return { capabilities: passed(info, caller), serverInfo, instructions };
   };
 }
 
 /** Only what the gateway passes on, whatever else the server can do. */
-function passed(declared: Record<string, unknown>): Record<string, unknown> {
+function passed(
+  { capabilities: declared, era }: UpstreamInfo,
+  caller: Caller,
+): Record<string, unknown> {
   const found: Record<string, unknown> = {};
+  const { extensions } = declared;
+  // An extension is carried where both sides speak the same era.
+  if (caller.era === 'modern' && era === 'modern' && isObject(extensions)) {
+    if (isObject(extensions[TASKS_EXTENSION])) found.extensions = { [TASKS_EXTENSION]: {} };
+  }
   for (const [name, members] of Object.entries(PASSED)) {
     const capability = declared[name];
     if (!isObject(capability)) continue;

@@ -29,6 +29,11 @@ export interface ToolServiceDeps {
   catalogue: ToolCatalogue;
   log: Pick<Logger, 'warn'>;
   now(): number;
+  /** Looks at a call that is about to be judged. Throws GatewayError where it must not be. */
+  check?(
+    caller: Caller,
+    called: { serverId: string; toolName: string; args: Record<string, unknown> },
+  ): Promise<void>;
 }
 
 export type ToolService = ReturnType<typeof createToolService>;
@@ -126,7 +131,7 @@ export function createToolService(deps: ToolServiceDeps) {
      * @param params of the request, caller-controlled
      * @param retry what a modern client gives along when it asks again
      */
-    callTool(
+    async callTool(
       caller: Caller,
       sessionId: string | null,
       params: Record<string, unknown>,
@@ -144,6 +149,7 @@ export function createToolService(deps: ToolServiceDeps) {
         throw badParams('arguments must be an object');
       }
       const { serverId, toolName } = route(caller, name);
+      if (deps.check !== undefined) await deps.check(caller, { serverId, toolName, args });
       const asked = { serverId, method: TOOL_CALL, toolName, args, retry };
       return callServer(deps, caller, sessionId, asked, exchange);
     },

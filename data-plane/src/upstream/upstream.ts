@@ -75,7 +75,7 @@ export interface UpstreamPeer {
   /** Names it within this process. */
   readonly id: string;
   /** What the client declared, as far as the gateway passes it on. */
-  readonly capabilities: Record<string, unknown>;
+  readonly capabilities?: Record<string, unknown>;
   /** See `SessionPeer.needsStream`. */
   readonly needsStream?: boolean | undefined;
   /** The client as one server's session knows it. */

@@ -52,7 +52,7 @@ export class ClientPeer implements UpstreamPeer {
   caller: Caller;
   /** The name of the client's session in records. */
   sessionId: string | null = null;
-  readonly #capabilities: Record<string, unknown>;
+  readonly capabilities: Record<string, unknown>;
   readonly #deps: ClientPeerDeps;
   /** By the ids that the client was given. */
   readonly #waiting = new Map<string, Waiting>();
@@ -66,7 +66,7 @@ export class ClientPeer implements UpstreamPeer {
   #isClosed = false;
 
   constructor(capabilities: Record<string, unknown>, caller: Caller, deps: ClientPeerDeps) {
-    this.#capabilities = capabilities;
+    this.capabilities = capabilities;
     this.caller = caller;
     this.#deps = deps;
   }
@@ -74,7 +74,7 @@ export class ClientPeer implements UpstreamPeer {
   bind(serverId: string): SessionPeer {
     const keyOf = (id: unknown) => `${serverId} ${JSON.stringify(id)}`;
     return {
-      capabilities: this.#capabilities,
+      capabilities: this.capabilities,
       ask: (request, send) => this.#ask(serverId, keyOf(request.id), request, send),
       withdraw: (requestId) => this.#asked.get(keyOf(requestId))?.cancel(),
       abandon: () => {
@@ -125,7 +125,7 @@ export class ClientPeer implements UpstreamPeer {
     { id, method, params }: ServerRequest,
     send: SendToClient | undefined,
   ): Promise<string | null> {
-    if (!canAnswer(this.#capabilities, method, params)) {
+    if (!canAnswer(this.capabilities, method, params)) {
       const message = `The client does not support ${method}.`;
       return errorText(id, RPC_ERRORS.METHOD_NOT_FOUND, message);
     }

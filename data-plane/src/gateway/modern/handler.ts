@@ -25,7 +25,7 @@ import { MODERN_REVISION, type ModernRequest, readEnvelope } from './envelope.ts
 import { ModernExchange } from './exchange.ts';
 import { mismatch } from './headers.ts';
 import type { Listen } from './listen.ts';
-import { MODERN_ERRORS } from './modern-errors.ts';
+import { MODERN_ERRORS, TASKS_EXTENSION } from './modern-errors.ts';
 import type { ParkedCalls } from './parked-calls.ts';
 import type { ModernRequests } from './requests.ts';
 import { modernResult } from './results.ts';
@@ -42,8 +42,6 @@ export interface ModernDeps {
 }
 
 export type ModernHandler = ReturnType<typeof createModernHandler>;
-
-const TASKS = 'io.modelcontextprotocol/tasks';
 
 /** Builds it. `post` throws GatewayError for what is wrong with a request as a whole. */
 export function createModernHandler(deps: ModernDeps) {
@@ -91,7 +89,7 @@ export function createModernHandler(deps: ModernDeps) {
       sendError(reply, error.status, message.id, error.code, error.message, error.data);
       return;
     }
-    const own = withPeer(caller, read);
+    const own = { ...withPeer(caller, read), headers: request.headers };
     if (read.method === 'subscriptions/listen') await listen(own, read, accepts, reply);
     else await serve(own, read, accepts, reply);
   }
@@ -141,10 +139,10 @@ export function createModernHandler(deps: ModernDeps) {
   function withPeer(caller: Caller, { capabilities }: ModernRequest): Caller {
     const askable = askableCapabilities(capabilities);
     const { extensions } = capabilities;
-    const takesTasks = isObject(extensions) && isObject(extensions[TASKS]);
+    const takesTasks = isObject(extensions) && isObject(extensions[TASKS_EXTENSION]);
     const era = 'modern' as const;
     if (askable === null && !takesTasks) return { ...caller, era };
-    const declared = { ...askable, ...(takesTasks && { extensions: { [TASKS]: {} } }) };
+    const declared = { ...askable, ...(takesTasks && { extensions: { [TASKS_EXTENSION]: {} } }) };
     return { ...caller, era, peer: deps.parked.peer(caller.agent.id, declared) };
   }
 

@@ -4,6 +4,7 @@
  * whatever stands before the gateway may have gone by it.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { type ToolHeader, textOf, valueAt } from '../../upstream/modern/tool-headers.ts';
 import { GatewayError } from '../json-rpc.ts';
 import { MODERN_ERRORS } from './modern-errors.ts';
 
@@ -62,6 +63,36 @@ export function checkHeaders(
   if (decoded === undefined) throw mismatch('The header Mcp-Name is not valid base64 of UTF-8.');
   if (decoded !== value) {
     throw mismatch(`The header Mcp-Name is not the ${member} of the body.`);
+  }
+}
+
+const DECIMAL = /^-?\d{1,20}(?:\.\d{1,20})?$/;
+
+/**
+ * Holds the headers of a call's arguments against them, as its tool's schema declares them. Headers
+ * that it does not declare mean nothing, and none goes on: the gateway writes its own.
+ *
+ * @throws GatewayError 400, -32020
+ */
+export function checkParamHeaders(
+  headers: IncomingHttpHeaders,
+  declared: readonly ToolHeader[],
+  args: unknown,
+): void {
+  for (const { path, name } of declared) {
+    const value = valueAt(args, path);
+    const text = textOf(value);
+    if (text === null) continue;
+    const header = headers[name];
+    const at = path.join('.');
+    if (typeof header !== 'string') throw mismatch(`The header ${name} of ${at} is missing.`);
+    const decoded = decodeHeader(header);
+    if (decoded === undefined) throw mismatch(`The header ${name} is not valid base64 of UTF-8.`);
+    const isSame =
+      typeof value === 'number' && DECIMAL.test(decoded)
+        ? Number(decoded) === value
+        : decoded === text;
+    if (!isSame) throw mismatch(`The header ${name} is not the argument ${at} of the body.`);
   }
 }
 

@@ -40,7 +40,7 @@ export async function judgeInputRequests(
   if (questions.length > MAX_QUESTIONS) {
     return refused(`The MCP server asks for more than ${MAX_QUESTIONS} things at once.`);
   }
-  const capabilities = call.peer?.bind(call.serverId).capabilities ?? {};
+  const capabilities = call.peer?.capabilities ?? {};
   for (const question of questions) {
     const method = isObject(question) ? question.method : undefined;
     if (!isObject(question) || typeof method !== 'string') {

@@ -1,3 +1,6 @@
+/** The one extension of MCP that the gateway carries. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
 /** The errors that MCP 2026-07-28 adds to JSON-RPC's, each sent with HTTP 400. */
 export const MODERN_ERRORS = {
   HEADER_MISMATCH: -32020,

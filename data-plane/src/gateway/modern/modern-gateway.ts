@@ -5,12 +5,14 @@ import type { RulesProvider } from '../../contracts.ts';
 import type { ToolCatalogue } from '../../enforcement/tool-catalogue.ts';
 import type { UpstreamPool } from '../../upstream/pool.ts';
 import type { UpstreamLimits } from '../../upstream/upstream.ts';
+import { barOf } from '../barred.ts';
 import type { Announce } from '../capabilities.ts';
 import type { Guard } from '../guard.ts';
 import type { ListService } from '../list-service.ts';
 import { createReadService } from '../read-service.ts';
 import { createToolService } from '../tool-service.ts';
 import { createModernHandler, type ModernDeps } from './handler.ts';
+import { checkParamHeaders } from './headers.ts';
 import { createListen } from './listen.ts';
 import { createModernGuard } from './modern-guard.ts';
 import { createParkedCalls } from './parked-calls.ts';
@@ -42,7 +44,22 @@ export function createModernGateway(deps: ModernGatewayDeps) {
   const parked = createParkedCalls({ guard: deps.guard, now, elapsed, timeoutMs });
   const tasks = createTaskHandles(deps.taskSecret);
   const guard = createModernGuard({ guard: deps.guard, parked, tasks, now, elapsed });
-  const tools = createToolService({ guard, rules, pool, catalogue, log, now });
+  const tools = createToolService({
+    guard,
+    rules,
+    pool,
+    catalogue,
+    log,
+    now,
+    async check(caller, { serverId, toolName, args }) {
+      // For an agent that may do nothing no server is asked anything.
+      if (caller.headers === undefined || barOf(caller, guard) !== undefined) return;
+      const { tenantId, agent, peer, era } = caller;
+      const asked = { tenantId, serverId, toolName, agent, peer, era };
+      const hints = await catalogue.findHints(asked, rules.findActiveRules(tenantId));
+      if (hints?.headers) checkParamHeaders(caller.headers, hints.headers, args);
+    },
+  });
   const reads = createReadService({ guard, rules, now });
   const listen = createListen({
     guard,

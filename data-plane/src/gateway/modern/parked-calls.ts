@@ -121,6 +121,7 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
       const id = `modern ${agentId} ${JSON.stringify(capabilities)}`;
       return {
         id,
+        capabilities,
         needsStream: true,
         bind(serverId): SessionPeer {
           const asked = new Map<string, () => void>();

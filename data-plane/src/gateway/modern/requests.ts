@@ -24,6 +24,7 @@ import { splitUnifiedName } from '../servers.ts';
 import type { ToolService } from '../tool-service.ts';
 import { type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
 import type { ModernExchange } from './exchange.ts';
+import { MODERN_ERRORS, TASKS_EXTENSION } from './modern-errors.ts';
 import { resultOf } from './results.ts';
 
 export interface ModernRequestDeps {
@@ -90,6 +91,8 @@ export function createModernRequests(deps: ModernRequestDeps) {
     exchange: ModernExchange,
   ): Promise<CallAnswer> {
     const { taskId, inputResponses } = params;
+    const { extensions } = caller.peer?.capabilities ?? {};
+    if (!isObject(extensions) || extensions[TASKS_EXTENSION] === undefined) throw undeclared();
     if (typeof taskId !== 'string' || taskId.length > MAX_TASK_HANDLE || !isStorableText(taskId)) {
       throw badParams('taskId must be the id of a task');
     }
@@ -156,4 +159,11 @@ export function createModernRequests(deps: ModernRequestDeps) {
   }
 
   return { answer, failed };
+}
+
+function undeclared(): GatewayError {
+  const { MISSING_CLIENT_CAPABILITY } = MODERN_ERRORS;
+  const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
+  const message = `Missing required client capability: ${TASKS_EXTENSION}`;
+  return new GatewayError(400, message, MISSING_CLIENT_CAPABILITY, undefined, data);
 }

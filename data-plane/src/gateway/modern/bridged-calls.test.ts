@@ -1,0 +1,182 @@
+/**
+ * Calls of modern clients that wait at a legacy server for what the client answers: who may go on
+ * with one, with what, and what is left when nobody does.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
+import { type ModernOptions, postModern } from './test-modern-client.ts';
+
+let upstream: TestUpstream;
+let plane: TestPlane;
+let agent: TestAgent;
+/** What the client answered to the server, by the server's own ids. */
+const answered = new Map<number, Record<string, unknown>>();
+let settle: ((answer: unknown) => void)[] = [];
+
+beforeAll(async () => {
+  upstream = await startTestUpstream({
+    tools: [
+      {
+        name: 'asks',
+        annotations: { readOnlyHint: true },
+        async handle({ id, args, event, response }) {
+          // As many questions as it is told to ask, one after the other.
+          for (let n = 1; n <= Number(args.times ?? 1); n++) {
+            const params = { mode: 'form', message: `Question ${n}`, requestedSchema: {} };
+            event({ jsonrpc: '2.0', id: n, method: args.method ?? 'elicitation/create', params });
+            await new Promise((resolve) => settle.push(resolve));
+          }
+          const text = JSON.stringify([...answered.values()]);
+          event({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } });
+          response.end();
+        },
+      },
+    ],
+  });
+  upstream.override(({ message }, response) => {
+    if (message === undefined || message.method !== undefined) return false;
+    answered.set(Number(message.id), message);
+    response.writeHead(202).end();
+    for (const resolve of settle.splice(0)) resolve(message);
+    return true;
+  });
+  plane = await startTestPlane({
+    servers: [HTTP_SERVER('up', upstream.url)],
+    config: { upstreamTimeoutMs: 1500 },
+  });
+});
+
+beforeEach(() => {
+  answered.clear();
+  settle = [];
+  agent = plane.addAgent();
+});
+
+afterEach(async () => {
+  for (const resolve of settle.splice(0)) resolve(undefined);
+  await plane.records();
+});
+
+afterAll(async () => {
+  await plane?.stop();
+  await upstream?.stop();
+});
+
+const CAPABILITIES = { elicitation: { form: {} } };
+let nextId = 1;
+const call = (params: Record<string, unknown> = {}, options: Partial<ModernOptions> = {}) =>
+  postModern(
+    plane,
+    'tools/call',
+    { name: 'asks', arguments: {}, ...params },
+    { authorization: agent.basic, capabilities: CAPABILITIES, id: nextId++, ...options },
+  );
+const FILLED = { action: 'accept', content: { name: 'Ada' } };
+const resultOf = async (answer: ReturnType<typeof call>) => (await answer).last.result;
+
+/** Begins a call and answers with what the client is asked. */
+async function asked(args: Record<string, unknown> = {}) {
+  const result = await resultOf(call({ arguments: args }));
+  expect(result.resultType).toBe('input_required');
+  const [key = ''] = Object.keys(result.inputRequests);
+  return { key, result, requestState: String(result.requestState), arguments: args };
+}
+
+it('goes on with what the client answers, each question and each request judged', async () => {
+  const { key, result, requestState } = await asked();
+  expect(result.inputRequests[key]).toEqual({
+    method: 'elicitation/create',
+    params: { mode: 'form', message: 'Question 1', requestedSchema: {} },
+  });
+  const done = await resultOf(call({ inputResponses: { [key]: FILLED }, requestState }));
+  expect(done.resultType).toBe('complete');
+  expect(answered.get(1)).toMatchObject({ id: 1, result: FILLED });
+  expect(upstream.messages('tools/call')).toHaveLength(1);
+  const records = await plane.records();
+  expect(records.filter(({ type }) => type === 'decision')).toMatchObject([
+    { method: 'tools/call', policy_result: 'allow' },
+    { method: 'elicitation/create', action: 'write', policy_result: 'allow' },
+    { method: 'tools/call', policy_result: 'allow' },
+  ]);
+  expect(records.filter(({ type }) => type === 'outcome')).toHaveLength(3);
+});
+
+it('asks again for what is missing, and then for the next', async () => {
+  const first = await asked({ times: 2 });
+  const again = { arguments: first.arguments, requestState: first.requestState };
+  const still = await resultOf(call({ ...again, inputResponses: { other: FILLED } }));
+  expect([still.resultType, Object.keys(still.inputRequests)]).toEqual([
+    'input_required',
+    [first.key],
+  ]);
+  const second = await resultOf(call({ ...again, inputResponses: { [first.key]: FILLED } }));
+  const [key = ''] = Object.keys(second.inputRequests);
+  expect([second.resultType, key === first.key]).toEqual(['input_required', false]);
+  const done = await resultOf(call({ ...again, inputResponses: { [key]: FILLED } }));
+  expect(done.resultType).toBe('complete');
+});
+
+it.each([
+  ['another agent', () => ({}), () => ({ authorization: plane.addAgent().basic })],
+  ['other arguments', () => ({ arguments: { times: 7 } }), () => ({})],
+  ['other capabilities', () => ({}), () => ({ capabilities: { elicitation: {}, roots: {} } })],
+  ['another state', () => ({ requestState: 'gateway-none' }), () => ({})],
+])('does not go on for %s', async (_what, params, options) => {
+  const { key, requestState } = await asked();
+  const inputResponses = { [key]: FILLED };
+  const { status, last } = await call({ inputResponses, requestState, ...params() }, options());
+  expect([status, last.error.code]).toEqual([200, -32602]);
+  expect(last.error.message).toContain('requestState');
+  expect(answered.size).toBe(0);
+  // It is judged and recorded all the same.
+  const decisions = (await plane.records()).filter(({ type }) => type === 'decision');
+  expect(decisions).toHaveLength(3);
+});
+
+it('goes on once', async () => {
+  const { key, requestState } = await asked();
+  const inputResponses = { [key]: FILLED };
+  await call({ inputResponses, requestState });
+  const { last } = await call({ inputResponses, requestState });
+  expect(last.error.code).toBe(-32602);
+});
+
+it('ends with the agent that may not act any more', async () => {
+  const { key, requestState } = await asked();
+  agent.update({ status: 'suspended' });
+  const { status } = await call({ inputResponses: { [key]: FILLED }, requestState });
+  expect(status).toBe(401);
+  await vi.waitFor(() => expect(upstream.messages('notifications/cancelled')).not.toEqual([]));
+  await vi.waitFor(() => expect(answered.get(1)).toMatchObject({ error: { code: -32603 } }));
+});
+
+it('asks nothing that the client did not declare', async () => {
+  const done = await resultOf(call({ arguments: { method: 'roots/list' } }));
+  expect(done.resultType).toBe('complete');
+  expect(answered.get(1)).toMatchObject({ error: { code: -32601 } });
+});
+
+it('asks a client that declares nothing nothing at all', async () => {
+  const done = await resultOf(call({}, { capabilities: {} }));
+  expect(done.resultType).toBe('complete');
+  expect(answered.get(1)).toMatchObject({ error: { code: -32601 } });
+});
+
+it('tells the server that nobody answered, and keeps the answer for a while', async () => {
+  const { requestState } = await asked();
+  await vi.waitFor(() => expect(answered.get(1)).toMatchObject({ error: { code: -32603 } }), {
+    timeout: 5000,
+  });
+  const { last } = await call({ inputResponses: {}, requestState });
+  expect(last.result?.resultType ?? last.error.code).toMatch(/complete|-32603/);
+});
+
+it('what a legacy server is given as an answer to nothing is an error that names it', async () => {
+  const { status, last } = await call({ requestState: 'of-another-server' });
+  expect([status, last.error.code]).toEqual([200, -32601]);
+  expect(last.error.message).toContain('input_required');
+  expect(upstream.messages('tools/call').at(-1)?.message?.params).not.toHaveProperty(
+    'requestState',
+  );
+});
