@@ -8,6 +8,7 @@ import { JUDGED_READS, TOOL_CALL } from '../enforcement/call-kinds.ts';
 import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
 import { LIST_MEMBERS } from '../upstream/list-page.ts';
 import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
+import { postModern } from './modern/test-modern-client.ts';
 
 const methodsOf = (schemas: readonly { shape: { method: { value: string } } }[]) =>
   [...new Set(schemas.map((one) => one.shape.method.value))].sort();
@@ -144,5 +145,63 @@ describe.each(AGENTS)('an agent %s', (name) => {
       expect(upstream.seen.map((one) => one.text).join()).not.toContain('of the agent');
       expect(await plane.records()).toEqual([]);
     });
+  });
+});
+
+/** What revision 2026-07-28 has, and its extension for tasks. All else is answered with 404. */
+const MODERN_OWN = ['server/discover', ...Object.keys(LIST_MEMBERS)];
+const MODERN_JUDGED = [
+  TOOL_CALL,
+  'resources/read',
+  'prompts/get',
+  'completion/complete',
+  'tasks/cancel',
+  'tasks/get',
+  'tasks/update',
+];
+const MODERN_METHODS = [...new Set([...REQUESTS, ...UNKNOWN])].filter(
+  (method) => method !== 'subscriptions/listen',
+);
+
+describe.each(AGENTS)('an agent %s, by a modern client', (name) => {
+  const ask = (method: string, path: string, more: Record<string, unknown> = {}) =>
+    postModern(
+      plane,
+      method,
+      { ...paramsOf(method, path), inputResponses: {}, ...more },
+      {
+        path,
+        authorization: agents.get(name)?.basic ?? '',
+        capabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+      },
+    );
+
+  describe.each(PATHS)('at %s', (path) => {
+    it.each(MODERN_METHODS)('%s', async (method) => {
+      const { status, json } = await ask(method, path);
+      expect(forwarded().filter((one) => one !== 'server/discover')).toEqual([]);
+      const records = await plane.records();
+      const isJudged = MODERN_JUDGED.includes(method);
+      const denied = [{ type: 'decision', method, policy_result: 'deny' }];
+      expect(records).toMatchObject(isJudged ? denied : []);
+      if (name === 'suspended') {
+        expect([status, json.error.code]).toEqual([401, -32000]);
+      } else if (isJudged) {
+        expect([status, json.error.code]).toEqual([200, -32003]);
+      } else if (MODERN_OWN.includes(method)) {
+        expect(json.result).toBeDefined();
+        const member = LIST_MEMBERS[method as keyof typeof LIST_MEMBERS];
+        if (member !== undefined) expect(json.result[member]).toEqual([]);
+      } else {
+        expect([status, json.error.code]).toEqual([404, -32601]);
+      }
+    });
+  });
+
+  it('subscriptions/listen', async () => {
+    const notifications = { resourceSubscriptions: ['doc://1'], toolsListChanged: 'no' };
+    const { json } = await ask('subscriptions/listen', '/mcp/v1/up', { notifications });
+    expect(json.error.code).toBe(name === 'suspended' ? -32000 : -32602);
+    expect([forwarded(), await plane.records()]).toEqual([[], []]);
   });
 });
