@@ -1,0 +1,134 @@
+/** A server with what is hard to carry from one era to the other, in either of them. */
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
+import {
+  type CallToolResult,
+  createMcpHandler,
+  inputRequired,
+  inputResponse,
+  McpServer,
+} from '@modelcontextprotocol/server';
+
+export interface BridgingServer {
+  url: string;
+  /** Calls that were cancelled while they ran. */
+  cancelled(): number;
+  close(): Promise<void>;
+}
+
+/** Tells clients of changes, which are none. */
+interface Changes {
+  tools(): void;
+  updated(uri: string): void;
+}
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export const WATCHED = 'note://watched';
+
+/** Starts one on a free port of the loopback address. */
+export async function startBridgingServer(era: 'legacy' | 'modern'): Promise<BridgingServer> {
+  const seen = { cancelled: 0 };
+  const { handle, close } = era === 'legacy' ? legacyHandler(seen) : modernHandler(seen);
+  const http = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    cancelled: () => seen.cancelled,
+    async close() {
+      await close();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+function modernHandler(seen: { cancelled: number }) {
+  const changes: Changes = {
+    tools: () => handler.notify.toolsChanged(),
+    updated: (uri) => handler.notify.resourceUpdated(uri),
+  };
+  const handler = createMcpHandler(() => newServer(changes, seen), { legacy: 'reject' });
+  const handle: Handle = toNodeHandler(handler);
+  return { handle, close: () => handler.close() };
+}
+
+function legacyHandler(seen: { cancelled: number }) {
+  const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
+  const handle: Handle = async (request, response) => {
+    const known = sessions.get(String(request.headers['mcp-session-id']));
+    if (known) return known.handleRequest(request, response);
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (session) => void sessions.set(session, transport),
+    });
+    const server: McpServer = newServer(
+      {
+        tools: () => server.sendToolListChanged(),
+        updated: (uri) => void server.server.sendResourceUpdated({ uri }),
+      },
+      seen,
+    );
+    server.server.setRequestHandler('resources/subscribe', async () => ({}));
+    server.server.setRequestHandler('resources/unsubscribe', async () => ({}));
+    await server.connect(transport);
+    await transport.handleRequest(request, response);
+  };
+  const close = async () => {
+    await Promise.all([...sessions.values()].map((transport) => transport.close()));
+  };
+  return { handle, close };
+}
+
+const text = (value: string): CallToolResult => ({ content: [{ type: 'text', text: value }] });
+
+function newServer(changes: Changes, seen: { cancelled: number }): McpServer {
+  const server = new McpServer(
+    { name: 'bridging', version: '1.0.0' },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true },
+        logging: {},
+      },
+    },
+  );
+  server.registerResource(
+    'watched',
+    WATCHED,
+    { description: 'A note to watch', mimeType: 'text/plain' },
+    async (uri) => ({ contents: [{ uri: uri.href, text: 'watched' }] }),
+  );
+  server.registerTool('change', { description: 'Says that things changed' }, async () => {
+    changes.tools();
+    changes.updated(WATCHED);
+    return text('said');
+  });
+  server.registerTool('log', { description: 'Logs twice' }, async ({ mcpReq }) => {
+    await mcpReq.log('debug', 'of no interest');
+    await mcpReq.log('error', 'of interest');
+    return text('logged');
+  });
+  server.registerTool('wait', { description: 'Runs until it is cancelled' }, async ({ mcpReq }) => {
+    await new Promise<void>((resolve) => {
+      mcpReq.signal.addEventListener('abort', () => resolve());
+    });
+    seen.cancelled++;
+    return text('cancelled');
+  });
+  server.registerTool('ask_roots', { description: 'Asks for roots' }, async ({ mcpReq }) => {
+    const given = inputResponse(mcpReq.inputResponses, 'roots');
+    if (given.kind === 'roots') return text(JSON.stringify(given.roots));
+    return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
+  });
+  server.registerTool('job', { description: 'Is a task, declared or not' }, async () => {
+    const now = new Date().toISOString();
+    return {
+      ...{ resultType: 'task', content: [], taskId: 'job-1', status: 'working' },
+      ...{ createdAt: now, lastUpdatedAt: now, ttlMs: 60_000 },
+    };
+  });
+  return server;
+}

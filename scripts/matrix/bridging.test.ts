@@ -1,0 +1,225 @@
+/**
+ * What passes from a client of one era to a server of the other, beside what the matrix has, and the
+ * errors for what does not: the table of docs/mcp-compatibility.md.
+ */
+import { HTTP_SERVER, startTestPlane, type TestPlane } from '@governance/data-plane/test-plane';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type BridgingServer, startBridgingServer, WATCHED } from './bridging-server.ts';
+
+let plane: TestPlane;
+const servers: Record<string, BridgingServer> = {};
+
+beforeAll(async () => {
+  servers.legacy = await startBridgingServer('legacy');
+  servers.modern = await startBridgingServer('modern');
+  plane = await startTestPlane({
+    servers: Object.entries(servers).map(([id, { url }]) => HTTP_SERVER(id, url)),
+  });
+});
+
+afterAll(async () => {
+  await plane?.stop();
+  await Promise.all(Object.values(servers).map((server) => server.close()));
+});
+
+async function connect(mode: 'legacy' | 'auto', server: string) {
+  const authorization = plane.addAgent(['*:*']).basic;
+  const client = new Client(
+    { name: 'bridging', version: '1' },
+    { capabilities: { roots: { listChanged: true } }, versionNegotiation: { mode } },
+  );
+  client.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///work' }] }));
+  const heard: string[] = [];
+  client.setNotificationHandler('notifications/tools/list_changed', () => {
+    heard.push('tools');
+  });
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+    heard.push(params.uri);
+  });
+  client.setNotificationHandler('notifications/message', ({ params }) => {
+    heard.push(params.level);
+  });
+  const url = new URL(`${plane.url}/mcp/v1/${server}`);
+  const options = { requestInit: { headers: { authorization } } };
+  await client.connect(new StreamableHTTPClientTransport(url, options));
+  const call = async (name: string, _meta?: Record<string, unknown>) =>
+    JSON.stringify(await client.callTool({ name, arguments: {}, ...(_meta && { _meta }) }));
+  /** What a client without a session sends, as it is. */
+  const post = async (body: unknown, more: Record<string, string> = {}) => {
+    const headers = {
+      authorization,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...more,
+    };
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: answer.status, body: (await answer.json()) as { error?: unknown } };
+  };
+  return { client, heard, call, post };
+}
+
+/** A request of each era. */
+const legacyRequest = (method: string, params: Record<string, unknown> = {}) =>
+  [{ jsonrpc: '2.0', id: 1, method, params }, { 'mcp-protocol-version': '2025-11-25' }] as const;
+const modernRequest = (method: string, params: Record<string, unknown> = {}) => {
+  const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  };
+  const name = params.name ?? params.taskId;
+  const headers = {
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': method,
+    ...(typeof name === 'string' && { 'mcp-name': name }),
+  };
+  return [{ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, headers] as const;
+};
+
+/** Calls a tool that ends when it is cancelled, and cancels it. */
+async function cancelCall(client: Client, server: BridgingServer | undefined): Promise<void> {
+  const before = server?.cancelled() ?? 0;
+  const controller = new AbortController();
+  const waiting = client.callTool({ name: 'wait', arguments: {} }, { signal: controller.signal });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  controller.abort();
+  await expect(waiting).rejects.toThrow();
+  await vi.waitFor(() => expect(server?.cancelled()).toBe(before + 1), 5_000);
+}
+
+describe('a modern client with a legacy server', () => {
+  let side: Awaited<ReturnType<typeof connect>>;
+  beforeAll(async () => {
+    side = await connect('auto', 'legacy');
+    expect(side.client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
+  });
+  afterAll(() => side?.client.close());
+
+  it('hears of changes, for which its listening is a subscription', async () => {
+    const { client, heard, call } = side;
+    const filter = { toolsListChanged: true, resourceSubscriptions: [WATCHED] };
+    const subscription = await client.listen(filter);
+    expect(subscription.honoredFilter).toEqual(filter);
+    await call('change');
+    await vi.waitFor(() => expect(heard.sort()).toEqual([WATCHED, 'tools']), 5_000);
+    await subscription.close();
+  });
+
+  it('gets log messages with the request that asks for them', async () => {
+    side.heard.length = 0;
+    await side.call('log');
+    await side.call('log', { 'io.modelcontextprotocol/logLevel': 'error' });
+    expect(side.heard).toEqual(['error']);
+  });
+
+  it('is asked for its roots, and cancels by leaving', async () => {
+    expect(await side.call('ask_roots')).toContain('file:///work');
+    await cancelCall(side.client, servers.legacy);
+  });
+
+  it('is told that a legacy server has no tasks and waits for no input', async () => {
+    const { post } = side;
+    for (const method of ['tasks/get', 'tasks/cancel']) {
+      const { status, body } = await post(...modernRequest(method, { taskId: 'job-1' }));
+      expect(status).toBe(200);
+      expect(body.error).toMatchObject({
+        code: -32602,
+        message: 'No such task of this agent here.',
+      });
+    }
+    const retried = await post(
+      ...modernRequest('tools/call', { name: 'log', arguments: {}, requestState: 'of-nobody' }),
+    );
+    expect(retried.body.error).toMatchObject({
+      code: -32601,
+      message:
+        'The server speaks MCP 2025-11-25, which has no input_required: it waits for no input. Make the request without requestState.',
+    });
+  });
+
+  it('has neither batches nor what the revision removed', async () => {
+    const { post } = side;
+    const [request, headers] = modernRequest('tools/list');
+    const batch = await post([request], headers);
+    expect(batch).toMatchObject({
+      status: 400,
+      body: {
+        error: { code: -32600, message: 'MCP 2026-07-28 has no batches: send one message.' },
+      },
+    });
+    for (const method of ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe']) {
+      const answer = await post(...modernRequest(method));
+      expect(answer).toMatchObject({ status: 404, body: { error: { code: -32601 } } });
+    }
+  });
+});
+
+describe('a legacy client with a modern server', () => {
+  let side: Awaited<ReturnType<typeof connect>>;
+  beforeAll(async () => {
+    side = await connect('legacy', 'modern');
+    expect(side.client.getNegotiatedProtocolVersion()).toBe('2025-11-25');
+  });
+  afterAll(() => side?.client.close());
+
+  it('hears of changes without a stream of its own at the server', async () => {
+    const { client, heard, call } = side;
+    await client.subscribeResource({ uri: WATCHED });
+    // Its stream for such news is opened beside all else, so the first may be missed.
+    const hears = async () => {
+      await call('change');
+      expect(new Set(heard)).toEqual(new Set([WATCHED, 'tools']));
+    };
+    await vi.waitFor(hears, { timeout: 10_000, interval: 200 });
+    await client.unsubscribeResource({ uri: WATCHED });
+  });
+
+  it('sets a level once, which goes with every request', async () => {
+    side.heard.length = 0;
+    await side.call('log');
+    // A modern server logs nothing unless it is asked to.
+    expect(side.heard).toEqual([]);
+    await side.client.setLoggingLevel('error');
+    await side.call('log');
+    expect(side.heard).toEqual(['error']);
+  });
+
+  it('is asked for its roots, pings, and cancels', async () => {
+    expect(await side.call('ask_roots')).toContain('file:///work');
+    await side.client.sendRootsListChanged();
+    await side.client.ping();
+    await cancelCall(side.client, servers.modern);
+  });
+
+  it('is told what the server needs and it does not have', async () => {
+    const asked = await side.post(...legacyRequest('tools/call', { name: 'ask_roots' }));
+    expect(asked.body.error).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { roots: {} } },
+    });
+    await expect(side.call('job')).rejects.toMatchObject({
+      code: -32603,
+      message: 'The MCP server gave an answer that is not valid MCP.',
+    });
+  });
+
+  it('has no methods of the modern era, and no tasks', async () => {
+    for (const method of ['tasks/get', 'tasks/list', 'server/discover', 'subscriptions/listen']) {
+      const { status, body } = await side.post(...legacyRequest(method, { taskId: 'job-1' }));
+      expect(status).toBe(200);
+      expect(body.error).toMatchObject({ code: -32601, message: 'Method not found' });
+    }
+  });
+
+  it('sends batches in the revision that has them', async () => {
+    const [ping] = legacyRequest('ping');
+    const [called] = legacyRequest('tools/call', { name: 'log', arguments: {} });
+    const batch = [ping, { ...called, id: 2 }];
+    const { body } = await side.post(batch, { 'mcp-protocol-version': '2025-03-26' });
+    expect(body).toMatchObject([
+      { id: 1, result: {} },
+      { id: 2, result: { content: [{ text: 'logged' }] } },
+    ]);
+  });
+});
