@@ -87,12 +87,18 @@ export class AppError extends Error {
   }
 }
 
-/** JSON-RPC errors of the enforcement proxy (specification 1, section 7). */
+/**
+ * JSON-RPC errors of the enforcement proxy: specification 1, section 7, and what MCP 2026-07-28 adds
+ * (-32020 to -32022, for its clients alone).
+ */
 export const RPC_ERRORS = {
   UNAUTHORIZED: -32000,
   POLICY_DENIED: -32003,
   ESCALATED: -32004,
   RATE_LIMITED: -32005,
+  HEADER_MISMATCH: -32020,
+  MISSING_CLIENT_CAPABILITY: -32021,
+  UNSUPPORTED_PROTOCOL_VERSION: -32022,
   PARSE_ERROR: -32700,
   INVALID_REQUEST: -32600,
   METHOD_NOT_FOUND: -32601,

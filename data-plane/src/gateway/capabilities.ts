@@ -10,7 +10,7 @@ import type { UpstreamInfo } from '../upstream/upstream.ts';
 import { inTime, requireRules, requireServer } from './call-routing.ts';
 import type { Caller } from './caller.ts';
 import { isObject } from './json-rpc.ts';
-import { TASKS_EXTENSION } from './modern/modern-errors.ts';
+import { TASKS_EXTENSION } from './modern/extensions.ts';
 import { listServers } from './servers.ts';
 
 export interface CapabilityDeps {

@@ -10,7 +10,6 @@ import { type ClientMessage, GatewayError, isObject, type RpcId } from '../json-
 import { LEGACY_REVISIONS } from '../legacy/revisions.ts';
 import { LOG_LEVELS } from '../read-params.ts';
 import { checkHeaders, mismatch } from './headers.ts';
-import { MODERN_ERRORS } from './modern-errors.ts';
 
 export const MODERN_REVISION = '2026-07-28';
 /** All that the gateway speaks, the best first. */
@@ -123,11 +122,11 @@ function malformed(message: string): GatewayError {
 
 function unsupported(requested: string): GatewayError {
   const data = { supported: [...SUPPORTED_REVISIONS], requested: requested.slice(0, 64) };
-  const { UNSUPPORTED_VERSION } = MODERN_ERRORS;
+  const { UNSUPPORTED_PROTOCOL_VERSION } = RPC_ERRORS;
   return new GatewayError(
     400,
     'Unsupported protocol version',
-    UNSUPPORTED_VERSION,
+    UNSUPPORTED_PROTOCOL_VERSION,
     undefined,
     data,
   );

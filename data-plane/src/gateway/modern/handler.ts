@@ -23,9 +23,9 @@ import {
 import type { ToolService } from '../tool-service.ts';
 import { MODERN_REVISION, type ModernRequest, readEnvelope } from './envelope.ts';
 import { ModernExchange } from './exchange.ts';
+import { TASKS_EXTENSION } from './extensions.ts';
 import { mismatch } from './headers.ts';
 import type { Listen } from './listen.ts';
-import { MODERN_ERRORS, TASKS_EXTENSION } from './modern-errors.ts';
 import type { ParkedCalls } from './parked-calls.ts';
 import type { ModernRequests } from './requests.ts';
 import { modernResult } from './results.ts';
@@ -172,7 +172,7 @@ function answerOf(
 /** The statuses that the revision prescribes for errors; all others are in the answer alone. */
 function statusOf(method: string, status: number, code: unknown): number {
   if (status !== 200) return status;
-  if (code === MODERN_ERRORS.MISSING_CLIENT_CAPABILITY) return 400;
+  if (code === RPC_ERRORS.MISSING_CLIENT_CAPABILITY) return 400;
   return code === RPC_ERRORS.METHOD_NOT_FOUND && method !== TOOL_CALL ? 404 : 200;
 }
 

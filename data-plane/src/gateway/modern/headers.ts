@@ -3,10 +3,11 @@
  * request metadata). Policy judges the body: a header that says something else is refused, since
  * whatever stands before the gateway may have gone by it.
  */
+
 import type { IncomingHttpHeaders } from 'node:http';
+import { RPC_ERRORS } from '@governance/shared/errors';
 import { type ToolHeader, textOf, valueAt } from '../../upstream/modern/tool-headers.ts';
 import { GatewayError } from '../json-rpc.ts';
-import { MODERN_ERRORS } from './modern-errors.ts';
 
 /** The member of `params` that `Mcp-Name` repeats, by method. */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([
@@ -98,5 +99,5 @@ export function checkParamHeaders(
 
 /** The error for headers and a body that disagree. */
 export function mismatch(message: string): GatewayError {
-  return new GatewayError(400, message, MODERN_ERRORS.HEADER_MISMATCH);
+  return new GatewayError(400, message, RPC_ERRORS.HEADER_MISMATCH);
 }

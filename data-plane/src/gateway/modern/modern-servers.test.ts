@@ -153,9 +153,9 @@ const send = (
   });
 const sent = (method: string) => seen.filter((one) => one.method === method);
 const decisions = async () =>
-  (await plane.records())
-    .filter(({ type }) => type === 'decision')
-    .map((record) => [record.method, record.policy_result]);
+  (await plane.records()).flatMap((record) =>
+    record.type === 'decision' ? [[record.method, record.policy_result]] : [],
+  );
 
 const QUESTION = { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: {} } };
 

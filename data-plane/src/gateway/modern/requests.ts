@@ -24,7 +24,7 @@ import { splitUnifiedName } from '../servers.ts';
 import type { ToolService } from '../tool-service.ts';
 import { type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
 import type { ModernExchange } from './exchange.ts';
-import { MODERN_ERRORS, TASKS_EXTENSION } from './modern-errors.ts';
+import { TASKS_EXTENSION } from './extensions.ts';
 import { resultOf } from './results.ts';
 
 export interface ModernRequestDeps {
@@ -162,7 +162,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
 }
 
 function undeclared(): GatewayError {
-  const { MISSING_CLIENT_CAPABILITY } = MODERN_ERRORS;
+  const { MISSING_CLIENT_CAPABILITY } = RPC_ERRORS;
   const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
   const message = `Missing required client capability: ${TASKS_EXTENSION}`;
   return new GatewayError(400, message, MISSING_CLIENT_CAPABILITY, undefined, data);

@@ -1,0 +1,2 @@
+/** The one extension of MCP that the gateway carries. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
