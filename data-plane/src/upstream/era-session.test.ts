@@ -1,6 +1,8 @@
 /** Servers of both eras as clients of both eras find them, over HTTP and stdio. */
+import { execFileSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HTTP_SERVER, STDIO_SERVER } from '../test-plane.ts';
+import { EraMemory } from './era.ts';
 import {
   ask,
   call,
@@ -266,4 +268,38 @@ describe('over stdio', () => {
     expect(await failureOf(session.open())).toBe('unreachable');
     expect(performance.now() - before).toBeLessThan(900);
   });
+
+  it.each(['legacy', 'modern'] as const)('is ended where it never answers (%s)', async (era) => {
+    const marker = `silent-${era}-${process.pid}`;
+    const silent = script(`/* ${marker} */`);
+    const pool = openPool({
+      stdioServers: new Map([['local', silent]]),
+      limits: { timeoutMs: 300, messageBytes: 10_000 },
+    });
+    const session = pool.find(TENANT, server, 'a', undefined, era);
+    expect(await failureOf(session.open())).toBe('timeout');
+    const running = () =>
+      execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' })
+        .split('\n')
+        .filter((line) => line.includes(marker) && !line.startsWith('Z'));
+    await expect.poll(running).toEqual([]);
+  });
+});
+
+it('remembers what servers lack for an hour, and of so many servers', () => {
+  let now = 0;
+  const memory = new EraMemory(2, () => now);
+  memory.keepLack('a', 'modern');
+  memory.keepLack('b', 'legacy');
+  expect(memory.findLack('a')).toBe('modern');
+  memory.keepLack('c', 'modern');
+  expect(['a', 'b', 'c'].map((key) => memory.findLack(key))).toEqual([
+    'modern',
+    undefined,
+    'modern',
+  ]);
+  memory.keepLack('c', undefined);
+  expect(memory.findLack('c')).toBeUndefined();
+  now = 3_600_001;
+  expect(memory.findLack('a')).toBeUndefined();
 });

@@ -150,7 +150,7 @@ export class ModernUpstreamSession implements UpstreamSession {
       });
       this.#requireOpen();
       const request = { method: 'server/discover', members: '', wantsProgress: false };
-      const timeoutMs = patienceMs ?? this.#options.limits.timeoutMs;
+      const timeoutMs = Math.min(patienceMs ?? Infinity, this.#options.limits.timeoutMs);
       const answer = await this.#transport.send(
         { ...request, meta: this.#meta },
         quiet(),
