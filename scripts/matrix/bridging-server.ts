@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
 import {
   type CallToolResult,
@@ -27,6 +28,7 @@ interface Changes {
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export const WATCHED = 'note://watched';
+const SLOW_MS = 400;
 
 /** Starts one on a free port of the loopback address. */
 export async function startBridgingServer(era: 'legacy' | 'modern'): Promise<BridgingServer> {
@@ -110,6 +112,15 @@ function newServer(changes: Changes, seen: { cancelled: number }): McpServer {
     await mcpReq.log('debug', 'of no interest');
     await mcpReq.log('error', 'of interest');
     return text('logged');
+  });
+  server.registerTool('slow', { description: 'Tells how far it is' }, async ({ mcpReq }) => {
+    const progressToken = mcpReq._meta?.progressToken;
+    if (progressToken !== undefined) {
+      const params = { progressToken, progress: 1, total: 2 };
+      await mcpReq.notify({ method: 'notifications/progress', params });
+    }
+    await sleep(SLOW_MS);
+    return text('at last');
   });
   server.registerTool('wait', { description: 'Runs until it is cancelled' }, async ({ mcpReq }) => {
     await new Promise<void>((resolve) => {

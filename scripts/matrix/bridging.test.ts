@@ -59,6 +59,8 @@ async function connect(mode: 'legacy' | 'auto', server: string) {
   return { client, heard, call, post };
 }
 
+const EVENTS = 'text/event-stream, application/json';
+
 /** A request of each era. */
 const legacyRequest = (method: string, params: Record<string, unknown> = {}) =>
   [{ jsonrpc: '2.0', id: 1, method, params }, { 'mcp-protocol-version': '2025-11-25' }] as const;
@@ -128,13 +130,16 @@ describe('a modern client with a legacy server', () => {
         message: 'No such task of this agent here.',
       });
     }
-    const retried = await post(
-      ...modernRequest('tools/call', { name: 'log', arguments: {}, requestState: 'of-nobody' }),
-    );
-    expect(retried.body.error).toMatchObject({
+    const retry = (requestState: string) =>
+      post(...modernRequest('tools/call', { name: 'log', arguments: {}, requestState }));
+    expect((await retry('of-nobody')).body.error).toMatchObject({
       code: -32601,
       message:
         'The server speaks MCP 2025-11-25, which has no input_required: it waits for no input. Make the request without requestState.',
+    });
+    expect((await retry('gateway-of-before')).body.error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('This requestState is none that the gateway waits for'),
     });
   });
 
@@ -210,6 +215,41 @@ describe('a legacy client with a modern server', () => {
       expect(status).toBe(200);
       expect(body.error).toMatchObject({ code: -32601, message: 'Method not found' });
     }
+  });
+
+  it('fetches an answer whose stream broke by its last event', async () => {
+    const authorization = plane.addAgent(['*:*']).basic;
+    const headers = { authorization, 'content-type': 'application/json', accept: EVENTS };
+    const url = `${plane.url}/mcp/v1/modern`;
+    const send = (message: object, more: Record<string, string>, signal?: AbortSignal) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify(message),
+        ...(signal && { signal }),
+      });
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} };
+    const [begin] = legacyRequest('initialize', params);
+    const session = (await send(begin, {})).headers.get('mcp-session-id') ?? '';
+    const own = { 'mcp-session-id': session };
+    const [called] = legacyRequest('tools/call', {
+      name: 'slow',
+      arguments: {},
+      _meta: { progressToken: 'p' },
+    });
+    const cut = new AbortController();
+    const broken = await send(called, own, cut.signal);
+    let heard = '';
+    for await (const chunk of broken.body ?? []) {
+      heard += Buffer.from(chunk).toString();
+      if (heard.includes('notifications/progress')) break;
+    }
+    cut.abort();
+    const lastId = [...heard.matchAll(/^id: ?(.+)$/gm)].at(-1)?.[1] ?? '';
+    const fetched = await fetch(url, {
+      headers: { authorization, accept: 'text/event-stream', ...own, 'last-event-id': lastId },
+    });
+    expect(await fetched.text()).toContain('at last');
   });
 
   it('sends batches in the revision that has them', async () => {
