@@ -164,7 +164,6 @@ export async function startStandalone(
     onTenantCreated: serveTenant,
     metrics: [registry],
     readiness: [{ name: 'data plane', check: checkDataPlane }],
-    findServerHealth: (tenantId, serverId) => plane.current?.findServerHealth(tenantId, serverId),
     health: async () => {
       const health = await plane.current?.policyEngine();
       if (!health) return { policy_engine: 'starting' };

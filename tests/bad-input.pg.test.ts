@@ -79,6 +79,7 @@ const GOOD_BODIES: Record<string, object> = {
     escalations_pending: 0,
     opa_bundle_version: '1',
     uptime_seconds: 1.5,
+    mcp_servers: { resting: ['a'], failing: [], ok: ['b'] },
   },
   'POST /api/v1/admin/killswitch': { scope: 'tenant', reason: 'r', lift: true },
 };

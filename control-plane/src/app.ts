@@ -51,8 +51,8 @@ import { createIngestService } from './ingest/ingest-service.ts';
 import { killSwitchRoutes } from './kill-switch/kill-switch-routes.ts';
 import { createKillSwitchService } from './kill-switch/kill-switch-service.ts';
 import { mcpServerRoutes } from './mcp-servers/mcp-server-routes.ts';
-import type { FindServerHealth } from './mcp-servers/mcp-server-schemas.ts';
 import { createMcpServerService } from './mcp-servers/mcp-server-service.ts';
+import { createServerHealth } from './mcp-servers/server-health.ts';
 import type { Connections } from './platform/database.ts';
 import { prepareApi } from './platform/http/api.ts';
 import { createGuards } from './platform/http/guards.ts';
@@ -99,8 +99,6 @@ export interface ControlPlaneDeps {
   readiness?: ReadinessCheck[];
   /** Standalone: what the data plane adds to /health. */
   health?: HealthDetails;
-  /** Standalone: how the data plane finds the MCP servers. */
-  findServerHealth?: FindServerHealth;
 }
 
 export type ControlPlane = Awaited<ReturnType<typeof buildControlPlane>>;
@@ -281,7 +279,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     await app.register(roleRoutes(roles));
     await app.register(killSwitchRoutes(killSwitch));
     await app.register(policyRoutes(policies));
-    await app.register(mcpServerRoutes(mcpServers, deps.findServerHealth));
+    await app.register(mcpServerRoutes(mcpServers, createServerHealth({ db, now })));
     await app.register(dataPlaneRoutes({ dataPlanes, tokens: dataPlaneTokens }));
     await app.register(registrationRoutes(registrations));
     await app.register(auditBatchRoutes({ ingest, registry: metrics }));

@@ -19,7 +19,7 @@ export interface RunningControlPlane extends ControlPlane {
 
 type Given = Pick<
   ControlPlaneDeps,
-  'now' | 'applied' | 'onTenantCreated' | 'metrics' | 'readiness' | 'health' | 'findServerHealth'
+  'now' | 'applied' | 'onTenantCreated' | 'metrics' | 'readiness' | 'health'
 > & { log: Logger };
 
 /**

@@ -6,6 +6,7 @@
 import type { KeyObject } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { gatewayAudience } from '@governance/shared/agent-token';
+import type { ServerReport } from '@governance/shared/channels';
 import type { TokenKeysFact } from '@governance/shared/facts';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
@@ -35,6 +36,7 @@ import { createOriginPolicy } from './gateway/origin.ts';
 import { createPost } from './gateway/post.ts';
 import { challengeHeader } from './gateway/protected-resource.ts';
 import { createReadService } from './gateway/read-service.ts';
+import { createRecordedLists } from './gateway/recorded-lists.ts';
 import { createRefusalLog } from './gateway/refusal-log.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { findServer } from './gateway/servers.ts';
@@ -43,7 +45,6 @@ import { createGatewayMetrics } from './metrics.ts';
 import { createOpaServers } from './opa-server/opa-servers.ts';
 import { createAlerts } from './sync/raise-alert.ts';
 import { createAddressPolicy } from './upstream/address-policy.ts';
-import type { ServerHealth } from './upstream/health.ts';
 import { listAllTools } from './upstream/list-tools.ts';
 import { createUpstreamPool } from './upstream/pool.ts';
 import {
@@ -75,6 +76,8 @@ export interface EnforcementPlaneDeps {
   taskSecret: KeyObject;
   /** Where several processes share the listener: whose a session is, and the way there. */
   workers?: WorkerSessions;
+  /** Told when `serverReport` of the tenant says something else. */
+  onServerReport?(tenantId: string): void;
   registry: Registry;
   log: Logger;
   /** Unix milliseconds. */
@@ -99,8 +102,8 @@ export interface EnforcementPlane {
   routes: FastifyPluginAsync;
   /** For the heartbeat: a tenant's tool calls judged in the last minute. */
   callsPerMinute(tenantId: string): number;
-  /** How an MCP server is, as this process found it; undefined where it was not asked yet. */
-  findServerHealth(tenantId: string, serverId: string): ServerHealth | undefined;
+  /** For the heartbeat: how a tenant's MCP servers are, as this process found them. */
+  serverReport(tenantId: string): ServerReport;
   /**
    * How the policy engine of these tenants is: `embedded` where it is the built-in one.
    *
@@ -159,6 +162,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       void reads.renew(place);
       void modern.listen.renew(place);
     },
+    onHealthChanged: deps.onServerReport,
     log,
   });
 
@@ -278,7 +282,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   const requests = createRequestHandler({
     tools,
     reads,
-    lists,
+    lists: createRecordedLists({ guard, tools, lists, rules, now }),
     announce,
     createPeer: (capabilities, caller) => new ClientPeer(capabilities, caller, peerDeps),
     guard,
@@ -334,7 +338,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       },
     }),
     callsPerMinute: metrics.callsPerMinute,
-    findServerHealth: pool.findHealth,
+    serverReport: pool.serverReport,
     async policyEngine(tenantIds) {
       if (opa === null) return { engine: 'embedded', healthy: true, denies: false, message: 'ok' };
       const states = await opa.status(tenantIds);

@@ -43,7 +43,6 @@ export interface DataPlane {
   policyEngine: () => ReturnType<EnforcementPlane['policyEngine']>;
   localSwitch: LocalSwitch;
   findDenial: FindDenial;
-  findServerHealth: EnforcementPlane['findServerHealth'];
   tokenKey: OwnTokenKey;
   /** What keeps it from its work, by name; empty when nothing does. */
   findUnready(): Promise<Record<string, string>>;
@@ -71,6 +70,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     offlineMaxAgeSeconds: gateway.offlineMaxAgeSeconds,
     findTenantProblem: (tenants) => findTenantProblem(gateway.opa?.address, tenants),
     callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
+    serverReport: (tenantId) => enforcement.serverReport(tenantId),
     observer: metrics.observer,
     onFatal: (error) => {
       log.fatal({ err: error }, 'the ledger failed: nothing can be recorded, so nothing may run');
@@ -104,6 +104,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),
     openSealed: core.identity.openSealed,
     taskSecret: core.identity.tokenKey,
+    onServerReport: core.reportSoon,
     ...(options.workers && { workers: options.workers }),
     registry,
     log,
@@ -116,7 +117,6 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     policyEngine,
     localSwitch,
     findDenial,
-    findServerHealth: enforcement.findServerHealth,
     tokenKey,
     async findUnready() {
       const problems: Record<string, string> = {};

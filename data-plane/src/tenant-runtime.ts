@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import type {
   AppliedBarrier,
   ControlPlaneLink,
+  Heartbeat,
   RegistrationAnswer,
+  ServerReport,
 } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { RulesProvider } from './contracts.ts';
@@ -56,6 +58,8 @@ export interface DataPlaneCoreOptions {
   ledgerLimitBytes?: number | null;
   /** Tool calls judged for a tenant in the last minute, for the heartbeat. */
   callsPerMinute?: (tenantId: string) => number;
+  /** How a tenant's MCP servers are, for the heartbeat. */
+  serverReport?: (tenantId: string) => ServerReport;
   observer?: LedgerObserver;
   /** Why this plane cannot serve so many tenants, if so. */
   findTenantProblem?: (tenants: number) => string | undefined;
@@ -117,6 +121,8 @@ export interface DataPlaneCore {
   reinstate(tenantId: string): void;
   /** Takes what is to be shown of the tenant's token. */
   noteToken(tenantId: string, token: TokenStatus): void;
+  /** Has the control plane hear within moments what a tenant's heartbeat tells. */
+  reportSoon(tenantId: string): void;
   /** Tries everything of a tenant at once. */
   kick(tenantId: string): void;
   /** Tells when a tenant's statement or bundle was signed by an unknown key; returns how to end that. */
@@ -168,7 +174,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
   const tokens = new Map<string, TokenStatus>();
   const keyListeners = new Set<(tenantId: string) => void>();
 
-  function heartbeatOf(tenantId: string, deploymentId: string, bundle: BundleSync) {
+  function heartbeatOf(tenantId: string, deploymentId: string, bundle: BundleSync): Heartbeat {
     return {
       deployment_id: deploymentId,
       active_agent_count: replica.countActiveAgents(tenantId),
@@ -177,6 +183,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
       escalations_pending: 0,
       opa_bundle_version: String(bundle.activeRules()?.revision ?? 'none'),
       uptime_seconds: Math.max(0, Math.round((now() - started) / 1000)),
+      mcp_servers: options.serverReport?.(tenantId),
     };
   }
 
@@ -300,6 +307,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     noteToken: (tenantId, token) => {
       tokens.set(tenantId, token);
     },
+    reportSoon: (tenantId) => tenants.get(tenantId)?.sync.report(),
     kick: (tenantId) => tenants.get(tenantId)?.sync.kick(),
     onUnknownKey: (listener) => {
       keyListeners.add(listener);

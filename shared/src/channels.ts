@@ -39,7 +39,24 @@ export interface FeedPage {
   statement: SignedFreshness;
 }
 
-/** The heartbeat's body (specification 1, section 4), sent every 60 s. */
+/**
+ * How an MCP server answers a data plane. `failing`: its last request got no answer; `resting`:
+ * several in a row got none, so that it is asked now and then only, to find out.
+ */
+export const ReportedHealth = z.enum(['ok', 'failing', 'resting']);
+export type ReportedHealth = z.infer<typeof ReportedHealth>;
+
+/** A tenant's registry has 500. */
+const ServerIds = z.array(Text.min(1).max(100)).max(500).default([]);
+
+/** The server_ids that a data plane has asked, by how they are; states that are not known are left out. */
+export const ServerReport = z.object({ resting: ServerIds, failing: ServerIds, ok: ServerIds });
+export type ServerReport = z.infer<typeof ServerReport>;
+
+/**
+ * The heartbeat's body (specification 1, section 4), sent every 60 s. `mcp_servers` is an addition
+ * to it, which neither side may rely on.
+ */
 export const Heartbeat = z.object({
   deployment_id: Id,
   active_agent_count: z.int().nonnegative(),
@@ -47,6 +64,7 @@ export const Heartbeat = z.object({
   escalations_pending: z.int().nonnegative(),
   opa_bundle_version: Text,
   uptime_seconds: z.number().nonnegative(),
+  mcp_servers: ServerReport.optional(),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 

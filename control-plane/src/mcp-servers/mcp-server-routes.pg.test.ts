@@ -21,6 +21,7 @@ describe('/api/v1/mcp-servers', () => {
       credential_configured: true,
       credential_hint: '…6789',
       health: null,
+      health_by: { total: 0, data_planes: [] },
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
     };

@@ -1,9 +1,9 @@
 /** /api/v1/mcp-servers: which MCP servers agents may be led to. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { NoContent } from '../platform/http/schemas.ts';
+import type { TenantScope } from '../platform/tenant-scope.ts';
 import type { ServerWithCredential } from './mcp-server.ts';
 import {
-  type FindServerHealth,
   NewServerBody,
   ServerListView,
   ServerParams,
@@ -12,18 +12,18 @@ import {
   toServerView,
 } from './mcp-server-schemas.ts';
 import type { McpServerService } from './mcp-server-service.ts';
+import type { ServerHealth } from './server-health.ts';
 
 const tags = ['mcp servers'];
 const config = { guard: 'admin' } as const;
 
 export const mcpServerRoutes =
-  (
-    servers: McpServerService,
-    findHealth: FindServerHealth = () => undefined,
-  ): FastifyPluginAsyncZod =>
+  (servers: McpServerService, health: ServerHealth): FastifyPluginAsyncZod =>
   async (app) => {
-    const show = ({ tenantId }: { tenantId: string }, found: ServerWithCredential) =>
-      toServerView(found, findHealth(tenantId, found.server.serverId) ?? null);
+    const show = async (scope: TenantScope, found: ServerWithCredential) => {
+      const { serverId } = found.server;
+      return toServerView(found, (await health.find(scope, serverId)).get(serverId));
+    };
 
     app.get(
       '/api/v1/mcp-servers',
@@ -31,13 +31,17 @@ export const mcpServerRoutes =
         config,
         schema: {
           summary: 'The registered MCP servers',
+          description:
+            'With each server how it answers, as data planes that are online told it: `health` is the worst that one of them found, `health_by` says which ones.',
           tags,
           response: { 200: ServerListView },
         },
       },
       async ({ scope }) => {
         const found = await servers.list(scope);
-        return { mcp_servers: found.map((one) => show(scope, one)), total: found.length };
+        const findings = await health.find(scope);
+        const views = found.map((one) => toServerView(one, findings.get(one.server.serverId)));
+        return { mcp_servers: views, total: views.length };
       },
     );
 
@@ -55,7 +59,7 @@ export const mcpServerRoutes =
         },
       },
       async ({ scope, body }, reply) =>
-        reply.code(201).send(show(scope, await servers.create(scope, body))),
+        reply.code(201).send(await show(scope, await servers.create(scope, body))),
     );
 
     app.get(

@@ -1,8 +1,10 @@
 /** The wire shapes of /api/v1/mcp-servers, a route added to the specification's. */
+import { ReportedHealth } from '@governance/shared/channels';
 import { Text, Timestamp } from '@governance/shared/text';
 import { UpstreamCredential } from '@governance/shared/upstream-credential';
 import { z } from 'zod';
 import { credentialHint, ServerId, type ServerWithCredential } from './mcp-server.ts';
+import type { ServerFindings } from './server-health.ts';
 
 /** http or https, without credentials (they have a field of their own) or a fragment. */
 const ServerUrl = Text.max(2_048).refine((text) => {
@@ -57,12 +59,15 @@ export const ServerPatchBody = z.strictObject({
 });
 export type ServerPatchBody = z.infer<typeof ServerPatchBody>;
 
-/** What the data plane of this process found, if there is one and it asked. */
-export const ServerHealth = z.enum(['ok', 'failing', 'resting', 'probing']);
-export type FindServerHealth = (
-  tenantId: string,
-  serverId: string,
-) => z.infer<typeof ServerHealth> | undefined;
+/** What data planes that are online found. */
+const HealthBy = z.object({
+  /** How many know of the server. */
+  total: z.int(),
+  /** 20 of them at most, those that find it worst first. */
+  data_planes: z.array(
+    z.object({ deployment_id: z.string(), label: z.string(), health: ReportedHealth }),
+  ),
+});
 
 export const ServerView = z.object({
   server_id: z.string(),
@@ -73,8 +78,9 @@ export const ServerView = z.object({
   credential_configured: z.boolean(),
   /** The secret's last four characters; null where there is none or it is short. */
   credential_hint: z.string().nullable(),
-  /** Standalone: null until it was asked. Other data planes tell it in their own /metrics. */
-  health: ServerHealth.nullable(),
+  /** The worst that a data plane that is online found; null where none has asked it lately. */
+  health: ReportedHealth.nullable(),
+  health_by: HealthBy,
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -84,8 +90,9 @@ export const ServerListView = z.object({ mcp_servers: z.array(ServerView), total
 
 export function toServerView(
   { server, credential }: ServerWithCredential,
-  health: ServerView['health'],
+  findings: ServerFindings = { total: 0, planes: [] },
 ): ServerView {
+  const { total, planes } = findings;
   return {
     server_id: server.serverId,
     transport: server.transport,
@@ -94,7 +101,15 @@ export function toServerView(
     enabled: server.enabled,
     credential_configured: credential !== null,
     credential_hint: credentialHint(credential),
-    health,
+    health: planes[0]?.health ?? null,
+    health_by: {
+      total,
+      data_planes: planes.map(({ deploymentId, label, health }) => ({
+        deployment_id: deploymentId,
+        label,
+        health,
+      })),
+    },
     created_at: server.createdAt.toISOString(),
     updated_at: server.updatedAt.toISOString(),
   };

@@ -5,8 +5,9 @@ import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './s
 export const HEARTBEAT_MS = 60_000;
 
 /**
- * Not in a hurry: who hears that the control plane is back, or has other rules in force, beats
- * within this, so that a thousand data planes do not beat at once.
+ * Not in a hurry: who hears that the control plane is back, or has news, beats within this, so that
+ * a thousand data planes do not beat at once; and only once in this time, so that what changes to
+ * and fro makes no storm.
  */
 const SOON_MS = 5_000;
 
@@ -16,9 +17,9 @@ export interface HeartbeatStatus {
 }
 
 /**
- * Tells the control plane every 60 s, at the start, and soon after other rules came into force, how
- * this data plane is. A beat that
- * fails is not repeated by itself: the next one says the same.
+ * Tells the control plane every 60 s, at the start, and soon after something of it has changed, how
+ * this data plane is: which rules are in force, how MCP servers answer. A beat that fails is not
+ * repeated by itself: the next one says the same. Proven by heartbeat.test.ts.
  */
 export function startHeartbeat(options: {
   link: Pick<ControlPlaneLink, 'heartbeat'>;
@@ -49,16 +50,31 @@ export function startHeartbeat(options: {
     beating = true;
     void beat().finally(() => {
       beating = false;
+      if (!isDue) return;
+      isDue = false;
+      beatSoon();
     });
+  };
+  let soon: NodeJS.Timeout | undefined;
+  /** What the beat under way did not tell yet. */
+  let isDue = false;
+  let isStopped = false;
+  let mayBeatAt = 0;
+  const beatSoon = () => {
+    if (soon !== undefined || isStopped) return;
+    const ms = Math.max(SOON_MS * Math.random(), mayBeatAt - performance.now());
+    soon = setTimeout(beatNow, ms).unref();
+  };
+  const beatNow = () => {
+    soon = undefined;
+    isDue = beating;
+    if (beating) return;
+    mayBeatAt = performance.now() + SOON_MS;
+    start();
   };
   start();
   const timer = setInterval(start, options.intervalMs ?? HEARTBEAT_MS);
   timer.unref();
-  let soon: NodeJS.Timeout | undefined;
-  const beatSoon = () => {
-    clearTimeout(soon);
-    soon = setTimeout(start, SOON_MS * Math.random()).unref();
-  };
 
   return {
     /** Repeats a beat that failed, since the control plane was heard. */
@@ -70,6 +86,7 @@ export function startHeartbeat(options: {
     status: () => ({ ...status }),
     /** Does not wait for a beat under way. */
     stop: () => {
+      isStopped = true;
       clearInterval(timer);
       clearTimeout(soon);
     },

@@ -34,6 +34,8 @@ export interface TenantSync {
   trust(answer: RegistrationAnswer): void;
   /** Why the tenant's rules are too old to permit anything; null while they are good. */
   findStaleness(): string | null;
+  /** Something that the heartbeat tells has changed. */
+  report(): void;
   /** Tries everything at once, as after an outage. */
   kick(): void;
   status(): TenantSyncStatus;
@@ -177,6 +179,7 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
       answer = newer;
     },
     findStaleness: freshness.findDenial,
+    report: activeHeartbeat.report,
     kick: () => {
       activeFeed.kick();
       activeBundle.kick();

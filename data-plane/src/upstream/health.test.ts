@@ -1,3 +1,4 @@
+import type { ReportedHealth } from '@governance/shared/channels';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createUpstreamHealth, type UpstreamHealth } from './health.ts';
@@ -17,6 +18,8 @@ let health: UpstreamHealth;
 /** What the server does with the next request: undefined answers it. */
 let behaviour: UpstreamFailureKind | 'hangs' | undefined;
 let asked = 0;
+/** Whose servers were found to be another way, so often. */
+let changes: string[] = [];
 
 const server: UpstreamSession = {
   open: async () => {
@@ -40,8 +43,10 @@ beforeEach(() => {
   time = 0;
   asked = 0;
   behaviour = undefined;
+  changes = [];
   const log = { info: () => undefined, warn: () => undefined };
-  health = createUpstreamHealth({ elapsed: () => time, log });
+  const onChanged = (tenantId: string) => void changes.push(tenantId);
+  health = createUpstreamHealth({ elapsed: () => time, onChanged, log });
   session = health.watch(PLACE, server);
 });
 
@@ -53,7 +58,10 @@ const ask = async (method = 'tools/call'): Promise<string> => {
     return error instanceof UpstreamFailure ? error.message : 'threw';
   }
 };
-const state = () => health.find('tenant', 'up');
+const state = (): ReportedHealth | undefined => {
+  const report = health.report('tenant');
+  return (['ok', 'failing', 'resting'] as const).find((found) => report[found].includes('up'));
+};
 
 describe('a server that does not answer', () => {
   const fail = async (times: number) => {
@@ -104,7 +112,8 @@ describe('a server that does not answer', () => {
     time = 1_000;
     behaviour = 'hangs';
     void ask();
-    expect(state()).toBe('probing');
+    expect(health.counts()).toMatchObject({ resting: 0, probing: 1 });
+    expect(state()).toBe('resting');
     behaviour = undefined;
     expect(await ask()).toMatch(/^not asked/);
     time = 2_000;
@@ -137,6 +146,24 @@ describe('a server that does not answer', () => {
     expect(state()).toBe('resting');
   });
 
+  it('is told of when it is found to be another way, not with each request', async () => {
+    expect(state()).toBeUndefined();
+    for (let i = 0; i < 3; i++) await ask();
+    expect(changes).toEqual(['tenant']);
+    await fail(4);
+    expect(changes).toHaveLength(2);
+    await fail(1);
+    expect(changes).toHaveLength(3);
+    time = 1_000;
+    await fail(1);
+    expect(changes).toHaveLength(3);
+    time = 3_000;
+    behaviour = undefined;
+    for (let i = 0; i < 3; i++) await ask();
+    expect(changes).toEqual(Array(4).fill('tenant'));
+    expect(health.report('another')).toEqual({ ok: [], failing: [], resting: [] });
+  });
+
   it('is forgotten with its registration, or when nobody asks any more', async () => {
     await fail(5);
     health.forget(() => true, 1_000);
@@ -160,7 +187,7 @@ it.each<UpstreamFailureKind>([
 ])('a call that ends with %s says nothing of the server', async (kind) => {
   behaviour = kind;
   for (let i = 0; i < 20; i++) await ask();
-  expect([asked, state()]).toEqual([20, 'ok']);
+  expect([asked, state()]).toEqual([20, undefined]);
 });
 
 it('a list that does not come within eight seconds counts as failed, once', async () => {
@@ -169,7 +196,7 @@ it('a list that does not come within eight seconds counts as failed, once', asyn
     behaviour = 'hangs';
     for (let i = 0; i < 5; i++) void ask('tools/list');
     await vi.advanceTimersByTimeAsync(7_999);
-    expect(state()).toBe('ok');
+    expect(state()).toBeUndefined();
     await vi.advanceTimersByTimeAsync(1);
     expect(state()).toBe('resting');
     await vi.advanceTimersByTimeAsync(60_000);

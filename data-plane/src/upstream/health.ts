@@ -3,7 +3,9 @@
  * while that grows; then one request finds out whether it answers again. Lists do not wait for it
  * meanwhile, and calls fail at once. An answer of any kind, a JSON-RPC error too, is a sign of life.
  */
+import type { ReportedHealth, ServerReport } from '@governance/shared/channels';
 import type { Logger } from 'pino';
+import { toServerReport } from './server-report.ts';
 import {
   type UpstreamAnswer,
   type UpstreamExchange,
@@ -17,9 +19,6 @@ import {
 
 /** `failing`: the last request failed; `resting`: it is not asked; `probing`: one request is out. */
 export type ServerHealth = 'ok' | 'failing' | 'resting' | 'probing';
-
-/** Worst first. */
-const BY_URGENCY: readonly ServerHealth[] = ['resting', 'probing', 'failing', 'ok'];
 
 /** Failures in a row after which a server rests. */
 const FAILURES = 5;
@@ -53,6 +52,8 @@ export interface WatchedPlace {
 export interface UpstreamHealthDeps {
   /** Monotonic milliseconds. */
   elapsed(): number;
+  /** Told when a server of the tenant is found to be another way than before. */
+  onChanged?(tenantId: string): void;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -68,19 +69,20 @@ export function createUpstreamHealth(deps: UpstreamHealthDeps) {
       const key = `${place.tenantId} ${place.serverId} ${place.agentId}`;
       let known = breakers.get(key);
       if (known === undefined || known.place.address !== place.address) {
-        known = { place, breaker: new Breaker(place.serverId, deps) };
+        known = { place, breaker: new Breaker(place, deps) };
         breakers.set(key, known);
       }
       return new WatchedSession(session, known.breaker);
     },
 
-    /** How a server is; undefined where it was not asked yet. */
-    find(tenantId: string, serverId: string): ServerHealth | undefined {
-      const states = new Set<ServerHealth>();
+    /** How a tenant's servers are; of several processes of one, the worst counts. */
+    report(tenantId: string): ServerReport {
+      const found: [serverId: string, health: ReportedHealth][] = [];
       for (const { place, breaker } of breakers.values()) {
-        if (place.tenantId === tenantId && place.serverId === serverId) states.add(breaker.state());
+        const health = place.tenantId === tenantId ? breaker.reported() : undefined;
+        if (health !== undefined) found.push([place.serverId, health]);
       }
-      return BY_URGENCY.find((state) => states.has(state));
+      return toServerReport(found);
     },
 
     /** How many servers (of stdio: processes) are in which state. */
@@ -102,17 +104,19 @@ export function createUpstreamHealth(deps: UpstreamHealthDeps) {
 }
 
 class Breaker {
-  readonly #serverId: string;
+  readonly #place: WatchedPlace;
   readonly #deps: UpstreamHealthDeps;
   usedAt: number;
+  /** Whether the server has answered, or failed to. */
+  #isFound = false;
   #failures = 0;
   /** From when on the server may be asked; null while it may be asked at any time. */
   #retryAt: number | null = null;
   #pauseMs = FIRST_PAUSE_MS;
   #isProbing = false;
 
-  constructor(serverId: string, deps: UpstreamHealthDeps) {
-    this.#serverId = serverId;
+  constructor(place: WatchedPlace, deps: UpstreamHealthDeps) {
+    this.#place = place;
     this.#deps = deps;
     this.usedAt = deps.elapsed();
   }
@@ -120,6 +124,16 @@ class Breaker {
   state(): ServerHealth {
     if (this.#retryAt !== null) return this.#isProbing ? 'probing' : 'resting';
     return this.#failures > 0 ? 'failing' : 'ok';
+  }
+
+  /**
+   * For the control plane, which hears of it a while later: that one request finds out is over by
+   * then.
+   */
+  reported(): ReportedHealth | undefined {
+    if (!this.#isFound) return undefined;
+    const state = this.state();
+    return state === 'probing' ? 'resting' : state;
   }
 
   /**
@@ -146,9 +160,13 @@ class Breaker {
   }
 
   answered(): void {
-    if (this.#failures === 0) return;
+    if (this.#isFound && this.#failures === 0) return;
+    this.#change(() => this.#recover());
+  }
+
+  #recover(): void {
     if (this.#retryAt !== null) {
-      const fields = { server: this.#serverId, failures: this.#failures };
+      const fields = { server: this.#place.serverId, failures: this.#failures };
       this.#deps.log.info(fields, 'an MCP server answers again');
     }
     this.#failures = 0;
@@ -158,6 +176,10 @@ class Breaker {
   }
 
   failed(isProbe: boolean): void {
+    this.#change(() => this.#count(isProbe));
+  }
+
+  #count(isProbe: boolean): void {
     this.#failures++;
     if (this.#retryAt === null) {
       if (this.#failures >= FAILURES) this.#rest();
@@ -168,10 +190,18 @@ class Breaker {
     }
   }
 
+  #change(work: () => void): void {
+    const before = this.reported();
+    this.#isFound = true;
+    work();
+    if (this.reported() !== before) this.#deps.onChanged?.(this.#place.tenantId);
+  }
+
   #rest(): void {
     this.#isProbing = false;
     this.#retryAt = this.#deps.elapsed() + this.#pauseMs;
-    const fields = { server: this.#serverId, failures: this.#failures, pauseMs: this.#pauseMs };
+    const { serverId: server } = this.#place;
+    const fields = { server, failures: this.#failures, pauseMs: this.#pauseMs };
     this.#deps.log.warn(fields, 'an MCP server does not answer and is left alone for a while');
   }
 }

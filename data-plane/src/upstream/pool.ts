@@ -5,6 +5,7 @@
  * bounded: what is idle the longest makes room.
  */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { ServerReport } from '@governance/shared/channels';
 import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { AddressPolicy } from './address-policy.ts';
@@ -44,6 +45,8 @@ export interface UpstreamPoolOptions {
   onNotification(tenantId: string, serverId: string, notification: UpstreamNotification): void;
   /** A server has lost a session, which was opened anew. */
   onReopened?(place: SessionPlace): void;
+  /** A server of the tenant was found to be another way than before: see `serverReport`. */
+  onHealthChanged?(tenantId: string): void;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -94,8 +97,8 @@ export interface UpstreamPool {
   /** Ends the sessions of a client that is gone, each with the last call under way. */
   endPeer(peerId: string): void;
   counts(): { http: number; stdio: number };
-  /** How a server is; undefined where it was not asked yet. */
-  findHealth(tenantId: string, serverId: string): ServerHealth | undefined;
+  /** How a tenant's servers are, those that were asked. */
+  serverReport(tenantId: string): ServerReport;
   /** How many servers (of stdio: processes) are in which state. */
   healthCounts(): Record<ServerHealth, number>;
   close(): Promise<void>;
@@ -136,7 +139,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const listeners = new Map<string, Set<Listener>>();
   const dispatcher = createDispatcher(options, options.connections);
   const streams = createDispatcher(options, options.maxSessions);
-  const health = createUpstreamHealth({ elapsed: () => performance.now(), log: options.log });
+  const health = createUpstreamHealth({
+    elapsed: () => performance.now(),
+    onChanged: options.onHealthChanged,
+    log: options.log,
+  });
   const eras = new EraMemory(MAX_ERAS);
   const sweep = setInterval(closeIdle, SWEEP_MS);
   sweep.unref();
@@ -372,7 +379,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       for (const entry of entries.values()) if (entry.transport === 'stdio') stdio++;
       return { http: entries.size - stdio, stdio };
     },
-    findHealth: health.find,
+    serverReport: health.report,
     healthCounts: health.counts,
     close() {
       closing ??= closeAll();

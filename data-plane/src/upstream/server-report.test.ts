@@ -1,0 +1,40 @@
+import { Heartbeat, type ReportedHealth } from '@governance/shared/channels';
+import { expect, it } from 'vitest';
+import { toServerReport } from './server-report.ts';
+
+it('names each server once, in order, as it was found worst', () => {
+  const report = toServerReport([
+    ['b', 'ok'],
+    ['c', 'failing'],
+    ['a', 'ok'],
+    ['b', 'resting'],
+    ['c', 'ok'],
+  ]);
+  expect(report).toEqual({ resting: ['b'], failing: ['c'], ok: ['a'] });
+});
+
+it.each([
+  ['500 long names', 500, 63],
+  ['more names than a tenant has servers', 5_000, 8],
+])('of %s tells what fits into a heartbeat, and first those that do not answer', (_, n, length) => {
+  const all = Array.from({ length: n }, (_unused, i): [string, ReportedHealth] => [
+    String(i).padStart(length, 'x'),
+    i % 50 === 49 ? 'resting' : 'ok',
+  ]);
+  const mcp_servers = toServerReport(all);
+  const body = {
+    deployment_id: '0190aaaa-0000-7000-8000-00000000000a',
+    active_agent_count: 1_000_000,
+    proxy_rpm_1m: 123_456.789,
+    escalations_pending: 0,
+    opa_bundle_version: '123456789',
+    uptime_seconds: 1e9,
+    mcp_servers,
+  };
+  expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(16_384);
+  expect(Heartbeat.parse(body)).toEqual(body);
+  const told = mcp_servers.resting.length + mcp_servers.ok.length;
+  expect(mcp_servers.resting).toHaveLength(Math.min(n / 50, told));
+  expect(told).toBeGreaterThan(200);
+  expect(told).toBeLessThanOrEqual(500);
+});
