@@ -19,8 +19,6 @@ export interface Cell {
 export interface CellResult {
   cell: Cell;
   done: Step[];
-  /** What the client itself has no way to do. */
-  lacking: Step[];
   /** What went wrong; a cell without a failure is ok. */
   failure?: string;
 }
@@ -45,7 +43,7 @@ interface Names {
 
 /** Runs a cell. Never rejects: what goes wrong is in the result. */
 export async function runCell(cell: Cell, place: CellPlace): Promise<CellResult> {
-  const result: CellResult = { cell, done: [], lacking: [] };
+  const result: CellResult = { cell, done: [] };
   const over = new AbortController();
   try {
     await Promise.race([
@@ -77,11 +75,7 @@ async function runSteps(result: CellResult, place: CellPlace): Promise<void> {
     }
     for (const step of STEPS) {
       const act = actOf(step, client, server, names);
-      if (act === undefined) continue;
-      if (kind.lacks[step] !== undefined) {
-        result.lacking.push(step);
-        continue;
-      }
+      if (act === undefined || kind.lacks[step] !== undefined) continue;
       await act().catch((error: unknown) => {
         throw new Error(`${step}: ${messageOf(error)}`, { cause: error });
       });

@@ -7,7 +7,6 @@ import { MODERN } from './servers.ts';
 const result = (path: 'direct' | 'unified', failure?: string): CellResult => ({
   cell: { client: INSPECTOR, server: MODERN, scheme: 'Basic', path },
   done: ['tools', 'call'],
-  lacking: ['progress'],
   ...(failure !== undefined && { failure }),
 });
 
