@@ -14,9 +14,14 @@ import {
 
 export interface BridgingServer {
   url: string;
-  /** Calls that were cancelled while they ran. */
-  cancelled(): number;
+  /** The calls of the tool that runs until it is cancelled. */
+  waits: Readonly<Waits>;
   close(): Promise<void>;
+}
+
+interface Waits {
+  begun: number;
+  cancelled: number;
 }
 
 /** Tells clients of changes, which are none. */
@@ -32,13 +37,13 @@ const SLOW_MS = 400;
 
 /** Starts one on a free port of the loopback address. */
 export async function startBridgingServer(era: 'legacy' | 'modern'): Promise<BridgingServer> {
-  const seen = { cancelled: 0 };
-  const { handle, close } = era === 'legacy' ? legacyHandler(seen) : modernHandler(seen);
+  const waits: Waits = { begun: 0, cancelled: 0 };
+  const { handle, close } = era === 'legacy' ? legacyHandler(waits) : modernHandler(waits);
   const http = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
-    cancelled: () => seen.cancelled,
+    waits,
     async close() {
       await close();
       http.closeAllConnections();
@@ -47,17 +52,17 @@ export async function startBridgingServer(era: 'legacy' | 'modern'): Promise<Bri
   };
 }
 
-function modernHandler(seen: { cancelled: number }) {
+function modernHandler(waits: Waits) {
   const changes: Changes = {
     tools: () => handler.notify.toolsChanged(),
     updated: (uri) => handler.notify.resourceUpdated(uri),
   };
-  const handler = createMcpHandler(() => newServer(changes, seen), { legacy: 'reject' });
+  const handler = createMcpHandler(() => newServer(changes, waits), { legacy: 'reject' });
   const handle: Handle = toNodeHandler(handler);
   return { handle, close: () => handler.close() };
 }
 
-function legacyHandler(seen: { cancelled: number }) {
+function legacyHandler(waits: Waits) {
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
   const handle: Handle = async (request, response) => {
     const known = sessions.get(String(request.headers['mcp-session-id']));
@@ -71,7 +76,7 @@ function legacyHandler(seen: { cancelled: number }) {
         tools: () => server.sendToolListChanged(),
         updated: (uri) => void server.server.sendResourceUpdated({ uri }),
       },
-      seen,
+      waits,
     );
     server.server.setRequestHandler('resources/subscribe', async () => ({}));
     server.server.setRequestHandler('resources/unsubscribe', async () => ({}));
@@ -86,7 +91,7 @@ function legacyHandler(seen: { cancelled: number }) {
 
 const text = (value: string): CallToolResult => ({ content: [{ type: 'text', text: value }] });
 
-function newServer(changes: Changes, seen: { cancelled: number }): McpServer {
+function newServer(changes: Changes, waits: Waits): McpServer {
   const server = new McpServer(
     { name: 'bridging', version: '1.0.0' },
     {
@@ -123,10 +128,11 @@ function newServer(changes: Changes, seen: { cancelled: number }): McpServer {
     return text('at last');
   });
   server.registerTool('wait', { description: 'Runs until it is cancelled' }, async ({ mcpReq }) => {
+    waits.begun++;
     await new Promise<void>((resolve) => {
       mcpReq.signal.addEventListener('abort', () => resolve());
     });
-    seen.cancelled++;
+    waits.cancelled++;
     return text('cancelled');
   });
   server.registerTool('ask_roots', { description: 'Asks for roots' }, async ({ mcpReq }) => {
