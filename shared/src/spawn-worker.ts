@@ -1,7 +1,10 @@
-import { existsSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { projectRoot } from './assets.ts';
 
 /**
  * Starts a worker thread whose entry file is `<name>.ts` beside the caller (tests and scripts) or
@@ -9,27 +12,61 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
  *
  * @param callerUrl the caller's `import.meta.url`
  * @param name the entry file's name without its ending, unique in the repository
- * @param options passed to `Worker`; in source form the loader for TypeScript is added
+ * @param options passed to `Worker`
  */
 export function spawnWorker(callerUrl: string, name: string, options: WorkerOptions = {}): Worker {
-  const source = new URL(`./${name}.ts`, callerUrl);
-  if (callerUrl.endsWith('.ts') && existsSync(fileURLToPath(source))) {
-    return new Worker(throughLoader(source), { ...options, execArgv: [] });
+  const source = fileURLToPath(new URL(`./${name}.ts`, callerUrl));
+  if (callerUrl.endsWith('.ts') && existsSync(source)) {
+    return new Worker(bundled(source, name), { ...options, execArgv: [] });
   }
   return new Worker(new URL(`./${name}.js`, callerUrl), { ...options, execArgv: [] });
 }
 
+const bundles = new Map<string, URL>();
+
 /**
- * `--import tsx` does nothing in a worker thread of Node 20, so the worker starts with a line that
- * registers the loader for itself. The loader is a development dependency: it is looked for only
- * here, where sources run.
+ * One file of a worker's sources, made once a process. A loader for TypeScript in the thread would
+ * take ten times as long at each start. The bundler is a development dependency: it is looked for
+ * only here, where sources run.
  */
-function throughLoader(source: URL): URL {
-  // The package's own resolution from here would pick its CommonJS form, which cannot register.
-  const manifest = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));
-  const loader = new URL('./dist/esm/api/index.mjs', manifest).href;
-  const code = `import { register } from ${JSON.stringify(loader)};
-register();
-await import(${JSON.stringify(source.href)});`;
-  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+function bundled(source: string, name: string): URL {
+  const known = bundles.get(source);
+  if (known) return known;
+  const require = createRequire(import.meta.url);
+  const { buildSync } = require('esbuild') as typeof import('esbuild');
+  const { outputFiles } = buildSync({
+    absWorkingDir: projectRoot,
+    entryPoints: [source],
+    write: false,
+    bundle: true,
+    packages: 'external',
+    alias: ownPackages(require),
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    sourcemap: 'inline',
+    logLevel: 'warning',
+  });
+  const text = outputFiles[0]?.text ?? '';
+  // Below the root, or the thread would not find the packages that stay outside.
+  const folder = join(projectRoot, '.tmp', 'workers');
+  const outfile = join(folder, `${name}-${hash('sha256', text, 'hex').slice(0, 16)}.mjs`);
+  if (!existsSync(outfile)) {
+    mkdirSync(folder, { recursive: true });
+    // Whole or not at all: another process may be about to load it.
+    const written = `${outfile}.${process.pid}`;
+    writeFileSync(written, text);
+    renameSync(written, outfile);
+  }
+  const url = pathToFileURL(outfile);
+  bundles.set(source, url);
+  return url;
+}
+
+/** Where the workspaces' sources are, which are part of the bundle. */
+function ownPackages(require: NodeJS.Require): Record<string, string> {
+  const { workspaces } = require(join(projectRoot, 'package.json')) as { workspaces: string[] };
+  return Object.fromEntries(
+    workspaces.map((folder) => [`@governance/${folder}`, join(projectRoot, folder, 'src')]),
+  );
 }
