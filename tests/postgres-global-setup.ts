@@ -16,6 +16,8 @@ import { prepare } from '../scripts/prepare.mjs';
 declare module 'vitest' {
   interface ProvidedContext {
     postgres: { superuserUrl: string; ownerUrl: string; template: string };
+    /** A folder for what files of this run compile for each other (tests/compiled-once.ts). */
+    compiledPolicies: string;
   }
 }
 
@@ -30,7 +32,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ownerUrl,
     template: TEMPLATE,
   });
-  return server.stop;
+  const compiled = mkdtempSync(join(tmpdir(), 'governance-compiled-'));
+  project.provide('compiledPolicies', compiled);
+  return async () => {
+    rmSync(compiled, { recursive: true, force: true });
+    await server.stop();
+  };
 }
 
 async function startServer(): Promise<{ superuserUrl: string; stop: () => Promise<void> }> {

@@ -12,6 +12,7 @@ import { Secret } from '@governance/shared/settings';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { afterAll } from 'vitest';
 import { aTenant } from './a-tenant.ts';
+import { createTestCompiler } from './compiled-once.ts';
 import { type TestDatabase, testDatabase } from './test-database.ts';
 
 export const ADMIN_PASSWORD = 'the administrator’s password';
@@ -63,6 +64,7 @@ export async function testControlPlane(
     adminPassword: config.adminPassword ?? new Secret(ADMIN_PASSWORD),
     log,
     now,
+    compiler: createTestCompiler(),
     ...(options.applied ? { applied: options.applied } : {}),
   });
   const app = createHttpServer({ log, corsOrigins: config.corsOrigins });

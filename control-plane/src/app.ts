@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { baselinePack } from '@governance/policies/baseline-pack';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
+import type { RegoCompiler } from '@governance/policies/contract';
 import { createAgentTokens } from '@governance/shared/agent-token-issue';
 import { projectRoot } from '@governance/shared/assets';
 import type { AppliedBarrier, ControlPlaneLink } from '@governance/shared/channels';
@@ -90,6 +91,8 @@ export interface ControlPlaneDeps {
   adminPassword: Secret;
   log: Logger;
   now?: () => Date;
+  /** Ends with the control plane; one of its own unless given. */
+  compiler?: RegoCompiler;
   /** Standalone: resolves when the local data plane has applied a change. */
   applied?: AppliedBarrier;
   /** Standalone: lets the local data plane serve a tenant that was just made. */
@@ -162,7 +165,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
   });
 
   // What goes down to the data planes
-  const compiler = createRegoCompiler();
+  const compiler = deps.compiler ?? createRegoCompiler();
   const bundles = createBundleBuilder({
     db,
     compiler,

@@ -9,7 +9,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { baselinePack } from '@governance/policies/baseline-pack';
-import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { PolicySource } from '@governance/policies/contract';
 import { loadPolicyEngine } from '@governance/policies/evaluator/policy-engine';
 import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/agent-token';
@@ -20,6 +19,7 @@ import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record
 import fastify from 'fastify';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { compileOnce } from '../../tests/compiled-once.ts';
 import { createEnforcementPlane } from './app.ts';
 import { type GatewayConfig, readGatewayConfig } from './config.ts';
 import type { ActiveRules, FindDenial, Ledger } from './contracts.ts';
@@ -127,7 +127,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     rules = { ...rules, settings: { tenant_id: tenantId, mcp_servers } };
   };
   const setPolicies = async (policies: PolicySource[]) => {
-    const engine = await loadPolicyEngine(await compile(policies), {});
+    const engine = await loadPolicyEngine((await compileOnce(policies)).wasm, {});
     const settings = rules?.settings ?? { tenant_id: tenantId, mcp_servers: {} };
     rules = { revision: (rules?.revision ?? 0) + 1, digest: 'ab'.repeat(32), settings, engine };
   };
@@ -300,27 +300,6 @@ function baseline(): PolicySource[] {
     name,
     rego: rego_content,
   }));
-}
-
-const compiled = new Map<string, Promise<Uint8Array>>();
-
-/** Compiles once for all planes of a test file: starting the compiler takes seconds. */
-function compile(policies: PolicySource[]): Promise<Uint8Array> {
-  const key = JSON.stringify(policies);
-  const known = compiled.get(key) ?? compileNew(policies);
-  compiled.set(key, known);
-  return known;
-}
-
-async function compileNew(policies: PolicySource[]): Promise<Uint8Array> {
-  const compiler = createRegoCompiler();
-  try {
-    const result = await compiler.compile(policies);
-    if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
-    return result.wasm;
-  } finally {
-    await compiler.close();
-  }
 }
 
 async function freePort(): Promise<number> {
