@@ -29,6 +29,27 @@ export function isJudgedRead(method: string): method is JudgedRead {
 }
 
 /**
+ * The lists, each with what an agent has to be allowed to do with an item for it to be shown; null:
+ * a tool's own permission says so.
+ */
+const LISTS: ReadonlyMap<string, JudgedRead | null> = new Map([
+  ['tools/list', null],
+  ['resources/list', 'resources/read'],
+  ['resources/templates/list', 'resources/read'],
+  ['prompts/list', 'prompts/get'],
+]);
+
+/** Whether a method is a list, which is recorded, and shows what an agent's permissions cover. */
+export function isList(method: string): boolean {
+  return LISTS.has(method);
+}
+
+/** What one must be allowed to do with the items of a list; null for tools. */
+export function useOfList(method: string): JudgedRead | null {
+  return LISTS.get(method) ?? null;
+}
+
+/**
  * What servers may ask of a client, and the action as which it is judged: what comes back leaves
  * the agent for the server, and sampling makes its model work. And what is done with a task of a
  * server: an update tells it something.
@@ -58,7 +79,7 @@ type Asked = Pick<RawCall, 'method' | 'toolName' | 'args'>;
 /** The action of a call. What is not known is `execute`. */
 export function actionOf({ method, toolName }: Asked, hints: ToolHints | undefined): Action {
   if (method === TOOL_CALL) return deriveAction(toolName, hints);
-  return isJudgedRead(method) ? 'read' : (OTHER_ACTIONS.get(method) ?? 'execute');
+  return isJudgedRead(method) || isList(method) ? 'read' : (OTHER_ACTIONS.get(method) ?? 'execute');
 }
 
 /**
@@ -68,6 +89,7 @@ export function actionOf({ method, toolName }: Asked, hints: ToolHints | undefin
  */
 export function targetOf({ method, toolName, args }: Asked): string {
   if (method === TOOL_CALL) return findTarget(toolName, args);
+  if (isList(method)) return toolName;
   if (!isJudgedRead(method)) {
     const found = isTaskMethod(method) ? args.taskId : args.url;
     const isTarget = isTaskMethod(method) || method === 'elicitation/create';

@@ -1,3 +1,4 @@
+import { nameOfMethod, useOfList } from './call-kinds.ts';
 import type { Action } from './calls.ts';
 
 /**
@@ -37,6 +38,21 @@ export function isServerVisible(permissions: readonly string[], serverId: string
     // A resource without a slash may be the name of a tool, which any server may have.
     return slash < 0 || matches(resource.slice(0, slash), serverId);
   });
+}
+
+/**
+ * Whether an agent is shown anything of a list of a server's.
+ *
+ * @param method of the list
+ */
+export function isListVisible(
+  permissions: readonly string[],
+  serverId: string,
+  method: string,
+): boolean {
+  const use = useOfList(method);
+  if (use === null) return isServerVisible(permissions, serverId);
+  return isToolVisible(permissions, serverId, nameOfMethod(use), 'read');
 }
 
 /** A glob of `*` alone, without backtracking: each piece is found once, left to right. */

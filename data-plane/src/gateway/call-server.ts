@@ -16,7 +16,7 @@ export function callServer(
   { guard, now }: { guard: Pick<Guard, 'call'>; now(): number },
   caller: Caller,
   sessionId: string | null,
-  asked: Pick<RawCall, 'serverId' | 'method' | 'toolName' | 'args' | 'retry'>,
+  asked: Pick<RawCall, 'serverId' | 'method' | 'toolName' | 'args' | 'retry' | 'recipient'>,
   exchange: ForwardExchange,
 ): Promise<CallAnswer> {
   const call: RawCall = {

@@ -156,14 +156,17 @@ describe.each(Object.keys(clients))('%s', (name) => {
       }
       const records = (await plane.records()).filter((record) => record.type === 'decision');
       const methods = records.filter((one) => one.agent_id === agent.id).map((one) => one.method);
-      expect(methods.filter((method) => method !== 'tools/call').sort()).toEqual([
+      expect(methods.filter((method) => !method.startsWith('tools/')).sort()).toEqual([
         'completion/complete',
         // At the unified gateway each server that can log is told.
         ...Array.from({ length: path === '/mcp/v1' ? 2 : 1 }, () => 'logging/setLevel'),
         'prompts/get',
+        'prompts/list',
+        'resources/list',
         'resources/read',
         'resources/read',
         'resources/subscribe',
+        'resources/templates/list',
         'resources/unsubscribe',
       ]);
     });

@@ -7,6 +7,7 @@ import type {
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
 import type { OpaServers, OpaTrouble } from '../../opa-server/opa-servers.ts';
 import { isAuthorsFault } from '../../policy-faults.ts';
+import { isList } from '../call-kinds.ts';
 import {
   type ClassifiedCall,
   type Deny,
@@ -16,6 +17,7 @@ import {
   proceed,
   type StepResult,
 } from '../calls.ts';
+import { isListVisible } from '../tool-visibility.ts';
 import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
 
 export interface PolicyDeps extends Omit<AskOpaDeps, 'opa'> {
@@ -37,8 +39,19 @@ export function evaluatePolicy(
 ): StepResult<JudgedCall> | Promise<StepResult<JudgedCall>> {
   const { rules, agent } = call;
   if (rules === null) return deny('no policy bundle is active', []);
+  if (isList(call.method)) return checkList(call, rules);
   if (deps.opa !== null) return evaluateByOpa(call, { ...deps, opa: deps.opa });
   return judge(call, rules, rules.engine.evaluate(policyInput(call, agent, deps)), deps);
+}
+
+/** A list is no control: what of it an agent asks for is judged. It is shown what it may ask for. */
+function checkList(call: ClassifiedCall, rules: ActiveRules): StepResult<JudgedCall> {
+  const { agent, serverId, method } = call;
+  // At the unified gateway the list of no one server.
+  const ids = serverId === '' ? Object.keys(rules.settings.mcp_servers) : [serverId];
+  const isShown = ids.some((id) => isListVisible(agent.permissions, id, method));
+  if (!isShown) return deny('no permission covers anything of the list', []);
+  return proceed(extend(call, { rules, reasons: [] }));
 }
 
 async function evaluateByOpa(

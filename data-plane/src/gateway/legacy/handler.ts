@@ -24,6 +24,7 @@ import {
 } from '../json-rpc.ts';
 import type { ToolService } from '../tool-service.ts';
 import { unifiedNotification } from '../unified.ts';
+import { isStillWelcome } from '../welcome.ts';
 import {
   isForClients,
   type RequestAnswer,
@@ -179,7 +180,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     raw.writeHead(200, streamHeaders(reply));
     raw.write(KEEP_ALIVE);
     const timer = setInterval(() => {
-      if (!isStillWelcome(caller)) raw.end();
+      if (!isStillWelcome(caller, deps.guard)) raw.end();
       else if (raw.writableLength < deps.messageBytes) raw.write(KEEP_ALIVE);
     }, deps.keepAliveMs);
     raw.once('close', () => clearInterval(timer));
@@ -193,7 +194,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     stream.caller = caller;
     stream.events.attach(raw, resumed?.n);
     const detach = session.peer?.attach((text) => {
-      if (!isStillWelcome(caller)) raw.end();
+      if (!isStillWelcome(caller, deps.guard)) raw.end();
       return !raw.writableEnded && stream.events.isAttached && stream.events.write(text);
     });
     const end = () => void raw.end();
@@ -214,7 +215,8 @@ export function createLegacyHandler(deps: LegacyDeps) {
       if (!isForClients(method) || method === 'notifications/progress') return;
       if (!isWanted(session, from, notification)) return;
       // Without a connection it is kept: who may not act any more is refused when he comes back.
-      if (stream.events.isAttached && !isStillWelcome(stream.caller)) stream.events.drop();
+      if (stream.events.isAttached && !isStillWelcome(stream.caller, deps.guard))
+        stream.events.drop();
       else stream.events.write(notificationText(method, params));
     };
     const peerId = session.peer?.id;
@@ -234,14 +236,6 @@ export function createLegacyHandler(deps: LegacyDeps) {
     for (const call of session.calls.values()) call.cancel();
     deps.sessions.end(session);
     reply.code(204).send();
-  }
-
-  /** For a stream, which outlives the request: suspended, rotated or expired meanwhile? */
-  function isStillWelcome({ credential, serverId }: Caller): boolean {
-    const identity = deps.guard.identify(credential, serverId);
-    // At once, since the replica had caught up with the token when the stream began.
-    if (identity instanceof Promise || 'kind' in identity || identity.bar) return false;
-    return deps.guard.findBar(identity.tenantId, identity.agent) === undefined;
   }
 
   function refuseBarred(caller: Caller): void {

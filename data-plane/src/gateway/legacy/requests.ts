@@ -25,7 +25,7 @@ import {
   rawErrorText,
   resultText,
 } from '../json-rpc.ts';
-import { isReadList, type ListService } from '../list-service.ts';
+import { isListMethod, type RecordedLists } from '../recorded-lists.ts';
 import type { ToolService } from '../tool-service.ts';
 import type { ClientPeer } from './client-peer.ts';
 import { negotiateRevision } from './revisions.ts';
@@ -35,7 +35,7 @@ import type { LegacySession, LegacySessions } from './sessions.ts';
 export interface RequestDeps {
   tools: ToolService;
   reads: SessionReads;
-  lists: ListService;
+  lists: RecordedLists;
   announce: Announce;
   /** Makes what servers ask this client through. */
   createPeer(capabilities: Record<string, unknown>, caller: Caller): ClientPeer;
@@ -81,18 +81,20 @@ export function createRequestHandler(deps: RequestDeps) {
       if (request.method === TOOL_CALL || isJudgedRead(request.method)) {
         return await callServer(request, scene);
       }
-      if (bar !== undefined) throw barred(bar);
-      if (isReadList(request.method)) {
-        const listed = await deps.lists.list(caller, request.method, request.params);
-        return toAnswer(request.id, listed);
+      const sessionId = scene.session?.id ?? null;
+      if (bar !== undefined) {
+        await deps.lists.refused(caller, bar, sessionId, request.method);
+        throw barred(bar);
+      }
+      if (isListMethod(request.method)) {
+        const { method, params } = request;
+        return toAnswer(request.id, await deps.lists.list(caller, sessionId, method, params));
       }
       switch (request.method) {
         case 'initialize':
           return await initialize(request, scene);
         case 'ping':
           return ok(request.id, '{}');
-        case 'tools/list':
-          return ok(request.id, JSON.stringify(await deps.tools.listTools(caller, request.params)));
         default:
           return {
             status: 200,

@@ -102,18 +102,21 @@ it('goes on with what the client answers, each question and each request judged'
   expect(records.filter(({ type }) => type === 'outcome')).toHaveLength(3);
 });
 
-it('asks again for what is missing, and then for the next', async () => {
+it('asks again for what is missing, and then for the next, each time by another state', async () => {
   const first = await asked({ times: 2 });
-  const again = { arguments: first.arguments, requestState: first.requestState };
-  const still = await resultOf(call({ ...again, inputResponses: { other: FILLED } }));
+  const go = (requestState: unknown, inputResponses: object) =>
+    call({ arguments: first.arguments, requestState, inputResponses });
+  const still = await resultOf(go(first.requestState, { other: FILLED }));
   expect([still.resultType, Object.keys(still.inputRequests)]).toEqual([
     'input_required',
     [first.key],
   ]);
-  const second = await resultOf(call({ ...again, inputResponses: { [first.key]: FILLED } }));
+  const used = await go(first.requestState, { [first.key]: FILLED });
+  expect(used.last.error.code).toBe(-32602);
+  const second = await resultOf(go(still.requestState, { [first.key]: FILLED }));
   const [key = ''] = Object.keys(second.inputRequests);
   expect([second.resultType, key === first.key]).toEqual(['input_required', false]);
-  const done = await resultOf(call({ ...again, inputResponses: { [key]: FILLED } }));
+  const done = await resultOf(go(second.requestState, { [key]: FILLED }));
   expect(done.resultType).toBe('complete');
 });
 

@@ -20,6 +20,7 @@ import {
   readMessage,
   resultText,
 } from '../json-rpc.ts';
+import type { RecordedLists } from '../recorded-lists.ts';
 import type { ToolService } from '../tool-service.ts';
 import { MODERN_REVISION, type ModernRequest, readEnvelope } from './envelope.ts';
 import { ModernExchange } from './exchange.ts';
@@ -35,6 +36,7 @@ export interface ModernDeps {
   listen: Listen;
   parked: Pick<ParkedCalls, 'peer'>;
   tools: Pick<ToolService, 'checkServer'>;
+  lists: Pick<RecordedLists, 'refused'>;
   guard: Pick<Guard, 'findBar'>;
   messageBytes: number;
   /** Puts WWW-Authenticate on an answer. */
@@ -121,7 +123,10 @@ export function createModernHandler(deps: ModernDeps) {
   ): Promise<void> {
     const bar = barOf(caller, deps.guard);
     try {
-      if (bar !== undefined) throw barred(bar);
+      if (bar !== undefined) {
+        await deps.lists.refused(caller, bar, null, read.method);
+        throw barred(bar);
+      }
       if (!accepts.events) throw new GatewayError(406, 'Accept must name text/event-stream.');
       await deps.listen.open(caller, read, reply);
     } catch (error) {

@@ -10,12 +10,13 @@ import { Cancellation, type UpstreamNotification } from '../../upstream/upstream
 import { badParams } from '../call-routing.ts';
 import type { Caller } from '../caller.ts';
 import type { Announce } from '../capabilities.ts';
-import { eventText, KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
 import type { Guard } from '../guard.ts';
-import { isObject, notificationText, type RpcId, resultText } from '../json-rpc.ts';
+import { isObject } from '../json-rpc.ts';
 import type { ReadService, RoutedRead } from '../read-service.ts';
 import { unifiedNotification } from '../unified.ts';
+import { isStillWelcome } from '../welcome.ts';
 import type { ModernRequest } from './envelope.ts';
+import { ListenStream } from './listen-stream.ts';
 
 export interface ListenDeps {
   guard: Pick<Guard, 'findBar' | 'identify'>;
@@ -31,7 +32,6 @@ export interface ListenDeps {
 export type Listen = ReturnType<typeof createListen>;
 
 const MAX_URIS = 1000;
-const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
 const Filter = z.object({
   toolsListChanged: z.boolean().optional(),
@@ -48,25 +48,41 @@ const CHANGES = {
 } as const;
 type Change = keyof typeof CHANGES;
 
+interface Held {
+  read: RoutedRead;
+  /** Whether the subscription was answered. */
+  isAnswered: boolean;
+}
+
 interface Stream {
   agentKey: string;
   caller: Caller;
-  /** What was subscribed to, by what the client calls it. */
-  routed: Map<string, RoutedRead>;
-  /** Ends it with a result, which says that it ended in order. */
-  end(): void;
+  events: ListenStream;
+  /** What is subscribed to, by what the client calls it. */
+  held: Map<string, Held>;
+}
+
+/** A subscription that the sessions with servers share. */
+interface Shared {
+  /** How many streams hold it. */
+  holders: number;
+  /** Whether the server was told of it. */
+  isTold: boolean;
 }
 
 /** Builds it. */
 export function createListen(deps: ListenDeps) {
   /** The oldest first. */
   const streams = new Set<Stream>();
-  /** How many streams hold a subscription that the sessions with servers share. */
-  const holders = new Map<string, number>();
+  const shared = new Map<string, Shared>();
+  /** The ends of subscriptions that are under way: the next one of the same waits for it. */
+  const leaving = new Map<string, Promise<unknown>>();
 
   async function open(caller: Caller, request: ModernRequest, reply: FastifyReply): Promise<void> {
     const wanted = readFilter(request.params);
     const { capabilities } = await deps.announce(caller);
+    // Its client left meanwhile, and nothing would tell of that any more.
+    if (reply.raw.destroyed) return;
     const can = (name: string, what: string) => {
       const capability = capabilities[name];
       return isObject(capability) && capability[what] === true;
@@ -76,120 +92,98 @@ export function createListen(deps: ListenDeps) {
     );
     const methods = new Set<string>(changes.map((name) => CHANGES[name].method));
     const uris = can('resources', 'subscribe') ? [...new Set(wanted.resourceSubscriptions)] : [];
-    const agentKey = `${caller.tenantId} ${caller.agent.id}`;
-    makeRoom(agentKey);
 
-    const { raw } = reply;
-    let isOpen = false;
-    const early: string[] = [];
-    const write = (text: string) => {
-      if (!isOpen) early.push(text);
-      else if (!raw.writableEnded && raw.writableLength < deps.messageBytes)
-        raw.write(eventText(text));
-    };
-    const routed = new Map<string, RoutedRead>();
-    const hear = (from: string, notification: UpstreamNotification) => {
-      const named =
-        caller.serverId === null ? unifiedNotification(from, notification) : notification;
-      const { method, params } = named;
-      const isUpdate = method === 'notifications/resources/updated';
-      if (isUpdate ? !routed.has(String(params?.uri)) : !methods.has(method)) return;
-      if (!isStillWelcome(caller)) raw.end();
-      else write(tagged(method, params, request.id));
-    };
-    // Before the subscriptions: the first update may come with the answer to one.
-    const stop = deps.pool.listen(
-      caller.tenantId,
-      caller.agent.id,
-      caller.serverId,
-      hear,
-      caller.peer?.id,
-    );
-    const stream: Stream = {
-      agentKey,
-      caller,
-      routed,
-      end: () => {
-        if (raw.writableEnded || raw.destroyed) return;
-        const _meta = { [SUBSCRIPTION]: request.id };
-        const result = JSON.stringify({ resultType: 'complete', _meta });
-        raw.end(eventText(resultText(request.id, result)));
-      },
-    };
-    streams.add(stream);
-    let isGone = raw.destroyed;
-    raw.once('close', () => {
-      isGone = true;
-      stop();
-      streams.delete(stream);
-      for (const uri of [...routed.keys()]) void release(stream, uri);
-    });
-    await Promise.all(uris.map((uri) => subscribe(stream, uri, () => isGone)));
-    if (isGone) return;
-
-    reply.hijack();
-    raw.on('error', () => undefined);
-    raw.writeHead(200, streamHeaders(reply));
+    const stream = begin(caller, request, reply, methods);
+    await Promise.all(uris.map((uri) => subscribe(stream, uri)));
     const honoured: Filter = Object.fromEntries(changes.map((name) => [name, true]));
-    if (routed.size > 0) honoured.resourceSubscriptions = [...routed.keys()];
-    const method = 'notifications/subscriptions/acknowledged';
-    raw.write(eventText(tagged(method, { notifications: honoured }, request.id)));
-    isOpen = true;
-    for (const text of early.splice(0)) write(text);
-    const timer = setInterval(() => {
-      if (!isStillWelcome(caller)) raw.end();
-      else if (raw.writableLength < deps.messageBytes) raw.write(KEEP_ALIVE);
-    }, deps.keepAliveMs);
-    raw.once('close', () => clearInterval(timer));
+    if (stream.held.size > 0) honoured.resourceSubscriptions = [...stream.held.keys()];
+    stream.events.begin(honoured);
   }
 
-  async function subscribe(stream: Stream, uri: string, isGone: () => boolean): Promise<void> {
+  /** Listens from now on: the first update may come with the answer to a subscription. */
+  function begin(
+    caller: Caller,
+    { id }: ModernRequest,
+    reply: FastifyReply,
+    methods: ReadonlySet<string>,
+  ): Stream {
+    const { tenantId, agent, serverId } = caller;
+    const agentKey = `${tenantId} ${agent.id}`;
+    const held = new Map<string, Held>();
+    const hear = (from: string, notification: UpstreamNotification) => {
+      const { method, params } =
+        serverId === null ? unifiedNotification(from, notification) : notification;
+      const isUpdate = method === 'notifications/resources/updated';
+      const isWanted = isUpdate ? held.has(String(params?.uri)) : methods.has(method);
+      if (isWanted) events.notify(method, params);
+    };
+    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, hear, caller.peer?.id);
+    const events = new ListenStream(reply, {
+      id,
+      maxBuffered: deps.messageBytes,
+      keepAliveMs: deps.keepAliveMs,
+      isWelcome: () => isStillWelcome(caller, deps.guard),
+      onEnd: () => {
+        stopListening();
+        remove(stream);
+      },
+    });
+    const stream = { agentKey, caller, events, held };
+    makeRoom(agentKey);
+    streams.add(stream);
+    return stream;
+  }
+
+  function remove(stream: Stream): void {
+    streams.delete(stream);
+    for (const [uri, { isAnswered }] of [...stream.held]) if (isAnswered) release(stream, uri);
+  }
+
+  async function subscribe(stream: Stream, uri: string): Promise<void> {
+    const { caller, held, events } = stream;
     let read: RoutedRead;
     try {
-      read = deps.reads.route(stream.caller, 'resources/subscribe', { uri });
+      read = deps.reads.route(caller, 'resources/subscribe', { uri });
     } catch {
       // No such resource: then it is not acknowledged.
       return;
     }
-    const key = holderKey(stream.caller, read);
-    holders.set(key, (holders.get(key) ?? 0) + 1);
+    const key = sharedKey(caller, read);
+    const one = shared.get(key) ?? { holders: 0, isTold: false };
+    one.holders++;
+    shared.set(key, one);
+    const own = { read, isAnswered: false };
     // What arrives with the answer is heard already.
-    stream.routed.set(uri, read);
-    const answer = await deps.reads.call(stream.caller, null, read, quiet());
-    if (answer.kind !== 'result') {
-      stream.routed.delete(uri);
-      drop(key);
-    } else if (isGone()) await release(stream, uri);
+    held.set(uri, own);
+    await leaving.get(key);
+    const answer = await deps.reads.call(caller, null, read, quiet());
+    own.isAnswered = true;
+    if (answer.kind === 'result') one.isTold = true;
+    if (answer.kind !== 'result' || events.isEnded) release(stream, uri);
   }
 
   /** The last one who listens tells the server. */
-  async function release(stream: Stream, uri: string): Promise<void> {
-    const read = stream.routed.get(uri);
-    if (read === undefined) return;
-    stream.routed.delete(uri);
-    if (drop(holderKey(stream.caller, read)) > 0) return;
-    const { serverId, args } = read;
+  function release({ caller, held }: Stream, uri: string): void {
+    const own = held.get(uri);
+    if (own === undefined) return;
+    held.delete(uri);
+    const key = sharedKey(caller, own.read);
+    const one = shared.get(key);
+    if (one === undefined || --one.holders > 0) return;
+    shared.delete(key);
+    if (!one.isTold) return;
+    const { serverId, args } = own.read;
     const back: RoutedRead = { method: 'resources/unsubscribe', serverId, args };
-    await deps.reads.call(stream.caller, null, back, quiet());
-  }
-
-  function drop(key: string): number {
-    const left = (holders.get(key) ?? 1) - 1;
-    if (left > 0) holders.set(key, left);
-    else holders.delete(key);
-    return left;
+    const left = deps.reads.call(caller, null, back, quiet()).finally(() => {
+      if (leaving.get(key) === left) leaving.delete(key);
+    });
+    leaving.set(key, left);
   }
 
   function makeRoom(agentKey: string): void {
     const own = [...streams].filter((stream) => stream.agentKey === agentKey);
-    if (own.length >= deps.maxPerAgent) own[0]?.end();
-  }
-
-  function isStillWelcome({ credential, serverId }: Caller): boolean {
-    const identity = deps.guard.identify(credential, serverId);
-    // At once, since the replica had caught up with the token when the stream began.
-    if (identity instanceof Promise || 'kind' in identity || identity.bar) return false;
-    return deps.guard.findBar(identity.tenantId, identity.agent) === undefined;
+    if (own.length < deps.maxPerAgent) return;
+    own[0]?.events.end();
   }
 
   return {
@@ -199,11 +193,11 @@ export function createListen(deps: ListenDeps) {
     async renew({ tenantId, agentId, serverId, peerId }: SessionPlace): Promise<void> {
       const renewed = new Set<string>();
       for (const stream of [...streams]) {
-        const { caller, routed } = stream;
+        const { caller, held } = stream;
         const isHere = stream.agentKey === `${tenantId} ${agentId}` && caller.peer?.id === peerId;
         if (!isHere) continue;
-        for (const read of routed.values()) {
-          const key = holderKey(caller, read);
+        for (const { read } of [...held.values()]) {
+          const key = sharedKey(caller, read);
           if (read.serverId !== serverId || renewed.has(key)) continue;
           renewed.add(key);
           await deps.reads.call(caller, null, read, quiet());
@@ -213,7 +207,7 @@ export function createListen(deps: ListenDeps) {
 
     /** Ends all streams in order: the service stops. */
     close(): void {
-      for (const stream of [...streams]) stream.end();
+      for (const { events } of [...streams]) events.end();
     },
 
     count: () => streams.size,
@@ -228,12 +222,7 @@ function readFilter(params: Record<string, unknown>): Filter {
   throw badParams(`${path}: ${issue?.message ?? 'malformed'}`);
 }
 
-function tagged(method: string, params: Record<string, unknown> | undefined, id: RpcId): string {
-  const meta = isObject(params?._meta) ? params._meta : {};
-  return notificationText(method, { ...params, _meta: { ...meta, [SUBSCRIPTION]: id } });
-}
-
-function holderKey({ tenantId, agent, peer }: Caller, { serverId, args }: RoutedRead): string {
+function sharedKey({ tenantId, agent, peer }: Caller, { serverId, args }: RoutedRead): string {
   return JSON.stringify([tenantId, agent.id, peer?.id ?? null, serverId, args.uri]);
 }
 

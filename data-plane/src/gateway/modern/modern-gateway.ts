@@ -10,6 +10,7 @@ import type { Announce } from '../capabilities.ts';
 import type { Guard } from '../guard.ts';
 import type { ListService } from '../list-service.ts';
 import { createReadService } from '../read-service.ts';
+import { createRecordedLists } from '../recorded-lists.ts';
 import { createToolService } from '../tool-service.ts';
 import { createModernHandler, type ModernDeps } from './handler.ts';
 import { checkParamHeaders } from './headers.ts';
@@ -61,6 +62,7 @@ export function createModernGateway(deps: ModernGatewayDeps) {
     },
   });
   const reads = createReadService({ guard, rules, now });
+  const recorded = createRecordedLists({ guard, tools, lists, rules, now });
   const listen = createListen({
     guard,
     reads,
@@ -74,7 +76,7 @@ export function createModernGateway(deps: ModernGatewayDeps) {
     guard,
     tools,
     reads,
-    lists,
+    lists: recorded,
     announce,
     rules,
     limits,
@@ -83,6 +85,7 @@ export function createModernGateway(deps: ModernGatewayDeps) {
     log,
   });
   const handler = createModernHandler({
+    lists: recorded,
     requests,
     listen,
     parked,

@@ -6,7 +6,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
-import { type ModernOptions, modernRequest, postModern } from './test-modern-client.ts';
+import { listenModern, type ModernOptions, postModern } from './test-modern-client.ts';
 
 interface Seen {
   method: string;
@@ -319,42 +319,10 @@ it('a result that everybody may keep is for one agent here', async () => {
 
 describe('subscriptions/listen', () => {
   async function open(notifications: object, options: Partial<ModernOptions> = {}) {
-    const { headers, body } = modernRequest(
-      'subscriptions/listen',
-      { notifications },
-      { authorization: agent.basic, id: 'sub', ...options },
-    );
-    const abort = new AbortController();
-    const answer = await fetch(`${plane.url}${options.path ?? '/mcp/v1/up'}`, {
-      method: 'POST',
-      headers: {
-        ...headers,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: JSON.stringify(body),
-      signal: abort.signal,
-    });
-    const heard: { method?: string; params?: Record<string, unknown>; result?: object }[] = [];
-    const done = (async () => {
-      let text = '';
-      for await (const chunk of answer.body ?? []) {
-        text += Buffer.from(chunk).toString();
-        const lines = text.split('\n');
-        text = lines.pop() ?? '';
-        for (const line of lines)
-          if (line.startsWith('data: ')) heard.push(JSON.parse(line.slice(6)));
-      }
-    })().catch(() => undefined);
-    await vi.waitFor(() => expect(heard).not.toEqual([]));
-    return {
-      heard,
-      done,
-      async close() {
-        abort.abort();
-        await done;
-      },
-    };
+    const authorization = agent.basic;
+    const stream = listenModern(plane, notifications, { authorization, id: 'sub', ...options });
+    await stream.acknowledged;
+    return stream;
   }
   const last = () => {
     const stream = streams.at(-1);

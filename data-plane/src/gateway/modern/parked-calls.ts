@@ -148,7 +148,9 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
 
     /** Keeps a call until its client makes the request again. @returns its `requestState` */
     park(entry: Entry): string {
-      entry.state ??= `${STATE_PREFIX}${randomBytes(24).toString('base64url')}`;
+      // Another one each time: a client goes on once with each.
+      if (entry.state !== null) byState.delete(entry.state);
+      entry.state = `${STATE_PREFIX}${randomBytes(24).toString('base64url')}`;
       entry.open.isAwaited = false;
       byState.set(entry.state, entry);
       return entry.state;

@@ -18,8 +18,8 @@ import type { Caller } from '../caller.ts';
 import type { Announce } from '../capabilities.ts';
 import type { Guard } from '../guard.ts';
 import { GatewayError, isObject } from '../json-rpc.ts';
-import { isReadList, type ListService } from '../list-service.ts';
 import type { ReadService } from '../read-service.ts';
+import { isListMethod, type RecordedLists } from '../recorded-lists.ts';
 import { splitUnifiedName } from '../servers.ts';
 import type { ToolService } from '../tool-service.ts';
 import { type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
@@ -32,7 +32,7 @@ export interface ModernRequestDeps {
   guard: Guard;
   tools: ToolService;
   reads: ReadService;
-  lists: ListService;
+  lists: RecordedLists;
   announce: Announce;
   rules: RulesProvider;
   limits: UpstreamLimits;
@@ -57,7 +57,10 @@ export function createModernRequests(deps: ModernRequestDeps) {
     try {
       const judged = judge(caller, request, exchange);
       if (judged !== undefined) return await judged;
-      if (bar !== undefined) throw barred(bar);
+      if (bar !== undefined) {
+        await deps.lists.refused(caller, bar, null, request.method);
+        throw barred(bar);
+      }
       return await list(caller, request);
     } catch (error) {
       // What is wrong with a call is nothing for an agent that may make none.
@@ -115,15 +118,9 @@ export function createModernRequests(deps: ModernRequestDeps) {
   }
 
   async function list(caller: Caller, { method, params }: ModernRequest): Promise<CallAnswer> {
-    if (isReadList(method)) return deps.lists.list(caller, method, params);
-    switch (method) {
-      case 'tools/list':
-        return resultOf({ ...(await deps.tools.listTools(caller, params)) });
-      case 'server/discover':
-        return discover(caller);
-      default:
-        throw new GatewayError(404, 'Method not found', RPC_ERRORS.METHOD_NOT_FOUND);
-    }
+    if (isListMethod(method)) return deps.lists.list(caller, null, method, params);
+    if (method === 'server/discover') return discover(caller);
+    throw new GatewayError(404, 'Method not found', RPC_ERRORS.METHOD_NOT_FOUND);
   }
 
   async function discover(caller: Caller): Promise<CallAnswer> {

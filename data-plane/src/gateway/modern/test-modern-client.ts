@@ -63,3 +63,59 @@ export async function postModern(
     .flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []));
   return { ...answer, events, last: answer.json ?? events.at(-1) };
 }
+
+/** A message of a stream. */
+export interface Heard {
+  id?: unknown;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: object;
+}
+
+/** Opens a stream of `subscriptions/listen`; `heard` has all that came on it so far. */
+export function listenModern(plane: TestPlane, notifications: object, options: ModernOptions) {
+  const { headers, body } = modernRequest('subscriptions/listen', { notifications }, options);
+  const abort = new AbortController();
+  const answer = fetch(`${plane.url}${options.path ?? '/mcp/v1/up'}`, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify(body),
+    signal: abort.signal,
+  });
+  const heard: Heard[] = [];
+  let begun = () => {};
+  const acknowledged = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const read = async () => {
+    let text = '';
+    for await (const chunk of (await answer).body ?? []) {
+      text += Buffer.from(chunk).toString();
+      const lines = text.split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines)
+        if (line.startsWith('data: ')) heard.push(JSON.parse(line.slice(6)));
+      if (heard.length > 0) begun();
+    }
+  };
+  const done = read().then(
+    () => heard,
+    () => heard,
+  );
+  return {
+    answer,
+    heard,
+    /** The first message is there. */
+    acknowledged,
+    /** Ends with the stream. */
+    done,
+    async close() {
+      abort.abort();
+      await done;
+    },
+  };
+}
