@@ -1,0 +1,124 @@
+/**
+ * The stream that answers one `subscriptions/listen`. It exists before its first byte, while what it
+ * is for is subscribed to: what is heard in that time waits, within bounds, since the
+ * acknowledgement comes first.
+ */
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { eventText, KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
+import { isObject, notificationText, type RpcId, resultText } from '../json-rpc.ts';
+
+export interface ListenStreamOptions {
+  /** Of the request. */
+  id: RpcId;
+  /** Bytes that wait for a client, beyond which notifications are dropped. */
+  maxBuffered: number;
+  keepAliveMs: number;
+  /** Whether its agent may still listen. */
+  isWelcome(): boolean;
+  /** Told once, as soon as nothing more is sent. */
+  onEnd(): void;
+}
+
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+/** How long a client may take to read what was sent before the end. */
+const LINGER_MS = 10_000;
+
+export class ListenStream {
+  readonly #options: ListenStreamOptions;
+  readonly #reply: FastifyReply;
+  readonly #raw: ServerResponse;
+  /** What was heard too early; null once it has begun. */
+  #early: string[] | null = [];
+  #earlyLength = 0;
+  #isEnded = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(reply: FastifyReply, options: ListenStreamOptions) {
+    this.#reply = reply;
+    this.#raw = reply.raw;
+    this.#options = options;
+    this.#raw.once('close', () => {
+      clearTimeout(this.#timer);
+      this.#over();
+    });
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Sends a notification, as far as the client takes it. */
+  notify(method: string, params: Record<string, unknown> | undefined): void {
+    if (this.#isEnded) return;
+    if (!this.#options.isWelcome()) {
+      this.drop();
+      return;
+    }
+    const text = this.#tagged(method, params);
+    const { maxBuffered } = this.#options;
+    if (this.#early === null) {
+      if (this.#raw.writableLength < maxBuffered) this.#raw.write(text);
+    } else if (this.#earlyLength < maxBuffered) {
+      this.#earlyLength += text.length;
+      this.#early.push(text);
+    }
+  }
+
+  /** Begins it with what the client will hear of. */
+  begin(notifications: Record<string, unknown>): void {
+    const early = this.#early;
+    if (this.#isEnded || early === null) return;
+    this.#head();
+    const method = 'notifications/subscriptions/acknowledged';
+    this.#raw.write(this.#tagged(method, { notifications }));
+    for (const text of early) this.#raw.write(text);
+    this.#timer = setInterval(() => {
+      if (!this.#options.isWelcome()) this.drop();
+      else if (this.#raw.writableLength < this.#options.maxBuffered) this.#raw.write(KEEP_ALIVE);
+    }, this.#options.keepAliveMs);
+  }
+
+  /** Ends it with a result, which says that it ended in order. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.begin({});
+    const { id } = this.#options;
+    const result = { resultType: 'complete', _meta: { [SUBSCRIPTION]: id } };
+    this.#finish(eventText(resultText(id, JSON.stringify(result))));
+  }
+
+  /** Ends it without a word. */
+  drop(): void {
+    if (this.#isEnded) return;
+    if (this.#early !== null) this.#head();
+    this.#finish();
+  }
+
+  #head(): void {
+    this.#early = null;
+    this.#reply.hijack();
+    this.#raw.on('error', () => undefined);
+    this.#raw.writeHead(200, streamHeaders(this.#reply));
+  }
+
+  #finish(text?: string): void {
+    this.#over();
+    this.#raw.end(text);
+    // Who does not read keeps its connection no longer than that.
+    this.#timer = setTimeout(() => this.#raw.destroy(), LINGER_MS).unref();
+  }
+
+  #over(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    clearInterval(this.#timer);
+    this.#options.onEnd();
+  }
+
+  #tagged(method: string, params: Record<string, unknown> | undefined): string {
+    const meta = isObject(params?._meta) ? params._meta : {};
+    const _meta = { ...meta, [SUBSCRIPTION]: this.#options.id };
+    return eventText(notificationText(method, { ...params, _meta }));
+  }
+}

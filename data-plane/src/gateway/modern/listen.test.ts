@@ -1,0 +1,152 @@
+/**
+ * Streams of `subscriptions/listen` that do not come about as planned: clients that leave early,
+ * streams that have to make room before they have begun, subscriptions that end twice.
+ */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
+import { listenModern } from './test-modern-client.ts';
+
+interface ServerStream {
+  id: unknown;
+  uris: string[];
+  response: ServerResponse;
+  isOpen: boolean;
+}
+
+let plane: TestPlane;
+let agent: TestAgent;
+let streams: ServerStream[] = [];
+/** What the server answers only when it is told to. */
+let held: { method: string; answer(): void }[] = [];
+let isHeld: (method: string, params: Record<string, unknown>) => boolean = () => false;
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
+    const answer = () => {
+      if (method === 'subscriptions/listen') return listen(id, params.notifications, response);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const capabilities = { tools: { listChanged: true }, resources: { subscribe: true } };
+      const result = { supportedVersions: ['2026-07-28'], capabilities, tools: [] };
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    };
+    if (isHeld(method, params)) held.push({ method, answer });
+    else answer();
+  });
+});
+
+function listen(id: unknown, wanted: Record<string, unknown>, response: ServerResponse): void {
+  const uris = (wanted.resourceSubscriptions ?? []) as string[];
+  const stream = { id, uris, response, isOpen: true };
+  streams.push(stream);
+  response.on('close', () => {
+    stream.isOpen = false;
+  });
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  tell(stream, 'notifications/subscriptions/acknowledged', { notifications: wanted });
+}
+
+function tell({ id, response }: ServerStream, method: string, params: object): void {
+  const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
+  const text = JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } });
+  response.write(`event: message\ndata: ${text}\n\n`);
+}
+
+const openStreams = () => streams.filter(({ isOpen }) => isOpen);
+const isFor = (uri: string) => (method: string, params: Record<string, unknown>) => {
+  const { resourceSubscriptions } = (params.notifications ?? {}) as Record<string, unknown>;
+  const uris = Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [];
+  return method === 'subscriptions/listen' && uris.includes(uri);
+};
+async function release(): Promise<void> {
+  isHeld = () => false;
+  await vi.waitFor(() => expect(held).not.toEqual([]));
+  for (const { answer } of held.splice(0)) answer();
+}
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  plane = await startTestPlane({
+    servers: [HTTP_SERVER('up', url)],
+    config: { maxSessionsPerAgent: 2 },
+  });
+});
+
+beforeEach(() => {
+  streams = [];
+  held = [];
+  agent = plane.addAgent();
+});
+
+afterEach(async () => {
+  isHeld = () => false;
+  for (const { answer } of held.splice(0)) answer();
+  await plane.records();
+});
+
+afterAll(async () => {
+  await plane?.stop();
+  server.closeAllConnections();
+  server.close();
+});
+
+const open = (notifications: object, id = 'sub') =>
+  listenModern(plane, notifications, { authorization: agent.basic, id });
+const TOOLS = { toolsListChanged: true };
+
+it('leaves nothing of a client that left before its server was open', async () => {
+  isHeld = (method) => method === 'server/discover';
+  const gone = open(TOOLS);
+  await vi.waitFor(() => expect(held).not.toEqual([]));
+  await gone.close();
+  await sleep(50);
+  await release();
+  // Were it still counted, it would be the oldest, which makes room for others.
+  const [first, second, third] = [open(TOOLS, '1'), open(TOOLS, '2'), open(TOOLS, '3')];
+  await third.acknowledged;
+  const ended = await Promise.race([first.done, second.done]);
+  expect(ended.at(-1)).toMatchObject({ result: { resultType: 'complete' } });
+  for (const stream of [first, second, third]) await stream.close();
+  await vi.waitFor(() => expect(openStreams()).toEqual([]));
+});
+
+it('ends one in order that has to make room before it has begun', async () => {
+  isHeld = isFor('doc://slow');
+  const slow = open({ ...TOOLS, resourceSubscriptions: ['doc://slow'] }, 'slow');
+  await vi.waitFor(() => expect(held).not.toEqual([]));
+  isHeld = () => false;
+  const others = [open(TOOLS, '1'), open(TOOLS, '2')];
+  const heard = await slow.done;
+  expect((await slow.answer).headers.get('content-type')).toBe('text/event-stream');
+  expect(heard.map(({ id, method }) => id ?? method)).toEqual([
+    'notifications/subscriptions/acknowledged',
+    'slow',
+  ]);
+  for (const { answer } of held.splice(0)) answer();
+  for (const stream of others) await stream.close();
+});
+
+it('goes on hearing of a resource that another client no longer waits for', async () => {
+  const wanted = { resourceSubscriptions: ['doc://1'] };
+  const first = open(wanted, '1');
+  await first.acknowledged;
+  // The server says nothing of the second, whose client leaves before that comes to an end.
+  const second = open({ resourceSubscriptions: ['doc://1', 'doc://slow'] }, '2');
+  isHeld = isFor('doc://slow');
+  await vi.waitFor(() => expect(held).not.toEqual([]));
+  await second.close();
+  await release();
+  await vi.waitFor(() => expect(openStreams().map(({ uris }) => uris)).toEqual([['doc://1']]));
+  for (const stream of openStreams()) {
+    tell(stream, 'notifications/resources/updated', { uri: 'doc://1' });
+  }
+  await vi.waitFor(() => expect(first.heard).toHaveLength(2));
+  await first.close();
+  await vi.waitFor(() => expect(openStreams()).toEqual([]));
+});
