@@ -133,13 +133,17 @@ it('shows how the servers are', async () => {
     server_id: string;
     health: string | null;
   }
-  const { mcp_servers: servers } = await admin.get<{ mcp_servers: Server[] }>(
-    '/api/v1/mcp-servers',
-  );
-  expect(servers.map(({ server_id, health }) => [server_id, health])).toEqual([
-    ['everything', 'ok'],
-    ['files', 'ok'],
-  ]);
+  const list = () => admin.get<{ mcp_servers: Server[] }>('/api/v1/mcp-servers');
+  // The data plane tells it as any other does: within seconds.
+  await expect
+    .poll(
+      async () => (await list()).mcp_servers.map(({ server_id, health }) => [server_id, health]),
+      { timeout: 15_000 },
+    )
+    .toEqual([
+      ['everything', 'ok'],
+      ['files', 'ok'],
+    ]);
 });
 
 it('shows each call among the audit events, and their chains verify', async () => {

@@ -270,6 +270,23 @@ describe('two tenants on one data plane', { timeout: 60_000 }, () => {
       }
     }
 
+    // The same server_id, of which each tenant is told its own.
+    await a.upstream.stop();
+    for (let i = 0; i < 5; i++) expect((await callTool(url, basicOf(a))).code).not.toBe('ok');
+    const shown = async ({ admin }: Tenant) =>
+      (await call('/api/v1/mcp-servers/files', { token: admin })).json();
+    const found = (of: Tenant, health: string) => ({
+      health,
+      health_by: { total: 1, data_planes: [{ deployment_id: deploymentOf(of), health }] },
+    });
+    await vi.waitFor(
+      async () => {
+        expect(await shown(a)).toMatchObject(found(a, 'resting'));
+        expect(await shown(b)).toMatchObject(found(b, 'ok'));
+      },
+      { timeout: 15_000, interval: 100 },
+    );
+
     // What ends one ends nothing of the other.
     const path = `/api/v1/admin/data-plane-tokens/${tokenA.id}`;
     expect((await call(path, { token: a.admin, method: 'DELETE' })).statusCode).toBe(204);

@@ -14,7 +14,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
-import { builtService, type ServiceProcess, startService } from './support/service-process.ts';
+import {
+  builtService,
+  freePort,
+  type ServiceProcess,
+  startService,
+} from './support/service-process.ts';
 import { testDatabase } from './test-database.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -58,10 +63,15 @@ beforeAll(async () => {
     transport: 'streamable-http',
     url: upstream.url,
   });
+  await admin.post('/api/v1/mcp-servers', {
+    server_id: 'away',
+    transport: 'streamable-http',
+    url: `http://127.0.0.1:${await freePort()}/mcp`,
+  });
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'reader',
     description: '',
-    permissions: ['up:read'],
+    permissions: ['up:read', 'away:read'],
     resource_scopes: [],
   });
   agent = await admin.post('/api/v1/agents', {
@@ -91,9 +101,9 @@ async function getToken(url: string): Promise<{ status: number; token: string }>
   return { status: answer.status, token: body.access_token };
 }
 
-async function connect(plane: ServiceProcess, token: string): Promise<Client> {
+async function connect(plane: ServiceProcess, token: string, server = 'up'): Promise<Client> {
   const client = new Client({ name: 'journey', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp/v1/up`), {
+  const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp/v1/${server}`), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
   // The SDK's own types disagree under exactOptionalPropertyTypes.
@@ -114,7 +124,11 @@ async function call(client: Client, name = 'read_thing'): Promise<unknown> {
 const plane = (index: number) => planes[index] as ServiceProcess;
 const health = async (of: ServiceProcess) =>
   (await (await fetch(`${of.url}/health`)).json()) as {
-    tenants: { control_plane: { state: string }; denied: string | null }[];
+    tenants: {
+      deployment_id: string;
+      control_plane: { state: string };
+      denied: string | null;
+    }[];
   };
 const decisions = async () =>
   (await admin.get<{ total: number }>(`/api/v1/audit/events?agent_id=${agent.id}&limit=1`)).total;
@@ -128,6 +142,43 @@ it('enforces at both data planes with a token of the control plane', async () =>
     await client.close();
   }
   await vi.waitFor(async () => expect(await decisions()).toBe(4), 10_000);
+});
+
+it('shows which data planes find an MCP server silent', async () => {
+  const { token } = await getToken(controlPlane.url);
+  for (let i = 0; i < 5; i++) {
+    const client = await connect(plane(0), token, 'away').catch(() => undefined);
+    await client?.listTools().catch(() => undefined);
+    await client?.close();
+  }
+  const ids = (await Promise.all(planes.map(health))).map(({ tenants }) => tenants[0]);
+  const [first, second] = ids.map((tenant) => ({ deployment_id: tenant?.deployment_id }));
+  // Told by itself within seconds, not with the heartbeat of the next minute.
+  await vi.waitFor(
+    async () => {
+      const { mcp_servers: servers } = await admin.get<{ mcp_servers: unknown[] }>(
+        '/api/v1/mcp-servers',
+      );
+      expect(servers).toMatchObject([
+        {
+          server_id: 'away',
+          health: 'resting',
+          health_by: { total: 1, data_planes: [{ ...first, health: 'resting' }] },
+        },
+        {
+          server_id: 'up',
+          health: 'ok',
+          health_by: {
+            total: 2,
+            data_planes: expect.arrayContaining(
+              [first, second].map((id) => expect.objectContaining({ ...id, health: 'ok' })),
+            ),
+          },
+        },
+      ]);
+    },
+    { timeout: 15_000, interval: 100 },
+  );
 });
 
 it('goes on without the control plane, over a restart, and brings its records when it is back', async () => {

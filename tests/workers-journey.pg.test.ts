@@ -218,6 +218,14 @@ it('is one service: sessions, tokens and metrics are good on every connection', 
   }>('/api/v1/data-planes');
   expect(listed.map(({ deployment_id: id }) => id).sort()).toEqual([...deployments].sort());
   expect(listed.map(({ label }) => label.replace(/^.* worker /, '')).sort()).toEqual(['1', '2']);
+  await vi.waitFor(
+    async () =>
+      expect(await admin.get('/api/v1/mcp-servers/marked')).toMatchObject({
+        health: 'ok',
+        health_by: { total: 2 },
+      }),
+    { timeout: 10_000, interval: 100 },
+  );
 });
 
 it('loses a worker under load: the other goes on, and the dead one goes on with its chain', async () => {

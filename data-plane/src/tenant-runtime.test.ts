@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { PolicyInput, PolicyOutcome } from '@governance/policies/contract';
-import type { FeedRequest } from '@governance/shared/channels';
+import type { FeedRequest, ReportedHealth, ServerReport } from '@governance/shared/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -267,6 +267,28 @@ describe('a data plane core', () => {
     plane.feed.rewind(0);
     plane.announce();
     await until(() => alerts().some((alert) => alert.alert_type === 'FEED_REWOUND'));
+  });
+
+  it('tells each tenant how its own MCP servers are, soon after that has changed', async () => {
+    const states = new Map<string, ReportedHealth>();
+    const core = await aCore({
+      serverReport: (tenantId) => {
+        const report: ServerReport = { resting: [], failing: [], ok: [] };
+        const state = states.get(tenantId);
+        if (state) report[state].push('files');
+        return report;
+      },
+    });
+    const [one, two] = [aTenant(), aTenant()];
+    for (const { answer, plane } of [one, two]) await core.addTenant(answer, plane.link);
+    const newest = ({ plane }: TestTenant) => plane.heartbeats.at(-1)?.mcp_servers;
+    expect([one, two].map(newest)).toEqual(Array(2).fill({ resting: [], failing: [], ok: [] }));
+    const before = two.plane.heartbeats.length;
+    states.set(one.tenantId, 'resting').set(two.tenantId, 'ok');
+    core.reportSoon(one.tenantId);
+    core.reportSoon(uuidv7());
+    await until(() => newest(one)?.resting[0] === 'files');
+    expect(two.plane.heartbeats.length).toBe(before);
   });
 
   it('shows where it stands in its metrics', async () => {
