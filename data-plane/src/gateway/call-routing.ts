@@ -3,6 +3,8 @@ import type { McpServerSetting } from '@governance/shared/bundle-format';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isStorableText } from '@governance/shared/text';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
+import type { UpstreamPool } from '../upstream/pool.ts';
+import type { UpstreamSession } from '../upstream/upstream.ts';
 import type { Caller } from './caller.ts';
 import { GatewayError, isObject } from './json-rpc.ts';
 import { findServer } from './servers.ts';
@@ -30,6 +32,15 @@ export function requireServer(rules: ActiveRules, serverId: string): McpServerSe
   const server = findServer(rules, serverId);
   if (server === undefined) throw new GatewayError(404, 'No such MCP server.');
   return server;
+}
+
+/** The caller's session with a server. Throws UpstreamFailure where there can be none. */
+export function sessionWith(
+  pool: Pick<UpstreamPool, 'find'>,
+  { tenantId, agent, peer, era }: Caller,
+  server: McpServerSetting,
+): UpstreamSession {
+  return pool.find(tenantId, server, agent.id, peer, era);
 }
 
 /** @param max characters that a cursor has at most */

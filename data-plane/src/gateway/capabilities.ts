@@ -7,7 +7,7 @@ import type { RulesProvider } from '../contracts.ts';
 import { isServerVisible } from '../enforcement/tool-visibility.ts';
 import type { UpstreamPool } from '../upstream/pool.ts';
 import type { UpstreamInfo } from '../upstream/upstream.ts';
-import { inTime, requireRules, requireServer } from './call-routing.ts';
+import { inTime, requireRules, requireServer, sessionWith } from './call-routing.ts';
 import type { Caller } from './caller.ts';
 import { isObject } from './json-rpc.ts';
 import { TASKS_EXTENSION } from './modern/extensions.ts';
@@ -71,13 +71,7 @@ export function createAnnouncer(deps: CapabilityDeps) {
   return async (caller: Caller): Promise<Announcement> => {
     if (caller.serverId === null) return joined(caller);
     const server = requireServer(requireRules(deps.rules, caller), caller.serverId);
-    const session = deps.pool.find(
-      caller.tenantId,
-      server,
-      caller.agent.id,
-      caller.peer,
-      caller.era,
-    );
+    const session = sessionWith(deps.pool, caller, server);
     const info: UpstreamInfo = await session.open();
     const { serverInfo, instructions } = info;
     return { capabilities: passed(info, caller), serverInfo, instructions };

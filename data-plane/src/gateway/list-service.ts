@@ -12,7 +12,14 @@ import { isToolVisible } from '../enforcement/tool-visibility.ts';
 import { LIST_MEMBERS, type ListedItem, type ListMethod, listPage } from '../upstream/list-page.ts';
 import type { UpstreamPool } from '../upstream/pool.ts';
 import { Cancellation } from '../upstream/upstream.ts';
-import { badParams, inTime, readCursor, requireRules, requireServer } from './call-routing.ts';
+import {
+  badParams,
+  inTime,
+  readCursor,
+  requireRules,
+  requireServer,
+  sessionWith,
+} from './call-routing.ts';
 import type { Caller } from './caller.ts';
 import { isObject } from './json-rpc.ts';
 import { findServer, listServers, unifiedName } from './servers.ts';
@@ -83,13 +90,7 @@ export function createListService(deps: ListServiceDeps) {
     const server = requireServer(requireRules(deps.rules, caller), serverId);
     const cursor = readCursor(params);
     if (!isVisible(caller, serverId, KINDS[method])) return page(method, [], undefined);
-    const session = deps.pool.find(
-      caller.tenantId,
-      server,
-      caller.agent.id,
-      caller.peer,
-      caller.era,
-    );
+    const session = sessionWith(deps.pool, caller, server);
     const members = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
     const answer = await session.request(
       { method, members, wantsProgress: false },
@@ -128,13 +129,7 @@ export function createListService(deps: ListServiceDeps) {
     const cancellation = new Cancellation();
     const ask = async () => {
       const server = requireServer(requireRules(deps.rules, caller), serverId);
-      const session = deps.pool.find(
-        caller.tenantId,
-        server,
-        caller.agent.id,
-        caller.peer,
-        caller.era,
-      );
+      const session = sessionWith(deps.pool, caller, server);
       const { capabilities } = await session.open();
       if (!isObject(capabilities[capability])) return { items: [], nextCursor: undefined };
       const exchange = { onNotification: () => undefined, cancellation };

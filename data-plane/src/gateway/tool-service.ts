@@ -15,7 +15,14 @@ import { isServerVisible, isToolVisible } from '../enforcement/tool-visibility.t
 import { type ListedTool, listAllTools, listToolPage } from '../upstream/list-tools.ts';
 import type { UpstreamPool } from '../upstream/pool.ts';
 import type { UpstreamSession } from '../upstream/upstream.ts';
-import { badParams, inTime, readCursor, requireRules, requireServer } from './call-routing.ts';
+import {
+  badParams,
+  inTime,
+  readCursor,
+  requireRules,
+  requireServer,
+  sessionWith,
+} from './call-routing.ts';
 import { callServer } from './call-server.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
@@ -54,13 +61,7 @@ export function createToolService(deps: ToolServiceDeps) {
     if (!isServerVisible(caller.agent.permissions, serverId)) {
       return { tools: [], nextCursor: undefined };
     }
-    const session = deps.pool.find(
-      caller.tenantId,
-      server,
-      caller.agent.id,
-      caller.peer,
-      caller.era,
-    );
+    const session = sessionWith(deps.pool, caller, server);
     const cursor = readCursor(params);
     const { tools, nextCursor } = await listToolPage(session, cursor);
     // A client that servers may ask something may be shown tools that others are not.
@@ -77,13 +78,7 @@ export function createToolService(deps: ToolServiceDeps) {
       servers.map(async (server) => {
         const serverId = server.server_id;
         try {
-          const session = deps.pool.find(
-            caller.tenantId,
-            server,
-            caller.agent.id,
-            caller.peer,
-            caller.era,
-          );
+          const session = sessionWith(deps.pool, caller, server);
           const tools = await inTime(listAllTools(session));
           deps.catalogue.learn(caller.tenantId, serverId, tools, caller.peer === undefined);
           return visible(caller, serverId, tools).map((tool) => ({
@@ -115,9 +110,7 @@ export function createToolService(deps: ToolServiceDeps) {
       const rules = deps.rules.findActiveRules(caller.tenantId);
       const server =
         caller.serverId === null ? undefined : rules && findServer(rules, caller.serverId);
-      return server
-        ? deps.pool.find(caller.tenantId, server, caller.agent.id, caller.peer, caller.era)
-        : undefined;
+      return server ? sessionWith(deps.pool, caller, server) : undefined;
     },
 
     async listTools(caller: Caller, params: Record<string, unknown>) {
