@@ -20,7 +20,5 @@ it.each([
 
 it('what differs from it is compiled', async () => {
   const changed = withIds().map((one) => ({ ...one, rego: `${one.rego}\n# changed` }));
-  for (const policies of [changed, changed.slice(1)]) {
-    expect(await test.compile(policies)).toEqual(await real.compile(policies));
-  }
+  expect(await test.compile(changed)).toEqual(await real.compile(changed));
 });
