@@ -9,6 +9,8 @@ import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 /** Data planes that are named for each server; a tenant may have 2,000. */
 const MAX_NAMED = 20;
 
+const WORST_FIRST: ReportedHealth[] = ['resting', 'failing', 'ok'];
+
 export interface ServerFindings {
   /** Data planes that have found out how the server is. */
   total: number;
@@ -27,7 +29,8 @@ export interface ServerHealth {
 
 interface Row {
   serverId: string;
-  health: ReportedHealth;
+  /** The place in WORST_FIRST, from 1. */
+  urgency: number;
   deploymentId: string;
   label: string;
   total: number;
@@ -46,8 +49,8 @@ export function createServerHealth(deps: {
       const rows = await deps.db.inTenant(
         scope,
         ({ db }) => db.$queryRaw<Row[]>`
-          WITH online AS (
-            SELECT p.deployment_id, p.label, p.last_heartbeat::json -> 'mcp_servers' AS report
+          WITH online AS MATERIALIZED (
+            SELECT p.deployment_id, p.label, (p.last_heartbeat::json -> 'mcp_servers')::jsonb AS report
             FROM data_planes p
             WHERE p.tenant_id = ${tenantId}::uuid AND p.status = 'active'
               AND p.last_heartbeat_at > ${heardSince}
@@ -55,27 +58,29 @@ export function createServerHealth(deps: {
                 SELECT bool_and(t.revoked_at IS NOT NULL) FROM data_plane_tokens t
                 WHERE t.tenant_id = p.tenant_id AND t.deployment_id = p.deployment_id), false)
           ), found AS (
-            SELECT DISTINCT ON (o.deployment_id, server_id)
-              o.deployment_id, o.label, server_id, state.health, state.urgency
+            SELECT o.deployment_id, o.label, told.server_id, told.urgency
             FROM online o
-            CROSS JOIN (VALUES ('resting', 1), ('failing', 2), ('ok', 3)) AS state (health, urgency)
-            CROSS JOIN LATERAL json_array_elements_text(o.report -> state.health) AS server_id
-            WHERE ${serverId ?? null}::text IS NULL OR server_id = ${serverId ?? null}::text
-            ORDER BY o.deployment_id, server_id, state.urgency
+            CROSS JOIN LATERAL (
+              SELECT id COLLATE "C" AS server_id, min(state.urgency) AS urgency
+              FROM unnest(${WORST_FIRST}::text[]) WITH ORDINALITY AS state (health, urgency)
+              CROSS JOIN LATERAL jsonb_array_elements_text(o.report -> state.health) AS id
+              WHERE ${serverId ?? null}::text IS NULL OR id = ${serverId ?? null}::text
+              GROUP BY id) AS told
           ), placed AS (
             SELECT found.*, count(*) OVER (PARTITION BY server_id)::int AS total,
               row_number() OVER (
-                PARTITION BY server_id ORDER BY urgency, label, deployment_id) AS place
+                PARTITION BY server_id
+                ORDER BY urgency, label COLLATE "C", deployment_id) AS place
             FROM found
           )
-          SELECT server_id AS "serverId", health, deployment_id AS "deploymentId", label, total
+          SELECT server_id AS "serverId", urgency::int, deployment_id AS "deploymentId", label, total
           FROM placed WHERE place <= ${MAX_NAMED} ORDER BY server_id, place`,
       );
       const byServer = new Map<string, ServerFindings>();
-      for (const { serverId: id, total, ...plane } of rows) {
+      for (const { serverId: id, total, urgency, ...plane } of rows) {
         const findings = byServer.get(id) ?? { total, planes: [] };
         byServer.set(id, findings);
-        findings.planes.push(plane);
+        findings.planes.push({ ...plane, health: WORST_FIRST[urgency - 1] ?? 'resting' });
       }
       return byServer;
     },
