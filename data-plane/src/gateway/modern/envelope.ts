@@ -95,8 +95,8 @@ export function readEnvelope(
 export function readRetry(params: Record<string, unknown>): CallRetry | undefined {
   const { inputResponses, requestState } = params;
   if (inputResponses === undefined && requestState === undefined) return undefined;
-  if (inputResponses !== undefined && !isObject(inputResponses)) {
-    throw badParams('inputResponses must be an object');
+  if (inputResponses !== undefined && !isResponses(inputResponses)) {
+    throw badParams('inputResponses must be an object of objects');
   }
   if (requestState !== undefined && typeof requestState !== 'string') {
     throw badParams('requestState must be a text');
@@ -105,6 +105,11 @@ export function readRetry(params: Record<string, unknown>): CallRetry | undefine
     ...(inputResponses !== undefined && { inputResponses }),
     ...(requestState !== undefined && { requestState }),
   };
+}
+
+/** Whether these are answers to what a server asked: a result for each. */
+export function isResponses(value: unknown): value is Record<string, Record<string, unknown>> {
+  return isObject(value) && Object.values(value).every(isObject);
 }
 
 function readLogLevel(value: unknown): (typeof LOG_LEVELS)[number] | undefined {

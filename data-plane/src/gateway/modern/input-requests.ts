@@ -46,7 +46,8 @@ export async function judgeInputRequests(
     if (!isObject(question) || typeof method !== 'string') {
       return refused('The MCP server gave an answer that is not valid MCP.');
     }
-    const params = isObject(question.params) ? question.params : {};
+    const { params = {} } = question;
+    if (!isObject(params)) return refused('The MCP server gave an answer that is not valid MCP.');
     if (!canAnswer(capabilities, method, params)) {
       const name = method.slice(0, 64);
       return refused(`The MCP server asks for ${name}, which this client did not declare.`);

@@ -26,7 +26,7 @@ export interface ModernGuardDeps extends InputDeps {
   tasks: TaskHandles;
 }
 
-type Entry = NonNullable<ReturnType<ParkedCalls['begin']>>;
+type Entry = ReturnType<ParkedCalls['begin']>;
 
 /** Builds it. */
 export function createModernGuard(deps: ModernGuardDeps): Guard {
@@ -39,7 +39,6 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
     exchange: ForwardExchange,
   ): Promise<CallAnswer> {
     const entry = parked.begin(call);
-    if (entry === null) return failed('Too many calls of this agent are open.');
     const { open } = entry;
     const own = {
       ...unchanged(exchange),
@@ -48,11 +47,7 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
       onNotification: (heard: Parameters<ForwardExchange['onNotification']>[0]) =>
         open.onNotification?.(heard),
     };
-    void guard.call(call, own).then((answer) => {
-      parked.end(entry);
-      open.settle(answer);
-      parked.dropLater(entry);
-    });
+    void guard.call(call, own).then((answer) => parked.end(entry, answer));
     return wait(entry, exchange, exchange.cancellation);
   }
 
@@ -118,8 +113,7 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
     return answer;
   }
 
-  /** What a modern server answered is looked at as what the gateway made up is not. */
-  async function passOn(call: RawCall, exchange: ForwardExchange): Promise<CallAnswer> {
+  async function pass(call: RawCall, exchange: ForwardExchange): Promise<CallAnswer> {
     const isOfTask = isTaskMethod(call.method);
     const own = isOfTask ? deps.tasks.open(call) : call;
     if (own === undefined) return guard.call({ ...call, recipient: NO_TASK }, exchange);
@@ -127,15 +121,21 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
     const answer = hasPeer
       ? await start(own as RawCall & { peer: UpstreamPeer }, exchange)
       : await guard.call(own, exchange);
+    return look(own, answer);
+  }
+
+  /** What a server asks in an answer is judged before the client sees it; its tasks are sealed. */
+  async function look(call: RawCall, answer: CallAnswer): Promise<CallAnswer> {
     if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
     // What the gateway asks itself was judged when the server asked it.
     if (made.has(answer.value)) return answer;
-    const { resultType, status } = answer.value;
-    if (resultType === 'input_required' || (isOfTask && status === 'input_required')) {
-      const refused = await judgeInputRequests(deps, own, answer.value.inputRequests);
+    const { resultType, inputRequests } = answer.value;
+    const isOfTask = resultType === 'task' || isTaskMethod(call.method);
+    if (resultType === 'input_required' || isOfTask) {
+      const refused = await judgeInputRequests(deps, call, inputRequests);
       if (refused !== null) return refused;
     }
-    return deps.tasks.seal(own, answer);
+    return deps.tasks.seal(call, answer);
   }
 
   return {
@@ -143,10 +143,10 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
     findBar: guard.findBar,
     async call(call, exchange) {
       const entry = parked.find(call);
-      if (entry === 'none') return passOn(call, exchange);
+      if (entry === 'none') return pass(call, exchange);
       // Judged and recorded all the same, and answered by nobody.
       if (entry === 'unknown') return guard.call({ ...call, recipient: NO_CALL }, exchange);
-      return resume(entry, call, exchange);
+      return look(call, await resume(entry, call, exchange));
     },
   };
 }
@@ -165,8 +165,4 @@ function refuses(message: string): NonNullable<RawCall['recipient']> {
 
 function unchanged({ wantsProgress, takesEveryResult, logLevel }: ForwardExchange) {
   return { wantsProgress, takesEveryResult, logLevel };
-}
-
-function failed(message: string): CallAnswer {
-  return { kind: 'error', status: 200, code: RPC_ERRORS.INTERNAL, message };
 }

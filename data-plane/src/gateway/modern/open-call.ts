@@ -6,6 +6,7 @@
 import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import {
   Cancellation,
+  requireStillWanted,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
@@ -41,13 +42,10 @@ export class OpenCall {
   /** What stands for this call at the session with the server; it never carries anything itself. */
   readonly send = (): boolean => false;
 
-  get isAnswered(): boolean {
-    return this.#answer !== null;
-  }
-
-  /** Takes the answer of the server. */
+  /** Takes the answer of the server, which no longer waits for what it asked. */
   settle(answer: CallAnswer): void {
     this.#answer = answer;
+    this.#failAll('the server has answered');
     this.#next?.();
   }
 
@@ -71,6 +69,11 @@ export class OpenCall {
     timeoutMs: number,
   ): Promise<UpstreamAnswer> {
     return new Promise((resolve, reject) => {
+      // It may have been withdrawn, or become pointless, while it was judged.
+      requireStillWanted(exchange);
+      if (this.#answer !== null) {
+        throw new UpstreamFailure('unreachable', 'the server has answered');
+      }
       if (this.#questions.size >= MAX_QUESTIONS) {
         throw new UpstreamFailure('unreachable', 'too many questions wait for the client');
       }
@@ -115,10 +118,14 @@ export class OpenCall {
 
   /** Nobody waits for it any more. */
   abandon(): void {
-    for (const { fail } of [...this.#questions.values()]) {
-      fail(new UpstreamFailure('unreachable', 'the client gave the call up'));
-    }
+    this.#failAll('the client gave the call up');
     this.cancellation.cancel();
+  }
+
+  #failAll(why: string): void {
+    for (const { fail } of [...this.#questions.values()]) {
+      fail(new UpstreamFailure('unreachable', why));
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { RawCall } from '../../enforcement/calls.ts';
+import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import {
   Cancellation,
   type SendToClient,
@@ -32,7 +33,9 @@ export interface ParkedCallsDeps {
 interface Entry {
   call: RawCall & { peer: UpstreamPeer };
   open: OpenCall;
-  /** What the client gets as `requestState`, once it was asked something. */
+  /** Whether its client was asked something: then it has one of the places that are bounded. */
+  isPlaced: boolean;
+  /** What the client got as `requestState`, while it has not gone on with it. */
   state: string | null;
   /** Drops it when its answer is not fetched. */
   timer: NodeJS.Timeout | null;
@@ -40,11 +43,12 @@ interface Entry {
 
 /** Begins what the client gets as `requestState`, so that it is not taken for a server's own. */
 const STATE_PREFIX = 'gateway-';
-/** Calls that may be open for the like clients of one agent, and for all. */
-const MAX_OF_PEER = 64;
+/** Calls of one agent, and of all, whose clients were asked something and that are not over. */
+const MAX_OF_AGENT = 64;
 const MAX_ALL = 10_000;
-/** How long an answer is kept that no client has fetched. */
+/** How long an answer is kept that no client has fetched, and characters of all such answers. */
 const KEPT_MS = 60_000;
+const KEPT_LENGTH = 16 * 1024 * 1024;
 
 export type ParkedCalls = ReturnType<typeof createParkedCalls>;
 
@@ -54,30 +58,71 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
   const byState = new Map<string, Entry>();
   /** The calls of a peer at a server that are under way, by the two. */
   const underWay = new Map<string, Set<Entry>>();
-  const ofPeer = new Map<string, number>();
+  /** The places that are taken, by agent. */
+  const places = new Map<string, number>();
+  let placed = 0;
+  /** Answers that wait for their clients, the oldest first, with their lengths. */
+  const kept = new Map<Entry, number>();
+  let keptLength = 0;
 
-  /** Null: too many are open. */
-  function begin(call: RawCall & { peer: UpstreamPeer }): Entry | null {
-    const count = ofPeer.get(call.peer.id) ?? 0;
-    if (count >= MAX_OF_PEER || bySend.size >= MAX_ALL) return null;
-    const entry: Entry = { call, open: new OpenCall(), state: null, timer: null };
-    ofPeer.set(call.peer.id, count + 1);
+  function begin(call: RawCall & { peer: UpstreamPeer }): Entry {
+    const open = new OpenCall();
+    const entry: Entry = { call, open, isPlaced: false, state: null, timer: null };
     bySend.set(entry.open.send, entry);
     const place = placeOf(call.peer.id, call.serverId);
     underWay.set(place, (underWay.get(place) ?? new Set()).add(entry));
     return entry;
   }
 
-  /** The server has answered. */
-  function end(entry: Entry): void {
-    bySend.delete(entry.open.send);
-    const { peer, serverId } = entry.call;
-    const count = (ofPeer.get(peer.id) ?? 1) - 1;
-    if (count > 0) ofPeer.set(peer.id, count);
-    else ofPeer.delete(peer.id);
-    const place = placeOf(peer.id, serverId);
+  /** The server has answered: where its client does not wait, that is kept for a while. */
+  function end(entry: Entry, answer: CallAnswer): void {
+    const { open, call, state } = entry;
+    bySend.delete(open.send);
+    const place = placeOf(call.peer.id, call.serverId);
     const others = underWay.get(place);
     if (others?.delete(entry) && others.size === 0) underWay.delete(place);
+    open.settle(answer);
+    if (state === null || byState.get(state) !== entry) return;
+    entry.timer = setTimeout(() => forget(entry), KEPT_MS).unref();
+    const length = 'raw' in answer ? answer.raw.length : 0;
+    kept.set(entry, length);
+    keptLength += length;
+    for (const [oldest] of kept) {
+      if (keptLength <= KEPT_LENGTH) break;
+      forget(oldest);
+    }
+  }
+
+  /** Forgets a call whose answer its client has, or does not fetch. */
+  function forget(entry: Entry): void {
+    if (entry.timer !== null) clearTimeout(entry.timer);
+    unpark(entry);
+    keptLength -= kept.get(entry) ?? 0;
+    kept.delete(entry);
+    if (!entry.isPlaced) return;
+    entry.isPlaced = false;
+    placed--;
+    const agent = agentOf(entry.call);
+    const count = (places.get(agent) ?? 1) - 1;
+    if (count > 0) places.set(agent, count);
+    else places.delete(agent);
+  }
+
+  function unpark(entry: Entry): void {
+    if (entry.state !== null) byState.delete(entry.state);
+    entry.state = null;
+  }
+
+  /** Whether its client may be asked: how many wait for theirs is bounded. */
+  function place(entry: Entry): boolean {
+    if (entry.isPlaced) return true;
+    const agent = agentOf(entry.call);
+    const count = places.get(agent) ?? 0;
+    if (count >= MAX_OF_AGENT || placed >= MAX_ALL) return false;
+    entry.isPlaced = true;
+    placed++;
+    places.set(agent, count + 1);
+    return true;
   }
 
   /** Of stdio nobody can tell with which call a question came, unless there is but one. */
@@ -100,6 +145,9 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
     if (!canAnswer(capabilities, method, params)) {
       const message = `The client does not support ${method}.`;
       return errorText(id, RPC_ERRORS.METHOD_NOT_FOUND, message);
+    }
+    if (!place(entry)) {
+      return errorText(id, RPC_ERRORS.INTERNAL, 'Too many requests wait for the client.');
     }
     const { call, open } = entry;
     const { _meta, ...shown } = params;
@@ -149,24 +197,14 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
     /** Keeps a call until its client makes the request again. @returns its `requestState` */
     park(entry: Entry): string {
       // Another one each time: a client goes on once with each.
-      if (entry.state !== null) byState.delete(entry.state);
+      unpark(entry);
       entry.state = `${STATE_PREFIX}${randomBytes(24).toString('base64url')}`;
       entry.open.isAwaited = false;
       byState.set(entry.state, entry);
       return entry.state;
     },
 
-    /** Forgets a parked call a while after its server has answered. */
-    dropLater(entry: Entry): void {
-      if (entry.state === null) return;
-      entry.timer = setTimeout(() => entry.state && byState.delete(entry.state), KEPT_MS).unref();
-    },
-
-    /** Forgets a call whose answer its client has. */
-    forget(entry: Entry): void {
-      if (entry.timer !== null) clearTimeout(entry.timer);
-      if (entry.state !== null) byState.delete(entry.state);
-    },
+    forget,
 
     /**
      * The parked call that a request goes on with.
@@ -179,14 +217,15 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
       if (state === undefined || !state.startsWith(STATE_PREFIX)) return 'none';
       const entry = byState.get(state);
       if (entry === undefined || entry.open.isAwaited) return 'unknown';
-      // A peer is an agent's, so this is the same agent as well.
-      const isOwn = entry.call.peer.id === call.peer?.id;
+      const isOwn = agentOf(entry.call) === agentOf(call) && entry.call.peer.id === call.peer?.id;
       return isOwn && digestOf(entry.call) === digestOf(call) ? entry : 'unknown';
     },
-
-    /** How many calls are open, for the bound on them. */
-    count: () => bySend.size,
   };
+}
+
+/** Tenant and agent, as they were proven. */
+function agentOf({ owner = '' }: RawCall): string {
+  return owner;
 }
 
 function placeOf(peerId: string, serverId: string): string {

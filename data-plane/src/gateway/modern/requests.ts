@@ -22,7 +22,7 @@ import type { ReadService } from '../read-service.ts';
 import { isListMethod, type RecordedLists } from '../recorded-lists.ts';
 import { splitUnifiedName } from '../servers.ts';
 import type { ToolService } from '../tool-service.ts';
-import { type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
+import { isResponses, type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
 import type { ModernExchange } from './exchange.ts';
 import { TASKS_EXTENSION } from './extensions.ts';
 import { resultOf } from './results.ts';
@@ -99,8 +99,8 @@ export function createModernRequests(deps: ModernRequestDeps) {
     if (typeof taskId !== 'string' || taskId.length > MAX_TASK_HANDLE || !isStorableText(taskId)) {
       throw badParams('taskId must be the id of a task');
     }
-    if (method === 'tasks/update' && !isObject(inputResponses)) {
-      throw badParams('inputResponses must be an object');
+    if (method === 'tasks/update' && !isResponses(inputResponses)) {
+      throw badParams('inputResponses must be an object of objects');
     }
     const { serverId, handle } = routeTask(caller, taskId);
     const args =
