@@ -49,10 +49,7 @@ export function createAnnouncer(deps: CapabilityDeps) {
       servers
         .filter((server) => isServerVisible(caller.agent.permissions, server.server_id))
         .map(async (server): Promise<Record<string, unknown>> => {
-          const open = async () =>
-            await deps.pool
-              .find(caller.tenantId, server, caller.agent.id, caller.peer, caller.era)
-              .open();
+          const open = async () => await sessionWith(deps.pool, caller, server).open();
           try {
             return passed(await inTime(open(), undefined, OPEN_WAIT_MS), caller);
           } catch (error) {
