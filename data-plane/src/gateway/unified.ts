@@ -94,7 +94,10 @@ function withUnifiedTask(
   const text = withMember(raw, value, 'taskId', taskId);
   const { result } = value;
   if (!isObject(result)) return { kind: 'result', raw: text, value: named };
-  const renamed = withUnifiedUris(TOOL_CALL, serverId, JSON.stringify(result), result);
+  const written = JSON.stringify(result);
+  const renamed = withUnifiedUris(TOOL_CALL, serverId, written, result);
+  // What names no resource stays as the server wrote it, to the last digit.
+  if (renamed === written) return { kind: 'result', raw: text, value: named };
   const whole = { ...named, result: JSON.parse(renamed) as unknown };
   return { kind: 'result', raw: withMember(text, named, 'result', whole.result), value: whole };
 }

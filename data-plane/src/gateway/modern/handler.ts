@@ -14,7 +14,6 @@ import type { Guard } from '../guard.ts';
 import {
   errorText,
   GatewayError,
-  isObject,
   type RpcId,
   rawErrorText,
   readMessage,
@@ -24,7 +23,7 @@ import type { RecordedLists } from '../recorded-lists.ts';
 import type { ToolService } from '../tool-service.ts';
 import { MODERN_REVISION, type ModernRequest, readEnvelope } from './envelope.ts';
 import { ModernExchange } from './exchange.ts';
-import { TASKS_EXTENSION } from './extensions.ts';
+import { TASKS_EXTENSION, takesTasks } from './extensions.ts';
 import { mismatch } from './headers.ts';
 import type { Listen } from './listen.ts';
 import type { ParkedCalls } from './parked-calls.ts';
@@ -143,12 +142,12 @@ export function createModernHandler(deps: ModernDeps) {
   /** What servers may ask its client through; one that declared nothing is asked nothing. */
   function withPeer(caller: Caller, { capabilities }: ModernRequest): Caller {
     const askable = askableCapabilities(capabilities);
-    const { extensions } = capabilities;
-    const takesTasks = isObject(extensions) && isObject(extensions[TASKS_EXTENSION]);
+    const withTasks = takesTasks(capabilities);
     const era = 'modern' as const;
-    if (askable === null && !takesTasks) return { ...caller, era };
-    const declared = { ...askable, ...(takesTasks && { extensions: { [TASKS_EXTENSION]: {} } }) };
-    return { ...caller, era, peer: deps.parked.peer(caller.agent.id, declared) };
+    if (askable === null && !withTasks) return { ...caller, era };
+    const declared = { ...askable, ...(withTasks && { extensions: { [TASKS_EXTENSION]: {} } }) };
+    const owner = `${caller.tenantId} ${caller.agent.id}`;
+    return { ...caller, era, peer: deps.parked.peer(owner, declared) };
   }
 
   return { post };

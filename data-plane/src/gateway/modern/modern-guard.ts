@@ -14,6 +14,7 @@ import {
 } from '../../upstream/upstream.ts';
 import type { Guard } from '../guard.ts';
 import { isObject } from '../json-rpc.ts';
+import { takesTasks } from './extensions.ts';
 import { type InputDeps, judgeInputRequests } from './input-requests.ts';
 import { type OpenCall, toUpstreamAnswer } from './open-call.ts';
 import type { ParkedCalls } from './parked-calls.ts';
@@ -135,6 +136,9 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
       const refused = await judgeInputRequests(deps, call, inputRequests);
       if (refused !== null) return refused;
     }
+    if (resultType === 'task' && !takesTasks(call.peer?.capabilities)) {
+      return failed('The MCP server made a task of it, which this client did not declare.');
+    }
     return deps.tasks.seal(call, answer);
   }
 
@@ -165,4 +169,8 @@ function refuses(message: string): NonNullable<RawCall['recipient']> {
 
 function unchanged({ wantsProgress, takesEveryResult, logLevel }: ForwardExchange) {
   return { wantsProgress, takesEveryResult, logLevel };
+}
+
+function failed(message: string): CallAnswer {
+  return { kind: 'error', status: 200, code: RPC_ERRORS.INTERNAL, message };
 }

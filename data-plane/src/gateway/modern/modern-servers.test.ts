@@ -35,7 +35,9 @@ const server = createServer((request, response) => {
     response.writeHead('error' in answer && answer.error?.code === -32601 ? 404 : 200, {
       'content-type': 'application/json',
     });
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    // A number that no double carries.
+    const text = JSON.stringify({ jsonrpc: '2.0', id, ...answer });
+    response.end(text.replace('"HUGE"', '12345678901234567890'));
   });
 });
 
@@ -251,6 +253,14 @@ describe('a task', () => {
     ]);
   });
 
+  it('is not given to a client that knows no tasks', async () => {
+    const { json } = await send('tools/call', { name: 'starts' }, { capabilities: {} });
+    expect(json.error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('did not declare'),
+    });
+  });
+
   it("is nobody else's, whatever they know of it", async () => {
     const taskId = await start();
     const other = { authorization: plane.addAgent().basic };
@@ -278,6 +288,13 @@ describe('a task', () => {
     const { json } = await send('tasks/get', { taskId }, { path: '/mcp/v1' });
     expect(json.result.taskId).toBe(taskId);
     expect(json.result.result.content[0].uri).toBe('mcp+up+doc://1');
+  });
+
+  it('keeps numbers at the unified gateway as its server wrote them', async () => {
+    const taskId = await start({ path: '/mcp/v1' });
+    taskStatus = { status: 'completed', result: { content: [], structuredContent: { n: 'HUGE' } } };
+    const { text } = await send('tasks/get', { taskId }, { path: '/mcp/v1' });
+    expect(text).toContain('{"n":12345678901234567890}');
   });
 });
 

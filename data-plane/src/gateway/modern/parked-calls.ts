@@ -164,9 +164,13 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
     begin,
     end,
 
-    /** The peer of all clients of an agent that declare the same. */
-    peer(agentId: string, capabilities: Record<string, unknown>): UpstreamPeer {
-      const id = `modern ${agentId} ${JSON.stringify(capabilities)}`;
+    /**
+     * The peer of all clients of an agent that declare the same.
+     *
+     * @param owner tenant and agent, as they were proven
+     */
+    peer(owner: string, capabilities: Record<string, unknown>): UpstreamPeer {
+      const id = `modern ${owner} ${JSON.stringify(capabilities)}`;
       return {
         id,
         capabilities,

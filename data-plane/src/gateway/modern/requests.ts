@@ -17,14 +17,14 @@ import { callServer } from '../call-server.ts';
 import type { Caller } from '../caller.ts';
 import type { Announce } from '../capabilities.ts';
 import type { Guard } from '../guard.ts';
-import { GatewayError, isObject } from '../json-rpc.ts';
+import { GatewayError } from '../json-rpc.ts';
 import type { ReadService } from '../read-service.ts';
 import { isListMethod, type RecordedLists } from '../recorded-lists.ts';
 import { splitUnifiedName } from '../servers.ts';
 import type { ToolService } from '../tool-service.ts';
 import { isResponses, type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
 import type { ModernExchange } from './exchange.ts';
-import { TASKS_EXTENSION } from './extensions.ts';
+import { TASKS_EXTENSION, takesTasks } from './extensions.ts';
 import { resultOf } from './results.ts';
 
 export interface ModernRequestDeps {
@@ -94,8 +94,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
     exchange: ModernExchange,
   ): Promise<CallAnswer> {
     const { taskId, inputResponses } = params;
-    const { extensions } = caller.peer?.capabilities ?? {};
-    if (!isObject(extensions) || extensions[TASKS_EXTENSION] === undefined) throw undeclared();
+    if (!takesTasks(caller.peer?.capabilities)) throw undeclared();
     if (typeof taskId !== 'string' || taskId.length > MAX_TASK_HANDLE || !isStorableText(taskId)) {
       throw badParams('taskId must be the id of a task');
     }

@@ -1,5 +1,6 @@
 /** Results as modern clients take them (MCP 2026-07-28): each says of which type it is. */
 import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import { mayBeOfType } from '../../upstream/modern/results.ts';
 import { withMember } from '../json-members.ts';
 import { isObject } from '../json-rpc.ts';
 
@@ -14,8 +15,9 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A result's text with what each has: its type, and for how long and by whom it may be kept. What a
- * server allows everybody to keep is for one agent here, since another may not see as much.
+ * A result's text with what each has: its type, and for how long and by whom it may be kept. A type
+ * that the method cannot have is of a legacy server, to which the word means nothing. What a server
+ * allows everybody to keep is for one agent here, since another may not see as much.
  *
  * @param raw JSON of an object as the server or the gateway wrote it; `value` is what it says
  */
@@ -28,8 +30,9 @@ export function modernResult(method: string, raw: string, value: unknown): strin
     text = withMember(text, current, member, renewed);
     current = { ...current, [member]: renewed };
   };
-  if (typeof value.resultType !== 'string') added.push('"resultType":"complete"');
-  const isWhole = value.resultType === undefined || value.resultType === 'complete';
+  if (!Object.hasOwn(value, 'resultType')) added.push('"resultType":"complete"');
+  else if (!mayBeOfType(method, value.resultType)) rewrite('resultType', 'complete');
+  const isWhole = (current.resultType ?? 'complete') === 'complete';
   if (isWhole && CACHEABLE.has(method)) {
     if (!isDuration(value.ttlMs)) {
       if (Object.hasOwn(value, 'ttlMs')) rewrite('ttlMs', 0);

@@ -11,6 +11,11 @@ const MORE_TYPES: ReadonlyMap<string, readonly unknown[]> = new Map([
   ['resources/read', ['input_required']],
 ]);
 
+/** Whether a result of a method may be of a type. */
+export function mayBeOfType(method: string, type: unknown): type is ResultType {
+  return type === 'complete' || MORE_TYPES.get(method)?.includes(type) === true;
+}
+
 /**
  * The type of a result.
  *
@@ -18,8 +23,8 @@ const MORE_TYPES: ReadonlyMap<string, readonly unknown[]> = new Map([
  */
 export function resultTypeOf(method: string, { value }: UpstreamAnswer): ResultType {
   const { resultType } = value as { resultType?: unknown };
-  if (resultType === undefined || resultType === 'complete') return 'complete';
-  if (MORE_TYPES.get(method)?.includes(resultType)) return resultType as ResultType;
+  if (resultType === undefined) return 'complete';
+  if (mayBeOfType(method, resultType)) return resultType;
   const named = JSON.stringify(resultType).slice(0, 50);
   throw new UpstreamFailure('malformed', `${method} was answered with a result of type ${named}`);
 }
