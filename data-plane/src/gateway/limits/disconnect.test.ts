@@ -1,7 +1,7 @@
 /**
- * Clients of the legacy revisions that go away in the middle of a call. A disconnect cancels
+ * Clients that go away in the middle of a call. In the legacy revisions a disconnect cancels
  * nothing: the call goes on and its outcome is recorded. What the gateway keeps for a client that
- * comes back is bounded and ends with its session.
+ * comes back is bounded and ends with its session. In MCP 2026-07-28 it is how a call is cancelled.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -12,15 +12,16 @@ import {
   type UpstreamToolCall,
 } from '../../upstream/test-upstream.ts';
 import {
-  CLIENT_NAMES,
   type Exchange,
-  openSession,
+  LEGACY_CLIENTS,
+  openWay,
   PATIENT,
   REAL_CLIENTS,
   sendByHand,
-  toolCall,
 } from './test-client.ts';
 import { growthPerRound, MIB, settledBytes } from './test-memory.ts';
+
+type Call = Awaited<ReturnType<typeof openWay>>;
 
 const CLIENTS = 100;
 const PATH = '/mcp/v1/up';
@@ -79,12 +80,13 @@ const outcomes = async () =>
   (await plane.records()).flatMap((one) => (one.type === 'outcome' ? [one.outcome] : []));
 
 /** Lets this many clients call, waits until the server has the calls, and takes the clients away. */
-async function callAndLeave(count: number, tool: string, headers: Record<string, string>) {
+async function callAndLeave(count: number, tool: string, call: Call) {
   // What opened the sessions may keep its connection.
   const others = await connections();
   const calls: Exchange[] = [];
   for (let n = 1; n <= count; n++) {
-    calls.push(sendByHand(plane, 'POST', PATH, headers, toolCall(tool, {}, n)));
+    const { headers, message } = call(tool, {}, n);
+    calls.push(sendByHand(plane, 'POST', PATH, headers, message));
   }
   await expect.poll(() => waiting.length, PATIENT).toBe(count);
   // So that those who are told something have begun to hear it.
@@ -93,42 +95,65 @@ async function callAndLeave(count: number, tool: string, headers: Record<string,
   await expect.poll(connections, PATIENT).toBeLessThanOrEqual(others);
 }
 
+/** With a session goes what was kept for it. */
+async function endSession(call: Call): Promise<void> {
+  await fetch(plane.url + PATH, { method: 'DELETE', headers: call('any').headers });
+}
+
 /** How many outcomes there are until as many have come as are expected. */
-async function expectOutcomes(count: number): Promise<void> {
+async function expectOutcomes(count: number, outcome = 'forwarded'): Promise<void> {
   const found: string[] = [];
   await expect
     .poll(async () => found.push(...(await outcomes())), PATIENT)
     .toBeGreaterThanOrEqual(count);
-  expect(found).toEqual(Array.from({ length: count }, () => 'forwarded'));
+  expect(found).toEqual(Array.from({ length: count }, () => outcome));
 }
 
-describe.each(['in a session', 'without one'])('%s', (where) => {
-  const headersOf = async (): Promise<Record<string, string>> =>
-    where === 'without one' ? { authorization: basic } : await openSession(plane, PATH, basic);
+const WHEN = [
+  ['before anything came', 'read_later'],
+  ['after its progress began', 'read_and_tell'],
+] as const;
 
-  it.each([
-    ['before anything came', 'read_later'],
-    ['after its progress began', 'read_and_tell'],
-  ])('a hundred calls go on whose clients left %s', async (_when, tool) => {
-    await callAndLeave(CLIENTS, tool, await headersOf());
+describe.each(['in a session', 'without a session'] as const)('%s', (way) => {
+  const open = () => openWay(way, plane, PATH, basic);
+
+  it.each(WHEN)('a hundred calls go on whose clients left %s', async (_when, tool) => {
+    await callAndLeave(CLIENTS, tool, await open());
     answerAll('done');
     await expectOutcomes(CLIENTS);
     expect(upstream.messages('notifications/cancelled')).toEqual([]);
   });
 
-  it.each([
-    'read_later',
-    'read_and_tell',
-  ])('calls without clients leave nothing: %s', async (tool) => {
+  it.each(WHEN)('calls whose clients left %s leave nothing', async (_when, tool) => {
     // Every round is a session of its own, which its client ends: with it goes what was kept.
     const growth = await growthPerRound(4, async () => {
-      const headers = await headersOf();
-      await callAndLeave(20, tool, headers);
+      const call = await open();
+      await callAndLeave(20, tool, call);
       answerAll('x'.repeat(100_000));
       await expectOutcomes(20);
-      if (where === 'in a session') await fetch(plane.url + PATH, { method: 'DELETE', headers });
+      if (way === 'in a session') await endSession(call);
     });
     // A round is 2 MB of answers.
+    expect(growth).toBeLessThan(0.25 * MIB);
+  });
+});
+
+describe('of MCP 2026-07-28', () => {
+  it.each(
+    WHEN,
+  )('calls whose clients left %s are cancelled, and leave nothing', async (_when, tool) => {
+    const call = await openWay('of MCP 2026-07-28', plane, PATH, basic);
+    const cancelled = () => upstream.messages('notifications/cancelled').length;
+    const before = cancelled();
+    let left = 0;
+    const growth = await growthPerRound(4, async () => {
+      await callAndLeave(20, tool, call);
+      left += 20;
+      await expectOutcomes(20, 'cancelled');
+      waiting = [];
+      await expect.poll(cancelled, PATIENT).toBe(before + left);
+    });
+    // What the test keeps of what the server was sent is part of it.
     expect(growth).toBeLessThan(0.25 * MIB);
   });
 });
@@ -136,11 +161,11 @@ describe.each(['in a session', 'without one'])('%s', (where) => {
 it('keeps for all who may come back what it may keep, until their sessions end', async () => {
   const text = 'x'.repeat(3 * MIB);
   const before = await settledBytes();
-  const sessions: Record<string, string>[] = [];
+  const sessions: Call[] = [];
   for (let n = 0; n < 4; n++) {
-    const headers = await openSession(plane, PATH, basic);
-    sessions.push(headers);
-    await callAndLeave(8, 'read_and_tell', headers);
+    const call = await openWay('in a session', plane, PATH, basic);
+    sessions.push(call);
+    await callAndLeave(8, 'read_and_tell', call);
     answerAll(text);
     await expectOutcomes(8);
   }
@@ -148,11 +173,12 @@ it('keeps for all who may come back what it may keep, until their sessions end',
   const kept = (await settledBytes()) - before;
   expect(kept).toBeGreaterThan(48 * MIB);
   expect(kept).toBeLessThan(72 * MIB);
-  for (const headers of sessions) await fetch(plane.url + PATH, { method: 'DELETE', headers });
+  for (const session of sessions) await endSession(session);
   expect((await settledBytes()) - before).toBeLessThan(8 * MIB);
 });
 
-it.each(CLIENT_NAMES)('%s that closes in the middle of a call ends no call', async (name) => {
+it.each(LEGACY_CLIENTS)('%s that closes in the middle of a call ends no call', async (name) => {
+  const cancelled = upstream.messages('notifications/cancelled').length;
   const client = await REAL_CLIENTS[name](plane.url + PATH, basic);
   const calling = client.callTool('read_later').catch(() => 'gone');
   await expect.poll(() => waiting.length, PATIENT).toBe(1);
@@ -161,5 +187,5 @@ it.each(CLIENT_NAMES)('%s that closes in the middle of a call ends no call', asy
   await sleep(50);
   answerAll('done');
   await expectOutcomes(1);
-  expect(upstream.messages('notifications/cancelled')).toEqual([]);
+  expect(upstream.messages('notifications/cancelled')).toHaveLength(cancelled);
 });

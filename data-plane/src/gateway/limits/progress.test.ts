@@ -16,18 +16,19 @@ import {
 import { everythingCommand, startEverything } from '../test-everything.ts';
 import {
   CLIENT_NAMES,
-  openSession,
+  openWay,
   PATIENT,
   REAL_CLIENTS,
   readMessages,
   sendByHand,
   textOf,
-  toolCall,
+  WAYS,
 } from './test-client.ts';
 import { growthPerRound, heldBytes, MIB } from './test-memory.ts';
 
 const MESSAGES = 1_000;
 const LIMIT = 4 * MIB;
+const PATH = '/mcp/v1/up';
 
 let upstream: TestUpstream;
 let everything: Awaited<ReturnType<typeof startEverything>>;
@@ -107,15 +108,15 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
   });
 });
 
-describe.each(['in a session', 'without one'])('a client by hand %s', (where) => {
-  const headersOf = async (): Promise<Record<string, string>> =>
-    where === 'without one'
-      ? { authorization: basic }
-      : await openSession(plane, '/mcp/v1/up', basic);
+describe.each(WAYS)('a call by hand %s', (way) => {
+  const send = async (size: number, id?: number) => {
+    const call = await openWay(way, plane, PATH, basic);
+    const { headers, message } = call('tell', { size }, id);
+    return sendByHand(plane, 'POST', PATH, headers, message);
+  };
 
   it('gets each message under its own token, then the answer', async () => {
-    const call = toolCall('tell', { size: 10 }, 7);
-    const { response } = sendByHand(plane, 'POST', '/mcp/v1/up', await headersOf(), call);
+    const { response } = await send(10, 7);
     const messages = await readMessages(await response);
     const answer = messages.pop();
     expect(answer).toMatchObject({ id: 7, result: { content: [{ text: 'told' }] } });
@@ -126,10 +127,8 @@ describe.each(['in a session', 'without one'])('a client by hand %s', (where) =>
   });
 
   it('leaves nothing behind', async () => {
-    const headers = await headersOf();
     const growth = await growthPerRound(5, async () => {
-      const call = toolCall('tell', { size: 1_000 });
-      const { response } = sendByHand(plane, 'POST', '/mcp/v1/up', headers, call);
+      const { response } = await send(1_000);
       expect(await readMessages(await response)).toHaveLength(MESSAGES + 1);
     });
     // A round is 1,000 messages of 1 KB.
@@ -138,7 +137,6 @@ describe.each(['in a session', 'without one'])('a client by hand %s', (where) =>
 
   it('that does not read keeps neither the server waiting nor the messages', async () => {
     const size = 64 * 1024;
-    const headers = await headersOf();
     const before = heldBytes();
     const alreadyTold = told;
     await plane.records();
@@ -147,8 +145,7 @@ describe.each(['in a session', 'without one'])('a client by hand %s', (where) =>
       for (const socket of sockets) seen.buffered = Math.max(seen.buffered, socket.writableLength);
       if (n % 250 === 0) seen.held = Math.max(seen.held, heldBytes() - before);
     };
-    const call = toolCall('tell', { size }, 9);
-    const { response } = sendByHand(plane, 'POST', '/mcp/v1/up', headers, call);
+    const { response } = await send(size, 9);
     const unread = await response;
     // The server has told everything while the client read nothing.
     await expect.poll(() => told, PATIENT).toBe(alreadyTold + 1);

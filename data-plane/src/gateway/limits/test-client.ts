@@ -11,6 +11,7 @@ import {
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { TestPlane } from '../../test-plane.ts';
+import { modernRequest } from '../modern/test-modern-client.ts';
 
 type ToolResult = Record<string, unknown>;
 
@@ -25,7 +26,7 @@ export interface RealClient {
 
 type Connect = (url: string, authorization: string) => Promise<RealClient>;
 
-export const REAL_CLIENTS: Record<'SDK v1' | 'SDK v2', Connect> = {
+export const REAL_CLIENTS: Record<'SDK v1' | 'SDK v2' | 'SDK v2, modern', Connect> = {
   'SDK v1': async (url, authorization) => {
     const client = new ClientV1({ name: 'limits', version: '1' });
     await client.connect(new HttpV1(new URL(url), { requestInit: { headers: { authorization } } }));
@@ -35,17 +36,28 @@ export const REAL_CLIENTS: Record<'SDK v1' | 'SDK v2', Connect> = {
       close: () => client.close(),
     };
   },
-  'SDK v2': async (url, authorization) => {
-    const client = new ClientV2({ name: 'limits', version: '2' });
-    await client.connect(new HttpV2(new URL(url), { requestInit: { headers: { authorization } } }));
-    return {
-      callTool: (name, args = {}, onprogress) =>
-        client.callTool({ name, arguments: args }, { onprogress }),
-      close: () => client.close(),
-    };
-  },
+  'SDK v2': (url, authorization) => connectV2(url, authorization, '2025-11-25'),
+  'SDK v2, modern': (url, authorization) => connectV2(url, authorization, '2026-07-28'),
 };
 
+async function connectV2(
+  url: string,
+  authorization: string,
+  revision: string,
+): Promise<RealClient> {
+  const mode = revision === '2026-07-28' ? 'auto' : 'legacy';
+  const client = new ClientV2({ name: 'limits', version: '2' }, { versionNegotiation: { mode } });
+  await client.connect(new HttpV2(new URL(url), { requestInit: { headers: { authorization } } }));
+  const spoken = client.getNegotiatedProtocolVersion();
+  if (spoken !== revision) throw new Error(`the client speaks ${spoken}, not ${revision}`);
+  return {
+    callTool: (name, args = {}, onprogress) =>
+      client.callTool({ name, arguments: args }, { onprogress }),
+    close: () => client.close(),
+  };
+}
+
+export const LEGACY_CLIENTS = ['SDK v1', 'SDK v2'] as const;
 export const CLIENT_NAMES = Object.keys(REAL_CLIENTS) as (keyof typeof REAL_CLIENTS)[];
 
 /** The text of a tool's answer. */
@@ -69,6 +81,34 @@ export interface Exchange {
   response: Promise<IncomingMessage>;
   /** Ends the connection, whatever is under way. */
   cut(): void;
+}
+
+/** How a call by hand is made. */
+export const WAYS = ['in a session', 'without a session', 'of MCP 2026-07-28'] as const;
+
+export interface CallByHand {
+  headers: Record<string, string>;
+  message: unknown;
+}
+
+/** @returns what makes the calls of one client */
+export async function openWay(
+  way: (typeof WAYS)[number],
+  plane: Pick<TestPlane, 'post'>,
+  path: string,
+  authorization: string,
+): Promise<(name: string, args?: Record<string, unknown>, id?: number) => CallByHand> {
+  if (way === 'of MCP 2026-07-28') {
+    return (name, args = {}, id = 1) => {
+      const options = { authorization, id, meta: { progressToken: 'mine' } };
+      const params = { name, arguments: args };
+      const { headers, body } = modernRequest('tools/call', params, options);
+      return { headers, message: body };
+    };
+  }
+  const headers =
+    way === 'in a session' ? await openSession(plane, path, authorization) : { authorization };
+  return (name, args, id) => ({ headers, message: toolCall(name, args, id) });
 }
 
 /** One request on a connection of its own. */
