@@ -39,6 +39,8 @@ export interface ClientKind {
   title: string;
   /** The npm package that it comes from. */
   packageName: string;
+  /** Its version, where it is no dependency of the project. */
+  version?: string;
   /** The revision that it has to speak with the gateway. */
   revision: string;
   /** What the client itself has no way to do, and why. */

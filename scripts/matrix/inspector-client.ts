@@ -3,28 +3,80 @@ import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { assetPath } from '@governance/shared/assets';
 import { z } from 'zod';
+import { install, installNode22 } from '../conformance/install.ts';
 import type { ClientKind, MatrixClient } from './client.ts';
 
 const tools = z.looseObject({ tools: z.array(z.looseObject({ name: z.string() })) });
 const resources = z.looseObject({ resources: z.array(z.looseObject({ uri: z.string() })) });
 
+const LACKS: ClientKind['lacks'] = {
+  completion: 'has no command for it',
+  progress: 'does not show it',
+  elicitation: 'does not declare it',
+  sampling: 'does not declare it',
+};
+
 export const INSPECTOR: ClientKind = {
-  title: 'Inspector CLI',
+  title: 'Inspector CLI 1',
   packageName: '@modelcontextprotocol/inspector-cli',
   // That of the SDK v1 which it is built with: it has no option for another, and does not tell.
   revision: '2025-11-25',
-  lacks: {
-    completion: 'has no command for it',
-    progress: 'does not show it',
-    elicitation: 'does not declare it',
-    sampling: 'does not declare it',
+  lacks: LACKS,
+  async connect(url, authorization, folder) {
+    const cli = assetPath('node_modules/@modelcontextprotocol/inspector-cli/build/cli.js');
+    // It looks for its own package.json above the folder in which it is run.
+    const program = { node: process.execPath, args: [cli], cwd: dirname(cli), home: folder };
+    return newInspector(program, url, authorization);
   },
-  connect: async (url, authorization) => newInspector(url, authorization),
 };
 
-function newInspector(url: URL, authorization: string): MatrixClient {
+const VERSION_2 = '2.12.0';
+
+/**
+ * Installs the Inspector that speaks the modern era, which needs Node 22, or finds it installed.
+ *
+ * @throws with npm's words when npm does not install it
+ */
+export async function installInspector2(): Promise<ClientKind> {
+  const packageName = '@modelcontextprotocol/inspector';
+  const cli = await install(
+    `${packageName}@${VERSION_2}`,
+    `node_modules/${packageName}/clients/launcher/build/index.js`,
+  );
+  const node = await installNode22();
+  return {
+    title: 'Inspector CLI 2',
+    packageName,
+    version: VERSION_2,
+    revision: '2026-07-28',
+    lacks: LACKS,
+    async connect(url, authorization, folder) {
+      const program = { node, args: [cli], cwd: folder, home: folder };
+      // It fails where the gateway does not offer this era.
+      return newInspector(program, url, authorization, ['--protocol-era', 'modern']);
+    },
+  };
+}
+
+interface Program {
+  node: string;
+  args: string[];
+  cwd: string;
+  /** For what it keeps. */
+  home: string;
+}
+
+function newInspector(
+  program: Program,
+  url: URL,
+  authorization: string,
+  options: string[] = [],
+): MatrixClient {
   const ask = (method: string, ...args: string[]) =>
-    run(url, authorization, ['--method', method, ...args]);
+    run(program, [
+      ...['--cli', url.href, '--transport', 'http', '--method', method, ...args],
+      ...['--header', `Authorization: ${authorization}`, ...options],
+    ]);
   const pairs = (option: string, args: Record<string, string | number>) =>
     Object.entries(args).flatMap(([name, value]) => [option, `${name}=${value}`]);
   return {
@@ -46,17 +98,12 @@ function parse<T>(schema: z.ZodType<T>, text: string): T {
 }
 
 /** @throws with the code of the JSON-RPC error that the Inspector printed */
-async function run(url: URL, authorization: string, args: string[]): Promise<string> {
-  const cli = assetPath('node_modules/@modelcontextprotocol/inspector-cli/build/cli.js');
-  const child = spawn(
-    process.execPath,
-    [
-      ...[cli, '--cli', url.href, '--transport', 'http', ...args],
-      ...['--header', `Authorization: ${authorization}`],
-    ],
-    // It looks for its own package.json above the folder in which it is run.
-    { cwd: dirname(cli), stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+async function run({ node, args, cwd, home }: Program, asked: string[]): Promise<string> {
+  const child = spawn(node, [...args, ...asked], {
+    cwd,
+    env: { ...process.env, HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   let errors = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -70,8 +117,14 @@ async function run(url: URL, authorization: string, args: string[]): Promise<str
     child.once('close', resolve);
   });
   if (code === 0) return output;
-  const named = /MCP error (-\d+)/.exec(errors + output)?.[1];
   throw Object.assign(new Error(`the Inspector ended with ${code}: ${errors.slice(-500)}`), {
-    code: named === undefined ? undefined : Number(named),
+    code: codeOf(errors),
   });
+}
+
+function codeOf(errors: string): number | undefined {
+  const named = /MCP error (-\d+)/.exec(errors)?.[1];
+  if (named !== undefined) return Number(named);
+  // Version 2 prints no code, but the message, which no other error begins with.
+  return errors.includes('"message":"Denied by policy: ') ? -32003 : undefined;
 }

@@ -14,16 +14,16 @@ describe('matrixSection', () => {
   it('has a row for a client with a server, with a verdict for each way', () => {
     const section = matrixSection([result('direct'), result('unified', 'no answer')]);
     expect(section).toContain(
-      '| Inspector CLI | modern server, HTTP | ok | not run | fails | not run | tools, call |',
+      '| Inspector CLI 1 | modern server, HTTP | ok | not run | fails | not run | tools, call |',
     );
   });
 
   it('says who took part, and what a client has no way to do', () => {
     const section = matrixSection([result('direct')]);
     expect(section).toMatch(
-      /\| Inspector CLI \| client \| @modelcontextprotocol\/inspector-cli \d/,
+      /\| Inspector CLI 1 \| client \| @modelcontextprotocol\/inspector-cli \d/,
     );
-    expect(section).toContain('- Inspector CLI, progress: the client does not show it.');
+    expect(section).toContain('- Inspector CLI 1, progress: the client does not show it.');
   });
 });
 

@@ -26,16 +26,16 @@ export function matrixSection(results: CellResult[]): string {
 
 function participants(clients: ClientKind[], servers: ServerKind[]): string {
   const rows = [
-    ...clients.map(({ title, packageName, revision }) => [
+    ...clients.map(({ title, packageName, version = versionOf(packageName), revision }) => [
       title,
       'client',
-      versionOf(packageName),
+      `${packageName} ${version}`,
       revision,
     ]),
     ...servers.map(({ title, packageName, revision }) => [
       title,
       'server',
-      versionOf(packageName),
+      `${packageName} ${versionOf(packageName)}`,
       revision,
     ]),
   ];
@@ -75,7 +75,7 @@ function lacks(clients: ClientKind[]): string {
 function versionOf(packageName: string): string {
   const file = assetPath(`node_modules/${packageName}/package.json`);
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
-  return `${packageName} ${version}`;
+  return version;
 }
 
 function distinct<T>(items: T[]): T[] {

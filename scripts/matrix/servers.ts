@@ -55,7 +55,7 @@ const everything = {
     value: 'En',
     shows: 'Engineering',
   },
-  progress: { tool: 'trigger-long-running-operation', args: { duration: 0.3, steps: 3 } },
+  progress: { tool: 'trigger-long-running-operation', args: { duration: 0.4, steps: 4 } },
   elicitation: { tool: 'trigger-elicitation-request', args: {}, shows: 'Name: Ada' },
   sampling: {
     tool: 'trigger-sampling-request',
