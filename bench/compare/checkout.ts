@@ -1,5 +1,5 @@
 /** Another commit of the project beside this one, built as it was, with this one's packages. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -31,7 +31,7 @@ export interface Checkout {
 export function checkOut(root: string, ref: string): Checkout {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-  const commit = git('rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`);
+  const commit = findCommit(root, ref);
   mkdirSync(join(root, '.tmp'), { recursive: true });
   const folder = mkdtempSync(join(root, '.tmp', `bench-${commit.slice(0, 8)}-`));
   const remove = () => {
@@ -54,6 +54,13 @@ export function checkOut(root: string, ref: string): Checkout {
     remove();
     throw error;
   }
+}
+
+function findCommit(root: string, ref: string): string {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
+  const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`there is no commit ${ref}`);
+  return stdout.trim();
 }
 
 /**
