@@ -18,6 +18,7 @@ import { takesTasks } from './extensions.ts';
 import { type InputDeps, judgeInputRequests } from './input-requests.ts';
 import { type OpenCall, toUpstreamAnswer } from './open-call.ts';
 import type { ParkedCalls } from './parked-calls.ts';
+import { coverState, uncoverState } from './request-states.ts';
 import { resultOf } from './results.ts';
 import type { TaskHandles } from './task-handles.ts';
 
@@ -132,14 +133,15 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
     if (made.has(answer.value)) return answer;
     const { resultType, inputRequests } = answer.value;
     const isOfTask = resultType === 'task' || isTaskMethod(call.method);
-    if (resultType === 'input_required' || isOfTask) {
+    const asks = resultType === 'input_required';
+    if (asks || isOfTask) {
       const refused = await judgeInputRequests(deps, call, inputRequests);
       if (refused !== null) return refused;
     }
     if (resultType === 'task' && !takesTasks(call.peer?.capabilities)) {
       return failed('The MCP server made a task of it, which this client did not declare.');
     }
-    return deps.tasks.seal(call, answer);
+    return deps.tasks.seal(call, asks ? coverState(answer) : answer);
   }
 
   return {
@@ -147,7 +149,7 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
     findBar: guard.findBar,
     async call(call, exchange) {
       const entry = parked.find(call);
-      if (entry === 'none') return pass(call, exchange);
+      if (entry === 'none') return pass(uncoverState(call), exchange);
       // Judged and recorded all the same, and answered by nobody.
       if (entry === 'unknown') return guard.call({ ...call, recipient: NO_CALL }, exchange);
       return look(call, await resume(entry, call, exchange));

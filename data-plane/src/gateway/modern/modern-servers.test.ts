@@ -22,6 +22,7 @@ let agent: TestAgent;
 const seen: Seen[] = [];
 const streams: { response: ServerResponse; id: unknown }[] = [];
 let inputRequests: unknown;
+let requestState = 'mine';
 let taskStatus: Record<string, unknown> = {};
 
 const server = createServer((request, response) => {
@@ -99,7 +100,7 @@ function answerOf(
         return { result: { resultType: 'task', taskId: 'task-1', status: 'working', ttlMs: null } };
       }
       return params.inputResponses === undefined
-        ? { result: { resultType: 'input_required', inputRequests, requestState: 'mine' } }
+        ? { result: { resultType: 'input_required', inputRequests, requestState } }
         : complete({ content: [], structuredContent: params });
     case 'tasks/get':
       return complete({ taskId: params.taskId, ttlMs: null, status: 'working', ...taskStatus });
@@ -138,6 +139,7 @@ afterAll(async () => {
 
 afterEach(async () => {
   seen.length = 0;
+  requestState = 'mine';
   taskStatus = {};
   await plane.records();
 });
@@ -184,6 +186,20 @@ describe('a server that asks', () => {
     const { json } = await send('tools/call', retry);
     expect(json.result.structuredContent).toMatchObject({ inputResponses, requestState: 'mine' });
     expect(await decisions()).toEqual([['tools/call', 'allow']]);
+  });
+
+  it.each([
+    'gateway-mine',
+    'gateway-server-mine',
+    'gateway-call-mine',
+  ])('has a state of its own, also one like %s', async (state) => {
+    inputRequests = { who: QUESTION };
+    requestState = state;
+    const { json } = await send('tools/call', { name: 'asks' });
+    const inputResponses = { who: { action: 'decline' } };
+    const retry = { name: 'asks', inputResponses, requestState: json.result.requestState };
+    const done = await send('tools/call', retry);
+    expect(done.json.result.structuredContent).toMatchObject({ requestState: state });
   });
 
   it('shows the answers to policies', async () => {

@@ -19,6 +19,7 @@ import { answerText, askedCall, canAnswer } from '../askable.ts';
 import type { Guard } from '../guard.ts';
 import { errorText } from '../json-rpc.ts';
 import { OpenCall } from './open-call.ts';
+import { isOwnState, stateOfCall } from './request-states.ts';
 
 export interface ParkedCallsDeps {
   guard: Pick<Guard, 'call'>;
@@ -41,8 +42,6 @@ interface Entry {
   timer: NodeJS.Timeout | null;
 }
 
-/** Begins what the client gets as `requestState`, so that it is not taken for a server's own. */
-const STATE_PREFIX = 'gateway-';
 /** Calls of one agent, and of all, whose clients were asked something and that are not over. */
 const MAX_OF_AGENT = 64;
 const MAX_ALL = 10_000;
@@ -202,7 +201,7 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
     park(entry: Entry): string {
       // Another one each time: a client goes on once with each.
       unpark(entry);
-      entry.state = `${STATE_PREFIX}${randomBytes(24).toString('base64url')}`;
+      entry.state = stateOfCall(randomBytes(24).toString('base64url'));
       entry.open.isAwaited = false;
       byState.set(entry.state, entry);
       return entry.state;
@@ -218,7 +217,7 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
      */
     find(call: RawCall): Entry | 'none' | 'unknown' {
       const state = call.retry?.requestState;
-      if (state === undefined || !state.startsWith(STATE_PREFIX)) return 'none';
+      if (state === undefined || !isOwnState(state)) return 'none';
       const entry = byState.get(state);
       if (entry === undefined || entry.open.isAwaited) return 'unknown';
       const isOwn = agentOf(entry.call) === agentOf(call) && entry.call.peer.id === call.peer?.id;

@@ -1,0 +1,40 @@
+/**
+ * The texts that clients get as `requestState`. Those of the gateway's own begin in a way that tells
+ * them from a server's; a server whose own begin so (it may be such a gateway) has them renamed on
+ * the way to the client, and back.
+ */
+import type { RawCall } from '../../enforcement/calls.ts';
+import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import { withMember } from '../json-members.ts';
+import { isObject } from '../json-rpc.ts';
+
+const PREFIX = 'gateway-';
+const OF_CALL = `${PREFIX}call-`;
+const OF_SERVER = `${PREFIX}server-`;
+
+/** What stands for an open call. */
+export function stateOfCall(random: string): string {
+  return `${OF_CALL}${random}`;
+}
+
+/** Whether a state is the gateway's, or claims to be. */
+export function isOwnState(state: string): boolean {
+  return state.startsWith(PREFIX) && !state.startsWith(OF_SERVER);
+}
+
+/** The answer of a server with a state that is told from the gateway's own. */
+export function coverState(answer: CallAnswer): CallAnswer {
+  if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
+  const { requestState: state } = answer.value;
+  if (typeof state !== 'string' || !state.startsWith(PREFIX)) return answer;
+  const requestState = `${OF_SERVER}${state}`;
+  const raw = withMember(answer.raw, answer.value, 'requestState', requestState);
+  return { kind: 'result', raw, value: { ...answer.value, requestState } };
+}
+
+/** The call with the state as its server knows it. */
+export function uncoverState(call: RawCall): RawCall {
+  const state = call.retry?.requestState;
+  if (state === undefined || !state.startsWith(OF_SERVER)) return call;
+  return { ...call, retry: { ...call.retry, requestState: state.slice(OF_SERVER.length) } };
+}
