@@ -52,8 +52,7 @@ function openStore(data: LedgerWorkerData) {
     return createLedgerStore(data);
   } catch (error) {
     // An error of SQLite loses its message on its way out of the thread.
-    port.postMessage(failed([], error));
-    throw error;
+    throw new Error(`the ledger cannot write: ${describe(error)}`);
   }
 }
 
@@ -149,12 +148,20 @@ function answer(
  * is unknown (SQLite reports a failed fsync once and carries on), so the whole ledger ends.
  */
 function failed(messages: LedgerMessage[], error: unknown): LedgerAnswer[] {
-  const text = error instanceof Error ? error.message : String(error);
   const code = sqliteCode(error);
   const damaged = error instanceof LedgerDamagedError;
   if (code === 'SQLITE_FULL' || damaged) {
     const fault = damaged ? 'damaged' : 'full';
-    return messages.map(({ id }) => ({ op: 'refused', id, fault, message: text }));
+    return messages.map(({ id }) => ({ op: 'refused', id, fault, message: textOf(error) }));
   }
-  return [{ op: 'fatal', message: code ? `${code}: ${text}` : text }];
+  return [{ op: 'fatal', message: describe(error) }];
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function describe(error: unknown): string {
+  const code = sqliteCode(error);
+  return code ? `${code}: ${textOf(error)}` : textOf(error);
 }
