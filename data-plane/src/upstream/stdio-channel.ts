@@ -69,6 +69,8 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 /** A process that exits is not started again sooner. */
 const RESTART_PAUSE_MS = 1000;
 const KILL_AFTER_MS = 2000;
+/** Messages of the greatest size that may wait for a process to read them. */
+const MAX_UNREAD = 2;
 /** Lines of stderr that are logged a minute, and characters of each. */
 const STDERR_LINES = 20;
 const STDERR_CHARACTERS = 2000;
@@ -137,7 +139,12 @@ export class StdioChannel {
 
   /** Writes a message without line breaks, as JSON.stringify makes it. */
   write(text: string): void {
-    this.#child?.stdin.write(`${text}\n`);
+    const stdin = this.#child?.stdin;
+    if (stdin === undefined) return;
+    if (stdin.writableLength > MAX_UNREAD * this.#options.limits.messageBytes) {
+      // What waits for it here would grow with every request, answered or not.
+      void this.stop('the process does not read what it is sent');
+    } else stdin.write(`${text}\n`);
   }
 
   /** A request that is under way. */

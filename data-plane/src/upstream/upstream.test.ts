@@ -401,6 +401,7 @@ describe('a session over stdio', () => {
         else if (method === 'tools/call') {
           const { name, arguments: args, _meta } = params;
           if (name === 'die') process.exit(3);
+          if (name === 'deaf') { process.stdin.pause(); send({ id, result: {} }); continue; }
           if (name === 'hang') { process.stderr.write('hanging\\n'); continue; }
           if (name === 'noise') { process.stdout.write('this is no JSON\\n\\n'); send({ id: 1, method: 'sampling/createMessage' }); }
           if (name === 'big') { send({ id, result: { text: 'x'.repeat(args.size) } }); continue; }
@@ -440,6 +441,19 @@ describe('a session over stdio', () => {
     const answer = await pool.find(TENANT, stdio, agentId).request(call(name, args), exchange());
     return answer.value as { pid: number; env: Record<string, string>; args: unknown };
   };
+
+  it('is begun anew where its process does not read what it is sent', async () => {
+    await askFor(AGENT, 'deaf');
+    const text = 'x'.repeat(LIMIT / 2);
+    const session = pool.find(TENANT, stdio, AGENT);
+    const calls = Array.from({ length: 16 }, () =>
+      failureOf(session.request(call('echo', { text }), exchange())),
+    );
+    expect(await Promise.all(calls)).toContain('unreachable');
+    await vi.waitFor(async () => expect(await askFor(AGENT)).toMatchObject({ args: {} }), {
+      timeout: 5000,
+    });
+  });
 
   it('is one process for each agent, without the environment of the service', async () => {
     const [one, again, other] = [await askFor('a'), await askFor('a'), await askFor('b')];

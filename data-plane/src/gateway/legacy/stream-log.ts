@@ -35,7 +35,7 @@ export class LoggedStream {
   readonly #onGone: () => void;
   readonly #maxBuffered: number;
   readonly #isLasting: boolean;
-  #events: { n: number; text: string }[] = [];
+  #events: { n: number; text: string; bytes: number }[] = [];
   #bytes = 0;
   #next = 1;
   #raw: ServerResponse | null = null;
@@ -145,15 +145,16 @@ export class LoggedStream {
   #keep(json: string): string {
     const n = this.#next++;
     const text = eventText(json, `${this.name}-${n}`);
-    if (!this.#isForgotten && this.#budget.used + text.length <= this.#budget.max) {
-      this.#events.push({ n, text });
-      this.#grow(text.length);
+    const bytes = Buffer.byteLength(text);
+    if (!this.#isForgotten && this.#budget.used + bytes <= this.#budget.max) {
+      this.#events.push({ n, text, bytes });
+      this.#grow(bytes);
     }
     while (
       this.#events.length > MAX_EVENTS ||
       (this.#bytes > MAX_BYTES && this.#events.length > 1)
     ) {
-      this.#grow(-(this.#events.shift()?.text.length ?? 0));
+      this.#grow(-(this.#events.shift()?.bytes ?? 0));
     }
     return text;
   }
