@@ -17,6 +17,8 @@ const answered = new Map<number, Record<string, unknown>>();
 /** Lets the server go on with what waits there. */
 const waiting: (() => void)[] = [];
 let nextQuestion = 1;
+/** How many of the questions the server has an answer to, an error as a rule. */
+let answers = 0;
 
 const until = () => new Promise<void>((resolve) => waiting.push(resolve));
 const goOn = () => {
@@ -53,6 +55,7 @@ beforeAll(async () => {
   upstream.override(({ message }, response) => {
     if (message === undefined || message.method !== undefined) return false;
     answered.set(Number(message.id), message);
+    answers++;
     response.writeHead(202).end();
     return true;
   });
@@ -69,6 +72,8 @@ beforeEach(() => {
 
 afterEach(async () => {
   goOn();
+  // What the server hears of a question must not come in the next test.
+  await vi.waitFor(() => expect(answers).toBe(nextQuestion - 1), { timeout: 5_000 });
   await plane.records();
 });
 
