@@ -311,6 +311,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     limits,
     gateway,
     taskSecret: deps.taskSecret,
+    maxStreams: config.maxSessions,
     maxStreamsPerAgent: config.maxSessionsPerAgent,
     keepAliveMs,
     challenge,

@@ -16,11 +16,11 @@ import type {
 import type { Deny } from '../enforcement/calls.ts';
 import { type Credential, parseCredential } from '../enforcement/credentials.ts';
 import type { Identity } from '../enforcement/steps/authenticate.ts';
+import { MODERN_REVISION } from '../upstream/era.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { errorText, GatewayError } from './json-rpc.ts';
 import type { createLegacyHandler } from './legacy/handler.ts';
-import { MODERN_REVISION } from './modern/envelope.ts';
 import type { OriginPolicy } from './origin.ts';
 import type { createPost } from './post.ts';
 import { challengeHeader, metadataPaths, protectedResource } from './protected-resource.ts';

@@ -5,13 +5,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { CallRetry } from '../../enforcement/calls.ts';
+import { MODERN_REVISION } from '../../upstream/era.ts';
 import { badParams } from '../call-routing.ts';
 import { type ClientMessage, GatewayError, isObject, type RpcId } from '../json-rpc.ts';
 import { LEGACY_REVISIONS } from '../legacy/revisions.ts';
 import { LOG_LEVELS } from '../read-params.ts';
 import { checkHeaders, mismatch } from './headers.ts';
 
-export const MODERN_REVISION = '2026-07-28';
 /** All that the gateway speaks, the best first. */
 export const SUPPORTED_REVISIONS = [MODERN_REVISION, ...LEGACY_REVISIONS] as const;
 

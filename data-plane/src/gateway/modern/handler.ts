@@ -6,6 +6,7 @@ import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TOOL_CALL } from '../../enforcement/call-kinds.ts';
 import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import { MODERN_REVISION } from '../../upstream/era.ts';
 import { type Accepts, PostAnswer, parseAccept } from '../answer.ts';
 import { askableCapabilities } from '../askable.ts';
 import { barOf, barred } from '../barred.ts';
@@ -21,10 +22,10 @@ import {
 } from '../json-rpc.ts';
 import type { RecordedLists } from '../recorded-lists.ts';
 import type { ToolService } from '../tool-service.ts';
-import { MODERN_REVISION, type ModernRequest, readEnvelope } from './envelope.ts';
+import { type ModernRequest, readEnvelope } from './envelope.ts';
 import { ModernExchange } from './exchange.ts';
 import { TASKS_EXTENSION, takesTasks } from './extensions.ts';
-import { mismatch } from './headers.ts';
+import { mismatch, refuseRepeated } from './headers.ts';
 import type { Listen } from './listen.ts';
 import type { ParkedCalls } from './parked-calls.ts';
 import type { ModernRequests } from './requests.ts';
@@ -82,6 +83,7 @@ export function createModernHandler(deps: ModernDeps) {
     }
     let read: ModernRequest;
     try {
+      refuseRepeated(request.raw.rawHeaders);
       read = readEnvelope(request.headers, message);
       // What may do nothing at all does not even learn which servers there are.
       if (barOf(caller, deps.guard) === undefined) deps.tools.checkServer(caller);

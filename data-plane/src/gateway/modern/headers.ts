@@ -6,18 +6,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { RPC_ERRORS } from '@governance/shared/errors';
+import { NAMED_BY } from '../../upstream/modern/envelope.ts';
 import { type ToolHeader, textOf, valueAt } from '../../upstream/modern/tool-headers.ts';
 import { GatewayError } from '../json-rpc.ts';
-
-/** The member of `params` that `Mcp-Name` repeats, by method. */
-const NAMED_BY: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-  ['tasks/get', 'taskId'],
-  ['tasks/update', 'taskId'],
-  ['tasks/cancel', 'taskId'],
-]);
 
 const SENTINEL = /^=\?base64\?(.*)\?=$/s;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -33,6 +24,23 @@ export function decodeHeader(value: string): string | undefined {
     );
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Refuses a header of MCP that is there more than once: of two values Node makes one, and whatever
+ * stands before the gateway may have gone by either.
+ *
+ * @param rawHeaders names and values in turn, as they came
+ * @throws GatewayError 400, -32020
+ */
+export function refuseRepeated(rawHeaders: readonly string[]): void {
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? '';
+    if (!name.startsWith('mcp-')) continue;
+    if (seen.has(name)) throw mismatch(`A header is there twice: ${name.slice(0, 64)}.`);
+    seen.add(name);
   }
 }
 

@@ -11,7 +11,7 @@ import { badParams } from '../call-routing.ts';
 import type { Caller } from '../caller.ts';
 import type { Announce } from '../capabilities.ts';
 import type { Guard } from '../guard.ts';
-import { isObject } from '../json-rpc.ts';
+import { GatewayError, isObject } from '../json-rpc.ts';
 import type { ReadService, RoutedRead } from '../read-service.ts';
 import { unifiedNotification } from '../unified.ts';
 import { isStillWelcome } from '../welcome.ts';
@@ -25,6 +25,8 @@ export interface ListenDeps {
   pool: Pick<UpstreamPool, 'listen'>;
   messageBytes: number;
   keepAliveMs: number;
+  /** Streams of all agents; a further one is refused. */
+  max: number;
   /** Streams of one agent; a further one ends the oldest. */
   maxPerAgent: number;
 }
@@ -80,6 +82,9 @@ export function createListen(deps: ListenDeps) {
 
   async function open(caller: Caller, request: ModernRequest, reply: FastifyReply): Promise<void> {
     const wanted = readFilter(request.params);
+    if (streams.size >= deps.max) {
+      throw new GatewayError(503, 'Too many streams are open: try again later.');
+    }
     const { capabilities } = await deps.announce(caller);
     // Its client left meanwhile, and nothing would tell of that any more.
     if (reply.raw.destroyed) return;

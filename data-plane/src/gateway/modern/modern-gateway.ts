@@ -30,6 +30,7 @@ export interface ModernGatewayDeps {
   limits: UpstreamLimits;
   gateway: { name: string; version: string };
   taskSecret: KeyObject;
+  maxStreams: number;
   maxStreamsPerAgent: number;
   keepAliveMs: number;
   challenge: ModernDeps['challenge'];
@@ -70,6 +71,7 @@ export function createModernGateway(deps: ModernGatewayDeps) {
     pool,
     messageBytes,
     keepAliveMs: deps.keepAliveMs,
+    max: deps.maxStreams,
     maxPerAgent: deps.maxStreamsPerAgent,
   });
   const requests = createModernRequests({

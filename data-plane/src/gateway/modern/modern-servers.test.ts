@@ -399,6 +399,16 @@ describe('subscriptions/listen', () => {
     );
   });
 
+  it('asks the server for many resources at once', async () => {
+    const before = streams.length;
+    const uris = Array.from({ length: 300 }, (_, n) => `doc://${n}`);
+    const stream = await open({ resourceSubscriptions: uris });
+    expect(stream.heard[0]?.params?.notifications).toEqual({ resourceSubscriptions: uris });
+    // As many as there were commits of their records, and not one each.
+    expect(streams.length - before).toBeLessThan(30);
+    await stream.close();
+  });
+
   it('leaves out what is denied', async () => {
     const { basic } = plane.addAgent(['up:read_nothing']);
     const stream = await open(

@@ -1,3 +1,5 @@
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
@@ -171,6 +173,25 @@ describe('what goes with every request', () => {
     expect([status, json.id, json.error.code]).toEqual([400, 'mine', code]);
     expect(upstream.messages('tools/call')).toEqual([]);
     expect((await plane.records()).filter(({ type }) => type === 'decision')).toEqual([]);
+  });
+
+  it.each(['mcp-name', 'mcp-method', 'mcp-param-x'])('has %s once', async (name) => {
+    const { headers, body } = modernRequest(
+      'tools/call',
+      { name: 'echo' },
+      { authorization: agent.basic },
+    );
+    const twice = { ...headers, [name]: [headers[name] ?? 'a', headers[name] ?? 'b'] };
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(`${plane.url}/mcp/v1/up`, {
+        method: 'POST',
+        headers: { ...twice, 'content-type': 'application/json' },
+      });
+      sent.on('response', resolve).on('error', reject).end(JSON.stringify(body));
+    });
+    expect(answer.statusCode).toBe(400);
+    expect(await json(answer)).toMatchObject({ id: 1, error: { code: -32020 } });
+    expect(upstream.messages('tools/call')).toEqual([]);
   });
 
   it('takes an encoded name', async () => {

@@ -7,6 +7,16 @@ import type { SessionPeer, UpstreamAnswer, UpstreamInfo } from '../upstream.ts';
 const PREFIX = 'io.modelcontextprotocol/';
 export const SUBSCRIPTION_ID = `${PREFIX}subscriptionId`;
 
+/** The member of `params` that `Mcp-Name` repeats, by method. */
+export const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+]);
+
 /** A request as a transport sends it. */
 export interface ModernRequest {
   method: string;

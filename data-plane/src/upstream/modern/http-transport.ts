@@ -6,20 +6,10 @@ import { MODERN_REVISION } from '../era.ts';
 import type { HttpChannel } from '../http-channel.ts';
 import { HttpRequest } from '../http-request.ts';
 import { type UpstreamAnswer, type UpstreamExchange, UpstreamFailure } from '../upstream.ts';
-import { type ModernRequest, modernRequestText } from './envelope.ts';
+import { type ModernRequest, modernRequestText, NAMED_BY } from './envelope.ts';
 import { findMember } from './members.ts';
 import { headerValue, type ToolHeaders } from './tool-headers.ts';
 import type { ModernTransport } from './transport.ts';
-
-/** The member of the params that `Mcp-Name` mirrors. */
-const NAMED_BY: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-  ['tasks/get', 'taskId'],
-  ['tasks/update', 'taskId'],
-  ['tasks/cancel', 'taskId'],
-]);
 
 export class HttpModernTransport implements ModernTransport {
   readonly #channel: HttpChannel;

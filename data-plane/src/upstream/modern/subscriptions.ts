@@ -46,6 +46,8 @@ const CHANGES: ReadonlySet<string> = new Set([
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const DONE: UpstreamAnswer = { kind: 'result', raw: '{}', value: {} };
 const MAX_ACKNOWLEDGE_MS = 10_000;
+/** Changes that come within this time are asked for together. */
+const GATHER_MS = 10;
 const MIN_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
 const MAX_URIS = 1000;
@@ -63,6 +65,7 @@ export class Subscriptions {
   #refused: string | null = null;
   #pauseMs = MIN_PAUSE_MS;
   #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
 
   constructor(deps: SubscriptionsDeps) {
     this.#deps = deps;
@@ -97,7 +100,7 @@ export class Subscriptions {
     const outcome = await new Promise<UpstreamAnswer | UpstreamFailure>((resolve) => {
       this.#waiting.set(uri, [...(this.#waiting.get(uri) ?? []), resolve]);
       this.#refused = null;
-      this.#update();
+      this.#updateSoon();
     });
     if (outcome instanceof UpstreamFailure) throw outcome;
     return outcome;
@@ -105,11 +108,14 @@ export class Subscriptions {
 
   remove(uri: string): void {
     this.#settleOne(uri, new UpstreamFailure('cancelled', 'the subscription was ended'));
-    if (this.#uris.delete(uri)) this.#update();
+    if (this.#uris.delete(uri)) this.#updateSoon();
   }
 
   /** What is wanted, as the members of the request; null for nothing. */
-  #filter(capabilities: Record<string, unknown>): string | null {
+  #filter(
+    capabilities: Record<string, unknown>,
+    uris: ReadonlySet<string> = this.#uris,
+  ): string | null {
     const wanted: Record<string, unknown> = {};
     if (this.#isListening) {
       for (const [capability, [member]] of Object.entries(LIST_CHANGES)) {
@@ -117,11 +123,18 @@ export class Subscriptions {
         if (declared?.listChanged === true) wanted[member] = true;
       }
     }
-    if (this.#uris.size > 0) wanted.resourceSubscriptions = [...this.#uris];
+    if (uris.size > 0) wanted.resourceSubscriptions = [...uris];
     return Object.keys(wanted).length > 0 ? `"notifications":${JSON.stringify(wanted)}` : null;
   }
 
+  /** A client asks for many resources one by one: they are one stream, not one stream each. */
+  #updateSoon(): void {
+    this.#soon ??= setTimeout(() => this.#update(), GATHER_MS);
+  }
+
   #update(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
     if (this.#capabilities === null) return;
     const filter = this.#filter(this.#capabilities);
     if (filter === null) {
@@ -190,7 +203,10 @@ export class Subscriptions {
     );
     // Without what it does not offer the server would have been asked for the same.
     for (const uri of stream.uris) if (!acknowledged.has(uri)) this.#uris.delete(uri);
-    if (this.#capabilities !== null) stream.filter = this.#filter(this.#capabilities) ?? '';
+    // Of its own resources: more may be wanted by now, which it was not opened for.
+    if (this.#capabilities !== null) {
+      stream.filter = this.#filter(this.#capabilities, acknowledged) ?? '';
+    }
     if (isNothing) this.#refused = stream.filter;
     this.#update();
   }
@@ -242,6 +258,8 @@ export class Subscriptions {
 
   #endAll(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
     const ending = [this.#current, this.#next];
     this.#current = null;
     this.#next = null;
