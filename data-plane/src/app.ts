@@ -24,6 +24,7 @@ import { findAgentNow, findBar } from './enforcement/steps/kill-switch.ts';
 import { createToolCatalogue } from './enforcement/tool-catalogue.ts';
 import { createUnenforced } from './enforcement/unenforced.ts';
 import { createAnnouncer } from './gateway/capabilities.ts';
+import { createFailures } from './gateway/failures.ts';
 import type { Guard } from './gateway/guard.ts';
 import { ClientPeer } from './gateway/legacy/client-peer.ts';
 import { createLegacyHandler, type LegacyDeps } from './gateway/legacy/handler.ts';
@@ -272,6 +273,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     findCapabilities: async ({ tenantId, agent, peer, era }, serverId) =>
       (await findSession(tenantId, serverId, agent.id, peer, era).open()).capabilities,
   });
+  const failed = createFailures({ limits, log });
   const { timeoutMs } = limits;
   const keepAliveMs = deps.keepAliveMs ?? KEEP_ALIVE_MS;
   const challenge: LegacyDeps['challenge'] = (reply, { serverId }, scheme) => {
@@ -287,9 +289,8 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     createPeer: (capabilities, caller) => new ClientPeer(capabilities, caller, peerDeps),
     guard,
     sessions,
-    limits,
+    failed,
     gateway,
-    log,
   });
   const legacy = createLegacyHandler({
     requests,
@@ -309,6 +310,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     lists,
     announce,
     limits,
+    failed,
     gateway,
     taskSecret: deps.taskSecret,
     maxStreams: config.maxSessions,

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply } from 'fastify';
 import { eventText, streamHeaders } from './event-stream.ts';
+import { GatewayError } from './json-rpc.ts';
 import type { LoggedStream, StreamLog } from './legacy/stream-log.ts';
 
 /** What a client accepts; a client that says nothing accepts everything. */
@@ -95,6 +96,17 @@ export class PostAnswer {
     this.#logged = this.#log.open({ maxBuffered: this.#maxBuffered, isLasting: false });
     this.#logged.attach(raw);
   }
+}
+
+/**
+ * What the client of a POST accepts.
+ *
+ * @throws GatewayError 406 where it accepts neither
+ */
+export function requireAccept(header: string | undefined): Accepts {
+  const accepts = parseAccept(header);
+  if (accepts.json || accepts.events) return accepts;
+  throw new GatewayError(406, 'Accept must name application/json and text/event-stream.');
 }
 
 /** Reads Accept. A list of media types; parameters do not matter here. */

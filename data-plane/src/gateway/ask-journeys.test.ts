@@ -2,9 +2,6 @@
  * The reference server asks real clients, unmodified, for a completion, a form and their roots,
  * through the gateway: over HTTP and stdio, at its own path and at the unified one.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   Client as ClientV2,
   StreamableHTTPClientTransport as HttpV2,
@@ -17,27 +14,16 @@ import {
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, STDIO_SERVER, startTestPlane, type TestPlane } from '../test-plane.ts';
-import { everythingCommand, startEverything } from './test-everything.ts';
+import type { TestPlane } from '../test-plane.ts';
+import { startEverythingPlane } from './test-everything.ts';
 
 let plane: TestPlane;
-let everything: Awaited<ReturnType<typeof startEverything>>;
-let folder: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'governance-asks-'));
-  everything = await startEverything();
-  plane = await startTestPlane({
-    servers: [HTTP_SERVER('http', everything.url), STDIO_SERVER('stdio')],
-    stdioServers: new Map([['stdio', everythingCommand(folder)]]),
-  });
+  plane = await startEverythingPlane();
 });
 
-afterAll(async () => {
-  await plane?.stop();
-  everything?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => plane?.stop());
 
 const capabilities = { roots: { listChanged: true }, sampling: {}, elicitation: {} };
 const SAMPLED = {

@@ -2,9 +2,6 @@
  * Real MCP clients, unmodified, with the resources, prompts, completions, subscriptions and log
  * messages of the reference server, over HTTP and stdio, at its own path and at the unified one.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   Client as ClientV2,
   StreamableHTTPClientTransport as HttpV2,
@@ -16,34 +13,17 @@ import {
   ResourceUpdatedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  HTTP_SERVER,
-  STDIO_SERVER,
-  startTestPlane,
-  type TestAgent,
-  type TestPlane,
-} from '../test-plane.ts';
-import { everythingCommand, startEverything } from './test-everything.ts';
+import type { TestAgent, TestPlane } from '../test-plane.ts';
+import { startEverythingPlane } from './test-everything.ts';
 
 let plane: TestPlane;
 let agent: TestAgent;
-let everything: Awaited<ReturnType<typeof startEverything>>;
-let folder: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'governance-reads-'));
-  everything = await startEverything();
-  plane = await startTestPlane({
-    servers: [HTTP_SERVER('http', everything.url), STDIO_SERVER('stdio')],
-    stdioServers: new Map([['stdio', everythingCommand(folder)]]),
-  });
+  plane = await startEverythingPlane();
 });
 
-afterAll(async () => {
-  await plane?.stop();
-  everything?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => plane?.stop());
 
 /** What the journeys need of a client, the same in both. */
 interface Heard {

@@ -9,7 +9,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deny } from '../../enforcement/calls.ts';
 import type { UpstreamPool } from '../../upstream/pool.ts';
 import type { UpstreamNotification } from '../../upstream/upstream.ts';
-import { type Accepts, PostAnswer, parseAccept } from '../answer.ts';
+import { type Accepts, PostAnswer, parseAccept, requireAccept } from '../answer.ts';
 import { barOf, barred } from '../barred.ts';
 import { parseBody } from '../body.ts';
 import type { Caller } from '../caller.ts';
@@ -58,10 +58,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     reply: FastifyReply,
     body: unknown,
   ): Promise<void> {
-    const accepts = parseAccept(request.headers.accept);
-    if (!accepts.json && !accepts.events) {
-      throw new GatewayError(406, 'Accept must name application/json and text/event-stream.');
-    }
+    const accepts = requireAccept(request.headers.accept);
     // What may do nothing at all does not even learn which servers there are.
     if (barOf(caller, deps.guard) === undefined) deps.tools.checkServer(caller);
     const session = findSession(caller, request);

@@ -1,19 +1,13 @@
 /** The requests of a client of a legacy revision, one by one. */
 import { RPC_ERRORS } from '@governance/shared/errors';
-import type { Logger } from 'pino';
 import { isJudgedRead, TOOL_CALL } from '../../enforcement/call-kinds.ts';
 import type { CallAnswer } from '../../enforcement/enforcer.ts';
-import { failureMessage } from '../../enforcement/enforcer.ts';
-import {
-  Cancellation,
-  UpstreamFailure,
-  type UpstreamLimits,
-  type UpstreamNotification,
-} from '../../upstream/upstream.ts';
+import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
 import { askableCapabilities } from '../askable.ts';
 import { barOf, barred } from '../barred.ts';
 import type { Caller } from '../caller.ts';
 import type { Announce, Announcement } from '../capabilities.ts';
+import type { AnswerFailure } from '../failures.ts';
 import type { Guard } from '../guard.ts';
 import {
   type ClientMessage,
@@ -41,9 +35,8 @@ export interface RequestDeps {
   createPeer(capabilities: Record<string, unknown>, caller: Caller): ClientPeer;
   guard: Pick<Guard, 'findBar'>;
   sessions: LegacySessions;
-  limits: UpstreamLimits;
+  failed: AnswerFailure;
   gateway: { name: string; version: string };
-  log: Pick<Logger, 'error'>;
 }
 
 /** Where a request came in. */
@@ -103,7 +96,8 @@ export function createRequestHandler(deps: RequestDeps) {
       }
     } catch (error) {
       // What is wrong with a call is nothing for an agent that may make none.
-      return failed(request.id, bar === undefined ? error : barred(bar), caller.requestId);
+      const told = deps.failed(bar === undefined ? error : barred(bar), caller.requestId);
+      return toAnswer(request.id, told);
     }
   }
 
@@ -146,19 +140,6 @@ export function createRequestHandler(deps: RequestDeps) {
       const own = session?.calls.get(request.id) === exchange.cancellation;
       if (own) session?.calls.delete(request.id);
     }
-  }
-
-  function failed(id: RpcId, error: unknown, reqId: string): RequestAnswer {
-    if (error instanceof GatewayError) {
-      const { status, code, message, challenge, data } = error;
-      return { status, text: errorText(id, code, message, data), challenge };
-    }
-    if (error instanceof UpstreamFailure) {
-      const message = failureMessage(error.kind, deps.limits);
-      return { status: 200, text: errorText(id, RPC_ERRORS.INTERNAL, message) };
-    }
-    deps.log.error({ err: error, reqId }, 'a request failed');
-    return { status: 200, text: errorText(id, RPC_ERRORS.INTERNAL, 'Internal error') };
   }
 
   return { answer };

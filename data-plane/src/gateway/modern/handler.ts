@@ -7,10 +7,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TOOL_CALL } from '../../enforcement/call-kinds.ts';
 import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import { MODERN_REVISION } from '../../upstream/era.ts';
-import { type Accepts, PostAnswer, parseAccept } from '../answer.ts';
+import { type Accepts, PostAnswer, requireAccept } from '../answer.ts';
 import { askableCapabilities } from '../askable.ts';
 import { barOf, barred } from '../barred.ts';
 import type { Caller } from '../caller.ts';
+import type { AnswerFailure } from '../failures.ts';
 import type { Guard } from '../guard.ts';
 import {
   errorText,
@@ -38,6 +39,7 @@ export interface ModernDeps {
   tools: Pick<ToolService, 'checkServer'>;
   lists: Pick<RecordedLists, 'refused'>;
   guard: Pick<Guard, 'findBar'>;
+  failed: AnswerFailure;
   messageBytes: number;
   /** Puts WWW-Authenticate on an answer. */
   challenge(reply: FastifyReply, caller: Caller, scheme: 'basic' | 'bearer'): void;
@@ -54,10 +56,7 @@ export function createModernHandler(deps: ModernDeps) {
     reply: FastifyReply,
     body: unknown,
   ): Promise<void> {
-    const accepts = parseAccept(request.headers.accept);
-    if (!accepts.json && !accepts.events) {
-      throw new GatewayError(406, 'Accept must name application/json and text/event-stream.');
-    }
+    const accepts = requireAccept(request.headers.accept);
     if (Array.isArray(body)) {
       throw new GatewayError(400, `MCP ${MODERN_REVISION} has no batches: send one message.`);
     }
@@ -132,7 +131,7 @@ export function createModernHandler(deps: ModernDeps) {
       await deps.listen.open(caller, read, reply);
     } catch (error) {
       if (reply.raw.headersSent) throw error;
-      const result = deps.requests.failed(error, caller.requestId);
+      const result = deps.failed(error, caller.requestId);
       if (result.kind === 'error' && result.challenge) {
         deps.challenge(reply, caller, result.challenge);
       }

@@ -7,6 +7,7 @@ import type { UpstreamPool } from '../../upstream/pool.ts';
 import type { UpstreamLimits } from '../../upstream/upstream.ts';
 import { barOf } from '../barred.ts';
 import type { Announce } from '../capabilities.ts';
+import type { AnswerFailure } from '../failures.ts';
 import type { Guard } from '../guard.ts';
 import type { ListService } from '../list-service.ts';
 import { createReadService } from '../read-service.ts';
@@ -28,6 +29,7 @@ export interface ModernGatewayDeps {
   lists: ListService;
   announce: Announce;
   limits: UpstreamLimits;
+  failed: AnswerFailure;
   gateway: { name: string; version: string };
   taskSecret: KeyObject;
   maxStreams: number;
@@ -81,12 +83,12 @@ export function createModernGateway(deps: ModernGatewayDeps) {
     lists: recorded,
     announce,
     rules,
-    limits,
+    failed: deps.failed,
     gateway,
     now,
-    log,
   });
   const handler = createModernHandler({
+    failed: deps.failed,
     lists: recorded,
     requests,
     listen,

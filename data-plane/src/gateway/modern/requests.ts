@@ -1,7 +1,6 @@
 /** The requests of a modern client, one by one; each stands for itself. */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isStorableText } from '@governance/shared/text';
-import type { Logger } from 'pino';
 import type { RulesProvider } from '../../contracts.ts';
 import {
   isTaskMethod,
@@ -9,13 +8,13 @@ import {
   type TaskMethod,
   TOOL_CALL,
 } from '../../enforcement/call-kinds.ts';
-import { type CallAnswer, failureMessage } from '../../enforcement/enforcer.ts';
-import { UpstreamFailure, type UpstreamLimits } from '../../upstream/upstream.ts';
+import type { CallAnswer } from '../../enforcement/enforcer.ts';
 import { barOf, barred } from '../barred.ts';
 import { badParams } from '../call-routing.ts';
 import { callServer } from '../call-server.ts';
 import type { Caller } from '../caller.ts';
 import type { Announce } from '../capabilities.ts';
+import type { AnswerFailure } from '../failures.ts';
 import type { Guard } from '../guard.ts';
 import { GatewayError } from '../json-rpc.ts';
 import type { ReadService } from '../read-service.ts';
@@ -35,10 +34,9 @@ export interface ModernRequestDeps {
   lists: RecordedLists;
   announce: Announce;
   rules: RulesProvider;
-  limits: UpstreamLimits;
+  failed: AnswerFailure;
   gateway: { name: string; version: string };
   now(): number;
-  log: Pick<Logger, 'error'>;
 }
 
 export type ModernRequests = ReturnType<typeof createModernRequests>;
@@ -64,7 +62,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
       return await list(caller, request);
     } catch (error) {
       // What is wrong with a call is nothing for an agent that may make none.
-      return failed(bar === undefined ? error : barred(bar), caller.requestId);
+      return deps.failed(bar === undefined ? error : barred(bar), caller.requestId);
     }
   }
 
@@ -132,29 +130,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
     });
   }
 
-  function failed(error: unknown, reqId: string): CallAnswer {
-    if (error instanceof GatewayError) {
-      const { status, code, message, challenge, data } = error;
-      return {
-        kind: 'error',
-        status,
-        code,
-        message,
-        ...(data && { data }),
-        ...(challenge && { challenge }),
-      };
-    }
-    if (error instanceof UpstreamFailure) {
-      const isNamed = error.kind === 'unsupported';
-      const message = isNamed ? error.message : failureMessage(error.kind, deps.limits);
-      const code = isNamed ? RPC_ERRORS.METHOD_NOT_FOUND : RPC_ERRORS.INTERNAL;
-      return { kind: 'error', status: 200, code, message };
-    }
-    deps.log.error({ err: error, reqId }, 'a request failed');
-    return { kind: 'error', status: 200, code: RPC_ERRORS.INTERNAL, message: 'Internal error' };
-  }
-
-  return { answer, failed };
+  return { answer };
 }
 
 function undeclared(): GatewayError {

@@ -1,0 +1,30 @@
+import { RPC_ERRORS } from '@governance/shared/errors';
+import type { Logger } from 'pino';
+import { type CallAnswer, failureMessage } from '../enforcement/enforcer.ts';
+import { UpstreamFailure, type UpstreamLimits } from '../upstream/upstream.ts';
+import { GatewayError } from './json-rpc.ts';
+
+/** What a client is told of a request that threw; what it must not know goes to the log. */
+export type AnswerFailure = (error: unknown, requestId: string) => CallAnswer;
+
+/** Builds it. */
+export function createFailures(deps: {
+  limits: UpstreamLimits;
+  log: Pick<Logger, 'error'>;
+}): AnswerFailure {
+  return (error, requestId) => {
+    if (error instanceof GatewayError) {
+      const { status, code, message, challenge, data } = error;
+      const more = { ...(data && { data }), ...(challenge && { challenge }) };
+      return { kind: 'error', status, code, message, ...more };
+    }
+    if (error instanceof UpstreamFailure) {
+      const isNamed = error.kind === 'unsupported';
+      const message = isNamed ? error.message : failureMessage(error.kind, deps.limits);
+      const code = isNamed ? RPC_ERRORS.METHOD_NOT_FOUND : RPC_ERRORS.INTERNAL;
+      return { kind: 'error', status: 200, code, message };
+    }
+    deps.log.error({ err: error, reqId: requestId }, 'a request failed');
+    return { kind: 'error', status: 200, code: RPC_ERRORS.INTERNAL, message: 'Internal error' };
+  };
+}
