@@ -214,8 +214,6 @@ export function createListen(deps: ListenDeps) {
     close(): void {
       for (const { events } of [...streams]) events.end();
     },
-
-    count: () => streams.size,
   };
 }
 
