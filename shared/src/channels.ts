@@ -49,8 +49,27 @@ export type ReportedHealth = z.infer<typeof ReportedHealth>;
 /** A tenant's registry has 500. */
 const ServerIds = z.array(Text.min(1).max(100)).max(500).default([]);
 
-/** The server_ids that a data plane has asked, by how they are; states that are not known are left out. */
-export const ServerReport = z.object({ resting: ServerIds, failing: ServerIds, ok: ServerIds });
+/** Servers of which one report says why they are as they are, and characters of each reason. */
+export const MAX_SERVER_REASONS = 100;
+export const MAX_SERVER_REASON = 200;
+
+const ServerReasons = z
+  .record(Text.min(1).max(100), Text.max(MAX_SERVER_REASON))
+  .refine((reasons) => Object.keys(reasons).length <= MAX_SERVER_REASONS, {
+    message: `must have at most ${MAX_SERVER_REASONS} members`,
+  });
+
+/**
+ * The server_ids that a data plane has asked, by how they are; states that are not known are left
+ * out. `reasons` says of some of them, by server_id, why: what went wrong, or what of a server that
+ * answers is left out.
+ */
+export const ServerReport = z.object({
+  resting: ServerIds,
+  failing: ServerIds,
+  ok: ServerIds,
+  reasons: ServerReasons.optional(),
+});
 export type ServerReport = z.infer<typeof ServerReport>;
 
 /**

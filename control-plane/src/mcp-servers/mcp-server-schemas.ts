@@ -65,7 +65,13 @@ const HealthBy = z.object({
   total: z.int(),
   /** 20 of them at most, those that find it worst first. */
   data_planes: z.array(
-    z.object({ deployment_id: z.string(), label: z.string(), health: ReportedHealth }),
+    z.object({
+      deployment_id: z.string(),
+      label: z.string(),
+      health: ReportedHealth,
+      /** What the data plane says of it: why it fails, or what is left out. */
+      reason: z.string().nullable(),
+    }),
   ),
 });
 
@@ -104,10 +110,11 @@ export function toServerView(
     health: planes[0]?.health ?? null,
     health_by: {
       total,
-      data_planes: planes.map(({ deploymentId, label, health }) => ({
+      data_planes: planes.map(({ deploymentId, label, health, reason }) => ({
         deployment_id: deploymentId,
         label,
         health,
+        reason,
       })),
     },
     created_at: server.createdAt.toISOString(),

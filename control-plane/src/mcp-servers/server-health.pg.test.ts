@@ -68,7 +68,7 @@ interface Shown {
   health: string | null;
   health_by: {
     total: number;
-    data_planes: { deployment_id: string; label: string; health: string }[];
+    data_planes: { deployment_id: string; label: string; health: string; reason: string | null }[];
   };
 }
 
@@ -88,6 +88,7 @@ it('shows the worst that data planes found, and which ones', async () => {
     deployment_id: plane.id,
     label,
     health,
+    reason: null,
   });
   const [one, two, unasked] = await shown(admin);
   expect(one).toMatchObject({
@@ -112,6 +113,22 @@ it('shows the worst that data planes found, and which ones', async () => {
 
   await west.beat(report({ ok: ['one', 'two'] }));
   expect(await healthOf()).toEqual(['ok', 'ok', null]);
+});
+
+it('shows why a data plane finds a server as it does, where it says so', async () => {
+  const [east, west] = [await aPlane(admin, 'east'), await aPlane(admin, 'west')];
+  const reasons = { one: 'connect ECONNREFUSED', two: '3 tools are left out', absent: 'x' };
+  await east.beat(report({ failing: ['one'], ok: ['two'], reasons }));
+  await west.beat(report({ ok: ['one'] }));
+  const [one, two] = await shown(admin);
+  expect(one?.health_by.data_planes.map(({ label, reason }) => [label, reason])).toEqual([
+    ['east', 'connect ECONNREFUSED'],
+    ['west', null],
+  ]);
+  expect([two?.health, two?.health_by.data_planes[0]?.reason]).toEqual([
+    'ok',
+    '3 tools are left out',
+  ]);
 });
 
 it('counts no data plane that is silent, was revoked or forked, or that tells nothing', async () => {
@@ -188,6 +205,12 @@ it.each<[string, unknown]>([
   ['a list', ['one']],
   ['an id that is no text', { ok: [1] }],
   ['an id with a NUL', { ok: ['a\u0000'] }],
+  ['a reason that is no text', { reasons: { one: 1 } }],
+  ['a reason that is too long', { reasons: { one: 'x'.repeat(201) } }],
+  [
+    'more reasons than are taken',
+    { reasons: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`s${i}`, 'x'])) },
+  ],
   ['more servers than a tenant has', { ok: Array(501).fill('a') }],
 ])('refuses %s as a report', async (_, wrong) => {
   const plane = await aPlane(admin, 'wrong');

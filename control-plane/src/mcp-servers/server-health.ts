@@ -11,11 +11,19 @@ const MAX_NAMED = 20;
 
 const WORST_FIRST: ReportedHealth[] = ['resting', 'failing', 'ok'];
 
+/** How one data plane finds a server, and why, where it says so. */
+export interface PlaneFinding {
+  deploymentId: string;
+  label: string;
+  health: ReportedHealth;
+  reason: string | null;
+}
+
 export interface ServerFindings {
   /** Data planes that have found out how the server is. */
   total: number;
   /** Those that find it in the worst state first. */
-  planes: { deploymentId: string; label: string; health: ReportedHealth }[];
+  planes: PlaneFinding[];
 }
 
 export interface ServerHealth {
@@ -33,6 +41,7 @@ interface Row {
   urgency: number;
   deploymentId: string;
   label: string;
+  reason: string | null;
   total: number;
 }
 
@@ -58,7 +67,8 @@ export function createServerHealth(deps: {
                 SELECT bool_and(t.revoked_at IS NOT NULL) FROM data_plane_tokens t
                 WHERE t.tenant_id = p.tenant_id AND t.deployment_id = p.deployment_id), false)
           ), found AS (
-            SELECT o.deployment_id, o.label, told.server_id, told.urgency
+            SELECT o.deployment_id, o.label, told.server_id, told.urgency,
+              o.report -> 'reasons' ->> told.server_id AS reason
             FROM online o
             CROSS JOIN LATERAL (
               SELECT id COLLATE "C" AS server_id, min(state.urgency) AS urgency
@@ -73,7 +83,8 @@ export function createServerHealth(deps: {
                 ORDER BY urgency, label COLLATE "C", deployment_id) AS place
             FROM found
           )
-          SELECT server_id AS "serverId", urgency::int, deployment_id AS "deploymentId", label, total
+          SELECT server_id AS "serverId", urgency::int, deployment_id AS "deploymentId", label,
+            reason, total
           FROM placed WHERE place <= ${MAX_NAMED} ORDER BY server_id, place`,
       );
       const byServer = new Map<string, ServerFindings>();

@@ -73,7 +73,12 @@ const report = () => plane.plane.serverReport(plane.tenantId);
 it('is left out of lists, then not even asked; its calls fail at once and say why', async () => {
   expect(report()).toEqual({ resting: [], failing: [], ok: [] });
   while (report().resting.length === 0) expect(await namesOf()).toEqual(['live__echo']);
-  expect(report()).toEqual({ resting: ['silent'], failing: [], ok: ['live'] });
+  expect(report()).toEqual({
+    resting: ['silent'],
+    failing: [],
+    ok: ['live'],
+    reasons: { silent: expect.stringMatching(/\S/) },
+  });
   expect(await health()).toEqual({ ok: 1, failing: 0, resting: 1, probing: 0 });
   asked = 0;
   expect(await namesOf()).toEqual(['live__echo']);

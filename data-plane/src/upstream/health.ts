@@ -5,7 +5,8 @@
  */
 import type { ReportedHealth, ServerReport } from '@governance/shared/channels';
 import type { Logger } from 'pino';
-import { toServerReport } from './server-report.ts';
+import { ServerNotes } from './server-notes.ts';
+import { type ServerFinding, toServerReport } from './server-report.ts';
 import {
   type UpstreamAnswer,
   type UpstreamExchange,
@@ -62,8 +63,12 @@ export type UpstreamHealth = ReturnType<typeof createUpstreamHealth>;
 /** Keeps the health of all servers. */
 export function createUpstreamHealth(deps: UpstreamHealthDeps) {
   const breakers = new Map<string, { place: WatchedPlace; breaker: Breaker }>();
+  const notes = new ServerNotes((tenantId) => deps.onChanged?.(tenantId));
 
   return {
+    /** Has reports say something of a server; null takes it back. */
+    note: notes.put.bind(notes),
+
     /** A session that asks its server only while that is worth it. */
     watch(place: WatchedPlace, session: UpstreamSession): UpstreamSession {
       const key = `${place.tenantId} ${place.serverId} ${place.agentId}`;
@@ -75,12 +80,12 @@ export function createUpstreamHealth(deps: UpstreamHealthDeps) {
       return new WatchedSession(session, known.breaker);
     },
 
-    /** How a tenant's servers are; of several processes of one, the worst counts. */
+    /** How a tenant's servers are, and why; of several processes of one, the worst counts. */
     report(tenantId: string): ServerReport {
-      const found: [serverId: string, health: ReportedHealth][] = [];
+      const found: ServerFinding[] = [...notes.of(tenantId)];
       for (const { place, breaker } of breakers.values()) {
         const health = place.tenantId === tenantId ? breaker.reported() : undefined;
-        if (health !== undefined) found.push([place.serverId, health]);
+        if (health !== undefined) found.push([place.serverId, health, breaker.reason]);
       }
       return toServerReport(found);
     },
@@ -99,6 +104,7 @@ export function createUpstreamHealth(deps: UpstreamHealthDeps) {
         const isKept = breaker.usedAt >= before && isRegistered(place.tenantId, place.serverId);
         if (!isKept) breakers.delete(key);
       }
+      notes.forget(isRegistered);
     },
   };
 }
@@ -114,6 +120,7 @@ class Breaker {
   #retryAt: number | null = null;
   #pauseMs = FIRST_PAUSE_MS;
   #isProbing = false;
+  #reason: string | undefined;
 
   constructor(place: WatchedPlace, deps: UpstreamHealthDeps) {
     this.#place = place;
@@ -134,6 +141,11 @@ class Breaker {
     if (!this.#isFound) return undefined;
     const state = this.state();
     return state === 'probing' ? 'resting' : state;
+  }
+
+  /** What went wrong the last time; undefined where nothing does. */
+  get reason(): string | undefined {
+    return this.#reason;
   }
 
   /**
@@ -170,12 +182,14 @@ class Breaker {
       this.#deps.log.info(fields, 'an MCP server answers again');
     }
     this.#failures = 0;
+    this.#reason = undefined;
     this.#retryAt = null;
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#isProbing = false;
   }
 
-  failed(isProbe: boolean): void {
+  failed(isProbe: boolean, reason: string): void {
+    this.#reason = reason;
     this.#change(() => this.#count(isProbe));
   }
 
@@ -243,18 +257,19 @@ class WatchedSession implements UpstreamSession {
     const breaker = this.#breaker;
     const isProbe = breaker.enter();
     let isCounted = false;
-    const fail = () => {
-      if (!isCounted) breaker.failed(isProbe);
+    const fail = (reason: string) => {
+      if (!isCounted) breaker.failed(isProbe, reason);
       isCounted = true;
     };
     const isQuick = method === null || method.endsWith('/list');
-    const timer = isQuick ? setTimeout(fail, SLOW_MS) : undefined;
+    const slow = `${method ?? 'opening a session'} takes longer than ${SLOW_MS / 1000} s`;
+    const timer = isQuick ? setTimeout(fail, SLOW_MS, slow) : undefined;
     try {
       const done = await work();
       breaker.answered();
       return done;
     } catch (error) {
-      if (error instanceof UpstreamFailure && isSilence(error.kind, isQuick)) fail();
+      if (error instanceof UpstreamFailure && isSilence(error.kind, isQuick)) fail(error.message);
       throw error;
     } finally {
       clearTimeout(timer);

@@ -13,6 +13,7 @@ import { openCredentialHeader } from './credential.ts';
 import { EraMemory } from './era.ts';
 import { createUpstreamHealth, type ServerHealth } from './health.ts';
 import type { ClientInfo } from './initialize.ts';
+import type { NoteTopic, ServerNote } from './server-notes.ts';
 import { createHttpServerSession, createStdioServerSession } from './server-session.ts';
 import type { StdioServers } from './servers-file.ts';
 import {
@@ -99,6 +100,11 @@ export interface UpstreamPool {
   counts(): { http: number; stdio: number };
   /** How a tenant's servers are, those that were asked. */
   serverReport(tenantId: string): ServerReport;
+  /**
+   * Has `serverReport` say something of a server beside how it answers: why it cannot be used, or
+   * what of it is left out. Null takes it back.
+   */
+  note(tenantId: string, serverId: string, topic: NoteTopic, note: ServerNote | null): void;
   /** How many servers (of stdio: processes) are in which state. */
   healthCounts(): Record<ServerHealth, number>;
   close(): Promise<void>;
@@ -380,6 +386,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       return { http: entries.size - stdio, stdio };
     },
     serverReport: health.report,
+    note: health.note,
     healthCounts: health.counts,
     close() {
       closing ??= closeAll();

@@ -13,6 +13,38 @@ it('names each server once, in order, as it was found worst', () => {
   expect(report).toEqual({ resting: ['b'], failing: ['c'], ok: ['a'] });
 });
 
+it('says why, by the finding that is worst, where there is something to say', () => {
+  const report = toServerReport([
+    ['a', 'ok'],
+    ['b', 'ok', 'two tools are left out'],
+    ['b', 'failing', 'exit\u001b[2J 1'],
+    ['c', 'ok', 'kept'],
+    ['c', 'ok'],
+    ['d', 'failing', 'x'.repeat(300)],
+  ]);
+  expect(report).toEqual({
+    resting: [],
+    failing: ['b', 'd'],
+    ok: ['a', 'c'],
+    reasons: { b: 'exit [2J 1', c: 'kept', d: 'x'.repeat(200) },
+  });
+});
+
+it('of many reasons tells those that fit, of the worst first, and its servers beside', () => {
+  const all = Array.from({ length: 500 }, (_, i): [string, ReportedHealth, string] => [
+    `server-${i}`,
+    i === 499 ? 'failing' : 'ok',
+    '\u{1f512}'.repeat(100),
+  ]);
+  const report = toServerReport(all);
+  expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThanOrEqual(15_000);
+  expect(Object.keys(report.reasons ?? {})[0]).toBe('server-499');
+  expect(Object.keys(report.reasons ?? {}).length).toBeGreaterThan(10);
+  expect(report.ok.length).toBeGreaterThan(400);
+  const many = toServerReport(all.map(([id, health]) => [id, health, 'short']));
+  expect(Object.keys(many.reasons ?? {})).toHaveLength(100);
+});
+
 it.each([
   ['500 long names', 500, 63],
   ['more names than a tenant has servers', 5_000, 8],
