@@ -7,6 +7,7 @@ import { buildControlPlane, type ControlPlane, type ControlPlaneDeps } from './a
 import type { ControlPlaneConfig } from './config.ts';
 import { type Connections, connectDatabase } from './platform/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded-postgres.ts';
+import type { ReadinessCheck } from './platform/http/system-routes.ts';
 import { readOrMakeSecret } from './platform/local-secrets.ts';
 import { migrateDatabase } from './platform/migrations.ts';
 
@@ -40,6 +41,7 @@ export async function createControlPlane(
     const adminPassword = findAdminPassword(config);
     const controlPlane = await buildControlPlane({
       ...given,
+      ...(embedded && { readiness: [checkEmbedded(embedded), ...(given.readiness ?? [])] }),
       config,
       connections,
       masterKey: findMasterKey(config),
@@ -67,6 +69,17 @@ function startEmbedded(config: ControlPlaneConfig, log: Logger): Promise<Embedde
     dataDir: config.dataDir,
     log: { info: (message) => log.info(message), warn: (message) => log.warn(message) },
   });
+}
+
+/** Beside the check of the database itself: it says why there is none. */
+function checkEmbedded(embedded: EmbeddedPostgres): ReadinessCheck {
+  return {
+    name: 'embedded database',
+    check: async () => {
+      const problem = embedded.findProblem();
+      if (problem) throw new Error(problem);
+    },
+  };
 }
 
 async function openDatabase(

@@ -1,7 +1,17 @@
-/** Starts the embedded server on the folder it is given, says so, and waits to be killed. */
+/**
+ * Starts the embedded server on the folder it is given, says so, and waits to be killed.
+ *
+ *   hold-postgres <data folder> [seconds that the server outlives it]
+ */
 import { startEmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
 
+const [dataDir = '', seconds] = process.argv.slice(2);
 const log = { info: () => {}, warn: () => {} };
-const server = await startEmbeddedPostgres({ dataDir: process.argv[2] ?? '', log });
-console.log(JSON.stringify({ pid: server.pid, url: server.url }));
+const server = await startEmbeddedPostgres({
+  dataDir,
+  log,
+  ...(seconds !== undefined && { outlivesSeconds: Number(seconds) }),
+});
+const { pid, keeperPid, url } = server;
+console.log(JSON.stringify({ pid, keeperPid, url }));
 setInterval(() => {}, 1000);

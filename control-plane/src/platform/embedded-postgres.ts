@@ -2,18 +2,18 @@
  * The PostgreSQL of `npm start`: a real server in the data folder, so that one code path serves it
  * and a customer's own (`DATABASE_URL`).
  *
- * It runs in a session of its own and outlives a service that is killed; the next start adopts it.
+ * It runs in a session of its own and outlives a service that is killed for some seconds, in which
+ * the next start adopts it; then its keeper ends it (postgres-keeper.ts). One that dies under a
+ * service is started again, on the same port, so that the pools find it (postgres-supervision.ts).
  * Nothing here makes a commit less durable: fsync and synchronous_commit are on, unless a test asks
  * otherwise. Proven by embedded-postgres.test.ts.
  */
-import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { chown, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { type FolderLock, isProcessAlive, lockFolder } from './folder-lock.ts';
 import {
@@ -25,6 +25,8 @@ import {
   type RunAs,
   sharedClusterFolder,
 } from './postgres-binaries.ts';
+import { initializeCluster, launchServer, type PostgresCluster } from './postgres-cluster.ts';
+import { type PostgresKeeper, startKeeper, waitForKeeper } from './postgres-keeper.ts';
 import {
   canConnect,
   findRunningServer,
@@ -32,11 +34,10 @@ import {
   signal,
   stopLeftover,
 } from './postgres-process.ts';
-
-const run = promisify(execFile);
+import { superviseServer } from './postgres-supervision.ts';
 
 const READY_MS = 60_000;
-const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
+const LOCK_FILE = 'postgres.lock';
 
 export interface EmbeddedPostgresOptions {
   /** SERVICE_DATA_DIR; the server's files go to its folder `postgres`. */
@@ -44,6 +45,8 @@ export interface EmbeddedPostgresOptions {
   log: { info(message: string): void; warn(message: string): void };
   /** False only in tests: commits are then not flushed to disk. */
   durable?: boolean;
+  /** For how long it waits for a next service when its own was killed; 20 s. */
+  outlivesSeconds?: number;
 }
 
 export interface EmbeddedPostgres {
@@ -52,13 +55,22 @@ export interface EmbeddedPostgres {
   /** Connects as the superuser, for the tests' templates and clones. */
   superuserUrl: string;
   port: number;
-  /** The process id of the server. */
-  pid: number;
+  /** The process id of the server, of the last one while none runs. */
+  readonly pid: number;
+  /** The process that ends the server when this one is gone; undefined on Windows. */
+  readonly keeperPid: number | undefined;
   /** Whether it was left behind by an earlier service and taken over. */
   adopted: boolean;
   clusterFolder: string;
+  /** Why there is no server now, which is being started again; null while it runs. */
+  findProblem(): string | null;
   /** Ends the server by a fast shutdown (open transactions are rolled back) and frees the folder. */
   stop(): Promise<void>;
+}
+
+interface Server {
+  pid: number;
+  port: number;
 }
 
 interface Credentials {
@@ -82,14 +94,8 @@ export async function startEmbeddedPostgres(
   await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const lock = takeLock(dataDir);
   try {
-    const server = await startLocked(dataDir, options);
-    return {
-      ...server,
-      stop: async () => {
-        await server.stop();
-        lock.release();
-      },
-    };
+    await waitForKeeper(dataDir);
+    return await startLocked(dataDir, lock, options);
   } catch (error) {
     lock.release();
     throw error;
@@ -98,7 +104,7 @@ export async function startEmbeddedPostgres(
 
 function takeLock(dataDir: string): FolderLock {
   try {
-    return lockFolder(join(dataDir, 'postgres.lock'), dataDir);
+    return lockFolder(join(dataDir, LOCK_FILE), dataDir);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
     throw new Error(
@@ -109,6 +115,7 @@ function takeLock(dataDir: string): FolderLock {
 
 async function startLocked(
   dataDir: string,
+  lock: FolderLock,
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
   const { log } = options;
@@ -128,46 +135,156 @@ async function startLocked(
   const save = () =>
     writeFileSync(credentialsFile, JSON.stringify(credentials, null, 2), { mode: 0o600 });
 
-  const running = await findRunningServer(clusterFolder, (port) =>
-    connectionString('postgres', credentials.superuserPassword, port, 'postgres'),
-  );
-  if (running) {
-    log.info(`took over the embedded PostgreSQL of an earlier run (process ${running.pid})`);
-    return handle(credentials, clusterFolder, running.port, running.pid, true);
-  }
-
-  let binaries = findPostgresBinaries();
-  if (runAs) {
-    const reachable = await makeReachable(binaries, runAs);
-    binaries = reachable.binaries;
-    if (reachable.copy) log.info(`PostgreSQL runs from a copy in ${reachable.copy}`);
-  }
-  if (!existsSync(join(clusterFolder, 'PG_VERSION'))) {
+  const urlAt = (port: number) =>
+    connectionString('postgres', credentials.superuserPassword, port, 'postgres');
+  const cluster: PostgresCluster = {
+    findBinaries: () => findReachableBinaries(runAs, log),
+    runAs,
+    clusterFolder,
+    logFile: join(dataDir, 'postgres.log'),
+    durable: options.durable ?? true,
+  };
+  const running = await findRunningServer(clusterFolder, urlAt);
+  if (!running && !existsSync(join(clusterFolder, 'PG_VERSION'))) {
     if (known && existsSync(clusterFolder)) {
       throw new Error(
         `${clusterFolder} is no PostgreSQL data folder any more: restore it, or remove ${credentialsFile} to begin with an empty one`,
       );
     }
     save();
-    await initialize(clusterFolder, binaries, runAs, credentials.superuserPassword, options);
+    await initializeCluster(cluster, credentials.superuserPassword);
   }
+  if (running) {
+    log.info(`took over the embedded PostgreSQL of an earlier run (process ${running.pid})`);
+  }
+  const { logFile } = cluster;
+  const lockFile = join(dataDir, LOCK_FILE);
+  const { outlivesSeconds } = options;
+  // Before the server: from its first moment there is one who ends it.
+  const keeper = startKeeper({ dataDir, lockFile, clusterFolder, logFile, outlivesSeconds, log });
+  try {
+    const server = running ?? (await startServer(cluster, credentials, urlAt));
+    credentials.port = server.port;
+    save();
+    return keepRunning({
+      server,
+      adopted: running !== undefined,
+      cluster,
+      credentials,
+      keeper,
+      lock,
+      log,
+    });
+  } catch (error) {
+    keeper.stop();
+    throw error;
+  }
+}
 
-  const logFile = join(dataDir, 'postgres.log');
+/** The first start of a server, on the port of before if that is free. */
+async function startServer(
+  cluster: PostgresCluster,
+  credentials: Credentials,
+  urlAt: (port: number) => string,
+): Promise<Server> {
   for (let attempt = 1; ; attempt++) {
     const port = await choosePort(attempt === 1 ? credentials.port : null);
+    const pid = await launchServer(cluster, port);
+    const onExit = () => signal(pid, 'SIGINT');
+    process.once('exit', onExit);
     try {
-      const pid = await launch({ binaries, runAs, clusterFolder, port, logFile, options });
-      const server = handle(credentials, clusterFolder, port, pid, false);
-      await waitUntilReady(server, logFile);
-      await ensureDatabase(server.superuserUrl, credentials.password);
-      credentials.port = port;
-      save();
-      return server;
+      await waitUntilReady(pid, urlAt(port), cluster.logFile, AbortSignal.timeout(READY_MS));
+      await ensureDatabase(urlAt(port), credentials.password);
+      return { pid, port };
     } catch (error) {
+      await shutDown(pid);
       // Somebody may take a free port in the moment between the look and the bind.
       if (attempt >= 3 || !/could not bind|Address already in use/.test(String(error))) throw error;
+    } finally {
+      process.removeListener('exit', onExit);
     }
   }
+}
+
+/** Holds a server that runs: it is started again when it dies, until it is stopped. */
+function keepRunning(parts: {
+  server: Server;
+  adopted: boolean;
+  cluster: PostgresCluster;
+  credentials: Credentials;
+  keeper: PostgresKeeper;
+  lock: FolderLock;
+  log: EmbeddedPostgresOptions['log'];
+}): EmbeddedPostgres {
+  const { adopted, cluster, credentials, keeper, lock, log } = parts;
+  const { port } = parts.server;
+  const { clusterFolder } = cluster;
+  const urlAt = (at: number) =>
+    connectionString('postgres', credentials.superuserPassword, at, 'postgres');
+  let { pid } = parts.server;
+  /** Null while there is none: the id of a dead one may be another process's by now. */
+  let alive: number | null = pid;
+
+  async function restart(end: AbortSignal): Promise<void> {
+    const found = await findRunningServer(clusterFolder, urlAt);
+    if (found && found.port !== port) throw new Error(`another server uses ${clusterFolder}`);
+    pid = found?.pid ?? (await launchServer(cluster, port));
+    alive = pid;
+    // Replaying what was committed takes as long as it takes.
+    await waitUntilReady(pid, urlAt(port), cluster.logFile, end);
+  }
+
+  const supervision = superviseServer({
+    isAlive: () => {
+      if (alive !== null && !isProcessAlive(alive)) alive = null;
+      return alive !== null;
+    },
+    restart,
+    log,
+  });
+  // A service that ends without stopping it (an uncaught error) still asks it to shut down.
+  const onExit = () => {
+    if (alive !== null) signal(alive, 'SIGINT');
+  };
+  process.once('exit', onExit);
+
+  async function end(): Promise<void> {
+    await supervision.stop();
+    process.removeListener('exit', onExit);
+    if (alive !== null) await shutDown(alive);
+    keeper.stop();
+    lock.release();
+  }
+  let ended: Promise<void> | undefined;
+  return {
+    url: connectionString('governance', credentials.password, port, 'governance'),
+    superuserUrl: urlAt(port),
+    port,
+    get pid() {
+      return pid;
+    },
+    get keeperPid() {
+      return keeper.pid;
+    },
+    adopted,
+    clusterFolder,
+    findProblem: supervision.findProblem,
+    stop: () => {
+      ended ??= end();
+      return ended;
+    },
+  };
+}
+
+async function findReachableBinaries(
+  runAs: RunAs | undefined,
+  log: EmbeddedPostgresOptions['log'],
+): Promise<PostgresBinaries> {
+  const binaries = findPostgresBinaries();
+  if (!runAs) return binaries;
+  const reachable = await makeReachable(binaries, runAs);
+  if (reachable.copy) log.info(`PostgreSQL runs from a copy in ${reachable.copy}`);
+  return reachable.binaries;
 }
 
 /**
@@ -200,117 +317,17 @@ async function chooseClusterFolder(
   return outside;
 }
 
-async function initialize(
-  clusterFolder: string,
-  binaries: PostgresBinaries,
-  runAs: RunAs | undefined,
-  superuserPassword: string,
-  options: EmbeddedPostgresOptions,
+async function waitUntilReady(
+  pid: number,
+  url: string,
+  logFile: string,
+  end: AbortSignal,
 ): Promise<void> {
-  // Made beside its place and renamed, so that a half-made cluster is never taken for one.
-  const draft = `${clusterFolder}.new`;
-  await rm(draft, { recursive: true, force: true });
-  await mkdir(dirname(draft), { recursive: true, mode: 0o755 });
-  await mkdir(draft, { mode: 0o700 });
-  const passwordFile = join(draft, 'password');
-  const data = join(draft, 'data');
-  writeFileSync(passwordFile, superuserPassword, { mode: 0o600 });
-  await mkdir(data, { mode: 0o700 });
-  if (runAs) {
-    for (const path of [draft, passwordFile, data]) await chown(path, runAs.uid, runAs.gid);
-  }
-  await run(
-    binaries.initdb,
-    [
-      `--pgdata=${data}`,
-      '--username=postgres',
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      // Built into PostgreSQL: the same order on every machine, whatever locales it has.
-      '--locale=C',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-      '--no-instructions',
-      ...(options.durable === false ? ['--no-sync'] : []),
-    ],
-    { ...runAs, cwd: '/', env: serverEnvironment() },
-  );
-  await rename(data, clusterFolder);
-  await rm(draft, { recursive: true, force: true });
-}
-
-/** Not the service's own environment: that holds secrets which are no business of this process. */
-function serverEnvironment(): NodeJS.ProcessEnv {
-  const passed = ['PATH', 'LD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP'];
-  const given = passed.flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value]];
-  });
-  return { ...Object.fromEntries(given), LC_ALL: 'C', TZ: 'UTC' };
-}
-
-async function launch(parts: {
-  binaries: PostgresBinaries;
-  runAs: RunAs | undefined;
-  clusterFolder: string;
-  port: number;
-  logFile: string;
-  options: EmbeddedPostgresOptions;
-}): Promise<number> {
-  const { binaries, runAs, clusterFolder, port, logFile, options } = parts;
-  const settings: Record<string, string> = {
-    listen_addresses: '127.0.0.1',
-    port: String(port),
-    unix_socket_directories: '',
-    password_encryption: 'scram-sha-256',
-    timezone: 'UTC',
-    log_timezone: 'UTC',
-    logging_collector: 'off',
-    log_min_messages: 'warning',
-    // Short transactions of a few rows: compiling their plans costs more than running them.
-    jit: 'off',
-    ...(options.durable === false
-      ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }
-      : { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' }),
-  };
-  const tooLong = existsSync(logFile) && statSync(logFile).size > LOG_LIMIT_BYTES;
-  const output = openSync(logFile, tooLong ? 'w' : 'a', 0o600);
-  try {
-    const child = spawn(
-      binaries.postgres,
-      ['-D', clusterFolder, ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`])],
-      {
-        ...runAs,
-        cwd: '/',
-        env: serverEnvironment(),
-        // Its own session: Ctrl-C is for the service, which stops the server when it has drained.
-        detached: true,
-        stdio: ['ignore', output, output],
-      },
-    );
-    await new Promise<void>((started, failed) => {
-      child.once('spawn', started);
-      child.once('error', failed);
-    });
-    child.unref();
-    return child.pid as number;
-  } finally {
-    closeSync(output);
-  }
-}
-
-async function waitUntilReady(server: EmbeddedPostgres, logFile: string): Promise<void> {
-  const deadline = Date.now() + READY_MS;
-  for (;;) {
-    if (await canConnect(server.superuserUrl)) return;
-    if (!isProcessAlive(server.pid)) {
+  while (!(await canConnect(url))) {
+    if (!isProcessAlive(pid)) {
       throw new Error(`the embedded PostgreSQL did not start: ${await lastLines(logFile)}`);
     }
-    if (Date.now() > deadline) {
-      await server.stop();
-      throw new Error(`the embedded PostgreSQL was not ready after ${READY_MS / 1000} s`);
-    }
+    if (end.aborted) throw new Error(`the embedded PostgreSQL was not ready in time`);
     await sleep(25);
   }
 }
@@ -335,33 +352,6 @@ async function ensureDatabase(superuserUrl: string, password: string): Promise<v
   } finally {
     await client.end();
   }
-}
-
-function handle(
-  credentials: Credentials,
-  clusterFolder: string,
-  port: number,
-  pid: number,
-  adopted: boolean,
-): EmbeddedPostgres {
-  // A service that ends without stopping it (an uncaught error) still asks it to shut down.
-  const onExit = () => signal(pid, 'SIGINT');
-  process.once('exit', onExit);
-  let stopping: Promise<void> | undefined;
-  return {
-    url: connectionString('governance', credentials.password, port, 'governance'),
-    superuserUrl: connectionString('postgres', credentials.superuserPassword, port, 'postgres'),
-    port,
-    pid,
-    adopted,
-    clusterFolder,
-    stop: () => {
-      process.removeListener('exit', onExit);
-      // Once: the id may be another process's afterwards.
-      stopping ??= shutDown(pid);
-      return stopping;
-    },
-  };
 }
 
 function connectionString(user: string, password: string, port: number, database: string): string {
