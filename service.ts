@@ -4,7 +4,7 @@
  * shared/src/channels.ts, which a network joins otherwise.
  */
 import { fileURLToPath } from 'node:url';
-import { CONTROL_PLANE_SETTINGS } from '@governance/control-plane/config';
+import { CONTROL_PLANE_SETTINGS, type ControlPlaneConfig } from '@governance/control-plane/config';
 import { createControlPlane, parseControlPlaneConfig } from '@governance/control-plane/main';
 import { systemScope } from '@governance/control-plane/platform/tenant-scope';
 import {
@@ -20,7 +20,11 @@ import { startWorkers } from '@governance/data-plane/workers/start-workers';
 import { WorkersFailed } from '@governance/data-plane/workers/supervisor';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
-import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
+import {
+  createHttpServer,
+  type HttpServerOptions,
+  listeningUrl,
+} from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
@@ -28,6 +32,7 @@ import {
   findUnknownSettings,
   parseSettings,
 } from '@governance/shared/settings';
+import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 
 /** In standalone a record is shown as soon as it is made: batches wait just for their neighbours. */
@@ -109,7 +114,7 @@ export async function startControlPlane(env: NodeJS.ProcessEnv): Promise<Running
   const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS, WORKERS);
   if (unknown.length > 0) log.warn({ unknown }, 'variables that the control plane does not read');
   const controlPlane = await createControlPlane(config, { log });
-  const app = createHttpServer({ log, corsOrigins: config.corsOrigins });
+  const app = createHttpServer(httpOptions(config, log));
   const stop = async (): Promise<void> => {
     log.info('stopping');
     await app.close();
@@ -206,7 +211,7 @@ export async function startStandalone(
     if (named.length > 0) throw new AppError('UNAVAILABLE', named.join('; '));
   }
 
-  const app = createHttpServer({ log, corsOrigins: config.corsOrigins });
+  const app = createHttpServer(httpOptions(config, log));
   await app.register(controlPlane.plugin);
   await app.register(created.routes);
 
@@ -239,6 +244,11 @@ export async function startStandalone(
     ${`${url}/mcp/v1`.padEnd(31)} where MCP clients connect`;
   showBanner({ url, version, dataDir: config.dataDir, admin: controlPlane.adminPassword, next });
   return { url, stop };
+}
+
+function httpOptions(config: ControlPlaneConfig, log: Logger): HttpServerOptions {
+  const { corsOrigins, trustedProxies } = config;
+  return { log, corsOrigins, trustedProxies };
 }
 
 function showBanner(shown: {

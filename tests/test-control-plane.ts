@@ -36,6 +36,8 @@ export interface CallOptions {
   token?: string;
   body?: InjectOptions['payload'];
   headers?: Record<string, string>;
+  /** Where it comes from; 127.0.0.1 unless given. */
+  remoteAddress?: string;
 }
 
 export interface TestControlPlaneOptions {
@@ -67,7 +69,11 @@ export async function testControlPlane(
     compiler: createTestCompiler(),
     ...(options.applied ? { applied: options.applied } : {}),
   });
-  const app = createHttpServer({ log, corsOrigins: config.corsOrigins });
+  const app = createHttpServer({
+    log,
+    corsOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
+  });
   await app.register(controlPlane.plugin);
   await controlPlane.start();
   await app.ready();
@@ -81,12 +87,13 @@ export async function testControlPlane(
     controlPlane,
     test,
     logged,
-    call: (url, { method, token, body, headers } = {}) =>
+    call: (url, { method, token, body, headers, remoteAddress } = {}) =>
       app.inject({
         url,
         method: method ?? (body === undefined ? 'GET' : 'POST'),
         headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...headers },
         ...(body === undefined ? {} : { payload: body }),
+        ...(remoteAddress === undefined ? {} : { remoteAddress }),
       }),
     aTenantAdmin: async () => {
       const scope = await aTenant(test);

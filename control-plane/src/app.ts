@@ -150,9 +150,11 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
   const agentTokens = createAgentTokens({
     key: tokenKey,
     publicUrl,
-    findAgent: async (clientId) => {
+    findClient: async (clientId) => {
       const owner = await lookups.findClient(clientId);
-      return owner && findAgentCredentials(owner.tenantId, owner.agentId);
+      if (!owner) return undefined;
+      const { secretHash, tenantId, agentId } = owner;
+      return { secretHash, read: () => findAgentCredentials(tenantId, agentId) };
     },
     now,
   });

@@ -1,5 +1,6 @@
 /** The data plane's settings. Reads the environment once; importing it does nothing. */
 import { BlockList, isIP } from 'node:net';
+import type { TrustedProxies } from '@governance/shared/client-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   commaList,
@@ -231,6 +232,7 @@ export interface DataPlaneConfig {
   dataDir: string;
   debug: boolean;
   corsOrigins: string[];
+  trustedProxies: TrustedProxies;
   metricsToken: string | undefined;
   cpUrl: string;
   cpTokens: Secret[];
@@ -264,6 +266,7 @@ export function readDataPlaneConfig(env: NodeJS.ProcessEnv): DataPlaneConfig {
     dataDir: values.dataDir,
     debug: values.debug,
     corsOrigins: values.corsOrigins,
+    trustedProxies: values.trustedProxies,
     metricsToken: values.metricsToken?.reveal(),
     cpUrl: values.cpUrl,
     cpTokens: values.cpToken,

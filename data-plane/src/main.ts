@@ -92,7 +92,11 @@ export async function startDataPlane(
     log,
     onFatal: hooks.onFatal,
   });
-  const app = createHttpServer({ log, corsOrigins: config.corsOrigins });
+  const app = createHttpServer({
+    log,
+    corsOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
+  });
   let connections: Awaited<ReturnType<Connect>> | undefined;
   const stop = async (): Promise<void> => {
     log.info('stopping');

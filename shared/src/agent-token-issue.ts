@@ -2,6 +2,9 @@
  * Agents' tokens by client credentials (OAuth 2.1): RS256, at most 15 minutes, for a gateway as
  * audience. Both planes issue them: the control plane from its database, a data plane from its
  * replica. The agent is judged again at every call, so a token is who it is, not what it may do.
+ *
+ * A client secret is 256 random bits: nobody guesses one, so the right one is never refused because
+ * others sent wrong ones. It is verified first, and only wrong ones count, by address.
  */
 import { createHash, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
@@ -11,6 +14,7 @@ import {
   AGENT_TOKEN_TYP,
   gatewayAudience,
 } from './agent-token.ts';
+import { addressGroup } from './client-address.ts';
 import { equalSecrets } from './equal-secrets.ts';
 import { AppError } from './errors.ts';
 import type { AgentStatus } from './facts.ts';
@@ -19,9 +23,17 @@ import type { RiskTier } from './ledger-record.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 
 const FAILURES_BY_ADDRESS = 60;
-const FAILURES_BY_CLIENT = 20;
-const REQUESTS_BY_CLIENT = 600;
+/** Of tokens: what a client with the right secret may have. */
+const TOKENS_BY_CLIENT = 600;
 const WINDOW_MS = 60_000;
+
+/** Whom a client id names, as far as a request without a proven secret may cost a look. */
+export interface AgentClient {
+  /** SHA-256 of the client secret, lower-case hexadecimal. */
+  secretHash: string;
+  /** Reads the agent, once the secret was right; undefined when it is gone. */
+  read(): Promise<AgentCredentials | undefined>;
+}
 
 /** What is to be known of an agent before it gets a token. */
 export interface AgentCredentials {
@@ -47,7 +59,7 @@ export interface TokenRequest {
   /** RFC 8707: narrows the audience to one server of the gateway. */
   resource?: string | undefined;
   /** The caller's address. */
-  ip: string;
+  address: string;
 }
 
 export interface AgentToken {
@@ -67,32 +79,35 @@ export interface AgentTokenDeps {
   key: { kid: string; privateKey: KeyObject };
   /** The issuer; with /mcp/v1 the audience. */
   publicUrl: string;
-  findAgent(clientId: string): Promise<AgentCredentials | undefined>;
+  findClient(clientId: string): Promise<AgentClient | undefined>;
   now: () => Date;
 }
 
 /** Builds the issuer, with its limits of attempts by address and by client. */
 export function createAgentTokens(deps: AgentTokenDeps): AgentTokens {
-  const { publicUrl, findAgent, now } = deps;
+  const { publicUrl, findClient, now } = deps;
   const limiter = (limit: number) => createRateLimiter({ limit, windowMs: WINDOW_MS, now });
   const failuresByAddress = limiter(FAILURES_BY_ADDRESS);
-  const failuresByClient = limiter(FAILURES_BY_CLIENT);
-  const requestsByClient = limiter(REQUESTS_BY_CLIENT);
+  const tokensByClient = limiter(TOKENS_BY_CLIENT);
+
+  const refuse = (place: string): never => {
+    failuresByAddress.check(place);
+    failuresByAddress.count(place);
+    throw new AppError('BAD_CREDENTIALS');
+  };
 
   return {
-    issue: async ({ clientId, clientSecret, resource, ip }) => {
-      failuresByAddress.check(ip);
-      failuresByClient.check(clientId);
-      requestsByClient.check(clientId);
-      requestsByClient.count(clientId);
-      const agent = await findAgent(clientId);
+    issue: async ({ clientId, clientSecret, resource, address }) => {
+      const place = addressGroup(address);
+      const client = await findClient(clientId);
       const given = createHash('sha256').update(clientSecret).digest('hex');
-      // A client secret is 256 random bits, so its digest needs no slow hash.
-      if (!equalSecrets(given, agent?.secretHash ?? '') || !agent) {
-        failuresByAddress.count(ip);
-        failuresByClient.count(clientId);
-        throw new AppError('BAD_CREDENTIALS');
-      }
+      // Its digest needs no slow hash, so verifying it is cheaper than counting it.
+      if (!equalSecrets(given, client?.secretHash ?? '') || !client) return refuse(place);
+      tokensByClient.check(clientId);
+      tokensByClient.count(clientId);
+      const agent = await client.read();
+      // Rotated meanwhile.
+      if (!agent || !equalSecrets(given, agent.secretHash)) return refuse(place);
       if (agent.status !== 'active') throw new AppError('AGENT_SUSPENDED');
       const audience = chooseAudience(publicUrl, resource);
       return {

@@ -11,6 +11,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
+import { findClientAddress, NO_PROXIES, type TrustedProxies } from './client-address.ts';
 import { createErrorHandler, handleNotFound } from './http-errors.ts';
 import { uuidv7 } from './ids.ts';
 
@@ -21,6 +22,15 @@ export interface HttpServerOptions {
   log: Logger;
   /** SERVICE_CORS_ORIGINS_STR, split. */
   corsOrigins: string[];
+  /** SERVICE_TRUSTED_PROXIES; nobody unless given. */
+  trustedProxies?: TrustedProxies;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where the request comes from: the socket's address, or what a trusted proxy says. */
+    readonly clientAddress: string;
+  }
 }
 
 /** How long requests under way may take to end once the service stops. */
@@ -30,7 +40,11 @@ const DRAIN_MS = 10_000;
  * An empty server: what every route shares, whichever plane it belongs to. A plane whose errors
  * need an explanation of its own sets its own handler in its scope (`createErrorHandler`).
  */
-export function createHttpServer({ log, corsOrigins }: HttpServerOptions): FastifyInstance {
+export function createHttpServer({
+  log,
+  corsOrigins,
+  trustedProxies = NO_PROXIES,
+}: HttpServerOptions): FastifyInstance {
   const handleError = createErrorHandler();
   const app: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -47,6 +61,13 @@ export function createHttpServer({ log, corsOrigins }: HttpServerOptions): Fasti
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   });
   boundClosing(app);
+  // Not Fastify's trustProxy: that would believe the host and the scheme that a header names, too.
+  app.decorateRequest('clientAddress', {
+    getter() {
+      const { headers, socket } = this.raw;
+      return findClientAddress(socket.remoteAddress, headers['x-forwarded-for'], trustedProxies);
+    },
+  });
   app.setErrorHandler(handleError);
   app.setNotFoundHandler(handleNotFound);
   if (corsOrigins.length > 0) {

@@ -43,6 +43,16 @@ it('slides: what was used at the end of a window counts at the start of the next
   expect(isLimited(rates, 'a')).toBe(false);
 });
 
+it('takes back what was counted, and never more', () => {
+  const rates = limiter(1);
+  rates.count('a');
+  rates.giveBack('a');
+  expect([isLimited(rates, 'a'), rates.used('a')]).toEqual([false, 0]);
+  rates.giveBack('a');
+  rates.count('a');
+  expect([isLimited(rates, 'a'), rates.used('a')]).toEqual([true, 1]);
+});
+
 it('forgets a key on demand', () => {
   const rates = limiter(1);
   rates.count('a');

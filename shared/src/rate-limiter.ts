@@ -9,8 +9,12 @@ import { AppError } from './errors.ts';
 export interface RateLimiter {
   /** @throws AppError RATE_LIMITED when the key used up its window */
   check(key: string): void;
+  /** Events in the running window. */
+  used(key: string): number;
   /** Counts one event. */
   count(key: string): void;
+  /** Takes one event back: it was none of those that are counted. */
+  giveBack(key: string): void;
   /** Forgets a key: what it did wrong it has put right. */
   forget(key: string): void;
 }
@@ -40,15 +44,24 @@ export function createRateLimiter(options: {
     return { start, count: 0, before };
   };
 
+  const used = (key: string): number => {
+    const { start, count, before } = current(key);
+    const inView = 1 - (now().getTime() - start) / windowMs;
+    return count + before * inView;
+  };
+
   return {
     check: (key) => {
-      const { start, count, before } = current(key);
-      const inView = 1 - (now().getTime() - start) / windowMs;
-      if (count + before * inView >= limit) throw new AppError('RATE_LIMITED');
+      if (used(key) >= limit) throw new AppError('RATE_LIMITED');
     },
+    used,
     count: (key) => {
       const window = current(key);
       windows.set(key, { ...window, count: window.count + 1 });
+    },
+    giveBack: (key) => {
+      const window = current(key);
+      if (window.count > 0) windows.set(key, { ...window, count: window.count - 1 });
     },
     forget: (key) => void windows.delete(key),
   };

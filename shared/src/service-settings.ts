@@ -1,5 +1,6 @@
 /** The settings that both planes read (specification 1, section 1, and the product's own). */
 import { z } from 'zod';
+import { parseTrustedProxies } from './client-address.ts';
 import { commaList, flag, secretText, setting, webAddress, wholeNumber } from './settings.ts';
 
 export const SERVICE_SETTINGS = {
@@ -54,6 +55,21 @@ export const SERVICE_SETTINGS = {
     description: 'Origins whose pages may call the service, separated by commas.',
     default: '',
     parse: commaList,
+  }),
+  trustedProxies: setting({
+    name: 'SERVICE_TRUSTED_PROXIES',
+    description:
+      'Addresses and CIDRs of reverse proxies, separated by commas. Limits by address count the last hop of X-Forwarded-For that is none of them; without, the header counts for nothing and all that comes through a proxy has one address.',
+    default: '',
+    defaultNote: 'none: the address of the connection counts',
+    parse: commaList.transform((entries, context) => {
+      try {
+        return parseTrustedProxies(entries);
+      } catch (error) {
+        context.addIssue(error instanceof Error ? error.message : 'is not a list of addresses');
+        return z.NEVER;
+      }
+    }),
   }),
   metricsToken: setting({
     name: 'SERVICE_METRICS_TOKEN',

@@ -106,7 +106,11 @@ export async function addTokenRoutes(
       const { grant_type, resource } = request.body;
       if (grant_type !== 'client_credentials') throw new AppError('UNSUPPORTED_GRANT');
       const issued = await challengeInKind(request, reply, () =>
-        tokens.issue({ ...readClient(request, request.body), resource, ip: request.ip }),
+        tokens.issue({
+          ...readClient(request, request.body),
+          resource,
+          address: request.clientAddress,
+        }),
       );
       return {
         access_token: issued.token,

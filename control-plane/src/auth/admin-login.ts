@@ -1,21 +1,33 @@
 /**
  * The administrators' login by password. It costs the same for users that do not exist, and says
- * the same; guesses are limited by address, and failures by user.
+ * the same. An attempt is counted before anything is awaited, so that guesses sent together count
+ * together: by address, and by user and address. Strangers lock nobody out: what many addresses
+ * guess for one user slows that user's logins down, and refuses none. Proven by admin-login.test.ts.
  */
 import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addressGroup } from '@governance/shared/client-address';
 import { AppError } from '@governance/shared/errors';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
 import type { Secret } from '@governance/shared/settings';
 import type { Lookups } from '../platform/lookups.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import type { AdminAccount, AdminTokens } from './admin-tokens.ts';
+import { createPasswordGate } from './password-gate.ts';
 import { hashPassword, isPassword, makeDecoyHash } from './passwords.ts';
 
 export const SUPER_ADMIN_USERNAME = 'superadmin';
 
 const ATTEMPTS_BY_ADDRESS = 60;
-const FAILURES_BY_USER = 10;
+const ATTEMPTS_BY_USER_AND_ADDRESS = 10;
 const WINDOW_MS = 60_000;
+
+/** Of a user in the window, from everywhere: more than one address can have made slow it down. */
+const FREE_FAILURES = ATTEMPTS_BY_USER_AND_ADDRESS;
+const FIRST_DELAY_MS = 100;
+export const LONGEST_DELAY_MS = 5_000;
+/** Logins that are being slowed down, at most: those beyond wait for the gate alone. */
+const MOST_DELAYED = 500;
 
 /** `superadmin` is no row: whoever may set the environment may be it. */
 export interface SuperAdmin {
@@ -47,13 +59,13 @@ export async function createSuperAdmin(
 
 export interface AdminLogin {
   /**
-   * @param attempt.ip the caller's address
+   * @param attempt.address the caller's
    * @throws AppError BAD_CREDENTIALS, RATE_LIMITED
    */
   login(attempt: {
     username: string;
     password: string;
-    ip: string;
+    address: string;
     requestId: string;
   }): Promise<{ token: string; username: string }>;
 }
@@ -64,10 +76,18 @@ export async function createAdminLogin(deps: {
   tokens: Pick<AdminTokens, 'issue'>;
   superAdmin: SuperAdmin | undefined;
   now: () => Date;
+  delay?: (ms: number) => Promise<unknown>;
 }): Promise<AdminLogin> {
-  const { lookups, db, tokens, superAdmin, now } = deps;
+  const { lookups, db, tokens, superAdmin, now, delay = sleep } = deps;
   const byAddress = createRateLimiter({ limit: ATTEMPTS_BY_ADDRESS, windowMs: WINDOW_MS, now });
-  const byUser = createRateLimiter({ limit: FAILURES_BY_USER, windowMs: WINDOW_MS, now });
+  const byUserAndAddress = createRateLimiter({
+    limit: ATTEMPTS_BY_USER_AND_ADDRESS,
+    windowMs: WINDOW_MS,
+    now,
+  });
+  const failuresOfUser = createRateLimiter({ limit: Infinity, windowMs: WINDOW_MS, now });
+  const gate = createPasswordGate();
+  let delayed = 0;
   const decoyHash = await makeDecoyHash();
 
   const findAccount = async (
@@ -81,19 +101,49 @@ export async function createAdminLogin(deps: {
     return { account: { role: 'admin', id, username, tenantId, version }, passwordHash };
   };
 
+  const slowDown = async (username: string): Promise<void> => {
+    const ms = delayAfter(failuresOfUser.used(username));
+    if (ms === 0 || delayed >= MOST_DELAYED) return;
+    delayed++;
+    try {
+      await delay(ms);
+    } finally {
+      delayed--;
+    }
+  };
+
+  /** @returns the account where the password is its own */
+  const verify = async (username: string, password: string): Promise<AdminAccount | undefined> => {
+    const found = await findAccount(username);
+    const isRight = await isPassword(found?.passwordHash ?? decoyHash, password);
+    return isRight ? found?.account : undefined;
+  };
+
   return {
-    login: async ({ username, password, ip, requestId }) => {
-      byAddress.check(ip);
-      byAddress.count(ip);
-      byUser.check(username);
-      const found = await findAccount(username);
-      const isRight = await isPassword(found?.passwordHash ?? decoyHash, password);
-      if (!found || !isRight) {
-        byUser.count(username);
+    login: async ({ username, password, address, requestId }) => {
+      const place = addressGroup(address);
+      const pair = `${place} ${username}`;
+      byAddress.check(place);
+      byUserAndAddress.check(pair);
+      const isFresh = byAddress.used(place) === 0;
+      byAddress.count(place);
+      byUserAndAddress.count(pair);
+      let account: AdminAccount | undefined;
+      try {
+        await slowDown(username);
+        account = await gate.run(place, isFresh, () => verify(username, password));
+      } catch (error) {
+        // Nothing was verified: it had to give way, or the database is away.
+        byAddress.giveBack(place);
+        byUserAndAddress.giveBack(pair);
+        throw error;
+      }
+      if (!account) {
+        failuresOfUser.count(username);
         throw new AppError('BAD_CREDENTIALS');
       }
-      byUser.forget(username);
-      const { account } = found;
+      byAddress.giveBack(place);
+      byUserAndAddress.forget(pair);
       if (account.role === 'admin') {
         const { id, tenantId } = account;
         await db.inTenant(
@@ -104,4 +154,10 @@ export async function createAdminLogin(deps: {
       return { token: await tokens.issue(account), username };
     },
   };
+}
+
+/** @param failures of the user in the window */
+function delayAfter(failures: number): number {
+  if (failures <= FREE_FAILURES) return 0;
+  return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.floor(failures - FREE_FAILURES));
 }

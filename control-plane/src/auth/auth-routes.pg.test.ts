@@ -24,9 +24,15 @@ beforeEach(() => {
   time += 3 * MINUTE_MS;
 });
 
-const login = (username: string, password: string) => call(LOGIN, { body: { username, password } });
-const tokenFor = (agent: { clientId: string; clientSecret: string }, more: object = {}) =>
+const login = (username: string, password: string, from: { remoteAddress?: string } = {}) =>
+  call(LOGIN, { body: { username, password }, ...from });
+const tokenFor = (
+  agent: { clientId: string; clientSecret: string },
+  more: object = {},
+  from: { remoteAddress?: string } = {},
+) =>
   call(TOKEN, {
+    ...from,
     body: {
       grant_type: 'client_credentials',
       client_id: agent.clientId,
@@ -82,14 +88,44 @@ describe('POST /api/v1/auth/admin/login', () => {
     expect(fastest(unknown)).toBeGreaterThan(fastest(known) / 3);
   });
 
-  it('limits failures by user, and lets the right password in again later', async () => {
+  it('limits failures by user and address, and lets the right password in again later', async () => {
     for (let i = 0; i < 10; i++) expect((await login('admin', 'wrong')).statusCode).toBe(401);
     const limited = await login('admin', ADMIN_PASSWORD);
     expect(limited.statusCode).toBe(429);
     expect(limited.headers['retry-after']).toBe('60');
     expect((await login('nobody', 'wrong')).statusCode).toBe(401);
+    const elsewhere = { remoteAddress: '203.0.113.1' };
+    expect((await login('admin', ADMIN_PASSWORD, elsewhere)).statusCode).toBe(200);
     time += 2 * MINUTE_MS;
     expect((await login('admin', ADMIN_PASSWORD)).statusCode).toBe(200);
+  });
+
+  it('counts guesses that are sent together', async () => {
+    const sent = Array.from({ length: 100 }, (_, i) => login('admin', `guess ${i}`));
+    const statuses = (await Promise.all(sent)).map((answer) => answer.statusCode);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(90);
+  });
+
+  it('lets an administrator in and kill while many addresses guess', async () => {
+    let isOver = false;
+    const guess = async (stranger: number) => {
+      // Bounded, and more than the gate verifies meanwhile.
+      for (let i = 0; i < 20 && !isOver; i++) {
+        const remoteAddress = `2001:db8:${stranger.toString(16)}:${i.toString(16)}::1`;
+        await login('admin', 'wrong', { remoteAddress });
+      }
+    };
+    const strangers = Promise.all(Array.from({ length: 20 }, (_, i) => guess(i)));
+    const from = { remoteAddress: '203.0.113.7' };
+    const answer = await login('admin', ADMIN_PASSWORD, from);
+    expect(answer.statusCode, answer.body).toBe(200);
+    const token = answer.json().access_token;
+    const killed = await call('/api/v1/admin/killswitch', { token, method: 'POST', ...from });
+    expect(killed.json()).toMatchObject({ engaged: true });
+    isOver = true;
+    await strangers;
+    await call('/api/v1/admin/killswitch', { token, body: { lift: true } });
   });
 
   it('limits attempts by address, whatever the user', async () => {
@@ -344,10 +380,34 @@ describe('POST /api/v1/auth/token', () => {
     }
   });
 
-  it('limits failures by client', async () => {
+  it('limits wrong secrets by address, and never the right one', async () => {
     const agent = await anAgent(test, scope);
-    for (let i = 0; i < 20; i++) await tokenFor({ ...agent, clientSecret: 'wrong' });
-    expect((await tokenFor(agent)).statusCode).toBe(429);
+    const statuses = [];
+    for (let i = 0; i < 70; i++) {
+      const wrong =
+        i % 2 === 0 ? { ...agent, clientSecret: 'wrong' } : { ...agent, clientId: 'no' };
+      statuses.push((await tokenFor(wrong)).statusCode);
+    }
+    expect(statuses.slice(0, 60).every((status) => status === 401)).toBe(true);
+    expect(statuses.slice(60).every((status) => status === 429)).toBe(true);
+    expect((await tokenFor(agent)).statusCode).toBe(200);
+    const elsewhere = { remoteAddress: '203.0.113.1' };
+    const wrongElsewhere = await tokenFor({ ...agent, clientSecret: 'wrong' }, {}, elsewhere);
+    expect(wrongElsewhere.statusCode).toBe(401);
+  });
+
+  it('asks the database little for many clients that are none', async () => {
+    const agent = await anAgent(test, scope);
+    let borrowed = 0;
+    const count = () => void borrowed++;
+    test.connections.pool.on('acquire', count);
+    const sent = Array.from({ length: 300 }, (_, i) =>
+      tokenFor({ clientId: i % 2 ? `nobody-${i}` : agent.clientId, clientSecret: 'wrong' }),
+    );
+    await Promise.all(sent);
+    test.connections.pool.off('acquire', count);
+    expect(borrowed).toBeGreaterThan(0);
+    expect(borrowed).toBeLessThan(100);
   });
 
   it.each([

@@ -33,7 +33,7 @@ export const authRoutes =
       async (request, reply) => {
         const { token, username } = await adminLogin.login({
           ...request.body,
-          ip: request.ip,
+          address: request.clientAddress,
           requestId: request.id,
         });
         forbidCaching(reply);

@@ -17,6 +17,8 @@ export interface Login {
 export interface ClientOwner {
   tenantId: string;
   agentId: string;
+  /** SHA-256 of the client secret, lower-case hexadecimal. */
+  secretHash: string;
 }
 
 export interface DataPlaneTokenOwner {
@@ -30,6 +32,7 @@ export interface DataPlaneTokenOwner {
 
 export interface Lookups {
   findLogin(username: string): Promise<Login | undefined>;
+  /** Gathered as below: what made-up client ids cost is bounded by queries, not by requests. */
   findClient(clientId: string): Promise<ClientOwner | undefined>;
   /**
    * As the row is when this is asked, or later; those that are asked together share a query.
@@ -48,11 +51,16 @@ export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups 
             token_version AS "tokenVersion"
           FROM find_login(${username})`
       )[0],
-    findClient: async (clientId) =>
-      (
-        await prisma.$queryRaw<ClientOwner[]>`
-          SELECT tenant_id AS "tenantId", agent_id AS "agentId" FROM find_client(${clientId})`
-      )[0],
+    findClient: createGatheredReads({
+      read: async (clientIds) => {
+        const rows = await prisma.$queryRaw<(ClientOwner & { clientId: string })[]>`
+          SELECT wanted.client_id AS "clientId", tenant_id AS "tenantId", agent_id AS "agentId",
+            secret_hash AS "secretHash"
+          FROM unnest(${clientIds}::text[]) AS wanted (client_id),
+            find_client_secret(wanted.client_id)`;
+        return new Map(rows.map(({ clientId, ...owner }) => [clientId, owner]));
+      },
+    }),
     // Every poll of every data plane asks, and those of a thousand that one change ends at once.
     findDataPlaneToken: createGatheredReads({
       read: async (hashes) => {

@@ -1,10 +1,14 @@
+import { readdirSync } from 'node:fs';
+import { assetPath } from '@governance/shared/assets';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
 import { dropDatabase, testDatabase } from '../../../tests/test-database.ts';
 import { Prisma } from './generated/client.ts';
 import { migrateDatabase } from './migrations.ts';
 
-const MIGRATIONS = ['0001_init', '0002_two_planes'];
+const MIGRATIONS = readdirSync(assetPath('prisma/migrations'))
+  .filter((name) => /^\d/.test(name))
+  .sort();
 const test = await testDatabase();
 
 it('migrating again, by three replicas at once, finds nothing to do', async () => {

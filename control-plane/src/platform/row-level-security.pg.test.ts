@@ -199,9 +199,13 @@ describe('the catalog', () => {
         EXISTS (SELECT 1 FROM aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee = 0) AS open
       FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef ORDER BY proname`);
     expect(rows).toEqual(
-      ['ensure_ledger_partitions', 'find_client', 'find_data_plane_token', 'find_login'].map(
-        (name) => ({ name, pinned: true, open: false }),
-      ),
+      [
+        'ensure_ledger_partitions',
+        'find_client',
+        'find_client_secret',
+        'find_data_plane_token',
+        'find_login',
+      ].map((name) => ({ name, pinned: true, open: false })),
     );
   });
 });
@@ -293,6 +297,7 @@ describe('look-ups before a tenant is known', () => {
     expect(await test.lookups.findClient(`${theirs}-client_id`)).toEqual({
       tenantId: theirs,
       agentId: theirs,
+      secretHash: `${theirs}-secret_hash`,
     });
     expect(await test.lookups.findDataPlaneToken(`${mine}-token_hash`)).toMatchObject({
       tenantId: mine,
@@ -309,9 +314,15 @@ describe('look-ups before a tenant is known', () => {
       `SELECT table_name || '.' || column_name AS name FROM information_schema.column_privileges
        WHERE grantee = 'governance_lookup' ORDER BY 1`,
     );
-    expect(rows.map((row) => row.name)).not.toContain('agents.secret_hash');
-    expect(new Set(rows.map((row) => row.name.split('.')[0]))).toEqual(
-      new Set(['administrators', 'agents', 'data_plane_tokens']),
+    const columns = {
+      administrators: 'id password_hash role status tenant_id token_version username',
+      agents: 'client_id id secret_hash tenant_id',
+      data_plane_tokens: 'deployment_id expires_at id region revoked_at tenant_id token_hash',
+    };
+    expect(rows.map((row) => row.name).sort()).toEqual(
+      Object.entries(columns).flatMap(([table, names]) =>
+        names.split(' ').map((name) => `${table}.${name}`),
+      ),
     );
   });
 });

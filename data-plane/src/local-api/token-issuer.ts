@@ -43,7 +43,12 @@ export function createLocalTokens(deps: {
   return createAgentTokens({
     key: deps.key,
     publicUrl: deps.publicUrl,
-    findAgent: async (clientId) => findCredentials(clientId, deps),
+    findClient: async (clientId) => {
+      const client = deps.replica.findClient(clientId);
+      if (client === undefined) return undefined;
+      const read = async () => findCredentials(clientId, deps);
+      return { secretHash: client.agent.secret_hash, read };
+    },
     now: () => new Date(now()),
   });
 }

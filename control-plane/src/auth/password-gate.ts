@@ -1,0 +1,107 @@
+/**
+ * How many passwords are verified at once, and whose is next. argon2 takes a core for some 30 ms, so
+ * guesses must wait for each other and never keep a stranger to them out: who comes from an address
+ * that did nothing wrong lately goes before those that did, and these take turns by address. The
+ * queue is bounded; beyond, who has most in it gives way. Proven by password-gate.test.ts.
+ */
+import { randomInt } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { AppError } from '@governance/shared/errors';
+
+export interface PasswordGate {
+  /**
+   * Does `work` when it is its turn.
+   *
+   * @param place `addressGroup` of the caller
+   * @param isFresh whether nothing was wrong from there lately
+   * @throws AppError RATE_LIMITED when it had to give way; what `work` throws
+   */
+  run<T>(place: string, isFresh: boolean, work: () => Promise<T>): Promise<T>;
+}
+
+export interface PasswordGateLimits {
+  running: number;
+  waiting: number;
+}
+
+interface Waiting {
+  start(): void;
+  giveWay(): void;
+}
+
+/** Half of the cores: calls are judged on the others. */
+const DEFAULTS: PasswordGateLimits = {
+  running: Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))),
+  waiting: 200,
+};
+
+/** So that those who once mistyped a password get on, however many fresh addresses come. */
+const TURN_OF_OTHERS = 4;
+
+export function createPasswordGate(limits: PasswordGateLimits = DEFAULTS): PasswordGate {
+  const fresh: Waiting[] = [];
+  /** By place; the first is whose turn it is. */
+  const others = new Map<string, Waiting[]>();
+  let running = 0;
+  let waiting = 0;
+  let turn = 0;
+
+  function takeNext(): Waiting | undefined {
+    turn++;
+    const isForOthers = fresh.length === 0 || turn % TURN_OF_OTHERS === 0;
+    const [place, queue] = (isForOthers && others.entries().next().value) || [];
+    if (place === undefined || queue === undefined) return fresh.shift();
+    const next = queue.shift();
+    others.delete(place);
+    if (queue.length > 0) others.set(place, queue);
+    return next;
+  }
+
+  function startNext(): void {
+    while (running < limits.running && waiting > 0) {
+      waiting--;
+      running++;
+      takeNext()?.start();
+    }
+  }
+
+  /** The newest of the place that has most waiting; where all are fresh, any of them. */
+  function makeRoom(): void {
+    let longest: [string, Waiting[]] | undefined;
+    for (const entry of others) {
+      if (longest === undefined || entry[1].length >= longest[1].length) longest = entry;
+    }
+    waiting--;
+    if (longest === undefined) {
+      fresh.splice(randomInt(fresh.length), 1)[0]?.giveWay();
+      return;
+    }
+    const [place, queue] = longest;
+    queue.pop()?.giveWay();
+    if (queue.length === 0) others.delete(place);
+  }
+
+  function enqueue(place: string, isFresh: boolean, entry: Waiting): void {
+    waiting++;
+    if (isFresh) fresh.push(entry);
+    else others.set(place, [...(others.get(place) ?? []), entry]);
+    startNext();
+    if (waiting > limits.waiting) makeRoom();
+  }
+
+  return {
+    run: async (place, isFresh, work) => {
+      await new Promise<void>((resolve, reject) => {
+        const giveWay = () =>
+          reject(new AppError('RATE_LIMITED', 'Many passwords are being verified: try again.'));
+        enqueue(place, isFresh, { start: resolve, giveWay });
+      });
+      try {
+        return await work();
+      } finally {
+        running--;
+        startNext();
+      }
+    },
+  };
+}
