@@ -126,7 +126,11 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   const { config, publicUrl, ledger, replica, rules, log } = deps;
   const now = deps.now ?? Date.now;
   const elapsed = () => performance.now();
-  const limits = { timeoutMs: config.upstreamTimeoutMs, messageBytes: config.messageBytes };
+  const limits = {
+    timeoutMs: config.upstreamTimeoutMs,
+    messageBytes: config.messageBytes,
+    messageNodes: config.messageNodes,
+  };
   const gateway = { name: NAME, version: deps.version };
   const writes = createPendingWrites(log);
 
@@ -221,6 +225,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       audience: gatewayAudience(publicUrl),
       findDeploymentId: deps.findDeploymentId,
       findDenial: deps.findDenial,
+      argumentLimits: config.argumentLimits,
       region: deps.region,
       now,
       onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),
@@ -299,6 +304,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     guard,
     pool,
     messageBytes: config.messageBytes,
+    messageNodes: config.messageNodes,
     keepAliveMs,
     challenge,
   });
@@ -325,7 +331,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   return {
     routes: gatewayRoutes({
       guard,
-      post: createPost(legacy, modern.handler),
+      post: createPost(legacy, modern.handler, config.messageNodes),
       legacy,
       origins: createOriginPolicy(publicUrl, config.corsOrigins),
       publicUrl,

@@ -14,6 +14,7 @@ import {
   wholeNumber,
 } from '@governance/shared/settings';
 import { z } from 'zod';
+import type { ArgumentLimits } from './enforcement/steps/arguments.ts';
 import { findTenantProblem, type OpaAddress } from './opa-server/opa-address.ts';
 import {
   findOpaProblems,
@@ -22,6 +23,7 @@ import {
   readOpaConfig,
 } from './opa-server/opa-settings.ts';
 import { createAddressPolicy } from './upstream/address-policy.ts';
+import { MESSAGE_NODES } from './upstream/message.ts';
 import { readStdioServers, type StdioServers } from './upstream/servers-file.ts';
 
 const MIB = 1024 * 1024;
@@ -81,6 +83,26 @@ export const GATEWAY_SETTINGS = {
     description: 'The largest JSON-RPC message that passes, in either direction.',
     default: String(4 * MIB),
     parse: wholeNumber(1024, 256 * MIB),
+  }),
+  mcpMessageLimitNodes: setting({
+    name: 'SERVICE_MCP_MESSAGE_LIMIT_NODES',
+    description:
+      'Values and keys in a JSON-RPC message, at most, in either direction: they, and not bytes, are what reading it costs.',
+    default: String(MESSAGE_NODES),
+    parse: wholeNumber(1000, 10_000_000),
+  }),
+  mcpArgumentLimitBytes: setting({
+    name: 'SERVICE_MCP_ARGUMENTS_LIMIT_BYTES',
+    description:
+      'Bytes of the arguments of one call as JSON, at most, with what a client gives along when it asks again.',
+    default: String(MIB),
+    parse: wholeNumber(1024, 64 * MIB),
+  }),
+  mcpArgumentLimitNodes: setting({
+    name: 'SERVICE_MCP_ARGUMENTS_LIMIT_NODES',
+    description: 'Values and keys in the arguments of one call, at most.',
+    default: '20000',
+    parse: wholeNumber(100, 1_000_000),
   }),
   mcpMaxSessions: setting({
     name: 'SERVICE_MCP_MAX_SESSIONS',
@@ -174,6 +196,9 @@ export interface GatewayConfig {
   upstreamMaxSessions: number;
   upstreamMaxProcesses: number;
   messageBytes: number;
+  messageNodes: number;
+  /** Of one call, before it is judged. */
+  argumentLimits: ArgumentLimits;
   maxSessions: number;
   maxSessionsPerAgent: number;
   sessionIdleMs: number;
@@ -214,6 +239,11 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     upstreamMaxSessions: values.upstreamMaxSessions,
     upstreamMaxProcesses: values.upstreamMaxProcesses,
     messageBytes: values.mcpMessageLimitBytes,
+    messageNodes: values.mcpMessageLimitNodes,
+    argumentLimits: {
+      bytes: values.mcpArgumentLimitBytes,
+      nodes: values.mcpArgumentLimitNodes,
+    },
     maxSessions: values.mcpMaxSessions,
     maxSessionsPerAgent: values.mcpMaxSessionsPerAgent,
     sessionIdleMs: values.mcpSessionIdleSeconds * 1000,

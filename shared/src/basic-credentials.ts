@@ -1,6 +1,9 @@
 import { AppError } from './errors.ts';
 import { isStorableText } from './text.ts';
 
+/** Characters of the header: a client id and a secret have a fraction of it. */
+const MAX_LENGTH = 8192;
+
 /**
  * Client credentials of an `Authorization: Basic` header.
  *
@@ -11,6 +14,7 @@ import { isStorableText } from './text.ts';
 export function parseBasic(
   header: string | undefined,
 ): { clientId: string; clientSecret: string } | undefined {
+  if (header !== undefined && header.length > MAX_LENGTH) throw new AppError('BAD_CREDENTIALS');
   const encoded = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? '')?.[1];
   if (encoded === undefined) {
     if (/^Basic\b/i.test(header ?? '')) throw new AppError('BAD_CREDENTIALS');

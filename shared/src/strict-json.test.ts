@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseStrictJson, StrictJsonError, type StrictJsonReason } from './strict-json.ts';
 
-const parse = (input: string | Uint8Array, maxDepth = 64) => parseStrictJson(input, { maxDepth });
+const parse = (input: string | Uint8Array, maxDepth = 64) =>
+  parseStrictJson(input, { maxDepth, maxNodes: 1000 });
 
 function refusal(input: string | Uint8Array): StrictJsonReason | null {
   try {
@@ -44,6 +45,14 @@ describe('parseStrictJson', () => {
     [`${'['.repeat(65)}${']'.repeat(65)}`, 'depth'],
     ['['.repeat(1_000_000), 'depth'],
     ['{"a":'.repeat(100_000), 'depth'],
+    [`[${'1'.repeat(41)}]`, 'number_length'],
+    [`0.1${'0'.repeat(16_000)}1`, 'number_length'],
+    [`1e${'0'.repeat(1_000_000)}`, 'number_length'],
+    ['-'.repeat(1_000_000), 'number_length'],
+    [`{"${'a'.repeat(8193)}":1}`, 'key_length'],
+    [`[${'[],'.repeat(500)}[]]`, 'nodes'],
+    [`{"a":1${',"a":1'.repeat(500)}}`, 'nodes'],
+    [`{"a":[${'0,'.repeat(1_000_000)}`, 'nodes'],
   ])('refuses %.60s', (text, reason) => {
     expect(refusal(text)).toBe(reason);
   });
@@ -58,6 +67,9 @@ describe('parseStrictJson', () => {
     ['9007199254740991'],
     ['-9007199254740991'],
     ['5e-324'],
+    [`${'0.'.padEnd(38, '0')}e9`],
+    [`{"${'a'.repeat(8192)}":1}`],
+    [`[${'0,'.repeat(998)}0]`],
     ['1.7976931348623157e308'],
     ['0e999'],
     ['"\\ud83d\\ude00 \\u0000"'],
@@ -139,10 +151,31 @@ describe('parseStrictJson', () => {
     );
   });
 
+  it('bounds numbers also where it leaves them alone', () => {
+    const read = (text: string) =>
+      parseStrictJson(text, { maxDepth: 8, maxNodes: 8, numbers: 'any' });
+    expect(read(`[${'9'.repeat(40)}]`)).toHaveLength(1);
+    expect(() => read(`[${'9'.repeat(41)}]`)).toThrow('40 characters');
+  });
+
+  it('says the same of a number however it is written', () => {
+    const digits = fc.stringMatching(/^[0-9]{1,12}$/);
+    fc.assert(
+      fc.property(digits, digits, fc.integer({ min: -30, max: 30 }), (whole, fraction, shift) => {
+        // The same number with and without zeros that mean nothing.
+        const plain = `${BigInt(whole)}.${fraction}e${shift}`;
+        const padded = `${BigInt(whole)}.${fraction}000e${shift}`;
+        expect(refusal(padded)).toBe(refusal(plain));
+        const value = Number(plain);
+        if (!Number.isInteger(value)) expect(refusal(String(value))).toBeNull();
+      }),
+    );
+  });
+
   it('leaves numbers alone when told so, and reports the members of the outer object', () => {
     const memberSpans: number[] = [];
     const text = '{"id": 7 , "result":{"n":9007199254740993,"s":"},:"}}';
-    parseStrictJson(text, { maxDepth: 8, numbers: 'any', memberSpans });
+    parseStrictJson(text, { maxDepth: 8, maxNodes: 100, numbers: 'any', memberSpans });
     const spans = [];
     for (let i = 0; i < memberSpans.length; i += 2) {
       spans.push(text.slice(memberSpans[i], memberSpans[i + 1]).trim());

@@ -9,6 +9,12 @@ import type { TokenKeysFact } from '@governance/shared/facts';
 import { parseStrictJson } from '@governance/shared/strict-json';
 import { LRUCache } from 'lru-cache';
 
+/** Characters of a token and of its header, at most; a token that the product issues has 2,000. */
+const MAX_TOKEN = 8192;
+const MAX_HEADER = 1024;
+/** Values and keys of a token's part. */
+const MAX_NODES = 4096;
+
 /** How far the clocks of signer and verifier may be apart. */
 const SKEW_SECONDS = 60;
 
@@ -84,11 +90,13 @@ export function createAgentTokenVerifier({
   }
 
   function verifyNew(token: string, tokenHash: string): VerifiedToken | TokenFault {
-    const parts = token.split('.');
+    if (token.length > MAX_TOKEN) return 'malformed';
+    const parts = token.split('.', 4);
     const [encodedHeader, encodedClaims, encodedSignature] = parts;
     if (parts.length !== 3 || !encodedHeader || !encodedClaims || !encodedSignature) {
       return 'malformed';
     }
+    if (encodedHeader.length > MAX_HEADER) return 'malformed';
     // Node reads base64url leniently: only one spelling of a signature is a token (RFC 7515 2).
     const signature = Buffer.from(encodedSignature, 'base64url');
     if (signature.toString('base64url') !== encodedSignature) return 'malformed';
@@ -151,7 +159,10 @@ export function createAgentTokenVerifier({
 
 function parsePart(encoded: string): Record<string, unknown> | undefined {
   try {
-    const value = parseStrictJson(Buffer.from(encoded, 'base64url'), { maxDepth: 6 });
+    const value = parseStrictJson(Buffer.from(encoded, 'base64url'), {
+      maxDepth: 6,
+      maxNodes: MAX_NODES,
+    });
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {

@@ -73,9 +73,10 @@ export interface Continue<C> {
 
 /**
  * Why a call is denied: `unauthenticated` and `barred` are answered with -32000 and HTTP 401,
- * `policy` and `plane` (this data plane may let nobody of the tenant act) with -32003.
+ * `policy` and `plane` (this data plane may let nobody of the tenant act) with -32003, `arguments`
+ * (larger than a call's may be) with -32602.
  */
-export type DenyCause = 'unauthenticated' | 'barred' | 'policy' | 'plane';
+export type DenyCause = 'unauthenticated' | 'barred' | 'policy' | 'plane' | 'arguments';
 
 export interface Deny {
   readonly kind: 'deny';

@@ -182,7 +182,7 @@ describe('every call', () => {
         const sent = upstream.messages('tools/call');
         let judged: unknown;
         try {
-          judged = parseStrictJson(args, { maxDepth: 62 });
+          judged = parseStrictJson(args, { maxDepth: 62, maxNodes: 1000 });
         } catch (error) {
           expect(error).toBeInstanceOf(StrictJsonError);
           expect(answer.status).toBe(400);

@@ -107,6 +107,11 @@ function refusal(judgement: CallJudgement): CallAnswer {
         const { message, challenge } = deny;
         return { kind: 'error', status: 401, code: RPC_ERRORS.UNAUTHORIZED, message, challenge };
       }
+      if (deny.cause === 'arguments') {
+        const code = RPC_ERRORS.INVALID_PARAMS;
+        const data = { event_id: call.id };
+        return { kind: 'error', status: 200, code, message: deny.message, data };
+      }
       // A failed first step leaves no event: there is nobody to record it for.
       const eventId = call.agent === undefined ? null : call.id;
       return {

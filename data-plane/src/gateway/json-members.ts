@@ -1,6 +1,8 @@
 import { parseStrictJson } from '@governance/shared/strict-json';
 
 const MAX_DEPTH = 128;
+/** What comes here was parsed within bounds before. */
+const MAX_NODES = Number.POSITIVE_INFINITY;
 
 /**
  * JSON text of an object with one member written anew; all else stays as it was written.
@@ -19,7 +21,7 @@ export function withMember(
     return JSON.stringify({ ...object, [member]: renewed });
   }
   const memberSpans: number[] = [];
-  parseStrictJson(raw, { maxDepth: MAX_DEPTH, numbers: 'any', memberSpans });
+  parseStrictJson(raw, { maxDepth: MAX_DEPTH, maxNodes: MAX_NODES, numbers: 'any', memberSpans });
   const at = names.indexOf(member) * 2;
   return raw.slice(0, memberSpans[at]) + JSON.stringify(renewed) + raw.slice(memberSpans[at + 1]);
 }

@@ -13,9 +13,9 @@ export interface EraHandler {
  *
  * The function that it returns throws GatewayError.
  */
-export function createPost(legacy: EraHandler, modern: EraHandler) {
+export function createPost(legacy: EraHandler, modern: EraHandler, maxNodes: number) {
   return async (caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const body = parseBody(request.body);
+    const body = parseBody(request.body, maxNodes);
     const era = isModern(request.headers, body) ? modern : legacy;
     await era.post(caller, request, reply, body);
   };

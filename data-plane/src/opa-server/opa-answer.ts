@@ -29,7 +29,7 @@ export type OpaAnswer =
 
 /** The bundle of ours, where an operator gives the server others beside it. */
 const BUNDLE_NAME = 'governance';
-const MAX_DEPTH = 32;
+const READ = { maxDepth: 32, maxNodes: 50_000, numbers: 'any' } as const;
 
 const Body = z.looseObject({
   result: z.unknown().optional(),
@@ -60,7 +60,7 @@ export function readDocument(
   if (reply.status !== 200) return readError(reply.status, reply.text);
   let body: z.infer<typeof Body>;
   try {
-    body = Body.parse(parseStrictJson(reply.text, { maxDepth: MAX_DEPTH, numbers: 'any' }));
+    body = Body.parse(parseStrictJson(reply.text, READ));
   } catch {
     return failed('opa_malformed', 'the answer is not what OPA writes');
   }

@@ -38,6 +38,7 @@ export interface HttpRequestLimits {
   /** Milliseconds until it is given up; null for what stays open for long. */
   timeoutMs: number | null;
   messageBytes: number;
+  messageNodes?: number | undefined;
   /** The server keeps nothing between requests: no session of it can be gone. */
   isStateless?: boolean;
 }
@@ -133,7 +134,7 @@ export class HttpRequest implements ExchangeSink {
   }
 
   #read(text: string): void {
-    for (const message of parseUpstreamMessages(text)) {
+    for (const message of parseUpstreamMessages(text, this.#limits.messageNodes)) {
       if (message.kind === 'notification') {
         if (message.method === 'notifications/cancelled') {
           this.#hooks.withdrawn?.(message.params?.requestId);
@@ -159,7 +160,7 @@ export class HttpRequest implements ExchangeSink {
     if (status === 401 || status === 403 || this.isOver) return;
     let messages: UpstreamMessage[];
     try {
-      messages = parseUpstreamMessages(text);
+      messages = parseUpstreamMessages(text, this.#limits.messageNodes);
     } catch {
       return;
     }

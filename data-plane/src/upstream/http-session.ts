@@ -249,7 +249,7 @@ export class HttpUpstreamSession implements UpstreamSession {
         },
         onMessage: (text) => {
           if (status >= 300) return;
-          for (const message of parseUpstreamMessages(text)) {
+          for (const message of parseUpstreamMessages(text, this.#options.limits.messageNodes)) {
             if (message.kind === 'notification') this.#notified(message);
             else if (message.kind === 'request') {
               const reply = (text: string) => void this.#post(state, text);

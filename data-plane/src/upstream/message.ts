@@ -27,23 +27,29 @@ export type UpstreamMessage =
     };
 
 const MAX_DEPTH = 128;
+/** Values and keys of a message, unless the settings say otherwise: what takes some 50 ms to read. */
+export const MESSAGE_NODES = 200_000;
+/** Messages of a batch, which revision 2025-03-26 alone has. */
+const MAX_BATCH = 50;
 
 /**
  * Reads what a server sent.
  *
  * @param text one message, or a batch of revision 2025-03-26
+ * @param maxNodes values and keys in it, at most
  * @throws UpstreamFailure `malformed` when it is no JSON-RPC 2.0
  */
-export function parseUpstreamMessages(text: string): UpstreamMessage[] {
+export function parseUpstreamMessages(text: string, maxNodes = MESSAGE_NODES): UpstreamMessage[] {
   const memberSpans: number[] = [];
   let value: unknown;
   try {
-    value = parseStrictJson(text, { maxDepth: MAX_DEPTH, numbers: 'any', memberSpans });
+    value = parseStrictJson(text, { maxDepth: MAX_DEPTH, maxNodes, numbers: 'any', memberSpans });
   } catch (error) {
     const why = error instanceof Error ? error.message : 'unknown';
     throw new UpstreamFailure('malformed', `the server's message was refused: ${why}`);
   }
   if (!Array.isArray(value)) return [parseMessage(value, text, memberSpans)];
+  if (value.length > MAX_BATCH) throw malformed(`a batch of more than ${MAX_BATCH} messages`);
   return value.map((item) => parseMessage(item, null, []));
 }
 

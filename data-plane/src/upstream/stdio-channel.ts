@@ -251,7 +251,7 @@ export class StdioChannel {
     if (this.#child !== child || line.trim() === '') return;
     let messages: UpstreamMessage[];
     try {
-      messages = parseUpstreamMessages(line);
+      messages = parseUpstreamMessages(line, this.limits.messageNodes);
     } catch {
       this.#options.log.warn(
         { server: this.#options.name },

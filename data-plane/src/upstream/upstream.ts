@@ -191,4 +191,6 @@ export interface UpstreamLimits {
   timeoutMs: number;
   /** Bytes of one JSON-RPC message, at most. */
   messageBytes: number;
+  /** Values and keys of one message, at most; MESSAGE_NODES where it says nothing. */
+  messageNodes?: number;
 }

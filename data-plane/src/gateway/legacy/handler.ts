@@ -42,6 +42,8 @@ export interface LegacyDeps {
   guard: Pick<Guard, 'findBar' | 'identify'>;
   pool: Pick<UpstreamPool, 'listen' | 'notifyPeer'>;
   messageBytes: number;
+  /** Values and keys of a message, at most. */
+  messageNodes: number;
   keepAliveMs: number;
   /** Puts WWW-Authenticate on an answer. */
   challenge(reply: FastifyReply, caller: Caller, scheme: 'basic' | 'bearer'): void;
@@ -263,7 +265,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
    */
   function deny(bar: Deny, request: FastifyRequest, reply: FastifyReply): void {
     if (request.method !== 'POST') throw barred(bar, 403);
-    const message = readMessage(parseBody(request.body));
+    const message = readMessage(parseBody(request.body, deps.messageNodes));
     if (message.kind === 'notification' || message.kind === 'response') {
       reply.code(202).send();
       return;

@@ -35,11 +35,11 @@ export class HttpModernTransport implements ModernTransport {
     timeoutMs: number | null,
   ): Promise<UpstreamAnswer> {
     const id = this.#nextId++;
-    const { messageBytes } = this.#channel.limits;
+    const { messageBytes, messageNodes } = this.#channel.limits;
     const pending = new HttpRequest(
       id,
       exchange,
-      { timeoutMs, messageBytes, isStateless: true },
+      { timeoutMs, messageBytes, messageNodes, isStateless: true },
       { refused: () => undefined, done: (ended) => this.#channel.untrack(ended) },
     );
     if (!pending.isOver) {

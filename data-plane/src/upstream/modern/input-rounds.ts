@@ -121,10 +121,10 @@ async function askAll(
   }
 }
 
-/** Reads the response of the client as the peer wrote it. */
+/** Reads the response of the client as the peer wrote it, who read it within bounds. */
 function readAnswer(text: string | null): UpstreamAnswer {
   if (text === null) throw new UpstreamFailure('unreachable', 'the client gave no answer');
-  const [message] = parseUpstreamMessages(text);
+  const [message] = parseUpstreamMessages(text, Number.POSITIVE_INFINITY);
   if (message?.kind !== 'response')
     throw new UpstreamFailure('malformed', 'no response of a client');
   const { ok, raw, value } = message;

@@ -1,0 +1,67 @@
+import { type AgentCall, type Continue, type Deny, proceed } from '../calls.ts';
+
+export interface ArgumentLimits {
+  /** Of the arguments as JSON in UTF-8. */
+  bytes: number;
+  /** Values and keys. */
+  nodes: number;
+}
+
+export interface ArgumentsDeps {
+  argumentLimits: ArgumentLimits;
+}
+
+/**
+ * Bounds what a call gives to be judged, before anything is computed over it: a policy, and an OPA
+ * server, read all of it, and nothing else runs meanwhile.
+ */
+export function boundArguments<C extends AgentCall>(
+  call: C,
+  { argumentLimits }: ArgumentsDeps,
+): Continue<C> | Deny {
+  const excess = findExcess(call.retry ? [call.args, call.retry] : call.args, argumentLimits);
+  if (excess === undefined) return proceed(call);
+  const message = `The arguments have more than ${excess}, which is what a call may have.`;
+  return { kind: 'deny', cause: 'arguments', message, reasons: [] };
+}
+
+/** A character of a text may take so many bytes as JSON: `\u0000`. */
+const BYTES_A_CHARACTER = 6;
+/** A value that is no text, with what stands around it. */
+const BYTES_A_NODE = 32;
+
+/** Which limit a value is over. The value came from strict JSON, so that its depth is bounded. */
+function findExcess(value: unknown, { bytes, nodes }: ArgumentLimits): string | undefined {
+  const size = { nodes: 0, characters: 0 };
+  measure(value, size, nodes);
+  if (size.nodes > nodes) return `${nodes} values and keys`;
+  // Writing them costs more than counting: nearly all calls are far below.
+  const atMost = size.characters * BYTES_A_CHARACTER + size.nodes * BYTES_A_NODE;
+  if (atMost <= bytes || Buffer.byteLength(JSON.stringify(value)) <= bytes) return undefined;
+  return `${bytes} bytes`;
+}
+
+interface Size {
+  nodes: number;
+  characters: number;
+}
+
+/** Ends early where the limit is passed. */
+function measure(value: unknown, size: Size, nodes: number): void {
+  size.nodes++;
+  if (typeof value === 'string') size.characters += value.length;
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (size.nodes > nodes) return;
+      measure(item, size, nodes);
+    }
+    return;
+  }
+  for (const key in value) {
+    if (size.nodes > nodes) return;
+    size.nodes++;
+    size.characters += key.length;
+    measure((value as Record<string, unknown>)[key], size, nodes);
+  }
+}
