@@ -1,5 +1,6 @@
 import type { ToolHeader } from '../upstream/modern/tool-headers.ts';
 import type { Action } from './calls.ts';
+import { NOUN_WORDS, VERB_STEMS, VERB_WORDS, wordsOfName } from './tool-words.ts';
 
 /** What a server says of its tool (MCP, ToolAnnotations). Untrusted: the server wrote it. */
 export interface ToolHints {
@@ -7,62 +8,82 @@ export interface ToolHints {
   destructiveHint?: boolean | undefined;
   /** The arguments that a modern client repeats in headers, where there are such. */
   headers?: readonly ToolHeader[] | undefined;
+  /** What an administrator said of the tool, for the definition that it had then. */
+  override?: ActionOverride | undefined;
 }
 
-// The words are compared one by one, in the order of the name: the first that says something wins.
-const VERBS: readonly (readonly [Action, readonly string[]])[] = [
-  ['delete', words('delete remove rm rmdir unlink drop truncate purge destroy erase wipe clear')],
-  [
-    'read',
-    words(
-      'read get list ls fetch find search query show describe view count check stat status head tail cat grep look lookup browse download inspect tree exists info summarize',
-    ),
-  ],
-  [
-    'write',
-    words(
-      'write create update set put add insert append edit modify change patch save upload move mv rename copy cp mkdir touch replace merge upsert post publish comment assign tag label toggle enable disable restore',
-    ),
-  ],
-  [
-    'execute',
-    words(
-      'execute exec run call invoke eval start stop restart kill send trigger deploy submit apply launch schedule cancel approve pay transfer email notify install',
-    ),
-  ],
-];
+export interface ActionOverride {
+  action: Action;
+  /** Whether the tool's definition is still the one that it was said of. */
+  isInForce: boolean;
+}
 
-const ACTION_OF = new Map(VERBS.flatMap(([action, list]) => list.map((word) => [word, action])));
+/** From the least dangerous to the most. */
+const DANGER: readonly Action[] = ['read', 'write', 'execute', 'delete'];
 
-function words(list: string): string[] {
-  return list.split(' ');
+/** The more dangerous of two. */
+export function worseAction(one: Action, other: Action): Action {
+  return DANGER.indexOf(one) < DANGER.indexOf(other) ? other : one;
 }
 
 /**
- * Whether a tool reads, writes, deletes or executes (architecture, "Policy contract").
+ * Whether a tool reads, writes, deletes or executes (docs/tool-actions.md).
  *
- * The hints of the server are believed only as far as they make the call look more dangerous, or
- * settle what the name leaves open: a server cannot pass `delete_file` off as a read. A name that
- * says nothing, with no hint, is `execute`.
+ * Of all words of the name the most dangerous one decides. The hints of the server are believed
+ * only as far as they make the call look more dangerous, or settle what the name leaves open: a
+ * server cannot pass `delete_file` off as a read. A name that says nothing, with no hint, is
+ * `execute`. What an administrator said of the tool stands above both; where the definition has
+ * changed since, it can only raise what they say.
  */
 export function deriveAction(toolName: string, hints: ToolHints | undefined): Action {
+  const derived = hintedAction(toolName, hints);
+  const override = hints?.override;
+  if (override === undefined) return derived;
+  return override.isInForce ? override.action : worseAction(derived, override.action);
+}
+
+function hintedAction(toolName: string, hints: ToolHints | undefined): Action {
   const named = actionOfName(toolName);
   if (hints?.destructiveHint === true && hints.readOnlyHint !== true) {
-    if (named === undefined) return 'delete';
-    return named === 'read' ? 'write' : named;
+    return named === undefined ? 'delete' : worseAction(named, 'write');
   }
-  if (hints?.readOnlyHint === false)
-    return named === undefined || named === 'read' ? 'write' : named;
+  if (hints?.readOnlyHint === false) return worseAction(named ?? 'write', 'write');
   if (hints?.readOnlyHint === true) return named ?? 'read';
   return named ?? 'execute';
 }
 
+/** After these a word stands as it does at the beginning. */
+const JOINING = new Set(['and', 'then', 'or']);
+
 function actionOfName(toolName: string): Action | undefined {
-  // snake_case, kebab-case, dotted and camelCase names fall into the same words.
-  const split = toolName.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase();
-  for (const word of split.split(/[^a-z]+/)) {
-    const action = ACTION_OF.get(word);
-    if (action !== undefined) return action;
+  let found: Action | undefined;
+  const words = wordsOfName(toolName);
+  for (const [at, word] of words.entries()) {
+    const previous = words[at - 1];
+    const isFirst = previous === undefined || JOINING.has(previous);
+    const said = actionOfWord(word, isFirst, words[at + 1] !== undefined);
+    if (said !== undefined) found = found === undefined ? said : worseAction(found, said);
   }
-  return undefined;
+  return found;
 }
+
+function actionOfWord(word: string, isFirst: boolean, hasObject: boolean): Action | undefined {
+  // Letters of several scripts in one word are made to look like another.
+  if (LATIN.test(word) && OTHER.test(word)) return 'execute';
+  const verb = VERB_WORDS.get(word);
+  if (verb !== undefined) return verb;
+  // A list at the end of a name is a noun: whatever is done with it, it is not listed.
+  if (word === 'list') return isFirst || hasObject ? 'read' : undefined;
+  if (isFirst) {
+    const noun = NOUN_WORDS.get(word);
+    if (noun !== undefined) return noun;
+  }
+  // Written together: `deletefile`.
+  const stem = VERB_STEMS.find(
+    ([, begin]) => word.startsWith(begin) && word.length >= begin.length + 3,
+  );
+  return stem?.[0];
+}
+
+const LATIN = /\p{Script=Latin}/u;
+const OTHER = /[^\p{Script=Latin}]/u;
