@@ -21,6 +21,7 @@ import {
   type LedgerStatus,
 } from './ledger/ledger.ts';
 import { createReplica, type LocalReplica } from './replica/replica.ts';
+import { loadAdminHeads } from './sync/admin-heads.ts';
 import { createAppliedBarrier } from './sync/applied-barrier.ts';
 import { createBundleFiles } from './sync/bundle-files.ts';
 import type { BundleSync } from './sync/bundle-sync.ts';
@@ -39,6 +40,7 @@ import { startTenantSync, type TenantSync, type TenantSyncStatus } from './sync/
 const DEFAULT_SHIP_DELAY_MS = 1_000;
 const DEFAULT_STOP_MS = 5_000;
 const CLOCK_FILE = 'clock';
+const ADMIN_HEADS_FOLDER = 'admin-heads';
 
 export interface DataPlaneCoreOptions {
   dataDir: string;
@@ -215,6 +217,18 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
       replica,
       clock,
       files: createBundleFiles(dataDir, tenantId),
+      adminHeads: loadAdminHeads({
+        path: join(dataDir, ADMIN_HEADS_FOLDER, `${tenantId}.json`),
+        onWentBack: (found) => {
+          log.warn(
+            { tenantId, known: found.known.statement, told: found.told.statement },
+            'the admin chain went back',
+          );
+          alerts.adminHeadWentBack(tenantId, found);
+          tenants.get(tenantId)?.sync.report();
+        },
+        log,
+      }),
       load,
       alerts,
       heartbeat: (bundle) => heartbeatOf(tenantId, deploymentId, bundle),

@@ -9,7 +9,7 @@ import { canonicalize } from './canonical-json.ts';
 import type { RegistrationRequest } from './channels.ts';
 import { AppError } from './errors.ts';
 import { FeedEntry } from './facts.ts';
-import { SignedFreshness, SignedSnapshotEnd } from './signed-statement.ts';
+import { SignedAdminHead, SignedFreshness, SignedSnapshotEnd } from './signed-statement.ts';
 
 /** Paths, with ids filled in. Every request carries the data plane's token as its bearer. */
 export const CHANNEL_PATHS = {
@@ -39,6 +39,7 @@ export const FeedPageBody = z.object({
   cursor: z.int().nonnegative(),
   head: z.int().nonnegative(),
   statement: SignedFreshness,
+  admin_head: SignedAdminHead.optional(),
 });
 
 /** A line of a snapshot: an entry, or the end. */

@@ -7,8 +7,12 @@
 import { z } from 'zod';
 import type { BatchReceipt, SignedBatch } from './audit-batch.ts';
 import type { FeedEntry } from './facts.ts';
-import type { SignedFreshness, SignedSnapshotEnd } from './signed-statement.ts';
-import { Id, Text, Timestamp } from './text.ts';
+import {
+  SignedAdminHead,
+  type SignedFreshness,
+  type SignedSnapshotEnd,
+} from './signed-statement.ts';
+import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 export interface BundleDownload {
   revision: number;
@@ -37,6 +41,8 @@ export interface FeedPage {
   /** The newest seq of the tenant's feed. */
   head: number;
   statement: SignedFreshness;
+  /** Where the admin chain stands; an older control plane does not tell. */
+  admin_head?: SignedAdminHead | undefined;
 }
 
 /**
@@ -73,8 +79,26 @@ export const ServerReport = z.object({
 export type ServerReport = z.infer<typeof ServerReport>;
 
 /**
- * The heartbeat's body (specification 1, section 4), sent every 60 s. `mcp_servers` is an addition
- * to it, which neither side may rely on.
+ * What a data plane remembers of the admin chain, as the control plane signed it: heads, newest
+ * first, and two that contradict each other, where it was told such.
+ */
+export const AdminHeadReport = z.object({
+  heads: z.array(SignedAdminHead).max(4),
+  went_back: z.object({ known: SignedAdminHead, told: SignedAdminHead }).optional(),
+});
+export type AdminHeadReport = z.infer<typeof AdminHeadReport>;
+
+/** The last record of the stream that the control plane has acknowledged. */
+export const ShippedEnd = z.object({
+  epoch: z.int().positive(),
+  seq: z.int().positive(),
+  head: Sha256Hex,
+});
+export type ShippedEnd = z.infer<typeof ShippedEnd>;
+
+/**
+ * The heartbeat's body (specification 1, section 4), sent every 60 s. What is optional is an
+ * addition to it, which neither side may rely on: what cannot be read of it is not there.
  */
 export const Heartbeat = z.object({
   deployment_id: Id,
@@ -84,6 +108,8 @@ export const Heartbeat = z.object({
   opa_bundle_version: Text,
   uptime_seconds: z.number().nonnegative(),
   mcp_servers: ServerReport.optional(),
+  admin_heads: AdminHeadReport.optional().catch(undefined),
+  shipped: ShippedEnd.optional().catch(undefined),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 

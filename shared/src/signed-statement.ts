@@ -1,7 +1,8 @@
 /**
  * What a control plane says of the present, signed, so that a data plane can tell "nothing changed"
  * from "somebody holds the changes back" (TUF's freeze attack): the freshness statement with every
- * answer of the feed, and the end of a snapshot. Proven by signed-statement.test.ts.
+ * answer of the feed, and the end of a snapshot. And where the tenant's admin chain stands, so that
+ * whoever cuts it contradicts what data planes remember. Proven by signed-statement.test.ts.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
@@ -36,6 +37,26 @@ export const SnapshotEnd = z.strictObject({
 });
 export type SnapshotEnd = z.infer<typeof SnapshotEnd>;
 
+/**
+ * The head of the tenant's admin chain at `time`. A statement of its own beside the freshness
+ * statement, which a reader of an older version takes with no member more.
+ */
+export const AdminHead = z.strictObject({
+  type: z.literal('admin_head'),
+  v: z.literal(1),
+  tenant_id: Id,
+  stream: Id,
+  epoch: z.int().positive(),
+  seq: z.int().positive(),
+  /** Of the record with that seq. */
+  hash: Sha256Hex,
+  time: Timestamp,
+});
+export type AdminHead = z.infer<typeof AdminHead>;
+
+/** What a control plane signs of the present. */
+export type SignedPresent = FreshnessStatement | SnapshotEnd | AdminHead;
+
 /** A statement as it travels. */
 export const Signed = <T extends z.ZodType>(statement: T) =>
   z.strictObject({
@@ -48,6 +69,8 @@ export const SignedFreshness = Signed(FreshnessStatement);
 export type SignedFreshness = z.infer<typeof SignedFreshness>;
 export const SignedSnapshotEnd = Signed(SnapshotEnd);
 export type SignedSnapshotEnd = z.infer<typeof SignedSnapshotEnd>;
+export const SignedAdminHead = Signed(AdminHead);
+export type SignedAdminHead = z.infer<typeof SignedAdminHead>;
 
 /** A public Ed25519 JWK with its id. */
 export type StatementKey = { kty: string; kid: string; [member: string]: unknown };
@@ -70,7 +93,7 @@ export class StatementError extends Error {
  *
  * @param key the Ed25519 private key, and the id by which its public half is known
  */
-export function signStatement<T extends FreshnessStatement | SnapshotEnd>(
+export function signStatement<T extends SignedPresent>(
   { key, kid }: { key: KeyObject; kid: string },
   statement: T,
 ): { statement: T; kid: string; signature: string } {
@@ -84,7 +107,7 @@ export function signStatement<T extends FreshnessStatement | SnapshotEnd>(
  * @param trust the tenant it must be for, and the public keys that may sign
  * @throws StatementError
  */
-export function verifyStatement<T extends FreshnessStatement | SnapshotEnd>(
+export function verifyStatement<T extends SignedPresent>(
   signed: { statement: T; kid: string; signature: string },
   trust: { tenantId: string; keys: readonly StatementKey[] },
 ): T {

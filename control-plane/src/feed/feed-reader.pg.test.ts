@@ -54,6 +54,32 @@ const keys = (...kids: string[]): TokenKeysFact => ({
 });
 
 describe('readFeed', () => {
+  it('says with each page where the admin chain stands, signed', async () => {
+    const scope = await aTenant(test);
+    const { tenantId } = scope;
+    const trust = { tenantId, keys: feedKeys };
+    expect((await read(scope, 0)).admin_head).toBeUndefined();
+    const act = (target: string) =>
+      test.db.inTenant(scope, async (tx) => tx.audit.append({ action: 'thing_done', target }));
+    await act('one');
+    // What is known of a feed that did not change is looked at again after ten seconds.
+    const fresh = createFeedReader({ ...deps, recheckAfterMs: 0 });
+    const first = (await read(scope, 0, {}, fresh)).admin_head;
+    if (!first) throw new Error('there is no head');
+    const { rows } = await test.superuser.query(
+      'SELECT stream, epoch, seq::int, hash FROM ledger_records WHERE tenant_id = $1 ORDER BY seq DESC LIMIT 1',
+      [tenantId],
+    );
+    const named = { type: 'admin_head', v: 1, tenant_id: tenantId };
+    const at = new Date(time).toISOString();
+    expect(verifyStatement(first, trust)).toEqual({ ...named, ...rows[0], time: at });
+    expect((await read(scope, 0, {}, fresh)).admin_head).toBe(first);
+    await act('two');
+    const second = (await read(scope, 0, {}, fresh)).admin_head?.statement;
+    expect(second).toMatchObject({ seq: 3, stream: rows[0].stream });
+    fresh.close();
+  });
+
   it('answers page after page in order, each tenant its own', async () => {
     const scope = await aTenant(test);
     const other = await aTenant(test);

@@ -10,6 +10,7 @@ import { AppError } from '@governance/shared/errors';
 import { LRUCache } from 'lru-cache';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { createAdminHeadStatements } from './admin-head-statements.ts';
 import { createFeedSnapshots, type FeedSnapshotsDeps } from './feed-snapshots.ts';
 import { type FeedHeads, feedStore, type StoredPage } from './feed-store.ts';
 import { createFreshnessStatements, type StatementSigner } from './freshness-statements.ts';
@@ -73,6 +74,7 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
   const reads = createSharedReads<FeedPage>(changes);
   const listeners = createTenantListeners(changes, deps.maxListeners ?? FEED_LIMITS.listeners);
   const statements = createFreshnessStatements(signer);
+  const adminHeads = createAdminHeadStatements(signer);
   const snapshots = createFeedSnapshots({ db, signer, now, limits: deps.snapshots });
   const known = new LRUCache<string, KnownHeads>({ max: CACHED_TENANTS });
 
@@ -102,7 +104,11 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
     async function toFeedPage(page: StoredPage, from: number, readAt: Date): Promise<FeedPage> {
       const { heads, entries } = page;
       const statement = await statements.about(tenantId, heads, readAt);
-      return { entries, cursor: entries.at(-1)?.seq ?? from, head: heads.seq, statement };
+      const { admin } = heads;
+      const signed = admin && (await adminHeads.about(tenantId, admin, readAt));
+      const cursor = entries.at(-1)?.seq ?? from;
+      const said = { statement, ...(signed && { admin_head: signed }) };
+      return { entries, cursor, head: heads.seq, ...said };
     }
   };
 

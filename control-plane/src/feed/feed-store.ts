@@ -15,6 +15,15 @@ export interface FeedHeads {
   compactedDigest: string;
   /** The newest bundle. */
   bundle: { revision: number; digest: string } | null;
+  /** The last record of the admin chain; null before the first. */
+  admin: AdminChainHead | null;
+}
+
+export interface AdminChainHead {
+  stream: string;
+  epoch: number;
+  seq: number;
+  hash: string;
 }
 
 export interface StoredPage {
@@ -44,6 +53,10 @@ interface HeadsRow {
   compacted_digest: string;
   bundle_revision: bigint | null;
   bundle_digest: string | null;
+  admin_stream: string;
+  admin_epoch: number;
+  admin_seq: bigint;
+  admin_head: string;
 }
 
 interface EntryRow {
@@ -61,6 +74,7 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
         (HeadsRow & { cursor_digest: string | null } & (EntryRow | { seq: null }))[]
       >`
         SELECT h.feed_seq, h.feed_digest, h.compacted_seq, h.compacted_digest,
+          h.admin_stream, h.admin_epoch, h.admin_seq, h.admin_head,
           b.revision AS bundle_revision, b.digest AS bundle_digest,
           CASE ${cursor}::bigint WHEN h.feed_seq THEN h.feed_digest
             WHEN h.compacted_seq THEN h.compacted_digest
@@ -93,6 +107,7 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
     readHeads: async (): Promise<FeedHeads> => {
       const [row] = await db.$queryRaw<HeadsRow[]>`
         SELECT h.feed_seq, h.feed_digest, h.compacted_seq, h.compacted_digest,
+          h.admin_stream, h.admin_epoch, h.admin_seq, h.admin_head,
           b.revision AS bundle_revision, b.digest AS bundle_digest
         FROM tenant_heads h
         LEFT JOIN bundles b ON b.tenant_id = h.tenant_id AND b.revision = h.bundle_revision
@@ -142,7 +157,13 @@ function toHeads(row: HeadsRow): FeedHeads {
     compactedSeq: Number(row.compacted_seq),
     compactedDigest: row.compacted_digest,
     bundle: revision === null || digest === null ? null : { revision: Number(revision), digest },
+    admin: row.admin_seq === 0n ? null : toAdminHead(row),
   };
+}
+
+function toAdminHead(row: HeadsRow): AdminChainHead {
+  const { admin_stream: stream, admin_epoch: epoch, admin_seq: seq, admin_head: hash } = row;
+  return { stream, epoch, seq: Number(seq), hash };
 }
 
 function toEntry({ seq, kind, key, value }: EntryRow): FeedEntry {

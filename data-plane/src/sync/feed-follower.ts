@@ -10,6 +10,7 @@ import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
 import {
   type FreshnessStatement,
+  type SignedAdminHead,
   type StatementKey,
   verifyStatement,
 } from '@governance/shared/signed-statement';
@@ -55,6 +56,8 @@ export interface FeedFollowerOptions {
   onRewound: (from: number, to: number) => void;
   /** Told of each statement that was verified. */
   onStatement?: (statement: FreshnessStatement) => void;
+  /** Told of each head of the admin chain whose signature was verified. */
+  onAdminHead?: (head: SignedAdminHead) => void;
   /** Told of each failure; `isNews` where it is another than the one before. */
   onFailure?: (failure: SyncFailure, isNews: boolean) => void;
   log: SyncLog;
@@ -99,6 +102,10 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
     const stated = Date.parse(statement.time);
     freshness.check(stated);
     options.onStatement?.(statement);
+    if (page.admin_head) {
+      verifyStatement(page.admin_head, { tenantId, keys: options.keys() });
+      options.onAdminHead?.(page.admin_head);
+    }
     const position = verifyPage({ cursor, digest }, page, statement);
     stage = 'apply';
     status.head = page.head;

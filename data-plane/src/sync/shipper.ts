@@ -9,7 +9,7 @@
  */
 import type { BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
 import { BATCH_LIMITS } from '@governance/shared/channel-routes';
-import type { ControlPlaneLink } from '@governance/shared/channels';
+import type { ControlPlaneLink, ShippedEnd } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { z } from 'zod';
 import type { DurableLedger } from '../ledger/ledger.ts';
@@ -54,6 +54,8 @@ export interface Shipper {
   flush(ms: number): Promise<boolean>;
   stop(): Promise<void>;
   status(): ShipperStatus;
+  /** The last record that the control plane acknowledged since the start; null while it lacks some. */
+  acknowledged(): ShippedEnd | null;
 }
 
 export interface ShipperOptions {
@@ -82,6 +84,7 @@ export function startShipper(options: ShipperOptions): Shipper {
     last_attempt_at: null,
     failure: null,
   };
+  let acknowledged: ShippedEnd | null = null;
   const retryPause = createPause();
   /** Not ended by a kick: the control plane asked for it. */
   const holdOff = createPause();
@@ -163,6 +166,7 @@ export function startShipper(options: ShipperOptions): Shipper {
 
   /** @returns whether the records that the control plane lacks are shipped again from now on */
   async function goBack(error: unknown, failure: SyncFailure): Promise<boolean> {
+    acknowledged = null;
     const next = placeOfGap(error);
     const rewound = next && (await ledger.rewindShipped(tenantId, next).catch(() => null));
     if (next && rewound?.state === 'rewound') {
@@ -187,6 +191,7 @@ export function startShipper(options: ShipperOptions): Shipper {
     const { epoch, last_seq: seq, head } = batch.header;
     await ledger.markShipped(tenantId, { epoch, seq, head });
     status.last_shipped = { epoch, seq };
+    acknowledged = { epoch, seq, head };
     status.failure = null;
     status.state = 'shipping';
   }
@@ -247,6 +252,7 @@ export function startShipper(options: ShipperOptions): Shipper {
       settleIdle();
     },
     status: () => ({ ...status, backlog: ledger.backlog(tenantId) }),
+    acknowledged: () => acknowledged,
   };
 }
 

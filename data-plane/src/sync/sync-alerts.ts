@@ -1,5 +1,6 @@
 /** What the synchronisation tells people, as alerts in the tenant's own ledger. */
 import type { RefusedFact } from '../replica/replica.ts';
+import type { WentBack } from './admin-heads.ts';
 import type { createAlerts } from './raise-alert.ts';
 import type { SyncFailure } from './sync-status.ts';
 
@@ -44,6 +45,14 @@ export function createSyncAlerts(raise: ReturnType<typeof createAlerts>) {
         title: 'The control plane went back in time, as after a restore; its facts were taken',
         details: { from, to },
         dedupe_key: `feed-rewound:${from}:${to}`,
+      }),
+    adminHeadWentBack: (tenantId: string, { known, told }: WentBack): void =>
+      raise(tenantId, {
+        alert_type: 'ADMIN_HEAD_WENT_BACK',
+        severity: 'critical',
+        title: 'The control plane signed a head of the admin chain that contradicts an earlier one',
+        details: { known, told },
+        dedupe_key: `admin-head-went-back:${known.statement.hash.slice(0, 16)}`,
       }),
     feedFrozen: (tenantId: string, ageSeconds: number): void =>
       raise(tenantId, {

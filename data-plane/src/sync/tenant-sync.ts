@@ -2,6 +2,7 @@
 import type { ControlPlaneLink, Heartbeat, RegistrationAnswer } from '@governance/shared/channels';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { LocalReplica } from '../replica/replica.ts';
+import type { AdminHeads } from './admin-heads.ts';
 import type { BundleFiles } from './bundle-files.ts';
 import { createBundleNews } from './bundle-news.ts';
 import { type BundleStatus, type BundleSync, startBundleSync } from './bundle-sync.ts';
@@ -50,6 +51,7 @@ export interface TenantSyncOptions {
   replica: LocalReplica;
   clock: PlaneClock;
   files: BundleFiles;
+  adminHeads: AdminHeads;
   load: LoadPolicyEngine;
   alerts: SyncAlerts;
   heartbeat: (bundle: BundleSync) => Heartbeat;
@@ -68,7 +70,7 @@ export interface TenantSyncOptions {
 
 /** Begins with what is kept from before, so that an outage at the start changes nothing. */
 export async function startTenantSync(options: TenantSyncOptions): Promise<TenantSync> {
-  const { ledger, replica, alerts, log, now } = options;
+  const { ledger, replica, alerts, adminHeads, log, now } = options;
   const { tenant_id: tenantId, deployment_id: deploymentId } = options.answer;
   const limits = options.backoffLimits && { backoffLimits: options.backoffLimits };
   let { answer } = options;
@@ -137,6 +139,7 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
       if (newest?.revision === named?.revision) return;
       named = newest && { revision: newest.revision, since: options.clock.read() };
     },
+    onAdminHead: adminHeads.saw,
     onFailure: (failure, isNews) => {
       const isRefused = isRefusedCode(failure.code);
       if (isRefused) refused('feed', failure);
@@ -164,7 +167,11 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
   });
   const activeHeartbeat = startHeartbeat({
     link,
-    body: () => options.heartbeat(activeBundle),
+    body: () => ({
+      ...options.heartbeat(activeBundle),
+      admin_heads: adminHeads.report(),
+      shipped: shipper.acknowledged() ?? undefined,
+    }),
     log,
     now,
   });
@@ -199,7 +206,12 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
       activeHeartbeat.stop();
       pruner.stop();
       await shipper.flush(ms);
-      const ended = Promise.all([activeFeed.stop(), activeBundle.stop(), shipper.stop()]);
+      const ended = Promise.all([
+        activeFeed.stop(),
+        activeBundle.stop(),
+        shipper.stop(),
+        adminHeads.stored(),
+      ]);
       await Promise.race([ended, delay(ms)]);
     },
   };

@@ -7,9 +7,10 @@ import {
 
 /**
  * What a report may take as JSON. A heartbeat of 16 KiB is the most that a control plane takes, and
- * one that is refused would make its data plane look silent.
+ * one that is refused would make its data plane look silent. The rest is for what a heartbeat says
+ * beside it, signed heads of the admin chain above all.
  */
-const MAX_BYTES = 15_000;
+const MAX_BYTES = 12_000;
 /** Of that, what reasons may take from the names of servers that are well. */
 const REASON_BYTES = 6_000;
 const MAX_SERVERS = 500;

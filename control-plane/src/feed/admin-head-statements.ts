@@ -1,0 +1,45 @@
+/**
+ * The signed head of each tenant's admin chain, which data planes remember and hold against the next
+ * one: signed anew when it moved or is a minute old, so that a poll costs no signature.
+ */
+import { type SignedAdminHead, signStatement } from '@governance/shared/signed-statement';
+import { LRUCache } from 'lru-cache';
+import type { AdminChainHead } from './feed-store.ts';
+import type { StatementSigner } from './freshness-statements.ts';
+
+export interface AdminHeadStatements {
+  /** @param readAt when the reading of the head began: what the statement says was true then */
+  about(tenantId: string, head: AdminChainHead, readAt: Date): Promise<SignedAdminHead>;
+}
+
+const RENEW_AFTER_MS = 60_000;
+const CACHED_TENANTS = 10_000;
+
+export function createAdminHeadStatements(signer: StatementSigner): AdminHeadStatements {
+  const cache = new LRUCache<string, { signed: SignedAdminHead; time: number }>({
+    max: CACHED_TENANTS,
+  });
+  return {
+    about: async (tenantId, { stream, epoch, seq, hash }, readAt) => {
+      const time = readAt.getTime();
+      const known = cache.get(tenantId);
+      const said = known?.signed.statement;
+      const isSame =
+        said?.stream === stream && said.epoch === epoch && said.seq === seq && said.hash === hash;
+      if (known && isSame && Math.abs(time - known.time) < RENEW_AFTER_MS) return known.signed;
+      const signed = signStatement(await signer(), {
+        type: 'admin_head',
+        v: 1,
+        tenant_id: tenantId,
+        stream,
+        epoch,
+        seq,
+        hash,
+        time: readAt.toISOString(),
+      });
+      // A read that was overtaken by a later one is not remembered.
+      if (!known || known.time <= time) cache.set(tenantId, { signed, time });
+      return signed;
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * When two signed heads of a tenant's admin chain cannot both be of one chain that only grew. Data
+ * planes judge by it what they are told, and control planes what data planes report.
+ */
+import type { AdminHead } from './signed-statement.ts';
+
+/**
+ * Two replicas of a control plane answer in turn, each by its own clock and from a read that is some
+ * seconds old: a lower head counts when it is later than the higher one by more than this.
+ */
+export const ADMIN_HEAD_SKEW_MS = 2 * 60_000;
+
+/** Orders heads of one stream by their place. */
+export function compareAdminHeads(a: AdminHead, b: AdminHead): number {
+  return a.epoch - b.epoch || a.seq - b.seq;
+}
+
+/**
+ * Whether a chain that had the head `known` cannot have the head `told` later.
+ *
+ * @param known signed before
+ * @param told signed by the same control plane for the same tenant
+ */
+export function isContradicted(known: AdminHead, told: AdminHead): boolean {
+  if (known.stream !== told.stream) return true;
+  const order = compareAdminHeads(told, known);
+  if (order === 0) return told.hash !== known.hash;
+  return order < 0 && Date.parse(told.time) > Date.parse(known.time) + ADMIN_HEAD_SKEW_MS;
+}
