@@ -167,6 +167,7 @@ export async function startStandalone(
     log,
     applied,
     onTenantCreated: serveTenant,
+    listStdioNames: (tenantId) => plane.current?.listStdioNames(tenantId),
     metrics: [registry],
     readiness: [{ name: 'data plane', check: checkDataPlane }],
     health: async () => {

@@ -46,6 +46,9 @@ beforeAll(async () => {
   const http = { server_id: 'everything', transport: 'streamable-http' };
   await admin.post('/api/v1/mcp-servers', { ...http, url: `http://127.0.0.1:${port}/mcp` });
   const stdio = { server_id: 'files', transport: 'stdio', local_name: 'files' };
+  await expect(
+    admin.post('/api/v1/mcp-servers', { ...stdio, local_name: 'shell' }),
+  ).rejects.toThrow(/422 .*it may use: files/);
   await admin.post('/api/v1/mcp-servers', stdio);
   const permissions = ['everything:*', 'files:read'];
   const role = await admin.post<{ id: string }>('/api/v1/roles', {

@@ -2,7 +2,7 @@
  * One data plane for two tenants of one control plane, over real HTTP: what is one's is never the
  * other's, though names and server ids are the same, and both share one ledger file.
  */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -143,8 +143,8 @@ async function agentToken(url: string, { agent }: Tenant): Promise<string> {
 const basicOf = ({ agent }: Tenant) =>
   `Basic ${Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64')}`;
 
-async function callTool(url: string, authorization: string) {
-  const answer = await fetch(`${url}/mcp/v1/files`, {
+async function callTool(url: string, authorization: string, server = 'files') {
+  const answer = await fetch(`${url}/mcp/v1/${server}`, {
     method: 'POST',
     headers: {
       authorization,
@@ -318,6 +318,98 @@ describe('two tenants on one data plane', { timeout: 60_000 }, () => {
         [b.tenantId, null],
       ]),
     );
+  });
+});
+
+describe('stdio servers of the operator’s file', { timeout: 60_000 }, () => {
+  it('are for the tenants that their entries name, whoever registers their names', async () => {
+    const [a, b] = [await aTenant(), await aTenant()];
+    const folder = mkdtempSync(join(tmpdir(), 'several-stdio-'));
+    ends.push(() => rmSync(folder, { recursive: true, force: true }));
+    // Says that it was started before anything else.
+    const script = `
+      require('node:fs').appendFileSync(process.env.MARK, 'x');
+      const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n');
+      const info = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } };
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method } = JSON.parse(line);
+        if (id === undefined) return;
+        if (method === 'initialize') return send({ id, result: info });
+        if (method === 'tools/list') return send({ id, result: { tools: [{ name: 'read_thing', inputSchema: { type: 'object' } }] } });
+        if (method === 'tools/call') return send({ id, result: { content: [{ type: 'text', text: process.env.KNOWS }] } });
+        send({ id, error: { code: -32601, message: 'no' } });
+      });`;
+    const entry = (mark: string, tenants?: string[]) => ({
+      ...{ command: process.execPath, args: ['-e', script] },
+      env: { MARK: join(folder, mark), KNOWS: `what ${mark} knows` },
+      ...(tenants && { tenants }),
+    });
+    const servers = {
+      'a-secret': entry('a', [a.tenantId]),
+      'for-both': entry('both', [a.tenantId.toUpperCase(), b.tenantId]),
+      'for-all': entry('all', ['*']),
+      'of-nobody': entry('nobody'),
+    };
+    const file = join(folder, 'servers.json');
+    writeFileSync(file, JSON.stringify({ servers }));
+    const tokens = [(await a.issue()).token, (await b.issue()).token];
+    const { url } = await startPlane(tokens, { SERVICE_MCP_SERVERS_FILE: file });
+    await ready(url, 2);
+    for (const { admin, agent } of [a, b]) {
+      const post = (path: string, body: object) => call(path, { token: admin, body });
+      for (const local_name of [...Object.keys(servers), 'no-such']) {
+        const body = { server_id: local_name, transport: 'stdio', local_name };
+        // The control plane cannot know what a data plane elsewhere has.
+        expect((await post('/api/v1/mcp-servers', body)).statusCode).toBe(201);
+      }
+      const role = { name: 'all', description: '', permissions: ['*:*'], resource_scopes: [] };
+      const { id } = (await post('/api/v1/roles', role)).json();
+      await post(`/api/v1/agents/${agent.id}/roles`, { role_id: id });
+    }
+    const codeOf = async (of: Tenant, server: string) =>
+      (await callTool(url, basicOf(of), server)).code;
+    await vi.waitFor(async () => expect(await codeOf(b, 'for-all')).toBe('ok'), {
+      timeout: 15_000,
+      interval: 100,
+    });
+    await vi.waitFor(async () => expect(await codeOf(a, 'a-secret')).toBe('ok'), {
+      timeout: 15_000,
+      interval: 100,
+    });
+    expect([await codeOf(a, 'for-both'), await codeOf(b, 'for-both')]).toEqual(['ok', 'ok']);
+    for (const name of ['a-secret', 'of-nobody', 'no-such']) {
+      expect([name, await codeOf(b, name)]).toEqual([name, -32603]);
+    }
+    expect(await codeOf(a, 'of-nobody')).toBe(-32603);
+    expect(existsSync(join(folder, 'nobody'))).toBe(false);
+
+    const reasons = async ({ admin }: Tenant) => {
+      const list = (await call('/api/v1/mcp-servers', { token: admin })).json().mcp_servers;
+      return Object.fromEntries(
+        list.map(
+          (one: {
+            server_id: string;
+            health: string;
+            health_by: { data_planes: { reason: string }[] };
+          }) => [one.server_id, [one.health, one.health_by.data_planes[0]?.reason ?? null]],
+        ),
+      );
+    };
+    const refused = (name: string) => [
+      'failing',
+      expect.stringContaining(`${name} is open to this tenant; it may use: for-all, for-both.`),
+    ];
+    await vi.waitFor(
+      async () =>
+        expect(await reasons(b)).toMatchObject({
+          'a-secret': refused('a-secret'),
+          'of-nobody': refused('of-nobody'),
+          'no-such': refused('no-such'),
+          'for-all': ['ok', null],
+        }),
+      { timeout: 15_000, interval: 100 },
+    );
+    expect(await reasons(a)).toMatchObject({ 'a-secret': ['ok', null] });
   });
 });
 

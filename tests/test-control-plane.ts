@@ -44,6 +44,7 @@ export interface TestControlPlaneOptions {
   env?: NodeJS.ProcessEnv;
   now?: () => Date;
   applied?: AppliedBarrier;
+  listStdioNames?: (tenantId: string) => readonly string[] | undefined;
 }
 
 /** Call it at the top of a test file; it cleans up after the file's last test. */
@@ -68,6 +69,7 @@ export async function testControlPlane(
     now,
     compiler: createTestCompiler(),
     ...(options.applied ? { applied: options.applied } : {}),
+    ...(options.listStdioNames ? { listStdioNames: options.listStdioNames } : {}),
   });
   const app = createHttpServer({
     log,

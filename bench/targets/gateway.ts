@@ -191,6 +191,7 @@ if (!agent) throw new Error('the agent did not arrive');
 
 const plane = createEnforcementPlane({
   findDenial: () => null,
+  servesSeveral: core.servesSeveral,
   config: readGatewayConfig({}),
   publicUrl,
   version: 'bench',

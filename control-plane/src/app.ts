@@ -97,6 +97,8 @@ export interface ControlPlaneDeps {
   applied?: AppliedBarrier;
   /** Standalone: lets the local data plane serve a tenant that was just made. */
   onTenantCreated?: (tenantId: string) => Promise<void>;
+  /** Standalone: the stdio servers that a tenant may use at the local data plane. */
+  listStdioNames?: (tenantId: string) => readonly string[] | undefined;
   /** Standalone: what the data plane adds to /metrics and /ready. */
   metrics?: Registry[];
   readiness?: ReadinessCheck[];
@@ -205,7 +207,14 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     maxActive: config.maxActivePolicies,
     now,
   });
-  const mcpServers = createMcpServerService({ db, masterKey, bundles, applied, now });
+  const mcpServers = createMcpServerService({
+    db,
+    masterKey,
+    bundles,
+    applied,
+    listStdioNames: deps.listStdioNames,
+    now,
+  });
   const dataPlanes = createDataPlaneService({
     db,
     bundleKeys: serviceKeys.bundleVerificationKeys,

@@ -20,7 +20,7 @@ export interface RunningControlPlane extends ControlPlane {
 
 type Given = Pick<
   ControlPlaneDeps,
-  'now' | 'applied' | 'onTenantCreated' | 'metrics' | 'readiness' | 'health'
+  'now' | 'applied' | 'onTenantCreated' | 'listStdioNames' | 'metrics' | 'readiness' | 'health'
 > & { log: Logger };
 
 /**

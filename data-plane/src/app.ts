@@ -40,7 +40,7 @@ import { createReadService } from './gateway/read-service.ts';
 import { createRecordedLists } from './gateway/recorded-lists.ts';
 import { createRefusalLog } from './gateway/refusal-log.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
-import { findServer } from './gateway/servers.ts';
+import { findServer, listServers } from './gateway/servers.ts';
 import { createToolService } from './gateway/tool-service.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { createOpaServers } from './opa-server/opa-servers.ts';
@@ -48,6 +48,8 @@ import { createAlerts } from './sync/raise-alert.ts';
 import { createAddressPolicy } from './upstream/address-policy.ts';
 import { listAllTools } from './upstream/list-tools.ts';
 import { createUpstreamPool } from './upstream/pool.ts';
+import type { ServerFinding } from './upstream/server-report.ts';
+import { createStdioAccess } from './upstream/stdio-access.ts';
 import {
   type Era,
   UpstreamFailure,
@@ -67,6 +69,8 @@ export interface EnforcementPlaneDeps {
   rules: RulesProvider;
   /** This data plane's id at a tenant. */
   findDeploymentId(tenantId: string): string | undefined;
+  /** Whether it is for more than one tenant. */
+  servesSeveral(): boolean;
   /** What this data plane signs agents' tokens with, where it issues any. */
   ownTokenKeys?: TokenKeysFact;
   /** Why this plane lets nobody of a tenant act now, if so. */
@@ -105,6 +109,8 @@ export interface EnforcementPlane {
   callsPerMinute(tenantId: string): number;
   /** For the heartbeat: how a tenant's MCP servers are, as this process found them. */
   serverReport(tenantId: string): ServerReport;
+  /** The stdio servers of this host that a tenant may register. */
+  listStdioNames(tenantId: string): string[];
   /**
    * How the policy engine of these tenants is: `embedded` where it is the built-in one.
    *
@@ -143,10 +149,11 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       })
     : null;
 
+  const stdio = createStdioAccess(config.stdioServers, deps.servesSeveral, log);
   const pool = createUpstreamPool({
     limits,
     client: gateway,
-    stdioServers: config.stdioServers,
+    stdio,
     addresses: createAddressPolicy(config.upstreamAllow),
     connections: config.upstreamConnections,
     maxSessions: config.upstreamMaxSessions,
@@ -182,6 +189,17 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     const server = active === null ? undefined : findServer(active, serverId);
     if (server === undefined) throw new UpstreamFailure('refused', 'no such MCP server');
     return pool.find(tenantId, server, agentId, peer, era);
+  }
+
+  /** Servers that cannot be used here, whether or not anybody has tried. */
+  function findRefused(tenantId: string): ServerFinding[] {
+    const active = rules.findActiveRules(tenantId);
+    if (active === null) return [];
+    return listServers(active).flatMap(({ server_id, transport, local_name }): ServerFinding[] => {
+      const refusal =
+        transport === 'stdio' ? stdio.findRefusal(tenantId, local_name ?? '') : undefined;
+      return refusal === undefined ? [] : [[server_id, 'failing', refusal]];
+    });
   }
 
   const sessionOf = ({ tenantId, serverId, agent, peer, era }: RawCall & Identity) =>
@@ -347,7 +365,8 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       },
     }),
     callsPerMinute: metrics.callsPerMinute,
-    serverReport: pool.serverReport,
+    serverReport: (tenantId) => pool.serverReport(tenantId, findRefused(tenantId)),
+    listStdioNames: stdio.listNames,
     async policyEngine(tenantIds) {
       if (opa === null) return { engine: 'embedded', healthy: true, denies: false, message: 'ok' };
       const states = await opa.status(tenantIds);

@@ -27,6 +27,8 @@ export interface DataPlaneOptions {
   gateway: GatewayConfig;
   /** The ways to the other workers of a machine that runs several. */
   workers?: WorkerSessions;
+  /** Tenants that it is to serve, as far as its settings say; more may come. */
+  expectedTenants?: number;
   /** Whether it issues tokens of its own, beside its control plane's. */
   issuesTokens: boolean;
   registry: Registry;
@@ -41,6 +43,8 @@ export interface DataPlane {
   core: DataPlaneCore;
   routes: FastifyPluginAsync;
   policyEngine: () => ReturnType<EnforcementPlane['policyEngine']>;
+  /** The stdio servers of this host that a tenant may register. */
+  listStdioNames(tenantId: string): string[];
   localSwitch: LocalSwitch;
   findDenial: FindDenial;
   tokenKey: OwnTokenKey;
@@ -71,6 +75,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     findTenantProblem: (tenants) => findTenantProblem(gateway.opa?.address, tenants),
     callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
     serverReport: (tenantId) => enforcement.serverReport(tenantId),
+    expectedTenants: options.expectedTenants ?? 0,
     observer: metrics.observer,
     onFatal: (error) => {
       log.fatal({ err: error }, 'the ledger failed: nothing can be recorded, so nothing may run');
@@ -101,6 +106,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     rules: core.rules,
     findDeploymentId: core.findDeploymentId,
     findDenial,
+    servesSeveral: core.servesSeveral,
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),
     openSealed: core.identity.openSealed,
     taskSecret: core.identity.tokenKey,
@@ -115,6 +121,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     core,
     routes: enforcement.routes,
     policyEngine,
+    listStdioNames: enforcement.listStdioNames,
     localSwitch,
     findDenial,
     tokenKey,

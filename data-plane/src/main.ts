@@ -87,6 +87,7 @@ export async function startDataPlane(
     region,
     gateway,
     ...(workers?.sessions && { workers: workers.sessions }),
+    expectedTenants: new Set(config.cpTokens.map((token) => token.reveal())).size,
     issuesTokens: true,
     registry,
     log,

@@ -62,6 +62,8 @@ export interface DataPlaneCoreOptions {
   callsPerMinute?: (tenantId: string) => number;
   /** How a tenant's MCP servers are, for the heartbeat. */
   serverReport?: (tenantId: string) => ServerReport;
+  /** Tenants that the plane is to serve, as far as is known before they are. */
+  expectedTenants?: number;
   observer?: LedgerObserver;
   /** Why this plane cannot serve so many tenants, if so. */
   findTenantProblem?: (tenants: number) => string | undefined;
@@ -104,6 +106,11 @@ export interface DataPlaneCore {
   /** Answers when a change is enforced here. */
   readonly applied: AppliedBarrier;
   findDeploymentId(tenantId: string): string | undefined;
+  /**
+   * Whether it is for more than one tenant: it has served several since its start, or is to. What
+   * one tenant was given without naming it is then nobody's.
+   */
+  servesSeveral(): boolean;
   /**
    * Begins to serve a tenant: its stream gets a new epoch, the last good bundle is activated, and
    * the loops start. What the control plane has is not waited for: see `applied`. Asked again for
@@ -173,6 +180,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
   const started = now();
   const tenants = new Map<string, Tenant>();
   const starting = new Map<string, Promise<void>>();
+  const everServed = new Set<string>();
   const tokens = new Map<string, TokenStatus>();
   const keyListeners = new Set<(tenantId: string) => void>();
 
@@ -197,6 +205,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     if (served) return Promise.resolve(trust(served, answer));
     const problem = options.findTenantProblem?.(tenants.size + starting.size + 1);
     if (problem) return Promise.reject(new AppError('UNAVAILABLE', `SERVICE_OPA_URL ${problem}`));
+    everServed.add(tenantId);
     const start = startTenant(answer, link).finally(() => starting.delete(tenantId));
     starting.set(tenantId, start);
     return start;
@@ -312,6 +321,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
       );
     }, log),
     findDeploymentId: (tenantId) => tenants.get(tenantId)?.deploymentId,
+    servesSeveral: () => everServed.size > 1 || (options.expectedTenants ?? 0) > 1,
     addTenant,
     removeTenant,
     denialFor,

@@ -33,6 +33,8 @@ import { ownViews } from './workers/worker-views.ts';
 export interface TestPlaneOptions {
   servers?: McpServerSetting[];
   stdioServers?: StdioServers;
+  /** Has the plane be one of several tenants. */
+  servesSeveral?: () => boolean;
   config?: Partial<GatewayConfig>;
   /** Beside the baseline pack. */
   policies?: PolicySource[];
@@ -151,6 +153,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     rules: { findActiveRules: (id) => (id === tenantId ? rules : null) },
     findDeploymentId: () => deploymentId,
     findDenial,
+    servesSeveral: options.servesSeveral ?? (() => false),
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(ownKey, publicUrl) }),
     taskSecret: ownKeys.privateKey,
     openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),

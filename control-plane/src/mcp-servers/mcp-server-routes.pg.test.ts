@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { aRegistration } from '../../../tests/a-registration.ts';
 import { testControlPlane } from '../../../tests/test-control-plane.ts';
 
-const { call, aTenantAdmin, controlPlane, logged } = await testControlPlane();
+/** What the data plane of the same process lets a tenant use; undefined where there is none. */
+let stdioNames: Record<string, string[]> | undefined;
+
+const { call, aTenantAdmin, controlPlane, logged } = await testControlPlane({
+  listStdioNames: (tenantId) => stdioNames && (stdioNames[tenantId] ?? []),
+});
 
 const URL = '/api/v1/mcp-servers';
 const SECRET = 'an-upstream-secret-0123456789';
@@ -83,6 +89,57 @@ describe('/api/v1/mcp-servers', () => {
     expect(answer.statusCode).toBe(422);
     expect(answer.json().errors[0].loc).toContain(field);
     expect((await call(URL, { token })).json().total).toBe(0);
+  });
+
+  it('refuses the name of a stdio server that is not the tenant’s, and says which are', async () => {
+    const [mine, other] = [await aTenantAdmin(), await aTenantAdmin()];
+    stdioNames = {
+      [mine.scope.tenantId]: ['fs', 'mail'],
+      [other.scope.tenantId]: ['their-secret'],
+    };
+    try {
+      const { token } = mine;
+      expect((await call(URL, { token, body: STDIO })).statusCode).toBe(201);
+      for (const local_name of ['their-secret', 'none']) {
+        const errors = [
+          {
+            loc: ['body', 'local_name'],
+            msg: 'no stdio server of this name is open to this tenant; it may use: fs, mail',
+            type: 'custom',
+          },
+        ];
+        const again = { ...STDIO, server_id: 'again', local_name };
+        const created = await call(URL, { token, body: again });
+        expect([created.statusCode, created.json().errors]).toEqual([422, errors]);
+        const body = { local_name };
+        const changed = await call(`${URL}/files`, { token, method: 'PATCH', body });
+        expect([changed.statusCode, changed.json().errors]).toEqual([422, errors]);
+      }
+      const body = { local_name: 'mail' };
+      const changed = await call(`${URL}/files`, { token, method: 'PATCH', body });
+      expect([changed.statusCode, changed.json().local_name]).toEqual([200, 'mail']);
+      // One that may name nothing is told so.
+      const third = await aTenantAdmin();
+      const refused = await call(URL, { token: third.token, body: STDIO });
+      expect([refused.statusCode, refused.json().detail]).toEqual([
+        422,
+        expect.stringMatching(/it may use: none$/),
+      ]);
+      // A data plane elsewhere may know more names: it says what it cannot use.
+      for (const label of ['local', 'elsewhere']) {
+        const path = '/api/v1/admin/data-plane-tokens';
+        const issued = (await call(path, { token, body: { label } })).json();
+        const registered = await call('/api/v1/data-planes/register', {
+          token: issued.token,
+          body: aRegistration({ label }).provenWith(issued.token),
+        });
+        expect(registered.statusCode).toBe(200);
+      }
+      const elsewhere = { ...STDIO, server_id: 'elsewhere', local_name: 'on-that-host' };
+      expect((await call(URL, { token, body: elsewhere })).statusCode).toBe(201);
+    } finally {
+      stdioNames = undefined;
+    }
   });
 
   it('finds no server of another tenant, and none of an impossible name', async () => {

@@ -39,6 +39,8 @@ export interface McpServerServiceDeps {
   masterKey: MasterKey;
   bundles: Pick<BundleBuilder, 'requestBuild'>;
   applied: AppliedBarrier;
+  /** Standalone: the stdio servers that a tenant may use at the local data plane. */
+  listStdioNames?: ((tenantId: string) => readonly string[] | undefined) | undefined;
   now(): Date;
 }
 
@@ -110,6 +112,22 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
     await appendCredential(tx, server, credential, await readSealingTargets(tx));
   }
 
+  /**
+   * Names of stdio servers are the data planes': the one of this process is asked, where the tenant
+   * has no other that may know more. Each data plane checks again at every use.
+   *
+   * @throws AppError VALIDATION_FAILED for a name that is not open to the tenant
+   */
+  async function requireUsableName(tx: TenantTransaction, name: string | undefined) {
+    if (name === undefined) return;
+    const names = deps.listStdioNames?.(tx.scope.tenantId);
+    if (names === undefined || names.includes(name)) return;
+    if ((await readSealingTargets(tx)).length > 1) return;
+    const open = names.length === 0 ? 'none' : names.join(', ');
+    const msg = `no stdio server of this name is open to this tenant; it may use: ${open}`;
+    throw invalidField('local_name', msg);
+  }
+
   return {
     list: (scope) =>
       db.inTenant(scope, async (tx) =>
@@ -124,6 +142,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
     create: (scope, body) =>
       commit(scope, async (tx) => {
         await lockCredentials(tx);
+        if (body.transport === 'stdio') await requireUsableName(tx, body.local_name);
         const created = newServer(body, deps.now());
         if ((await mcpServerStore(tx).count()) >= MAX_SERVERS) {
           throw new AppError('MCP_SERVER_LIMIT_REACHED');
@@ -139,6 +158,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         await lockCredentials(tx);
         const before = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
         const after = changedServer(before, body, deps.now());
+        await requireUsableName(tx, body.local_name);
         await mcpServerStore(tx).update(encrypt(tx, after));
         if (body.credential !== undefined) await distribute(tx, after);
         const fate = body.credential && 'set';

@@ -111,6 +111,7 @@ beforeAll(async () => {
     rules: core.rules,
     findDeploymentId: core.findDeploymentId,
     findDenial: core.denialFor,
+    servesSeveral: core.servesSeveral,
     openSealed: core.identity.openSealed,
     taskSecret: core.identity.tokenKey,
     registry,

@@ -16,7 +16,7 @@ import {
   testExchange,
 } from './modern/test-modern.ts';
 import type { UpstreamPool } from './pool.ts';
-import { startTestUpstream } from './test-upstream.ts';
+import { openStdio, startTestUpstream } from './test-upstream.ts';
 import type { Era, UpstreamFailure } from './upstream.ts';
 
 const stops: (() => Promise<unknown>)[] = [];
@@ -209,7 +209,7 @@ describe('over stdio', () => {
   const server = STDIO_SERVER('local');
   const openWith = (command: ReturnType<typeof stdioCommand>, timeoutMs = 10_000) =>
     openPool({
-      stdioServers: new Map([['local', command]]),
+      stdio: openStdio([['local', command]]),
       limits: { timeoutMs, messageBytes: 64 * 1024 },
     });
   const script = (text: string) => {
@@ -273,7 +273,7 @@ describe('over stdio', () => {
     const marker = `silent-${era}-${process.pid}`;
     const silent = script(`/* ${marker} */`);
     const pool = openPool({
-      stdioServers: new Map([['local', silent]]),
+      stdio: openStdio([['local', silent]]),
       limits: { timeoutMs: 300, messageBytes: 10_000 },
     });
     const session = pool.find(TENANT, server, 'a', undefined, era);

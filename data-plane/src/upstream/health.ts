@@ -80,9 +80,13 @@ export function createUpstreamHealth(deps: UpstreamHealthDeps) {
       return new WatchedSession(session, known.breaker);
     },
 
-    /** How a tenant's servers are, and why; of several processes of one, the worst counts. */
-    report(tenantId: string): ServerReport {
-      const found: ServerFinding[] = [...notes.of(tenantId)];
+    /**
+     * How a tenant's servers are, and why; of several processes of one, the worst counts.
+     *
+     * @param known what is known without asking them
+     */
+    report(tenantId: string, known: Iterable<ServerFinding> = []): ServerReport {
+      const found: ServerFinding[] = [...known, ...notes.of(tenantId)];
       for (const { place, breaker } of breakers.values()) {
         const health = place.tenantId === tenantId ? breaker.reported() : undefined;
         if (health !== undefined) found.push([place.serverId, health, breaker.reason]);

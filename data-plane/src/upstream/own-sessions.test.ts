@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HTTP_SERVER, STDIO_SERVER } from '../test-plane.ts';
 import { createAddressPolicy } from './address-policy.ts';
 import { createUpstreamPool, type UpstreamPool } from './pool.ts';
-import { startTestUpstream, type TestUpstream } from './test-upstream.ts';
+import { openStdio, startTestUpstream, type TestUpstream } from './test-upstream.ts';
 import { Cancellation, type UpstreamPeer } from './upstream.ts';
 
 const TENANT = 'tenant';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   pool = createUpstreamPool({
     limits: { timeoutMs: 5_000, messageBytes: 1_000_000 },
     client: { name: 'test', version: '1' },
-    stdioServers: new Map([['local', nothing]]),
+    stdio: openStdio([['local', nothing]]),
     addresses: createAddressPolicy(['*']),
     connections: 100,
     maxSessions: 200,

@@ -14,8 +14,9 @@ import { EraMemory } from './era.ts';
 import { createUpstreamHealth, type ServerHealth } from './health.ts';
 import type { ClientInfo } from './initialize.ts';
 import type { NoteTopic, ServerNote } from './server-notes.ts';
+import type { ServerFinding } from './server-report.ts';
 import { createHttpServerSession, createStdioServerSession } from './server-session.ts';
-import type { StdioServers } from './servers-file.ts';
+import type { StdioAccess } from './stdio-access.ts';
 import {
   type Era,
   UpstreamFailure,
@@ -28,7 +29,8 @@ import {
 export interface UpstreamPoolOptions {
   limits: UpstreamLimits;
   client: ClientInfo;
-  stdioServers: StdioServers;
+  /** Who may use which process of this host. */
+  stdio: Pick<StdioAccess, 'get' | 'findRefusal'>;
   addresses: AddressPolicy;
   /** Connections to one origin, at most. */
   connections: number;
@@ -98,8 +100,12 @@ export interface UpstreamPool {
   /** Ends the sessions of a client that is gone, each with the last call under way. */
   endPeer(peerId: string): void;
   counts(): { http: number; stdio: number };
-  /** How a tenant's servers are, those that were asked. */
-  serverReport(tenantId: string): ServerReport;
+  /**
+   * How a tenant's servers are, those that were asked.
+   *
+   * @param known what is known of servers without asking them
+   */
+  serverReport(tenantId: string, known?: Iterable<ServerFinding>): ServerReport;
   /**
    * Has `serverReport` say something of a server beside how it answers: why it cannot be used, or
    * what of it is left out. Null takes it back.
@@ -174,6 +180,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     }
     const known = entries.get(key);
     if (known !== undefined) {
+      const refusal = refusalOf(known);
+      if (refusal !== undefined) {
+        retire(key, known);
+        throw new UpstreamFailure('refused', refusal);
+      }
       if (
         known.address === address &&
         known.transport === server.transport &&
@@ -211,6 +222,12 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     return entry.session;
   }
 
+  /** Why a process must not be used any more: a data plane may get a second tenant. */
+  function refusalOf({ transport, tenantId, address }: Entry): string | undefined {
+    if (transport !== 'stdio') return undefined;
+    return options.stdio.findRefusal(tenantId, address ?? '');
+  }
+
   function createSession(
     tenantId: string,
     server: McpServerSetting,
@@ -236,10 +253,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     };
     if (server.transport === 'stdio') {
       const name = server.local_name ?? '';
-      const command = options.stdioServers.get(name);
-      if (command === undefined) {
-        throw new UpstreamFailure('refused', `no server ${name} in SERVICE_MCP_SERVERS_FILE`);
-      }
+      const command = options.stdio.get(tenantId, name);
       return createStdioServerSession({ ...common, name, server: command });
     }
     const url = server.url ?? '';
@@ -324,6 +338,10 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     health.forget(options.isRegistered, options.idleMs);
     const before = performance.now() - options.idleMs;
     for (const [key, entry] of entries) {
+      if (refusalOf(entry) !== undefined) {
+        retire(key, entry);
+        continue;
+      }
       if (entry.session.pending > 0) continue;
       const isIdle = listenersOf(entry).length === 0 && entry.usedAt < before;
       if (isIdle || !options.isRegistered(entry.tenantId, entry.serverId)) drop(key, entry);
@@ -333,6 +351,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   function heard(entry: Entry, notification: UpstreamNotification): void {
     // A server that was deleted has nothing more to say, to whoever still has a stream open.
     if (!options.isRegistered(entry.tenantId, entry.serverId)) return;
+    if (refusalOf(entry) !== undefined) return;
     options.onNotification(entry.tenantId, entry.serverId, notification);
     for (const listener of listenersOf(entry)) listener.fn(entry.serverId, notification);
   }

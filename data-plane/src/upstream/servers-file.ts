@@ -2,9 +2,25 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 
+/** In `tenants`: whoever this data plane serves. */
+export const EVERY_TENANT = '*';
+
 /** One stdio server: a command that the operator of this host lets the data plane run. */
 export const StdioServer = z.strictObject({
   command: z.string().min(1),
+  /**
+   * The ids of the tenants that may use it, or `*`. Without it the one tenant of a data plane may;
+   * where there are several, nobody.
+   */
+  tenants: z
+    .array(
+      z.union([z.literal(EVERY_TENANT), z.uuid().toLowerCase()], {
+        error: `must be the id of a tenant, or ${EVERY_TENANT}`,
+      }),
+    )
+    .min(1)
+    .max(1000)
+    .optional(),
   args: z.array(z.string()).default([]),
   /** The whole environment beside PATH and HOME: the service's own is not passed on. */
   env: z.record(z.string(), z.string()).default({}),

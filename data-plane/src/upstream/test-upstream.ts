@@ -4,6 +4,13 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { StdioServer } from './servers-file.ts';
+import { createStdioAccess } from './stdio-access.ts';
+
+/** Processes that the one tenant of a plane may use. */
+export function openStdio(servers: [name: string, server: StdioServer][] = []) {
+  return createStdioAccess(new Map(servers), () => false, { warn: () => undefined });
+}
 
 export interface SeenRequest {
   httpMethod: string;

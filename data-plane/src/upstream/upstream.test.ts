@@ -6,7 +6,12 @@ import { uuidv7 } from '@governance/shared/ids';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAddressPolicy } from './address-policy.ts';
 import { createUpstreamPool, type UpstreamPool, type UpstreamPoolOptions } from './pool.ts';
-import { startTestUpstream, type TestUpstream, type UpstreamToolCall } from './test-upstream.ts';
+import {
+  openStdio,
+  startTestUpstream,
+  type TestUpstream,
+  type UpstreamToolCall,
+} from './test-upstream.ts';
 import { Cancellation, UpstreamFailure, type UpstreamNotification } from './upstream.ts';
 
 const TENANT = uuidv7();
@@ -25,7 +30,7 @@ function openPool(over: Partial<UpstreamPoolOptions> = {}): UpstreamPool {
   const created = createUpstreamPool({
     limits: { timeoutMs: 2000, messageBytes: LIMIT },
     client: { name: 'test', version: '1' },
-    stdioServers: new Map(),
+    stdio: openStdio(),
     addresses: createAddressPolicy(['*']),
     connections: 8,
     maxSessions: 10,
@@ -432,7 +437,7 @@ describe('a session over stdio', () => {
     };
     process.env.SERVICE_TEST_SECRET = 'must not be passed on';
     pool = openPool({
-      stdioServers: new Map([['mine', server]]),
+      stdio: openStdio([['mine', server]]),
       limits: { timeoutMs: 5000, messageBytes: LIMIT },
     });
   });
@@ -518,7 +523,7 @@ describe('a session over stdio', () => {
 
   it('fails for a command that does not exist', async () => {
     const none = { command: join(folder, 'nothing'), args: [], env: {}, cwd: folder };
-    const broken = openPool({ stdioServers: new Map([['mine', none]]) });
+    const broken = openPool({ stdio: openStdio([['mine', none]]) });
     const session = broken.find(TENANT, stdio, AGENT);
     expect(await failureOf(session.request(call('echo'), exchange()))).toBe('unreachable');
   });

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { STDIO_SERVER } from '../../test-plane.ts';
 import type { UpstreamPool } from '../pool.ts';
+import { openStdio } from '../test-upstream.ts';
 import type { UpstreamSession } from '../upstream.ts';
 import {
   ask,
@@ -53,7 +54,7 @@ beforeEach(() => {
   heard = [];
   const obedient = { command: process.execPath, args: ['-e', OBEDIENT], env: {}, cwd: '/' };
   pool = openTestPool({
-    stdioServers: new Map([
+    stdio: openStdio([
       ['sdk', stdioCommand('modern')],
       ['obedient', obedient],
     ]),

@@ -6,6 +6,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { type CreateMcpHandlerOptions, createMcpHandler } from '@modelcontextprotocol/server';
 import { createAddressPolicy } from '../address-policy.ts';
 import { createUpstreamPool, type UpstreamPoolOptions } from '../pool.ts';
+import { openStdio } from '../test-upstream.ts';
 import {
   Cancellation,
   type ServerRequest,
@@ -26,7 +27,7 @@ export function openTestPool(over: Partial<UpstreamPoolOptions> = {}) {
   return createUpstreamPool({
     limits: { timeoutMs: 5000, messageBytes: LIMIT },
     client: { name: 'test', version: '1' },
-    stdioServers: new Map(),
+    stdio: openStdio(),
     addresses: createAddressPolicy(['*']),
     connections: 20,
     maxSessions: 20,
