@@ -156,6 +156,8 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     stdio,
     addresses: createAddressPolicy(config.upstreamAllow),
     connections: config.upstreamConnections,
+    requestsPerAgent: config.upstreamRequestsPerAgent,
+    requestsPerTenant: config.upstreamRequestsPerTenant,
     maxSessions: config.upstreamMaxSessions,
     maxProcesses: config.upstreamMaxProcesses,
     idleMs: config.sessionIdleMs,

@@ -60,8 +60,23 @@ export const GATEWAY_SETTINGS = {
   }),
   upstreamConnections: setting({
     name: 'SERVICE_UPSTREAM_CONNECTIONS',
-    description: 'Connections to one MCP server, at most; further calls wait for one.',
-    default: '512',
+    description:
+      'Connections to one MCP server for requests, at most, shared by all tenants: none takes more than are left free, so one alone has half, and each has 4 in any case. Notifications have as many of their own.',
+    default: '1024',
+    parse: wholeNumber(1, 65_535),
+  }),
+  upstreamRequestsPerAgent: setting({
+    name: 'SERVICE_UPSTREAM_REQUESTS_PER_AGENT',
+    description:
+      'Requests of one agent under way with MCP servers, at most. As many wait up to 2 s; what is beyond is answered as busy.',
+    default: '256',
+    parse: wholeNumber(1, 65_535),
+  }),
+  upstreamRequestsPerTenant: setting({
+    name: 'SERVICE_UPSTREAM_REQUESTS_PER_TENANT',
+    description:
+      "Requests of a tenant's agents under way with MCP servers, at most; no agent takes more than are left free.",
+    default: '1024',
     parse: wholeNumber(1, 65_535),
   }),
   upstreamMaxSessions: setting({
@@ -193,6 +208,8 @@ export interface GatewayConfig {
   upstreamAllow: readonly string[];
   upstreamTimeoutMs: number;
   upstreamConnections: number;
+  upstreamRequestsPerAgent: number;
+  upstreamRequestsPerTenant: number;
   upstreamMaxSessions: number;
   upstreamMaxProcesses: number;
   messageBytes: number;
@@ -236,6 +253,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     upstreamAllow: values.upstreamAllow,
     upstreamTimeoutMs: values.upstreamTimeoutSeconds * 1000,
     upstreamConnections: values.upstreamConnections,
+    upstreamRequestsPerAgent: values.upstreamRequestsPerAgent,
+    upstreamRequestsPerTenant: values.upstreamRequestsPerTenant,
     upstreamMaxSessions: values.upstreamMaxSessions,
     upstreamMaxProcesses: values.upstreamMaxProcesses,
     messageBytes: values.mcpMessageLimitBytes,

@@ -114,15 +114,25 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
   const port = await freePort();
   const publicUrl = `http://127.0.0.1:${port}`;
 
-  let cursor = 0;
-  const apply = (kind: string, key: string, value: unknown) => {
-    const entry: FeedEntry = { seq: ++cursor, kind, key, value };
-    replica.apply(tenantId, [entry], cursor);
+  const cursors = new Map<string, number>();
+  const applyAt = (tenant: string) => (kind: string, key: string, value: unknown) => {
+    const seq = (cursors.get(tenant) ?? 0) + 1;
+    cursors.set(tenant, seq);
+    const entry: FeedEntry = { seq, kind, key, value };
+    replica.apply(tenant, [entry], seq);
   };
+  const apply = applyAt(tenantId);
   const key = { ...jwk, kty: 'RSA', kid: 'test-key', alg: 'RS256' };
   apply('token_keys', 'current', { issuer: publicUrl, keys: [key] });
 
   let rules: ActiveRules | null = null;
+  /** Other tenants of the plane, with the policies and servers of this one. */
+  const neighbours = new Map<string, string>();
+  const findActiveRules = (id: string): ActiveRules | null => {
+    if (id === tenantId || rules === null) return id === tenantId ? rules : null;
+    if (!neighbours.has(id)) return null;
+    return { ...rules, settings: { ...rules.settings, tenant_id: id } };
+  };
   const setServers = (servers: McpServerSetting[]) => {
     if (rules === null) return;
     const mcp_servers = Object.fromEntries(servers.map((server) => [server.server_id, server]));
@@ -150,8 +160,8 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     region: 'eu-test',
     ledger: options.wrapLedger?.(ledger) ?? ledger,
     replica,
-    rules: { findActiveRules: (id) => (id === tenantId ? rules : null) },
-    findDeploymentId: () => deploymentId,
+    rules: { findActiveRules },
+    findDeploymentId: (id) => neighbours.get(id) ?? deploymentId,
     findDenial,
     servesSeveral: options.servesSeveral ?? (() => false),
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(ownKey, publicUrl) }),
@@ -180,7 +190,15 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
   await app.register(plane.routes);
   await app.listen({ port, host: '127.0.0.1' });
 
-  function addAgent(permissions: string[] = ['*:*'], over: Partial<AgentFact> = {}): TestAgent {
+  const addAgent = (permissions?: string[], over?: Partial<AgentFact>): TestAgent =>
+    addAgentAt(tenantId, permissions, over);
+
+  function addAgentAt(
+    tenantId: string,
+    permissions: string[] = ['*:*'],
+    over: Partial<AgentFact> = {},
+  ): TestAgent {
+    const apply = applyAt(tenantId);
     const roleId = uuidv7();
     const secret = `secret-${roleId}`;
     const role = { id: roleId, name: 'role', permissions, resource_scopes: [] };
@@ -211,7 +229,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
         exp: iat + 900,
         jti: uuidv7(),
         tenant_id: tenantId,
-        feed_seq: cursor,
+        feed_seq: cursors.get(tenantId) ?? 0,
         credential_version: fact.credential_version,
         roles: ['role'],
         permissions,
@@ -245,7 +263,20 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     addAgent,
     setServers,
     setPolicies,
-    cursor: () => cursor,
+    cursor: () => cursors.get(tenantId) ?? 0,
+    /** Another tenant of this plane, with the policies and servers of the first. */
+    async addNeighbour() {
+      const neighbour = uuidv7();
+      const deployment = uuidv7();
+      await ledger.open(neighbour, deployment);
+      replica.addTenant(neighbour, deployment);
+      neighbours.set(neighbour, deployment);
+      applyAt(neighbour)('token_keys', 'current', { issuer: publicUrl, keys: [key] });
+      return {
+        tenantId: neighbour,
+        addAgent: (permissions?: string[]) => addAgentAt(neighbour, permissions),
+      };
+    },
     clearRules: () => {
       rules = null;
     },

@@ -159,7 +159,8 @@ function forwardedAnswer(call: RawCall, forwarded: Forwarded, deps: EnforcerDeps
     const code = RPC_ERRORS.UNAUTHORIZED;
     return { kind: 'error', status: 401, code, message: detail, challenge: 'bearer' };
   }
-  deps.log.warn({ ...about(call), failure, detail }, 'no upstream answer');
+  // Who is refused as busy asks often: the record says so, and the log is no place for each.
+  if (failure !== 'busy') deps.log.warn({ ...about(call), failure, detail }, 'no upstream answer');
   if (failure === 'unsupported') {
     const data = { event_id: call.id, failure };
     return { kind: 'error', status: 200, code: RPC_ERRORS.METHOD_NOT_FOUND, message: detail, data };
@@ -168,7 +169,7 @@ function forwardedAnswer(call: RawCall, forwarded: Forwarded, deps: EnforcerDeps
     kind: 'error',
     status: 200,
     code: RPC_ERRORS.INTERNAL,
-    message: failureMessage(failure, deps.limits),
+    message: failure === 'busy' ? detail : failureMessage(failure, deps.limits),
     data: { event_id: call.id, failure },
   };
 }
@@ -191,6 +192,8 @@ export function failureMessage(
       return 'The call was cancelled.';
     case 'unsupported':
       return 'The revision of MCP that the server speaks has no such thing.';
+    case 'busy':
+      return 'Busy: too many requests are under way. Try again later.';
     case 'barred':
       return 'Unauthorized: the agent may not act any more.';
     case 'unreachable':

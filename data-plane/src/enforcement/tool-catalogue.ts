@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { ActiveRules } from '../contracts.ts';
 import type { ListedTool } from '../upstream/list-tools.ts';
 import { scanToolHeaders } from '../upstream/modern/tool-headers.ts';
+import { UpstreamFailure } from '../upstream/upstream.ts';
 import type { AgentCall } from './calls.ts';
 import type { ToolHints } from './tool-action.ts';
 
@@ -47,7 +48,7 @@ const MAX_TOOLS = 10_000;
 /** Builds the catalogue. */
 export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
   const entries = new LRUCache<string, Entry>({ max: 10_000 });
-  const loading = new Map<string, Promise<void>>();
+  const loading = new Map<string, { agentId: string; done: Promise<void> }>();
 
   function learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void {
     const key = keyOf(tenantId, serverId);
@@ -65,11 +66,35 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
   ): Promise<void> {
     try {
       learn(call.tenantId, call.serverId, await deps.listTools(call, rules), true);
-    } catch {
+    } catch (error) {
+      // The asking agent's share is taken, which says nothing of the server: the next one asks.
+      if (error instanceof UpstreamFailure && error.kind === 'busy') return;
       // Fail closed: without a hint a tool's action is what its name says, else `execute`.
       const hints = entries.get(keyOf(call.tenantId, call.serverId))?.hints ?? new Map();
       const goodUntil = deps.elapsed() + RETRY_MS;
       entries.set(keyOf(call.tenantId, call.serverId), { hints, goodUntil });
+    }
+  }
+
+  /** Joins what loads already; where that agent's share is taken, it is loaded in this one's. */
+  async function loadOnce(
+    key: string,
+    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era'>,
+    rules: ActiveRules,
+  ): Promise<void> {
+    for (;;) {
+      const running = loading.get(key);
+      if (running !== undefined) await running.done;
+      const known = entries.get(key);
+      if (running !== undefined) {
+        if (running.agentId === call.agent.id) return;
+        if (known !== undefined && known.goodUntil > deps.elapsed()) return;
+        if (loading.has(key)) continue;
+      }
+      const done = load(call, rules).finally(() => loading.delete(key));
+      loading.set(key, { agentId: call.agent.id, done });
+      await done;
+      return;
     }
   }
 
@@ -88,12 +113,9 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
       if (rules === null || !Object.hasOwn(rules.settings.mcp_servers, call.serverId)) {
         return undefined;
       }
-      let running = loading.get(key);
-      if (running === undefined) {
-        running = load(call, rules).finally(() => loading.delete(key));
-        loading.set(key, running);
-      }
-      return within(running, WAIT_MS).then(() => entries.get(key)?.hints.get(call.toolName));
+      return within(loadOnce(key, call, rules), WAIT_MS).then(() =>
+        entries.get(key)?.hints.get(call.toolName),
+      );
     },
   };
 }

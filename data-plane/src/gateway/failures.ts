@@ -19,9 +19,10 @@ export function createFailures(deps: {
       return { kind: 'error', status, code, message, ...more };
     }
     if (error instanceof UpstreamFailure) {
-      const isNamed = error.kind === 'unsupported';
-      const message = isNamed ? error.message : failureMessage(error.kind, deps.limits);
-      const code = isNamed ? RPC_ERRORS.METHOD_NOT_FOUND : RPC_ERRORS.INTERNAL;
+      const { kind } = error;
+      const isNamed = kind === 'unsupported' || kind === 'busy';
+      const message = isNamed ? error.message : failureMessage(kind, deps.limits);
+      const code = kind === 'unsupported' ? RPC_ERRORS.METHOD_NOT_FOUND : RPC_ERRORS.INTERNAL;
       return { kind: 'error', status: 200, code, message };
     }
     deps.log.error({ err: error, reqId: requestId }, 'a request failed');

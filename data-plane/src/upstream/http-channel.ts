@@ -3,16 +3,28 @@
  * under way. Which MCP is spoken on it is the business of the session that holds it.
  */
 import type { Dispatcher } from 'undici';
+import type { FairShares, ShareAccount } from './fair-shares.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { ClientInfo } from './initialize.ts';
 import { UpstreamFailure, type UpstreamLimits } from './upstream.ts';
 
+/** What goes to a server over HTTP, each with connections of its own. */
+export type Traffic =
+  /** What has an answer that somebody waits for. */
+  | 'calls'
+  /** Notifications and answers to the server. */
+  | 'quiet'
+  /** What stays open for long. */
+  | 'streams';
+export type Dispatchers = Record<Traffic, Dispatcher>;
+export type Shares = Record<Traffic, FairShares>;
+
 export interface HttpChannelOptions {
   url: string;
-  /** Kept connections for calls. */
-  dispatcher: Dispatcher;
-  /** Connections for streams that stay open for long. */
-  streams: Dispatcher;
+  dispatchers: Dispatchers;
+  shares: Shares;
+  /** Under which it counts what it has under way. */
+  account: ShareAccount;
   /** The header that authenticates the gateway to the server, if any. */
   findCredential(): Promise<[string, string] | null>;
   isHostAllowed(host: string): boolean;
@@ -71,19 +83,22 @@ export class HttpChannel {
   }
 
   /**
-   * Sends one HTTP request.
-   *
-   * @param length `stream` for an answer that stays open for long
+   * Sends one HTTP request, for which there is room: a call has its own from its session.
    */
   dispatch(
-    length: 'call' | 'stream',
+    traffic: Traffic,
     method: 'GET' | 'POST' | 'DELETE',
     headers: string[],
     body: string | null,
     exchange: HttpExchange,
   ): void {
-    const { dispatcher, streams, limits } = this.#options;
-    (length === 'call' ? dispatcher : streams).dispatch(
+    const { dispatchers, shares, account, limits } = this.#options;
+    // One that is given up before it has a connection waits for it all the same.
+    exchange.lingers = () => {
+      shares[traffic].hold(account);
+      return () => shares[traffic].give(account);
+    };
+    dispatchers[traffic].dispatch(
       {
         origin: this.#origin,
         path: this.#path,
@@ -92,14 +107,52 @@ export class HttpChannel {
         body,
         // Our own timer ends a request; these only end what it left behind.
         headersTimeout: limits.timeoutMs + 5000,
-        bodyTimeout: length === 'stream' ? 0 : limits.timeoutMs + 5000,
+        bodyTimeout: traffic === 'streams' ? 0 : limits.timeoutMs + 5000,
       },
       exchange,
     );
   }
 
-  /** Sends what has no answer that anyone waits for. Never rejects. */
-  sendQuietly(
+  /**
+   * Takes room for a stream that stays open for long.
+   *
+   * @returns gives it back; undefined where there is none
+   */
+  findStreamRoom(): (() => void) | undefined {
+    const { shares, account } = this.#options;
+    if (!shares.streams.tryTake(account)) return undefined;
+    let isTaken = true;
+    return () => {
+      if (isTaken) shares.streams.give(account);
+      isTaken = false;
+    };
+  }
+
+  /**
+   * Sends what has no answer that anyone waits for. Never rejects: what finds no room in its agent's
+   * share is not sent.
+   */
+  async sendQuietly(
+    method: 'POST' | 'DELETE',
+    headers: string[],
+    body: string | null,
+    timeoutMs: number,
+  ): Promise<void> {
+    const { shares, account } = this.#options;
+    try {
+      const room = shares.quiet.take(account);
+      if (room !== undefined) await room;
+    } catch {
+      return;
+    }
+    try {
+      await this.#sendQuietly(method, headers, body, timeoutMs);
+    } finally {
+      shares.quiet.give(account);
+    }
+  }
+
+  #sendQuietly(
     method: 'POST' | 'DELETE',
     headers: string[],
     body: string | null,
@@ -121,7 +174,7 @@ export class HttpChannel {
       };
       const timer = setTimeout(running.abort, timeoutMs);
       this.#running.add(running);
-      this.dispatch('call', method, headers, body, exchange);
+      this.dispatch('quiet', method, headers, body, exchange);
     });
   }
 

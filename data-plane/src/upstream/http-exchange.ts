@@ -39,6 +39,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #events: EventSourceParser | null = null;
   #decoder: TextDecoder | null = null;
   #isOver = false;
+  /** Counts an exchange that is over and waits for a connection still; called once. */
+  lingers: (() => () => void) | null = null;
+  #leave: (() => void) | null = null;
 
   constructor(sink: ExchangeSink, limit: number) {
     this.#sink = sink;
@@ -48,7 +51,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   abort(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#controller?.abort(new Error('the exchange was ended'));
+    if (this.#controller === null) this.#leave = this.lingers?.() ?? null;
+    else this.#controller.abort(new Error('the exchange was ended'));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -114,6 +118,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#left();
     if (this.#isOver) return;
     if (this.#mode === 'json' || this.#mode === 'error') {
       const [first] = this.#chunks;
@@ -128,7 +133,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#left();
     this.#end(new UpstreamFailure('unreachable', describe(error), { cause: error }));
+  }
+
+  #left(): void {
+    this.#leave?.();
+    this.#leave = null;
   }
 
   #deliver(text: string): void {

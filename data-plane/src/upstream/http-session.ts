@@ -71,6 +71,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   #wasOpen = false;
   #listener: ((notification: UpstreamNotification) => void) | null = null;
   #stream: HttpExchange | null = null;
+  #leaveStream: (() => void) | null = null;
   #streamAnswered: Promise<void> = Promise.resolve();
   #relistenMs = 1000;
   #relistenTimer: NodeJS.Timeout | null = null;
@@ -215,14 +216,14 @@ export class HttpUpstreamSession implements UpstreamSession {
       },
       resume: (lastEventId, exchange) => {
         const headers = [...eventStreamHeaders(state), 'last-event-id', lastEventId];
-        this.#channel.dispatch('stream', 'GET', headers, null, exchange);
+        this.#channel.dispatch('streams', 'GET', headers, null, exchange);
       },
       done: (ended) => this.#channel.untrack(ended),
     });
     if (!pending.isOver) {
       this.#channel.track(pending);
       const text = requestText(id, request);
-      this.#channel.dispatch('call', 'POST', state.headers, text, pending.exchange);
+      this.#channel.dispatch('calls', 'POST', state.headers, text, pending.exchange);
     }
     return pending.answer;
   }
@@ -235,6 +236,12 @@ export class HttpUpstreamSession implements UpstreamSession {
   #startListening(): void {
     const state = this.#state;
     if (state === null || this.#stream !== null || this.#isClosed) return;
+    const leave = this.#channel.findStreamRoom();
+    if (leave === undefined) {
+      this.#listenLater();
+      return;
+    }
+    this.#leaveStream = leave;
     let status = 0;
     let answered = () => {};
     this.#streamAnswered = new Promise((resolve) => {
@@ -259,6 +266,7 @@ export class HttpUpstreamSession implements UpstreamSession {
         },
         onEnd: () => {
           answered();
+          leave();
           if (this.#stream !== stream) return;
           this.#stream = null;
           if (status < 300) state.hadStream = true;
@@ -266,15 +274,20 @@ export class HttpUpstreamSession implements UpstreamSession {
           if (state.hadStream && (status === 404 || status === 400)) this.#reopen(state);
           // 405 and its like: the server offers no such stream.
           if (status >= 400 && status < 500) return;
-          this.#relistenTimer = setTimeout(() => this.#startListening(), this.#relistenMs);
-          this.#relistenTimer.unref();
-          this.#relistenMs = Math.min(this.#relistenMs * 2, MAX_RELISTEN_MS);
+          this.#listenLater();
         },
       },
       this.#options.limits.messageBytes,
     );
     this.#stream = stream;
-    this.#channel.dispatch('stream', 'GET', eventStreamHeaders(state), null, stream);
+    this.#channel.dispatch('streams', 'GET', eventStreamHeaders(state), null, stream);
+  }
+
+  #listenLater(): void {
+    if (this.#relistenTimer !== null) clearTimeout(this.#relistenTimer);
+    this.#relistenTimer = setTimeout(() => this.#startListening(), this.#relistenMs);
+    this.#relistenTimer.unref();
+    this.#relistenMs = Math.min(this.#relistenMs * 2, MAX_RELISTEN_MS);
   }
 
   /** A server drops what it asks while there is no stream to ask it by. */
@@ -299,6 +312,8 @@ export class HttpUpstreamSession implements UpstreamSession {
     this.#relistenTimer = null;
     this.#stream?.abort();
     this.#stream = null;
+    this.#leaveStream?.();
+    this.#leaveStream = null;
   }
 }
 

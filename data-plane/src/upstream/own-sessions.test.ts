@@ -23,6 +23,8 @@ beforeEach(async () => {
     stdio: openStdio([['local', nothing]]),
     addresses: createAddressPolicy(['*']),
     connections: 100,
+    requestsPerAgent: 64,
+    requestsPerTenant: 256,
     maxSessions: 200,
     maxProcesses: 20,
     idleMs: 60_000,

@@ -11,11 +11,14 @@ import { Agent, type Dispatcher } from 'undici';
 import type { AddressPolicy } from './address-policy.ts';
 import { openCredentialHeader } from './credential.ts';
 import { EraMemory } from './era.ts';
+import { FairShares, type ShareAccount, shareAccount } from './fair-shares.ts';
 import { createUpstreamHealth, type ServerHealth } from './health.ts';
+import type { Dispatchers, Shares } from './http-channel.ts';
 import type { ClientInfo } from './initialize.ts';
 import type { NoteTopic, ServerNote } from './server-notes.ts';
 import type { ServerFinding } from './server-report.ts';
 import { createHttpServerSession, createStdioServerSession } from './server-session.ts';
+import { SharingSession } from './sharing-session.ts';
 import type { StdioAccess } from './stdio-access.ts';
 import {
   type Era,
@@ -32,8 +35,11 @@ export interface UpstreamPoolOptions {
   /** Who may use which process of this host. */
   stdio: Pick<StdioAccess, 'get' | 'findRefusal'>;
   addresses: AddressPolicy;
-  /** Connections to one origin, at most. */
+  /** Connections to one origin, at most, for all tenants. */
   connections: number;
+  /** Requests under way with servers: of one agent, and of all agents of a tenant. */
+  requestsPerAgent: number;
+  requestsPerTenant: number;
   maxSessions: number;
   maxProcesses: number;
   idleMs: number;
@@ -133,6 +139,10 @@ interface Listener {
   fn: ServerNotificationListener;
 }
 
+/** How long a request waits for room in its agent's share. */
+const WAIT_MS = 2_000;
+/** Streams that the sessions of one agent may hold open. */
+const MAX_STREAMS = 1024;
 const SWEEP_MS = 30_000;
 /**
  * Sessions that the clients of one agent may have of their own, by transport: an agent must not
@@ -149,8 +159,29 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const entries = new Map<string, Entry>();
   const retired = new Map<Entry, NodeJS.Timeout>();
   const listeners = new Map<string, Set<Listener>>();
-  const dispatcher = createDispatcher(options, options.connections);
-  const streams = createDispatcher(options, options.maxSessions);
+  const { connections, maxSessions } = options;
+  const dispatchers: Dispatchers = {
+    calls: createDispatcher(options),
+    quiet: createDispatcher(options),
+    streams: createDispatcher(options),
+  };
+  const perAgentAndTenant = {
+    agent: options.requestsPerAgent,
+    tenant: options.requestsPerTenant,
+    way: connections,
+    waitMs: WAIT_MS,
+  };
+  const shares: Shares = {
+    calls: new FairShares(perAgentAndTenant),
+    quiet: new FairShares(perAgentAndTenant),
+    // A stream is of a session, so it is as many as there may be sessions.
+    streams: new FairShares({
+      agent: MAX_STREAMS,
+      tenant: maxSessions,
+      way: maxSessions,
+      waitMs: WAIT_MS,
+    }),
+  };
   const health = createUpstreamHealth({
     elapsed: () => performance.now(),
     onChanged: options.onHealthChanged,
@@ -206,15 +237,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       address,
       sealed,
       needsStream: peer?.needsStream === true,
-      session: health.watch(
-        {
-          tenantId,
-          serverId: server.server_id,
-          agentId: server.transport === 'stdio' ? agentId : null,
-          address,
-        },
-        createSession(tenantId, server, sealed, agentId, peer, era),
-      ),
+      session: open(tenantId, server, sealed, agentId, peer, era),
       usedAt: performance.now(),
     };
     entries.set(key, entry);
@@ -228,6 +251,28 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     return options.stdio.findRefusal(tenantId, address ?? '');
   }
 
+  /** A session that keeps to its agent's share, and asks only while that is worth it. */
+  function open(
+    tenantId: string,
+    server: McpServerSetting,
+    sealed: string | undefined,
+    agentId: string,
+    peer: UpstreamPeer | undefined,
+    era: Era,
+  ): UpstreamSession {
+    const isHttp = server.transport !== 'stdio';
+    const address = isHttp ? server.url : server.local_name;
+    const place = {
+      tenantId,
+      serverId: server.server_id,
+      agentId: isHttp ? null : agentId,
+      address,
+    };
+    const account = shareAccount(tenantId, agentId, isHttp ? originOf(server) : null);
+    const session = createSession(tenantId, server, sealed, agentId, peer, era, account);
+    return new SharingSession(health.watch(place, session), shares.calls, account);
+  }
+
   function createSession(
     tenantId: string,
     server: McpServerSetting,
@@ -235,6 +280,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     agentId: string,
     clientPeer: UpstreamPeer | undefined,
     preferred: Era,
+    account: ShareAccount,
   ): UpstreamSession {
     const { limits, client, log } = options;
     const { server_id: serverId } = server;
@@ -263,8 +309,9 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     return createHttpServerSession({
       ...common,
       url,
-      dispatcher,
-      streams,
+      dispatchers,
+      shares,
+      account,
       isHostAllowed: options.addresses.isHostAllowed,
       findCredential: async () => {
         if (sealed === undefined) return null;
@@ -301,7 +348,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     retired.clear();
     listeners.clear();
     await Promise.all(open.map((entry) => entry.session.close()));
-    await Promise.all([dispatcher.destroy(), streams.destroy()]);
+    await Promise.all(Object.values(dispatchers).map((one) => one.destroy()));
   }
 
   function makeOwnRoom(tenantId: string, agentId: string, transport: Entry['transport']): void {
@@ -414,9 +461,14 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   };
 }
 
-function createDispatcher({ addresses }: UpstreamPoolOptions, connections: number): Dispatcher {
+/** What has no usable address is refused by its name. */
+function originOf({ url }: McpServerSetting): string {
+  return url !== null && URL.canParse(url) ? new URL(url).origin : '';
+}
+
+/** How many connections there are is a matter of shares: nothing waits here, where nobody counts. */
+function createDispatcher({ addresses }: UpstreamPoolOptions): Dispatcher {
   return new Agent({
-    connections,
     pipelining: 1,
     keepAliveTimeout: 30_000,
     connect: { timeout: 10_000, lookup: addresses.lookup },

@@ -1,5 +1,6 @@
 import { Agent } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { FairShares, shareAccount } from './fair-shares.ts';
 import { HttpUpstreamSession } from './http-session.ts';
 import { type SeenRequest, startTestUpstream, type TestUpstream } from './test-upstream.ts';
 import { Cancellation, UpstreamFailure, type UpstreamNotification } from './upstream.ts';
@@ -49,10 +50,12 @@ beforeEach(async () => {
     return true;
   });
   dispatcher = new Agent();
+  const shares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
   session = new HttpUpstreamSession({
     url: upstream.url,
-    dispatcher,
-    streams: dispatcher,
+    dispatchers: { calls: dispatcher, quiet: dispatcher, streams: dispatcher },
+    shares: { calls: shares, quiet: shares, streams: shares },
+    account: shareAccount('tenant', 'agent', upstream.url),
     findCredential: async () => null,
     isHostAllowed: () => true,
     limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },

@@ -33,6 +33,8 @@ function openPool(over: Partial<UpstreamPoolOptions> = {}): UpstreamPool {
     stdio: openStdio(),
     addresses: createAddressPolicy(['*']),
     connections: 8,
+    requestsPerAgent: 64,
+    requestsPerTenant: 256,
     maxSessions: 10,
     maxProcesses: 2,
     idleMs: 60_000,

@@ -133,6 +133,8 @@ export type UpstreamFailureKind =
   | 'refused'
   /** The server's era of MCP cannot carry it; the message names what, for the agent. */
   | 'unsupported'
+  /** The share of its agent or tenant is taken; the message says whose, for the agent. */
+  | 'busy'
   /** The agent may not act any more. */
   | 'barred'
   | 'cancelled';

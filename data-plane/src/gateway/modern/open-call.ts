@@ -136,6 +136,7 @@ const FAILURES: ReadonlySet<string> = new Set<UpstreamFailureKind>([
   'malformed',
   'refused',
   'unsupported',
+  'busy',
 ]);
 
 /**

@@ -34,6 +34,23 @@ export class HttpModernTransport implements ModernTransport {
     exchange: UpstreamExchange,
     timeoutMs: number | null,
   ): Promise<UpstreamAnswer> {
+    const isStream = timeoutMs === null;
+    const leave = isStream ? this.#channel.findStreamRoom() : undefined;
+    if (isStream && leave === undefined) {
+      throw new UpstreamFailure('busy', 'Busy: too many streams of servers are open.');
+    }
+    try {
+      return await this.#send(request, exchange, timeoutMs);
+    } finally {
+      leave?.();
+    }
+  }
+
+  async #send(
+    request: ModernRequest,
+    exchange: UpstreamExchange,
+    timeoutMs: number | null,
+  ): Promise<UpstreamAnswer> {
     const id = this.#nextId++;
     const { messageBytes, messageNodes } = this.#channel.limits;
     const pending = new HttpRequest(
@@ -44,10 +61,10 @@ export class HttpModernTransport implements ModernTransport {
     );
     if (!pending.isOver) {
       this.#channel.track(pending);
-      const length = timeoutMs === null ? 'stream' : 'call';
+      const traffic = timeoutMs === null ? 'streams' : 'calls';
       const headers = [...(this.#headers ?? []), ...this.#headersOf(request)];
       const text = modernRequestText(id, request);
-      this.#channel.dispatch(length, 'POST', headers, text, pending.exchange);
+      this.#channel.dispatch(traffic, 'POST', headers, text, pending.exchange);
     }
     const answer = await pending.answer;
     if (answer !== 'session-gone') return answer;

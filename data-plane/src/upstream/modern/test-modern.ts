@@ -30,6 +30,8 @@ export function openTestPool(over: Partial<UpstreamPoolOptions> = {}) {
     stdio: openStdio(),
     addresses: createAddressPolicy(['*']),
     connections: 20,
+    requestsPerAgent: 64,
+    requestsPerTenant: 256,
     maxSessions: 20,
     maxProcesses: 20,
     idleMs: 60_000,
