@@ -79,6 +79,7 @@ import { createTenantService } from './tenants/tenant-service.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const BUNDLES_EVERY_MS = 5 * 60 * 1000;
+const FLEET_ORDERS_EVERY_MS = 5_000;
 
 /** Partitions of the ledger that exist before they are needed. */
 const MONTHS_AHEAD = 2;
@@ -261,6 +262,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     beginnings: [
       (tx) => insertBaselinePack(tx, baseline, now()),
       (tx) => appendTokenKeys(tx, tokenKeys),
+      killSwitch.begin,
     ],
     afterCreation: async (tenantId, feedSeq) => {
       const { revision } = await bundles.requestBuild(tenantId);
@@ -330,6 +332,11 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
   // What is missing (a replica that died between a change and its bundle, a newer compiler): data
   // planes go on with what they have meanwhile.
   leaderWork.add({ name: 'bundles', everyMs: BUNDLES_EVERY_MS, run: bundles.buildAll });
+  leaderWork.add({
+    name: 'fleet_kill_switch',
+    everyMs: FLEET_ORDERS_EVERY_MS,
+    run: killSwitch.finishAll,
+  });
   leaderWork.add(createSilenceWatch({ db, now }));
   leaderWork.add(createTokenPurge({ db, now }));
   leaderWork.add(createFeedCompaction({ db, now }));

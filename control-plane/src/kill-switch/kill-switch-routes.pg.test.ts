@@ -193,17 +193,48 @@ describe('a super-admin', () => {
     expect(await statusOf(id)).toBe('active');
   });
 
-  it('must name a tenant, or all of them, and not both', async () => {
-    const ask = (body: object | undefined, headers = {}) =>
-      call(PATH, { token: superToken, method: 'POST', headers, ...(body && { body }) });
+  const ask = (body: object | undefined, headers = {}) =>
+    call(PATH, { token: superToken, method: 'POST', headers, ...(body && { body }) });
+
+  it.each([
+    ['no body', undefined],
+    ['an empty body', {}],
+    ['a reason alone', { reason: 'breach' }],
+  ])('stops all tenants with no tenant named and %s', async (_, body) => {
+    const { id } = await anAgent();
+    const answer = await ok(ask(body));
+    const { rows } = await test.superuser.query('SELECT count(*)::int AS n FROM tenants');
+    expect(answer).toMatchObject({ scope: 'all', engaged: true, tenant_count: rows[0].n });
+    expect(answer.suspended_agents).toBeGreaterThan(0);
+    expect(await statusOf(id)).toBe('suspended');
+    expect((await auditRecords()).at(-1)).toMatchObject({
+      action: 'kill_switch_engaged',
+      actor: { role: 'super_admin', break_glass: true },
+      details: { scope: 'all' },
+    });
+    await superKill({ scope: 'all', lift: true });
+    expect(await statusOf(id)).toBe('active');
+  });
+
+  it('is not understood where what is asked contradicts itself, or is less than it seems', async () => {
+    const { id } = await anAgent();
     const answers = [
-      await ask(undefined),
+      // A header that is there and empty is a variable that was not set.
+      await ask(undefined, { 'x-tenant-id': '' }),
+      await ask({}, { 'x-tenant-id': ' ' }),
+      await ask({ everything: true }),
+      await ask({ lift: true }),
       await ask({ scope: 'tenant' }),
       await ask({ scope: 'all' }, { 'x-tenant-id': tenantId }),
+      await ask(undefined, { 'x-tenant-id': crypto.randomUUID() }),
+      await ask(undefined, { 'x-tenant-id': 'default' }),
     ];
-    expect(answers.map((answer) => answer.statusCode)).toEqual([400, 400, 400]);
-    expect(answers[0]?.json().detail).toContain('X-Tenant-Id');
-    expect((await ask(undefined, { 'x-tenant-id': crypto.randomUUID() })).statusCode).toBe(404);
+    expect(answers.map((answer) => answer.statusCode)).toEqual([
+      422, 422, 422, 422, 400, 400, 404, 404,
+    ]);
+    expect(answers[0]?.json().errors[0].loc).toEqual(['header', 'x-tenant-id']);
+    expect(answers[3]?.json().detail).toContain('scope');
+    expect(await statusOf(id)).toBe('active');
   });
 
   it('stops all tenants, each with its own record, and lifts only that', async () => {

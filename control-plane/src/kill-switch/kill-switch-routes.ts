@@ -3,21 +3,25 @@ import { Text } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { findScope } from '../platform/http/route-table.ts';
+import type { FleetResult } from './fleet-kill-switch.ts';
 import type { KillSwitchResult, KillSwitchService } from './kill-switch-service.ts';
 
 const tags = ['kill switch'];
 
-/** The specification gives the request no body: an empty one suspends the tenant's agents. */
+/**
+ * The specification gives the request no body: an empty one suspends the tenant's agents, and those
+ * of all tenants where a super-admin names none.
+ */
 const KillSwitchBody = z
   .strictObject({
     /** `all` reaches every tenant and is for a super-admin. */
-    scope: z.enum(['tenant', 'all']).default('tenant'),
+    scope: z.enum(['tenant', 'all']).optional(),
     reason: Text.max(2_000).nullable().default(null),
     /** Ends it instead, which restores every agent's own status. */
     lift: z.boolean().default(false),
   })
   .nullish()
-  .transform((body) => body ?? { scope: 'tenant' as const, reason: null, lift: false });
+  .transform((body) => body ?? { scope: undefined, reason: null, lift: false });
 
 const state = {
   engaged: z.boolean(),
@@ -35,7 +39,8 @@ const KillSwitchView = z
     /** Counts the times it was engaged; null in the answer for all tenants. */
     generation: z.int().nullable(),
     ...state,
-    /** Only for scope `all`. */
+    /** Only for scope `all`: how many tenants it reached, and which. */
+    tenant_count: z.int().optional(),
     tenants: z
       .array(z.object({ tenant_id: z.string(), generation: z.int(), suspended_agents: z.int() }))
       .optional(),
@@ -60,15 +65,15 @@ export const killSwitchRoutes =
         const { scope: reach, ...change } = request.body;
         const { actor } = request;
         const scope = findScope(request);
-        if (reach === 'tenant') {
-          if (!scope) throw new AppError('NO_TENANT_CONTEXT');
-          return toView(await killSwitch.change(scope, change));
-        }
-        if (actor.role !== 'super_admin') throw new AppError('SUPER_ADMIN_REQUIRED');
         if (scope) {
+          if (reach !== 'all') return toView(await killSwitch.change(scope, change));
+          if (actor.role !== 'super_admin') throw new AppError('SUPER_ADMIN_REQUIRED');
           throw new AppError('BAD_REQUEST', 'X-Tenant-Id and the scope all contradict each other.');
         }
-        return toViewOfAll(await killSwitch.changeAll(actor, change, request.id), change.reason);
+        // A super-admin who names no tenant means all of them.
+        if (reach === 'tenant') throw new AppError('NO_TENANT_CONTEXT');
+        if (change.lift && reach !== 'all') throw unclearLift();
+        return toViewOfAll(await killSwitch.changeAll(actor, change, request.id));
       },
     );
 
@@ -98,23 +103,31 @@ function toView(result: KillSwitchResult): z.input<typeof KillSwitchView> {
   };
 }
 
-function toViewOfAll(
-  results: KillSwitchResult[],
-  reason: string | null,
-): z.input<typeof KillSwitchView> {
-  const [first] = results;
+function toViewOfAll({
+  order,
+  tenants,
+}: FleetResult<KillSwitchResult>): z.input<typeof KillSwitchView> {
   return {
     generation: null,
-    engaged: results.some((result) => result.engaged),
+    engaged: tenants.some((result) => result.engaged),
     scope: 'all',
-    reason,
-    actor: first?.actor ?? null,
-    changed_at: first?.changedAt?.toISOString() ?? null,
-    suspended_agents: results.reduce((sum, result) => sum + result.suspendedAgents, 0),
-    tenants: results.map((result) => ({
+    reason: order.reason,
+    actor: order.actor.username,
+    changed_at: order.changedAt.toISOString(),
+    suspended_agents: tenants.reduce((sum, result) => sum + result.suspendedAgents, 0),
+    tenant_count: tenants.length,
+    tenants: tenants.map((result) => ({
       tenant_id: result.tenantId,
       generation: result.generation,
       suspended_agents: result.suspendedAgents,
     })),
   };
+}
+
+/** To stop everything by mistake is mended in a moment; to let everything go is not. */
+function unclearLift(): AppError {
+  const msg = 'must be all to lift it for all tenants';
+  return new AppError('VALIDATION_FAILED', `body.scope: ${msg}`, {
+    errors: [{ loc: ['body', 'scope'], msg, type: 'missing' }],
+  });
 }

@@ -9,12 +9,9 @@
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { agentStore } from '../agents/agent-store.ts';
-import type {
-  Actor,
-  TenantDatabase,
-  TenantScope,
-  TenantTransaction,
-} from '../platform/tenant-scope.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { createFleetKillSwitch } from './fleet-kill-switch.ts';
+import { type FleetOrder, holdFleetOrder } from './fleet-order-store.ts';
 import {
   type KillSwitch,
   type KillSwitchScope,
@@ -50,20 +47,24 @@ export interface KillSwitchResult {
 
 export type KillSwitchService = ReturnType<typeof createKillSwitchService>;
 
-/** Of tenants at a time, when a super-admin acts on all of them. */
-const PARALLEL_TENANTS = 4;
-
 export function createKillSwitchService({ db, applied, now }: KillSwitchServiceDeps) {
+  /** @param order where all tenants are meant: taken once, and never an older one after a newer */
   async function changeTenant(
     scope: TenantScope,
     reach: KillSwitchScope,
     change: KillSwitchChange,
-  ): Promise<KillSwitchResult> {
+    order?: FleetOrder,
+  ): Promise<{ result: KillSwitchResult; enforced: Promise<unknown> | undefined }> {
     const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
       const before = await lockKillSwitch(tx);
+      const fleetGeneration = order?.generation ?? before.fleetGeneration;
+      if (order && before.fleetGeneration >= fleetGeneration) return describe(tx, before, reach);
       const scopes = change.lift ? scopesLeft(before, reach, scope) : [reach, ...before.scopes];
       const isLiftOfNothing = change.lift && scopes.length === before.scopes.length;
-      if (isLiftOfNothing) return describe(tx, before, reach);
+      if (isLiftOfNothing) {
+        if (order) await writeKillSwitch(tx, { ...before, fleetGeneration }, now());
+        return describe(tx, before, reach);
+      }
       const at = now();
       const engaged = scopes.length > 0;
       const after: KillSwitch = {
@@ -74,76 +75,96 @@ export function createKillSwitchService({ db, applied, now }: KillSwitchServiceD
         actor: scope.actor.username,
         engagedAt: change.lift ? before.engagedAt : at,
         liftedAt: change.lift ? at : before.liftedAt,
+        fleetGeneration,
       };
-      await writeKillSwitch(tx, after, at);
-      const { generation, reason } = after;
-      tx.feed.append({
-        kind: 'kill_switch',
-        key: 'tenant',
-        value: { generation, engaged, reason, changed_at: at.toISOString() },
-      });
-      const result = await describe(tx, after, reach);
-      tx.audit.append({
-        action: change.lift ? 'kill_switch_lifted' : 'kill_switch_engaged',
-        target: `tenant/${scope.tenantId}`,
-        details: {
-          generation,
-          scope: reach,
-          engaged,
-          reason: change.reason,
-          suspended_agents: result.suspendedAgents,
-        },
-      });
-      return result;
+      return write(tx, after, reach, change, at);
     });
-    if (feedSeq !== undefined) await applied.wait(scope.tenantId, { feedSeq });
-    return result;
+    // In force once the local data plane has applied it.
+    const enforced = feedSeq === undefined ? undefined : applied.wait(scope.tenantId, { feedSeq });
+    return { result, enforced };
   }
+
+  const fleet = createFleetKillSwitch({
+    db,
+    give: (scope, order) => changeTenant(scope, 'all', toChange(order), order),
+    now,
+  });
 
   return {
     read: (scope: TenantScope): Promise<KillSwitchResult> =>
       db.inTenant(scope, async (tx) => describe(tx, await readKillSwitch(tx), null)),
 
     /** @throws AppError SUPER_ADMIN_REQUIRED for lifting what a super-admin holds for all tenants */
-    change: (scope: TenantScope, change: KillSwitchChange) => changeTenant(scope, 'tenant', change),
+    change: async (scope: TenantScope, change: KillSwitchChange): Promise<KillSwitchResult> => {
+      const { result, enforced } = await changeTenant(scope, 'tenant', change);
+      await enforced;
+      return result;
+    },
 
     /**
      * Acts on every tenant; each one's own audit chain names the actor.
      *
-     * @throws AppError UNAVAILABLE when it failed for some; the others stand, and repeating is safe
+     * @throws AppError UNAVAILABLE when it failed for some; it is stored and goes on by itself
      */
-    changeAll: async (
-      actor: Actor,
-      change: KillSwitchChange,
-      requestId: string,
-    ): Promise<KillSwitchResult[]> => {
-      const tenants = await db.inPlatform(actor, (tx) =>
-        tx.db.tenant.findMany({ select: { id: true }, orderBy: { id: 'asc' } }),
-      );
-      const waiting = tenants.map((tenant) => tenant.id);
-      const results: KillSwitchResult[] = [];
-      const failures: unknown[] = [];
-      const work = async () => {
-        for (let tenantId = waiting.shift(); tenantId; tenantId = waiting.shift()) {
-          const scope = { tenantId, actor, requestId, breakGlass: true };
-          try {
-            results.push(await changeTenant(scope, 'all', change));
-          } catch (error) {
-            failures.push(error);
-          }
-        }
+    changeAll: fleet.order,
+
+    /** Periodic work of one replica. */
+    finishAll: fleet.finish,
+
+    /** Has a tenant begin under the kill switch of all tenants, in the transaction that makes it. */
+    begin: async (tx: TenantTransaction): Promise<void> => {
+      const order = await holdFleetOrder(tx);
+      if (!order) return;
+      const { generation: fleetGeneration, engaged } = order;
+      const before = { ...(await lockKillSwitch(tx)), fleetGeneration };
+      const at = now();
+      if (!engaged) return writeKillSwitch(tx, before, at);
+      const after: KillSwitch = {
+        ...before,
+        generation: before.generation + 1,
+        engaged,
+        scopes: ['all'],
+        reason: order.reason,
+        actor: order.actor.username,
+        engagedAt: at,
       };
-      await Promise.all(Array.from({ length: PARALLEL_TENANTS }, work));
-      if (failures.length > 0) {
-        throw new AppError(
-          'UNAVAILABLE',
-          `It took effect in ${results.length} of ${tenants.length} tenants: try again.`,
-          { cause: new AggregateError(failures) },
-        );
-      }
-      return results;
+      await write(tx, after, 'all', toChange(order), at);
     },
   };
+}
+
+function toChange({ engaged, reason }: FleetOrder): KillSwitchChange {
+  return { lift: !engaged, reason };
+}
+
+/** The row, its fact for the data planes and its audit record. */
+async function write(
+  tx: TenantTransaction,
+  after: KillSwitch,
+  reach: KillSwitchScope,
+  change: KillSwitchChange,
+  at: Date,
+): Promise<KillSwitchResult> {
+  await writeKillSwitch(tx, after, at);
+  const { generation, engaged, reason } = after;
+  tx.feed.append({
+    kind: 'kill_switch',
+    key: 'tenant',
+    value: { generation, engaged, reason, changed_at: at.toISOString() },
+  });
+  const result = await describe(tx, after, reach);
+  tx.audit.append({
+    action: change.lift ? 'kill_switch_lifted' : 'kill_switch_engaged',
+    target: `tenant/${tx.scope.tenantId}`,
+    details: {
+      generation,
+      scope: reach,
+      engaged,
+      reason: change.reason,
+      suspended_agents: result.suspendedAgents,
+    },
+  });
+  return result;
 }
 
 /** What still holds the switch after this scope lets go. */

@@ -15,6 +15,8 @@ export interface KillSwitch {
   actor: string | null;
   engagedAt: Date | null;
   liftedAt: Date | null;
+  /** The last order for all tenants that this one has taken. */
+  fleetGeneration: number;
 }
 
 const NEVER_ENGAGED: KillSwitch = {
@@ -25,6 +27,7 @@ const NEVER_ENGAGED: KillSwitch = {
   actor: null,
   engagedAt: null,
   liftedAt: null,
+  fleetGeneration: 0,
 };
 
 /** The tenant's kill switch, for every feature that shows or decides an agent's status. */
@@ -48,8 +51,10 @@ export async function writeKillSwitch(
   now: Date,
 ): Promise<void> {
   const { generation, engaged, scopes, reason, actor, engagedAt, liftedAt } = state;
+  const { fleetGeneration } = state;
+  const change = { generation, engaged, scopes, reason, actor, engagedAt, liftedAt };
   await db.killSwitch.update({
     where: { tenantId },
-    data: { generation, engaged, scopes, reason, actor, engagedAt, liftedAt, updatedAt: now },
+    data: { ...change, fleetGeneration, updatedAt: now },
   });
 }

@@ -12,7 +12,9 @@ const test = await testDatabase();
 const { superuser } = test;
 
 /** Not a tenant's. Anything else has to have a tenant. */
-const PLATFORM_TABLES = ['_prisma_migrations', 'service_keys'];
+const PLATFORM_TABLES = ['_prisma_migrations', 'fleet_kill_switch', 'service_keys'];
+/** Those that a tenant's transaction reads, and never writes. */
+const READ_BY_TENANTS = ['fleet_kill_switch'];
 /** Owned by the ingest role, whose COPY row-level security would refuse. */
 const INGEST_TABLES = [
   'ledger_batches',
@@ -252,12 +254,32 @@ describe.each(['governance_app', 'governance_ingest'] as const)('%s', (role) => 
       `INSERT INTO service_keys (kid, purpose, public_jwk, private_ciphertext)
        VALUES ('k-${role}', 'bundle-signing', '{}', 'x')`,
     );
-    for (const table of PLATFORM_TABLES) {
+    for (const table of PLATFORM_TABLES.filter((name) => !READ_BY_TENANTS.includes(name))) {
       expect(
         await as(role, mine, (client) => touched(client.query(`SELECT 1 FROM ${table}`))),
       ).toBe(0);
     }
   });
+});
+
+it('a tenant’s transaction does not write what it may read of the platform', async () => {
+  const insert = `INSERT INTO fleet_kill_switch
+    (generation, engaged, actor_id, actor_username, request_id, changed_at)
+    VALUES (1, true, 'a', 'a', 'r', now())`;
+  await superuser.query(insert);
+  try {
+    for (const sql of [
+      'UPDATE fleet_kill_switch SET engaged = false',
+      'DELETE FROM fleet_kill_switch',
+    ]) {
+      expect(await as('governance_app', mine, (client) => touched(client.query(sql)))).toBe(0);
+    }
+  } finally {
+    await superuser.query('DELETE FROM fleet_kill_switch');
+  }
+  await expect(as('governance_app', mine, (client) => client.query(insert))).rejects.toThrow(
+    REFUSED,
+  );
 });
 
 it.each(tenantTables)('the application reads its own $name', async (table) => {

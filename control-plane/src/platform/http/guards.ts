@@ -39,7 +39,7 @@ export function createGuards(deps: GuardDeps): Guards {
     request: FastifyRequest,
     identity: AdminIdentity & { role: 'admin' },
   ): void => {
-    const named = request.headers['x-tenant-id'];
+    const named = readTenantHeader(request);
     if (named !== undefined && named !== identity.tenantId) throw new AppError('FORBIDDEN');
     const actor = toActor(identity);
     setCaller(request, {
@@ -60,7 +60,7 @@ export function createGuards(deps: GuardDeps): Guards {
     'admin-or-platform': async (request) => {
       const identity = await authenticate(request);
       if (identity.role === 'admin') enterOwnTenant(request, identity);
-      else if (request.headers['x-tenant-id'] === undefined) {
+      else if (readTenantHeader(request) === undefined) {
         setCaller(request, { actor: toActor(identity) });
       } else await enterByBreakingGlass(deps, request, identity);
     },
@@ -139,9 +139,9 @@ async function enterByBreakingGlass(
   request: FastifyRequest,
   identity: AdminIdentity,
 ): Promise<void> {
-  const tenantId = request.headers['x-tenant-id'];
+  const tenantId = readTenantHeader(request);
   if (tenantId === undefined) throw new AppError('NO_TENANT_CONTEXT');
-  if (typeof tenantId !== 'string' || !isUuid(tenantId)) throw new AppError('TENANT_NOT_FOUND');
+  if (!isUuid(tenantId)) throw new AppError('TENANT_NOT_FOUND');
   const actor = toActor(identity);
   const scope = { tenantId, actor, requestId: request.id, breakGlass: true };
   await deps.db.inTenant(scope, async (tx) => {
@@ -154,6 +154,22 @@ async function enterByBreakingGlass(
     });
   });
   setCaller(request, { actor, scope });
+}
+
+/**
+ * The header X-Tenant-Id, caller-controlled.
+ *
+ * @throws AppError VALIDATION_FAILED when it is there and empty: a variable that was not set must not
+ *   make a super-admin's request one for all tenants
+ */
+function readTenantHeader(request: FastifyRequest): string | undefined {
+  const given = request.headers['x-tenant-id'];
+  const tenantId = Array.isArray(given) ? given.join(', ') : given;
+  if (tenantId?.trim() !== '') return tenantId;
+  const msg = 'must not be empty';
+  throw new AppError('VALIDATION_FAILED', `header.x-tenant-id: ${msg}`, {
+    errors: [{ loc: ['header', 'x-tenant-id'], msg, type: 'too_small' }],
+  });
 }
 
 function toActor({ id, username, role }: AdminIdentity): Actor {

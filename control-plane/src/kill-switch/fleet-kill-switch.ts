@@ -1,0 +1,103 @@
+/**
+ * The kill switch of all tenants. The order is committed before any tenant is changed; each tenant
+ * takes it once, in a transaction of its own with its own audit record. So a replica that dies in
+ * between has lost nothing: the leader finishes what is not done, and repeating is safe. A tenant
+ * made while it is engaged begins under it. Proven by fleet-kill-switch.pg.test.ts.
+ */
+import { AppError } from '@governance/shared/errors';
+import {
+  type Actor,
+  SYSTEM_ACTOR,
+  type TenantDatabase,
+  type TenantScope,
+} from '../platform/tenant-scope.ts';
+import {
+  type FleetOrder,
+  findFleetOrder,
+  markFleetOrderDone,
+  writeFleetOrder,
+} from './fleet-order-store.ts';
+
+/** Of tenants at a time. */
+const PARALLEL_TENANTS = 4;
+
+export interface FleetKillSwitchDeps<R> {
+  db: Pick<TenantDatabase, 'inPlatform'>;
+  /** Gives the order to one tenant; commits at once and resolves `enforced` when it is in force. */
+  give(
+    scope: TenantScope,
+    order: FleetOrder,
+  ): Promise<{ result: R; enforced: Promise<unknown> | undefined }>;
+  now: () => Date;
+}
+
+export interface FleetResult<R> {
+  order: FleetOrder;
+  tenants: R[];
+}
+
+export function createFleetKillSwitch<R>({ db, give, now }: FleetKillSwitchDeps<R>) {
+  async function giveToAll(order: FleetOrder): Promise<FleetResult<R>> {
+    const tenants = await db.inPlatform(order.actor, (tx) =>
+      tx.db.tenant.findMany({ select: { id: true }, orderBy: { id: 'asc' } }),
+    );
+    const { actor, requestId } = order;
+    const waiting = tenants.map((tenant) => tenant.id);
+    const results: R[] = [];
+    const failures: unknown[] = [];
+    const enforcing: Promise<unknown>[] = [];
+    const fail = (error: unknown) => void failures.push(error);
+    const work = async () => {
+      for (let tenantId = waiting.shift(); tenantId; tenantId = waiting.shift()) {
+        const scope = { tenantId, actor, requestId, breakGlass: true };
+        try {
+          const { result, enforced } = await give(scope, order);
+          results.push(result);
+          // Waited for at the end: one that is slow to enforce it does not keep it from the next.
+          if (enforced) enforcing.push(enforced.catch(fail));
+        } catch (error) {
+          fail(error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL_TENANTS }, work));
+    if (results.length === tenants.length) {
+      await db.inPlatform(order.actor, (tx) => markFleetOrderDone(tx, order.generation));
+    }
+    await Promise.all(enforcing);
+    if (failures.length > 0) {
+      throw new AppError(
+        'UNAVAILABLE',
+        `The order is stored, and took effect in ${results.length} of ${tenants.length} tenants. The rest is tried until it has; repeating is safe.`,
+        { cause: new AggregateError(failures) },
+      );
+    }
+    return { order, tenants: results };
+  }
+
+  return {
+    /** @throws AppError UNAVAILABLE when it failed for some; it is stored and goes on by itself */
+    order: async (
+      actor: Actor,
+      change: { lift: boolean; reason: string | null },
+      requestId: string,
+    ): Promise<FleetResult<R>> => {
+      const order = await db.inPlatform(actor, (tx) =>
+        writeFleetOrder(tx, {
+          engaged: !change.lift,
+          reason: change.reason,
+          actor,
+          requestId,
+          changedAt: now(),
+        }),
+      );
+      return giveToAll(order);
+    },
+
+    /** Finishes what a replica that died, or a database that was away, left undone. */
+    finish: async (): Promise<void> => {
+      const order = await db.inPlatform(SYSTEM_ACTOR, findFleetOrder);
+      if (order && order.doneGeneration < order.generation) await giveToAll(order);
+    },
+  };
+}
