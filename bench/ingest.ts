@@ -24,6 +24,7 @@ import {
   encodeCopy,
   type NewLedgerRow,
 } from '@governance/control-plane/ingest/ledger-copy';
+import { createViolationAlerts } from '@governance/control-plane/ingest/violations';
 import { createChangeBus } from '@governance/control-plane/platform/change-bus';
 import { connectDatabase } from '@governance/control-plane/platform/database';
 import { startEmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
@@ -101,6 +102,7 @@ async function run(): Promise<void> {
     ingestPool: connections.ingestPool,
     changes,
     breaks,
+    violations: createViolationAlerts({ db, now }),
     markForked: async () => {},
   });
 

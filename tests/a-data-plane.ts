@@ -43,16 +43,21 @@ export async function aDataPlane(
 ): Promise<TestDataPlane> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const deploymentId = uuidv7();
-  await db.inTenant(scope, (tx) =>
-    tx.db.dataPlane.create({
+  await db.inTenant(scope, async (tx) => {
+    await tx.db.dataPlane.create({
       data: {
         tenantId: scope.tenantId,
         deploymentId,
         signingKey: JSON.stringify(publicKey.export({ format: 'jwk' })),
         sealingKey: '{}',
       },
-    }),
-  );
+    });
+    // The one whose calls `aDecision` is about, long gone.
+    const gone = { status: 'deprovisioned', secretHash: '', clientId: `gone-${uuidv7()}` };
+    const named = { id: AGENT_ID, name: 'gone', agentType: 'assistant', owner: 'tests' };
+    const row = { tenantId: scope.tenantId, ...named, ...gone };
+    await tx.db.agent.createMany({ data: [row], skipDuplicates: true });
+  });
   return createWriter(scope.tenantId, deploymentId, privateKey);
 }
 
@@ -132,6 +137,8 @@ export function createWriter(
   };
 }
 
+const AGENT_ID = '0190aaaa-0000-7000-8000-00000000000a';
+
 export function aDecision(
   overrides: Partial<DecisionRecord> = {},
 ): Extract<UnchainedRecord, { type: 'decision' }> {
@@ -140,7 +147,7 @@ export function aDecision(
     id: uuidv7(),
     timestamp: new Date().toISOString(),
     bundle_revision: 1,
-    agent_id: '0190aaaa-0000-7000-8000-00000000000a',
+    agent_id: AGENT_ID,
     action: 'read',
     target: '/welcome.txt',
     method: 'tools/call',

@@ -49,6 +49,7 @@ import { createReadingPlaces } from './feed/feed-reading-places.ts';
 import { feedRoutes } from './feed/feed-routes.ts';
 import { appendTokenKeys, publishTokenKeysToAll } from './feed/token-keys.ts';
 import { createIngestService } from './ingest/ingest-service.ts';
+import { createViolationAlerts } from './ingest/violations.ts';
 import { killSwitchRoutes } from './kill-switch/kill-switch-routes.ts';
 import { createKillSwitchService } from './kill-switch/kill-switch-service.ts';
 import { mcpServerRoutes } from './mcp-servers/mcp-server-routes.ts';
@@ -193,6 +194,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     ingestPool: connections.ingestPool,
     changes,
     breaks,
+    violations: createViolationAlerts({ db, now }),
     markForked: (tenantId, deploymentId) => dataPlanes.markForked(tenantId, deploymentId),
   });
 

@@ -90,6 +90,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     ownDir: dataDir,
     ledger: core.ledger,
     listTenants: tenantIds,
+    findDeploymentId: core.findDeploymentId,
     log,
   });
   metrics.watchSwitch(localSwitch);

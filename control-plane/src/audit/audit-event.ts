@@ -14,6 +14,7 @@ import {
 } from '@governance/shared/ledger-record';
 import { z } from 'zod';
 import { ALERT_RAISED } from '../alerts/raise-alert.ts';
+import { isTimeImpossible } from './ledger-projection.ts';
 
 /** The names of the stream's events (specification 1, section 6). */
 export const StreamEventType = z.enum([
@@ -73,6 +74,11 @@ export const AuditEvent = z.object({
   seq: z.int(),
   prev_hash: z.string(),
   hash: z.string(),
+  /**
+   * What a data plane may not say, and said: an agent that the tenant never had, a time that lies
+   * ahead of the receipt. Empty for all else.
+   */
+  violations: z.array(z.enum(['agent_unknown', 'time_impossible'])),
   /** False when the stored bytes cannot be read any more: see the chain's verification. */
   readable: z.boolean(),
 });
@@ -93,6 +99,8 @@ export interface LedgerRow {
   hash: string;
   prevHash: string;
   bytes: Uint8Array;
+  /** Whether it names an agent that the tenant never had; looked up where events are shown. */
+  isAgentUnknown?: boolean;
 }
 
 /** @returns undefined when the bytes are no record of the schema (a tampered row) */
@@ -112,10 +120,14 @@ export function toAuditEvent(row: LedgerRow, outcomeBytes: Uint8Array | null): A
     return {
       ...event,
       ...fromDecision(record),
+      violations: violationsOf(row, record),
       ...(outcome?.type === 'outcome' ? fromOutcome(outcome, record) : {}),
     };
   }
-  if (record?.type === 'admin_action') return { ...event, ...fromAdminAction(record) };
+  if (record?.type === 'admin_action') {
+    const violations = violationsOf(row, record);
+    return { ...event, ...fromAdminAction(record), violations };
+  }
   // Listing must go on past a damaged row: it is shown as what its columns still say.
   return { ...event, readable: false };
 }
@@ -163,8 +175,20 @@ function fromColumns(row: LedgerRow): AuditEvent {
     seq: row.seq,
     prev_hash: row.prevHash,
     hash: row.hash,
+    violations: [],
     readable: true,
   };
+}
+
+function violationsOf(row: LedgerRow, record: LedgerRecord): AuditEvent['violations'] {
+  const isOurs = record.type === 'admin_action' && record.actor.role !== 'data_plane';
+  // The control plane's own chain is written by the clock that receives it.
+  if (isOurs) return [];
+  const isAhead = isTimeImpossible(Date.parse(record.timestamp), row.receivedAt.getTime());
+  return [
+    ...(row.isAgentUnknown ? (['agent_unknown'] as const) : []),
+    ...(isAhead ? (['time_impossible'] as const) : []),
+  ];
 }
 
 export function decisionEventType(
@@ -236,7 +260,10 @@ export function toStreamEvent(row: LedgerRow): StreamEvent | undefined {
   }
   if (row.type !== 'alert' && row.type !== 'admin_action') return undefined;
   const record = readRecord(row.bytes);
-  if (record?.type === 'alert') return { event_type: 'alert', ...fromAlert(record), ...link(row) };
+  if (record?.type === 'alert') {
+    const violations = violationsOf(row, record);
+    return { event_type: 'alert', ...fromAlert(record), ...link(row), violations };
+  }
   if (record?.type !== 'admin_action') return undefined;
   if (record.action === ALERT_RAISED) {
     return { event_type: 'alert', ...fromRaisedAlert(record), ...link(row) };

@@ -83,6 +83,7 @@ describe('GET /api/v1/audit/events', () => {
       seq: 2,
       prev_hash: plane.records[0]?.hash,
       hash: plane.records[1]?.hash,
+      violations: [],
       readable: true,
     });
   });

@@ -25,6 +25,7 @@ interface RawRow {
   hash: string;
   prev_hash: string;
   bytes: Uint8Array;
+  agent_unknown: boolean;
 }
 
 const COLUMNS = Prisma.sql`position, type, id, agent_id, policy_result, event_time, received_at,
@@ -50,7 +51,7 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
     listEvents: async (filter, { limit, offset }) => {
       // The page is cut before the outcomes are joined, so that only its own are looked up.
       const rows = await db.$queryRaw<(RawRow & { outcome_bytes: Uint8Array | null })[]>`
-        SELECT e.*, o.bytes AS outcome_bytes
+        SELECT e.*, o.bytes AS outcome_bytes, ${agentUnknown(tenantId, Prisma.sql`e.agent_id`)}
         FROM (
           SELECT ${COLUMNS}, bytes FROM ledger_records WHERE ${where(tenantId, filter)}
           ORDER BY event_time DESC, position DESC LIMIT ${limit} OFFSET ${offset}
@@ -74,7 +75,8 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
     readAfter: async (position, limit) => {
       const rows = await db.$queryRaw<RawRow[]>`
         SELECT ${COLUMNS},
-          CASE WHEN type IN ('decision', 'alert', 'admin_action') THEN bytes ELSE '' END AS bytes
+          CASE WHEN type IN ('decision', 'alert', 'admin_action') THEN bytes ELSE '' END AS bytes,
+          ${agentUnknown(tenantId, Prisma.sql`ledger_records.agent_id`)}
         FROM ledger_records
         WHERE tenant_id = ${tenantId}::uuid AND position > ${position}
         ORDER BY position LIMIT ${limit}`;
@@ -86,6 +88,12 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
     },
   };
 }
+
+/** Agents are never deleted: one that is not there never was. */
+const agentUnknown = (tenantId: string, agentId: Prisma.Sql) => Prisma.sql`
+  (${agentId} IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM agents WHERE agents.tenant_id = ${tenantId}::uuid AND agents.id = ${agentId}
+  )) AS agent_unknown`;
 
 function where(tenantId: string, { agentId, policyResult, from, to }: EventFilter): Prisma.Sql {
   const conditions = [
@@ -117,5 +125,6 @@ function toRow(row: RawRow): LedgerRow {
     hash: row.hash,
     prevHash: row.prev_hash,
     bytes: row.bytes,
+    isAgentUnknown: row.agent_unknown,
   };
 }

@@ -150,7 +150,7 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
               type = 'quarantined' AND EXISTS (
                 SELECT 1 FROM ledger_quarantine q
                 WHERE q.tenant_id = r.tenant_id AND q.stream = r.stream AND q.epoch = r.epoch
-                  AND q.seq = r.seq AND q.hash = r.hash AND q.kind = 'unreadable'
+                  AND q.seq = r.seq AND q.hash = r.hash AND q.kind <> 'fork'
               ) AS is_quarantined
             FROM ledger_records r
             WHERE tenant_id = ${tenant} AND stream = ${stream}::uuid

@@ -10,6 +10,7 @@ import {
 import { aTenant } from '../../../tests/a-tenant.ts';
 import { testDatabase } from '../../../tests/test-database.ts';
 import { createIngestService } from '../ingest/ingest-service.ts';
+import { createViolationAlerts } from '../ingest/violations.ts';
 import { createChainBreakRecorder } from './chain-breaks.ts';
 import { createChainVerifier, RECEIPT_STREAM } from './chain-verification.ts';
 
@@ -21,6 +22,7 @@ const ingest = createIngestService({
   ingestPool: connections.ingestPool,
   changes,
   breaks,
+  violations: createViolationAlerts({ db, now }),
   markForked: async () => {},
 });
 const verifier = createChainVerifier({ db, breaks, now });

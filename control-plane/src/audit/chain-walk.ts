@@ -14,6 +14,7 @@ import {
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { type LedgerRow, readRecord } from './audit-event.ts';
 import {
+  isTimeImpossible,
   type LedgerColumns,
   ledgerColumns,
   QUARANTINED,
@@ -154,8 +155,16 @@ function findWrongColumn(
     ['epoch', record.epoch, row.epoch],
     ['seq', record.seq, row.seq],
     ['prev_hash', record.prev_hash, row.prevHash],
-    ...columnPairs(ledgerColumns(record), row),
+    ...columnPairs(asListed(ledgerColumns(record), row), row),
   ]);
+}
+
+/** A record that came before its own time is listed by its receipt. */
+function asListed(columns: LedgerColumns, { eventTime, receivedAt }: StoredRow): LedgerColumns {
+  const isByReceipt =
+    isTimeImpossible(Date.parse(columns.eventTime), receivedAt.getTime()) &&
+    eventTime.getTime() === receivedAt.getTime();
+  return isByReceipt ? { ...columns, eventTime: receivedAt.toISOString() } : columns;
 }
 
 type ColumnPair = [column: string, expected: unknown, actual: unknown];

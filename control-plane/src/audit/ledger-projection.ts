@@ -42,9 +42,26 @@ function idOfHash(hash: string): string {
   return `${digits.slice(0, 8)}-${digits.slice(8)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }
 
+/** How far a writer's clock may be ahead of the receipt of its record. */
+export const CLOCK_AHEAD_MS = 5 * 60_000;
+
+/**
+ * The time by which a data plane's record is listed, in milliseconds: the writer's, and the receipt
+ * where the writer's cannot be. A record from the future would otherwise lead every list for ever.
+ */
+export function listedTime(writtenAt: number, receivedAt: number): number {
+  return isTimeImpossible(writtenAt, receivedAt) ? receivedAt : writtenAt;
+}
+
+export function isTimeImpossible(writtenAt: number, receivedAt: number): boolean {
+  return writtenAt > receivedAt + CLOCK_AHEAD_MS;
+}
+
 /** An alert that a data plane raised, as a row of `alerts`. */
 export interface ProjectedAlert {
   id: string;
+  /** Of the data plane that raised it. */
+  stream: string;
   alertType: string;
   severity: string;
   agentId: string | null;
@@ -58,8 +75,8 @@ export interface ProjectedAlert {
 
 /**
  * A data plane's keys are its own: whoever holds one could otherwise open an alert under the key of
- * one that the control plane would raise about it (a fork, a break of its chain), which then would
- * not be raised.
+ * one that the control plane would raise about it (a fork, a break of its chain), or that another
+ * data plane would raise about itself, which then would not be raised.
  *
  * @returns undefined for a record that is no alert
  */
@@ -67,12 +84,16 @@ export function projectAlert(record: LedgerRecord): ProjectedAlert | undefined {
   if (record.type !== 'alert') return undefined;
   return {
     id: record.id,
+    stream: record.stream,
     alertType: record.alert_type,
     severity: record.severity,
     agentId: record.agent_id,
     title: record.title,
     details: canonicalize(record.details),
-    dedupeKey: record.dedupe_key === null ? null : `data-plane:${record.dedupe_key}`,
+    dedupeKey:
+      record.dedupe_key === null
+        ? null
+        : `data-plane:${record.stream.toLowerCase()}:${record.dedupe_key}`,
     createdAt: record.timestamp,
   };
 }

@@ -1,12 +1,14 @@
 /**
  * What can be said of a batch without looking at the database: that its writer signed it, that the
  * records are what was signed, and that each is a link of one chain. Nothing unchecked reaches a
- * transaction. A record that is a good link and cannot be read otherwise is marked for quarantine.
+ * transaction. A record that is a good link and cannot be read otherwise, or that no data plane may
+ * write, is marked for quarantine.
  * Proven by ingest-service.pg.test.ts and quarantine.pg.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatchHeader, isBatchSignedBy, type SignedBatch } from '@governance/shared/audit-batch';
+import { findForbidden } from '@governance/shared/data-plane-records';
 import { AppError } from '@governance/shared/errors';
 import { recordHash } from '@governance/shared/hash-chain';
 import { type LedgerRecord, MAX_RECORD_BYTES, parseRecord } from '@governance/shared/ledger-record';
@@ -42,8 +44,14 @@ export interface CheckedRecord {
   alert: ProjectedAlert | undefined;
   /** The end of the epoch before, as an epoch_start names it; undefined for any other record. */
   previous: RecordEnvelope['previous'];
-  /** Why it can only be kept in quarantine; null for a record that can be read. */
-  fault: string | null;
+  /** Why it can only be kept in quarantine; null for a record that can be read, and may be there. */
+  fault: RecordFault | null;
+}
+
+export interface RecordFault {
+  kind: 'unreadable' | 'forbidden';
+  /** In words that follow "the record". */
+  reason: string;
 }
 
 export interface CheckedBatch {
@@ -120,7 +128,8 @@ async function check(writer: Writer, batch: SignedBatch): Promise<CheckedBatch> 
 }
 
 /** The same record, to be kept in quarantine. */
-export function quarantined(record: CheckedRecord, fault: string): CheckedRecord {
+export function quarantined(record: CheckedRecord, reason: string): CheckedRecord {
+  const fault: RecordFault = { kind: 'unreadable', reason };
   return { ...record, columns: quarantinedColumns(record.hash), alert: undefined, fault };
 }
 
@@ -139,12 +148,12 @@ function checkRecord(
   if ('record' in read) {
     const { record, columns, alert } = read;
     checkPlace(header, seq, prevHash, record);
-    // What an administrator did is told by the control plane's own chain alone.
-    if (record.type === 'admin_action' && record.actor.role !== 'data_plane') {
-      throw refuseRecord(seq, 'claims the act of an administrator');
-    }
     const previous = record.type === 'epoch_start' ? record.previous : undefined;
-    return { seq, hash, prevHash, bytes, columns, alert, previous, fault: null };
+    const checked = { seq, hash, prevHash, bytes, columns, alert, previous, fault: null };
+    const forbidden = findForbidden(record);
+    if (forbidden === undefined) return checked;
+    const fault: RecordFault = { kind: 'forbidden', reason: forbidden };
+    return { ...checked, columns: quarantinedColumns(hash), alert: undefined, fault };
   }
   // Bytes that say nothing have the place that the signed header gives them; the beginning of an
   // epoch cannot be told apart from a fork without what it says.
@@ -153,7 +162,8 @@ function checkRecord(
   const previous = envelope?.previous;
   if (seq === 1 && previous === undefined) throw refuseRecord(seq, `${read.fault}`);
   const columns = quarantinedColumns(hash);
-  return { seq, hash, prevHash, bytes, columns, alert: undefined, previous, fault: read.fault };
+  const fault: RecordFault = { kind: 'unreadable', reason: read.fault };
+  return { seq, hash, prevHash, bytes, columns, alert: undefined, previous, fault };
 }
 
 function checkPlace(

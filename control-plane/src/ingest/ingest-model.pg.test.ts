@@ -16,6 +16,7 @@ import { testDatabase } from '../../../tests/test-database.ts';
 import { createChainBreakRecorder } from '../audit/chain-breaks.ts';
 import { createChainVerifier } from '../audit/chain-verification.ts';
 import { createIngestService, type IngestService } from './ingest-service.ts';
+import { createViolationAlerts } from './violations.ts';
 
 const test = await testDatabase();
 const { db, superuser, changes } = test;
@@ -34,6 +35,7 @@ const replicas = [test.connections, second].map(({ ingestPool }) =>
     ingestPool,
     changes,
     breaks,
+    violations: createViolationAlerts({ db, now }),
     markForked: async () => expect.unreachable(),
   }),
 ) as [IngestService, IngestService];

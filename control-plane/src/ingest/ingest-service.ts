@@ -4,7 +4,7 @@
  * interleaving of doubled, reordered and cut batches leaves each (stream, epoch, seq) once.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import type { BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
+import type { BatchHeader, BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
 import { AppError } from '@governance/shared/errors';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
@@ -13,12 +13,21 @@ import type { ChangeBus } from '../platform/change-bus.ts';
 import { type CheckedBatch, checkBatch } from './batch-check.ts';
 import { createGroupQueue } from './group-queue.ts';
 import { findSigningKey } from './ingest-store.ts';
+import { createKnownAgents } from './known-agents.ts';
 import { type Fork, type Outcome, storeGroup } from './store-group.ts';
+import {
+  agentsOf,
+  findViolations,
+  type Violation,
+  type ViolationAlerts,
+  withoutUnknownAgents,
+} from './violations.ts';
 
 export interface IngestDeps {
   ingestPool: Pool;
   changes: ChangeBus;
   breaks: Pick<ChainBreakRecorder, 'record' | 'recordQuarantined'>;
+  violations: ViolationAlerts;
   /** Ends what a data plane whose stream has forked may do, beside handing in its records. */
   markForked(tenantId: string, deploymentId: string): Promise<void>;
 }
@@ -26,7 +35,8 @@ export interface IngestDeps {
 export interface IngestService {
   /**
    * Stores a batch of a data plane's ledger. A record that is a good link of the chain and cannot
-   * be read or stored otherwise is kept in quarantine, and the stream goes on behind it.
+   * be read or stored otherwise, or that no data plane may write, is kept in quarantine, and the
+   * stream goes on behind it.
    *
    * @param tenantId and deploymentId as the caller's credentials say; the stream is the deployment
    * @returns after the commit: `accepted`, or `already_stored` when every record was there before
@@ -47,6 +57,8 @@ export function createIngestService(deps: IngestDeps): IngestService {
   const { ingestPool, changes, breaks } = deps;
   // A deployment's key never changes: another key is another deployment.
   const keys = new LRUCache<string, KeyObject>({ max: KEYS_KEPT, ttl: KEY_KEPT_MS });
+
+  const agents = createKnownAgents(ingestPool);
 
   async function keyOf(tenantId: string, deploymentId: string): Promise<KeyObject> {
     const name = `${tenantId}/${deploymentId}`;
@@ -74,10 +86,11 @@ export function createIngestService(deps: IngestDeps): IngestService {
 
   async function acknowledge(
     tenantId: string,
-    { header }: CheckedBatch,
+    { header, records }: CheckedBatch,
     outcome: Outcome,
+    violations: readonly Violation[],
   ): Promise<BatchReceipt> {
-    const { stream, epoch, last_seq, head } = header;
+    const { stream, epoch, first_seq, last_seq, head } = header;
     if (outcome.kind === 'gap') throw gap(outcome.expected);
     if (outcome.kind === 'fork') {
       const found = { stream, epoch, kind: 'fork', ...outcome.fork, detail: null } as const;
@@ -86,22 +99,34 @@ export function createIngestService(deps: IngestDeps): IngestService {
       throw fork(outcome.fork);
     }
     // Before the acknowledgement: if this fails, the batch comes again and tells of it again.
-    if (outcome.quarantined.length > 0) {
-      await breaks.recordQuarantined(tenantId, stream, outcome.quarantined);
-    }
+    const unreadable = outcome.quarantined.filter(
+      ({ seq }) => records[seq - first_seq]?.fault?.kind !== 'forbidden',
+    );
+    if (unreadable.length > 0) await breaks.recordQuarantined(tenantId, stream, unreadable);
+    const all = [...violations, ...floodOf(header, outcome.alertsHeldBack)];
+    if (all.length > 0) await deps.violations.tell(tenantId, stream, all);
     return { status: outcome.isNew ? 'accepted' : 'already_stored', stream, epoch, last_seq, head };
   }
 
   return {
     async ingestBatch(tenantId, deploymentId, batch) {
       const key = await keyOf(tenantId, deploymentId);
-      const checked = await checkBatch({ tenantId, stream: deploymentId, key }, batch);
+      const given = await checkBatch({ tenantId, stream: deploymentId, key }, batch);
+      const unknown = await agents.findUnknown(tenantId, agentsOf(given));
+      const checked = withoutUnknownAgents(given, unknown);
+      const violations = findViolations(checked, unknown, Date.now());
       const records = checked.records.length;
       const bytes = checked.records.reduce((sum, record) => sum + record.bytes.byteLength, 0);
       const outcome = await store(tenantId, { checked, stream: deploymentId, records, bytes });
-      return acknowledge(tenantId, checked, outcome);
+      return acknowledge(tenantId, checked, outcome, violations);
     },
   };
+}
+
+function floodOf({ epoch, first_seq: seq, head: hash }: BatchHeader, count: number): Violation[] {
+  if (count === 0) return [];
+  const first = { epoch, seq, hash, reason: 'begins the batch' };
+  return [{ kind: 'alert_flood', records: count, first }];
 }
 
 function gap(expected: { epoch: number; seq: number }): AppError {

@@ -6,7 +6,7 @@ import type { BatchHeader } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { uuidv7 } from '@governance/shared/ids';
 import pg, { type PoolClient } from 'pg';
-import { type ProjectedAlert, QUARANTINED } from '../audit/ledger-projection.ts';
+import { CLOCK_AHEAD_MS, type ProjectedAlert, QUARANTINED } from '../audit/ledger-projection.ts';
 import { BEFORE_FIRST, type StreamPosition } from './batch-place.ts';
 
 /**
@@ -144,21 +144,36 @@ export async function takePositions(
   };
 }
 
-/** Raises the alerts of a batch; one whose key an open alert already has is only in the ledger. */
+/** Unresolved alerts that one stream may have of one severity: a lying plane drowns nobody else. */
+export const MAX_OPEN_ALERTS = 100;
+
+/**
+ * Raises the alerts of a batch; one whose key an open alert already has is only in the ledger, and
+ * so is what a stream has too many of. A time from the future is replaced by that of receipt. The
+ * caller holds the locks of the streams' heads.
+ *
+ * @returns by stream, how many were held back because it has too many open
+ */
 export async function insertAlerts(
   client: PoolClient,
   tenantId: string,
-  alerts: readonly ProjectedAlert[],
-): Promise<void> {
-  if (alerts.length === 0) return;
+  given: readonly ProjectedAlert[],
+): Promise<Map<string, number>> {
+  const heldBack = new Map<string, number>();
+  if (given.length === 0) return heldBack;
+  const alerts = await withinAlertBounds(client, tenantId, given, heldBack);
+  if (alerts.length === 0) return heldBack;
   await client.query(
     `INSERT INTO alerts (tenant_id, id, alert_type, severity, status, agent_id, title, details,
-       dedupe_key, created_at)
+       dedupe_key, created_at, stream)
      SELECT $1, a.id, a.alert_type, a.severity, 'open', a.agent_id, a.title, a.details,
-       a.dedupe_key, a.created_at
+       a.dedupe_key,
+       CASE WHEN a.created_at > clock_timestamp() + $11 * interval '1 millisecond'
+         THEN clock_timestamp() ELSE a.created_at END,
+       a.stream
      FROM unnest($2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::text[], $7::text[],
-       $8::text[], $9::timestamptz[])
-       AS a (id, alert_type, severity, agent_id, title, details, dedupe_key, created_at)
+       $8::text[], $9::timestamptz[], $10::uuid[])
+       AS a (id, alert_type, severity, agent_id, title, details, dedupe_key, created_at, stream)
      ON CONFLICT DO NOTHING`,
     [
       tenantId,
@@ -170,14 +185,71 @@ export async function insertAlerts(
       alerts.map((alert) => alert.details),
       alerts.map((alert) => alert.dedupeKey),
       alerts.map((alert) => alert.createdAt),
+      alerts.map((alert) => alert.stream),
+      CLOCK_AHEAD_MS,
     ],
   );
+  return heldBack;
+}
+
+/** Those of `given` that are not open already, as far as their stream may have them. */
+async function withinAlertBounds(
+  client: PoolClient,
+  tenantId: string,
+  given: readonly ProjectedAlert[],
+  heldBack: Map<string, number>,
+): Promise<ProjectedAlert[]> {
+  const streams = [...new Set(given.map(({ stream }) => stream.toLowerCase()))];
+  const { rows } = await client.query<{ stream: string; severity: string; open: number }>(
+    `SELECT stream, severity, count(*)::int AS open FROM alerts
+     WHERE tenant_id = $1 AND stream = ANY($2::uuid[]) AND status <> 'resolved'
+     GROUP BY stream, severity`,
+    [tenantId, streams],
+  );
+  const open = new Map(rows.map((row) => [`${row.stream}/${row.severity}`, row.open]));
+  const keys = await client.query<{ key: string }>(
+    'SELECT dedupe_key AS key FROM alerts WHERE tenant_id = $1 AND dedupe_key = ANY($2::text[])',
+    [tenantId, given.flatMap(({ dedupeKey }) => dedupeKey ?? [])],
+  );
+  const known = new Set(keys.rows.map(({ key }) => key));
+  return given.filter(({ stream, severity, dedupeKey }) => {
+    if (dedupeKey !== null && known.has(dedupeKey)) return false;
+    const place = `${stream.toLowerCase()}/${severity}`;
+    const count = (open.get(place) ?? 0) + 1;
+    if (count > MAX_OPEN_ALERTS) {
+      heldBack.set(stream.toLowerCase(), (heldBack.get(stream.toLowerCase()) ?? 0) + 1);
+      return false;
+    }
+    open.set(place, count);
+    if (dedupeKey !== null) known.add(dedupeKey);
+    return true;
+  });
+}
+
+/**
+ * Those of `agentIds` that the tenant has or had, in lower case.
+ *
+ * @param tenantId as a text that PostgreSQL reads as a UUID; `agentIds` too
+ */
+export async function findAgentIds(
+  pool: pg.Pool,
+  tenantId: string,
+  agentIds: readonly string[],
+): Promise<string[]> {
+  // One message, in whose transaction row-level security knows the tenant: see findSigningKey.
+  const tenant = pg.escapeLiteral(tenantId);
+  const ids = pg.escapeLiteral(`{${agentIds.join(',')}}`);
+  const results = (await pool.query(
+    `SELECT set_config('app.tenant_id', ${tenant}, true);
+     SELECT id FROM agents WHERE tenant_id = ${tenant} AND id = ANY(${ids}::uuid[])`,
+  )) as unknown as { rows: { id: string }[] }[]; // the types know one statement only
+  return results[1]?.rows.map(({ id }) => id) ?? [];
 }
 
 export interface QuarantineEntry {
   epoch: number;
   seq: number;
-  kind: 'fork' | 'unreadable';
+  kind: 'fork' | 'unreadable' | 'forbidden';
   hash: string;
   reason: string;
   bytes: Uint8Array;

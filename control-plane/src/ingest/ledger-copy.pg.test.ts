@@ -3,6 +3,7 @@ import { recordHash } from '@governance/shared/hash-chain';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { testDatabase } from '../../../tests/test-database.ts';
+import { listedTime } from '../audit/ledger-projection.ts';
 import { copyInto, copyStatement, encodeCopy, type NewLedgerRow } from './ledger-copy.ts';
 
 const test = await testDatabase();
@@ -37,17 +38,19 @@ const row: fc.Arbitrary<NewLedgerRow> = fc.record({
   }),
 });
 
+const RECEIVED_AT = 1_700_000_000_123;
+
 const copy = async (tenantId: string, rows: NewLedgerRow[], firstPosition: number) => {
   const client = await ingestPool.connect();
   try {
-    const payload = encodeCopy(tenantId, rows, { firstPosition, receivedAt: 1_700_000_000_123 });
+    const payload = encodeCopy(tenantId, rows, { firstPosition, receivedAt: RECEIVED_AT });
     return await copyInto(client, copyStatement('ledger_records'), payload);
   } finally {
     client.release();
   }
 };
 
-it('stores any row as it is', async () => {
+it('stores any row as it is, and a time that cannot be as that of receipt', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(row, { minLength: 1, maxLength: 20 }),
@@ -63,7 +66,7 @@ it('stores any row as it is', async () => {
         expect(stored.rows.map(withHash)).toEqual(
           rows.map(({ columns, ...of }, i) => ({
             tenant_id: tenantId,
-            received_at: new Date(1_700_000_000_123),
+            received_at: new Date(RECEIVED_AT),
             position: String(firstPosition + i),
             stream: of.stream,
             epoch: of.epoch,
@@ -73,7 +76,7 @@ it('stores any row as it is', async () => {
             subject_id: columns.subjectId,
             agent_id: columns.agentId,
             policy_result: columns.policyResult,
-            event_time: new Date(columns.eventTime),
+            event_time: new Date(listedTime(Date.parse(columns.eventTime), RECEIVED_AT)),
             hash: of.hash,
             prev_hash: of.prevHash,
             bytes: recordHash(of.bytes),

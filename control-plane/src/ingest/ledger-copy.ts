@@ -7,7 +7,7 @@
  * Proven by ledger-copy.pg.test.ts.
  */
 import pg from 'pg';
-import type { LedgerColumns } from '../audit/ledger-projection.ts';
+import { type LedgerColumns, listedTime } from '../audit/ledger-projection.ts';
 
 export interface NewLedgerRow {
   stream: string;
@@ -79,7 +79,7 @@ export function encodeCopy(
     writer.uuid(columns.subjectId);
     writer.uuid(columns.agentId);
     writer.text(columns.policyResult);
-    writer.time(Date.parse(columns.eventTime));
+    writer.time(listedTime(Date.parse(columns.eventTime), place.receivedAt));
     writer.text(row.hash);
     writer.text(row.prevHash);
     writer.field(row.bytes);

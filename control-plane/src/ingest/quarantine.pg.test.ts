@@ -25,6 +25,7 @@ import { createChainBreakRecorder } from '../audit/chain-breaks.ts';
 import { createChainVerifier } from '../audit/chain-verification.ts';
 import { createIngestService } from './ingest-service.ts';
 import { MAX_FORK_RECORDS } from './ingest-store.ts';
+import { createViolationAlerts } from './violations.ts';
 
 const test = await testDatabase();
 const { db, superuser, changes, connections } = test;
@@ -35,6 +36,7 @@ const ingest = createIngestService({
   ingestPool: connections.ingestPool,
   changes,
   breaks,
+  violations: createViolationAlerts({ db, now }),
   markForked: async (_, deploymentId) => void forked.push(deploymentId),
 });
 const verifier = createChainVerifier({ db, breaks, now });
@@ -181,6 +183,7 @@ describe('a record that cannot be read or stored', () => {
     const unlucky = createIngestService({
       ingestPool: connections.ingestPool,
       changes,
+      violations: createViolationAlerts({ db, now }),
       markForked: async () => {},
       breaks: {
         ...breaks,

@@ -36,7 +36,13 @@ export interface QuarantinedRecord {
 }
 
 export type Outcome =
-  | { kind: 'stored'; isNew: boolean; quarantined: QuarantinedRecord[] }
+  | {
+      kind: 'stored';
+      isNew: boolean;
+      quarantined: QuarantinedRecord[];
+      /** Alerts among the new records that were not raised, since the stream has too many open. */
+      alertsHeldBack: number;
+    }
   | { kind: 'fork'; fork: Fork }
   | { kind: 'gap'; expected: { epoch: number; seq: number } };
 
@@ -140,7 +146,7 @@ async function plan(
   return {
     batch,
     before,
-    outcome: { kind: 'stored', isNew: fresh.length > 0, quarantined },
+    outcome: { kind: 'stored', isNew: fresh.length > 0, quarantined, alertsHeldBack: 0 },
     fresh,
   };
 }
@@ -182,7 +188,11 @@ async function append(
   if (rows.length === 0) return undefined;
   // Before the positions: whoever raises an alert and records it takes them in that order too.
   const fresh = plans.flatMap((plan) => plan.fresh);
-  await insertAlerts(client, tenantId, fresh.flatMap(toAlert));
+  const heldBack = await insertAlerts(client, tenantId, fresh.flatMap(toAlert));
+  for (const { batch, outcome } of plans) {
+    if (outcome.kind !== 'stored') continue;
+    outcome.alertsHeldBack = heldBack.get(batch.header.stream.toLowerCase()) ?? 0;
+  }
   const place = await takePositions(client, tenantId, moves, rows.length);
   await copyRows(client, tenantId, rows, place);
   return place.firstPosition + rows.length - 1;
@@ -263,7 +273,7 @@ function toAlert({ alert }: CheckedRecord) {
 }
 
 function toEntry(epoch: number, { seq, hash, bytes, fault }: CheckedRecord): QuarantineEntry[] {
-  return fault === null ? [] : [{ epoch, seq, kind: 'unreadable', hash, reason: fault, bytes }];
+  return fault === null ? [] : [{ epoch, seq, ...fault, hash, bytes }];
 }
 
 class UnencodableRow extends Error {}

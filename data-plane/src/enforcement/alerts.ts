@@ -1,4 +1,5 @@
 import type { PolicyFault } from '@governance/policies/contract';
+import type { DataPlaneAlert } from '@governance/shared/data-plane-records';
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
@@ -15,16 +16,22 @@ export interface AlertDeps {
 /** The same alert is recorded no more often: a hostile policy is asked at every call. */
 const REPEAT_MS = 60_000;
 
+interface PolicyAlert {
+  alert_type: DataPlaneAlert;
+  title: string;
+  dedupe: string;
+}
+
 const OUT_OF_FUEL = {
   alert_type: 'POLICY_OUT_OF_FUEL',
   title: 'A policy used up its computing budget and its calls are denied',
   dedupe: 'policy-out-of-fuel',
-};
+} satisfies PolicyAlert;
 const FAILED = {
   alert_type: 'POLICY_FAILED',
   title: 'A policy failed and the calls it failed on are denied',
   dedupe: 'policy-failed',
-};
+} satisfies PolicyAlert;
 
 /**
  * Raises POLICY_OUT_OF_FUEL (a policy computed past its budget) or POLICY_FAILED (conflicting

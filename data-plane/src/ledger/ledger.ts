@@ -7,6 +7,7 @@
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { SignedBatch } from '@governance/shared/audit-batch';
+import type { DataPlaneAlert } from '@governance/shared/data-plane-records';
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { spawnWorker } from '@governance/shared/spawn-worker';
@@ -402,7 +403,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
         id: uuidv7(now()),
         timestamp: new Date(now()).toISOString(),
         bundle_revision: null,
-        alert_type: 'DISK_WATERMARK',
+        alert_type: 'DISK_WATERMARK' satisfies DataPlaneAlert,
         severity: level === 'full' ? 'critical' : 'high',
         agent_id: null,
         title:

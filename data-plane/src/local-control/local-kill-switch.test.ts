@@ -10,6 +10,7 @@ import { changeLocalSwitch, SWITCH_FILE, watchLocalSwitch } from './local-kill-s
 
 const A = uuidv7();
 const B = uuidv7();
+const DEPLOYMENT = uuidv7();
 let dataDir: string;
 let appended: { tenantId: string; record: UnchainedRecord }[];
 let watching: ReturnType<typeof watchLocalSwitch>[];
@@ -36,6 +37,7 @@ function watch(append?: () => Promise<never>) {
       },
     },
     listTenants: () => [A, B],
+    findDeploymentId: (tenantId) => (tenantId === A ? DEPLOYMENT : uuidv7()),
     log: { warn: () => {}, error: () => {} },
     pollMs: 20,
   });
@@ -78,7 +80,7 @@ describe('the local kill switch', () => {
       [B, 'local_kill_switch_lifted'],
     ]);
     expect(appended[0]?.record).toMatchObject({
-      actor: { id: 'local-operator', username: 'ops', role: 'data_plane' },
+      actor: { id: DEPLOYMENT, username: 'ops', role: 'data_plane' },
     });
   });
 

@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DataPlaneAction } from '@governance/shared/data-plane-records';
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { Id, Text, Timestamp } from '@governance/shared/text';
@@ -115,6 +116,8 @@ export interface LocalSwitchOptions {
   ledger: Pick<Ledger, 'append'>;
   /** Tenants whose streams are open. */
   listTenants(): string[];
+  /** This data plane's id at a tenant: who acted, as the record says. */
+  findDeploymentId(tenantId: string): string | undefined;
   log: Pick<Logger, 'warn' | 'error'>;
   now?: () => number;
   pollMs?: number;
@@ -170,8 +173,11 @@ export function watchLocalSwitch(options: LocalSwitchOptions): LocalSwitch {
 
   async function record(open: ReturnType<typeof findUnrecorded>): Promise<void> {
     for (const { tenantId, change, isForAll } of open) {
+      const deploymentId = options.findDeploymentId(tenantId);
+      if (deploymentId === undefined) continue;
       try {
-        await options.ledger.append(tenantId, switchRecord(tenantId, change, isForAll, now()));
+        const place = { tenantId, deploymentId };
+        await options.ledger.append(tenantId, switchRecord(place, change, isForAll, now()));
         recorded = new Set([...recorded, recordedKey(tenantId, change)].slice(-MAX_RECORDED));
         writeFileDurably(recordedPath, JSON.stringify([...recorded]));
       } catch (error) {
@@ -230,23 +236,24 @@ function fileMark(path: string): string {
 }
 
 function switchRecord(
-  tenantId: string,
+  { tenantId, deploymentId }: { tenantId: string; deploymentId: string },
   change: Change,
   isForAll: boolean,
   now: number,
 ): Extract<UnchainedRecord, { type: 'admin_action' }> {
+  const action = change.engaged ? 'local_kill_switch_engaged' : 'local_kill_switch_lifted';
   return {
     type: 'admin_action',
     id: uuidv7(now),
     timestamp: new Date(now).toISOString(),
     bundle_revision: null,
     actor: {
-      id: 'local-operator',
+      id: deploymentId,
       username: change.operator,
       role: 'data_plane',
       break_glass: false,
     },
-    action: change.engaged ? 'local_kill_switch_engaged' : 'local_kill_switch_lifted',
+    action: action satisfies DataPlaneAction,
     target: isForAll ? 'data_plane' : `tenant:${tenantId}`,
     details: {
       change_id: change.change_id,

@@ -1,6 +1,6 @@
 /** The OPA servers of the tenants that this data plane serves: made when asked for, told of when ill. */
 import { Gauge, type Registry } from 'prom-client';
-import type { createAlerts } from '../sync/raise-alert.ts';
+import type { createAlerts, RaisedAlert } from '../sync/raise-alert.ts';
 import type { SyncLog } from '../sync/sync-status.ts';
 import { createOpaExchange } from './opa-exchange.ts';
 import { createOpaServer, type OpaServer, type OpaServerStatus } from './opa-server.ts';
@@ -95,33 +95,33 @@ export function createOpaServers({ config, alert, registry, log }: OpaServersOpt
   };
 }
 
-function troubleOf(what: OpaTrouble, failClosed: boolean) {
+function troubleOf(what: OpaTrouble, failClosed: boolean): Omit<RaisedAlert, 'details'> {
   switch (what) {
     case 'unavailable':
       return failClosed
         ? {
             alert_type: 'OPA_UNAVAILABLE',
-            severity: 'critical' as const,
+            severity: 'critical',
             title: 'The OPA server cannot be reached: every tool call is denied',
             dedupe_key: 'opa-unavailable',
           }
         : {
             alert_type: 'OPA_UNAVAILABLE_ALLOWED',
-            severity: 'critical' as const,
+            severity: 'critical',
             title: 'The OPA server cannot be reached: tool calls are allowed without a judgement',
             dedupe_key: 'opa-unavailable-allowed',
           };
     case 'bundle':
       return {
         alert_type: 'OPA_BUNDLE_DIFFERS',
-        severity: 'high' as const,
+        severity: 'high',
         title: 'The OPA server has another bundle than this data plane; its calls are denied',
         dedupe_key: 'opa-bundle-differs',
       };
     case 'answer':
       return {
         alert_type: 'OPA_ANSWER_REFUSED',
-        severity: 'high' as const,
+        severity: 'high',
         title: 'The OPA server gives answers that are no decision; the calls are denied',
         dedupe_key: 'opa-answer-refused',
       };

@@ -1,3 +1,4 @@
+import type { DataPlaneAlert } from '@governance/shared/data-plane-records';
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
@@ -6,7 +7,8 @@ import { failureMessage, type SyncLog } from './sync-status.ts';
 
 type AlertRecord = Extract<UnchainedRecord, { type: 'alert' }>;
 
-export type RaisedAlert = Pick<AlertRecord, 'alert_type' | 'severity' | 'title' | 'details'> & {
+export type RaisedAlert = Pick<AlertRecord, 'severity' | 'title' | 'details'> & {
+  alert_type: DataPlaneAlert;
   dedupe_key: string;
 };
 

@@ -1,0 +1,132 @@
+/**
+ * Holds what a data plane says against what it may say. A violation is kept in its place of the
+ * chain: what a data plane may not write at all lies in quarantine, an agent that the tenant never
+ * had and a time that cannot be are marked wherever the record is shown. An alert tells of each kind
+ * once a stream, and the stream goes on. Proven by violations.pg.test.ts.
+ */
+import type { Severity } from '@governance/shared/ledger-record';
+import { LRUCache } from 'lru-cache';
+import { raiseAlert } from '../alerts/raise-alert.ts';
+import { isTimeImpossible } from '../audit/ledger-projection.ts';
+import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import type { CheckedBatch, CheckedRecord } from './batch-check.ts';
+
+export type ViolationKind = 'forbidden' | 'agent_unknown' | 'time_impossible' | 'alert_flood';
+
+export interface Violation {
+  kind: ViolationKind;
+  /** Of the batch; 1 or more. */
+  records: number;
+  first: { epoch: number; seq: number; hash: string; reason: string };
+}
+
+/** @returns the agents that a batch's records name */
+export function agentsOf({ records }: CheckedBatch): Set<string> {
+  const agents = new Set<string>();
+  for (const { columns } of records) if (columns.agentId !== null) agents.add(columns.agentId);
+  return agents;
+}
+
+/**
+ * @param unknownAgents in lower case
+ * @param at the time of receipt, in milliseconds
+ * @returns each kind of violation among the records, with its first
+ */
+export function findViolations(
+  { header, records }: CheckedBatch,
+  unknownAgents: ReadonlySet<string>,
+  at: number,
+): Violation[] {
+  const found = new Map<ViolationKind, Violation>();
+  const note = (kind: ViolationKind, { seq, hash }: CheckedRecord, reason: string) => {
+    const known = found.get(kind);
+    if (known) known.records += 1;
+    else found.set(kind, { kind, records: 1, first: { epoch: header.epoch, seq, hash, reason } });
+  };
+  for (const record of records) {
+    const { fault, columns } = record;
+    if (fault?.kind === 'forbidden') note('forbidden', record, fault.reason);
+    if (fault !== null) continue;
+    if (columns.agentId !== null && unknownAgents.has(columns.agentId.toLowerCase())) {
+      note('agent_unknown', record, `names the agent ${columns.agentId}`);
+    }
+    if (isTimeImpossible(Date.parse(columns.eventTime), at)) {
+      note('time_impossible', record, `says ${columns.eventTime}`);
+    }
+  }
+  return [...found.values()];
+}
+
+/** An alert about an agent that is none names none: the record says what was claimed. */
+export function withoutUnknownAgents(
+  batch: CheckedBatch,
+  unknownAgents: ReadonlySet<string>,
+): CheckedBatch {
+  if (unknownAgents.size === 0) return batch;
+  const records = batch.records.map((record): CheckedRecord => {
+    const { alert } = record;
+    const isUnknown = alert?.agentId && unknownAgents.has(alert.agentId.toLowerCase());
+    return isUnknown ? { ...record, alert: { ...alert, agentId: null } } : record;
+  });
+  return { ...batch, records };
+}
+
+const TOLD: Record<ViolationKind, { alertType: string; severity: Severity; title: string }> = {
+  forbidden: {
+    alertType: 'DATA_PLANE_VIOLATION',
+    severity: 'critical',
+    title: 'A data plane wrote what no data plane may write; it lies in quarantine',
+  },
+  agent_unknown: {
+    alertType: 'DATA_PLANE_VIOLATION',
+    severity: 'high',
+    title: 'A data plane recorded calls of agents that this tenant never had',
+  },
+  time_impossible: {
+    alertType: 'DATA_PLANE_VIOLATION',
+    severity: 'medium',
+    title:
+      'A data plane wrote times that lie ahead of their receipt: its clock, or its word, is wrong',
+  },
+  alert_flood: {
+    alertType: 'DATA_PLANE_ALERT_FLOOD',
+    severity: 'high',
+    title:
+      'A data plane has as many unresolved alerts as it may; further ones are in the audit trail only',
+  },
+};
+
+/** A plane with a wrong clock violates with every batch: it is not said again within this. */
+const REPEAT_MS = 60_000;
+const KEPT = 10_000;
+
+export interface ViolationAlerts {
+  /** Tells of violations; one alert a stream and kind while it is unresolved. */
+  tell(tenantId: string, stream: string, violations: readonly Violation[]): Promise<void>;
+}
+
+export function createViolationAlerts(deps: {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  now: () => Date;
+}): ViolationAlerts {
+  const told = new LRUCache<string, true>({ max: KEPT, ttl: REPEAT_MS });
+  return {
+    tell: async (tenantId, stream, violations) => {
+      const due = violations.filter(({ kind }) => !told.get(`${tenantId}/${stream}/${kind}`));
+      if (due.length === 0) return;
+      await deps.db.inTenant(systemScope(tenantId), async (tx) => {
+        for (const { kind, records, first } of due) {
+          await raiseAlert(tx, {
+            ...TOLD[kind],
+            agentId: null,
+            details: { deployment_id: stream, violation: kind, records, first },
+            dedupeKey: `data-plane-violation/${stream}/${kind}`,
+            now: deps.now(),
+          });
+        }
+      });
+      // After the commit: what was not told is told with the batch that comes again.
+      for (const { kind } of due) told.set(`${tenantId}/${stream}/${kind}`, true);
+    },
+  };
+}
