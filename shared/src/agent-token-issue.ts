@@ -21,6 +21,7 @@ import type { AgentStatus } from './facts.ts';
 import { uuidv7 } from './ids.ts';
 import type { RiskTier } from './ledger-record.ts';
 import { createRateLimiter } from './rate-limiter.ts';
+import { withoutTrailingSlashes } from './text.ts';
 
 const FAILURES_BY_ADDRESS = 60;
 /** Of tokens: what a client with the right secret may have. */
@@ -123,7 +124,7 @@ export function createAgentTokens(deps: AgentTokenDeps): AgentTokens {
 /** @throws AppError INVALID_TARGET for a resource that is not the gateway or a server of it */
 function chooseAudience(publicUrl: string, resource: string | undefined): string {
   const gateway = gatewayAudience(publicUrl);
-  const wanted = resource?.replace(/\/+$/, '') ?? gateway;
+  const wanted = resource === undefined ? gateway : withoutTrailingSlashes(resource);
   if (wanted === gateway) return gateway;
   const server = wanted.startsWith(`${gateway}/`) ? wanted.slice(gateway.length + 1) : '';
   if (server === '' || !/^[\w.~%-]+$/.test(server)) {

@@ -159,8 +159,12 @@ function digestOf(name: string, bytes: Uint8Array): string {
   }
 }
 
+/** Of `.signatures.json`: as many members as a bundle may have take half of it. */
+const MAX_SIGNATURES_BYTES = 1024 * 1024;
+
 function parseToken(signatures: Uint8Array) {
   try {
+    if (signatures.byteLength > MAX_SIGNATURES_BYTES) throw new TypeError('it is too large');
     const file = SignaturesFile.parse(JSON.parse(Buffer.from(signatures).toString('utf8')));
     const [header, claims, signature, ...rest] = (file.signatures[0] ?? '..').split('.');
     // What RFC 7515 calls unsecured, or nothing at all, where a signature belongs.

@@ -51,6 +51,9 @@ export type SnapshotLine = z.infer<typeof SnapshotLine>;
 
 const LINE_FEED = 0x0a;
 
+/** Bytes of a batch's first line: the header and its signature have some 700. */
+const MAX_HEADER_BYTES = 8 * 1024;
+
 const BatchEnvelope = z.strictObject({ header: BatchHeader, signature: z.string().max(200) });
 
 /**
@@ -76,6 +79,7 @@ export function decodeBatch(body: Uint8Array): SignedBatch {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const records: Uint8Array[] = [];
   const headerEnd = endOfLine(bytes, 0);
+  if (headerEnd > MAX_HEADER_BYTES) throw new SyntaxError('the header line is too long');
   const { header, signature } = BatchEnvelope.parse(
     JSON.parse(bytes.toString('utf8', 0, headerEnd)),
   );

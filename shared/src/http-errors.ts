@@ -87,11 +87,18 @@ function toAppError(error: unknown, isAway: (error: unknown) => boolean): AppErr
   return undefined;
 }
 
+/** Fields that an answer names, at most. */
+const MAX_FIELD_ERRORS = 50;
+
 function invalidRequest({ issues, validationContext }: RequestInvalid): AppError {
   // An id that is none names nothing: the same answer as for another tenant's row.
   if (validationContext === 'params') return new AppError('NOT_FOUND');
   const where = validationContext === 'querystring' ? 'query' : (validationContext ?? 'body');
-  const errors = issues.flatMap((issue) => toFieldErrors(issue, where));
+  // A body can be wrong in more places than anybody reads, each of which is told at length.
+  const errors = issues
+    .slice(0, MAX_FIELD_ERRORS)
+    .flatMap((issue) => toFieldErrors(issue, where))
+    .slice(0, MAX_FIELD_ERRORS);
   const named = errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
   return new AppError('VALIDATION_FAILED', named.join('; '), { errors });
 }
@@ -102,8 +109,8 @@ function toFieldErrors(issue: z.core.$ZodIssue, where: string): FieldError[] {
     ...issue.path.map((part) => (typeof part === 'number' ? part : String(part))),
   ];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      loc: [...loc, key],
+    return issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => ({
+      loc: [...loc, key.slice(0, 200)],
       msg: 'is not a field of this request',
       type: issue.code,
     }));

@@ -5,6 +5,13 @@ export function isStorableText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
+/** A text without the slashes at its end. An expression for it tries each run of slashes anew. */
+export function withoutTrailingSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '/') end--;
+  return text.slice(0, end);
+}
+
 /**
  * The one string type of requests and records: no NUL (PostgreSQL refuses it) and no lone
  * surrogate (it has no UTF-8 form), either of which could stop a queue for ever.

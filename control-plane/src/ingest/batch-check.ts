@@ -157,7 +157,8 @@ function checkRecord(
   }
   // Bytes that say nothing have the place that the signed header gives them; the beginning of an
   // epoch cannot be told apart from a fork without what it says.
-  const envelope = readEnvelope(bytes);
+  const isReadable = bytes.byteLength <= MAX_RECORD_BYTES;
+  const envelope = isReadable ? readEnvelope(bytes) : undefined;
   if (envelope) checkPlace(header, seq, prevHash, envelope);
   const previous = envelope?.previous;
   if (seq === 1 && previous === undefined) throw refuseRecord(seq, `${read.fault}`);

@@ -12,6 +12,8 @@ import { BundleRefusedError } from './bundle-error.ts';
 const decompress = promisify(gunzip);
 
 const BLOCK = 512;
+/** Of zeros behind the last member; writers fill up a record of 20 blocks. */
+const MAX_PADDING = 64 * 1024;
 
 /**
  * The files of a bundle by path.
@@ -53,7 +55,10 @@ function readTar(tar: Buffer): Map<string, Uint8Array> {
     files.set(path, tar.subarray(start, start + size));
     offset = start + Math.ceil(size / BLOCK) * BLOCK;
   }
-  if (tar.subarray(offset).some((byte) => byte !== 0)) throw malformed('something follows the end');
+  const rest = tar.subarray(offset);
+  if (rest.length > MAX_PADDING || rest.some((byte) => byte !== 0)) {
+    throw malformed('something follows the end');
+  }
   return files;
 }
 

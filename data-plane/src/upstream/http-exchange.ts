@@ -5,9 +5,8 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { TextDecoder } from 'node:util';
-import { createParser, type EventSourceParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
+import { EventReader } from './event-reader.ts';
 import { UpstreamFailure } from './upstream.ts';
 
 export interface ExchangeSink {
@@ -36,8 +35,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  #events: EventSourceParser | null = null;
-  #decoder: TextDecoder | null = null;
+  #events: EventReader | null = null;
   #isOver = false;
   /** Counts an exchange that is over and waits for a connection still; called once. */
   lingers: (() => () => void) | null = null;
@@ -72,20 +70,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else if (type.startsWith('application/json')) this.#mode = 'json';
     else if (type.startsWith('text/event-stream')) {
       this.#mode = 'events';
-      this.#decoder = new TextDecoder('utf-8', { fatal: true });
-      this.#events = createParser({
-        maxBufferSize: this.#limit,
-        onEvent: (event) => {
-          if (this.#isOver) return;
-          if (event.id !== undefined && EVENT_ID.test(event.id)) this.#sink.onEventId?.(event.id);
-          // An event without data only gives the stream its id.
-          if (event.data !== '') this.#deliver(event.data);
-        },
-        onRetry: (ms) => this.#sink.onRetry?.(ms),
-        onError: (error) => {
-          if (error.type === 'max-buffer-size-exceeded') this.#fail(this.#tooLarge());
-        },
-      });
+      this.#events = this.#readEvents();
     }
     this.#sink.onHead?.(status, headers);
   }
@@ -99,11 +84,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
         else this.#chunks.push(chunk);
         return;
       case 'events':
-        try {
-          this.#events?.feed(this.#decoder?.decode(chunk, { stream: true }) ?? '');
-        } catch {
-          this.#fail(new UpstreamFailure('malformed', 'the stream is not valid UTF-8'));
-        }
+        this.#events?.push(chunk);
         return;
       case 'error':
         this.#bytes += chunk.length;
@@ -140,6 +121,21 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #left(): void {
     this.#leave?.();
     this.#leave = null;
+  }
+
+  #readEvents(): EventReader {
+    return new EventReader(this.#limit, {
+      onEvent: (data, id) => {
+        if (this.#isOver) return;
+        if (id !== undefined && EVENT_ID.test(id)) this.#sink.onEventId?.(id);
+        // An event without data only gives the stream its id.
+        if (data !== '') this.#deliver(data);
+      },
+      onRetry: (ms) => this.#sink.onRetry?.(ms),
+      onTooLarge: () => this.#fail(this.#tooLarge()),
+      onMalformed: () =>
+        this.#fail(new UpstreamFailure('malformed', 'the stream is not valid UTF-8')),
+    });
   }
 
   #deliver(text: string): void {

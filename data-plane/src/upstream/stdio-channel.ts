@@ -74,6 +74,8 @@ const MAX_UNREAD = 2;
 /** Lines of stderr that are logged a minute, and characters of each. */
 const STDERR_LINES = 20;
 const STDERR_CHARACTERS = 2000;
+/** Lines in a row that are no JSON-RPC, after which the process is ended. */
+const MAX_UNREADABLE = 1000;
 /** What opens a session is not cancelled (MCP, cancellation). */
 const OPENING = new Set(['initialize', 'server/discover']);
 
@@ -88,6 +90,7 @@ export class StdioChannel {
   #nextId = 1;
   #startedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
+  #unreadable = 0;
 
   constructor(options: StdioChannelOptions) {
     this.#options = options;
@@ -185,6 +188,7 @@ export class StdioChannel {
     }
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     this.#startedAt = performance.now();
+    this.#unreadable = 0;
     this.#child = this.#spawn();
   }
 
@@ -253,12 +257,10 @@ export class StdioChannel {
     try {
       messages = parseUpstreamMessages(line, this.limits.messageNodes);
     } catch {
-      this.#options.log.warn(
-        { server: this.#options.name },
-        'a stdio MCP server wrote no JSON-RPC',
-      );
+      this.#notRead();
       return;
     }
+    this.#unreadable = 0;
     for (const message of messages) {
       if (message.kind === 'request') {
         this.receiver?.asked?.(message, this.#onlySend(), (text) => {
@@ -270,6 +272,17 @@ export class StdioChannel {
         const { ok, raw, value } = message;
         this.#take(message.id)?.resolve({ kind: ok ? 'result' : 'error', raw, value });
       }
+    }
+  }
+
+  /** Some write a greeting or a log there; one that writes nothing else would fill ours. */
+  #notRead(): void {
+    const { name, log } = this.#options;
+    this.#unreadable++;
+    if (this.#unreadable <= STDERR_LINES) {
+      log.warn({ server: name }, 'a stdio MCP server wrote no JSON-RPC');
+    } else if (this.#unreadable > MAX_UNREADABLE) {
+      void this.stop(`the process wrote ${MAX_UNREADABLE} lines that are no JSON-RPC`);
     }
   }
 

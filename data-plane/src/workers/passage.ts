@@ -171,12 +171,15 @@ const HOP_BY_HOP = new Set([
 
 /** Names and values in turn, as they came. */
 function endToEnd({ rawHeaders, headers }: IncomingMessage): string[] {
-  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  // caller-controlled: as many names as headers, so that a list would be searched as often.
+  const named = new Set(
+    (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()),
+  );
   const passed: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     const lower = name.toLowerCase();
-    if (HOP_BY_HOP.has(lower) || named.includes(lower)) continue;
+    if (HOP_BY_HOP.has(lower) || named.has(lower)) continue;
     passed.push(name, rawHeaders[at + 1] as string);
   }
   return passed;

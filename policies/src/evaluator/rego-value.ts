@@ -165,13 +165,16 @@ function isNumberCharacter(code: number): boolean {
   );
 }
 
+const MAX_INT64_DIGITS = 20;
+
 /**
  * The integer that a number stands for, or null when it has a fraction, an exponent or does not
  * fit 64 bits. Trailing zeros after the point count as an integer ("10.00"), as in OPA.
  */
 export function toInt64(number: RegoNumber): bigint | null {
   const match = /^([+-]?\d+)(?:\.0*)?$/.exec(number.text);
-  if (!match) return null;
+  // No 64 bits have more digits, and JSON writes none before them; BigInt reads all that it is given.
+  if (!match || (match[1] as string).length > MAX_INT64_DIGITS) return null;
   const value = BigInt(match[1] as string);
   return BigInt.asIntN(64, value) === value ? value : null;
 }

@@ -39,9 +39,11 @@ class Printer {
   #reordered = false;
   #goodIndex = true;
   #afterIndex = false;
+  readonly #lastClose: number;
 
   constructor(format: string, operands: readonly FormatOperand[], limits: FormatLimits) {
     this.#format = format;
+    this.#lastClose = format.lastIndexOf(']');
     this.#operands = operands;
     this.#limits = limits;
   }
@@ -109,7 +111,8 @@ class Printer {
     this.#afterIndex = false;
     if (this.#format[this.#at] !== '[') return;
     this.#reordered = true;
-    const close = this.#format.indexOf(']', this.#at);
+    // Searched for once, since a format may open a thousand and close none.
+    const close = this.#at > this.#lastClose ? -1 : this.#format.indexOf(']', this.#at);
     if (close < 0 || this.#format.length - this.#at < 3) {
       this.#goodIndex = false;
       this.#at++;

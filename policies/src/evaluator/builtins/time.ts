@@ -3,12 +3,14 @@
  * [nanoseconds, zone], or [nanoseconds, zone, layout]; the layout is for time.format alone.
  */
 import { RegoNumber, type RegoValue, toInt64 } from '../rego-value.ts';
-import type { Builtin, BuiltinCall } from './builtin.ts';
+import { type Builtin, type BuiltinCall, BuiltinLimitError } from './builtin.ts';
 import { isTimeZone, isUtc, zoneOffset } from './time-zone.ts';
 
 const NS_PER_SECOND = 1_000_000_000n;
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
+/** Characters of a number that is no plain integer. */
+const MAX_NUMBER = 1000;
 const MAX_JS_MS = 8_640_000_000_000_000;
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 /** Looking up an offset formats a date; making a zone's formatter reads its data. */
@@ -113,6 +115,7 @@ function parseOperand(operand: RegoValue | undefined, call: BuiltinCall): ZonedT
 function toExactInt64(number: RegoNumber): bigint | null {
   const plain = toInt64(number);
   if (plain !== null) return plain;
+  if (number.text.length > MAX_NUMBER) throw new BuiltinLimitError('a number of many digits');
   const match = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,3})$/.exec(number.text);
   if (!match) return null;
   const [, sign, whole = '', fraction = '', exponentText] = match;

@@ -1,0 +1,110 @@
+import { createParser } from 'eventsource-parser';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EventReader } from './event-reader.ts';
+
+type Told =
+  | ['event', string, string | undefined]
+  | ['retry', number]
+  | ['too large']
+  | ['malformed'];
+
+function read(chunks: Buffer[], limit = 1000): Told[] {
+  const told: Told[] = [];
+  const reader = new EventReader(limit, {
+    onEvent: (data, id) => told.push(['event', data, id]),
+    onRetry: (ms) => told.push(['retry', ms]),
+    onTooLarge: () => told.push(['too large']),
+    onMalformed: () => told.push(['malformed']),
+  });
+  for (const chunk of chunks) reader.push(chunk);
+  return told;
+}
+
+/** What the reader of the MCP SDKs makes of the same stream. */
+function readAsClientsDo(text: string): Told[] {
+  const told: Told[] = [];
+  const parser = createParser({
+    onEvent: ({ data, id }) => told.push(['event', data, id]),
+    onRetry: (ms) => told.push(['retry', ms]),
+  });
+  parser.feed(text);
+  return told;
+}
+
+function cut(bytes: Buffer, cuts: number[]): Buffer[] {
+  const chunks: Buffer[] = [];
+  let from = 0;
+  for (const length of [...cuts, bytes.length]) {
+    chunks.push(bytes.subarray(from, from + length));
+    from += length;
+  }
+  return chunks;
+}
+
+describe('EventReader', () => {
+  it('reads what the SDKs’ reader reads, wherever the bytes are cut', () => {
+    const pieces = fc.constantFrom(
+      ...[
+        'data',
+        'data:',
+        'data: ',
+        'data:x',
+        'data: {"a":"ä€😀"}',
+        'id',
+        'id: 7',
+        'id:',
+        'event: a',
+      ],
+      ...[
+        'retry: 20',
+        'retry: x',
+        ': comment',
+        'other: x',
+        'dat',
+        ' ',
+        ':',
+        'a:b:c',
+        '\n',
+        '\r',
+        '\r\n',
+      ],
+      ...['\n', '\n\n', '\r\r', '\r\n\r\n'],
+    );
+    fc.assert(
+      fc.property(fc.array(pieces), fc.array(fc.nat(9)), (parts, cuts) => {
+        // The last line end of theirs is open where it is a CR: they wait for what follows it.
+        const text = `${parts.join('')}\n\n`;
+        expect(read(cut(Buffer.from(text), cuts))).toEqual(readAsClientsDo(text));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('leaves out a byte order mark', () => {
+    expect(read([Buffer.from('\ufeffdata: x\n\n')])).toEqual([['event', 'x', undefined]]);
+  });
+
+  it.each([
+    ['a line', `data: ${'x'.repeat(1000)}`],
+    ['a comment', `:${'x'.repeat(1000)}`],
+    ['data in many lines', 'data: xxxxxxxx\n'.repeat(120)],
+    ['data in lines of nothing', 'data\n'.repeat(1100)],
+  ])('ends with %s that is too long', (_what, text) => {
+    for (const size of [1, 7, 4096]) {
+      const chunks = cut(
+        Buffer.from(`data: first\n\n${text}\n\ndata: last\n\n`),
+        Array(99).fill(size),
+      );
+      expect(read(chunks)).toEqual([['event', 'first', undefined], ['too large']]);
+    }
+  });
+
+  it('ends with data that is no UTF-8', () => {
+    const bytes = Buffer.concat([Buffer.from('data: a\n\ndata: '), Buffer.of(0xff, 0x0a, 0x0a)]);
+    expect(read([bytes, Buffer.from('data: b\n\n')])).toEqual([
+      ['event', 'a', undefined],
+      ['malformed'],
+    ]);
+  });
+});

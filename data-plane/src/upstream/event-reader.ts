@@ -1,0 +1,135 @@
+/**
+ * Reads a stream of server-sent events (WHATWG HTML, section 9.2) with a limit. Each byte is looked
+ * at once, wherever the server cuts its chunks and whatever it ends its lines with. Proven by
+ * event-reader.test.ts.
+ */
+import { isUtf8 } from 'node:buffer';
+
+export interface EventSink {
+  /** An event with data; `id` where it has one. */
+  onEvent(data: string, id: string | undefined): void;
+  /** How long to wait before the stream is resumed, in milliseconds. */
+  onRetry(ms: number): void;
+  /** A line, or the data of an event, is over the limit. Nothing comes after it. */
+  onTooLarge(): void;
+  /** What should be text is no UTF-8. Nothing comes after it. */
+  onMalformed(): void;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const BOM = Buffer.of(0xef, 0xbb, 0xbf);
+/** Longer names are of no field that is known. */
+const MAX_NAME = 5;
+const RETRY = /^\d{1,9}$/;
+
+export class EventReader {
+  readonly #limit: number;
+  readonly #sink: EventSink;
+  /** The line that has no end yet. */
+  #parts: Buffer[] = [];
+  #length = 0;
+  /** The event that has no end yet. Texts, since a slice would hold the whole chunk it is of. */
+  #data: string[] = [];
+  #dataBytes = 0;
+  #id: string | undefined;
+  #isFirstLine = true;
+  #afterCr = false;
+  #isOver = false;
+
+  /** @param limit bytes of a line and of an event's data, at most */
+  constructor(limit: number, sink: EventSink) {
+    this.#limit = limit;
+    this.#sink = sink;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let i = 0; i < chunk.length && !this.#isOver; i++) {
+      const byte = chunk[i];
+      if (byte !== LF && byte !== CR) continue;
+      const isEmpty = i === start && this.#length === 0;
+      // CR LF is one end of a line.
+      if (!(byte === LF && this.#afterCr && isEmpty)) {
+        if (isEmpty) this.#dispatch();
+        else this.#endLine(chunk.subarray(start, i));
+      }
+      this.#afterCr = byte === CR;
+      start = i + 1;
+    }
+    if (this.#isOver || start === chunk.length) return;
+    this.#length += chunk.length - start;
+    if (this.#length > this.#limit) this.#tooLarge();
+    else this.#parts.push(chunk.subarray(start));
+  }
+
+  #endLine(last: Buffer): void {
+    const bytes = this.#length + last.length;
+    if (bytes > this.#limit) {
+      this.#tooLarge();
+      return;
+    }
+    const line = this.#length === 0 ? last : Buffer.concat([...this.#parts, last], bytes);
+    this.#parts = [];
+    this.#length = 0;
+    const hasBom = this.#isFirstLine && line.subarray(0, BOM.length).equals(BOM);
+    this.#isFirstLine = false;
+    this.#readLine(hasBom ? line.subarray(BOM.length) : line);
+  }
+
+  #readLine(line: Buffer): void {
+    const colon = line.indexOf(COLON);
+    const nameEnd = colon < 0 ? line.length : colon;
+    // A comment, or a field of a later standard.
+    if (nameEnd === 0 || nameEnd > MAX_NAME) {
+      if (line.length === 0) this.#dispatch();
+      return;
+    }
+    const name = line.toString('latin1', 0, nameEnd);
+    const valueStart = colon < 0 ? line.length : colon + (line[colon + 1] === SPACE ? 2 : 1);
+    const value = line.subarray(valueStart);
+    if (name === 'data') this.#addData(value);
+    else if (name === 'id') this.#readId(value);
+    else if (name === 'retry') {
+      const text = value.toString('latin1', 0, 16);
+      if (RETRY.test(text)) this.#sink.onRetry(Number(text));
+    }
+  }
+
+  #addData(value: Buffer): void {
+    // The line feed between two counts, so that empty lines do, too.
+    this.#dataBytes += value.length + 1;
+    if (this.#dataBytes > this.#limit + 1) this.#tooLarge();
+    else if (!isUtf8(value)) {
+      this.#isOver = true;
+      this.#sink.onMalformed();
+    } else this.#data.push(value.toString('utf8'));
+  }
+
+  #readId(value: Buffer): void {
+    // Told nowhere, and no fault of the event.
+    if (value.includes(0) || !isUtf8(value)) return;
+    this.#id = value.toString('utf8');
+  }
+
+  #dispatch(): void {
+    this.#isFirstLine = false;
+    const [first] = this.#data;
+    const id = this.#id;
+    this.#id = undefined;
+    if (first === undefined) return;
+    const data = this.#data.length === 1 ? first : this.#data.join('\n');
+    this.#data = [];
+    this.#dataBytes = 0;
+    this.#sink.onEvent(data, id);
+  }
+
+  #tooLarge(): void {
+    this.#isOver = true;
+    this.#parts = [];
+    this.#data = [];
+    this.#sink.onTooLarge();
+  }
+}
