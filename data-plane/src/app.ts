@@ -40,7 +40,7 @@ import { createReadService } from './gateway/read-service.ts';
 import { createRecordedLists } from './gateway/recorded-lists.ts';
 import { createRefusalLog } from './gateway/refusal-log.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
-import { findServer, listServers } from './gateway/servers.ts';
+import { findServer } from './gateway/servers.ts';
 import { createToolService } from './gateway/tool-service.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { createOpaServers } from './opa-server/opa-servers.ts';
@@ -48,7 +48,7 @@ import { createAlerts } from './sync/raise-alert.ts';
 import { createAddressPolicy } from './upstream/address-policy.ts';
 import { listAllTools } from './upstream/list-tools.ts';
 import { createUpstreamPool } from './upstream/pool.ts';
-import type { ServerFinding } from './upstream/server-report.ts';
+import { createRefusedServers } from './upstream/refused-servers.ts';
 import { createStdioAccess } from './upstream/stdio-access.ts';
 import {
   type Era,
@@ -150,11 +150,17 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     : null;
 
   const stdio = createStdioAccess(config.stdioServers, deps.servesSeveral, log);
+  // Who registers a server is not who runs this host, where it is for several tenants.
+  const addresses = createAddressPolicy(
+    config.upstreamAllow,
+    () => !(config.isProduction && deps.servesSeveral()),
+  );
+  const findRefused = createRefusedServers({ rules, stdio, addresses });
   const pool = createUpstreamPool({
     limits,
     client: gateway,
     stdio,
-    addresses: createAddressPolicy(config.upstreamAllow),
+    addresses,
     connections: config.upstreamConnections,
     requestsPerAgent: config.upstreamRequestsPerAgent,
     requestsPerTenant: config.upstreamRequestsPerTenant,
@@ -191,17 +197,6 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     const server = active === null ? undefined : findServer(active, serverId);
     if (server === undefined) throw new UpstreamFailure('refused', 'no such MCP server');
     return pool.find(tenantId, server, agentId, peer, era);
-  }
-
-  /** Servers that cannot be used here, whether or not anybody has tried. */
-  function findRefused(tenantId: string): ServerFinding[] {
-    const active = rules.findActiveRules(tenantId);
-    if (active === null) return [];
-    return listServers(active).flatMap(({ server_id, transport, local_name }): ServerFinding[] => {
-      const refusal =
-        transport === 'stdio' ? stdio.findRefusal(tenantId, local_name ?? '') : undefined;
-      return refusal === undefined ? [] : [[server_id, 'failing', refusal]];
-    });
   }
 
   const sessionOf = ({ tenantId, serverId, agent, peer, era }: RawCall & Identity) =>

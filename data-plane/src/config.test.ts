@@ -21,7 +21,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe('readGatewayConfig', () => {
   it('has the documented defaults', () => {
     expect(readGatewayConfig({})).toMatchObject({
-      upstreamAllow: ['*'],
+      upstreamAllow: null,
+      isProduction: false,
       upstreamTimeoutMs: 120_000,
       messageBytes: 4 * 1024 * 1024,
       stdioServers: new Map(),

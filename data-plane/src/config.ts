@@ -48,8 +48,8 @@ export const GATEWAY_SETTINGS = {
   upstreamAllow: setting({
     name: 'SERVICE_UPSTREAM_ALLOW',
     description:
-      'Where MCP servers may be, separated by commas: host names (`.example.com` with all below it), addresses, CIDRs, `global` for every public address, `*` for everything.',
-    default: '*',
+      'Where MCP servers may be, separated by commas: host names (`.example.com` with all below it), addresses, CIDRs, `global` for every public address, `*` for everything. Link-local addresses and those where clouds give credentials (169.254.169.254) have to be named themselves.',
+    defaultNote: '`*`; `global` in production on a data plane of several tenants',
     parse: addresses,
   }),
   upstreamTimeoutSeconds: setting({
@@ -205,7 +205,9 @@ export const REMOTE_DATA_PLANE_SETTINGS = { ...DATA_PLANE_SETTINGS, ...CONNECTIO
 export interface GatewayConfig {
   corsOrigins: readonly string[];
   stdioServers: StdioServers;
-  upstreamAllow: readonly string[];
+  /** Null where it is not set. */
+  upstreamAllow: readonly string[] | null;
+  isProduction: boolean;
   upstreamTimeoutMs: number;
   upstreamConnections: number;
   upstreamRequestsPerAgent: number;
@@ -247,10 +249,12 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
       }
     },
   );
+  const { environment } = parseSettings({ environment: SERVICE_SETTINGS.env }, env);
   return {
     corsOrigins: values.corsOrigins,
     stdioServers,
-    upstreamAllow: values.upstreamAllow,
+    upstreamAllow: values.upstreamAllow ?? null,
+    isProduction: environment === 'production',
     upstreamTimeoutMs: values.upstreamTimeoutSeconds * 1000,
     upstreamConnections: values.upstreamConnections,
     upstreamRequestsPerAgent: values.upstreamRequestsPerAgent,

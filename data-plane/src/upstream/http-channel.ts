@@ -3,6 +3,7 @@
  * under way. Which MCP is spoken on it is the business of the session that holds it.
  */
 import type { Dispatcher } from 'undici';
+import { notAllowed } from './address-policy.ts';
 import type { FairShares, ShareAccount } from './fair-shares.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { ClientInfo } from './initialize.ts';
@@ -16,7 +17,7 @@ export type Traffic =
   | 'quiet'
   /** What stays open for long. */
   | 'streams';
-export type Dispatchers = Record<Traffic, Dispatcher>;
+export type Dispatchers = Record<Traffic, Pick<Dispatcher, 'dispatch'>>;
 export type Shares = Record<Traffic, FairShares>;
 
 export interface HttpChannelOptions {
@@ -63,9 +64,8 @@ export class HttpChannel {
    * @throws UpstreamFailure where the server must not be asked, or cannot be
    */
   async prepare(): Promise<string[]> {
-    if (!this.#options.isHostAllowed(this.#host)) {
-      throw new UpstreamFailure('refused', `${this.#host} is not in SERVICE_UPSTREAM_ALLOW`);
-    }
+    const refusal = this.#findRefusal();
+    if (refusal !== undefined) throw refusal;
     let credential: [string, string] | null;
     try {
       credential = await this.#options.findCredential();
@@ -82,6 +82,11 @@ export class HttpChannel {
     ];
   }
 
+  #findRefusal(): UpstreamFailure | undefined {
+    if (this.#options.isHostAllowed(this.#host)) return undefined;
+    return new UpstreamFailure('refused', notAllowed(this.#host));
+  }
+
   /**
    * Sends one HTTP request, for which there is room: a call has its own from its session.
    */
@@ -93,6 +98,12 @@ export class HttpChannel {
     exchange: HttpExchange,
   ): void {
     const { dispatchers, shares, account, limits } = this.#options;
+    // What is open to servers may have changed since the session was opened.
+    const refusal = this.#findRefusal();
+    if (refusal !== undefined) {
+      exchange.refuse(refusal);
+      return;
+    }
     // One that is given up before it has a connection waits for it all the same.
     exchange.lingers = () => {
       shares[traffic].hold(account);

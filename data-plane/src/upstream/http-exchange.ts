@@ -53,6 +53,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else this.#controller.abort(new Error('the exchange was ended'));
   }
 
+  /** Ends it before anything is sent. The sink hears of it later, as it would of an answer. */
+  refuse(failure: UpstreamFailure): void {
+    queueMicrotask(() => this.#end(failure));
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isOver) controller.abort(new Error('the exchange was ended'));

@@ -7,13 +7,13 @@
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { ServerReport } from '@governance/shared/channels';
 import type { Logger } from 'pino';
-import { Agent, type Dispatcher } from 'undici';
 import type { AddressPolicy } from './address-policy.ts';
+import { createCheckedConnections } from './checked-connections.ts';
 import { openCredentialHeader } from './credential.ts';
 import { EraMemory } from './era.ts';
 import { FairShares, type ShareAccount, shareAccount } from './fair-shares.ts';
 import { createUpstreamHealth, type ServerHealth } from './health.ts';
-import type { Dispatchers, Shares } from './http-channel.ts';
+import type { Shares } from './http-channel.ts';
 import type { ClientInfo } from './initialize.ts';
 import type { NoteTopic, ServerNote } from './server-notes.ts';
 import type { ServerFinding } from './server-report.ts';
@@ -159,11 +159,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const entries = new Map<string, Entry>();
   const retired = new Map<Entry, NodeJS.Timeout>();
   const listeners = new Map<string, Set<Listener>>();
-  const { connections, maxSessions } = options;
-  const dispatchers: Dispatchers = {
-    calls: createDispatcher(options),
-    quiet: createDispatcher(options),
-    streams: createDispatcher(options),
+  const { addresses, connections, maxSessions, limits } = options;
+  const dispatchers = {
+    calls: createCheckedConnections(addresses, limits.timeoutMs),
+    quiet: createCheckedConnections(addresses, limits.timeoutMs),
+    streams: createCheckedConnections(addresses, limits.timeoutMs),
   };
   const perAgentAndTenant = {
     agent: options.requestsPerAgent,
@@ -282,7 +282,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     preferred: Era,
     account: ShareAccount,
   ): UpstreamSession {
-    const { limits, client, log } = options;
+    const { client, log } = options;
     const { server_id: serverId } = server;
     const place = `${tenantId} ${serverId} ${server.transport} ${server.url ?? server.local_name}`;
     const common = {
@@ -312,7 +312,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       dispatchers,
       shares,
       account,
-      isHostAllowed: options.addresses.isHostAllowed,
+      isHostAllowed: addresses.isHostAllowed,
       findCredential: async () => {
         if (sealed === undefined) return null;
         const deploymentId = options.findDeploymentId(tenantId);
@@ -383,6 +383,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
 
   function closeIdle(): void {
     health.forget(options.isRegistered, options.idleMs);
+    for (const one of Object.values(dispatchers)) one.check();
     const before = performance.now() - options.idleMs;
     for (const [key, entry] of entries) {
       if (refusalOf(entry) !== undefined) {
@@ -464,13 +465,4 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
 /** What has no usable address is refused by its name. */
 function originOf({ url }: McpServerSetting): string {
   return url !== null && URL.canParse(url) ? new URL(url).origin : '';
-}
-
-/** How many connections there are is a matter of shares: nothing waits here, where nobody counts. */
-function createDispatcher({ addresses }: UpstreamPoolOptions): Dispatcher {
-  return new Agent({
-    pipelining: 1,
-    keepAliveTimeout: 30_000,
-    connect: { timeout: 10_000, lookup: addresses.lookup },
-  });
 }

@@ -277,25 +277,6 @@ describe('addresses', () => {
       expect((await session.request(call('echo'), exchange())).kind).toBe('result');
     }
   });
-
-  it('knows addresses in disguise', () => {
-    const global = createAddressPolicy(['global']);
-    for (const host of [
-      '10.1.2.3',
-      '169.254.169.254',
-      '[::ffff:10.0.0.1]',
-      '[fd00::1]',
-      '0.0.0.0',
-    ]) {
-      expect([host, global.isHostAllowed(host)]).toEqual([host, false]);
-    }
-    for (const host of ['93.184.216.34', '[2606:2800:220:1::1]', 'example.com']) {
-      expect([host, global.isHostAllowed(host)]).toEqual([host, true]);
-    }
-    for (const entry of ['10.0.0.0/33', 'a b', 'x/y', 'fe80::/129']) {
-      expect(() => createAddressPolicy([entry])).toThrow(RangeError);
-    }
-  });
 });
 
 describe('a credential', () => {
