@@ -7,6 +7,7 @@ import type { PolicyEngine } from '@governance/policies/contract';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { AgentFact, FeedEntry, KillSwitchFact, TokenKeysFact } from '@governance/shared/facts';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { ResourceScopes } from '@governance/shared/resource-scopes';
 
 export interface AppendedRecord {
   id: string;
@@ -37,8 +38,16 @@ export interface Ledger {
 /** An agent as enforcement sees it: the fact with its roles resolved. */
 export interface ReplicaAgent extends AgentFact {
   role_names: string[];
+  /** All that its roles name, as tokens say it. Decides nothing: `grants` do. */
   permissions: string[];
-  resource_scopes: string[];
+  grants: readonly Grant[];
+}
+
+/** Permissions of a role, and to what they are narrowed. */
+export interface Grant {
+  readonly permissions: string[];
+  /** Null: to nothing. */
+  readonly scopes: ResourceScopes | null;
 }
 
 export interface Replica {

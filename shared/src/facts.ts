@@ -38,6 +38,18 @@ export const RoleFact = z.strictObject({
 });
 export type RoleFact = z.infer<typeof RoleFact>;
 
+/**
+ * key: the role's id. What a role with `resource_scopes` permits, within them; its `role` fact then
+ * permits nothing. A data plane that does not know this kind of fact does not know the scopes
+ * either, and so the role permits nothing there.
+ */
+export const ScopedRoleFact = z.strictObject({
+  id: Id,
+  permissions: z.array(Text),
+  resource_scopes: z.array(Text),
+});
+export type ScopedRoleFact = z.infer<typeof ScopedRoleFact>;
+
 /** key: `tenant`. */
 export const KillSwitchFact = z.strictObject({
   generation: z.int().nonnegative(),
@@ -73,6 +85,7 @@ export type UpstreamCredentialFact = z.infer<typeof UpstreamCredentialFact>;
 export const FACTS = {
   agent: AgentFact,
   role: RoleFact,
+  scoped_role: ScopedRoleFact,
   kill_switch: KillSwitchFact,
   token_keys: TokenKeysFact,
   bundle: BundleFact,

@@ -86,6 +86,8 @@ export interface Deny {
   readonly reasons: readonly PolicyReason[];
   /** Of cause `plane`: which. */
   readonly planeReason?: PlaneDenial['reason'];
+  /** A permission that would cover the call, where the want of one is why. */
+  readonly neededPermission?: string;
   /** For the record, where it may say more than the agent is told. */
   readonly detail?: string;
   /** The challenge that an unauthenticated caller is shown. */

@@ -123,6 +123,7 @@ function refusal(judgement: CallJudgement): CallAnswer {
           event_id: eventId,
           reasons: deny.reasons,
           ...(deny.planeReason && { reason: deny.planeReason }),
+          ...(deny.neededPermission && { needed_permission: deny.neededPermission }),
         },
       };
     }

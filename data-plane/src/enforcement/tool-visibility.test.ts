@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Grant } from '../contracts.ts';
 import { isServerVisible, isToolVisible } from './tool-visibility.ts';
 
-const covers = (permission: string) => isToolVisible([permission], 'files', 'write_file', 'write');
+const grants = (...permissions: string[]): Grant[] => [{ permissions, scopes: null }];
+const covers = (permission: string) =>
+  isToolVisible(grants(permission), 'files', 'write_file', 'write');
 
 describe('isToolVisible', () => {
   // The cases of the baseline policy's own test, policies/rego/lib/permissions_test.rego.
@@ -21,7 +24,7 @@ describe('isToolVisible', () => {
     'f*/w*_f*:w*',
   ])('%s covers it', (permission) => {
     expect(covers(permission)).toBe(true);
-    expect(isServerVisible([permission], 'files')).toBe(true);
+    expect(isServerVisible(grants(permission), 'files')).toBe(true);
   });
 
   it.each([
@@ -34,8 +37,8 @@ describe('isToolVisible', () => {
 
   it('hides the server of whoever may use none of its tools', () => {
     expect(isServerVisible([], 'files')).toBe(false);
-    expect(isServerVisible(['mail/*:read', 'nonsense'], 'files')).toBe(false);
-    expect(isServerVisible(['echo:read'], 'files')).toBe(true);
+    expect(isServerVisible(grants('mail/*:read', 'nonsense', 'files:fly'), 'files')).toBe(false);
+    expect(isServerVisible(grants('echo:read'), 'files')).toBe(true);
   });
 
   it('reads a star as any run of characters', () => {
@@ -44,7 +47,7 @@ describe('isToolVisible', () => {
     fc.assert(
       fc.property(part, text, (pattern, tool) => {
         const expression = new RegExp(`^${pattern.replaceAll('*', '.*')}$`);
-        expect(isToolVisible([`${pattern}:read`], '-', tool, 'read')).toBe(
+        expect(isToolVisible(grants(`${pattern}:read`), '-', tool, 'read')).toBe(
           expression.test(tool) || expression.test('-') || expression.test(`-/${tool}`),
         );
       }),

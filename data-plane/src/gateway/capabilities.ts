@@ -47,7 +47,7 @@ export function createAnnouncer(deps: CapabilityDeps) {
     const servers = rules === null ? [] : listServers(rules);
     const infos = await Promise.all(
       servers
-        .filter((server) => isServerVisible(caller.agent.permissions, server.server_id))
+        .filter((server) => isServerVisible(caller.agent.grants, server.server_id))
         .map(async (server): Promise<Record<string, unknown>> => {
           const open = async () => await sessionWith(deps.pool, caller, server).open();
           try {

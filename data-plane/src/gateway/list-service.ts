@@ -78,7 +78,7 @@ export function isReadList(method: string): method is ReadList {
 /** Builds the service. `list` throws GatewayError and UpstreamFailure. */
 export function createListService(deps: ListServiceDeps) {
   function isVisible({ agent }: Caller, serverId: string, { use }: ListKind): boolean {
-    return isToolVisible(agent.permissions, serverId, nameOfMethod(use), 'read');
+    return isToolVisible(agent.grants, serverId, nameOfMethod(use), 'read');
   }
 
   async function listOne(

@@ -49,16 +49,16 @@ const MAX_TOOL_NAME = 256;
 /** Builds the service. Its methods throw GatewayError and UpstreamFailure. */
 export function createToolService(deps: ToolServiceDeps) {
   function visible(caller: Caller, serverId: string, tools: ListedTool[]): ListedTool[] {
-    const { permissions } = caller.agent;
+    const { grants } = caller.agent;
     return tools.filter((tool) => {
       const hints = isObject(tool.annotations) ? tool.annotations : undefined;
-      return isToolVisible(permissions, serverId, tool.name, deriveAction(tool.name, hints));
+      return isToolVisible(grants, serverId, tool.name, deriveAction(tool.name, hints));
     });
   }
 
   async function listOne(caller: Caller, rules: ActiveRules, serverId: string, params: unknown) {
     const server = requireServer(rules, serverId);
-    if (!isServerVisible(caller.agent.permissions, serverId)) {
+    if (!isServerVisible(caller.agent.grants, serverId)) {
       return { tools: [], nextCursor: undefined };
     }
     const session = sessionWith(deps.pool, caller, server);
@@ -72,7 +72,7 @@ export function createToolService(deps: ToolServiceDeps) {
 
   async function listJoined(caller: Caller, rules: ActiveRules) {
     const servers = listServers(rules).filter((server) =>
-      isServerVisible(caller.agent.permissions, server.server_id),
+      isServerVisible(caller.agent.grants, server.server_id),
     );
     const lists = await Promise.all(
       servers.map(async (server) => {

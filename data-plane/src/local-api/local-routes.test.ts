@@ -30,7 +30,7 @@ const agent: ReplicaAgent = {
   role_ids: [],
   role_names: ['reader'],
   permissions: ['*:read'],
-  resource_scopes: [],
+  grants: [{ permissions: ['*:read'], scopes: null }],
 };
 let app: FastifyInstance;
 let key: OwnTokenKey;

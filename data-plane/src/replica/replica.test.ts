@@ -101,7 +101,7 @@ describe('agents', () => {
       ...agent,
       role_names: ['reader', 'writer'],
       permissions: ['files:read', 'files:write'],
-      resource_scopes: ['*'],
+      grants: [{ permissions: ['files:read', 'files:write'], scopes: null }],
     };
     expect(replica.findAgent(tenantId, agent.id)).toEqual(expected);
     expect(replica.findClient(agent.client_id)).toEqual({ tenantId, agent: expected });

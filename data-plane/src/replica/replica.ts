@@ -21,6 +21,7 @@ import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Replica, ReplicaAgent } from '../contracts.ts';
+import { grantsOf } from '../enforcement/grants.ts';
 import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
 import { createProgressWaiters } from '../storage/progress-waiters.ts';
 import { checkFact, REFUSED, type RefusedFact } from './fact-check.ts';
@@ -126,12 +127,19 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
       }
       roles.push(role.value);
     }
+    const granting = roles.flatMap((role) => [role, ...findScoped(tenantId, role.id)]);
     return {
       ...fact.value,
       role_names: roles.map((role) => role.name),
-      permissions: unique(roles.flatMap((role) => role.permissions)),
-      resource_scopes: unique(roles.flatMap((role) => role.resource_scopes)),
+      permissions: unique(granting.flatMap((role) => role.permissions)),
+      grants: grantsOf(granting),
     };
+  }
+
+  /** What a role permits within its scopes; a fact that cannot be read permits nothing. */
+  function findScoped(tenantId: string, roleId: string): FactOf<'scoped_role'>[] {
+    const scoped = readFact(tenantId, 'scoped_role', roleId);
+    return scoped.state === 'known' && scoped.value.id === roleId ? [scoped.value] : [];
   }
 
   function findClient(clientId: string) {
@@ -258,7 +266,7 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     singles.delete(`${tenantId}/${kind}/${key}`);
     if (kind === 'agent') {
       forgetAgent(`${tenantId}/${key}`);
-    } else if (kind === 'role') {
+    } else if (kind === 'role' || kind === 'scoped_role') {
       for (const [cacheKey, agent] of agents.entries()) {
         if (cacheKey.startsWith(`${tenantId}/`) && agent.role_ids.includes(key)) {
           forgetAgent(cacheKey);

@@ -17,6 +17,7 @@ import {
   proceed,
   type StepResult,
 } from '../calls.ts';
+import { findLackingPermission, permissionsFor } from '../grants.ts';
 import { isListVisible } from '../tool-visibility.ts';
 import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
 
@@ -49,7 +50,7 @@ function checkList(call: ClassifiedCall, rules: ActiveRules): StepResult<JudgedC
   const { agent, serverId, method } = call;
   // At the unified gateway the list of no one server.
   const ids = serverId === '' ? Object.keys(rules.settings.mcp_servers) : [serverId];
-  const isShown = ids.some((id) => isListVisible(agent.permissions, id, method));
+  const isShown = ids.some((id) => isListVisible(agent.grants, id, method));
   if (!isShown) return deny('no permission covers anything of the list', []);
   return proceed(extend(call, { rules, reasons: [] }));
 }
@@ -138,9 +139,24 @@ function judge(
     case 'escalate':
       return { kind: 'escalate', reasons: said } satisfies Escalate;
     case 'deny':
-      return deny(said.length > 0 ? formatReasons(said) : 'no policy allows this call', said);
+      return denied(call, said);
   }
 }
+
+/** Where nothing but the default denied it, a permission may be what is missing. */
+function denied(call: ClassifiedCall, said: readonly PolicyReason[]): Deny {
+  const message = said.length > 0 ? formatReasons(said) : 'no policy allows this call';
+  const isByDefault = said.every(({ policy_id }) => policy_id === DEFAULT_REASON);
+  const lacking = isByDefault ? findLackingPermission(call.agent, call) : undefined;
+  if (lacking === undefined) return deny(message, said);
+  const { permission, isOutOfScope } = lacking;
+  const where = isOutOfScope ? ' in a role whose resource_scopes cover it' : '';
+  const hint = `it needs a permission such as \`${permission}\`${where}`;
+  return { ...deny(`${message}; ${hint}`, said), neededPermission: permission };
+}
+
+/** The `policy_id` of the reason that stands where no policy gave one. */
+const DEFAULT_REASON = '';
 
 const FAULTS: Record<PolicyFault, string> = {
   undefined: 'the policies gave no decision',
@@ -173,7 +189,8 @@ function policyInput(
       agent_type: agent.agent_type,
       owner: agent.owner,
       roles: agent.role_names,
-      permissions: agent.permissions,
+      // Within the scopes of their roles: what does not hold for this call is not shown.
+      permissions: permissionsFor(agent.grants, call),
       risk_tier: agent.risk_tier,
       risk_score: agent.risk_score,
     },

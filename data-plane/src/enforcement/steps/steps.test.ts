@@ -28,7 +28,7 @@ const anAgent = (over: Partial<ReplicaAgent> = {}): ReplicaAgent => ({
   role_ids: [],
   role_names: ['reader'],
   permissions: ['*:read'],
-  resource_scopes: [],
+  grants: [{ permissions: ['*:read'], scopes: null }],
   ...over,
 });
 

@@ -1,0 +1,157 @@
+/**
+ * Everything that a call is aimed at: every argument that names a path, a URI, a table, somebody or
+ * the like, at any depth, and every text that has the form of a path, a URI or an address. For the
+ * `target:` scopes of roles, which have to match all of it. What is doubtful counts: a target too
+ * many denies a call, one too few would let it through.
+ */
+import { readTarget } from '@governance/shared/target-readings';
+import { TOOL_CALL, targetOf } from './call-kinds.ts';
+import type { RawCall } from './calls.ts';
+import { wordsOfName } from './tool-words.ts';
+
+/** A call with more targets, or longer ones, is covered by no scope. */
+const MAX_TARGETS = 1_000;
+const MAX_CHARACTERS = 64 * 1024;
+
+const TARGET_WORDS = new Set(
+  (
+    'path paths file files filename filenames filepath filepaths dir dirs directory directories folder folders root roots cwd location locations ' +
+    'destination destinations dest dst target targets source sources src from to parent ' +
+    'uri uris url urls link links href endpoint host hosts hostname hostnames domain domains server address addresses ip origin website site ' +
+    'table tables collection collections database databases db schema schemas bucket buckets index indices keyspace topic queue stream dataset ' +
+    'recipient recipients email emails mail cc bcc user users username usernames member members phone channel channels chat room rooms group groups conversation ' +
+    'repository repositories repo repos project projects org organization owner workspace namespace namespaces cluster account accounts ' +
+    'object objects key keys resource resources document documents doc id ids'
+  ).split(' '),
+);
+/** Of words written together: `outpath`, `logfile`, `baseurl`. */
+const TARGET_ENDS = [
+  'path',
+  'paths',
+  'file',
+  'files',
+  'filename',
+  'dir',
+  'url',
+  'urls',
+  'uri',
+  'uris',
+  'folder',
+  'email',
+  'table',
+];
+/** Of these a number is a name as well. */
+const NUMBERED = new Set('id ids channel chat room account user phone recipient to'.split(' '));
+/** Texts that are content, whatever they look like. */
+const CONTENT_WORDS = new Set(
+  'content contents text body message description title comment prompt code html markdown summary note notes data'.split(
+    ' ',
+  ),
+);
+
+/**
+ * What a call's targets may be taken for.
+ *
+ * @returns null where one of them cannot be read, or they are too many; nothing where there is none
+ */
+export function readingsOfCall(
+  call: Pick<RawCall, 'method' | 'toolName' | 'args' | 'retry'>,
+): string[] | null {
+  const targets = new Set<string>();
+  if (call.method !== TOOL_CALL) {
+    const target = targetOf(call);
+    if (target !== call.toolName) targets.add(target);
+  }
+  const finder = new TargetFinder(targets);
+  finder.visit(call.args);
+  if (call.retry?.inputResponses) finder.visit(call.retry.inputResponses);
+  if (finder.isTooMany) return null;
+  const readings = new Set<string>();
+  for (const target of targets) {
+    const found = readTarget(target);
+    if (found === null) return null;
+    for (const reading of found) readings.add(reading);
+  }
+  return [...readings];
+}
+
+class TargetFinder {
+  isTooMany = false;
+  #characters = 0;
+  readonly #found: Set<string>;
+
+  constructor(found: Set<string>) {
+    this.#found = found;
+  }
+
+  /** @returns whether a target was found in it */
+  visit(value: object): boolean {
+    let hasFound = false;
+    for (const [key, member] of Object.entries(value)) {
+      if (this.isTooMany) return true;
+      const isOfList = Array.isArray(value);
+      // A member's name is a text as well: `{"files": {"/etc/hosts": …}}`.
+      if (!isOfList && isTargetForm(key)) hasFound = this.#add(key);
+      const kind = isOfList ? 'unknown' : kindOf(key);
+      hasFound = this.#member(member, kind) || hasFound;
+    }
+    return hasFound;
+  }
+
+  #member(value: unknown, kind: KeyKind): boolean {
+    if (typeof value === 'string') {
+      if (kind === 'content') return false;
+      return kind !== 'unknown' || isTargetForm(value) ? this.#add(value) : false;
+    }
+    if (typeof value === 'number') return kind === 'number' && this.#add(String(value));
+    if (typeof value !== 'object' || value === null) return false;
+    const isNamed = kind === 'target' || kind === 'number';
+    if (isNamed && Array.isArray(value)) {
+      return value.map((one) => this.#member(one, kind)).includes(true);
+    }
+    // Below a name of a target: what is there names it somehow.
+    return this.visit(value) || (isNamed && this.#addTexts(value));
+  }
+
+  #addTexts(value: object): boolean {
+    const texts = Object.entries(value).flatMap(([key, one]) =>
+      typeof one === 'string' && kindOf(key) !== 'content' ? [one] : [],
+    );
+    return texts.map((text) => this.#add(text)).includes(true);
+  }
+
+  #add(text: string): boolean {
+    this.#characters += text.length;
+    this.#found.add(text);
+    this.isTooMany = this.#found.size > MAX_TARGETS || this.#characters > MAX_CHARACTERS;
+    return true;
+  }
+}
+
+/** `number`: a target, also where it is a number. */
+type KeyKind = 'target' | 'number' | 'content' | 'unknown';
+
+function kindOf(key: string): KeyKind {
+  const words = wordsOfName(key.slice(0, 200));
+  const isTarget = words.some(
+    (word) =>
+      TARGET_WORDS.has(word) ||
+      (word !== 'profile' && TARGET_ENDS.some((end) => word.endsWith(end))),
+  );
+  const last = words.at(-1) ?? '';
+  // The last word says what it is: `file_content` is content, `content_path` a path.
+  if (CONTENT_WORDS.has(last)) return 'content';
+  if (!isTarget) return 'unknown';
+  return NUMBERED.has(last) ? 'number' : 'target';
+}
+
+const BEGINNINGS =
+  /^(?:[/~\\]|\.{1,2}[/\\]|[a-z]:[\\/]|[a-z][a-z0-9+.-]{0,40}:\/\/|file:|mailto:)/i;
+
+/** Whether a text has the form of a path, a URI or an address. */
+function isTargetForm(text: string): boolean {
+  if (BEGINNINGS.test(text.trimStart())) return true;
+  if (text.includes('/../') || text.endsWith('/..')) return true;
+  const at = text.indexOf('@');
+  return at > 0 && at < text.length - 1 && !/\s/.test(text);
+}
