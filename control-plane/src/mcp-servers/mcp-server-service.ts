@@ -76,6 +76,11 @@ export async function readServerSettings(tx: TenantTransaction) {
   );
 }
 
+/** The ids of all registered servers. */
+export async function readServerIds(tx: TenantTransaction): Promise<string[]> {
+  return (await mcpServerStore(tx).list()).map(({ server }) => server.serverId);
+}
+
 export function createMcpServerService(deps: McpServerServiceDeps): McpServerService {
   const { db } = deps;
 

@@ -1,4 +1,4 @@
-import { RoleFact } from '@governance/shared/facts';
+import { RoleFact, ScopedRoleFact } from '@governance/shared/facts';
 import { beforeEach, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/test-control-plane.ts';
 
@@ -19,7 +19,7 @@ const READER = {
   name: 'reader',
   description: 'Reads files.',
   permissions: ['files/read_file:read', '*:read', 'a:b:execute'],
-  resource_scopes: ['/srv/docs'],
+  resource_scopes: [] as string[],
 };
 
 it('a role is created, told to the data planes and audited', async () => {
@@ -44,6 +44,55 @@ it('a role is created, told to the data planes and audited', async () => {
     target: `role/${role.id}`,
     details: { name, permissions },
   });
+});
+
+it('what a role permits within scopes is told by a fact that older data planes do not read', async () => {
+  const body = { ...READER, resource_scopes: ['tool:files/*', 'target:/srv/docs/**'] };
+  const role = (await create(body)).json();
+  expect(role).toMatchObject(body);
+  const { rows } = await test.superuser.query(
+    'SELECT kind, value FROM feed_entries WHERE tenant_id = $1 AND key = $2 ORDER BY seq',
+    [tenantId, role.id],
+  );
+  const { id } = role;
+  const { permissions, resource_scopes } = body;
+  expect(rows.map(({ kind }) => kind)).toEqual(['role', 'scoped_role']);
+  expect(RoleFact.parse(JSON.parse(rows[0].value))).toMatchObject({ permissions: [] });
+  expect(ScopedRoleFact.parse(JSON.parse(rows[1].value))).toEqual({
+    id,
+    permissions,
+    resource_scopes,
+  });
+});
+
+it('says what of a role concerns nothing that is registered, and creates it', async () => {
+  const url = 'https://files.example.com/mcp';
+  const server = { server_id: 'files', transport: 'streamable-http', url };
+  const registered = await call('/api/v1/mcp-servers', { token, method: 'POST', body: server });
+  expect(registered.statusCode, registered.body).toBe(201);
+  const permissions = ['files:read', 'files/*:read', '*:*', '*/x:read', 'f*/y:read'];
+  const fine = await create({
+    name: 'fine',
+    permissions,
+    resource_scopes: ['files/*', 'target:/a'],
+  });
+  expect(fine.json().warnings).toEqual([]);
+  const wrong = await create({
+    name: 'wrong',
+    permissions: ['filez:read', 'filez/read:read', 'files:fly'],
+    resource_scopes: ['filez/*'],
+  });
+  expect(wrong.statusCode).toBe(201);
+  expect(wrong.json().warnings).toEqual([
+    'filez:read: no MCP server filez is registered; it covers only tools of that name',
+    'filez/read:read: no MCP server filez is registered',
+    'files:fly: the action is none of read, write, delete, execute',
+    'filez/*: the scope matches no tool of a registered MCP server, as server/tool',
+  ]);
+  // Another tenant's servers are none of its own.
+  ({ token } = await aTenantAdmin());
+  const other = await create({ name: 'other', permissions: ['files:read'] });
+  expect(other.json().warnings).toHaveLength(1);
 });
 
 it('roles are listed by name, each tenant its own', async () => {
@@ -104,6 +153,9 @@ it.each([
   ['an array', [READER]],
   ['an unknown field', { ...READER, permission: ['files:read'] }],
   ['a scope that is none', { ...READER, resource_scopes: [''] }],
+  ['a scope of no known kind', { ...READER, resource_scopes: ['tagret:/srv/**'] }],
+  ['a scope that leads upwards', { ...READER, resource_scopes: ['target:/srv/../etc/*'] }],
+  ['a scope with too many stars', { ...READER, resource_scopes: ['*a'.repeat(17)] }],
 ])('refuses %s', async (_, body) => {
   const answer = await create(body);
   expect(answer.statusCode, answer.body).toBe(422);

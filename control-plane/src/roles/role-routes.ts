@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody } from '../platform/http/schemas.ts';
-import { NewRoleBody, RoleList, RoleQuery, RoleView, toRoleView } from './role-schemas.ts';
+import { NewRoleBody, NewRoleView, RoleList, RoleQuery, toRoleView } from './role-schemas.ts';
 import type { RoleService } from './role-service.ts';
 
 const tags = ['roles'];
@@ -31,20 +31,22 @@ export const roleRoutes =
         config: { guard: 'admin' },
         schema: {
           summary: 'Create a role',
+          description:
+            'Permissions and scopes that match no registered MCP server are not refused: `warnings` names them.',
           tags,
           body: NewRoleBody,
-          response: { 201: RoleView, 409: ErrorBody },
+          response: { 201: NewRoleView, 409: ErrorBody },
         },
       },
       async (request, reply) => {
         const { name, description, permissions, resource_scopes: resourceScopes } = request.body;
-        const role = await roles.create(request.scope, {
+        const { role, warnings } = await roles.create(request.scope, {
           name,
           description,
           permissions,
           resourceScopes,
         });
-        return reply.code(201).send(toRoleView(role));
+        return reply.code(201).send({ ...toRoleView(role), warnings });
       },
     );
   };

@@ -1,3 +1,4 @@
+import { findScopeFault } from '@governance/shared/resource-scopes';
 import { Text } from '@governance/shared/text';
 import { z } from 'zod';
 import { Description, Name, pageQuery } from '../platform/http/schemas.ts';
@@ -9,13 +10,21 @@ const Permission = Text.max(500).regex(
   'must have the form resource:action',
 );
 
+/** `tool:<glob>`, `target:<glob>`, or a glob of `server/tool`. */
+const ResourceScope = Text.min(1)
+  .max(500)
+  .superRefine((scope, context) => {
+    const fault = findScopeFault(scope);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+  });
+
 export const RoleQuery = z.object(pageQuery({ default: 200, max: 1000 }));
 
 export const NewRoleBody = z.strictObject({
   name: Name,
   description: Description.default(''),
   permissions: z.array(Permission).max(1000).default([]),
-  resource_scopes: z.array(Text.min(1).max(500)).max(1000).default([]),
+  resource_scopes: z.array(ResourceScope).max(1000).default([]),
 });
 
 export const RoleView = z
@@ -29,6 +38,11 @@ export const RoleView = z
     updated_at: z.string(),
   })
   .meta({ id: 'Role' });
+
+/** A role that was created: what of it concerns nothing that is registered. */
+export const NewRoleView = RoleView.extend({ warnings: z.array(z.string()) }).meta({
+  id: 'NewRole',
+});
 
 export const RoleList = z.object({ roles: z.array(RoleView), total: z.int() });
 

@@ -1,9 +1,12 @@
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import { parseResourceScopes } from '@governance/shared/resource-scopes';
+import { readServerIds } from '../mcp-servers/mcp-server-service.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import { type Role, roleStore } from './role-store.ts';
+import { findRoleWarnings } from './role-warnings.ts';
 
 export interface RoleServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
@@ -20,24 +23,35 @@ export function createRoleService({ db, applied, now }: RoleServiceDeps) {
     list: (scope: TenantScope, page: { limit: number; offset: number }) =>
       db.inTenant(scope, (tx) => roleStore(tx).list(page)),
 
-    create: async (scope: TenantScope, input: RoleInput): Promise<Role> => {
+    create: async (
+      scope: TenantScope,
+      input: RoleInput,
+    ): Promise<{ role: Role; warnings: string[] }> => {
       const at = now();
       const id = uuidv7(at.getTime());
       const { permissions, resourceScopes: resource_scopes, name } = input;
       try {
         const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
           const role = await roleStore(tx).create({ id, ...input }, at);
+          // Within scopes it permits by a fact of its own, which data planes that know no scopes
+          // do not read either.
+          const isScoped = parseResourceScopes(resource_scopes) !== null;
+          const flat = isScoped ? [] : permissions;
           tx.feed.append({
             kind: 'role',
             key: id,
-            value: { id, name, permissions, resource_scopes },
+            value: { id, name, permissions: flat, resource_scopes },
           });
+          if (isScoped) {
+            const value = { id, permissions, resource_scopes };
+            tx.feed.append({ kind: 'scoped_role', key: id, value });
+          }
           tx.audit.append({
             action: 'role_created',
             target: `role/${id}`,
             details: { name, permissions, resource_scopes },
           });
-          return role;
+          return { role, warnings: findRoleWarnings(input, await readServerIds(tx)) };
         });
         if (feedSeq !== undefined) await applied.wait(scope.tenantId, { feedSeq });
         return result;
