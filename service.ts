@@ -14,17 +14,19 @@ import {
   requireOneProcess,
 } from '@governance/data-plane/config';
 import { createDataPlane, type DataPlane } from '@governance/data-plane/data-plane';
-import { runCommand } from '@governance/data-plane/local-control/commands';
+import { USAGE as COMMANDS, runCommand } from '@governance/data-plane/local-control/commands';
 import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address';
 import { startWorkers } from '@governance/data-plane/workers/start-workers';
 import { WorkersFailed } from '@governance/data-plane/workers/supervisor';
 import type { AppliedBarrier } from '@governance/shared/channels';
+import { prepareDataFolder } from '@governance/shared/data-folder';
 import { AppError } from '@governance/shared/errors';
 import {
   createHttpServer,
   type HttpServerOptions,
   listeningUrl,
 } from '@governance/shared/http-server';
+import { describeListenFailure, settleAddress } from '@governance/shared/listening-address';
 import { createLog } from '@governance/shared/log';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
@@ -32,6 +34,8 @@ import {
   findUnknownSettings,
   parseSettings,
 } from '@governance/shared/settings';
+import { StartError } from '@governance/shared/start-error';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 
@@ -49,17 +53,43 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
+const USAGE = `Agent Governance Service
+
+  npm start                        start it: both planes in one process, unless SERVICE_DEPLOYMENT_MODE says otherwise
+  npm run data-plane               start a data plane alone (SERVICE_CP_URL and SERVICE_CP_TOKEN say of which control plane)
+  npm run data-plane -- <command>  act on the data plane's folder (below)
+  npm run demo                     an agent, two policies and real MCP servers, shown in half a minute
+  npm test                         every test
+
+Settings are environment variables, all listed in docs/configuration.md and .env.example. The first ones to know:
+  SERVICE_PORT                     the port to listen on (8080; 0 takes a free one)
+  SERVICE_DATA_DIR                 the folder for everything that is kept (./.data)
+  SERVICE_ADMIN_PASSWORD           the password of the user admin (made at the first start)
+  DATABASE_URL                     a PostgreSQL of your own (one of its own in the data folder)
+  SERVICE_PUBLIC_URL               where clients reach it, behind a proxy
+`;
+
+const ASKS_FOR_HELP = new Set(['--help', '-h', 'help']);
+
 /**
  * Starts the service as the environment says and keeps it until a signal.
  *
  * @param env usually `process.env`
- * @param args a command of the data plane's command line; none starts the service
+ * @param args a command of the data plane's command line, or `--help`; none starts the service.
+ *   `--data-plane` before them is what `npm run data-plane` gives along
  */
-export async function main(env: NodeJS.ProcessEnv, args: string[] = []): Promise<void> {
-  if (args.length > 0) {
-    process.exitCode = await runCommand(args, env);
+export async function main(given: NodeJS.ProcessEnv, args: string[] = []): Promise<void> {
+  const isDataPlane = args[0] === '--data-plane';
+  const command = isDataPlane ? args.slice(1) : args;
+  if (command.some((arg) => ASKS_FOR_HELP.has(arg))) {
+    console.log(`${USAGE}\n${COMMANDS}`);
     return;
   }
+  if (command.length > 0) {
+    process.exitCode = await runCommand(command, given);
+    return;
+  }
+  const env = isDataPlane ? { ...given, SERVICE_DEPLOYMENT_MODE: 'data-plane' } : given;
   const stop = { asked: false };
   let service: RunningService | undefined;
   const end = (code: number) => {
@@ -77,7 +107,10 @@ export async function main(env: NodeJS.ProcessEnv, args: string[] = []): Promise
     service = await start(env, { onFatal: () => end(1) });
   } catch (error) {
     // What an operator can mend is said in words; anything else with its stack.
-    const isMendable = error instanceof ConfigurationError || error instanceof WorkersFailed;
+    const isMendable =
+      error instanceof ConfigurationError ||
+      error instanceof StartError ||
+      error instanceof WorkersFailed;
     console.error(isMendable ? error.message : error);
     process.exit(1);
   }
@@ -109,7 +142,8 @@ async function start(
  * @throws ConfigurationError naming every setting that is wrong
  */
 export async function startControlPlane(env: NodeJS.ProcessEnv): Promise<RunningService> {
-  const config = parseControlPlaneConfig(env);
+  const parsed = parseControlPlaneConfig(env);
+  const config = { ...parsed, ...(await tryPlace(parsed)) };
   const log = createLog({ debug: config.debug });
   const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS, WORKERS);
   if (unknown.length > 0) log.warn({ unknown }, 'variables that the control plane does not read');
@@ -124,21 +158,21 @@ export async function startControlPlane(env: NodeJS.ProcessEnv): Promise<Running
   try {
     await app.register(controlPlane.plugin);
     await controlPlane.start();
-    await app.listen({ host: config.host, port: config.port });
+    await listen(app, config);
   } catch (error) {
     await stop();
     throw error;
   }
-  const url = listeningUrl(app, config);
+  const { publicUrl } = config;
   showBanner({
-    url,
+    publicUrl,
     version: controlPlane.version,
     dataDir: config.dataDir,
     admin: controlPlane.adminPassword,
-    next: `    add a data plane                POST ${url}/api/v1/admin/data-plane-tokens, then where the agents are:
-      SERVICE_DEPLOYMENT_MODE=data-plane SERVICE_CP_URL=${config.publicUrl} SERVICE_CP_TOKEN=<token> npm start`,
+    next: `    add a data plane                POST ${publicUrl}/api/v1/admin/data-plane-tokens, then where the agents are:
+      SERVICE_CP_URL=${publicUrl} SERVICE_CP_TOKEN=<token> npm run data-plane`,
   });
-  return { url, stop };
+  return { url: listeningUrl(app, config), stop };
 }
 
 /**
@@ -151,8 +185,9 @@ export async function startStandalone(
   env: NodeJS.ProcessEnv,
   hooks: { onFatal: () => void },
 ): Promise<RunningService> {
-  const config = parseControlPlaneConfig(env);
+  const parsed = parseControlPlaneConfig(env);
   const gatewayConfig = readGatewayConfig(env);
+  const config = { ...parsed, ...(await tryPlace(parsed)) };
   const log = createLog({ debug: config.debug });
   const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS, DATA_PLANE_SETTINGS, WORKERS);
   if (unknown.length > 0) log.warn({ unknown }, 'variables that this version does not read');
@@ -235,16 +270,35 @@ export async function startStandalone(
       // A tenant that this start made is served already.
       if (!core.findDeploymentId(tenantId)) await serveTenant(tenantId);
     }
-    await app.listen({ host: config.host, port: config.port });
+    await listen(app, config);
   } catch (error) {
     await stop();
     throw error;
   }
-  const url = listeningUrl(app, config);
+  const { publicUrl, dataDir } = config;
   const next = `    npm run demo                    an agent, two policies and real MCP servers, shown in half a minute
-    ${`${url}/mcp/v1`.padEnd(31)} where MCP clients connect`;
-  showBanner({ url, version, dataDir: config.dataDir, admin: controlPlane.adminPassword, next });
-  return { url, stop };
+    ${`${publicUrl}/mcp/v1`.padEnd(31)} where MCP clients connect (docs/connect.md: each of them)`;
+  showBanner({ publicUrl, version, dataDir, admin: controlPlane.adminPassword, next });
+  return { url: listeningUrl(app, config), stop };
+}
+
+/**
+ * Tries what else a start would find out late: the data folder and the address.
+ *
+ * @throws StartError saying what to change
+ */
+function tryPlace(config: ControlPlaneConfig) {
+  prepareDataFolder(config.dataDir);
+  return settleAddress(config);
+}
+
+async function listen(app: FastifyInstance, config: ControlPlaneConfig): Promise<void> {
+  try {
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    // Another program may have taken the port meanwhile.
+    throw describeListenFailure(error, config);
+  }
 }
 
 function httpOptions(config: ControlPlaneConfig, log: Logger): HttpServerOptions {
@@ -253,28 +307,28 @@ function httpOptions(config: ControlPlaneConfig, log: Logger): HttpServerOptions
 }
 
 function showBanner(shown: {
-  url: string;
+  publicUrl: string;
   version: string;
   dataDir: string;
   admin: Awaited<ReturnType<typeof createControlPlane>>['adminPassword'];
   /** Lines of what to try, for this mode. */
   next: string;
 }): void {
-  const { url, admin } = shown;
+  const { publicUrl, admin } = shown;
   const password = admin.isGenerated
     ? admin.password.reveal()
     : 'the one in SERVICE_ADMIN_PASSWORD';
   console.log(`
   Agent Governance Service ${shown.version}
 
-    address    ${url}
+    address    ${publicUrl}
     user       admin
     password   ${password}
     data       ${shown.dataDir}
 
   What to try next
 ${shown.next}
-    ${`${url}/docs`.padEnd(31)} every route, with its schemas
+    ${`${publicUrl}/docs`.padEnd(31)} every route, with its schemas
     README.md                       a tutorial with curl
 `);
 }

@@ -11,6 +11,7 @@ import type { RegoCompiler } from '@governance/policies/contract';
 import { createAgentTokens } from '@governance/shared/agent-token-issue';
 import { projectRoot } from '@governance/shared/assets';
 import type { AppliedBarrier, ControlPlaneLink } from '@governance/shared/channels';
+import { addFrontPage } from '@governance/shared/front-page';
 import type { Secret } from '@governance/shared/settings';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
@@ -289,6 +290,12 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
         metrics: [metrics, ...(deps.metrics ?? [])],
       }),
     );
+    addFrontPage(app, {
+      publicUrl,
+      version,
+      mode: config.deploymentMode,
+      config: { guard: 'public' },
+    });
     await app.register(
       authRoutes({ adminLogin, agentTokens, publicUrl, tokenKeys: [tokenKey.publicJwk] }),
     );

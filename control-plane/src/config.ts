@@ -1,6 +1,7 @@
 /** Reads the environment once; importing it does nothing. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { Severity } from '@governance/shared/ledger-record';
+import { defaultPublicUrl } from '@governance/shared/listening-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   parseSettings,
@@ -157,7 +158,7 @@ export function parseControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneCon
     ...findUnmatchedKeys(given),
     ...findUnsignedWebhook(given),
   ]);
-  return { ...values, publicUrl: values.publicUrl ?? `http://localhost:${values.port}` };
+  return { ...values, publicUrl: values.publicUrl ?? defaultPublicUrl(values.host, values.port) };
 }
 
 function findMissing(given: Values): SettingProblem[] {

@@ -1,17 +1,22 @@
 /**
  * The control plane with its database: what service.ts starts, alone or beside a data plane.
  */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Secret } from '@governance/shared/settings';
 import type { Logger } from 'pino';
 import { buildControlPlane, type ControlPlane, type ControlPlaneDeps } from './app.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { type Connections, connectDatabase } from './platform/database.ts';
+import { describeDatabaseFailure } from './platform/database-failure.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import type { ReadinessCheck } from './platform/http/system-routes.ts';
 import { readOrMakeSecret } from './platform/local-secrets.ts';
 import { migrateDatabase } from './platform/migrations.ts';
 
 export { parseControlPlaneConfig } from './config.ts';
+
+const ADMIN_PASSWORD_FILE = 'admin-password';
 
 export interface RunningControlPlane extends ControlPlane {
   /** For the banner: who may log in, and the password if development made it. */
@@ -89,21 +94,40 @@ async function openDatabase(
 ): Promise<Connections> {
   const url = embedded?.url ?? config.databaseUrl?.reveal();
   if (!url) throw new Error('no database');
-  const applied = await migrateDatabase(config.databaseMigrationUrl?.reveal() ?? url);
+  const migrationUrl = config.databaseMigrationUrl?.reveal();
+  const applied = await ofSetting(migrationUrl ? 'DATABASE_MIGRATION_URL' : 'DATABASE_URL', () =>
+    migrateDatabase(migrationUrl ?? url),
+  );
   if (applied.length > 0) log.info({ applied }, 'the database schema was brought up to date');
-  return connectDatabase({
-    url,
-    ingestUrl: config.databaseIngestUrl?.reveal(),
-    poolSize: config.dbPoolSize,
-    maxOverflow: config.dbMaxOverflow,
-    onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
-  });
+  const ingestUrl = config.databaseIngestUrl?.reveal();
+  return ofSetting(ingestUrl ? 'DATABASE_URL or DATABASE_INGEST_URL' : 'DATABASE_URL', () =>
+    connectDatabase({
+      url,
+      ingestUrl,
+      poolSize: config.dbPoolSize,
+      maxOverflow: config.dbMaxOverflow,
+      onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    }),
+  );
+}
+
+/** @throws StartError naming the setting, where another value of it would help */
+async function ofSetting<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw describeDatabaseFailure(error, name);
+  }
 }
 
 /** Production has its own, which the configuration saw to. */
 function findAdminPassword(config: ControlPlaneConfig): RunningControlPlane['adminPassword'] {
-  if (config.adminPassword) return { isGenerated: false, password: config.adminPassword };
-  const password = readOrMakeSecret(config.dataDir, 'admin-password', 15);
+  if (config.adminPassword) {
+    // One that an earlier start made is no longer the administrator's, and would be read as if.
+    rmSync(join(config.dataDir, ADMIN_PASSWORD_FILE), { force: true });
+    return { isGenerated: false, password: config.adminPassword };
+  }
+  const password = readOrMakeSecret(config.dataDir, ADMIN_PASSWORD_FILE, 15);
   return { isGenerated: true, password: new Secret(password) };
 }
 

@@ -8,6 +8,7 @@ import { performance } from 'node:perf_hooks';
 import { gatewayAudience } from '@governance/shared/agent-token';
 import type { ServerReport } from '@governance/shared/channels';
 import type { TokenKeysFact } from '@governance/shared/facts';
+import { addressFor } from '@governance/shared/own-addresses';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -297,7 +298,8 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   const { timeoutMs } = limits;
   const keepAliveMs = deps.keepAliveMs ?? KEEP_ALIVE_MS;
   const challenge: LegacyDeps['challenge'] = (reply, { serverId }, scheme) => {
-    const header = challengeHeader(publicUrl, serverId, scheme, 'invalid_token');
+    const address = addressFor(publicUrl, reply.request.headers.host);
+    const header = challengeHeader(address, serverId, scheme, 'invalid_token');
     reply.header('www-authenticate', header);
   };
   const peerDeps = { guard, now, elapsed, timeoutMs, onClose: pool.endPeer };

@@ -1,6 +1,7 @@
 /** The data plane's settings. Reads the environment once; importing it does nothing. */
 import { BlockList, isIP } from 'node:net';
 import type { TrustedProxies } from '@governance/shared/client-address';
+import { defaultPublicUrl } from '@governance/shared/listening-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   commaList,
@@ -313,7 +314,7 @@ export function readDataPlaneConfig(env: NodeJS.ProcessEnv): DataPlaneConfig {
   // The check above saw to both.
   if (!values.cpUrl || !values.cpToken) throw new Error('the connection is not configured');
   return {
-    publicUrl: values.publicUrl ?? `http://localhost:${values.port}`,
+    publicUrl: values.publicUrl ?? defaultPublicUrl(values.host, values.port),
     host: values.host,
     port: values.port,
     dataDir: values.dataDir,

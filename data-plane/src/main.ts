@@ -3,10 +3,13 @@
  * starts when the control plane is away, and serves what it served before.
  */
 import type { Socket } from 'node:net';
+import { prepareDataFolder } from '@governance/shared/data-folder';
 import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
+import { describeListenFailure, settleAddress } from '@governance/shared/listening-address';
 import { createLog } from '@governance/shared/log';
 import { findUnknownSettings } from '@governance/shared/settings';
 import { readVersion } from '@governance/shared/version';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import {
@@ -66,10 +69,12 @@ export async function startDataPlane(
   env: NodeJS.ProcessEnv,
   hooks: { connect?: Connect; place?: WorkerPlace; onFatal: () => void },
 ): Promise<RunningPlane> {
-  const config = readDataPlaneConfig(env);
+  const parsed = readDataPlaneConfig(env);
   const gateway = readGatewayConfig(env);
-  const { cpUrl, publicUrl, region } = config;
   const { place } = hooks;
+  // The supervisor did it for its workers.
+  const config = place ? parsed : { ...parsed, ...(await tryPlace(parsed)) };
+  const { cpUrl, publicUrl, region } = config;
   const base = createLog({ debug: config.debug });
   const log = place ? base.child({ worker: place.worker }) : base;
   if (!place) warnOfUnknown(env, log);
@@ -127,6 +132,7 @@ export async function startDataPlane(
     await app.register(
       localRoutes({
         publicUrl,
+        version,
         tokens,
         tokenKey,
         metricsToken: config.metricsToken,
@@ -147,14 +153,33 @@ export async function startDataPlane(
       log,
     });
     if (workers) await workers.listen(app);
-    else await app.listen({ host: config.host, port: config.port });
+    else await listen(app, config);
   } catch (error) {
     await stop();
     throw error;
   }
   const url = place ? publicUrl : listeningUrl(app, config);
-  if (!place) showBanner({ url, version, config });
+  if (!place) showBanner({ version, config });
   return { url, stop, accept: (socket) => workers?.accept(socket) ?? false };
+}
+
+/**
+ * Tries what a start would find out late: the data folder and the address.
+ *
+ * @throws StartError saying what to change
+ */
+export function tryPlace(config: DataPlaneConfig) {
+  prepareDataFolder(config.dataDir);
+  return settleAddress(config);
+}
+
+async function listen(app: FastifyInstance, config: DataPlaneConfig): Promise<void> {
+  try {
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    // Another program may have taken the port meanwhile.
+    throw describeListenFailure(error, config);
+  }
 }
 
 /** Logs variables that look like settings and are none. */
@@ -164,8 +189,14 @@ export function warnOfUnknown(env: NodeJS.ProcessEnv, log: Pick<Logger, 'warn'>)
 }
 
 /** Tells the operator where the data plane is. */
-export function showBanner(shown: { url: string; version: string; config: DataPlaneConfig }): void {
-  const { url, version, config } = shown;
+export function showBanner({
+  version,
+  config,
+}: {
+  version: string;
+  config: DataPlaneConfig;
+}): void {
+  const url = config.publicUrl;
   const workers = config.workers > 1 ? `\n    workers         ${config.workers}` : '';
   console.log(`
   Agent Governance Service ${version}: data plane

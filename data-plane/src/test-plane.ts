@@ -176,6 +176,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     await app.register(
       localRoutes({
         publicUrl,
+        version: 'test',
         tokens: createLocalTokens({ key: ownKey, publicUrl, replica, findDenial }),
         tokenKey: ownKey,
         metricsToken: undefined,

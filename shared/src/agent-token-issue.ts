@@ -20,6 +20,7 @@ import { AppError } from './errors.ts';
 import type { AgentStatus } from './facts.ts';
 import { uuidv7 } from './ids.ts';
 import type { RiskTier } from './ledger-record.ts';
+import { asPublicAddress } from './own-addresses.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import { withoutTrailingSlashes } from './text.ts';
 
@@ -124,7 +125,8 @@ export function createAgentTokens(deps: AgentTokenDeps): AgentTokens {
 /** @throws AppError INVALID_TARGET for a resource that is not the gateway or a server of it */
 function chooseAudience(publicUrl: string, resource: string | undefined): string {
   const gateway = gatewayAudience(publicUrl);
-  const wanted = resource === undefined ? gateway : withoutTrailingSlashes(resource);
+  const wanted =
+    resource === undefined ? gateway : asPublicAddress(publicUrl, withoutTrailingSlashes(resource));
   if (wanted === gateway) return gateway;
   const server = wanted.startsWith(`${gateway}/`) ? wanted.slice(gateway.length + 1) : '';
   if (server === '' || !/^[\w.~%-]+$/.test(server)) {

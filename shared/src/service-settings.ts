@@ -35,7 +35,7 @@ export const SERVICE_SETTINGS = {
     name: 'SERVICE_PUBLIC_URL',
     description:
       'Where clients reach the service. It is the issuer of tokens and, with /mcp/v1, their audience.',
-    defaultNote: 'http://localhost and the port',
+    defaultNote: 'http://localhost (or SERVICE_HOST, where it is no loopback address) and the port',
     parse: webAddress.transform((url) => url.replace(/\/+$/, '')),
   }),
   dataDir: setting({

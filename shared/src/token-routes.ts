@@ -12,6 +12,7 @@ import { parseBasic } from './basic-credentials.ts';
 import { AppError } from './errors.ts';
 import { TokenErrorBody } from './http-errors.ts';
 import { RiskTier } from './ledger-record.ts';
+import { addressFor } from './own-addresses.ts';
 import { Id, Text } from './text.ts';
 
 /** JSON or a form; the client may stand in an Authorization: Basic header instead. */
@@ -53,6 +54,7 @@ export const AuthorizationServerMetadata = z.object({
   grant_types_supported: z.array(z.string()),
   response_types_supported: z.array(z.string()),
   token_endpoint_auth_methods_supported: z.array(z.string()),
+  code_challenge_methods_supported: z.array(z.string()),
   protected_resources: z.array(z.string()),
 });
 
@@ -138,7 +140,6 @@ export async function addTokenRoutes(
     },
   );
 
-  const metadata = authorizationServer(publicUrl);
   // RFC 8414 section 3.1 puts a path of the issuer behind the well-known one.
   const { pathname } = new URL(publicUrl);
   for (const url of new Set([METADATA_PATH, `${METADATA_PATH}${pathname.replace(/\/+$/, '')}`])) {
@@ -152,26 +153,29 @@ export async function addTokenRoutes(
           response: { 200: AuthorizationServerMetadata },
         },
       },
-      async (_request, reply) => {
-        reply.header('cache-control', 'public, max-age=60');
-        return metadata;
+      async (request, reply) => {
+        reply.header('cache-control', 'public, max-age=60').header('vary', 'Host');
+        return authorizationServer(addressFor(publicUrl, request.headers.host));
       },
     );
   }
 }
 
-function authorizationServer(publicUrl: string): z.infer<typeof AuthorizationServerMetadata> {
+function authorizationServer(address: string): z.infer<typeof AuthorizationServerMetadata> {
   return {
-    issuer: publicUrl,
+    issuer: address,
     // There is none, and RFC 8414 lets it be left out then. Both versions of the MCP SDK refuse a
     // document without it: it names the one endpoint that there is, and the response types, none.
-    authorization_endpoint: `${publicUrl}${TOKEN_PATH}`,
-    token_endpoint: `${publicUrl}${TOKEN_PATH}`,
-    jwks_uri: `${publicUrl}${KEYS_PATH}`,
+    authorization_endpoint: `${address}${TOKEN_PATH}`,
+    token_endpoint: `${address}${TOKEN_PATH}`,
+    jwks_uri: `${address}${KEYS_PATH}`,
     grant_types_supported: ['client_credentials'],
     response_types_supported: [],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-    protected_resources: [gatewayAudience(publicUrl)],
+    // No grant here has a code. MCP clients refuse a server that does not name S256 (MCP,
+    // authorization), also for grants without one.
+    code_challenge_methods_supported: ['S256'],
+    protected_resources: [gatewayAudience(address)],
   };
 }
 

@@ -3,6 +3,7 @@
  * leaves its file behind; the next start sees that the process is gone and takes over.
  */
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { StartError } from '@governance/shared/start-error';
 
 export interface FolderLock {
   release(): void;
@@ -19,7 +20,7 @@ interface Holder {
  *
  * @param path of the lock file; its folder exists
  * @param folder as the error names it
- * @throws Error when a living process holds it
+ * @throws StartError when a living process holds it
  */
 export function lockFolder(path: string, folder: string): FolderLock {
   const mine: Holder = { pid: process.pid, started: startOf(process.pid) };
@@ -40,7 +41,7 @@ export function lockFolder(path: string, folder: string): FolderLock {
       }
       const holder = readHolder(path);
       if (holder && isAlive(holder)) {
-        throw new Error(
+        throw new StartError(
           `the data folder ${folder} is in use by process ${holder.pid}: stop that service first, or give this one another SERVICE_DATA_DIR`,
         );
       }

@@ -9,6 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { assetPath } from '@governance/shared/assets';
+import { StartError } from '@governance/shared/start-error';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
 import * as engineModule from '@prisma/schema-engine-wasm/schema_engine_bg';
@@ -16,6 +17,8 @@ import pg from 'pg';
 
 // Any constant will do, as long as every replica uses the same one.
 const MIGRATION_LOCK = 7_207_346_801n;
+
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /** The oldest server the SQL is written for (`GRANT` on schema public, `RETURN` bodies). */
 const OLDEST_SERVER = 150_000;
@@ -26,18 +29,22 @@ const OLDEST_SERVER = 150_000;
  * @param connectionString of the login that owns the tables and may create roles
  * @param upTo the last migration to apply, to see what a later one does with data; all unless given
  * @returns the names of the migrations that this call applied
- * @throws Error when the server is too old, or a migration fails (it is then rolled back)
+ * @throws StartError when the server is too old
+ * @throws Error when it cannot be reached, or a migration fails (it is then rolled back)
  */
 export async function migrateDatabase(connectionString: string, upTo?: string): Promise<string[]> {
   // The lock belongs to a session, so one connection of its own holds it to the end.
-  const lock = new pg.Client({ connectionString });
+  const lock = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   await lock.connect();
   try {
     const { rows } = await lock.query<{ version: number }>(
       `SELECT current_setting('server_version_num')::int AS version`,
     );
     if ((rows[0]?.version ?? 0) < OLDEST_SERVER) {
-      throw new Error(`PostgreSQL 15 or newer is needed, this server is ${rows[0]?.version}`);
+      const version = Math.floor((rows[0]?.version ?? 0) / 10_000);
+      throw new StartError(
+        `the server of DATABASE_URL is PostgreSQL ${version}: use PostgreSQL 15 or newer`,
+      );
     }
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     return await applyMigrations(connectionString, upTo);

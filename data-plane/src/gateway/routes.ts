@@ -4,6 +4,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { RPC_ERRORS } from '@governance/shared/errors';
+import { addressFor } from '@governance/shared/own-addresses';
 import { isStorableText } from '@governance/shared/text';
 import type {
   FastifyError,
@@ -77,9 +78,11 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
     app.addHook('preClose', async () => deps.onClose());
 
     for (const path of metadataPaths(deps.publicUrl)) {
-      app.get(path, async () => protectedResource(deps.publicUrl, null));
+      const addressOf = (request: FastifyRequest) =>
+        addressFor(deps.publicUrl, request.headers.host);
+      app.get(path, async (request) => protectedResource(addressOf(request), null));
       app.get<{ Params: { server_id: string } }>(`${path}/:server_id`, async (request) =>
-        protectedResource(deps.publicUrl, request.params.server_id),
+        protectedResource(addressOf(request), request.params.server_id),
       );
     }
 
@@ -242,7 +245,8 @@ function answerError(
     const { server_id: serverId = null } = request.params as { server_id?: string };
     const fault = request.headers.authorization === undefined ? null : 'invalid_token';
     const why = error.status === 403 ? 'insufficient_scope' : fault;
-    const header = challengeHeader(deps.publicUrl, serverId, error.challenge, why);
+    const address = addressFor(deps.publicUrl, request.headers.host);
+    const header = challengeHeader(address, serverId, error.challenge, why);
     reply.header('www-authenticate', header);
   }
   return reply

@@ -54,6 +54,7 @@ beforeAll(async () => {
   await app.register(
     localRoutes({
       publicUrl: PUBLIC_URL,
+      version: '0.1.0',
       tokens,
       tokenKey: key,
       metricsToken: 'metrics-token',

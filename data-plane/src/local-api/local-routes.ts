@@ -5,6 +5,7 @@
 import type { AgentTokens } from '@governance/shared/agent-token-issue';
 import { equalSecrets } from '@governance/shared/equal-secrets';
 import { AppError } from '@governance/shared/errors';
+import { addFrontPage } from '@governance/shared/front-page';
 import { createErrorHandler } from '@governance/shared/http-errors';
 import { bearerToken, readStrictRequests } from '@governance/shared/http-requests';
 import { addTokenRoutes } from '@governance/shared/token-routes';
@@ -16,6 +17,7 @@ import type { OwnTokenKey } from './token-issuer.ts';
 export interface LocalRoutesDeps {
   /** The issuer of the tokens. */
   publicUrl: string;
+  version: string;
   tokens: AgentTokens;
   tokenKey: OwnTokenKey;
   /** SERVICE_METRICS_TOKEN; /metrics is open without. */
@@ -38,7 +40,8 @@ export const localRoutes =
       reply.header('x-request-id', request.id);
     });
 
-    const { publicUrl, tokens, tokenKey } = deps;
+    const { publicUrl, version, tokens, tokenKey } = deps;
+    addFrontPage(app, { publicUrl, version, mode: 'data-plane' });
     await addTokenRoutes(app, { publicUrl, tokens, keys: [tokenKey.publicJwk] });
 
     app.get('/health', { logLevel: 'warn' }, async ({ raw }) => views.health(raw));

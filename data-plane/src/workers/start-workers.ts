@@ -9,7 +9,13 @@ import { createLog } from '@governance/shared/log';
 import { readVersion } from '@governance/shared/version';
 import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
 import { ensureTokenKey } from '../identity/identity.ts';
-import { type RunningDataPlane, showBanner, startDataPlane, warnOfUnknown } from '../main.ts';
+import {
+  type RunningDataPlane,
+  showBanner,
+  startDataPlane,
+  tryPlace,
+  warnOfUnknown,
+} from '../main.ts';
 import { createDistributor, type Distributor, type Receiver } from './distributor.ts';
 import { listenPublicly } from './public-listener.ts';
 import { type Share, startSupervisor, type WorkerProcess } from './supervisor.ts';
@@ -33,13 +39,16 @@ export async function startWorkers(
   env: NodeJS.ProcessEnv,
   hooks: { onFatal: () => void },
 ): Promise<RunningDataPlane> {
-  const config = readDataPlaneConfig(env);
-  const { dataDir, workers: count } = config;
+  const parsed = readDataPlaneConfig(env);
+  const { dataDir, workers: count } = parsed;
   const left = findUndrained(dataDir, count);
   if (count === 1 && left.length === 0) return startDataPlane(env, hooks);
 
   // What is wrong with the settings is said here, once.
   readGatewayConfig(env);
+  const config = { ...parsed, ...(await tryPlace(parsed)) };
+  // The workers name it in tokens and metadata, so they must not read a port of 0.
+  const workerEnv = { ...env, SERVICE_PORT: String(config.port) };
   const log = createLog({ debug: config.debug });
   warnOfUnknown(env, log);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -57,7 +66,7 @@ export async function startWorkers(
       ),
       ...left.map((worker): WorkerPlace => ({ task: 'drain', worker, ...common })),
     ],
-    start: (place) => startProcess(place, env),
+    start: (place) => startProcess(place, workerEnv),
     onReady: (process) => join(distributor, process as ServiceWorker),
     log,
   });
@@ -75,7 +84,7 @@ export async function startWorkers(
     throw error;
   }
   const url = listeningUrl(listener, config);
-  showBanner({ url, version: readVersion(), config });
+  showBanner({ version: readVersion(), config });
   return { url, stop };
 }
 

@@ -1,0 +1,51 @@
+/** The data folder, tried before anything is kept in it. */
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { errorCode, StartError } from './start-error.ts';
+
+const REASONS: Record<string, string> = {
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: "this user's quota of the disk is used up",
+  EEXIST: 'there is a file of that name',
+  ENOTDIR: 'a part of the path is a file',
+  ENOENT: 'it cannot be made there',
+  ENAMETOOLONG: 'the path is too long',
+};
+
+/**
+ * Makes the folder where it is missing, and writes a file in it.
+ *
+ * @param dataDir SERVICE_DATA_DIR
+ * @throws StartError saying what is wrong with it
+ */
+export function prepareDataFolder(dataDir: string): void {
+  try {
+    makeFolder(resolve(dataDir));
+    const trial = join(dataDir, `.trial-${process.pid}`);
+    try {
+      writeFileSync(trial, 'x', { mode: 0o600 });
+    } finally {
+      rmSync(trial, { force: true });
+    }
+  } catch (error) {
+    const reason = REASONS[errorCode(error) ?? ''];
+    if (!reason) throw error;
+    throw new StartError(
+      `the data folder ${dataDir} cannot be used: ${reason}; set SERVICE_DATA_DIR to a folder that this user may write`,
+      { cause: error },
+    );
+  }
+}
+
+/** Part by part: Node's own recursive mkdir does not come back from a path below /proc. */
+function makeFolder(path: string): void {
+  const isThere = statSync(path, { throwIfNoEntry: false });
+  if (isThere?.isDirectory()) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent);
+  // As root PostgreSQL runs as a user of its own, which has to pass through.
+  mkdirSync(path, { mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+}

@@ -1,0 +1,84 @@
+/**
+ * The address to listen on, tried before anything long starts: a port that is taken is told in the
+ * first second, and port 0 becomes a number before tokens and metadata name it.
+ */
+import { createServer } from 'node:net';
+import { errorCode, StartError } from './start-error.ts';
+
+export interface ListeningAddress {
+  /** SERVICE_HOST */
+  host: string;
+  /** SERVICE_PORT; 0 stands for a free one. */
+  port: number;
+  /** SERVICE_PUBLIC_URL, or `defaultPublicUrl`. */
+  publicUrl: string;
+}
+
+/** Listening there is reached by the name of the machine's own loopback. */
+const ANY_OR_LOOPBACK = new Set(['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost']);
+
+/** Where clients reach a service that was told nothing of it. */
+export function defaultPublicUrl(host: string, port: number): string {
+  if (ANY_OR_LOOPBACK.has(host)) return `http://localhost:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * Tries the address by listening on it for a moment.
+ *
+ * @returns the address with the port that was found where port 0 was given, in the public address too
+ * @throws StartError saying what to change
+ */
+export async function settleAddress({
+  host,
+  port,
+  publicUrl,
+}: ListeningAddress): Promise<Pick<ListeningAddress, 'port' | 'publicUrl'>> {
+  const found = await listenForAMoment(host, port);
+  if (port !== 0) return { port, publicUrl };
+  const url = new URL(publicUrl);
+  if (url.port === '0') url.port = String(found);
+  return { port: found, publicUrl: url.href.replace(/\/$/, '') };
+}
+
+function listenForAMoment(host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error) => reject(describeListenFailure(error, { host, port })));
+    server.listen({ host, port }, () => {
+      const address = server.address();
+      const found = typeof address === 'object' && address !== null ? address.port : port;
+      server.close(() => resolve(found));
+    });
+  });
+}
+
+/**
+ * @param error of a listener
+ * @returns what to change, or the error itself where it is none of these
+ */
+export function describeListenFailure(
+  error: unknown,
+  { host, port }: Pick<ListeningAddress, 'host' | 'port'>,
+): unknown {
+  const say = (message: string) => new StartError(message, { cause: error });
+  switch (errorCode(error)) {
+    case 'EADDRINUSE':
+      return say(
+        `port ${port} is in use on ${host}: stop the program that listens there, or set SERVICE_PORT to another port (0 takes a free one)`,
+      );
+    case 'EACCES':
+      return say(
+        `this user may not listen on port ${port}: set SERVICE_PORT to 1024 or above, or give the process the right to low ports`,
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EINVAL':
+      return say(
+        `${host} is no address of this machine: set SERVICE_HOST to one of its addresses, to 127.0.0.1, or to 0.0.0.0 for all`,
+      );
+    default:
+      return error;
+  }
+}

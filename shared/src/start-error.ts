@@ -1,0 +1,17 @@
+/**
+ * Why the service cannot start, in one sentence that says what to change. Its message is shown to
+ * the operator without a stack; anything else that ends a start is a fault of the service.
+ */
+export class StartError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StartError';
+  }
+}
+
+/** The `code` of an error of the system or of PostgreSQL; of several tries, that of the first. */
+export function errorCode(error: unknown): string | undefined {
+  if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
