@@ -459,8 +459,20 @@ describe('with OPA servers', { timeout: 60_000 }, () => {
     expect([callsAt(a.upstream), callsAt(b.upstream)]).toEqual([1, 0]);
   });
 
-  it('does not start with two tokens and one server', async () => {
-    const given = startPlane([uuidv7(), uuidv7()], { SERVICE_OPA_URL: 'http://127.0.0.1:9' });
-    await expect(given).rejects.toThrow(/SERVICE_OPA_URL: names one OPA server.*\{tenant_id\}/);
+  it('with one address, the one whose bundle it has is judged, and the other denied', async () => {
+    const [a, b] = [await aTenant(), await aTenant()];
+    let plane = '';
+    const revisionOf = async (tenantId: string) =>
+      (await healthOf(plane)).tenants.find((one) => one.tenant_id === tenantId)?.bundle.active
+        ?.revision ?? 0;
+    // At the one path, the tenant a.
+    const opas = await startOpas(revisionOf, 'nobody');
+    const tokens = [(await b.issue()).token, (await a.issue()).token];
+    plane = (await startPlane(tokens, { SERVICE_OPA_URL: `${opas.url}/${a.tenantId}` })).url;
+    await ready(plane, 2);
+    expect((await callTool(plane, basicOf(a))).code).toBe('ok');
+    expect((await callTool(plane, basicOf(b))).code).toBe(-32003);
+    expect(opas.asked).toEqual([a.tenantId]);
+    expect([callsAt(a.upstream), callsAt(b.upstream)]).toEqual([1, 0]);
   });
 });

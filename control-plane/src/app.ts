@@ -102,6 +102,8 @@ export interface ControlPlaneDeps {
   onTenantCreated?: (tenantId: string) => Promise<void>;
   /** Standalone: the stdio servers that a tenant may use at the local data plane. */
   listStdioNames?: (tenantId: string) => readonly string[] | undefined;
+  /** Standalone: why the local data plane cannot serve so many tenants. */
+  findTenantProblem?: (tenants: number) => string | undefined;
   /** Standalone: what the data plane adds to /metrics and /ready. */
   metrics?: Registry[];
   readiness?: ReadinessCheck[];
@@ -267,6 +269,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
       (tx) => appendTokenKeys(tx, tokenKeys),
       killSwitch.begin,
     ],
+    findTenantProblem: deps.findTenantProblem,
     afterCreation: async (tenantId, feedSeq) => {
       const { revision } = await bundles.requestBuild(tenantId);
       await deps.onTenantCreated?.(tenantId);

@@ -25,7 +25,14 @@ export interface RunningControlPlane extends ControlPlane {
 
 type Given = Pick<
   ControlPlaneDeps,
-  'now' | 'applied' | 'onTenantCreated' | 'listStdioNames' | 'metrics' | 'readiness' | 'health'
+  | 'now'
+  | 'applied'
+  | 'onTenantCreated'
+  | 'findTenantProblem'
+  | 'listStdioNames'
+  | 'metrics'
+  | 'readiness'
+  | 'health'
 > & { log: Logger };
 
 /**

@@ -68,6 +68,8 @@ export interface EnforcementPlaneDeps {
   ledger: Ledger;
   replica: Replica;
   rules: RulesProvider;
+  /** How many tenants it serves; one unless given. */
+  countTenants?(): number;
   /** This data plane's id at a tenant. */
   findDeploymentId(tenantId: string): string | undefined;
   /** Whether it is for more than one tenant. */
@@ -144,6 +146,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   const opa = config.opa
     ? createOpaServers({
         config: config.opa,
+        countTenants: deps.countTenants ?? (() => 1),
         alert: createAlerts({ ledger, log, now }),
         registry: deps.registry,
         log,

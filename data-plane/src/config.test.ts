@@ -131,11 +131,3 @@ describe('the mode data-plane', () => {
     }
   });
 });
-
-it('lets one OPA server decide for one tenant', () => {
-  const read = (SERVICE_CP_TOKEN: string, SERVICE_OPA_URL: string) => () =>
-    readDataPlaneConfig({ SERVICE_CP_URL: 'http://cp', SERVICE_CP_TOKEN, SERVICE_OPA_URL });
-  expect(read('one,two', 'http://opa')).toThrow(/SERVICE_OPA_URL: .*\{tenant_id\}/);
-  expect(read('one,one', 'http://opa')).not.toThrow();
-  expect(read('one,two', 'http://opa/{tenant_id}')).not.toThrow();
-});

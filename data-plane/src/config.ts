@@ -16,7 +16,6 @@ import {
 } from '@governance/shared/settings';
 import { z } from 'zod';
 import type { ArgumentLimits } from './enforcement/steps/arguments.ts';
-import { findTenantProblem, type OpaAddress } from './opa-server/opa-address.ts';
 import {
   findOpaProblems,
   OPA_SETTINGS,
@@ -302,13 +301,12 @@ export interface DataPlaneConfig {
 export function readDataPlaneConfig(env: NodeJS.ProcessEnv): DataPlaneConfig {
   const { env: environment, deploymentMode: _mode, ...service } = SERVICE_SETTINGS;
   const values = parseSettings(
-    { environment, ...service, ...CONNECTION_SETTINGS, opaUrl: OPA_SETTINGS.opaUrl },
+    { environment, ...service, ...CONNECTION_SETTINGS },
     env,
-    ({ environment: mode, cpUrl, cpToken, cpAllowHttp, opaUrl }): SettingProblem[] => [
+    ({ environment: mode, cpUrl, cpToken, cpAllowHttp }): SettingProblem[] => [
       ...(cpUrl ? [] : [{ name: 'SERVICE_CP_URL', message: 'is required in this mode' }]),
       ...(cpToken ? [] : [{ name: 'SERVICE_CP_TOKEN', message: 'is required in this mode' }]),
       ...(cpUrl && mode === 'production' ? findPlainHttp(cpUrl, cpAllowHttp) : []),
-      ...findOneServerForMany(opaUrl, cpToken),
     ],
   );
   // The check above saw to both.
@@ -348,16 +346,6 @@ export function requireOneProcess(
         : 'workers are of data planes: run another control plane on the same database instead';
     return [{ name: workers.name, message: `must be 1 in mode ${mode}; ${why}` }];
   });
-}
-
-/** Said at the start: at the registration it would only be seen in the log. */
-function findOneServerForMany(
-  address: OpaAddress | undefined,
-  tokens: readonly Secret[] = [],
-): SettingProblem[] {
-  const tenants = new Set(tokens.map((token) => token.reveal())).size;
-  const message = findTenantProblem(address, tenants);
-  return message ? [{ name: OPA_SETTINGS.opaUrl.name, message }] : [];
 }
 
 const PRIVATE = new BlockList();

@@ -12,7 +12,6 @@ import type { FindDenial } from './contracts.ts';
 import { createCoreMetrics } from './core-metrics.ts';
 import { asTokenKeys, type OwnTokenKey, ownTokenKey } from './local-api/token-issuer.ts';
 import { type LocalSwitch, watchLocalSwitch } from './local-control/local-kill-switch.ts';
-import { findTenantProblem } from './opa-server/opa-address.ts';
 import { createDataPlaneCore, type DataPlaneCore } from './tenant-runtime.ts';
 import type { WorkerSessions } from './workers/worker-sessions.ts';
 
@@ -72,7 +71,6 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     ledgerLimitBytes: gateway.ledgerLimitBytes,
     ledgerKeepDays: gateway.ledgerKeepDays,
     offlineMaxAgeSeconds: gateway.offlineMaxAgeSeconds,
-    findTenantProblem: (tenants) => findTenantProblem(gateway.opa?.address, tenants),
     callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
     serverReport: (tenantId) => enforcement.serverReport(tenantId),
     expectedTenants: options.expectedTenants ?? 0,
@@ -106,6 +104,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     replica: core.replica,
     rules: core.rules,
     findDeploymentId: core.findDeploymentId,
+    countTenants: core.countTenants,
     findDenial,
     servesSeveral: core.servesSeveral,
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),

@@ -21,6 +21,7 @@ import {
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { localRoutes } from './local-api/local-routes.ts';
 import { createLocalTokens } from './local-api/token-issuer.ts';
+import { findTenantProblem } from './opa-server/opa-address.ts';
 import { connectControlPlane } from './sync/connect.ts';
 import type { DataPlaneCore } from './tenant-runtime.ts';
 import { joinWorkers } from './workers/join-workers.ts';
@@ -78,6 +79,9 @@ export async function startDataPlane(
   const base = createLog({ debug: config.debug });
   const log = place ? base.child({ worker: place.worker }) : base;
   if (!place) warnOfUnknown(env, log);
+  const roots = new Set(config.cpTokens.map((token) => token.reveal()));
+  const problem = findTenantProblem(gateway.opa?.address, roots.size);
+  if (problem) log.error(`SERVICE_OPA_URL ${problem}; the calls of the others are denied`);
 
   const version = readVersion();
   const registry = new Registry();

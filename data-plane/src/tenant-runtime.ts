@@ -11,7 +11,6 @@ import type {
   RegistrationAnswer,
   ServerReport,
 } from '@governance/shared/channels';
-import { AppError } from '@governance/shared/errors';
 import type { RulesProvider } from './contracts.ts';
 import { type DataPlaneIdentity, loadIdentity } from './identity/identity.ts';
 import {
@@ -65,8 +64,6 @@ export interface DataPlaneCoreOptions {
   /** Tenants that the plane is to serve, as far as is known before they are. */
   expectedTenants?: number;
   observer?: LedgerObserver;
-  /** Why this plane cannot serve so many tenants, if so. */
-  findTenantProblem?: (tenants: number) => string | undefined;
   /** Makes an engine of a policy; the evaluator of this product by default. */
   loadPolicy?: LoadPolicyEngine;
   /** Unix milliseconds. */
@@ -106,6 +103,8 @@ export interface DataPlaneCore {
   /** Answers when a change is enforced here. */
   readonly applied: AppliedBarrier;
   findDeploymentId(tenantId: string): string | undefined;
+  /** Tenants that it serves, those that are being added among them. */
+  countTenants(): number;
   /**
    * Whether it is for more than one tenant: it has served several since its start, or is to. What
    * one tenant was given without naming it is then nobody's.
@@ -116,7 +115,6 @@ export interface DataPlaneCore {
    * the loops start. What the control plane has is not waited for: see `applied`. Asked again for
    * a tenant that is served, it takes the keys of the newer answer.
    *
-   * @throws AppError UNAVAILABLE when the plane cannot serve one more tenant
    * @throws when the tenant's stream is damaged or cannot be opened durably
    */
   addTenant(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<void>;
@@ -203,8 +201,6 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     if (begun) return begun;
     const served = tenants.get(tenantId);
     if (served) return Promise.resolve(trust(served, answer));
-    const problem = options.findTenantProblem?.(tenants.size + starting.size + 1);
-    if (problem) return Promise.reject(new AppError('UNAVAILABLE', `SERVICE_OPA_URL ${problem}`));
     everServed.add(tenantId);
     const start = startTenant(answer, link).finally(() => starting.delete(tenantId));
     starting.set(tenantId, start);
@@ -321,6 +317,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
       );
     }, log),
     findDeploymentId: (tenantId) => tenants.get(tenantId)?.deploymentId,
+    countTenants: () => tenants.size + starting.size,
     servesSeveral: () => everServed.size > 1 || (options.expectedTenants ?? 0) > 1,
     addTenant,
     removeTenant,

@@ -31,6 +31,10 @@ export const ERRORS = {
   NOT_ACCEPTABLE: [406, 'The Accept header names no media type that this route has.'],
   DUPLICATE_NAME: [409, 'The name is taken.'],
   AGENT_DEPROVISIONED: [409, 'A deprovisioned agent stays so: register a new one.'],
+  OPA_SERVES_ONE_TENANT: [
+    409,
+    'SERVICE_OPA_URL names one OPA server, which decides for one tenant.',
+  ],
   POLICY_LIMIT_REACHED: [409, 'The tenant has as many active policies as it may have.'],
   MCP_SERVER_LIMIT_REACHED: [409, 'The tenant has as many MCP servers as it may have.'],
   DATA_PLANE_REVOKED: [

@@ -36,6 +36,8 @@ export interface TenantServiceDeps {
   lookups: Pick<Lookups, 'findLogin'>;
   /** What every tenant begins with, written in the transaction that makes it. */
   beginnings: ((tx: TenantTransaction) => Promise<void> | void)[];
+  /** Standalone: why the data plane beside it cannot serve so many tenants. */
+  findTenantProblem?: ((tenants: number) => string | undefined) | undefined;
   /** What is done once it is committed and before the answer: building its first bundle. */
   afterCreation: (tenantId: string, feedSeq: number | undefined) => Promise<void>;
 }
@@ -47,7 +49,9 @@ export interface TenantService {
   ): Promise<{ tenants: Tenant[]; total: number }>;
   /** Of every tenant: for the start, when each is made ready. */
   listIds(): Promise<string[]>;
-  /** @throws AppError DUPLICATE_NAME for a tenant or a user of that name */
+  /**
+   * @throws AppError DUPLICATE_NAME for a tenant or a user of that name; OPA_SERVES_ONE_TENANT
+   */
   create(actor: Actor, request: NewTenantRequest, requestId?: string): Promise<Tenant>;
   /**
    * Makes the tenant `default` with its user `admin`, or gives that user the password, if it has
@@ -65,6 +69,8 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
     if (admin.username === SUPER_ADMIN_USERNAME) {
       throw new AppError('DUPLICATE_NAME', 'The username is reserved.');
     }
+    // The first tenant is the service's own: it is made in any case.
+    if (actor !== SYSTEM_ACTOR) await requireServable(deps, actor);
     const passwordHash = await hashPassword(admin.password);
     const tenantId = uuidv7();
     const administrator = { id: uuidv7(), username: admin.username, passwordHash };
@@ -135,6 +141,17 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
       return known.id;
     },
   };
+}
+
+/** Refuses a tenant whose every call would be denied, before anything of it is stored. */
+async function requireServable(
+  { db, findTenantProblem }: TenantServiceDeps,
+  actor: Actor,
+): Promise<void> {
+  if (!findTenantProblem) return;
+  const count = await db.inPlatform(actor, (tx) => tx.db.tenant.count());
+  const problem = findTenantProblem(count + 1);
+  if (problem) throw new AppError('OPA_SERVES_ONE_TENANT', `SERVICE_OPA_URL ${problem}.`);
 }
 
 /** A password changed in the environment takes effect at the next start and ends open sessions. */

@@ -15,7 +15,8 @@ export type OpaFailure =
   | 'opa_malformed'
   | 'opa_policy_failed'
   | 'opa_overloaded'
-  | 'opa_wrong_tenant';
+  | 'opa_wrong_tenant'
+  | 'opa_no_address';
 
 /** What an exchange brought: a reply, or why there was none. */
 export type OpaReply =

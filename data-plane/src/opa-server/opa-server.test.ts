@@ -25,7 +25,12 @@ const well = json({ provenance, result: TENANT });
 const hang: Answer = () => undefined;
 const verdict = { decision: 'allow', reasons: [] };
 
-async function anOpa(decision: Answer, probe: Answer = well, maxCalls = 10) {
+async function anOpa(
+  decision: Answer,
+  probe: Answer = well,
+  maxCalls = 10,
+  findTenantProblem?: () => string | undefined,
+) {
   const answers = { decision, probe };
   const asked = { decision: 0, probe: 0 };
   const http = createServer((request, response) => {
@@ -41,6 +46,7 @@ async function anOpa(decision: Answer, probe: Answer = well, maxCalls = 10) {
     exchange: createOpaExchange(base, 'token', 4),
     probes: createOpaExchange(base, 'token', 1),
     timeoutMs: 150,
+    ...(findTenantProblem && { findTenantProblem }),
     onState: ({ state }) => states.push(state),
     intervals: { well: 40, ill: 20 },
     maxAsked: { calls: maxCalls, bytes: 1_000 },
@@ -156,6 +162,33 @@ describe('the circuit', () => {
     const all = await Promise.all([ask(), ask(), ask(), server.ask('x'.repeat(2_000), 150)]);
     const failures = all.map((one) => (one.kind === 'failed' ? one.failure : one.kind));
     expect(failures).toEqual(['opa_timeout', 'opa_timeout', 'opa_overloaded', 'opa_overloaded']);
+  });
+});
+
+describe('one address of several tenants', () => {
+  const shared = () => 'names one OPA server';
+  const allow = json({ provenance, result: verdict });
+  const noAddress = { kind: 'failed', failure: 'opa_no_address', message: 'names one OPA server' };
+
+  it.each<[string, Answer]>([
+    ['has the bundle of another tenant', json({ provenance, result: 'another' })],
+    ['has no bundle', json({})],
+    ['cannot be reached', hang],
+    ['answers with an error', json({ code: 'internal_error', message: 'x' }, 500)],
+  ])('is nobody’s for one whose bundle it was not found to have: it %s', async (_, probe) => {
+    const { ask, asked, server } = await anOpa(allow, probe, 10, shared);
+    // Not an outage either, which may be allowed: nothing of this tenant is there to be away.
+    expect(await ask()).toEqual(noAddress);
+    expect(server.findNoAddress()).toBe('names one OPA server');
+    expect(asked.decision).toBe(0);
+  });
+
+  it('is the one’s whose bundle it has, also while it is away', async () => {
+    const { ask, answers, server } = await anOpa(allow, well, 10, shared);
+    expect(await ask()).toMatchObject({ kind: 'judged' });
+    Object.assign(answers, { probe: hang, decision: hang });
+    await expect.poll(() => server.status().state).toBe('unreachable');
+    expect(await ask()).toMatchObject({ kind: 'unavailable' });
   });
 });
 

@@ -2,7 +2,9 @@
  * The OPA server of one tenant: asks it, watches its health, and spares the callers of a dead one
  * the wait. Only a server that fails a probe of its own is unavailable: a single call that gets no
  * answer from a healthy one is denied, since its arguments may be the cause, and an agent must not
- * be able to make an outage of it. Proven by opa-server.test.ts.
+ * be able to make an outage of it. Where several tenants have one address, it is the server of the
+ * one whose bundle it has: the others' calls are denied, and nothing of them goes there. Proven by
+ * opa-server.test.ts.
  */
 import { type OpaAnswer, readDecision, readDocument } from './opa-answer.ts';
 import type { OpaExchange } from './opa-exchange.ts';
@@ -28,6 +30,8 @@ export interface OpaServer {
   /** Probes again, as often as callers need but no oftener than every few milliseconds. */
   look(): Promise<OpaServerStatus>;
   status(): OpaServerStatus;
+  /** Why it is not this tenant's server, where several have its address. */
+  findNoAddress(): string | undefined;
   stop(): Promise<void>;
 }
 
@@ -38,6 +42,8 @@ export interface OpaServerOptions {
   /** For probes, which must not queue behind decisions. */
   probes: OpaExchange;
   timeoutMs: number;
+  /** Why this may be the server of another tenant, where several have its address. */
+  findTenantProblem?(): string | undefined;
   onState(status: OpaServerStatus): void;
   /** Between two probes, while it is well and while it is not. */
   intervals?: { well: number; ill: number };
@@ -63,6 +69,8 @@ export function createOpaServer(options: OpaServerOptions): OpaServer {
   let looking: Promise<OpaServerStatus> | null = null;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
+  /** Whether a probe found this tenant's bundle there. */
+  let isOurs = false;
 
   function probe(): Promise<OpaServerStatus> {
     probing ??= probeOnce().finally(() => {
@@ -78,8 +86,11 @@ export function createOpaServer(options: OpaServerOptions): OpaServer {
     if (stopped) return current;
     const isNews = next.state !== current.state;
     current = next;
+    if (next.state === 'ok') isOurs = true;
     if (isNews) options.onState(next);
-    const wait = next.state === 'ok' ? intervals.well : intervals.ill;
+    // One that is another tenant's stays so: not every tenant has to ask it twice a second.
+    const isSettled = next.state === 'ok' || findNoAddress(next.state) !== undefined;
+    const wait = isSettled ? intervals.well : intervals.ill;
     timer = setTimeout(() => void probe(), wait).unref();
     return next;
   }
@@ -100,6 +111,11 @@ export function createOpaServer(options: OpaServerOptions): OpaServer {
     return { state: 'ok', revision, message: 'ok' };
   }
 
+  /** What keeps the question from a server that was never found to be this tenant's. */
+  function findNoAddress(state: OpaState): string | undefined {
+    return isOurs || state === 'ok' ? undefined : options.findTenantProblem?.();
+  }
+
   /** Waits for the probe where one casts doubt, or none was made. */
   async function settle(): Promise<OpaServerStatus> {
     return current.state === 'unknown' ? probe() : current;
@@ -118,6 +134,8 @@ export function createOpaServer(options: OpaServerOptions): OpaServer {
 
   async function ask(input: string, ms: number): Promise<OpaReaction> {
     const { state, message } = await settle();
+    const problem = findNoAddress(state);
+    if (problem) return { kind: 'failed', failure: 'opa_no_address', message: problem };
     if (state === 'unreachable') return { kind: 'unavailable', message };
     if (state === 'wrong_tenant') return { kind: 'failed', failure: 'opa_wrong_tenant', message };
     if (asked.calls >= maxAsked.calls || asked.bytes + input.length > maxAsked.bytes) {
@@ -146,6 +164,7 @@ export function createOpaServer(options: OpaServerOptions): OpaServer {
       return looking;
     },
     status: () => current,
+    findNoAddress: () => findNoAddress(current.state),
     async stop() {
       stopped = true;
       clearTimeout(timer);

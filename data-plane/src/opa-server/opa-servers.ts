@@ -2,12 +2,15 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { createAlerts, RaisedAlert } from '../sync/raise-alert.ts';
 import type { SyncLog } from '../sync/sync-status.ts';
+import { findTenantProblem } from './opa-address.ts';
 import { createOpaExchange } from './opa-exchange.ts';
 import { createOpaServer, type OpaServer, type OpaServerStatus } from './opa-server.ts';
 import type { OpaConfig } from './opa-settings.ts';
 
 export interface OpaServersOptions {
   config: OpaConfig;
+  /** How many tenants this data plane serves. */
+  countTenants(): number;
   alert: ReturnType<typeof createAlerts>;
   registry: Registry;
   log: SyncLog;
@@ -28,7 +31,8 @@ export type OpaTrouble = 'unavailable' | 'bundle' | 'answer';
 const CONNECTIONS = 64;
 const STATES = ['unknown', 'ok', 'unreachable', 'no_bundle', 'wrong_tenant', 'refused'] as const;
 
-export function createOpaServers({ config, alert, registry, log }: OpaServersOptions): OpaServers {
+export function createOpaServers(options: OpaServersOptions): OpaServers {
+  const { config, countTenants, alert, registry, log } = options;
   const servers = new Map<string, OpaServer>();
 
   function raise(tenantId: string, what: OpaTrouble, details: Record<string, unknown>): void {
@@ -57,6 +61,7 @@ export function createOpaServers({ config, alert, registry, log }: OpaServersOpt
       exchange: createOpaExchange(base, token, CONNECTIONS),
       probes: createOpaExchange(base, token, 1),
       timeoutMs: config.timeoutMs,
+      findTenantProblem: () => findTenantProblem(config.address, countTenants()),
       onState: (status) => onState(tenantId, status),
     });
     servers.set(tenantId, server);
@@ -80,14 +85,18 @@ export function createOpaServers({ config, alert, registry, log }: OpaServersOpt
     timeoutMs: config.timeoutMs,
     failClosed: config.failClosed,
     of,
-    status: (tenantIds) =>
-      Promise.all(
-        tenantIds.map((tenantId) => {
-          const server = of(tenantId);
+    async status(tenantIds) {
+      const own = tenantIds.map(of);
+      const states = await Promise.all(
+        own.map((server) => {
           const status = server.status();
           return status.state === 'unknown' ? server.look() : status;
         }),
-      ),
+      );
+      // Where one address has several tenants, it counts for the one that it decides for.
+      const counted = states.filter((_, index) => own[index]?.findNoAddress() === undefined);
+      return counted.length > 0 ? counted : states;
+    },
     alert: raise,
     async stop() {
       await Promise.all([...servers.values()].map((server) => server.stop()));

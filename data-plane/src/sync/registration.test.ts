@@ -206,22 +206,6 @@ describe('a registration', () => {
     expect(core.status().tenants).toHaveLength(1);
   });
 
-  it('of a tenant that this plane cannot serve is not tried again and again', async () => {
-    await core.stop(50);
-    core = await boot({ findTenantProblem: () => 'names one OPA server: {tenant_id}' });
-    await connect();
-    await until(() => connections?.status()[0]?.state === 'refused');
-    const issued = server.live.size;
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    expect(connections?.status()[0]).toMatchObject({
-      state: 'refused',
-      failure: { code: 'tenant_refused', message: expect.stringContaining('{tenant_id}') },
-    });
-    expect(said.filter((line) => line.includes('tenant_refused'))).toHaveLength(1);
-    expect(server.live.size).toBe(issued);
-    expect(core.status().tenants).toEqual([]);
-  });
-
   it('learns new keys when something is signed by one that it does not know', async () => {
     await connect();
     await served();

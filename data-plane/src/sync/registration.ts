@@ -9,7 +9,6 @@
  */
 import { proveRegistration } from '@governance/shared/channel-routes';
 import type { RegistrationAnswer, RegistrationReply } from '@governance/shared/channels';
-import { AppError } from '@governance/shared/errors';
 import type { DeploymentTokens, KeptToken } from '../identity/deployment-tokens.ts';
 import type { DataPlaneCore } from '../tenant-runtime.ts';
 import { type BackoffLimits, BUSY_BACKOFF, backoff, createPause, SYNC_BACKOFF } from './backoff.ts';
@@ -136,13 +135,7 @@ export function startRegistration(options: RegistrationOptions): Registration {
 
   async function serve(answer: RegistrationAnswer): Promise<void> {
     const { tenant_id: tenantId, deployment_id: deploymentId } = answer;
-    try {
-      await core.addTenant(answer, linkOf(tenantId, deploymentId));
-    } catch (error) {
-      // What this plane itself says no to, it says no to again; each registration makes a token.
-      if (error instanceof AppError) throw new DefiniteError('tenant_refused', error.detail);
-      throw error;
-    }
+    await core.addTenant(answer, linkOf(tenantId, deploymentId));
     status.state = 'registered';
   }
 

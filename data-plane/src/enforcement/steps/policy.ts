@@ -103,6 +103,7 @@ const OPA_TROUBLES: Partial<Record<OpaDenial, OpaTrouble>> = {
   opa_ahead: 'bundle',
   opa_no_bundle: 'bundle',
   opa_wrong_tenant: 'bundle',
+  opa_no_address: 'bundle',
   opa_error: 'answer',
   opa_malformed: 'answer',
 };
@@ -116,6 +117,7 @@ const OPA_DENIALS: Record<OpaDenial, string> = {
   opa_policy_failed: 'the policies could not be evaluated',
   opa_overloaded: 'the policy engine has too much to do',
   opa_wrong_tenant: 'the policy engine has the rules of somebody else',
+  opa_no_address: 'no policy engine is set for this tenant',
   opa_stale: 'the policy engine does not have the newest rules yet',
   opa_ahead: 'the policy engine has rules that are not in force here',
   opa_no_bundle: 'the policy engine has no rules',
