@@ -165,6 +165,7 @@ describe('POST /api/v1/auth/token at a data plane', () => {
       grant_types_supported: ['client_credentials'],
       response_types_supported: [],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      code_challenge_methods_supported: ['S256'],
       protected_resources: [gatewayAudience(PUBLIC_URL)],
     });
   });

@@ -207,6 +207,7 @@ describe('a route', () => {
     expect(routes.filter(({ guard }) => guard === 'public').map(keyOf)).toEqual([
       'GET /health',
       'GET /ready',
+      'GET /',
       'POST /api/v1/auth/admin/login',
       'POST /api/v1/auth/token',
       'GET /.well-known/jwks.json',
