@@ -1,5 +1,8 @@
 /** Servers of both eras as clients of both eras find them, over HTTP and stdio. */
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HTTP_SERVER, STDIO_SERVER } from '../test-plane.ts';
 import { EraMemory } from './era.ts';
@@ -230,15 +233,47 @@ describe('over stdio', () => {
     expect(pool.counts().stdio).toBe(1);
   });
 
-  it('is not waited for without end where it does not answer', async () => {
+  it('of both eras that is slow once is not remembered as lacking one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eras-'));
+    const seen = join(folder, 'seen');
+    const dual = script(`
+      const fs = require('node:fs');
+      const isFirst = !fs.existsSync('${seen}');
+      if (id !== undefined) fs.appendFileSync('${seen}', process.pid + ' ' + method + '\\n');
+      if (method === 'initialize') send({ id, result: initialized });
+      if (method === 'server/discover' && !isFirst) send({ id, result: discovered });`);
+    const pool = openWith(dual);
+    const eraFor = async (agent: string, era: Era) =>
+      (await pool.find(TENANT, server, agent, undefined, era).open()).era;
+    // It is not waited for without end.
+    expect(await eraFor('a', 'modern')).toBe('legacy');
+    expect(await eraFor('b', 'modern')).toBe('modern');
+    expect(await eraFor('c', 'legacy')).toBe('legacy');
+    const methodsOf = new Map<string, string[]>();
+    for (const line of readFileSync(seen, 'utf8').trim().split('\n')) {
+      const [pid = '', method = ''] = line.split(' ');
+      methodsOf.set(pid, [...(methodsOf.get(pid) ?? []), method]);
+    }
+    expect([...methodsOf.values()]).toEqual([
+      ['server/discover'],
+      ['initialize'],
+      ['server/discover'],
+      ['initialize'],
+    ]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('that refuses one era is asked in the other as another process', async () => {
     const pool = openWith(
-      script("if (method === 'initialize') send({ id, result: initialized });"),
+      script(`
+        const known = globalThis.asked ??= method;
+        if (known !== method && id !== undefined) send({ id, error: { code: -1, message: 'confused' } });
+        else if (method === 'initialize') send({ id, result: initialized });
+        else if (method === 'server/discover') send({ id, error: { code: -32601, message: 'What?' } });`),
     );
     const session = pool.find(TENANT, server, 'a', undefined, 'modern');
     expect((await session.open()).era).toBe('legacy');
-    const before = performance.now();
-    await pool.find(TENANT, server, 'b', undefined, 'modern').open();
-    expect(performance.now() - before).toBeLessThan(2500);
+    expect(pool.counts().stdio).toBe(1);
   });
 
   it('is a modern one that took long to start, where it has no initialize', async () => {

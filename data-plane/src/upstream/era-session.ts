@@ -114,14 +114,17 @@ export class EraSession implements UpstreamSession {
       if (!(error instanceof EraRefusal) && !isSilent) throw error;
       failure = error;
     }
+    await this.#discard(first);
     try {
       const session = await this.#open(second, undefined);
-      this.#options.keepLack(first);
+      // Silence proves nothing: a server that has both may be slow.
+      if (failure instanceof EraRefusal) this.#options.keepLack(first);
       return session;
     } catch (error) {
       if (!(error instanceof EraRefusal)) throw tellingOf(failure, error, second);
       // It was slow to start, and knows no `initialize`: it has the time that any request has.
       if (!(failure instanceof EraRefusal)) {
+        await this.#discard(second);
         const session = await this.#open(first, undefined);
         this.#options.keepLack(second);
         return session;
@@ -135,19 +138,30 @@ export class EraSession implements UpstreamSession {
 
   async #open(era: Era, patienceMs: number | undefined): Promise<EraCandidate> {
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
-    const session = this.#sessions[era] ?? this.#options.create(era, () => this.#refused(era));
+    const known = this.#sessions[era];
+    const session = known ?? this.#options.create(era, () => this.#refused(era));
     this.#sessions[era] = session;
     await session.open(patienceMs);
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     const before = this.#era;
     this.#era = era;
     this.#chosen = session;
-    if (before !== era && before !== null) {
-      this.#sessions[before]?.listen(null);
+    if (before !== null && (before !== era || known === undefined)) {
+      if (before !== era) this.#sessions[before]?.listen(null);
       this.#options.onReopened?.();
     }
     session.listen(this.#listener);
     return session;
+  }
+
+  /**
+   * Ends what was asked in one era before the server is asked in the other: a process that has read
+   * a request of one era is not asked in the other.
+   */
+  async #discard(era: Era): Promise<void> {
+    const session = this.#sessions[era];
+    delete this.#sessions[era];
+    await session?.close();
   }
 
   /** The next request finds out what the server speaks now. */

@@ -42,15 +42,16 @@ export function createHttpServerSession(
   });
 }
 
-/** A session with a process of its own. */
+/** A session with a process of its own; another one where the first speaks the other era. */
 export function createStdioServerSession(
   options: CommonOptions & StdioChannelOptions,
 ): UpstreamSession {
-  const channel = new StdioChannel(options);
   return new EraSession({
     ...options,
     patienceMs: STDIO_PATIENCE_MS,
     create(era, onEraRefused) {
+      // Each era has a process of its own: `initialize` is no answer to `server/discover`.
+      const channel = new StdioChannel(options);
       if (era === 'legacy') return new StdioUpstreamSession(channel, { ...options, onEraRefused });
       return new ModernUpstreamSession(new StdioModernTransport(channel), {
         ...options,
