@@ -43,6 +43,7 @@ import { createRefusalLog } from './gateway/refusal-log.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { findServer } from './gateway/servers.ts';
 import { createToolService } from './gateway/tool-service.ts';
+import { createUnreadAnswers } from './gateway/unread-answers.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { createOpaServers } from './opa-server/opa-servers.ts';
 import { createAlerts } from './sync/raise-alert.ts';
@@ -221,7 +222,13 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     elapsed,
     deps.workers?.nameSession,
   );
+  const unread = createUnreadAnswers({
+    maxBytes: config.unreadBytesPerAgent,
+    stallMs: config.stallMs,
+    elapsed,
+  });
   const gauges = {
+    unreadBytes: unread.bytes,
     sessions: sessions.count,
     upstreams: pool.counts,
     upstreamHealth: pool.healthCounts,
@@ -323,6 +330,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     tools,
     guard,
     pool,
+    unread,
     messageBytes: config.messageBytes,
     messageNodes: config.messageNodes,
     keepAliveMs,
@@ -339,6 +347,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     failed,
     gateway,
     taskSecret: deps.taskSecret,
+    unread,
     maxStreams: config.maxSessions,
     maxStreamsPerAgent: config.maxSessionsPerAgent,
     keepAliveMs,
@@ -379,6 +388,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     },
     async stop() {
       sessions.close();
+      unread.stop();
       await pool.close();
       await opa?.stop();
       await writes.flush();

@@ -119,6 +119,20 @@ export const GATEWAY_SETTINGS = {
     default: '20000',
     parse: wholeNumber(100, 1_000_000),
   }),
+  mcpUnreadLimitBytes: setting({
+    name: 'SERVICE_MCP_UNREAD_LIMIT_BYTES',
+    description:
+      'What may wait for the clients of one agent to read it, in bytes; what is beyond is not sent.',
+    default: String(64 * MIB),
+    parse: wholeNumber(1024, 1024 * MIB),
+  }),
+  mcpStallSeconds: setting({
+    name: 'SERVICE_MCP_STALL_SECONDS',
+    description:
+      "After how long a connection of an agent's client is closed that reads nothing of what waits for it; after 5 s at most where the agent has too much unread.",
+    default: '30',
+    parse: wholeNumber(1, 3600),
+  }),
   mcpMaxSessions: setting({
     name: 'SERVICE_MCP_MAX_SESSIONS',
     description: 'MCP sessions of clients, at most.',
@@ -218,6 +232,9 @@ export interface GatewayConfig {
   messageNodes: number;
   /** Of one call, before it is judged. */
   argumentLimits: ArgumentLimits;
+  unreadBytesPerAgent: number;
+  /** After how long a connection is closed on which nothing moves. */
+  stallMs: number;
   maxSessions: number;
   maxSessionsPerAgent: number;
   sessionIdleMs: number;
@@ -267,6 +284,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
       bytes: values.mcpArgumentLimitBytes,
       nodes: values.mcpArgumentLimitNodes,
     },
+    unreadBytesPerAgent: values.mcpUnreadLimitBytes,
+    stallMs: values.mcpStallSeconds * 1000,
     maxSessions: values.mcpMaxSessions,
     maxSessionsPerAgent: values.mcpMaxSessionsPerAgent,
     sessionIdleMs: values.mcpSessionIdleSeconds * 1000,

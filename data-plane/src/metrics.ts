@@ -18,6 +18,7 @@ export interface GatewayMetrics {
 
 export interface GatewayGauges {
   sessions(): number;
+  unreadBytes(): number;
   upstreams(): { http: number; stdio: number };
   upstreamHealth(): Record<ServerHealth, number>;
 }
@@ -101,6 +102,14 @@ export function createGatewayMetrics(
       for (const [state, count] of Object.entries(gauges.upstreamHealth())) {
         this.set({ state }, count);
       }
+    },
+  });
+  new Gauge({
+    name: 'governance_gateway_unread_bytes',
+    help: 'Bytes of answers that clients have not read yet, as far as they wait here.',
+    registers,
+    collect() {
+      this.set(gauges.unreadBytes());
     },
   });
   // Looked up once: finding a child by its labels costs more than counting.

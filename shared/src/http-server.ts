@@ -14,6 +14,7 @@ import type { Logger } from 'pino';
 import { findClientAddress, NO_PROXIES, type TrustedProxies } from './client-address.ts';
 import { createErrorHandler, handleNotFound } from './http-errors.ts';
 import { uuidv7 } from './ids.ts';
+import { closeStalled } from './unsent-bytes.ts';
 
 /** Of a body, unless a route says otherwise. */
 const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -61,6 +62,8 @@ export function createHttpServer({
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   });
   boundClosing(app);
+  const letStall = closeStalled(app.server);
+  app.addHook('onClose', async () => letStall());
   // Not Fastify's trustProxy: that would believe the host and the scheme that a header names, too.
   app.decorateRequest('clientAddress', {
     getter() {

@@ -6,6 +6,10 @@ import type { FastifyReply } from 'fastify';
 import { eventText, streamHeaders } from './event-stream.ts';
 import { GatewayError } from './json-rpc.ts';
 import type { LoggedStream, StreamLog } from './legacy/stream-log.ts';
+import type { Outlet } from './unread-answers.ts';
+
+/** An answer that is not worth a look at what waits: it fits the system's own buffers. */
+const SMALL = 4096;
 
 /** What a client accepts; a client that says nothing accepts everything. */
 export interface Accepts {
@@ -20,6 +24,7 @@ export class PostAnswer {
   readonly #accepts: Accepts;
   readonly #maxBuffered: number;
   readonly #log: StreamLog | null;
+  readonly #outlet: Outlet;
   #isStream = false;
   /** In a session the stream can be resumed. */
   #logged: LoggedStream | null = null;
@@ -28,11 +33,18 @@ export class PostAnswer {
    * @param maxBuffered bytes that wait for a slow client, beyond which notifications are dropped
    * @param log of the session, null without one
    */
-  constructor(reply: FastifyReply, accepts: Accepts, maxBuffered: number, log: StreamLog | null) {
+  constructor(
+    reply: FastifyReply,
+    accepts: Accepts,
+    maxBuffered: number,
+    log: StreamLog | null,
+    outlet: Outlet,
+  ) {
     this.#reply = reply;
     this.#accepts = accepts;
     this.#maxBuffered = maxBuffered;
     this.#log = log;
+    this.#outlet = outlet;
   }
 
   /** Sends a notification now, if the client can take it. */
@@ -62,8 +74,22 @@ export class PostAnswer {
    * Sends the answer and ends.
    *
    * @param text null when there is nothing to say any more: the request was cancelled
+   * @param unsent what is said instead where the agent has too much unread
    */
-  end(status: number, text: string | null): void {
+  end(status: number, text: string | null, unsent: string | null = null): void {
+    const { raw } = this.#reply;
+    const isResumable = this.#isStream && this.#logged !== null;
+    if (text !== null && text.length > SMALL && !isResumable) {
+      if (!this.#outlet.hasRoom(text.length)) {
+        this.end(status, unsent);
+        return;
+      }
+    }
+    this.#send(status, text);
+    this.#outlet.follow(raw);
+  }
+
+  #send(status: number, text: string | null): void {
     const { raw } = this.#reply;
     const wantsStream = !this.#accepts.json || this.#accepts.prefersEvents;
     if (this.#isStream || (status === 200 && (text === null || wantsStream))) {
@@ -81,7 +107,9 @@ export class PostAnswer {
   #write(text: string): boolean {
     const { raw } = this.#reply;
     if (raw.destroyed || raw.writableEnded || raw.writableLength >= this.#maxBuffered) return false;
+    if (!this.#outlet.hasRoom(text.length)) return false;
     raw.write(eventText(text));
+    this.#outlet.follow(raw);
     return true;
   }
 
@@ -93,7 +121,11 @@ export class PostAnswer {
     raw.on('error', () => undefined);
     raw.writeHead(200, streamHeaders(this.#reply));
     if (this.#log === null) return;
-    this.#logged = this.#log.open({ maxBuffered: this.#maxBuffered, isLasting: false });
+    this.#logged = this.#log.open({
+      maxBuffered: this.#maxBuffered,
+      isLasting: false,
+      outlet: this.#outlet,
+    });
     this.#logged.attach(raw);
   }
 }

@@ -20,10 +20,12 @@ import {
   errorText,
   GatewayError,
   notificationText,
+  type RpcId,
   readMessage,
 } from '../json-rpc.ts';
 import type { ToolService } from '../tool-service.ts';
 import { unifiedNotification } from '../unified.ts';
+import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import { isStillWelcome } from '../welcome.ts';
 import {
   isForClients,
@@ -41,6 +43,7 @@ export interface LegacyDeps {
   tools: ToolService;
   guard: Pick<Guard, 'findBar' | 'identify'>;
   pool: Pick<UpstreamPool, 'listen' | 'notifyPeer'>;
+  unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
   /** Values and keys of a message, at most. */
   messageNodes: number;
@@ -65,7 +68,8 @@ export function createLegacyHandler(deps: LegacyDeps) {
     if (barOf(caller, deps.guard) === undefined) deps.tools.checkServer(caller);
     const session = findSession(caller, request);
     const revision = revisionOf(request, session);
-    const answer = new PostAnswer(reply, accepts, deps.messageBytes, session?.log ?? null);
+    const log = session?.log ?? null;
+    const answer = new PostAnswer(reply, accepts, deps.messageBytes, log, outletOf(caller));
     const scene: RequestScene = {
       caller: withPeer(caller, session),
       session,
@@ -95,7 +99,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     // A header of an answer that has not begun; `initialize` sends nothing before its answer.
     if (result.session) reply.header('mcp-session-id', result.session.token);
     if (result.challenge) deps.challenge(reply, caller, result.challenge);
-    answer.end(result.status, result.text);
+    answer.end(result.status, result.text, unsentText(message.id));
   }
 
   /** Revision 2025-03-26 alone has batches; each message is judged by itself. */
@@ -136,7 +140,9 @@ export function createLegacyHandler(deps: LegacyDeps) {
       reply.code(202).send();
       return;
     }
-    answer.end(refused ? 401 : 200, texts.length === 0 ? null : `[${texts.join(',')}]`);
+    const unsent = messages.flatMap((one) => (one.kind === 'request' ? [unsentText(one.id)] : []));
+    const text = texts.length === 0 ? null : `[${texts.join(',')}]`;
+    answer.end(refused ? 401 : 200, text, `[${unsent.join(',')}]`);
   }
 
   /**
@@ -173,6 +179,8 @@ export function createLegacyHandler(deps: LegacyDeps) {
     if (resumed === undefined && session.endStream !== null) {
       throw new GatewayError(409, 'The session has a stream already.');
     }
+    const outlet = outletOf(caller);
+    if (!outlet.hasRoom(KEEP_ALIVE.length)) throw new GatewayError(503, TOO_MUCH_UNREAD);
     reply.hijack();
     const { raw } = reply;
     raw.on('error', () => undefined);
@@ -180,7 +188,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     raw.write(KEEP_ALIVE);
     const timer = setInterval(() => {
       if (!isStillWelcome(caller, deps.guard)) raw.end();
-      else if (raw.writableLength < deps.messageBytes) raw.write(KEEP_ALIVE);
+      else if (raw.writableLength === 0) raw.write(KEEP_ALIVE);
     }, deps.keepAliveMs);
     raw.once('close', () => clearInterval(timer));
     withPeer(caller, session);
@@ -220,7 +228,9 @@ export function createLegacyHandler(deps: LegacyDeps) {
     };
     const peerId = session.peer?.id;
     const stopListening = deps.pool.listen(tenantId, agent.id, serverId, hear, peerId);
-    const events = session.log.open({ maxBuffered: deps.messageBytes, isLasting: true }, () => {
+    const outlet = outletOf(caller);
+    const options = { maxBuffered: deps.messageBytes, isLasting: true, outlet };
+    const events = session.log.open(options, () => {
       stopListening();
       session.stream = null;
     });
@@ -235,6 +245,10 @@ export function createLegacyHandler(deps: LegacyDeps) {
     for (const call of session.calls.values()) call.cancel();
     deps.sessions.end(session);
     reply.code(204).send();
+  }
+
+  function outletOf({ tenantId, agent }: Caller) {
+    return deps.unread.outletOf(`${tenantId} ${agent.id}`);
   }
 
   function refuseBarred(caller: Caller): void {
@@ -276,6 +290,11 @@ export function createLegacyHandler(deps: LegacyDeps) {
   }
 
   return { post, get, remove, deny };
+}
+
+/** For an answer that was there and is not sent. */
+function unsentText(id: RpcId): string {
+  return errorText(id, RPC_ERRORS.INTERNAL, TOO_MUCH_UNREAD);
 }
 
 /** The caller with what servers may ask its client through, which learns who calls now. */

@@ -241,7 +241,13 @@ describe.each(['SDK v1', 'SDK v2'])('%s', (name) => {
 it('keeps no more than it may, and gives back what it kept', () => {
   const budget = { used: 0, max: 10_000 };
   const log = new StreamLog(budget);
-  const streams = Array.from({ length: 40 }, () => log.open({ maxBuffered: 1e6, isLasting: true }));
+  const streams = Array.from({ length: 40 }, () =>
+    log.open({
+      maxBuffered: 1e6,
+      isLasting: true,
+      outlet: { hasRoom: () => true, follow: () => undefined },
+    }),
+  );
   for (const stream of streams) {
     for (let n = 0; n < 300; n++) stream.write(JSON.stringify({ n }));
   }

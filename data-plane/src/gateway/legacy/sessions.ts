@@ -10,7 +10,7 @@ import type { Caller } from '../caller.ts';
 import { GatewayError, type RpcId } from '../json-rpc.ts';
 import type { ClientPeer } from './client-peer.ts';
 import type { LegacyRevision } from './revisions.ts';
-import { type LoggedStream, StreamLog } from './stream-log.ts';
+import { type LoggedStream, type ReplayBudget, StreamLog } from './stream-log.ts';
 
 export interface LegacySession {
   /** The secret of the client: the value of Mcp-Session-Id. */
@@ -54,6 +54,8 @@ export type LegacySessions = ReturnType<typeof createLegacySessions>;
 const SWEEP_MS = 30_000;
 /** What all sessions keep of their streams together. */
 const MAX_REPLAY_BYTES = 64 * 1024 * 1024;
+/** Of that, what the sessions of one agent keep. */
+const MAX_REPLAY_BYTES_OF_AGENT = 8 * 1024 * 1024;
 
 /**
  * Builds the store.
@@ -68,6 +70,7 @@ export function createLegacySessions(
 ) {
   const sessions = new Map<string, LegacySession>();
   const replays = { used: 0, max: MAX_REPLAY_BYTES };
+  const replaysOf = new WeakMap<Set<LegacySession>, ReplayBudget>();
   // Oldest first, since a Map keeps the order of insertion.
   const ofAgent = new Map<string, Set<LegacySession>>();
   const sweep = setInterval(() => {
@@ -105,6 +108,13 @@ export function createLegacySessions(
       if (sessions.size >= limits.max) {
         throw new GatewayError(503, 'Too many MCP sessions are open: try again later.');
       }
+      const all = ofAgent.get(agentKey(owner)) ?? new Set();
+      const kept = replaysOf.get(all) ?? {
+        used: 0,
+        max: MAX_REPLAY_BYTES_OF_AGENT,
+        whole: replays,
+      };
+      replaysOf.set(all, kept);
       const session: LegacySession = {
         token: name(randomBytes(32).toString('base64url')),
         id: uuidv7(),
@@ -114,13 +124,13 @@ export function createLegacySessions(
         subscriptions: new Set(),
         logRank: null,
         peer,
-        log: new StreamLog(replays),
+        log: new StreamLog(kept),
         stream: null,
         endStream: null,
         usedAt: elapsed(),
       };
       sessions.set(session.token, session);
-      ofAgent.set(agentKey(owner), (ofAgent.get(agentKey(owner)) ?? new Set()).add(session));
+      ofAgent.set(agentKey(owner), all.add(session));
       return session;
     },
 

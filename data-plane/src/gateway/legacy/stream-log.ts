@@ -6,6 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { eventText } from '../event-stream.ts';
+import type { Outlet } from '../unread-answers.ts';
 
 /** How long a stream without a connection is kept. */
 const KEPT_MS = 60_000;
@@ -15,10 +16,12 @@ const MAX_BYTES = 256 * 1024;
 /** Streams of a session that are kept. */
 const MAX_STREAMS = 32;
 
-/** Bytes that all streams of the process keep together. */
+/** Bytes that streams keep together: those of an agent, and all of the process. */
 export interface ReplayBudget {
   used: number;
   readonly max: number;
+  /** Of which this one is a part. */
+  readonly whole?: ReplayBudget;
 }
 
 export interface StreamOptions {
@@ -26,6 +29,8 @@ export interface StreamOptions {
   maxBuffered: number;
   /** Whether it lasts until somebody ends it, unlike the answer to a request. */
   isLasting: boolean;
+  /** Where it goes out, within what may wait for its agent. */
+  outlet: Outlet;
 }
 
 /** One stream, over all connections that carry it. */
@@ -35,6 +40,7 @@ export class LoggedStream {
   readonly #onGone: () => void;
   readonly #maxBuffered: number;
   readonly #isLasting: boolean;
+  readonly #outlet: Outlet;
   #events: { n: number; text: string; bytes: number }[] = [];
   #bytes = 0;
   #next = 1;
@@ -49,6 +55,7 @@ export class LoggedStream {
     this.name = name;
     this.#maxBuffered = options.maxBuffered;
     this.#isLasting = options.isLasting;
+    this.#outlet = options.outlet;
     this.#budget = budget;
     this.#onGone = onGone;
   }
@@ -70,7 +77,16 @@ export class LoggedStream {
     if (this.isAttached) this.#raw?.end();
     this.#raw = raw;
     raw.once('close', () => this.#detached(raw));
-    for (const { n, text } of this.#events) if (n > after) raw.write(text);
+    for (const { n, text } of this.#events) {
+      if (n <= after) continue;
+      if (!this.#outlet.hasRoom(text.length)) {
+        // What is left is kept for when its agent has read what it has.
+        raw.destroy();
+        return;
+      }
+      raw.write(text);
+      this.#outlet.follow(raw);
+    }
     if (this.#isEnded) raw.end();
   }
 
@@ -79,8 +95,10 @@ export class LoggedStream {
     if (this.#isEnded || this.#isGone) return false;
     const raw = this.isAttached ? this.#raw : null;
     if (raw !== null && raw.writableLength >= this.#maxBuffered) return false;
+    if (raw !== null && !this.#outlet.hasRoom(json.length)) return false;
     const text = this.#keep(json);
     raw?.write(text);
+    if (raw !== null) this.#outlet.follow(raw);
     return true;
   }
 
@@ -102,8 +120,14 @@ export class LoggedStream {
     if (this.#isEnded || this.#isGone) return;
     this.#isEnded = true;
     const text = json === null ? undefined : this.#keep(json);
-    if (this.isAttached) this.#raw?.end(text);
-    else this.#expire();
+    const raw = this.isAttached ? this.#raw : null;
+    if (raw === null) this.#expire();
+    // It is kept, and can be fetched when its agent has read what it has.
+    else if (text !== undefined && !this.#outlet.hasRoom(text.length)) raw.destroy();
+    else {
+      raw.end(text);
+      this.#outlet.follow(raw);
+    }
   }
 
   /** Lets the connection go on that there is, and keeps nothing for another. */
@@ -146,7 +170,7 @@ export class LoggedStream {
     const n = this.#next++;
     const text = eventText(json, `${this.name}-${n}`);
     const bytes = Buffer.byteLength(text);
-    if (!this.#isForgotten && this.#budget.used + bytes <= this.#budget.max) {
+    if (!this.#isForgotten && hasRoom(this.#budget, bytes)) {
       this.#events.push({ n, text, bytes });
       this.#grow(bytes);
     }
@@ -161,8 +185,17 @@ export class LoggedStream {
 
   #grow(bytes: number): void {
     this.#bytes += bytes;
-    this.#budget.used += bytes;
+    grow(this.#budget, bytes);
   }
+}
+
+function hasRoom({ used, max, whole }: ReplayBudget, bytes: number): boolean {
+  return used + bytes <= max && (whole === undefined || hasRoom(whole, bytes));
+}
+
+function grow(budget: ReplayBudget, bytes: number): void {
+  budget.used += bytes;
+  if (budget.whole !== undefined) grow(budget.whole, bytes);
 }
 
 /** The streams of one session. */

@@ -23,6 +23,7 @@ import {
 } from '../json-rpc.ts';
 import type { RecordedLists } from '../recorded-lists.ts';
 import type { ToolService } from '../tool-service.ts';
+import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import { type ModernRequest, readEnvelope } from './envelope.ts';
 import { ModernExchange } from './exchange.ts';
 import { TASKS_EXTENSION, takesTasks } from './extensions.ts';
@@ -40,6 +41,7 @@ export interface ModernDeps {
   lists: Pick<RecordedLists, 'refused'>;
   guard: Pick<Guard, 'findBar'>;
   failed: AnswerFailure;
+  unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
   /** Puts WWW-Authenticate on an answer. */
   challenge(reply: FastifyReply, caller: Caller, scheme: 'basic' | 'bearer'): void;
@@ -102,7 +104,8 @@ export function createModernHandler(deps: ModernDeps) {
     accepts: Accepts,
     reply: FastifyReply,
   ): Promise<void> {
-    const answer = new PostAnswer(reply, accepts, deps.messageBytes, null);
+    const outlet = deps.unread.outletOf(`${caller.tenantId} ${caller.agent.id}`);
+    const answer = new PostAnswer(reply, accepts, deps.messageBytes, null, outlet);
     const exchange = new ModernExchange(read, (text) => answer.notify(text));
     const gone = () => exchange.cancellation.cancel();
     reply.raw.once('close', gone);
@@ -112,7 +115,7 @@ export function createModernHandler(deps: ModernDeps) {
       deps.challenge(reply, caller, result.challenge);
     }
     const { status, text } = answerOf(read, result);
-    answer.end(status, text);
+    answer.end(status, text, errorText(read.id, RPC_ERRORS.INTERNAL, TOO_MUCH_UNREAD));
   }
 
   async function listen(

@@ -7,12 +7,15 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { eventText, KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
 import { isObject, notificationText, type RpcId, resultText } from '../json-rpc.ts';
+import type { Outlet } from '../unread-answers.ts';
 
 export interface ListenStreamOptions {
   /** Of the request. */
   id: RpcId;
   /** Bytes that wait for a client, beyond which notifications are dropped. */
   maxBuffered: number;
+  /** Where it goes out, within what may wait for its agent. */
+  outlet: Outlet;
   keepAliveMs: number;
   /** Whether its agent may still listen. */
   isWelcome(): boolean;
@@ -56,9 +59,11 @@ export class ListenStream {
       return;
     }
     const text = this.#tagged(method, params);
-    const { maxBuffered } = this.#options;
+    const { maxBuffered, outlet } = this.#options;
     if (this.#early === null) {
-      if (this.#raw.writableLength < maxBuffered) this.#raw.write(text);
+      if (this.#raw.writableLength >= maxBuffered || !outlet.hasRoom(text.length)) return;
+      this.#raw.write(text);
+      outlet.follow(this.#raw);
     } else if (this.#earlyLength < maxBuffered) {
       this.#earlyLength += text.length;
       this.#early.push(text);
@@ -73,9 +78,10 @@ export class ListenStream {
     const method = 'notifications/subscriptions/acknowledged';
     this.#raw.write(this.#tagged(method, { notifications }));
     for (const text of early) this.#raw.write(text);
+    this.#options.outlet.follow(this.#raw);
     this.#timer = setInterval(() => {
       if (!this.#options.isWelcome()) this.drop();
-      else if (this.#raw.writableLength < this.#options.maxBuffered) this.#raw.write(KEEP_ALIVE);
+      else if (this.#raw.writableLength === 0) this.#raw.write(KEEP_ALIVE);
     }, this.#options.keepAliveMs);
   }
 

@@ -14,6 +14,7 @@ import type { Guard } from '../guard.ts';
 import { GatewayError, isObject } from '../json-rpc.ts';
 import type { ReadService, RoutedRead } from '../read-service.ts';
 import { unifiedNotification } from '../unified.ts';
+import type { UnreadAnswers } from '../unread-answers.ts';
 import { isStillWelcome } from '../welcome.ts';
 import type { ModernRequest } from './envelope.ts';
 import { ListenStream } from './listen-stream.ts';
@@ -23,6 +24,7 @@ export interface ListenDeps {
   reads: ReadService;
   announce: Announce;
   pool: Pick<UpstreamPool, 'listen'>;
+  unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
   keepAliveMs: number;
   /** Streams of all agents; a further one is refused. */
@@ -126,6 +128,7 @@ export function createListen(deps: ListenDeps) {
     const events = new ListenStream(reply, {
       id,
       maxBuffered: deps.messageBytes,
+      outlet: deps.unread.outletOf(agentKey),
       keepAliveMs: deps.keepAliveMs,
       isWelcome: () => isStillWelcome(caller, deps.guard),
       onEnd: () => {

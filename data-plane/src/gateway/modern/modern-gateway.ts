@@ -13,6 +13,7 @@ import type { ListService } from '../list-service.ts';
 import { createReadService } from '../read-service.ts';
 import { createRecordedLists } from '../recorded-lists.ts';
 import { createToolService } from '../tool-service.ts';
+import type { UnreadAnswers } from '../unread-answers.ts';
 import { createModernHandler, type ModernDeps } from './handler.ts';
 import { checkParamHeaders } from './headers.ts';
 import { createListen } from './listen.ts';
@@ -32,6 +33,7 @@ export interface ModernGatewayDeps {
   failed: AnswerFailure;
   gateway: { name: string; version: string };
   taskSecret: KeyObject;
+  unread: Pick<UnreadAnswers, 'outletOf'>;
   maxStreams: number;
   maxStreamsPerAgent: number;
   keepAliveMs: number;
@@ -71,6 +73,7 @@ export function createModernGateway(deps: ModernGatewayDeps) {
     reads,
     announce,
     pool,
+    unread: deps.unread,
     messageBytes,
     keepAliveMs: deps.keepAliveMs,
     max: deps.maxStreams,
@@ -95,6 +98,7 @@ export function createModernGateway(deps: ModernGatewayDeps) {
     parked,
     tools,
     guard,
+    unread: deps.unread,
     messageBytes,
     challenge: deps.challenge,
   });

@@ -1,0 +1,138 @@
+/**
+ * What clients do not read of their answers waits in memory here. It is bounded by agent, over all
+ * of its connections: what is beyond is not sent. A connection on which nothing moves is closed after
+ * a while, and sooner while its agent has too much unread.
+ */
+import type { ServerResponse } from 'node:http';
+import { StallClock } from '@governance/shared/unsent-bytes';
+
+/** Where the answers of one agent go out. */
+export interface Outlet {
+  /** Whether as many bytes more may wait for the agent. */
+  hasRoom(bytes: number): boolean;
+  /** Counts what waits on a connection, after something was written to it. */
+  follow(raw: ServerResponse): void;
+}
+
+export interface UnreadOptions {
+  /** Bytes that may wait for one agent, at most. */
+  maxBytes: number;
+  /** How long nothing may move on a connection that has something to send. */
+  stallMs: number;
+  /** Monotonic milliseconds. */
+  elapsed(): number;
+}
+
+interface Followed {
+  raw: ServerResponse;
+  bytes: number;
+  clock: StallClock;
+  stalledMs: number;
+}
+
+/** What an agent is told in the place of an answer. */
+export const TOO_MUCH_UNREAD =
+  'Busy: this agent has too much unread of earlier answers, so this one is not sent. Read those, or close their connections.';
+
+/** As long may nothing move on a connection of an agent that has too much unread. */
+const PRESSED_MS = 5_000;
+
+export type UnreadAnswers = ReturnType<typeof createUnreadAnswers>;
+
+/** Builds it. */
+export function createUnreadAnswers({ maxBytes, stallMs, elapsed }: UnreadOptions) {
+  const agents = new Map<string, AgentUnread>();
+  /** So that each connection is listened to once, however often something waits on it. */
+  const known = new WeakMap<ServerResponse, Followed>();
+  const timer = setInterval(
+    () => {
+      for (const agent of [...agents.values()]) agent.close(stallMs);
+    },
+    Math.min(1000, stallMs / 4),
+  );
+  timer.unref();
+
+  class AgentUnread {
+    readonly #key: string;
+    readonly #followed = new Set<Followed>();
+    bytes = 0;
+
+    constructor(key: string) {
+      this.#key = key;
+    }
+
+    follow(raw: ServerResponse): void {
+      const one = known.get(raw) ?? this.#watch(raw);
+      if (!this.#followed.has(one)) {
+        one.clock = new StallClock(elapsed());
+        this.#followed.add(one);
+      }
+      this.#look(one);
+    }
+
+    #watch(raw: ServerResponse): Followed {
+      const one = { raw, bytes: 0, clock: new StallClock(elapsed()), stalledMs: 0 };
+      known.set(raw, one);
+      raw.once('close', () => agents.get(this.#key)?.drop(one));
+      return one;
+    }
+
+    /** Closes what has been stalled for so long, the longest first, while `isEnough` is not. */
+    close(afterMs: number, isEnough: () => boolean = () => false): void {
+      for (const one of [...this.#followed]) this.#look(one);
+      const stalled = [...this.#followed].filter((one) => one.stalledMs >= afterMs);
+      for (const one of stalled.sort((a, b) => b.stalledMs - a.stalledMs)) {
+        if (isEnough()) return;
+        one.raw.destroy();
+        this.drop(one);
+      }
+    }
+
+    #look(one: Followed): void {
+      const { raw } = one;
+      const isOver = raw.destroyed || raw.writableFinished;
+      this.bytes -= one.bytes;
+      one.bytes = isOver ? 0 : raw.writableLength;
+      this.bytes += one.bytes;
+      if (one.bytes === 0) this.drop(one);
+      else one.stalledMs = one.clock.look(raw.req.socket, elapsed());
+    }
+
+    drop(one: Followed): void {
+      this.bytes -= one.bytes;
+      one.bytes = 0;
+      this.#followed.delete(one);
+      if (this.#followed.size === 0 && agents.get(this.#key) === this) agents.delete(this.#key);
+    }
+  }
+
+  return {
+    outletOf(agentKey: string): Outlet {
+      return {
+        hasRoom(bytes) {
+          const agent = agents.get(agentKey);
+          // One answer may always go out, however large.
+          if (agent === undefined || agent.bytes === 0) return true;
+          const fits = () => agent.bytes + bytes <= maxBytes;
+          if (!fits()) agent.close(Math.min(PRESSED_MS, stallMs), fits);
+          return fits();
+        },
+        follow(raw) {
+          if (raw.destroyed || raw.writableLength === 0) return;
+          const agent = agents.get(agentKey) ?? new AgentUnread(agentKey);
+          agents.set(agentKey, agent);
+          agent.follow(raw);
+        },
+      };
+    },
+
+    /** Bytes that wait for all agents. */
+    bytes(): number {
+      let all = 0;
+      for (const agent of agents.values()) all += agent.bytes;
+      return all;
+    },
+
+    stop: () => clearInterval(timer),
+  };
+}
