@@ -206,10 +206,13 @@ export async function startStandalone(
     listStdioNames: (tenantId) => plane.current?.listStdioNames(tenantId),
     metrics: [registry],
     readiness: [{ name: 'data plane', check: checkDataPlane }],
-    health: async () => {
+    health: async (): Promise<Record<string, string>> => {
       const health = await plane.current?.policyEngine();
-      if (!health) return { policy_engine: 'starting' };
-      return { policy_engine: health.healthy ? health.engine : `${health.engine}: unhealthy` };
+      if (!health || !plane.current) return { policy_engine: 'starting' };
+      return {
+        policy_engine: health.healthy ? health.engine : `${health.engine}: unhealthy`,
+        ledger_check: plane.current.core.status().ledgerCheck.state,
+      };
     },
   });
 

@@ -61,6 +61,14 @@ export function createCoreMetrics(registry: Registry) {
       },
     });
     new Gauge({
+      name: 'governance_ledger_damaged_streams',
+      help: 'Streams in which the last check of what was shipped found damage.',
+      registers,
+      collect() {
+        this.set(core.status().ledgerCheck.damage.length);
+      },
+    });
+    new Gauge({
       name: 'governance_feed_lag_entries',
       help: 'Entries of the feed that are known of and not yet applied, of all tenants.',
       registers,

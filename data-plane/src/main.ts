@@ -217,12 +217,14 @@ export function showBanner({
 
 /** 200 while calls can be judged and recorded: what is wrong beside that is in the body. */
 function health(plane: DataPlane, version: string): Record<string, unknown> {
-  const { ledger, tenants } = plane.core.status();
+  const { ledger, ledgerCheck, tenants } = plane.core.status();
   const shown = tenants.map((tenant) => ({
     ...(withoutMessages(tenant) as typeof tenant),
     denied: plane.findDenial(tenant.tenant_id)?.reason ?? null,
   }));
-  const isWell = ledger.condition === 'ok' && shown.every(({ denied }) => denied === null);
+  const isWhole = ledgerCheck.state !== 'damaged';
+  const isWell =
+    isWhole && ledger.condition === 'ok' && shown.every(({ denied }) => denied === null);
   return {
     status: isWell ? 'ok' : 'degraded',
     service: 'agent-governance',
@@ -230,6 +232,7 @@ function health(plane: DataPlane, version: string): Record<string, unknown> {
     mode: 'data-plane',
     local_kill_switch: plane.localSwitch.status(),
     ledger: ledger.condition,
+    ledger_check: withoutMessages(ledgerCheck),
     tenants: shown,
   };
 }

@@ -19,6 +19,7 @@ import {
   type LedgerObserver,
   type LedgerStatus,
 } from './ledger/ledger.ts';
+import { type LedgerCheckStatus, startLedgerChecker } from './ledger/ledger-checker.ts';
 import { createReplica, type LocalReplica } from './replica/replica.ts';
 import { loadAdminHeads } from './sync/admin-heads.ts';
 import { createAppliedBarrier } from './sync/applied-barrier.ts';
@@ -136,7 +137,7 @@ export interface DataPlaneCore {
   onUnknownKey(listener: (tenantId: string) => void): () => void;
   /** Ceases to serve a tenant: its agents are unknown from then on. What was recorded stays. */
   removeTenant(tenantId: string): Promise<void>;
-  status(): { ledger: LedgerStatus; tenants: TenantStatus[] };
+  status(): { ledger: LedgerStatus; ledgerCheck: LedgerCheckStatus; tenants: TenantStatus[] };
   /** Ships what can be shipped within `ms`, makes everything durable and closes the files. */
   stop(ms?: number): Promise<void>;
 }
@@ -181,6 +182,17 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
   const everServed = new Set<string>();
   const tokens = new Map<string, TokenStatus>();
   const keyListeners = new Set<(tenantId: string) => void>();
+
+  const checker = startLedgerChecker({
+    ledger,
+    listTenants: () => [...tenants.keys()],
+    onDamage: (tenantId, message) => {
+      log.error({ tenantId, reason: message }, 'records that are kept are not what was recorded');
+      alerts.ledgerDamaged(tenantId, message);
+    },
+    log,
+    now,
+  });
 
   function heartbeatOf(tenantId: string, deploymentId: string, bundle: BundleSync): Heartbeat {
     return {
@@ -336,6 +348,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
     },
     status: () => ({
       ledger: ledger.status(),
+      ledgerCheck: checker.status(),
       tenants: [...tenants].map(([tenantId, tenant]) => ({
         tenant_id: tenantId,
         deployment_id: tenant.deploymentId,
@@ -344,6 +357,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
       })),
     }),
     stop: async (ms = DEFAULT_STOP_MS) => {
+      checker.stop();
       await Promise.all([...tenants.values()].map((tenant) => tenant.sync.stop(ms)));
       tenants.clear();
       clock.stop();

@@ -34,6 +34,7 @@ export type LedgerRequest =
   | { op: 'shipped'; streamNo: number; position: ShippedPosition }
   | { op: 'rewind'; streamNo: number; next: { epoch: number; seq: number } }
   | { op: 'prune'; streamNo: number; now: number; keepMs: number; limit: number }
+  | { op: 'check'; streamNo: number; after: ShippedPosition | null; limit: number }
   | { op: 'space' }
   | { op: 'close' };
 
@@ -50,6 +51,12 @@ export interface OpenedStream {
 
 /** Whether the stream is shipped again from an earlier place, and how many records that are. */
 export type Rewound = { state: 'rewound'; backlog: number } | { state: 'gone' | 'ahead' };
+
+/** How far a check of what was shipped came: `next` is null at its end. */
+export interface Checked {
+  records: number;
+  next: ShippedPosition | null;
+}
 
 /** A batch ready to ship; its records lie one after the other in `bytes`. */
 export interface PackedBatch {

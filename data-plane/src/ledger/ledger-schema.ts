@@ -1,7 +1,9 @@
 /** The ledger's tables and its prepared statements. */
 import type { Database } from 'better-sqlite3';
 
-const VERSION = 2;
+/** 3: the streams' ends are kept in a file beside it (ledger-marks.ts). */
+export const VERSION = 3;
+export const FIRST_VERSION_WITH_MARKS = 3;
 
 // When a stream was shipped up to where, by which what is old enough is pruned.
 const SHIPPED_MARKS = `
@@ -65,13 +67,27 @@ export interface StoredRecord {
 /** How many of a stream's last records are checked when it is opened, and therefore kept. */
 export const TAIL = 64;
 
-/** Creates the tables in a new file. @throws when the file is of a newer version */
-function migrate(db: Database): void {
-  const version = db.pragma('user_version', { simple: true }) as number;
+export function isNew(db: Database): boolean {
+  return versionOf(db) === 0;
+}
+
+/** @throws when the file is of a newer version */
+export function requireKnownVersion(db: Database): void {
+  const version = versionOf(db);
   if (version > VERSION) throw new Error(`the ledger was written by a newer version (${version})`);
+}
+
+function versionOf(db: Database): number {
+  return db.pragma('user_version', { simple: true }) as number;
+}
+
+/** Creates the tables in a new file. */
+function migrate(db: Database): void {
+  const version = versionOf(db);
   if (version === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
-  if (version === 1) {
-    db.exec(`BEGIN IMMEDIATE; ${SHIPPED_MARKS} PRAGMA user_version = ${VERSION}; COMMIT`);
+  if (version === 1 || version === 2) {
+    const added = version === 1 ? SHIPPED_MARKS : '';
+    db.exec(`BEGIN IMMEDIATE; ${added} PRAGMA user_version = ${VERSION}; COMMIT`);
   }
 }
 
@@ -102,6 +118,16 @@ export function prepareStatements(db: Database) {
          ORDER BY epoch DESC, seq DESC LIMIT ${TAIL}
        ) ORDER BY epoch, seq`,
     ),
+    readUpTo: db.prepare<[number, number, number, number, number, number], StoredRecord>(
+      `SELECT epoch, seq, hash, bytes FROM records
+       WHERE stream_no = ? AND (epoch, seq) > (?, ?) AND (epoch, seq) <= (?, ?)
+       ORDER BY epoch, seq LIMIT ?`,
+    ),
+    findHash: db
+      .prepare<[number, number, number], Buffer>(
+        'SELECT hash FROM records WHERE stream_no = ? AND epoch = ? AND seq = ?',
+      )
+      .pluck(),
     readAfter: db.prepare<[number, number, number, number], StoredRecord>(
       `SELECT epoch, seq, hash, bytes FROM records
        WHERE stream_no = ? AND (epoch, seq) > (?, ?) ORDER BY epoch, seq LIMIT ?`,

@@ -11,20 +11,29 @@ import type { KeyObject } from 'node:crypto';
 import { signBatch } from '@governance/shared/audit-batch';
 import { BATCH_LIMITS } from '@governance/shared/channel-routes';
 import { type ChainPosition, GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
-import { isUuid, uuidv7 } from '@governance/shared/ids';
+import { isUuid } from '@governance/shared/ids';
 import {
   type ChainHead,
   chainText,
   MAX_RECORD_BYTES,
   UnchainedRecord,
 } from '@governance/shared/ledger-record';
-import type { Database } from 'better-sqlite3';
-import { openDurableDatabase } from '../storage/durable-database.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
-import type { OpenedStream, PackedBatch, Rewound, ShippedPosition } from './ledger-messages.ts';
+import { openLedgerFile } from './ledger-file.ts';
+import type {
+  Checked,
+  OpenedStream,
+  PackedBatch,
+  Rewound,
+  ShippedPosition,
+} from './ledger-messages.ts';
+import { epochStart, outcomeUnknown } from './ledger-opening.ts';
 import { BEFORE_FIRST, createRetention } from './ledger-retention.ts';
-import { prepareStatements, type StoredRecord } from './ledger-schema.ts';
-import { verifyTail } from './ledger-tail.ts';
+import type { StoredRecord } from './ledger-schema.ts';
+import { verifyRows, verifyTail } from './ledger-tail.ts';
+
+/** The marks are made durable no more often than this; each commit writes them. */
+const SYNC_MARKS_MS = 1_000;
 
 const MAX_BATCH_BYTES = BATCH_LIMITS.bytes / 2;
 
@@ -39,11 +48,15 @@ export type EntryResult = { ok: true; seq: number; hash: string } | { ok: false;
 
 export type GroupItem = LedgerEntry | { streamNo: number; shipped: ShippedPosition };
 
-interface Stream {
-  tenantId: string;
-  stream: string;
+/** Where a stream stands. */
+interface Standing {
   head: ChainHead;
   shipped: ShippedPosition | null;
+}
+
+interface Stream extends Standing {
+  tenantId: string;
+  stream: string;
   opened: OpenedStream;
 }
 
@@ -55,6 +68,8 @@ export type LedgerStore = ReturnType<typeof createLedgerStore>;
  * @param options.path the SQLite file; held exclusively until `close`
  * @param options.signingKey the writer's Ed25519 private key, for batches
  * @param options.limitBytes what the file may grow to; beyond it a commit fails with SQLITE_FULL
+ * @throws LedgerDamagedError when records that were acknowledged are not there any more; nothing
+ *   was changed then
  * @throws when the file is damaged, in use by another process, or cannot be made durable
  */
 export function createLedgerStore(options: {
@@ -62,10 +77,11 @@ export function createLedgerStore(options: {
   signingKey: KeyObject;
   limitBytes: number | null;
 }) {
-  const { db, sql } = openFile(options);
+  const { db, sql, marks } = openLedgerFile(options);
   const retention = createRetention(db);
   const streams = new Map<number, Stream>();
   let lastCommitMs = 0;
+  let marksSyncedAt = Number.NEGATIVE_INFINITY;
 
   function inTransaction<T>(work: () => T): T {
     sql.begin.run();
@@ -129,6 +145,7 @@ export function createLedgerStore(options: {
     const row = sql.findStream.get(tenantId, stream);
     const shipped = row ? shippedPosition(row) : null;
     const before = row ? verifyTail(sql.readTail.all(row.stream_no), tenantId, stream) : null;
+    if (row) verifyUnshipped(row.stream_no, shipped ?? BEFORE_FIRST, tenantId, stream);
 
     let head: ChainHead = {
       tenant_id: tenantId,
@@ -153,34 +170,58 @@ export function createLedgerStore(options: {
       return { streamNo, epoch: head.epoch, outcomesUnknown: open.length, backlog };
     });
     streams.set(opened.streamNo, { tenantId, stream, head, shipped, opened });
+    mark(opened.streamNo, { head, shipped });
+    marks.sync();
     return opened;
+  }
+
+  /** Nobody else has these records: a gap or an edit among them must not be built upon. */
+  function verifyUnshipped(
+    streamNo: number,
+    shipped: ShippedPosition,
+    tenantId: string,
+    stream: string,
+  ): void {
+    const rows = sql.readAfter.iterate(streamNo, shipped.epoch, shipped.seq, -1);
+    verifyRows(rows, shipped, tenantId, stream);
+  }
+
+  function mark(streamNo: number, { head, shipped }: Standing): void {
+    const { tenant_id, stream, epoch, seq } = head;
+    const end = { epoch, seq, head: head.head };
+    marks.write({ stream_no: streamNo, tenant_id, stream, end, shipped });
   }
 
   /** Commits a group as one; the results are those of its records, in order. */
   function commitGroup(items: readonly GroupItem[]): EntryResult[] {
-    const heads = new Map<number, ChainHead>();
-    const results = inTransaction(() => items.flatMap((item) => apply(item, heads)));
-    for (const [streamNo, head] of heads) streamOf(streamNo).head = head;
+    const changed = new Map<number, Standing>();
+    const results = inTransaction(() => items.flatMap((item) => apply(item, changed)));
+    for (const [streamNo, standing] of changed) {
+      Object.assign(streamOf(streamNo), standing);
+      mark(streamNo, standing);
+    }
+    const isShipped = items.some((item) => 'shipped' in item);
+    if (isShipped && performance.now() - marksSyncedAt > SYNC_MARKS_MS) {
+      marks.sync();
+      marksSyncedAt = performance.now();
+    }
     return results;
   }
 
-  function apply(item: GroupItem, heads: Map<number, ChainHead>): EntryResult[] {
+  function apply(item: GroupItem, changed: Map<number, Standing>): EntryResult[] {
+    const { streamNo } = item;
+    const standing = changed.get(streamNo) ?? streamOf(streamNo);
+    const { head, shipped } = standing;
     if ('shipped' in item) {
-      markShipped(item.streamNo, item.shipped);
+      const { epoch, seq, head: hash } = item.shipped;
+      if (shipped && compare(item.shipped, shipped) <= 0) return [];
+      sql.markShipped.run(epoch, seq, hash, streamNo);
+      changed.set(streamNo, { head, shipped: item.shipped });
       return [];
     }
-    const head = heads.get(item.streamNo) ?? streamOf(item.streamNo).head;
-    const result = append(head, item.streamNo, item);
-    if (result.ok) heads.set(item.streamNo, result.head);
+    const result = append(head, streamNo, item);
+    if (result.ok) changed.set(streamNo, { head: result.head, shipped });
     return [result];
-  }
-
-  function markShipped(streamNo: number, position: ShippedPosition): void {
-    const stream = streamOf(streamNo);
-    if (stream.shipped && compare(position, stream.shipped) <= 0) return;
-    sql.markShipped.run(position.epoch, position.seq, position.head, streamNo);
-    // Safe before the commit: were it rolled back, the records would only be shipped again.
-    stream.shipped = position;
   }
 
   /**
@@ -194,12 +235,16 @@ export function createLedgerStore(options: {
     const position = retention.findBefore(streamNo, next);
     if (!position) return { state: 'gone' };
     if (!stream.shipped || compare(position, stream.shipped) >= 0) return { state: 'ahead' };
+    const shipped = position.epoch === 0 ? null : position;
+    // The mark first: it is never ahead of the ledger.
+    mark(streamNo, { head: stream.head, shipped });
+    marks.sync();
     inTransaction(() => {
       const { epoch, seq, head } = position;
       sql.markShipped.run(epoch, seq, epoch === 0 ? '' : head, streamNo);
       retention.forgetAfter(streamNo, position);
     });
-    stream.shipped = position.epoch === 0 ? null : position;
+    stream.shipped = shipped;
     return { state: 'rewound', backlog: retention.backlog(streamNo, position) };
   }
 
@@ -250,33 +295,46 @@ export function createLedgerStore(options: {
     return { ...signBatch(options.signingKey, header, hashes), bytes, lengths };
   }
 
+  /**
+   * Checks some of what was shipped and is kept.
+   *
+   * @param after the last position that was checked, null to begin at the oldest record
+   * @returns how far it came; `next` is null at the end
+   * @throws LedgerDamagedError naming the first record that is not what was chained
+   */
+  function checkShipped(streamNo: number, after: ChainPosition | null, limit: number): Checked {
+    const { shipped, tenantId, stream } = streamOf(streamNo);
+    if (!shipped) return { records: 0, next: null };
+    // What it stood on may have been pruned since: then the oldest record is the first again.
+    const isKept = after && sql.findHash.get(streamNo, after.epoch, after.seq) !== undefined;
+    const from = isKept ? after : null;
+    const { epoch, seq } = from ?? BEFORE_FIRST;
+    const rows = sql.readUpTo.all(streamNo, epoch, seq, shipped.epoch, shipped.seq, limit);
+    const position = verifyRows(rows, from, tenantId, stream);
+    if (rows.length === limit) return { records: rows.length, next: position };
+    if (position && (compare(position, shipped) !== 0 || position.head !== shipped.head)) {
+      throw new LedgerDamagedError(
+        `the records between ${position.epoch}/${position.seq} and ${shipped.epoch}/${shipped.seq} of stream ${stream} are missing`,
+      );
+    }
+    return { records: rows.length, next: null };
+  }
+
   return {
     openStream,
     commitGroup,
+    checkShipped,
     nextBatch,
     rewindShipped,
     prune,
     freeBytes: retention.freeBytes,
     /** What the last COMMIT alone took, in milliseconds: writing, and fdatasync. */
     lastCommitMs: () => lastCommitMs,
-    close: () => db.close(),
+    close: () => {
+      db.close();
+      marks.close();
+    },
   };
-}
-
-function openFile(options: { path: string; limitBytes: number | null }) {
-  const db = openDurableDatabase(options.path, { exclusive: true });
-  try {
-    if (options.limitBytes !== null) limitFile(db, options.limitBytes);
-    return { db, sql: prepareStatements(db) };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function limitFile(db: Database, limitBytes: number): void {
-  const pageSize = db.pragma('page_size', { simple: true }) as number;
-  db.pragma(`max_page_count = ${Math.max(1, Math.floor(limitBytes / pageSize))}`);
 }
 
 /** What the control plane would not take from a data plane would hold up the stream for ever. */
@@ -303,38 +361,6 @@ function verifyRow(
       `the record after ${before.epoch}/${before.seq} of stream ${stream.stream} is not what was chained`,
     );
   }
-}
-
-function epochStart(
-  before: ChainPosition | null,
-  request: { writerVersion: string; timestamp: string },
-): UnchainedRecord {
-  return {
-    type: 'epoch_start',
-    id: uuidv7(),
-    timestamp: request.timestamp,
-    bundle_revision: null,
-    previous: before && { epoch: before.epoch, last_seq: before.seq, head: before.head },
-    reason: before ? 'boot' : 'created',
-    writer_version: request.writerVersion,
-  };
-}
-
-/** The process ended between an allowed decision and its outcome: nobody knows what became of it. */
-function outcomeUnknown(eventId: string, timestamp: string): UnchainedRecord {
-  return {
-    type: 'outcome',
-    id: uuidv7(),
-    timestamp,
-    bundle_revision: null,
-    event_id: eventId,
-    outcome: 'outcome_unknown',
-    latency_ms: null,
-    result_digest: null,
-    result_bytes: null,
-    inbound_findings_count: 0,
-    detail: 'The data plane stopped before the outcome was recorded.',
-  };
 }
 
 function shippedPosition(row: {

@@ -51,6 +51,7 @@ function openStore(data: LedgerWorkerData) {
   try {
     return createLedgerStore(data);
   } catch (error) {
+    if (error instanceof LedgerDamagedError) throw new Error(error.message);
     // An error of SQLite loses its message on its way out of the thread.
     throw new Error(`the ledger cannot write: ${describe(error)}`);
   }
@@ -129,6 +130,9 @@ function answer(
           id: message.id,
           value: store.rewindShipped(message.streamNo, message.next),
         };
+      case 'check': {
+        return { op: 'answer', id: message.id, value: checkShipped(message) };
+      }
       case 'prune':
         return { op: 'answer', id: message.id, value: store.prune(message.streamNo, message) };
       case 'space':
@@ -140,6 +144,17 @@ function answer(
   } catch (error) {
     const [refusal] = failed([message], error);
     return refusal as LedgerAnswer;
+  }
+}
+
+/** Reading what is kept finds damage, and no call waits for it: it ends nothing. */
+function checkShipped({ streamNo, after, limit }: Extract<LedgerMessage, { op: 'check' }>) {
+  try {
+    return store.checkShipped(streamNo, after, limit);
+  } catch (error) {
+    if (sqliteCode(error)?.startsWith('SQLITE_CORRUPT'))
+      throw new LedgerDamagedError(textOf(error));
+    throw error;
   }
 }
 

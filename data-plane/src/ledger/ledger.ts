@@ -15,6 +15,7 @@ import type { AppendedRecord, EventSalt, Ledger } from '../contracts.ts';
 import { createDiskWatermark, type DiskLevel, readUsedShare } from './disk-watermark.ts';
 import { LedgerError } from './ledger-error.ts';
 import type {
+  Checked,
   LedgerAnswer,
   LedgerMessage,
   LedgerRequest,
@@ -89,6 +90,12 @@ export interface DurableLedger extends Ledger {
    * @returns how many
    */
   prune(tenantId: string, keepMs: number, limit: number): Promise<number>;
+  /**
+   * Reads some of what was shipped again, behind `after` or from the oldest that is kept.
+   *
+   * @throws LedgerError `damaged` when a record is not what was chained
+   */
+  checkShipped(tenantId: string, after: ShippedPosition | null, limit: number): Promise<Checked>;
   /** Calls back after records became durable (`urgent`: ship them at once); returns how to end that. */
   onAppended(listener: AppendListener): () => void;
   /** Looks at the disk's level at once instead of at the next interval. */
@@ -394,6 +401,19 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     return Number(await request({ op: 'prune', streamNo, now: now(), keepMs, limit }));
   }
 
+  async function checkShipped(
+    tenantId: string,
+    after: ShippedPosition | null,
+    limit: number,
+  ): Promise<Checked> {
+    return (await request({
+      op: 'check',
+      streamNo: streamNoOf(tenantId),
+      after,
+      limit,
+    })) as Checked;
+  }
+
   function reportDisk(level: DiskLevel, usedShare: number | null): void {
     if (level === 'ok') return;
     const percent = usedShare === null ? null : Math.round(usedShare * 1000) / 10;
@@ -444,6 +464,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     rewindShipped,
     backlog: (tenantId) => backlogs.get(tenantId) ?? 0,
     prune,
+    checkShipped,
     onAppended: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

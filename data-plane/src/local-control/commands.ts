@@ -11,6 +11,7 @@ import { parseSettings } from '@governance/shared/settings';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
+import { sqliteCode } from '../storage/durable-database.ts';
 import { syncFolder } from '../storage/durable-file.ts';
 import { findDrained, listWorkers, workerFolder } from '../workers/worker-folders.ts';
 import { changeLocalSwitch, findSwitchDenial, readLocalSwitch } from './local-kill-switch.ts';
@@ -173,8 +174,7 @@ function moveAside(dataDir: string, out: CommandOutput): void {
   const evidence = join(dataDir, 'evidence', new Date().toISOString().replaceAll(':', '-'));
   mkdirSync(evidence, { recursive: true, mode: 0o700 });
   for (const name of moved) {
-    // Checking the file may have merged its log into it.
-    if (existsSync(join(dataDir, name))) renameSync(join(dataDir, name), join(evidence, name));
+    renameSync(join(dataDir, name), join(evidence, name));
   }
   syncFolder(evidence);
   syncFolder(dataDir);
@@ -185,11 +185,12 @@ function moveAside(dataDir: string, out: CommandOutput): void {
 
 function requireUnused(file: string): void {
   if (!existsSync(file)) return;
-  const database = new Database(file, { timeout: 200 });
+  // For reading alone: a damaged file and its log are evidence, and stay as they are.
+  const database = new Database(file, { readonly: true, timeout: 200 });
   try {
-    database.pragma('locking_mode = EXCLUSIVE');
-    database.exec('BEGIN EXCLUSIVE; ROLLBACK');
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
   } catch (error) {
+    if (sqliteCode(error) !== 'SQLITE_BUSY') return;
     throw new Error('the data plane is running: stop it first', { cause: error });
   } finally {
     database.close();

@@ -62,6 +62,14 @@ export function createSyncAlerts(raise: ReturnType<typeof createAlerts>) {
         details: { age_seconds: ageSeconds },
         dedupe_key: 'feed-frozen',
       }),
+    ledgerDamaged: (tenantId: string, message: string): void =>
+      raise(tenantId, {
+        alert_type: 'LEDGER_DAMAGED',
+        severity: 'critical',
+        title: 'Records that a data plane keeps are not those that it recorded',
+        details: { message: message.slice(0, 500) },
+        dedupe_key: 'ledger-damaged',
+      }),
     streamStopped: (tenantId: string, state: string, failure: SyncFailure): void =>
       raise(tenantId, {
         alert_type: 'STREAM_STOPPED',

@@ -1,0 +1,95 @@
+/**
+ * Reads again, slowly and in the background, what was shipped and is kept: once after the start and
+ * then daily. The control plane has these records, so what is found is told, and stops nothing.
+ * Proven by ledger-checker.test.ts.
+ */
+import type { DurableLedger } from './ledger.ts';
+import { LedgerError } from './ledger-error.ts';
+import type { ShippedPosition } from './ledger-messages.ts';
+
+/** At most 1,000 records a second: a call's record waits a millisecond for a step. */
+const STEP_RECORDS = 50;
+const PAUSE_MS = 50;
+const FIRST_AFTER_MS = 10_000;
+const AGAIN_AFTER_MS = 24 * 3_600_000;
+
+export interface LedgerCheckStatus {
+  state: 'waiting' | 'checking' | 'ok' | 'damaged';
+  /** When the last whole pass ended. */
+  checked_at: string | null;
+  /** Records that it read. */
+  records: number;
+  /** Of the last pass that found something: the tenant and what is wrong. */
+  damage: { tenant_id: string; message: string }[];
+}
+
+export interface LedgerChecker {
+  status(): LedgerCheckStatus;
+  stop(): void;
+}
+
+export interface LedgerCheckerOptions {
+  ledger: Pick<DurableLedger, 'checkShipped'>;
+  listTenants(): string[];
+  /** Told at each pass of each tenant whose records do not hold. */
+  onDamage(tenantId: string, message: string): void;
+  log: { warn(details: object, message: string): void };
+  now: () => number;
+  firstAfterMs?: number;
+  againAfterMs?: number;
+  pauseMs?: number;
+}
+
+export function startLedgerChecker(options: LedgerCheckerOptions): LedgerChecker {
+  const { ledger, log, now } = options;
+  const againAfterMs = options.againAfterMs ?? AGAIN_AFTER_MS;
+  const status: LedgerCheckStatus = { state: 'waiting', checked_at: null, records: 0, damage: [] };
+  let timer = setTimeout(() => void pass(), options.firstAfterMs ?? FIRST_AFTER_MS).unref();
+  let stopped = false;
+
+  async function pass(): Promise<void> {
+    status.state = 'checking';
+    const damage: LedgerCheckStatus['damage'] = [];
+    let records = 0;
+    for (const tenantId of options.listTenants()) {
+      try {
+        records += await checkTenant(tenantId);
+      } catch (error) {
+        if (stopped) return;
+        const message = error instanceof Error ? error.message : String(error);
+        const isDamage = error instanceof LedgerError && error.fault === 'damaged';
+        if (!isDamage) {
+          log.warn({ tenantId, reason: message }, 'the ledger was not checked');
+          continue;
+        }
+        damage.push({ tenant_id: tenantId, message });
+        options.onDamage(tenantId, message);
+      }
+    }
+    if (stopped) return;
+    const state = damage.length > 0 ? 'damaged' : 'ok';
+    Object.assign(status, { state, checked_at: new Date(now()).toISOString(), records, damage });
+    timer = setTimeout(() => void pass(), againAfterMs).unref();
+  }
+
+  async function checkTenant(tenantId: string): Promise<number> {
+    let records = 0;
+    let after: ShippedPosition | null = null;
+    while (!stopped) {
+      const step = await ledger.checkShipped(tenantId, after, STEP_RECORDS);
+      records += step.records;
+      if (step.next === null) break;
+      after = step.next;
+      await new Promise((resolve) => setTimeout(resolve, options.pauseMs ?? PAUSE_MS).unref());
+    }
+    return records;
+  }
+
+  return {
+    status: () => ({ ...status, damage: [...status.damage] }),
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,189 @@
+/**
+ * Where each stream ended and was shipped up to, kept in a file beside SQLite's own, so that a
+ * ledger whose end was cut off (a log that was removed or shortened, an older copy of the file, a
+ * damaged frame) is told from one that is whole. It is written after each commit, before that is
+ * acknowledged: a process that is killed leaves it exact. It is made durable when something was
+ * shipped, at most once a second, and at a stop: after a power failure it may lag behind the
+ * ledger, and is never ahead of it.
+ *
+ * The file is text: lines of 512 bytes, the size that a disk writes whole, two for each stream that
+ * are written in turns, so that a torn one leaves the other. Proven by ledger-marks.test.ts and
+ * ledger-start.test.ts.
+ */
+import { hash as digest } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { Id, Sha256Hex } from '@governance/shared/text';
+import { z } from 'zod';
+import { syncFolder } from '../storage/durable-file.ts';
+import { LedgerDamagedError } from './ledger-error.ts';
+
+const LINE_BYTES = 512;
+const SUM_CHARACTERS = 16;
+const TITLE =
+  'where the streams of this ledger end; written by the service, see docs/ledger-format.md';
+
+const Place = z.strictObject({
+  epoch: z.int().nonnegative(),
+  seq: z.int().nonnegative(),
+  head: Sha256Hex,
+});
+
+const Mark = z.strictObject({
+  /** Rises with each writing: of two lines the newer one counts. */
+  n: z.int().positive(),
+  stream_no: z.int().positive(),
+  tenant_id: Id,
+  stream: Id,
+  /** The last record that was acknowledged. */
+  end: Place,
+  /** The last one that is stored at the control plane; null before the first. */
+  shipped: Place.nullable(),
+});
+type Mark = z.infer<typeof Mark>;
+
+/** Where a stream stands, for the marks. */
+export type StreamMark = Omit<Mark, 'n'>;
+
+export interface LedgerMarks {
+  /** To be called after the commit. */
+  write(mark: StreamMark): void;
+  /** Makes what was written survive a power failure. */
+  sync(): void;
+  close(): void;
+}
+
+export function marksPath(ledgerPath: string): string {
+  return `${ledgerPath}-marks`;
+}
+
+/**
+ * Reads the marks of a ledger.
+ *
+ * @returns null where there is no such file
+ * @throws LedgerDamagedError when both lines of a stream are unreadable
+ */
+export function readMarks(ledgerPath: string): StreamMark[] | null {
+  const path = marksPath(ledgerPath);
+  if (!existsSync(path)) return null;
+  const text = readFileSync(path);
+  const marks: StreamMark[] = [];
+  for (let streamNo = 1; offsetOf(streamNo, 0) < text.length; streamNo++) {
+    const lines = [0, 1].map((copy) => {
+      const at = offsetOf(streamNo, copy);
+      return text.subarray(at, at + LINE_BYTES);
+    });
+    // Room that was made and not used: its stream's first commit did not happen.
+    if (lines.every((line) => line.every((byte) => byte === 0))) continue;
+    const newest = lines
+      .flatMap((line) => parseLine(line, streamNo) ?? [])
+      .sort((a, b) => b.n - a.n)[0];
+    if (!newest) {
+      throw new LedgerDamagedError(`${path} is unreadable about stream number ${streamNo}`);
+    }
+    const { n: _n, ...mark } = newest;
+    marks.push(mark);
+  }
+  return marks;
+}
+
+/**
+ * Opens the marks for writing; those of before are replaced.
+ *
+ * @param marks what the ledger holds; it is durable when this returns
+ */
+export function openMarks(ledgerPath: string, marks: readonly StreamMark[]): LedgerMarks {
+  const path = marksPath(ledgerPath);
+  closeSync(openSync(path, 'a', 0o600));
+  const file = openSync(path, 'r+');
+  const written = new Map<number, number>();
+  // Above all that is in the file, so that every first writing wins.
+  let n = Math.max(0, ...readNumbers(path));
+  let isDirty = false;
+  let isClosed = false;
+
+  function write(mark: StreamMark): void {
+    const { stream_no: streamNo } = mark;
+    const count = written.get(streamNo) ?? 0;
+    written.set(streamNo, count + 1);
+    n++;
+    const text = JSON.stringify({ n, ...mark } satisfies Mark);
+    writeLine(file, `${sumOf(text)} ${text}`, offsetOf(streamNo, count % 2));
+    isDirty = true;
+  }
+
+  function sync(): void {
+    if (!isDirty) return;
+    isDirty = false;
+    fdatasyncSync(file);
+  }
+
+  try {
+    writeLine(file, TITLE, 0);
+    for (const mark of marks) {
+      // Both lines: nothing of before is left to be taken for it.
+      write(mark);
+      write(mark);
+    }
+    fsyncSync(file);
+    syncFolder(dirname(path));
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+  return {
+    write,
+    sync,
+    close: () => {
+      if (isClosed) return;
+      isClosed = true;
+      try {
+        sync();
+      } finally {
+        closeSync(file);
+      }
+    },
+  };
+}
+
+function readNumbers(path: string): number[] {
+  const text = readFileSync(path);
+  const numbers: number[] = [];
+  for (let at = LINE_BYTES; at < text.length; at += LINE_BYTES) {
+    const parsed = parseLine(text.subarray(at, at + LINE_BYTES), null);
+    if (parsed) numbers.push(parsed.n);
+  }
+  return numbers;
+}
+
+/** The first line says what the file is. */
+function offsetOf(streamNo: number, copy: number): number {
+  return (1 + 2 * (streamNo - 1) + copy) * LINE_BYTES;
+}
+
+function writeLine(file: number, text: string, at: number): void {
+  const line = Buffer.alloc(LINE_BYTES, ' ');
+  line.write(text);
+  line[LINE_BYTES - 1] = 0x0a;
+  writeSync(file, line, 0, LINE_BYTES, at);
+}
+
+function parseLine(line: Buffer, streamNo: number | null): Mark | null {
+  const text = line.toString('latin1').trimEnd();
+  const json = text.slice(SUM_CHARACTERS + 1);
+  if (text.slice(0, SUM_CHARACTERS) !== sumOf(json)) return null;
+  const mark = Mark.parse(JSON.parse(json));
+  return streamNo === null || mark.stream_no === streamNo ? mark : null;
+}
+
+function sumOf(json: string): string {
+  return digest('sha256', json, 'hex').slice(0, SUM_CHARACTERS);
+}

@@ -1,0 +1,36 @@
+/** What a stream begins an epoch with. */
+import type { ChainPosition } from '@governance/shared/hash-chain';
+import { uuidv7 } from '@governance/shared/ids';
+import type { UnchainedRecord } from '@governance/shared/ledger-record';
+
+export function epochStart(
+  before: ChainPosition | null,
+  request: { writerVersion: string; timestamp: string },
+): UnchainedRecord {
+  return {
+    type: 'epoch_start',
+    id: uuidv7(),
+    timestamp: request.timestamp,
+    bundle_revision: null,
+    previous: before && { epoch: before.epoch, last_seq: before.seq, head: before.head },
+    reason: before ? 'boot' : 'created',
+    writer_version: request.writerVersion,
+  };
+}
+
+/** The process ended between an allowed decision and its outcome: nobody knows what became of it. */
+export function outcomeUnknown(eventId: string, timestamp: string): UnchainedRecord {
+  return {
+    type: 'outcome',
+    id: uuidv7(),
+    timestamp,
+    bundle_revision: null,
+    event_id: eventId,
+    outcome: 'outcome_unknown',
+    latency_ms: null,
+    result_digest: null,
+    result_bytes: null,
+    inbound_findings_count: 0,
+    detail: 'The data plane stopped before the outcome was recorded.',
+  };
+}

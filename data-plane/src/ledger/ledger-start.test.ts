@@ -1,0 +1,424 @@
+/** What damage a start finds in real files. A copy of open files is what kill -9 leaves. */
+import { generateKeyPairSync } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { uuidv7 } from '@governance/shared/ids';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LedgerDamagedError } from './ledger-error.ts';
+import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
+import { aDecision } from './test-records.ts';
+
+const { privateKey: signingKey } = generateKeyPairSync('ed25519');
+const tenantId = uuidv7();
+const stream = uuidv7();
+const FILES = ['', '-wal', '-marks'];
+const GROUPS = 8;
+
+let folder: string;
+let path: string;
+let stores: LedgerStore[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ledger-start-'));
+  path = join(folder, 'copy.db');
+  stores = [];
+});
+afterEach(() => {
+  closeAll();
+  rmSync(folder, { recursive: true });
+});
+
+function closeAll(): void {
+  for (const store of stores.splice(0)) store.close();
+}
+
+function boot(at = path) {
+  const store = createLedgerStore({ path: at, signingKey, limitBytes: null });
+  stores.push(store);
+  const opened = openIn(store);
+  return { store, ...opened };
+}
+
+const openIn = (store: LedgerStore) =>
+  store.openStream({ tenantId, stream, writerVersion: '1', timestamp: new Date().toISOString() });
+
+function append(store: LedgerStore, streamNo: number, count = 1): void {
+  const entry = () => ({ streamNo, record: aDecision({ policy_result: 'deny' }), salt: null });
+  store.commitGroup(Array.from({ length: count }, entry));
+}
+
+function ship(store: LedgerStore, streamNo: number, limit: number): void {
+  const header = store.nextBatch(streamNo, limit)?.header;
+  if (!header) throw new Error('nothing to ship');
+  const { epoch, last_seq: seq, head } = header;
+  store.commitGroup([{ streamNo, shipped: { epoch, seq, head } }]);
+}
+
+/** Files of a ledger that was killed with groups in its log; the first records were shipped. */
+function killed(): void {
+  const live = join(folder, 'live.db');
+  const { store, streamNo } = boot(live);
+  for (let group = 0; group < GROUPS; group++) append(store, streamNo, 3);
+  ship(store, streamNo, 5);
+  for (const end of FILES) copyFileSync(live + end, path + end);
+  closeAll();
+}
+
+function readAll(file: string): string[] {
+  const db = new Database(file, { readonly: true });
+  try {
+    return db
+      .prepare<[], Buffer>('SELECT bytes FROM records WHERE epoch = 1 ORDER BY seq')
+      .pluck()
+      .all()
+      .map((bytes) => bytes.toString());
+  } finally {
+    db.close();
+  }
+}
+
+const snapshot = () =>
+  FILES.map((end) => (existsSync(path + end) ? readFileSync(path + end) : null));
+
+/** Asked of Buffer: comparing megabytes byte by byte takes seconds. */
+function isSame(a: (Buffer | null)[], b: (Buffer | null)[]): boolean {
+  return a.every((bytes, i) => Buffer.compare(bytes ?? Buffer.of(), b[i] ?? Buffer.of()) === 0);
+}
+
+function restore(files: (Buffer | null)[]): void {
+  closeAll();
+  rmSync(`${path}-shm`, { force: true });
+  for (const [index, end] of FILES.entries()) {
+    const bytes = files[index];
+    if (bytes) writeFileSync(path + end, bytes);
+    else rmSync(path + end, { force: true });
+  }
+}
+
+describe('after kill -9', () => {
+  it('a ledger goes on with everything that was acknowledged', () => {
+    killed();
+    const { epoch, backlog } = boot();
+    expect(epoch).toBe(2);
+    closeAll();
+    expect(readAll(path)).toHaveLength(1 + GROUPS * 3);
+    expect(backlog).toBe(1 + GROUPS * 3 - 5 + 1);
+  });
+
+  it('so it does wherever the last group was torn before it was acknowledged', () => {
+    const live = join(folder, 'live.db');
+    const { store, streamNo } = boot(live);
+    append(store, streamNo, 3);
+    const before = FILES.map((end) => readFileSync(live + end));
+    append(store, streamNo, 3);
+    const [, walBefore = Buffer.alloc(0), marks] = before;
+    const walAfter = readFileSync(`${live}-wal`);
+    expect(walAfter.length).toBeGreaterThan(walBefore.length);
+    fc.assert(
+      fc.property(fc.integer({ min: walBefore.length, max: walAfter.length }), (cut) => {
+        // Written up to there, and not marked: the group was never acknowledged.
+        closeCopies(live);
+        writeFileSync(path, readFileSync(live));
+        writeFileSync(`${path}-wal`, walAfter.subarray(0, cut));
+        writeFileSync(`${path}-marks`, marks as Buffer);
+        const copy = createLedgerStore({ path, signingKey, limitBytes: null });
+        expect(openIn(copy).epoch).toBe(2);
+        copy.close();
+        const kept = readAll(path).length;
+        expect(kept).toBe(cut === walAfter.length ? 7 : 4);
+      }),
+      { numRuns: 40, examples: [[walBefore.length], [walAfter.length - 1], [walAfter.length]] },
+    );
+  });
+
+  /** The live ledger stays open. */
+  function closeCopies(_live: string): void {
+    for (const end of [...FILES, '-shm']) rmSync(path + end, { force: true });
+  }
+
+  it('so it does when power failed over a last group whose frames reached the disk in no order', () => {
+    const live = join(folder, 'live.db');
+    const { store, streamNo } = boot(live);
+    append(store, streamNo, 3);
+    const marks = readFileSync(`${live}-marks`);
+    const length = readFileSync(`${live}-wal`).length;
+    append(store, streamNo, 30);
+    for (const end of ['', '-wal']) copyFileSync(live + end, path + end);
+    writeFileSync(`${path}-marks`, marks);
+    const wal = readFileSync(`${path}-wal`);
+    // The first of its frames did not get there, its last one did.
+    wal.fill(0, length, length + 4_000);
+    writeFileSync(`${path}-wal`, wal);
+    boot();
+    closeAll();
+    expect(readAll(path)).toHaveLength(4);
+  });
+});
+
+describe('a log that is damaged in its middle', () => {
+  it('is a refusal that names frame and commits and says what to do, also without newer marks', () => {
+    killed();
+    const wal = readFileSync(`${path}-wal`);
+    const at = Math.floor(wal.length / 2);
+    wal[at] = (wal[at] as number) ^ 1;
+    writeFileSync(`${path}-wal`, wal);
+    const before = snapshot();
+    expect(() => boot()).toThrow(
+      /is damaged: \d+ commits behind the last valid one of its log would be lost \(frame \d+ of \d+ .* does not hold\).*Nothing was changed.*register-anew/s,
+    );
+    expect(isSame(snapshot(), before)).toBe(true);
+  });
+
+  it('never loses a record in silence, whatever byte was changed, and changes nothing itself', () => {
+    killed();
+    const intact = snapshot();
+    const everything = intactRecords();
+    const length = intact[1]?.length ?? 0;
+    const seen = { refused: 0, whole: 0 };
+    fc.assert(
+      fc.property(fc.nat(length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+        restore(intact);
+        const wal = Buffer.from(intact[1] as Buffer);
+        wal[at] = (wal[at] as number) ^ flip;
+        writeFileSync(`${path}-wal`, wal);
+        startOrRefuse(everything, seen);
+      }),
+      { numRuns: 80 },
+    );
+    expect(seen.refused).toBeGreaterThan(50);
+  });
+});
+
+function intactRecords(): string[] {
+  const files = snapshot();
+  boot();
+  closeAll();
+  const everything = readAll(path);
+  restore(files);
+  return everything;
+}
+
+/** Either the start refuses and leaves the files as they were, or every record is there. */
+function startOrRefuse(everything: string[], seen: { refused: number; whole: number }): void {
+  const before = snapshot();
+  try {
+    boot();
+  } catch (error) {
+    if (!(error instanceof LedgerDamagedError)) throw error;
+    seen.refused++;
+    expect(isSame(snapshot(), before)).toBe(true);
+    return;
+  }
+  closeAll();
+  expect(readAll(path)).toEqual(everything);
+  seen.whole++;
+}
+
+describe('an end that was cut off', () => {
+  it('is a refusal, wherever the log was cut or when it is gone', () => {
+    killed();
+    const intact = snapshot();
+    const everything = intactRecords();
+    const length = intact[1]?.length ?? 0;
+    const seen = { refused: 0, whole: 0 };
+    fc.assert(
+      fc.property(fc.nat(length - 1), (cut) => {
+        restore(intact);
+        truncateSync(`${path}-wal`, cut);
+        startOrRefuse(everything, seen);
+      }),
+      { numRuns: 60, examples: [[0], [length - 1]] },
+    );
+    expect(seen).toMatchObject({ whole: 0 });
+    restore(intact);
+    rmSync(`${path}-wal`);
+    expect(() => boot()).toThrow(LedgerDamagedError);
+  });
+
+  it('is a refusal when the last records were deleted, or an older copy was put in place', () => {
+    const { store, streamNo } = boot();
+    append(store, streamNo, 10);
+    ship(store, streamNo, 5);
+    closeAll();
+    const older = readFileSync(path);
+    const next = boot();
+    append(next.store, next.streamNo, 5);
+    closeAll();
+    const intact = snapshot();
+
+    change('DELETE FROM records WHERE epoch = 2 AND seq > 4');
+    expect(() => boot()).toThrow(/ends at 2\/4, and 2\/6 was recorded/);
+    restore(intact);
+    writeFileSync(path, older);
+    expect(() => boot()).toThrow(/ends at 1\/11, and 2\/6 was recorded/);
+    restore(intact);
+    change('DELETE FROM records WHERE (epoch, seq) > (1, 3)');
+    expect(() => boot()).toThrow(/shipped, 1\/5, is none of its records/);
+    restore(intact);
+    change(
+      "DELETE FROM records WHERE (epoch, seq) > (1, 3); UPDATE streams SET shipped_epoch = 0, shipped_seq = 0, shipped_head = ''",
+    );
+    expect(() => boot()).toThrow(/ends at 1\/3, and was shipped up to 1\/5/);
+    restore(intact);
+    for (const sql of ['DELETE FROM streams', `UPDATE streams SET stream = '${uuidv7()}'`]) {
+      change(sql);
+      expect(() => boot()).toThrow(/is missing/);
+      restore(intact);
+    }
+    rmSync(path);
+    expect(() => boot()).toThrow(`stream ${stream} is missing`);
+    restore(intact);
+    expect(boot().epoch).toBe(3);
+  });
+
+  it('is a refusal when what says so was removed with it, or is unreadable', () => {
+    const { store, streamNo } = boot();
+    append(store, streamNo, 10);
+    closeAll();
+    const intact = snapshot();
+    rmSync(`${path}-marks`);
+    expect(() => boot()).toThrow(/-marks, which says where its streams end, is missing/);
+    restore(intact);
+    const marks = Buffer.from(intact[2] as Buffer);
+    writeFileSync(`${path}-marks`, marks.fill('x', 512));
+    expect(() => boot()).toThrow(/-marks is unreadable/);
+    restore(intact);
+    writeFileSync(`${path}-marks`, (intact[2] as Buffer).subarray(0, 512));
+    expect(() => boot()).toThrow(/has no mark/);
+    restore(intact);
+    boot();
+  });
+
+  function change(sql: string): void {
+    const db = new Database(path);
+    db.exec(sql);
+    db.close();
+  }
+});
+
+describe('records that were not shipped', () => {
+  it('are walked: an edit, a gap or a swap far from the end is a refusal', () => {
+    const { store, streamNo } = boot();
+    append(store, streamNo, 300);
+    ship(store, streamNo, 10);
+    closeAll();
+    const intact = snapshot();
+    const db = () => new Database(path);
+    const damages = [
+      `UPDATE records SET bytes = CAST(replace(bytes, 'read_file', 'exec_file') AS BLOB) WHERE seq = 20`,
+      'DELETE FROM records WHERE seq = 20',
+      'UPDATE records SET hash = zeroblob(32) WHERE seq = 20',
+      'UPDATE records SET seq = 9999 WHERE seq = 20; UPDATE records SET seq = 20 WHERE seq = 21; UPDATE records SET seq = 21 WHERE seq = 9999',
+      // Shipping would begin behind them.
+      `UPDATE streams SET shipped_seq = 30`,
+      `UPDATE streams SET shipped_seq = 30, shipped_head = (SELECT lower(hex(hash)) FROM records WHERE seq = 31)`,
+    ];
+    for (const sql of damages) {
+      restore(intact);
+      const changed = db();
+      changed.exec(sql);
+      changed.close();
+      expect(() => boot(), sql).toThrow(LedgerDamagedError);
+    }
+  });
+});
+
+describe('a start', () => {
+  it('takes over a ledger of the version before, and keeps its end from then on', () => {
+    const { store, streamNo } = boot();
+    append(store, streamNo, 5);
+    closeAll();
+    rmSync(`${path}-marks`);
+    const db = new Database(path);
+    db.pragma('user_version = 2');
+    db.close();
+    expect(boot().epoch).toBe(2);
+    closeAll();
+    const changed = new Database(path);
+    changed.exec('DELETE FROM records WHERE epoch = 2');
+    changed.close();
+    expect(() => boot()).toThrow(/ends at 1\/6, and 2\/1 was recorded/);
+  });
+
+  it('goes on where a kill came between the first commit of a stream and its mark', () => {
+    const live = join(folder, 'live.db');
+    createLedgerStore({ path: live, signingKey, limitBytes: null }).close();
+    copyFileSync(`${live}-marks`, `${path}-marks`);
+    boot(live);
+    for (const end of ['', '-wal']) copyFileSync(live + end, path + end);
+    expect(boot().epoch).toBe(2);
+  });
+
+  it('does not mind that a restored control plane had it go back', () => {
+    const { store, streamNo } = boot();
+    append(store, streamNo, 10);
+    ship(store, streamNo, 8);
+    expect(store.rewindShipped(streamNo, { epoch: 1, seq: 3 })).toMatchObject({ backlog: 9 });
+    closeAll();
+    expect(boot().backlog).toBe(10);
+  });
+
+  it('does not take what was not committed for shipped', () => {
+    const { store, streamNo } = boot();
+    append(store, streamNo, 3);
+    const unknown = { streamNo: 99, record: aDecision(), salt: null };
+    const shipped = { streamNo, shipped: { epoch: 1, seq: 2, head: 'ab'.repeat(32) } };
+    expect(() => store.commitGroup([shipped, unknown])).toThrow('not open');
+    append(store, streamNo);
+    closeAll();
+    expect(boot().backlog).toBe(6);
+  });
+});
+
+describe('the whole file', () => {
+  it('with any byte changed is refused, found by the check, or has every record', () => {
+    const { store, streamNo } = boot();
+    for (let group = 0; group < 10; group++) append(store, streamNo, 10);
+    ship(store, streamNo, 60);
+    closeAll();
+    const intact = snapshot();
+    const everything = readAll(path);
+    const seen = { refused: 0, found: 0, whole: 0 };
+    fc.assert(
+      fc.property(
+        fc.nat((intact[0]?.length ?? 1) - 1),
+        fc.integer({ min: 1, max: 255 }),
+        (at, flip) => {
+          restore(intact);
+          const file = Buffer.from(intact[0] as Buffer);
+          file[at] = (file[at] as number) ^ flip;
+          writeFileSync(path, file);
+          try {
+            const reopened = boot();
+            try {
+              reopened.store.checkShipped(reopened.streamNo, null, 1_000);
+            } catch {
+              seen.found++;
+              return;
+            }
+          } catch {
+            seen.refused++;
+            return;
+          }
+          closeAll();
+          expect(readAll(path)).toEqual(everything);
+          seen.whole++;
+        },
+      ),
+      { numRuns: 150 },
+    );
+    expect(seen.refused).toBeGreaterThan(10);
+    expect(seen.found).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,198 @@
+/**
+ * What a ledger looks at before SQLite may write to its file: whether the log behind its last valid
+ * commit holds commits (ledger-wal.ts), and whether each stream reaches as far as it did
+ * (ledger-marks.ts). What does not hold is a refusal to start, and nothing is changed: SQLite, once
+ * it has opened a file for writing, overwrites what it did not take. Proven by ledger-start.test.ts.
+ */
+import { existsSync, rmSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
+import { LedgerDamagedError } from './ledger-error.ts';
+import { marksPath, readMarks, type StreamMark } from './ledger-marks.ts';
+import { FIRST_VERSION_WITH_MARKS, VERSION } from './ledger-schema.ts';
+import { readWal, type WalReport } from './ledger-wal.ts';
+
+const WHAT_TO_DO =
+  'Nothing was changed. Keep the folder as evidence and run "npm run data-plane -- register-anew" to go on with a new stream (docs/operations.md, "When a ledger is damaged")';
+
+/**
+ * Checks a ledger's files, which nobody uses.
+ *
+ * @throws LedgerDamagedError naming what is lost, and what to do
+ */
+export function checkLedgerFiles(path: string): void {
+  const wal = isThere(path) ? readWal(path) : null;
+  const fault = findLostCommits(wal) ?? findFileFault(path);
+  if (!fault) return;
+  const hint = wal && describeLog(wal);
+  throw new LedgerDamagedError(
+    `the ledger ${path} is damaged: ${fault}${hint ? ` (${hint})` : ''}. ${WHAT_TO_DO}`,
+  );
+}
+
+/** Where each stream of an open ledger stands. */
+export function readStreamMarks(db: Database.Database): StreamMark[] {
+  return readStreams(db).flatMap((stream) => {
+    const { stream_no, tenant_id, end, shipped } = stream;
+    return end ? [{ stream_no, tenant_id, stream: stream.stream, end, shipped }] : [];
+  });
+}
+
+/** Of SQLite: the file's own structure does not hold. */
+const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)/;
+
+interface Place {
+  epoch: number;
+  seq: number;
+  head: string;
+}
+
+interface StoredStream {
+  stream_no: number;
+  tenant_id: string;
+  stream: string;
+  end: Place | null;
+  shipped: Place | null;
+  /** The hash of the record at a place, where it is kept. */
+  hashAt(place: Place): string | undefined;
+}
+
+function isThere(path: string): boolean {
+  return existsSync(path) && statSync(path).size > 0;
+}
+
+function findFileFault(path: string): string | null {
+  try {
+    const marks = readMarks(path);
+    return isThere(path) ? findStoredFault(path, marks) : findFault([], marks, VERSION);
+  } catch (error) {
+    if (error instanceof LedgerDamagedError) return error.message;
+    if (DAMAGED.test(sqliteCode(error) ?? '')) return `SQLite says "${String(error)}"`;
+    throw error;
+  }
+}
+
+function findStoredFault(path: string, marks: StreamMark[] | null): string | null {
+  // Only from the creation of the file: a log has no journal.
+  if (existsSync(`${path}-journal`)) openDurableDatabase(path, { exclusive: true }).close();
+  // A connection that only reads writes nothing, neither when it is closed.
+  const db = new Database(path, { readonly: true });
+  try {
+    const version = db.pragma('user_version', { simple: true }) as number;
+    const isKnown = version > 0 && version <= VERSION;
+    return findFault(isKnown ? readStreams(db) : [], marks, version);
+  } finally {
+    db.close();
+    // The index of the log: the writer, who is alone, keeps it in memory.
+    rmSync(`${path}-shm`, { force: true });
+  }
+}
+
+function readStreams(db: Database.Database): StoredStream[] {
+  const rows = db
+    .prepare<
+      [],
+      Record<'stream_no' | 'shipped_epoch' | 'shipped_seq', number> &
+        Record<'tenant_id' | 'stream' | 'shipped_head', string>
+    >('SELECT stream_no, tenant_id, stream, shipped_epoch, shipped_seq, shipped_head FROM streams')
+    .all();
+  const readEnd = db.prepare<[number], { epoch: number; seq: number; hash: Buffer }>(
+    'SELECT epoch, seq, hash FROM records WHERE stream_no = ? ORDER BY epoch DESC, seq DESC LIMIT 1',
+  );
+  const findHash = db
+    .prepare<[number, number, number], Buffer>(
+      'SELECT hash FROM records WHERE stream_no = ? AND epoch = ? AND seq = ?',
+    )
+    .pluck();
+  return rows.map(({ stream_no, tenant_id, stream, ...row }) => {
+    const end = readEnd.get(stream_no);
+    const { shipped_epoch: epoch, shipped_seq: seq, shipped_head: head } = row;
+    return {
+      stream_no,
+      tenant_id,
+      stream,
+      end: end ? { epoch: end.epoch, seq: end.seq, head: end.hash.toString('hex') } : null,
+      shipped: epoch === 0 ? null : { epoch, seq, head },
+      hashAt: (place) => findHash.get(stream_no, place.epoch, place.seq)?.toString('hex'),
+    };
+  });
+}
+
+/** A commit is on disk before the next one is begun: what a crash leaves is one at most. */
+function findLostCommits(wal: WalReport | null): string | null {
+  if (!wal || wal.commitsBehind < 2) return null;
+  return `${wal.commitsBehind} commits behind the last valid one of its log would be lost`;
+}
+
+function describeLog(wal: WalReport): string | null {
+  if (wal.damaged === null || wal.commitsBehind === 0) return null;
+  const what = wal.damaged === 0 ? 'the header' : `frame ${wal.damaged} of ${wal.frames}`;
+  return `${what} of data-plane.db-wal does not hold`;
+}
+
+function findFault(
+  streams: StoredStream[],
+  marks: StreamMark[] | null,
+  version: number,
+): string | null {
+  if (version > VERSION) return null;
+  for (const stream of streams) {
+    const fault = findShippedFault(stream);
+    if (fault) return fault;
+  }
+  if (marks === null) {
+    if (version < FIRST_VERSION_WITH_MARKS || streams.length === 0) return null;
+    return `${marksPath('data-plane.db')}, which says where its streams end, is missing`;
+  }
+  const known = new Map(streams.map((stream) => [stream.stream_no, stream]));
+  for (const mark of marks) {
+    const stream = known.get(mark.stream_no);
+    if (stream?.tenant_id !== mark.tenant_id || stream.stream !== mark.stream) {
+      return `stream ${mark.stream} is missing`;
+    }
+    const fault = findLostEnd(stream, mark);
+    if (fault) return fault;
+    known.delete(mark.stream_no);
+  }
+  if (version < FIRST_VERSION_WITH_MARKS) return null;
+  for (const { stream, end } of known.values()) {
+    // A crash between the first commit of a stream and its mark.
+    if (!end || isAfter(end, { epoch: 1, seq: 1 })) return `stream ${stream} has no mark`;
+  }
+  return null;
+}
+
+function findLostEnd(
+  { stream, end, shipped, hashAt }: StoredStream,
+  mark: StreamMark,
+): string | null {
+  if (mark.shipped && (!end || isAfter(mark.shipped, end))) {
+    return `stream ${stream} ends at ${show(end)}, and was shipped up to ${show(mark.shipped)}`;
+  }
+  if (!end || isAfter(mark.end, end)) {
+    return `stream ${stream} ends at ${show(end)}, and ${show(mark.end)} was recorded`;
+  }
+  if (hashAt(mark.end) !== mark.end.head) {
+    return `record ${show(mark.end)} of stream ${stream} is not the one that was recorded`;
+  }
+  if (mark.shipped && (!shipped || isAfter(mark.shipped, shipped))) {
+    return `stream ${stream} was shipped up to ${show(mark.shipped)}, and says ${show(shipped)}`;
+  }
+  return null;
+}
+
+/** What was shipped is a record of the stream, unless it is pruned by now. */
+function findShippedFault({ stream, end, shipped, hashAt }: StoredStream): string | null {
+  if (!shipped) return null;
+  const hash = hashAt(shipped);
+  if (end && !isAfter(shipped, end) && (hash === undefined || hash === shipped.head)) return null;
+  return `stream ${stream} ends at ${show(end)}, and what was shipped, ${show(shipped)}, is none of its records`;
+}
+
+function isAfter(a: { epoch: number; seq: number }, b: { epoch: number; seq: number }): boolean {
+  return a.epoch > b.epoch || (a.epoch === b.epoch && a.seq > b.seq);
+}
+
+function show(place: { epoch: number; seq: number } | null): string {
+  return place ? `${place.epoch}/${place.seq}` : 'nothing';
+}
