@@ -197,19 +197,20 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     agentId: string,
     peer?: UpstreamPeer,
     era?: Era,
+    hops?: number,
   ): UpstreamSession {
     const active = rules.findActiveRules(tenantId);
     const server = active === null ? undefined : findServer(active, serverId);
     if (server === undefined) throw new UpstreamFailure('refused', 'no such MCP server');
-    return pool.find(tenantId, server, agentId, peer, era);
+    return pool.find(tenantId, server, agentId, peer, era, hops);
   }
 
-  const sessionOf = ({ tenantId, serverId, agent, peer, era }: RawCall & Identity) =>
-    findSession(tenantId, serverId, agent.id, peer, era);
+  const sessionOf = ({ tenantId, serverId, agent, peer, era, hops }: RawCall & Identity) =>
+    findSession(tenantId, serverId, agent.id, peer, era, hops);
 
   const catalogue = createToolCatalogue({
-    listTools: ({ tenantId, serverId, agent, peer, era }) =>
-      listAllTools(findSession(tenantId, serverId, agent.id, peer, era)),
+    listTools: ({ tenantId, serverId, agent, peer, era, hops }) =>
+      listAllTools(findSession(tenantId, serverId, agent.id, peer, era, hops)),
     elapsed,
   });
 
@@ -301,8 +302,8 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     sessions,
     rules,
     guard,
-    findCapabilities: async ({ tenantId, agent, peer, era }, serverId) =>
-      (await findSession(tenantId, serverId, agent.id, peer, era).open()).capabilities,
+    findCapabilities: async ({ tenantId, agent, peer, era, hops }, serverId) =>
+      (await findSession(tenantId, serverId, agent.id, peer, era, hops).open()).capabilities,
   });
   const failed = createFailures({ limits, log });
   const { timeoutMs } = limits;

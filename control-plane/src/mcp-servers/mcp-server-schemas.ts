@@ -23,7 +23,7 @@ const LocalName = Text.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
 
 // Headers that make a request what it is: the gateway's own, and those that proxies write.
 const RESERVED_HEADERS =
-  /^(?:accept|connection|content-.*|cookie|expect|forwarded|host|keep-alive|last-event-id|mcp-.*|origin|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent|x-forwarded-.*)$/i;
+  /^(?:accept|connection|content-.*|cookie|expect|forwarded|host|keep-alive|last-event-id|mcp-.*|origin|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent|x-forwarded-.*|x-governance-.*)$/i;
 
 const Credential = UpstreamCredential.refine(
   (credential) => credential.type !== 'header' || !RESERVED_HEADERS.test(credential.name),

@@ -40,6 +40,8 @@ export interface RawCall {
   readonly peer?: UpstreamPeer | undefined;
   /** The era of the client, in which a server that speaks both is spoken to. */
   readonly era?: Era | undefined;
+  /** Gateways that it passed before this one. */
+  readonly hops?: number | undefined;
   /** Who gets the call instead of the server: a client that the server asks something. */
   readonly recipient?: Pick<UpstreamSession, 'request'>;
 }
@@ -74,9 +76,9 @@ export interface Continue<C> {
 /**
  * Why a call is denied: `unauthenticated` and `barred` are answered with -32000 and HTTP 401,
  * `policy` and `plane` (this data plane may let nobody of the tenant act) with -32003, `arguments`
- * (larger than a call's may be) with -32602.
+ * (larger than a call's may be) with -32602, `loop` (it has passed too many gateways) with -32603.
  */
-export type DenyCause = 'unauthenticated' | 'barred' | 'policy' | 'plane' | 'arguments';
+export type DenyCause = 'unauthenticated' | 'barred' | 'policy' | 'plane' | 'arguments' | 'loop';
 
 export interface Deny {
   readonly kind: 'deny';

@@ -6,6 +6,7 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Logger } from 'pino';
 import type { Ledger } from '../contracts.ts';
+import { LOOP_MESSAGE } from '../upstream/hops.ts';
 import type { UpstreamFailureKind } from '../upstream/upstream.ts';
 import { type AuditDeps, type CallJudgement, recordDecision } from './audit.ts';
 import type { CallObserver } from './call-observer.ts';
@@ -112,6 +113,11 @@ function refusal(judgement: CallJudgement): CallAnswer {
         const data = { event_id: call.id };
         return { kind: 'error', status: 200, code, message: deny.message, data };
       }
+      if (deny.cause === 'loop') {
+        const data = { event_id: call.id, failure: 'loop' };
+        const code = RPC_ERRORS.INTERNAL;
+        return { kind: 'error', status: 200, code, message: deny.message, data };
+      }
       // A failed first step leaves no event: there is nobody to record it for.
       const eventId = call.agent === undefined ? null : call.id;
       return {
@@ -195,6 +201,8 @@ export function failureMessage(
       return 'The revision of MCP that the server speaks has no such thing.';
     case 'busy':
       return 'Busy: too many requests are under way. Try again later.';
+    case 'loop':
+      return LOOP_MESSAGE;
     case 'barred':
       return 'Unauthorized: the agent may not act any more.';
     case 'unreachable':

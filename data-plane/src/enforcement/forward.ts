@@ -122,6 +122,7 @@ const FAILED_OUTCOMES: Record<UpstreamFailureKind, Outcome> = {
   refused: 'upstream_error',
   unsupported: 'upstream_error',
   barred: 'blocked',
+  loop: 'upstream_error',
   busy: 'blocked',
   timeout: 'upstream_timeout',
   too_large: 'result_too_large',

@@ -98,6 +98,7 @@ it('has the steps of enforcement in the specified order', () => {
     'authenticate',
     'standing',
     'kill-switch',
+    'hops',
     'arguments',
     'classify',
     'policy',

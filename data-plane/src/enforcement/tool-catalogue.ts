@@ -26,7 +26,7 @@ export interface ToolCatalogue {
 export interface ToolCatalogueDeps {
   /** Asks a server for all its tools, on behalf of an agent. */
   listTools(
-    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era'>,
+    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era' | 'hops'>,
     rules: ActiveRules,
   ): Promise<ListedTool[]>;
   /** Monotonic milliseconds. */
@@ -61,7 +61,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
   }
 
   async function load(
-    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era'>,
+    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era' | 'hops'>,
     rules: ActiveRules,
   ): Promise<void> {
     try {
@@ -79,7 +79,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
   /** Joins what loads already; where that agent's share is taken, it is loaded in this one's. */
   async function loadOnce(
     key: string,
-    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era'>,
+    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era' | 'hops'>,
     rules: ActiveRules,
   ): Promise<void> {
     for (;;) {

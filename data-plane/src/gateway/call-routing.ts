@@ -3,8 +3,9 @@ import type { McpServerSetting } from '@governance/shared/bundle-format';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isStorableText } from '@governance/shared/text';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
+import { isTooFar, LOOP_MESSAGE } from '../upstream/hops.ts';
 import type { UpstreamPool } from '../upstream/pool.ts';
-import type { UpstreamSession } from '../upstream/upstream.ts';
+import { UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
 import type { Caller } from './caller.ts';
 import { GatewayError, isObject } from './json-rpc.ts';
 import { findServer } from './servers.ts';
@@ -37,10 +38,15 @@ export function requireServer(rules: ActiveRules, serverId: string): McpServerSe
 /** The caller's session with a server. Throws UpstreamFailure where there can be none. */
 export function sessionWith(
   pool: Pick<UpstreamPool, 'find'>,
-  { tenantId, agent, peer, era }: Caller,
+  { tenantId, agent, peer, era, hops }: Caller,
   server: McpServerSetting,
 ): UpstreamSession {
-  return pool.find(tenantId, server, agent.id, peer, era);
+  return pool.find(tenantId, server, agent.id, peer, era, hops);
+}
+
+/** Refuses to begin anything that leads to servers for who has come by too many gateways. */
+export function requireFewHops({ hops = 0, serverId }: Caller): void {
+  if (isTooFar(hops, serverId === null)) throw new UpstreamFailure('loop', LOOP_MESSAGE);
 }
 
 /** @param max characters that a cursor has at most */

@@ -31,6 +31,7 @@ export function callServer(
     peer: caller.peer,
     owner: `${caller.tenantId} ${caller.agent.id}`,
     era: caller.era,
+    hops: caller.hops,
   };
   return caller.serverId === null ? callUnified(guard, call, exchange) : guard.call(call, exchange);
 }

@@ -24,4 +24,6 @@ export interface Caller {
   readonly era?: Era | undefined;
   /** Monotonic milliseconds at which the request came in. */
   readonly arrivedAt: number;
+  /** Gateways that the request passed before this one. */
+  readonly hops?: number | undefined;
 }

@@ -7,7 +7,13 @@ import type { RulesProvider } from '../contracts.ts';
 import { isServerVisible } from '../enforcement/tool-visibility.ts';
 import type { UpstreamPool } from '../upstream/pool.ts';
 import type { UpstreamInfo } from '../upstream/upstream.ts';
-import { inTime, requireRules, requireServer, sessionWith } from './call-routing.ts';
+import {
+  inTime,
+  requireFewHops,
+  requireRules,
+  requireServer,
+  sessionWith,
+} from './call-routing.ts';
 import type { Caller } from './caller.ts';
 import { isObject } from './json-rpc.ts';
 import { TASKS_EXTENSION } from './modern/extensions.ts';
@@ -66,6 +72,7 @@ export function createAnnouncer(deps: CapabilityDeps) {
   }
 
   return async (caller: Caller): Promise<Announcement> => {
+    requireFewHops(caller);
     if (caller.serverId === null) return joined(caller);
     const server = requireServer(requireRules(deps.rules, caller), caller.serverId);
     const session = sessionWith(deps.pool, caller, server);

@@ -23,7 +23,9 @@ export function createFailures(deps: {
       const isNamed = kind === 'unsupported' || kind === 'busy';
       const message = isNamed ? error.message : failureMessage(kind, deps.limits);
       const code = kind === 'unsupported' ? RPC_ERRORS.METHOD_NOT_FOUND : RPC_ERRORS.INTERNAL;
-      return { kind: 'error', status: 200, code, message };
+      // The gateway before this one knows it by that, and says the same.
+      const data = kind === 'loop' ? { data: { failure: kind } } : {};
+      return { kind: 'error', status: 200, code, message, ...data };
     }
     deps.log.error({ err: error, reqId: requestId }, 'a request failed');
     return { kind: 'error', status: 200, code: RPC_ERRORS.INTERNAL, message: 'Internal error' };

@@ -18,6 +18,7 @@ import type { Deny } from '../enforcement/calls.ts';
 import { type Credential, parseCredential } from '../enforcement/credentials.ts';
 import type { Identity } from '../enforcement/steps/authenticate.ts';
 import { MODERN_REVISION } from '../upstream/era.ts';
+import { HOPS_HEADER, readHops } from '../upstream/hops.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { errorText, GatewayError } from './json-rpc.ts';
@@ -208,7 +209,8 @@ function setCaller(
   const { tenantId, agent, bar } = identity;
   const requesterId = readRequester(request.headers['x-requester-id']);
   const { id: requestId } = request;
-  const caller = { tenantId, agent, credential, serverId, requesterId, requestId, arrivedAt };
+  const hops = readHops(request.headers[HOPS_HEADER]);
+  const caller = { tenantId, agent, credential, serverId, requesterId, requestId, arrivedAt, hops };
   request.caller = bar ? { ...caller, bar } : caller;
 }
 

@@ -18,7 +18,7 @@ export interface CredentialPlace {
 
 // Headers that make the request what it is; a credential must not replace them.
 const RESERVED =
-  /^(accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|te|trailer|transfer-encoding|upgrade|user-agent)$/;
+  /^(accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|te|trailer|transfer-encoding|upgrade|user-agent|x-governance-.*)$/;
 
 /**
  * Opens a sealed credential as a header's name and value.

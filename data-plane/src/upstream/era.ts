@@ -2,6 +2,7 @@
  * Which MCP a server speaks. A server of the other era refuses the first request of a session; what
  * it says tells that from a server that is away, or that wants another credential.
  */
+import { isLoopError, LOOP_MESSAGE } from './hops.ts';
 import {
   type Era,
   type UpstreamAnswer,
@@ -62,7 +63,9 @@ export function eraRefusalOf(error: unknown): unknown {
 }
 
 /** The refusal that a JSON-RPC error is, in answer to the first request of a session. */
-export function eraRefusalFrom(method: string, answer: UpstreamAnswer): EraRefusal {
+export function refusalFrom(method: string, answer: UpstreamAnswer): UpstreamFailure {
+  // The same in both eras, so that the other is not tried.
+  if (isLoopError(answer.value)) return new UpstreamFailure('loop', LOOP_MESSAGE);
   const supported = supportedVersions(answer);
   if (supported !== null) {
     const own = [MODERN_REVISION, ...UPSTREAM_REVISIONS].join(', ');

@@ -5,6 +5,7 @@
 import type { Dispatcher } from 'undici';
 import { notAllowed } from './address-policy.ts';
 import type { FairShares, ShareAccount } from './fair-shares.ts';
+import { HOPS_HEADER } from './hops.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { ClientInfo } from './initialize.ts';
 import { UpstreamFailure, type UpstreamLimits } from './upstream.ts';
@@ -31,6 +32,8 @@ export interface HttpChannelOptions {
   isHostAllowed(host: string): boolean;
   limits: UpstreamLimits;
   client: ClientInfo;
+  /** Gateways that requests have passed before this one. */
+  hops?: number;
 }
 
 /** What can be ended before its time. */
@@ -78,6 +81,7 @@ export class HttpChannel {
       ...['content-type', 'application/json'],
       ...['accept', 'application/json, text/event-stream'],
       ...['user-agent', `${this.client.name}/${this.client.version}`],
+      ...[HOPS_HEADER, String((this.#options.hops ?? 0) + 1)],
       ...(credential ?? []),
     ];
   }

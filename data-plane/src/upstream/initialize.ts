@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eraRefusalFrom, UPSTREAM_REVISIONS } from './era.ts';
+import { refusalFrom, UPSTREAM_REVISIONS } from './era.ts';
 import type {
   SendToClient,
   ServerRequest,
@@ -33,7 +33,7 @@ const InitializeResult = z.looseObject({
 
 /** Reads the answer to `initialize`. Throws UpstreamFailure where it is none to work with. */
 export function parseInitializeAnswer(answer: UpstreamAnswer): UpstreamInfo {
-  if (answer.kind === 'error') throw eraRefusalFrom('initialize', answer);
+  if (answer.kind === 'error') throw refusalFrom('initialize', answer);
   const parsed = InitializeResult.safeParse(answer.value);
   if (!parsed.success) {
     throw new UpstreamFailure('malformed', `initialize: ${z.prettifyError(parsed.error)}`);

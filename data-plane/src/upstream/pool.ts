@@ -13,6 +13,7 @@ import { openCredentialHeader } from './credential.ts';
 import { EraMemory } from './era.ts';
 import { FairShares, type ShareAccount, shareAccount } from './fair-shares.ts';
 import { createUpstreamHealth, type ServerHealth } from './health.ts';
+import { isTooFar, LOOP_MESSAGE } from './hops.ts';
 import type { Shares } from './http-channel.ts';
 import type { ClientInfo } from './initialize.ts';
 import type { NoteTopic, ServerNote } from './server-notes.ts';
@@ -78,6 +79,7 @@ export interface UpstreamPool {
    * The agent's session with a server, or that of one client of the agent's.
    *
    * @param era in which a server that speaks both is spoken to; legacy where it is not given
+   * @param hops gateways that the request passed before this one
    * @throws UpstreamFailure where there can be none
    */
   find(
@@ -86,12 +88,15 @@ export interface UpstreamPool {
     agentId: string,
     peer?: UpstreamPeer,
     era?: Era,
+    hops?: number,
   ): UpstreamSession;
   /**
    * Listens for what an agent's servers send of their own accord.
    *
    * @param serverId one server, null for all
    * @param peerId the client whose own sessions are meant, not those that the agent shares
+   * @param hops of the listener's own request: it hears the sessions that began as far away, since
+   *   news that went round in a circle of gateways would never end
    * @returns ends it
    */
   listen(
@@ -100,6 +105,7 @@ export interface UpstreamPool {
     serverId: string | null,
     listener: ServerNotificationListener,
     peerId?: string,
+    hops?: number,
   ): () => void;
   /** Sends a notification to all servers with which a client has sessions of its own. */
   notifyPeer(peerId: string, method: string): void;
@@ -129,6 +135,7 @@ interface Entry extends SessionPlace {
   sealed: string | undefined;
   /** Its server may have to ask for something by a stream that nobody else holds open. */
   needsStream: boolean;
+  hops: number;
   session: UpstreamSession;
   usedAt: number;
 }
@@ -136,6 +143,7 @@ interface Entry extends SessionPlace {
 interface Listener {
   serverId: string | null;
   peerId: string | undefined;
+  hops: number;
   fn: ServerNotificationListener;
 }
 
@@ -199,9 +207,13 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     agentId: string,
     peer?: UpstreamPeer,
     era: Era = 'legacy',
+    passed = 0,
   ): UpstreamSession {
     if (closing !== null) throw new UpstreamFailure('unreachable', 'the service is stopping');
-    const shared = `${tenantId} ${agentId} ${server.server_id} ${era}`;
+    if (isTooFar(passed, false)) throw new UpstreamFailure('loop', LOOP_MESSAGE);
+    // A process is no gateway.
+    const hops = server.transport === 'stdio' ? 0 : passed;
+    const shared = `${tenantId} ${agentId} ${server.server_id} ${era} ${hops}`;
     const key = peer === undefined ? shared : `${shared} ${peer.id}`;
     const address = server.transport === 'stdio' ? server.local_name : server.url;
     const sealed = options.findSealedCredential(tenantId, server.server_id);
@@ -237,7 +249,8 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       address,
       sealed,
       needsStream: peer?.needsStream === true,
-      session: open(tenantId, server, sealed, agentId, peer, era),
+      hops,
+      session: open(tenantId, server, sealed, agentId, peer, era, hops),
       usedAt: performance.now(),
     };
     entries.set(key, entry);
@@ -259,6 +272,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     agentId: string,
     peer: UpstreamPeer | undefined,
     era: Era,
+    hops: number,
   ): UpstreamSession {
     const isHttp = server.transport !== 'stdio';
     const address = isHttp ? server.url : server.local_name;
@@ -269,7 +283,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       address,
     };
     const account = shareAccount(tenantId, agentId, isHttp ? originOf(server) : null);
-    const session = createSession(tenantId, server, sealed, agentId, peer, era, account);
+    const session = createSession(tenantId, server, sealed, agentId, peer, era, account, hops);
     return new SharingSession(health.watch(place, session), shares.calls, account);
   }
 
@@ -281,6 +295,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     clientPeer: UpstreamPeer | undefined,
     preferred: Era,
     account: ShareAccount,
+    hops: number,
   ): UpstreamSession {
     const { client, log } = options;
     const { server_id: serverId } = server;
@@ -312,6 +327,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       dispatchers,
       shares,
       account,
+      hops,
       isHostAllowed: addresses.isHostAllowed,
       findCredential: async () => {
         if (sealed === undefined) return null;
@@ -407,8 +423,10 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   function listenersOf(entry: Entry): Listener[] {
     const ofAgent = listeners.get(`${entry.tenantId} ${entry.agentId}`) ?? [];
     return [...ofAgent].filter(
-      ({ serverId, peerId }) =>
-        peerId === entry.peerId && (serverId === null || serverId === entry.serverId),
+      ({ serverId, peerId, hops }) =>
+        peerId === entry.peerId &&
+        (hops === entry.hops || entry.transport === 'stdio') &&
+        (serverId === null || serverId === entry.serverId),
     );
   }
 
@@ -427,9 +445,9 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
 
   return {
     find,
-    listen(tenantId, agentId, serverId, fn, peerId) {
+    listen(tenantId, agentId, serverId, fn, peerId, hops = 0) {
       const key = `${tenantId} ${agentId}`;
-      const own = { serverId, peerId, fn };
+      const own = { serverId, peerId, hops, fn };
       const set = listeners.get(key) ?? new Set();
       listeners.set(key, set.add(own));
       reattach(tenantId, agentId);

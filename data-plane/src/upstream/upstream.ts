@@ -135,6 +135,8 @@ export type UpstreamFailureKind =
   | 'unsupported'
   /** The share of its agent or tenant is taken; the message says whose, for the agent. */
   | 'busy'
+  /** It has passed too many gateways: the server leads back to one of them. */
+  | 'loop'
   /** The agent may not act any more. */
   | 'barred'
   | 'cancelled';

@@ -227,7 +227,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
       else stream.events.write(notificationText(method, params));
     };
     const peerId = session.peer?.id;
-    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, hear, peerId);
+    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, hear, peerId, caller.hops);
     const outlet = outletOf(caller);
     const options = { maxBuffered: deps.messageBytes, isLasting: true, outlet };
     const events = session.log.open(options, () => {

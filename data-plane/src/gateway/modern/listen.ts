@@ -124,7 +124,14 @@ export function createListen(deps: ListenDeps) {
       const isWanted = isUpdate ? held.has(String(params?.uri)) : methods.has(method);
       if (isWanted) events.notify(method, params);
     };
-    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, hear, caller.peer?.id);
+    const stopListening = deps.pool.listen(
+      tenantId,
+      agent.id,
+      serverId,
+      hear,
+      caller.peer?.id,
+      caller.hops,
+    );
     const events = new ListenStream(reply, {
       id,
       maxBuffered: deps.messageBytes,

@@ -1,6 +1,6 @@
 /** What every request to a modern server carries, and what such a server says of itself. */
 import { z } from 'zod';
-import { EraRefusal, eraRefusalFrom, MODERN_REVISION, UPSTREAM_REVISIONS } from '../era.ts';
+import { EraRefusal, MODERN_REVISION, refusalFrom, UPSTREAM_REVISIONS } from '../era.ts';
 import type { ClientInfo } from '../initialize.ts';
 import type { SessionPeer, UpstreamAnswer, UpstreamInfo } from '../upstream.ts';
 
@@ -64,7 +64,7 @@ const DiscoverResult = z.looseObject({
 
 /** Reads the answer to `server/discover`. Throws EraRefusal where it is none of a modern server. */
 export function parseDiscoverAnswer(answer: UpstreamAnswer): UpstreamInfo {
-  if (answer.kind === 'error') throw eraRefusalFrom('server/discover', answer);
+  if (answer.kind === 'error') throw refusalFrom('server/discover', answer);
   const parsed = DiscoverResult.safeParse(answer.value);
   // A legacy server may have answered a method that it does not know with whatever it likes.
   if (!parsed.success) throw new EraRefusal(`discover: ${z.prettifyError(parsed.error)}`, 1);

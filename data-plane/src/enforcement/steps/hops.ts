@@ -1,0 +1,8 @@
+import { isTooFar, LOOP_MESSAGE } from '../../upstream/hops.ts';
+import { type AgentCall, type Continue, type Deny, proceed } from '../calls.ts';
+
+/** Denies a call that has passed too many gateways: it would go round until all of them are busy. */
+export function checkHops<C extends AgentCall>(call: C): Continue<C> | Deny {
+  if (!isTooFar(call.hops ?? 0, call.audienceServerId === null)) return proceed(call);
+  return { kind: 'deny', cause: 'loop', message: LOOP_MESSAGE, reasons: [] };
+}

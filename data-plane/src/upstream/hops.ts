@@ -1,0 +1,45 @@
+/**
+ * How many gateways a request has passed on its way. A server of the registry may be a gateway, this
+ * one too, so that a request could come back for ever: each gateway says in a header of its requests
+ * how many there were, and refuses what has passed too many. Proven by gateway-loop.test.ts.
+ */
+
+/** Of every request to an MCP server over HTTP: this gateway is counted. */
+export const HOPS_HEADER = 'x-governance-hops';
+
+/** Gateways before this one, at most. */
+export const MAX_HOPS = 4;
+/** The same at the unified path: there one request becomes one for each server. */
+export const MAX_UNIFIED_HOPS = 1;
+
+/**
+ * Reads the header of a request. Whoever sets it to a greater number than is true is refused sooner,
+ * and nobody is served better for one; what cannot be read counts as too many.
+ *
+ * @param header caller-controlled
+ * @returns at most one more than MAX_HOPS, so that sessions can be told apart by it
+ */
+export function readHops(header: string | string[] | undefined): number {
+  if (header === undefined) return 0;
+  if (typeof header !== 'string' || !/^\d{1,2}$/.test(header)) return MAX_HOPS + 1;
+  return Math.min(Number(header), MAX_HOPS + 1);
+}
+
+/**
+ * Whether a request has passed too many gateways to be sent on.
+ *
+ * @param isUnified whether it came in at the path of all servers
+ */
+export function isTooFar(hops: number, isUnified: boolean): boolean {
+  return hops > (isUnified ? MAX_UNIFIED_HOPS : MAX_HOPS);
+}
+
+/** What whoever began it is told. */
+export const LOOP_MESSAGE =
+  'The request has passed too many gateways: an MCP server leads back to a gateway before it.';
+
+/** Whether a JSON-RPC error says that a request went in a circle, as a gateway tells it. */
+export function isLoopError(error: unknown): boolean {
+  const { data } = error as { data?: { failure?: unknown } | null };
+  return typeof data === 'object' && data !== null && data.failure === 'loop';
+}
