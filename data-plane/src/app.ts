@@ -171,6 +171,10 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     requestsPerTenant: config.upstreamRequestsPerTenant,
     maxSessions: config.upstreamMaxSessions,
     maxProcesses: config.upstreamMaxProcesses,
+    maxOwnProcesses: config.upstreamMaxProcessesPerAgent,
+    servesSeveral: deps.servesSeveral,
+    hasSession: (tenantId, agentId, serverId) =>
+      sessions.isSharing({ tenantId, agentId, serverId }),
     idleMs: config.sessionIdleMs,
     isRegistered: (tenantId, serverId) => {
       const active = rules.findActiveRules(tenantId);

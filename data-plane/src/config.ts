@@ -89,8 +89,15 @@ export const GATEWAY_SETTINGS = {
   upstreamMaxProcesses: setting({
     name: 'SERVICE_UPSTREAM_MAX_PROCESSES',
     description:
-      'Processes of stdio MCP servers, at most: one for each agent and server, and one for each client that servers may ask something (8 an agent).',
+      'Processes of stdio MCP servers, at most: one for each agent and server, and one for each client that servers may ask something. One that is in use makes room for nobody; a tenant of several has at most half.',
     default: '64',
+    parse: wholeNumber(1, 10_000),
+  }),
+  upstreamMaxProcessesPerAgent: setting({
+    name: 'SERVICE_UPSTREAM_MAX_PROCESSES_PER_AGENT',
+    description:
+      'Processes of stdio MCP servers that one agent may have for clients of its own, at most: those that servers may ask something have one for each server while their MCP session lasts.',
+    default: '8',
     parse: wholeNumber(1, 10_000),
   }),
   mcpMessageLimitBytes: setting({
@@ -228,6 +235,7 @@ export interface GatewayConfig {
   upstreamRequestsPerTenant: number;
   upstreamMaxSessions: number;
   upstreamMaxProcesses: number;
+  upstreamMaxProcessesPerAgent: number;
   messageBytes: number;
   messageNodes: number;
   /** Of one call, before it is judged. */
@@ -278,6 +286,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     upstreamRequestsPerTenant: values.upstreamRequestsPerTenant,
     upstreamMaxSessions: values.upstreamMaxSessions,
     upstreamMaxProcesses: values.upstreamMaxProcesses,
+    upstreamMaxProcessesPerAgent: values.upstreamMaxProcessesPerAgent,
     messageBytes: values.mcpMessageLimitBytes,
     messageNodes: values.mcpMessageLimitNodes,
     argumentLimits: {

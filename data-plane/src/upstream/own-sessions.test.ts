@@ -27,6 +27,9 @@ beforeEach(async () => {
     requestsPerTenant: 256,
     maxSessions: 200,
     maxProcesses: 20,
+    maxOwnProcesses: 8,
+    servesSeveral: () => false,
+    hasSession: () => false,
     idleMs: 60_000,
     findSealedCredential: () => undefined,
     isRegistered: () => true,
@@ -44,6 +47,7 @@ afterEach(async () => {
 
 const peer = (id: string): UpstreamPeer => ({
   id,
+  hasSession: true,
   bind: () => ({
     capabilities: { roots: {} },
     ask: async () => null,
@@ -76,15 +80,23 @@ it('tell what their server sends to their own client', async () => {
   await expect.poll(() => heard).toEqual(['own']);
 });
 
-it('make room for each other, and take none from other agents', () => {
+it('keep their processes until their client ends, and take none from other agents', async () => {
   const shared = pool.find(TENANT, stdio, 'a');
   const other = pool.find(TENANT, stdio, 'b', peer('of b'));
-  const first = pool.find(TENANT, stdio, 'a', peer('0'));
-  for (let n = 1; n < 30; n++) pool.find(TENANT, stdio, 'a', peer(String(n)));
+  const own = Array.from({ length: 8 }, (_, n) => pool.find(TENANT, stdio, 'a', peer(String(n))));
+  for (let n = 8; n < 12; n++) {
+    expect(() => pool.find(TENANT, stdio, 'a', peer(String(n)))).toThrow(
+      "Busy: the 8 processes that an agent's clients may have of their own",
+    );
+  }
   expect(pool.counts().stdio).toBe(10);
   expect(pool.find(TENANT, stdio, 'a')).toBe(shared);
   expect(pool.find(TENANT, stdio, 'b', peer('of b'))).toBe(other);
-  expect(pool.find(TENANT, stdio, 'a', peer('0'))).not.toBe(first);
+  for (const [n, session] of own.entries()) {
+    expect(pool.find(TENANT, stdio, 'a', peer(String(n)))).toBe(session);
+  }
+  pool.endPeer('3');
+  expect(pool.find(TENANT, stdio, 'a', peer('8'))).toBeDefined();
 });
 
 it('are refused where all of an agent are in use', async () => {

@@ -1,8 +1,8 @@
 /**
  * The sessions with MCP servers: one for each (tenant, server, agent, era of the client), opened
  * with the first request, shared by all of the agent's own MCP sessions, closed when idle. A client that servers
- * may ask something has its own, so that what they ask reaches nobody else. Both numbers are
- * bounded: what is idle the longest makes room.
+ * may ask something has its own, so that what they ask reaches nobody else. Their numbers are
+ * bounded (session-room.ts).
  */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { ServerReport } from '@governance/shared/channels';
@@ -19,6 +19,7 @@ import type { ClientInfo } from './initialize.ts';
 import type { NoteTopic, ServerNote } from './server-notes.ts';
 import type { ServerFinding } from './server-report.ts';
 import { createHttpServerSession, createStdioServerSession } from './server-session.ts';
+import { createSessionRoom, type RoomEntry } from './session-room.ts';
 import { SharingSession } from './sharing-session.ts';
 import type { StdioAccess } from './stdio-access.ts';
 import {
@@ -43,6 +44,12 @@ export interface UpstreamPoolOptions {
   requestsPerTenant: number;
   maxSessions: number;
   maxProcesses: number;
+  /** Processes that the clients of one agent may have of their own. */
+  maxOwnProcesses: number;
+  /** Whether this data plane is for more than one tenant. */
+  servesSeveral(): boolean;
+  /** Whether an agent has an MCP session that shares the agent's session with this server. */
+  hasSession(tenantId: string, agentId: string, serverId: string): boolean;
   idleMs: number;
   findSealedCredential(tenantId: string, serverId: string): string | undefined;
   /** Whether the tenant's registry has the server; sessions with one that it lost are ended. */
@@ -128,16 +135,15 @@ export interface UpstreamPool {
   close(): Promise<void>;
 }
 
-interface Entry extends SessionPlace {
-  transport: McpServerSetting['transport'];
+interface Entry extends SessionPlace, RoomEntry {
   /** Where it leads: the registry may give a server another address. */
   address: string | null;
   sealed: string | undefined;
   /** Its server may have to ask for something by a stream that nobody else holds open. */
   needsStream: boolean;
   hops: number;
+  era: Era;
   session: UpstreamSession;
-  usedAt: number;
 }
 
 interface Listener {
@@ -152,11 +158,6 @@ const WAIT_MS = 2_000;
 /** Streams that the sessions of one agent may hold open. */
 const MAX_STREAMS = 1024;
 const SWEEP_MS = 30_000;
-/**
- * Sessions that the clients of one agent may have of their own, by transport: an agent must not
- * take the room of all others by opening client sessions.
- */
-const MAX_OWN = { stdio: 8, 'streamable-http': 64 };
 /** Servers of which it is kept what MCP they do not speak. */
 const MAX_ERAS = 4096;
 /** How often a session that was replaced is looked at, and how soon it can end. */
@@ -196,6 +197,18 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     log: options.log,
   });
   const eras = new EraMemory(MAX_ERAS);
+  const makeRoom = createSessionRoom<Entry>({
+    limits: options,
+    entries,
+    retired,
+    isListenedTo: (entry) => listenersOf(entry).length > 0,
+    // Modern clients have no session.
+    hasSession: ({ tenantId, agentId, serverId, era }) =>
+      era === 'legacy' && options.hasSession(tenantId, agentId, serverId),
+    servesSeveral: options.servesSeveral,
+    drop,
+    now: () => performance.now(),
+  });
   const sweep = setInterval(closeIdle, SWEEP_MS);
   sweep.unref();
 
@@ -238,8 +251,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       }
       retire(key, known);
     }
-    if (peer !== undefined) makeOwnRoom(tenantId, agentId, server.transport);
-    makeRoom(server.transport);
+    makeRoom({ tenantId, agentId, transport: server.transport, peerId: peer?.id });
     const entry: Entry = {
       tenantId,
       agentId,
@@ -250,6 +262,8 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       sealed,
       needsStream: peer?.needsStream === true,
       hops,
+      isHeld: peer?.hasSession === true,
+      era,
       session: open(tenantId, server, sealed, agentId, peer, era, hops),
       usedAt: performance.now(),
     };
@@ -365,36 +379,6 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     listeners.clear();
     await Promise.all(open.map((entry) => entry.session.close()));
     await Promise.all(Object.values(dispatchers).map((one) => one.destroy()));
-  }
-
-  function makeOwnRoom(tenantId: string, agentId: string, transport: Entry['transport']): void {
-    const isOwn = (entry: Entry) =>
-      entry.peerId !== undefined &&
-      entry.transport === transport &&
-      entry.tenantId === tenantId &&
-      entry.agentId === agentId;
-    const own = [...entries].filter(([, entry]) => isOwn(entry));
-    const ending = [...retired.keys()].filter((entry) => isOwn(entry) && entry.session.pending > 0);
-    if (own.length + ending.length >= MAX_OWN[transport]) dropOldest(own);
-  }
-
-  function makeRoom(transport: Entry['transport']): void {
-    const max = transport === 'stdio' ? options.maxProcesses : options.maxSessions;
-    const same = [...entries].filter(([, entry]) => entry.transport === transport);
-    // Of the replaced ones those in use; the others are gone within a second.
-    const ending = [...retired.keys()].filter(
-      (entry) => entry.transport === transport && entry.session.pending > 0,
-    );
-    if (same.length + ending.length >= max) dropOldest(same);
-  }
-
-  function dropOldest(candidates: [string, Entry][]): void {
-    const idle = candidates.filter(([, entry]) => entry.session.pending === 0);
-    const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);
-    if (oldest === undefined) {
-      throw new UpstreamFailure('unreachable', 'too many sessions with MCP servers are in use');
-    }
-    drop(...oldest);
   }
 
   function closeIdle(): void {

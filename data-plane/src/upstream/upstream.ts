@@ -78,6 +78,8 @@ export interface UpstreamPeer {
   readonly capabilities?: Record<string, unknown>;
   /** See `SessionPeer.needsStream`. */
   readonly needsStream?: boolean | undefined;
+  /** It is one MCP session of a client, and what is held for it ends with that. */
+  readonly hasSession?: boolean | undefined;
   /** The client as one server's session knows it. */
   bind(serverId: string): SessionPeer;
 }

@@ -151,6 +151,16 @@ export function createLegacySessions(
       return [...(ofAgent.get(agentKey(owner)) ?? [])];
     },
 
+    /** Whether a session of the agent uses the agent's session with this server, and none of its own. */
+    isSharing({ tenantId, agentId, serverId }: SessionOwner): boolean {
+      const own = ofAgent.get(agentKey({ tenantId, agentId, serverId })) ?? [];
+      for (const { peer, owner } of own) {
+        const isThere = owner.serverId === null || owner.serverId === serverId;
+        if (peer === null && isThere) return true;
+      }
+      return false;
+    },
+
     end,
 
     count: () => sessions.size,
