@@ -287,6 +287,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     return {
       identify: (credential, serverId) => identify(credential, serverId, steps),
       findBar: (tenantId, agent) => findBar(tenantId, agent, steps),
+      findAgent: (tenantId, agentId) => replica.findAgent(tenantId, agentId),
       call: enforcer.call,
     };
   }
@@ -330,6 +331,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     gateway,
   });
   const legacy = createLegacyHandler({
+    rules,
     requests,
     sessions,
     tools,

@@ -20,7 +20,7 @@ const call = (toolName: string, serverId = 'up') => ({
   tenantId: TENANT,
   serverId,
   toolName,
-  agent: {} as ReplicaAgent,
+  agent: { grants: [{ permissions: ['*:*'], scopes: null }] } as unknown as ReplicaAgent,
 });
 const tool = (name: string, readOnlyHint: boolean): ListedTool => ({
   name,
@@ -38,6 +38,16 @@ beforeEach(() => {
 });
 
 describe('the catalogue', () => {
+  it('asks nothing for an agent that may use nothing of the server', async () => {
+    const stranger = { grants: [{ permissions: ['mail/send:read'], scopes: null }] };
+    const asked = { ...call('echo'), agent: stranger as unknown as ReplicaAgent };
+    expect(catalogue.findHints(asked, rules)).toBeUndefined();
+    expect(listTools).not.toHaveBeenCalled();
+    // What is known anyway is the same for everybody.
+    await catalogue.findHints(call('echo'), rules);
+    expect(catalogue.findHints(asked, rules)).toEqual({ readOnlyHint: true });
+  });
+
   it('asks a server once, for whoever comes meanwhile', async () => {
     const hints = await Promise.all([1, 2, 3].map(() => catalogue.findHints(call('echo'), rules)));
     expect(hints.map((hint) => hint?.readOnlyHint)).toEqual([true, true, true]);

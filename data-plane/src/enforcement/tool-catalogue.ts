@@ -10,6 +10,7 @@ import { scanToolHeaders } from '../upstream/modern/tool-headers.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
 import type { AgentCall } from './calls.ts';
 import type { ToolHints } from './tool-action.ts';
+import { isServerVisible } from './tool-visibility.ts';
 
 export interface ToolCatalogue {
   /** The hints of the called tool, at once when its server's list is known and fresh. */
@@ -109,6 +110,10 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
       const known = entries.get(key);
       if (known !== undefined && known.goodUntil > deps.elapsed()) {
         return known.hints.get(call.toolName);
+      }
+      // For an agent that may use nothing of the server, nobody asks it anything.
+      if (!isServerVisible(call.agent.grants, call.serverId, rules)) {
+        return known?.hints.get(call.toolName);
       }
       if (rules === null || !Object.hasOwn(rules.settings.mcp_servers, call.serverId)) {
         return undefined;

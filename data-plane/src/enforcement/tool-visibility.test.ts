@@ -24,7 +24,7 @@ describe('isToolVisible', () => {
     'f*/w*_f*:w*',
   ])('%s covers it', (permission) => {
     expect(covers(permission)).toBe(true);
-    expect(isServerVisible(grants(permission), 'files')).toBe(true);
+    expect(isServerVisible(grants(permission), 'files', null)).toBe(true);
   });
 
   it.each([
@@ -36,9 +36,16 @@ describe('isToolVisible', () => {
   });
 
   it('hides the server of whoever may use none of its tools', () => {
-    expect(isServerVisible([], 'files')).toBe(false);
-    expect(isServerVisible(grants('mail/*:read', 'nonsense', 'files:fly'), 'files')).toBe(false);
-    expect(isServerVisible(grants('echo:read'), 'files')).toBe(true);
+    expect(isServerVisible([], 'files', null)).toBe(false);
+    expect(isServerVisible(grants('mail/*:read', 'nonsense', 'files:fly'), 'files', null)).toBe(
+      false,
+    );
+    expect(isServerVisible(grants('echo:read'), 'files', null)).toBe(true);
+    // The name of another server is that server's.
+    const echo = { server_id: 'echo', transport: 'stdio', url: null, local_name: 'e' } as const;
+    const registry = { settings: { mcp_servers: { echo } } };
+    expect(isServerVisible(grants('echo:read'), 'files', registry)).toBe(false);
+    expect(isServerVisible(grants('echo:read'), 'echo', registry)).toBe(true);
   });
 
   it('reads a star as any run of characters', () => {

@@ -1,4 +1,5 @@
-import { coversCall, mayCoverServer } from '@governance/shared/permission';
+import type { BundleSettings } from '@governance/shared/bundle-format';
+import { coversCall, mayCoverServer, splitPermission } from '@governance/shared/permission';
 import { coverServer, coverTool } from '@governance/shared/resource-scopes';
 import type { Grant } from '../contracts.ts';
 import { nameOfMethod, useOfList } from './call-kinds.ts';
@@ -24,12 +25,27 @@ export function isToolVisible(
   );
 }
 
-/** Whether a permission could cover anything of a server. */
-export function isServerVisible(grants: readonly Grant[], serverId: string): boolean {
+/** The registry, where it is known. */
+export type Registry = { readonly settings: Pick<BundleSettings, 'mcp_servers'> } | null;
+
+/**
+ * Whether a permission could cover anything of a server. One that is the name of another server is
+ * taken for that, though a tool could be called the same.
+ */
+export function isServerVisible(
+  grants: readonly Grant[],
+  serverId: string,
+  registry: Registry,
+): boolean {
   const effort = newEffort();
+  const servers = registry?.settings.mcp_servers ?? {};
   return grants.some(
     ({ permissions, scopes }) =>
-      permissions.some((permission) => mayCoverServer(permission, serverId)) &&
+      permissions.some((permission) => {
+        const resource = splitPermission(permission)?.resource ?? '';
+        if (resource !== serverId && Object.hasOwn(servers, resource)) return false;
+        return mayCoverServer(permission, serverId);
+      }) &&
       (scopes === null || coverServer(scopes, serverId, effort)),
   );
 }
@@ -39,8 +55,13 @@ export function isServerVisible(grants: readonly Grant[], serverId: string): boo
  *
  * @param method of the list
  */
-export function isListVisible(grants: readonly Grant[], serverId: string, method: string): boolean {
+export function isListVisible(
+  grants: readonly Grant[],
+  serverId: string,
+  method: string,
+  registry: Registry,
+): boolean {
   const use = useOfList(method);
-  if (use === null) return isServerVisible(grants, serverId);
+  if (use === null) return isServerVisible(grants, serverId, registry);
   return isToolVisible(grants, serverId, nameOfMethod(use), 'read');
 }

@@ -22,6 +22,7 @@ export function createUnenforced({ identity, findSession }: UnenforcedDeps) {
   return {
     identify: () => identity,
     findBar: () => undefined,
+    findAgent: () => identity.agent,
     async call(call: RawCall, exchange: ForwardExchange): Promise<CallAnswer> {
       try {
         const session = call.recipient ?? findSession({ ...call, ...identity });

@@ -53,7 +53,7 @@ export function createAnnouncer(deps: CapabilityDeps) {
     const servers = rules === null ? [] : listServers(rules);
     const infos = await Promise.all(
       servers
-        .filter((server) => isServerVisible(caller.agent.grants, server.server_id))
+        .filter((server) => isServerVisible(caller.agent.grants, server.server_id, rules))
         .map(async (server): Promise<Record<string, unknown>> => {
           const open = async () => await sessionWith(deps.pool, caller, server).open();
           try {
@@ -74,6 +74,9 @@ export function createAnnouncer(deps: CapabilityDeps) {
   return async (caller: Caller): Promise<Announcement> => {
     requireFewHops(caller);
     if (caller.serverId === null) return joined(caller);
+    // Neither what the server is nor whether it is there is for whoever may use nothing of it.
+    const active = deps.rules.findActiveRules(caller.tenantId);
+    if (!isServerVisible(caller.agent.grants, caller.serverId, active)) return NOTHING;
     const server = requireServer(requireRules(deps.rules, caller), caller.serverId);
     const session = sessionWith(deps.pool, caller, server);
     const info: UpstreamInfo = await session.open();
@@ -101,6 +104,9 @@ function passed(
   }
   return found;
 }
+
+/** A list of tools there is, for agents of whatever roles; here it is empty. */
+const NOTHING: Announcement = { capabilities: { tools: {} }, serverInfo: null, instructions: null };
 
 const ALL: Record<string, unknown> = Object.fromEntries(
   Object.entries(PASSED).map(([name, members]) => [

@@ -14,6 +14,8 @@ export interface Guard {
   ): Identity | Deny | Promise<Identity | Deny>;
   /** Why this agent may do nothing at all now, if so. */
   findBar(tenantId: string, agent: ReplicaAgent): Deny | undefined;
+  /** The agent as it is now, with its roles of now. */
+  findAgent(tenantId: string, agentId: string): ReplicaAgent | undefined;
   /** Judges, records and forwards a tool call. Never throws. */
   call(call: RawCall, exchange: ForwardExchange): Promise<CallAnswer>;
 }

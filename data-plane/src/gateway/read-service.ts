@@ -12,8 +12,8 @@ import { callServer } from './call-server.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { parseReadParams } from './read-params.ts';
-import { splitUnifiedName } from './servers.ts';
-import { splitUnifiedUri } from './unified.ts';
+import { findHidden, splitUnifiedName } from './servers.ts';
+import { findHiddenUri, splitUnifiedUri } from './unified.ts';
 
 export interface ReadServiceDeps {
   guard: Pick<Guard, 'call'>;
@@ -32,19 +32,20 @@ export type ReadService = ReturnType<typeof createReadService>;
 
 /** Builds the service. `route` throws GatewayError; `call` does not. */
 export function createReadService(deps: ReadServiceDeps) {
-  function byUri(rules: ActiveRules, uri: string) {
-    const found = splitUnifiedUri(rules, uri);
+  function byUri(caller: Caller, rules: ActiveRules, uri: string) {
+    const found = splitUnifiedUri(rules, uri) ?? findHiddenUri(caller, rules, uri);
     if (found !== undefined) return found;
     throw badParams(`Unknown resource: ${uri}. Here a URI is mcp+<server_id>+<uri>, as listed.`);
   }
 
-  function byName(rules: ActiveRules, name: string) {
-    const found = splitUnifiedName(rules, name);
+  function byName(caller: Caller, rules: ActiveRules, name: string) {
+    const found = splitUnifiedName(rules, name) ?? findHidden(caller, rules, name);
     if (found === undefined) throw badParams(`Unknown prompt: ${name}`);
     return { serverId: found.serverId, name: found.toolName };
   }
 
   function routeUnified(
+    caller: Caller,
     rules: ActiveRules,
     method: Exclude<JudgedRead, 'logging/setLevel'>,
     params: Record<string, unknown>,
@@ -52,7 +53,7 @@ export function createReadService(deps: ReadServiceDeps) {
     switch (method) {
       case 'prompts/get': {
         const parsed = parseReadParams(method, params);
-        const { serverId, name } = byName(rules, parsed.name);
+        const { serverId, name } = byName(caller, rules, parsed.name);
         return { method, serverId, args: { ...parsed, name } };
       }
       case 'completion/complete': {
@@ -60,12 +61,12 @@ export function createReadService(deps: ReadServiceDeps) {
         const { type } = parsed.ref;
         const { serverId, ...named } =
           parsed.ref.type === 'ref/prompt'
-            ? byName(rules, parsed.ref.name)
-            : byUri(rules, parsed.ref.uri);
+            ? byName(caller, rules, parsed.ref.name)
+            : byUri(caller, rules, parsed.ref.uri);
         return { method, serverId, args: { ...parsed, ref: { type, ...named } } };
       }
       default: {
-        const { serverId, uri } = byUri(rules, parseReadParams(method, params).uri);
+        const { serverId, uri } = byUri(caller, rules, parseReadParams(method, params).uri);
         return { method, serverId, args: { uri } };
       }
     }
@@ -88,7 +89,7 @@ export function createReadService(deps: ReadServiceDeps) {
       const rules = deps.rules.findActiveRules(caller.tenantId);
       // Without rules there is no registry to take a name apart by; the call is denied and recorded.
       if (rules === null) return { method, serverId: '', args: parseReadParams(method, params) };
-      return routeUnified(rules, method, params);
+      return routeUnified(caller, rules, method, params);
     },
 
     /**

@@ -9,6 +9,7 @@ import type { RulesProvider } from '../contracts.ts';
 import { isJudgedRead, nameOfMethod } from '../enforcement/call-kinds.ts';
 import type { Deny } from '../enforcement/calls.ts';
 import type { CallAnswer } from '../enforcement/enforcer.ts';
+import { isServerVisible } from '../enforcement/tool-visibility.ts';
 import { LIST_MEMBERS, type ListMethod } from '../upstream/list-page.ts';
 import {
   Cancellation,
@@ -101,7 +102,11 @@ export function createRecordedLists(deps: RecordedListDeps) {
       params: Record<string, unknown>,
     ): Promise<CallAnswer> {
       const rules = requireRules(deps.rules, caller);
-      if (caller.serverId !== null) requireServer(rules, caller.serverId);
+      const { serverId } = caller;
+      // Whoever may use nothing of a server is not told whether it is there.
+      if (serverId !== null && isServerVisible(caller.agent.grants, serverId, rules)) {
+        requireServer(rules, serverId);
+      }
       let failure: unknown;
       const answer = await record(caller, sessionId, method, params, {
         async request() {

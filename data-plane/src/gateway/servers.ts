@@ -1,6 +1,8 @@
 /** The MCP servers of a tenant as the gateway finds them in the active rules. */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { ActiveRules } from '../contracts.ts';
+import { isServerVisible } from '../enforcement/tool-visibility.ts';
+import type { Caller } from './caller.ts';
 
 /** Between server and tool in the names that the unified gateway gives to tools. */
 const SEPARATOR = '__';
@@ -9,6 +11,27 @@ const SEPARATOR = '__';
 export function findServer(rules: ActiveRules, serverId: string): McpServerSetting | undefined {
   const servers = rules.settings.mcp_servers;
   return Object.hasOwn(servers, serverId) ? servers[serverId] : undefined;
+}
+
+/**
+ * Takes a unified name apart whose server is not registered, for an agent that may use nothing of
+ * such a server: what it asks is judged and denied like a call of one that is, so that it does not
+ * learn the difference.
+ *
+ * @returns undefined where the agent may learn that there is none
+ */
+export function findHidden(
+  { agent }: Pick<Caller, 'agent'>,
+  rules: ActiveRules,
+  name: string,
+): { serverId: string; toolName: string } | undefined {
+  // The ids of servers have no underscore.
+  const at = name.indexOf(SEPARATOR);
+  const serverId = name.slice(0, at);
+  const toolName = name.slice(at + SEPARATOR.length);
+  if (at <= 0 || toolName === '' || isServerVisible(agent.grants, serverId, rules))
+    return undefined;
+  return { serverId, toolName };
 }
 
 /** All servers of the registry. */

@@ -27,7 +27,7 @@ import { callServer } from './call-server.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { isObject } from './json-rpc.ts';
-import { findServer, listServers, splitUnifiedName, unifiedName } from './servers.ts';
+import { findHidden, findServer, listServers, splitUnifiedName, unifiedName } from './servers.ts';
 
 export interface ToolServiceDeps {
   guard: Guard;
@@ -58,7 +58,7 @@ export function createToolService(deps: ToolServiceDeps) {
 
   async function listOne(caller: Caller, rules: ActiveRules, serverId: string, params: unknown) {
     const server = requireServer(rules, serverId);
-    if (!isServerVisible(caller.agent.grants, serverId)) {
+    if (!isServerVisible(caller.agent.grants, serverId, rules)) {
       return { tools: [], nextCursor: undefined };
     }
     const session = sessionWith(deps.pool, caller, server);
@@ -72,7 +72,7 @@ export function createToolService(deps: ToolServiceDeps) {
 
   async function listJoined(caller: Caller, rules: ActiveRules) {
     const servers = listServers(rules).filter((server) =>
-      isServerVisible(caller.agent.grants, server.server_id),
+      isServerVisible(caller.agent.grants, server.server_id, rules),
     );
     const lists = await Promise.all(
       servers.map(async (server) => {
@@ -98,18 +98,23 @@ export function createToolService(deps: ToolServiceDeps) {
   }
 
   return {
-    /** Refuses a path that names no server. Without rules nobody can tell: the call is denied. */
+    /**
+     * Refuses a path that names no server. Without rules nobody can tell: the call is denied. So it
+     * is for an agent that may use nothing there: it does not learn whether there is a server.
+     */
     checkServer(caller: Caller): void {
       if (caller.serverId === null) return;
       const rules = deps.rules.findActiveRules(caller.tenantId);
+      if (!isServerVisible(caller.agent.grants, caller.serverId, rules)) return;
       if (rules !== null) requireServer(rules, caller.serverId);
     },
 
     /** The session with the one server of the path, if the server is there. */
     findSession(caller: Caller): UpstreamSession | undefined {
-      const rules = deps.rules.findActiveRules(caller.tenantId);
-      const server =
-        caller.serverId === null ? undefined : rules && findServer(rules, caller.serverId);
+      const { agent, serverId, tenantId } = caller;
+      const rules = deps.rules.findActiveRules(tenantId);
+      if (serverId === null || !isServerVisible(agent.grants, serverId, rules)) return undefined;
+      const server = rules && findServer(rules, serverId);
       return server ? sessionWith(deps.pool, caller, server) : undefined;
     },
 
@@ -153,7 +158,7 @@ export function createToolService(deps: ToolServiceDeps) {
     const rules = deps.rules.findActiveRules(caller.tenantId);
     // Without rules there is no registry to take the name apart by; the call is denied and recorded.
     if (rules === null) return { serverId: '', toolName: name };
-    const found = splitUnifiedName(rules, name);
+    const found = splitUnifiedName(rules, name) ?? findHidden(caller, rules, name);
     if (found === undefined) {
       throw badParams(`Unknown tool: ${name}`);
     }

@@ -8,7 +8,9 @@ import { isTaskMethod, TOOL_CALL } from '../enforcement/call-kinds.ts';
 import type { RawCall } from '../enforcement/calls.ts';
 import type { CallAnswer } from '../enforcement/enforcer.ts';
 import type { ForwardExchange } from '../enforcement/forward.ts';
+import { isServerVisible } from '../enforcement/tool-visibility.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
+import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { withMember } from './json-members.ts';
 import { isObject } from './json-rpc.ts';
@@ -30,14 +32,27 @@ export function splitUnifiedUri(
   rules: ActiveRules,
   text: string,
 ): { serverId: string; uri: string } | undefined {
+  const found = splitUri(text);
+  return found && Object.hasOwn(rules.settings.mcp_servers, found.serverId) ? found : undefined;
+}
+
+/** The same for a server that is not registered, where the agent may not learn that: `findHidden`. */
+export function findHiddenUri(
+  { agent }: Pick<Caller, 'agent'>,
+  rules: ActiveRules,
+  text: string,
+): { serverId: string; uri: string } | undefined {
+  const found = splitUri(text);
+  return found && !isServerVisible(agent.grants, found.serverId, rules) ? found : undefined;
+}
+
+function splitUri(text: string): { serverId: string; uri: string } | undefined {
   if (!text.startsWith(SCHEME)) return undefined;
   // No id of a server has a plus sign.
   const end = text.indexOf('+', SCHEME.length);
-  if (end < 0) return undefined;
   const serverId = text.slice(SCHEME.length, end);
   const uri = text.slice(end + 1);
-  if (uri === '' || !Object.hasOwn(rules.settings.mcp_servers, serverId)) return undefined;
-  return { serverId, uri };
+  return end < 0 || serverId === '' || uri === '' ? undefined : { serverId, uri };
 }
 
 /** What a server sent of its own accord, as clients of the unified gateway see it. */

@@ -50,7 +50,7 @@ function checkList(call: ClassifiedCall, rules: ActiveRules): StepResult<JudgedC
   const { agent, serverId, method } = call;
   // At the unified gateway the list of no one server.
   const ids = serverId === '' ? Object.keys(rules.settings.mcp_servers) : [serverId];
-  const isShown = ids.some((id) => isListVisible(agent.grants, id, method));
+  const isShown = ids.some((id) => isListVisible(agent.grants, id, method, rules));
   if (!isShown) return deny('no permission covers anything of the list', []);
   return proceed(extend(call, { rules, reasons: [] }));
 }

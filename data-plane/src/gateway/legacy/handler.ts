@@ -6,6 +6,7 @@
 
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RulesProvider } from '../../contracts.ts';
 import type { Deny } from '../../enforcement/calls.ts';
 import type { UpstreamPool } from '../../upstream/pool.ts';
 import type { UpstreamNotification } from '../../upstream/upstream.ts';
@@ -15,6 +16,7 @@ import { parseBody } from '../body.ts';
 import type { Caller } from '../caller.ts';
 import { KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
 import type { Guard } from '../guard.ts';
+import { createHearing, mayHear } from '../hearing.ts';
 import {
   type ClientMessage,
   errorText,
@@ -41,7 +43,8 @@ export interface LegacyDeps {
   requests: RequestHandler;
   sessions: LegacySessions;
   tools: ToolService;
-  guard: Pick<Guard, 'findBar' | 'identify'>;
+  guard: Pick<Guard, 'findBar' | 'identify' | 'findAgent'>;
+  rules: RulesProvider;
   pool: Pick<UpstreamPool, 'listen' | 'notifyPeer'>;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
@@ -187,6 +190,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     raw.writeHead(200, streamHeaders(reply));
     raw.write(KEEP_ALIVE);
     const timer = setInterval(() => {
+      session.stream?.review();
       if (!isStillWelcome(caller, deps.guard)) raw.end();
       else if (raw.writableLength === 0) raw.write(KEEP_ALIVE);
     }, deps.keepAliveMs);
@@ -220,6 +224,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
       const { method, params } =
         serverId === null ? unifiedNotification(from, notification) : notification;
       if (!isForClients(method) || method === 'notifications/progress') return;
+      if (!mayHear(stream.caller, deps, from, notification)) return;
       if (!isWanted(session, from, notification)) return;
       // Without a connection it is kept: who may not act any more is refused when he comes back.
       if (stream.events.isAttached && !isStillWelcome(stream.caller, deps.guard))
@@ -227,15 +232,18 @@ export function createLegacyHandler(deps: LegacyDeps) {
       else stream.events.write(notificationText(method, params));
     };
     const peerId = session.peer?.id;
-    const stopListening = deps.pool.listen(tenantId, agent.id, serverId, hear, peerId, caller.hops);
+    const hearing = createHearing(caller, deps, () =>
+      deps.pool.listen(tenantId, agent.id, serverId, hear, peerId, caller.hops),
+    );
     const outlet = outletOf(caller);
     const options = { maxBuffered: deps.messageBytes, isLasting: true, outlet };
     const events = session.log.open(options, () => {
-      stopListening();
+      hearing.end();
       session.stream = null;
     });
-    const stream = { events, caller };
+    const stream = { events, caller, review: hearing.review };
     session.stream = stream;
+    hearing.review();
     return stream;
   }
 

@@ -116,7 +116,7 @@ export function createSessionReads(deps: SessionReadDeps) {
     const rules = deps.rules.findActiveRules(caller.tenantId);
     if (rules === null) return [''];
     const ids = listServers(rules).map((server) => server.server_id);
-    const visible = ids.filter((id) => isServerVisible(caller.agent.grants, id));
+    const visible = ids.filter((id) => isServerVisible(caller.agent.grants, id, rules));
     // Nothing that the agent may use: one of them stands for all, so that the denial is recorded,
     // and none is asked what it can do.
     if (visible.length === 0 || barOf(caller, deps.guard) !== undefined) return [ids[0] ?? ''];

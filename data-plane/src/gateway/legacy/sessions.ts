@@ -30,7 +30,12 @@ export interface LegacySession {
   /** The streams of the session that can be resumed. */
   readonly log: StreamLog;
   /** What servers send of their own accord, and who listens; it outlasts a connection. */
-  stream: { readonly events: LoggedStream; caller: Caller } | null;
+  stream: {
+    readonly events: LoggedStream;
+    caller: Caller;
+    /** Looks again at whether its agent may hear anything. */
+    review(): void;
+  } | null;
   /** Ends the connection that a GET opened for it, if there is one. */
   endStream: (() => void) | null;
   usedAt: number;

@@ -5,12 +5,14 @@
  */
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import type { RulesProvider } from '../../contracts.ts';
 import type { SessionPlace, UpstreamPool } from '../../upstream/pool.ts';
 import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
 import { badParams } from '../call-routing.ts';
 import type { Caller } from '../caller.ts';
 import type { Announce } from '../capabilities.ts';
 import type { Guard } from '../guard.ts';
+import { createHearing, mayHear } from '../hearing.ts';
 import { GatewayError, isObject } from '../json-rpc.ts';
 import type { ReadService, RoutedRead } from '../read-service.ts';
 import { unifiedNotification } from '../unified.ts';
@@ -20,7 +22,8 @@ import type { ModernRequest } from './envelope.ts';
 import { ListenStream } from './listen-stream.ts';
 
 export interface ListenDeps {
-  guard: Pick<Guard, 'findBar' | 'identify'>;
+  guard: Pick<Guard, 'findBar' | 'identify' | 'findAgent'>;
+  rules: RulesProvider;
   reads: ReadService;
   announce: Announce;
   pool: Pick<UpstreamPool, 'listen'>;
@@ -122,27 +125,28 @@ export function createListen(deps: ListenDeps) {
         serverId === null ? unifiedNotification(from, notification) : notification;
       const isUpdate = method === 'notifications/resources/updated';
       const isWanted = isUpdate ? held.has(String(params?.uri)) : methods.has(method);
-      if (isWanted) events.notify(method, params);
+      if (isWanted && mayHear(caller, deps, from, notification)) {
+        events.notify(method, params);
+      }
     };
-    const stopListening = deps.pool.listen(
-      tenantId,
-      agent.id,
-      serverId,
-      hear,
-      caller.peer?.id,
-      caller.hops,
+    const hearing = createHearing(caller, deps, () =>
+      deps.pool.listen(tenantId, agent.id, serverId, hear, caller.peer?.id, caller.hops),
     );
     const events = new ListenStream(reply, {
       id,
       maxBuffered: deps.messageBytes,
       outlet: deps.unread.outletOf(agentKey),
       keepAliveMs: deps.keepAliveMs,
-      isWelcome: () => isStillWelcome(caller, deps.guard),
+      isWelcome: () => {
+        hearing.review();
+        return isStillWelcome(caller, deps.guard);
+      },
       onEnd: () => {
-        stopListening();
+        hearing.end();
         remove(stream);
       },
     });
+    hearing.review();
     const stream = { agentKey, caller, events, held };
     makeRoom(agentKey);
     streams.add(stream);

@@ -70,6 +70,7 @@ export function createModernGateway(deps: ModernGatewayDeps) {
   const recorded = createRecordedLists({ guard, tools, lists, rules, now });
   const listen = createListen({
     guard,
+    rules,
     reads,
     announce,
     pool,

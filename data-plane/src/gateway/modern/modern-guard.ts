@@ -147,6 +147,7 @@ export function createModernGuard(deps: ModernGuardDeps): Guard {
   return {
     identify: guard.identify,
     findBar: guard.findBar,
+    findAgent: guard.findAgent,
     async call(call, exchange) {
       const entry = parked.find(call);
       if (entry === 'none') return pass(uncoverState(call), exchange);

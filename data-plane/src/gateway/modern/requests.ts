@@ -19,7 +19,7 @@ import type { Guard } from '../guard.ts';
 import { GatewayError } from '../json-rpc.ts';
 import type { ReadService } from '../read-service.ts';
 import { isListMethod, type RecordedLists } from '../recorded-lists.ts';
-import { splitUnifiedName } from '../servers.ts';
+import { findHidden, splitUnifiedName } from '../servers.ts';
 import type { ToolService } from '../tool-service.ts';
 import { isResponses, type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
 import type { ModernExchange } from './exchange.ts';
@@ -109,7 +109,10 @@ export function createModernRequests(deps: ModernRequestDeps) {
   function routeTask(caller: Caller, taskId: string): { serverId: string; handle: string } {
     if (caller.serverId !== null) return { serverId: caller.serverId, handle: taskId };
     const rules = deps.rules.findActiveRules(caller.tenantId);
-    const found = rules === null ? undefined : splitUnifiedName(rules, taskId);
+    const found =
+      rules === null
+        ? undefined
+        : (splitUnifiedName(rules, taskId) ?? findHidden(caller, rules, taskId));
     // Whoever asks for a task of nobody's is judged all the same, and told that there is none.
     return { serverId: found?.serverId ?? '', handle: found?.toolName ?? taskId };
   }
