@@ -74,7 +74,8 @@ async function aTenant() {
     description: '',
   });
   await post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
-  const issue = async () => await post('/api/v1/admin/data-plane-tokens', { label: 'shared' });
+  const issue = async (region = '') =>
+    await post('/api/v1/admin/data-plane-tokens', { label: 'shared', region });
   return { tenantId, admin, agent, upstream, issue };
 }
 type Tenant = Awaited<ReturnType<typeof aTenant>>;
@@ -411,6 +412,27 @@ describe('stdio servers of the operator’s file', { timeout: 60_000 }, () => {
     );
     expect(await reasons(a)).toMatchObject({ 'a-secret': ['ok', null] });
   });
+});
+
+it('records of a tenant carry the region that it lists the data plane with', async () => {
+  const [a, b] = [await aTenant(), await aTenant()];
+  const { url } = await startPlane([(await a.issue('eu-a')).token, (await b.issue()).token]);
+  await ready(url, 2);
+  for (const [tenant, region] of [
+    [a, 'eu-a'],
+    [b, ''],
+  ] as const) {
+    expect((await callTool(url, basicOf(tenant))).code).toBe('ok');
+    const get = async (path: string) => (await call(path, { token: tenant.admin })).json();
+    expect((await get('/api/v1/data-planes')).data_planes[0].region).toBe(region);
+    await vi.waitFor(
+      async () => {
+        const { events } = await get(`/api/v1/audit/events?agent_id=${tenant.agent.id}`);
+        expect(events[0]?.region).toBe(region || null);
+      },
+      { timeout: 10_000, interval: 100 },
+    );
+  }
 });
 
 describe('with OPA servers', { timeout: 60_000 }, () => {

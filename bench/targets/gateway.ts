@@ -195,7 +195,7 @@ const plane = createEnforcementPlane({
   config: readGatewayConfig({}),
   publicUrl,
   version: 'bench',
-  region: null,
+  findRegion: () => null,
   ledger: core.ledger,
   replica: core.replica,
   rules: core.rules,

@@ -65,7 +65,8 @@ export interface EnforcementPlaneDeps {
   /** Where clients reach the service: issuer of nothing here, but base of audience and metadata. */
   publicUrl: string;
   version: string;
-  region: string | null;
+  /** The region of this data plane, as a tenant's list shows it. */
+  findRegion(tenantId: string): string | null;
   ledger: Ledger;
   replica: Replica;
   rules: RulesProvider;
@@ -257,14 +258,14 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       findDeploymentId: deps.findDeploymentId,
       findDenial: deps.findDenial,
       argumentLimits: config.argumentLimits,
-      region: deps.region,
+      findRegion: deps.findRegion,
       now,
       onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),
       onPolicyFault: createPolicyFaultAlert({ ledger, writes, now }),
     };
     const enforcer = createEnforcer({
       steps,
-      audit: { ledger, region: deps.region, now, elapsed, observe: deps.observe },
+      audit: { ledger, findRegion: deps.findRegion, now, elapsed, observe: deps.observe },
       forward: {
         ledger,
         writes,

@@ -99,7 +99,10 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     config: gateway,
     publicUrl: options.publicUrl,
     version,
-    region,
+    findRegion: (tenantId) => {
+      const listed = core.findRegion(tenantId);
+      return listed === undefined ? region : listed;
+    },
     ledger: core.ledger,
     replica: core.replica,
     rules: core.rules,

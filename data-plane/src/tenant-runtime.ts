@@ -104,6 +104,8 @@ export interface DataPlaneCore {
   /** Answers when a change is enforced here. */
   readonly applied: AppliedBarrier;
   findDeploymentId(tenantId: string): string | undefined;
+  /** The region that the tenant's list shows; undefined where the control plane did not say. */
+  findRegion(tenantId: string): string | null | undefined;
   /** Tenants that it serves, those that are being added among them. */
   countTenants(): number;
   /**
@@ -144,6 +146,8 @@ export interface DataPlaneCore {
 
 interface Tenant {
   deploymentId: string;
+  /** Undefined where the control plane did not say. */
+  region: string | null | undefined;
   sync: TenantSync;
 }
 
@@ -261,11 +265,12 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
       now,
       ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
     });
-    tenants.set(tenantId, { deploymentId, sync });
+    tenants.set(tenantId, { deploymentId, region: answer.region, sync });
   }
 
   function trust(tenant: Tenant, answer: RegistrationAnswer): void {
     identity.saveRegistration(answer);
+    tenant.region = answer.region;
     tenant.sync.trust(answer);
   }
 
@@ -329,6 +334,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
       );
     }, log),
     findDeploymentId: (tenantId) => tenants.get(tenantId)?.deploymentId,
+    findRegion: (tenantId) => tenants.get(tenantId)?.region,
     countTenants: () => tenants.size + starting.size,
     servesSeveral: () => everServed.size > 1 || (options.expectedTenants ?? 0) > 1,
     addTenant,

@@ -17,7 +17,7 @@ import type { AgentFact, FeedEntry, KillSwitchFact } from '@governance/shared/fa
 import { uuidv7 } from '@governance/shared/ids';
 import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
 import fastify from 'fastify';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
 import { compileOnce } from '../../tests/compiled-once.ts';
 import { createEnforcementPlane } from './app.ts';
@@ -42,6 +42,7 @@ export interface TestPlaneOptions {
   wrapLedger?: (ledger: Ledger) => Ledger;
   now?: () => number;
   keepAliveMs?: number;
+  log?: Logger;
   findDenial?: FindDenial;
   /** Has a token route of its own, as a data plane by itself. */
   issuesTokens?: boolean;
@@ -110,6 +111,12 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
   replica.addTenant(tenantId, deploymentId);
 
   const app = fastify({ forceCloseConnections: true });
+  // As the service's own listener has it (shared/src/http-server.ts).
+  app.decorateRequest('clientAddress', {
+    getter() {
+      return this.raw.socket.remoteAddress ?? '';
+    },
+  });
   // The address has to be known before the plane is built, as its tokens name it.
   const port = await freePort();
   const publicUrl = `http://127.0.0.1:${port}`;
@@ -157,7 +164,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     },
     publicUrl,
     version: 'test',
-    region: 'eu-test',
+    findRegion: () => 'eu-test',
     ledger: options.wrapLedger?.(ledger) ?? ledger,
     replica,
     rules: { findActiveRules },
@@ -168,7 +175,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     taskSecret: ownKeys.privateKey,
     openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
     registry,
-    log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
+    log: options.log ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
     now,
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
   });

@@ -184,6 +184,8 @@ export const RegistrationAnswer = z.object({
   bundle_keys: z.array(PublicKey),
   /** Public Ed25519 JWKs (with kid) that may sign statements about feed and bundle. */
   feed_keys: z.array(PublicKey).default([]),
+  /** The region that it is listed with: its records carry it. An older control plane says none. */
+  region: Text.nullable().optional().catch(undefined),
 });
 export type RegistrationAnswer = z.infer<typeof RegistrationAnswer>;
 

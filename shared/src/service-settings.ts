@@ -46,7 +46,8 @@ export const SERVICE_SETTINGS = {
   }),
   debug: setting({
     name: 'SERVICE_DEBUG',
-    description: '`true` sets the log level to debug.',
+    description:
+      '`true` sets the log level to debug, which says of each call how its decision came about.',
     default: 'false',
     parse: flag,
   }),

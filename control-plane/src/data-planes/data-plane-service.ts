@@ -187,7 +187,8 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
         return register(tx, request, { isLocal: true });
       });
       const tenant_id = scope.tenantId;
-      return { tenant_id, deployment_id: deploymentId, ...(await trustKeys()) };
+      const { region } = request;
+      return { tenant_id, deployment_id: deploymentId, region, ...(await trustKeys()) };
     },
 
     markForked: async (tenantId, deploymentId) => {

@@ -118,17 +118,19 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
       const { signing } = readKeys(registration);
       if (!isRegistrationProven(signing, registration, secret, proof)) throw unproven();
 
-      const { deploymentId, token } = await inTurn(scope, async (tx) => {
+      const { deploymentId, region, token } = await inTurn(scope, async (tx) => {
         const root = await requireLive(tx, identity.tokenId, now());
         const described = { ...registration, region: registration.region ?? root.region };
         const deploymentId = await dataPlanes.register(tx, described);
-        return { deploymentId, token: await makeChild(tx, root, deploymentId, now()) };
+        const token = await makeChild(tx, root, deploymentId, now());
+        return { deploymentId, region: described.region, token };
       });
       // What is answered and nothing else: the schema of the channel says what that is.
       return RegistrationReply.parse({
         tenant_id: scope.tenantId,
         deployment_id: deploymentId,
         ...(await dataPlanes.trustKeys()),
+        region: region || null,
         token,
       });
     },

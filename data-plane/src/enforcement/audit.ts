@@ -25,7 +25,7 @@ export type CallJudgement = Judgement<RawCall, JudgedCall>;
 
 export interface AuditDeps {
   ledger: Ledger;
-  region: string | null;
+  findRegion(tenantId: string): string | null;
   /** Unix milliseconds. */
   now(): number;
   /** Monotonic milliseconds, the clock of `arrivedAt`. */
@@ -96,7 +96,7 @@ function decisionRecord(
     requester_id: call.requesterId,
     requester_verified: false,
     instruction_hash: instructionHash(salt, call),
-    region: deps.region,
+    region: deps.findRegion(call.tenantId),
   };
 }
 

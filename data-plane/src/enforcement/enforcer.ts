@@ -11,6 +11,8 @@ import type { UpstreamFailureKind } from '../upstream/upstream.ts';
 import { type AuditDeps, type CallJudgement, recordDecision } from './audit.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { RawCall } from './calls.ts';
+import { createDecisionLog } from './decision-log.ts';
+import { deniedByPolicy, ownErrorOf } from './denied.ts';
 import { type ForwardDeps, type ForwardExchange, type Forwarded, forward } from './forward.ts';
 import { enforcement, type StepDeps } from './pipeline.ts';
 import { formatReasons } from './steps/policy.ts';
@@ -37,7 +39,7 @@ export interface EnforcerDeps {
   audit: AuditDeps;
   forward: ForwardDeps;
   ledger: Ledger;
-  log: Pick<Logger, 'error' | 'warn'>;
+  log: Pick<Logger, 'error' | 'warn' | 'debug' | 'isLevelEnabled'>;
   /** `tenantId` is null where nobody was proven to call. */
   onVerdict(verdict: Verdict, ms: number, tenantId: string | null): void;
   /** For the messages that name a limit. */
@@ -52,15 +54,18 @@ export interface Enforcer {
 
 /** Builds the enforcer. */
 export function createEnforcer(deps: EnforcerDeps): Enforcer {
+  const decisions = createDecisionLog(deps.log, deps.audit.elapsed, deps.observe);
+  const observe = decisions?.observe ?? deps.observe;
   return {
     async call(call, exchange) {
-      deps.observe?.(call, 'received');
+      observe?.(call, 'received');
       // No record, no call: the specification's fail-closed, before any work is spent.
       const condition = deps.ledger.condition();
       if (condition === 'full' || condition === 'failed') {
+        decisions?.forget(call);
         return unrecorded(deps, call, `the ledger is ${condition}`);
       }
-      const judgement = await enforcement.run(call, deps.steps, deps.observe);
+      const judgement = await enforcement.run(call, deps.steps, observe);
       if (judgement.verdict === 'deny' && judgement.error !== undefined) {
         const { step, error } = judgement;
         deps.log.error({ ...about(call), err: error, step }, 'an enforcement step threw');
@@ -70,6 +75,8 @@ export function createEnforcer(deps: EnforcerDeps): Enforcer {
         allowed = await recordDecision(judgement, deps.audit);
       } catch (error) {
         return unrecorded(deps, call, 'the ledger did not take the record', error);
+      } finally {
+        decisions?.judged(judgement);
       }
       const ms = deps.audit.elapsed() - call.arrivedAt;
       if (allowed !== null) {
@@ -123,14 +130,12 @@ function refusal(judgement: CallJudgement): CallAnswer {
       return {
         kind: 'error',
         status: 200,
-        code: RPC_ERRORS.POLICY_DENIED,
-        message: `${deny.cause === 'plane' ? 'Denied' : 'Denied by policy'}: ${deny.message}`,
-        data: {
+        ...deniedByPolicy(deny.message, {
           event_id: eventId,
           reasons: deny.reasons,
           ...(deny.planeReason && { reason: deny.planeReason }),
           ...(deny.neededPermission && { needed_permission: deny.neededPermission }),
-        },
+        }),
       };
     }
     case 'escalate': {
@@ -158,7 +163,10 @@ function refusal(judgement: CallJudgement): CallAnswer {
 function forwardedAnswer(call: RawCall, forwarded: Forwarded, deps: EnforcerDeps): CallAnswer {
   if (forwarded.kind === 'answer') {
     const { kind, raw, value } = forwarded.answer;
-    return kind === 'result' ? { kind, raw, value } : { kind: 'upstream-error', raw };
+    if (kind === 'result') return { kind, raw, value };
+    // What a client answers to a server is the client's own.
+    const isOfServer = call.recipient === undefined;
+    return { kind: 'upstream-error', raw: isOfServer ? ownErrorOf(raw, value) : raw };
   }
   const { failure, detail } = forwarded;
   if (failure === 'cancelled') return { kind: 'cancelled' };

@@ -47,7 +47,7 @@ describe('a data plane that may let nobody act', () => {
     expect(status).toBe(200);
     expect(json.error).toMatchObject({
       code: -32003,
-      message: 'Denied: because of the test',
+      message: 'Denied by policy: because of the test',
       data: { reason, reasons: [] },
     });
     const list = await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' });
@@ -91,7 +91,11 @@ describe('a data plane that may let nobody act', () => {
             status: 200,
             json: {
               id: 'its-id',
-              error: { code: -32003, message: 'Denied: because of the test', data: { reason } },
+              error: {
+                code: -32003,
+                message: 'Denied by policy: because of the test',
+                data: { reason },
+              },
             },
           });
           expect(answer.headers.get('www-authenticate')).toBeNull();

@@ -6,6 +6,7 @@ import { RPC_ERRORS } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { nameOfMethod } from '../enforcement/call-kinds.ts';
 import type { RawCall } from '../enforcement/calls.ts';
+import { deniedByPolicy } from '../enforcement/denied.ts';
 import type { CallAnswer } from '../enforcement/enforcer.ts';
 import { errorText, isObject, rawErrorText, resultText } from './json-rpc.ts';
 
@@ -110,7 +111,12 @@ export function answerText(id: string | number, answer: CallAnswer): string | nu
       if (data?.failure !== undefined) {
         return errorText(id, RPC_ERRORS.INTERNAL, 'The client gave no answer.');
       }
-      return errorText(id, code, 'The gateway refused the request or its answer.');
+      const why = 'The gateway refused the request or its answer.';
+      return errorText(
+        id,
+        code,
+        code === RPC_ERRORS.POLICY_DENIED ? deniedByPolicy(why).message : why,
+      );
     }
   }
 }

@@ -4,6 +4,7 @@
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Deny } from '../enforcement/calls.ts';
+import { deniedByPolicy } from '../enforcement/denied.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { GatewayError } from './json-rpc.ts';
@@ -19,6 +20,6 @@ export function barred(bar: Deny, status: 200 | 403 = 200): GatewayError {
     return new GatewayError(401, bar.message, RPC_ERRORS.UNAUTHORIZED, bar.challenge ?? 'bearer');
   }
   const data = bar.planeReason && { reason: bar.planeReason };
-  const message = `Denied: ${bar.message}`;
-  return new GatewayError(status, message, RPC_ERRORS.POLICY_DENIED, undefined, data);
+  const denied = deniedByPolicy(bar.message, data);
+  return new GatewayError(status, denied.message, denied.code, undefined, denied.data);
 }

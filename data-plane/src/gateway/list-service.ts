@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { RulesProvider } from '../contracts.ts';
 import { type JudgedRead, nameOfMethod } from '../enforcement/call-kinds.ts';
+import { ownErrorOf } from '../enforcement/denied.ts';
 import type { CallAnswer } from '../enforcement/enforcer.ts';
 import { isToolVisible } from '../enforcement/tool-visibility.ts';
 import { LIST_MEMBERS, type ListedItem, type ListMethod, listPage } from '../upstream/list-page.ts';
@@ -97,7 +98,8 @@ export function createListService(deps: ListServiceDeps) {
       { onNotification: () => undefined, cancellation: new Cancellation() },
     );
     const { kind, raw, value } = answer;
-    return kind === 'result' ? { kind, raw, value } : { kind: 'upstream-error', raw };
+    if (kind === 'result') return { kind, raw, value };
+    return { kind: 'upstream-error', raw: ownErrorOf(raw, value) };
   }
 
   async function listJoined(caller: Caller, method: ReadList, params: unknown) {

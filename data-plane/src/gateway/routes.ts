@@ -21,11 +21,12 @@ import { MODERN_REVISION } from '../upstream/era.ts';
 import { HOPS_HEADER, readHops } from '../upstream/hops.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
-import { errorText, GatewayError } from './json-rpc.ts';
+import { errorText, GatewayError, type RpcId } from './json-rpc.ts';
 import type { createLegacyHandler } from './legacy/handler.ts';
 import type { OriginPolicy } from './origin.ts';
 import type { createPost } from './post.ts';
 import { challengeHeader, metadataPaths, protectedResource } from './protected-resource.ts';
+import { readUnreadId } from './unread-id.ts';
 
 export interface GatewayRoutesDeps {
   guard: Guard;
@@ -73,9 +74,10 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
       { parseAs: 'buffer', bodyLimit: deps.bodyBytes },
       (_request, body, done) => done(null, body),
     );
-    app.setErrorHandler((error: FastifyError | GatewayError, request, reply) =>
-      answerError(error, request, reply, deps),
-    );
+    app.setErrorHandler((error: FastifyError | GatewayError, request, reply) => {
+      if (!isUnauthorized(error)) return answerError(error, request, reply, deps, null);
+      return readUnreadId(request).then((id) => answerError(error, request, reply, deps, id));
+    });
     app.addHook('preClose', async () => deps.onClose());
 
     for (const path of metadataPaths(deps.publicUrl)) {
@@ -222,6 +224,10 @@ function readRequester(header: string | string[] | undefined): string | null {
   return header;
 }
 
+function isUnauthorized(error: FastifyError | GatewayError): boolean {
+  return error instanceof GatewayError && error.code === RPC_ERRORS.UNAUTHORIZED;
+}
+
 function unauthorized(deny: Deny): GatewayError {
   const status = deny.isForAnotherPath ? 403 : 401;
   return new GatewayError(
@@ -237,6 +243,7 @@ function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: GatewayRoutesDeps,
+  id: RpcId | null,
 ): FastifyReply {
   const { status, code, message } = describe(error);
   if (status >= 500 && status !== 503) {
@@ -254,7 +261,7 @@ function answerError(
   return reply
     .code(status)
     .header('content-type', 'application/json')
-    .send(errorText(null, code, message, error instanceof GatewayError ? error.data : undefined));
+    .send(errorText(id, code, message, error instanceof GatewayError ? error.data : undefined));
 }
 
 function describe(error: FastifyError | GatewayError): {

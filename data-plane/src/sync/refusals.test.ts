@@ -105,7 +105,7 @@ beforeAll(async () => {
     config: readGatewayConfig({}),
     publicUrl: url,
     version: '1.0.0',
-    region: null,
+    findRegion: () => null,
     ledger: core.ledger,
     replica: core.replica,
     rules: core.rules,

@@ -26,7 +26,7 @@ export interface PolicyDeps extends Omit<AskOpaDeps, 'opa'> {
   opa: OpaServers | null;
   /** This data plane's id at the tenant. */
   findDeploymentId(tenantId: string): string | undefined;
-  region: string | null;
+  findRegion(tenantId: string): string | null;
   /** Unix milliseconds. */
   now(): number;
   /** Told when a policy failed at what its author wrote: somebody has to look at it. */
@@ -182,7 +182,7 @@ export function formatReasons(reasons: readonly PolicyReason[]): string {
 function policyInput(
   call: ClassifiedCall,
   agent: ReplicaAgent,
-  deps: Pick<PolicyDeps, 'now' | 'findDeploymentId' | 'region'>,
+  deps: Pick<PolicyDeps, 'now' | 'findDeploymentId' | 'findRegion'>,
 ): PolicyInput {
   return {
     agent: {
@@ -212,7 +212,7 @@ function policyInput(
     context: {
       time: new Date(deps.now()).toISOString(),
       data_plane: deps.findDeploymentId(call.tenantId) ?? '',
-      region: deps.region,
+      region: deps.findRegion(call.tenantId),
       model: null,
       agent_role: null,
     },

@@ -194,7 +194,7 @@ describe('evaluatePolicy', () => {
     findDenial: () => null,
     rules: { findActiveRules: () => null },
     findDeploymentId: () => 'plane',
-    region: 'eu',
+    findRegion: () => 'eu',
     now: () => Date.UTC(2026, 0, 2),
     onPolicyFault,
   };

@@ -185,7 +185,10 @@ describe('a question along with an answer', () => {
     const client = await connect(ALL, answers, reader);
     await client.call();
     expect(answerOf('question')).toMatchObject({
-      error: { code: -32003, message: 'The gateway refused the request or its answer.' },
+      error: {
+        code: -32003,
+        message: 'Denied by policy: The gateway refused the request or its answer.',
+      },
     });
     expect(client.asked()).toEqual([]);
     expect(await decisions()).toEqual([

@@ -1,0 +1,54 @@
+/**
+ * The id of a request that is refused before its body is read. A client needs it to know which of
+ * its requests was refused; nobody unknown may make the service read more than this for it.
+ */
+import { parseStrictJson } from '@governance/shared/strict-json';
+import type { FastifyRequest } from 'fastify';
+import { type RpcId, readMessage } from './json-rpc.ts';
+
+const MAX_BYTES = 16 * 1024;
+const MAX_DEPTH = 64;
+const MAX_NODES = 10_000;
+/** A body this small comes with its headers, or soon after them. */
+const WAIT_MS = 1_000;
+
+/** @returns null where the body is larger, slower, or not one JSON-RPC request */
+export async function readUnreadId(request: FastifyRequest): Promise<RpcId | null> {
+  const { headers, raw, method } = request;
+  const isJson = /^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '');
+  const isSmall = Number(headers['content-length'] ?? 0) <= MAX_BYTES;
+  if (method !== 'POST' || !isJson || !isSmall || request.body !== undefined) return null;
+  const body = await readSmall(raw);
+  if (body === null) return null;
+  try {
+    // caller-controlled
+    const value = parseStrictJson(body, { maxDepth: MAX_DEPTH, maxNodes: MAX_NODES });
+    const message = readMessage(value);
+    return message.kind === 'request' || message.kind === 'invalid' ? message.id : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Reads to the end, or lets the rest run away, as Node does with a body that nobody wants. */
+function readSmall(stream: FastifyRequest['raw']): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = (body: Buffer | null) => {
+      clearTimeout(timer);
+      stream.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+      if (body === null) stream.on('error', () => undefined).resume();
+      resolve(body);
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BYTES) finish(null);
+      else chunks.push(chunk);
+    };
+    const onEnd = () => finish(Buffer.concat(chunks));
+    const onGone = () => finish(null);
+    const timer = setTimeout(onGone, WAIT_MS);
+    stream.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
+}
