@@ -66,8 +66,8 @@ describe('verifyStream', () => {
       breaks: [],
     });
     const [head] = [report.last ?? undefined];
-    expect((await verifyStream(records, head)).verified).toBe(true);
-    expect(await verifyStream(records.slice(0, -1), head)).toMatchObject({
+    expect((await verifyStream(records, { head })).verified).toBe(true);
+    expect(await verifyStream(records.slice(0, -1), { head })).toMatchObject({
       verified: false,
       breaks: [{ kind: 'head' }],
     });

@@ -11,6 +11,8 @@ import {
 } from '@governance/shared/hash-chain';
 import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
 
+import type { BatchWalk } from './verify-batches.ts';
+
 export interface StreamRecord {
   /** The record's canonical JSON as UTF-8, verbatim. */
   bytes: Uint8Array;
@@ -19,8 +21,11 @@ export interface StreamRecord {
 }
 
 export interface StreamBreak {
-  /** As the chain names it; `unreadable`: no record of version 1; `binding`: of another stream. */
-  kind: ChainBreakKind | 'unreadable' | 'binding';
+  /**
+   * As the chain names it; `unreadable`: no record of version 1; `binding`: of another stream;
+   * `batch`: a batch is not about these records; `signature`: none of the keys signed it.
+   */
+  kind: ChainBreakKind | 'unreadable' | 'binding' | 'batch' | 'signature';
   /** Counts the given records from 1. */
   index: number;
   epoch: number | null;
@@ -43,30 +48,43 @@ export interface StreamReport {
   breaks: StreamBreak[];
 }
 
+/** What a verification is held against, beside the records themselves. */
+export interface StreamExpectation {
+  /** The position that the last record must have. */
+  head?: ChainPosition | undefined;
+  /** The position before the first record, of a stream whose beginning is not at hand. */
+  start?: ChainPosition | undefined;
+  /** The stream's signed batches, and the keys that may have signed them. */
+  batches?: BatchWalk | undefined;
+}
+
 const MAX_REPORTED_BREAKS = 100;
 
 /**
  * Verifies the records of one stream from its beginning, in order.
  *
  * @param records the records, as they were stored
- * @param head when given, the position that the last record must have
+ * @param expected what else is known of the stream; what is not given is not checked
  * @returns what was found. Broken records are reported and never thrown
  */
 export async function verifyStream(
   records: AsyncIterable<StreamRecord> | Iterable<StreamRecord>,
-  head?: ChainPosition,
+  expected: StreamExpectation = {},
 ): Promise<StreamReport> {
+  const { head, start, batches } = expected;
   const report: StreamReport = {
     verified: false,
     tenant_id: null,
     stream: null,
     records: 0,
     epochs: 0,
-    last: null,
+    last: start ?? null,
     break_count: 0,
     breaks: [],
   };
-  for await (const record of records) addRecord(report, record);
+  for await (const record of records) addRecord(report, record, batches);
+  for (const found of batches?.end(report) ?? [])
+    addBreak(report, found, found.expected, found.actual);
   if (head && !isAt(report.last, head)) {
     const actual = report.last ? place(report.last) : 'none';
     addBreak(report, { kind: 'head', epoch: head.epoch, seq: head.seq }, place(head), actual);
@@ -75,7 +93,12 @@ export async function verifyStream(
   return report;
 }
 
-function addRecord(report: StreamReport, { bytes, hash }: StreamRecord): void {
+function addRecord(
+  report: StreamReport,
+  { bytes, hash }: StreamRecord,
+  batches: BatchWalk | undefined,
+): void {
+  const before = report.last;
   report.records++;
   let record: LedgerRecord;
   try {
@@ -113,6 +136,9 @@ function addRecord(report: StreamReport, { bytes, hash }: StreamRecord): void {
   if (broken) addBreak(report, broken, broken.expected, broken.actual);
   else if (starts !== (seq === 1)) {
     addBreak(report, { kind: 'epoch', epoch, seq }, 'epoch_start as first record', record.type);
+  }
+  for (const found of batches?.add(after, before) ?? []) {
+    addBreak(report, found, found.expected, found.actual);
   }
 }
 
