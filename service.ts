@@ -8,6 +8,11 @@ import { CONTROL_PLANE_SETTINGS, type ControlPlaneConfig } from '@governance/con
 import { createControlPlane, parseControlPlaneConfig } from '@governance/control-plane/main';
 import { systemScope } from '@governance/control-plane/platform/tenant-scope';
 import {
+  CONTROL_PLANE_USAGE,
+  isControlPlaneCommand,
+  runControlPlaneCommand,
+} from '@governance/control-plane/restores/commands';
+import {
   CONNECTION_SETTINGS,
   DATA_PLANE_SETTINGS,
   readGatewayConfig,
@@ -58,6 +63,7 @@ const USAGE = `Agent Governance Service
   npm start                        start it: both planes in one process, unless SERVICE_DEPLOYMENT_MODE says otherwise
   npm run data-plane               start a data plane alone (SERVICE_CP_URL and SERVICE_CP_TOKEN say of which control plane)
   npm run data-plane -- <command>  act on the data plane's folder (below)
+  npm start -- announce-restore    say that the control plane's database was restored (below)
   npm run demo                     an agent, two policies and real MCP servers, shown in half a minute
   npm test                         every test
 
@@ -75,14 +81,18 @@ const ASKS_FOR_HELP = new Set(['--help', '-h', 'help']);
  * Starts the service as the environment says and keeps it until a signal.
  *
  * @param env usually `process.env`
- * @param args a command of the data plane's command line, or `--help`; none starts the service.
+ * @param args a command of one of the planes' command lines, or `--help`; none starts the service.
  *   `--data-plane` before them is what `npm run data-plane` gives along
  */
 export async function main(given: NodeJS.ProcessEnv, args: string[] = []): Promise<void> {
   const isDataPlane = args[0] === '--data-plane';
   const command = isDataPlane ? args.slice(1) : args;
   if (command.some((arg) => ASKS_FOR_HELP.has(arg))) {
-    console.log(`${USAGE}\n${COMMANDS}`);
+    console.log(`${USAGE}\n${COMMANDS}\n\n${CONTROL_PLANE_USAGE}`);
+    return;
+  }
+  if (isControlPlaneCommand(command)) {
+    process.exitCode = await runControlPlaneCommand(command, given);
     return;
   }
   if (command.length > 0) {

@@ -43,12 +43,13 @@ export async function aDataPlane(
 ): Promise<TestDataPlane> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const deploymentId = uuidv7();
+  const jwk = publicKey.export({ format: 'jwk' });
   await db.inTenant(scope, async (tx) => {
     await tx.db.dataPlane.create({
       data: {
         tenantId: scope.tenantId,
         deploymentId,
-        signingKey: JSON.stringify(publicKey.export({ format: 'jwk' })),
+        signingKey: JSON.stringify(jwk),
         sealingKey: '{}',
       },
     });
@@ -57,6 +58,11 @@ export async function aDataPlane(
     const named = { id: AGENT_ID, name: 'gone', agentType: 'assistant', owner: 'tests' };
     const row = { tenantId: scope.tenantId, ...named, ...gone };
     await tx.db.agent.createMany({ data: [row], skipDuplicates: true });
+    tx.audit.append({
+      action: 'data_plane_registered',
+      target: `data_plane/${deploymentId}`,
+      details: { signing_key: jwk.x },
+    });
   });
   return createWriter(scope.tenantId, deploymentId, privateKey);
 }

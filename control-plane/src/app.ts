@@ -21,11 +21,13 @@ import { createAgentService } from './agents/agent-service.ts';
 import { alertRoutes } from './alerts/alert-routes.ts';
 import { createAlertService } from './alerts/alert-service.ts';
 import { createAlertWebhook } from './alerts/alert-webhook.ts';
+import { createAdminHeadCheck } from './audit/admin-head-check.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { createAuditService } from './audit/audit-service.ts';
 import { createAuditStream } from './audit/audit-stream.ts';
 import { createChainBreakRecorder } from './audit/chain-breaks.ts';
 import { createChainVerifier } from './audit/chain-verification.ts';
+import { createChainWatch } from './audit/chain-watch.ts';
 import { createAdminLogin, createSuperAdmin } from './auth/admin-login.ts';
 import { createAdminTokens } from './auth/admin-tokens.ts';
 import { createFindAgentCredentials } from './auth/agent-credentials.ts';
@@ -221,6 +223,11 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     listStdioNames: deps.listStdioNames,
     now,
   });
+  const adminHeads = createAdminHeadCheck({
+    db,
+    breaks,
+    feedKeys: serviceKeys.feedVerificationKeys,
+  });
   const dataPlanes = createDataPlaneService({
     db,
     bundleKeys: serviceKeys.bundleVerificationKeys,
@@ -229,6 +236,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     changes,
     takeBackCredentials: mcpServers.takeBackCredentials,
     onNewerRules: bundles.heardOfNewer,
+    onAdminHeads: adminHeads.check,
     now,
   });
   const dataPlaneTokens = createDataPlaneTokenService({
@@ -239,7 +247,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
   });
   const registrations = createRegistrationService({ db, dataPlanes, now });
   const audit = createAuditService({ db, now });
-  const verifier = createChainVerifier({ db, breaks, now });
+  const verifier = createChainVerifier({ db, breaks, ingest, now });
   const auditStream = createAuditStream({
     db,
     changes,
@@ -352,6 +360,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
   leaderWork.add(createSilenceWatch({ db, now }));
   leaderWork.add(createTokenPurge({ db, now }));
   leaderWork.add(createFeedCompaction({ db, now }));
+  for (const task of createChainWatch({ db, breaks, ingest, log, now })) leaderWork.add(task);
   if (webhook) leaderWork.add({ name: 'alert_webhook', everyMs: 1_000, run: webhook.run });
 
   return {

@@ -146,6 +146,7 @@ describe('GET /api/v1/audit/events', () => {
       deny: 'policy_deny',
       dlp_block: 'policy_deny',
       escalate: 'policy_escalate',
+      null: 'admin_action',
     });
   });
 
@@ -226,10 +227,10 @@ describe('GET /api/v1/audit/verify', () => {
       verified_at: expect.stringMatching(/^\d{4}-.*Z$/),
       cached: false,
       duration_ms: expect.any(Number),
-      records_verified: 4,
+      records_verified: 5,
       records_quarantined: 0,
       streams: [
-        expect.objectContaining({ kind: 'admin', records: 2, epoch: 1, valid: true }),
+        expect.objectContaining({ kind: 'admin', records: 3, epoch: 1, valid: true }),
         {
           stream: plane.deploymentId,
           kind: 'data_plane',
@@ -242,6 +243,8 @@ describe('GET /api/v1/audit/verify', () => {
       ],
       breaks: [],
       breaks_total: 0,
+      breaks_open: 0,
+      background: { new: null, full: null, full_running: null },
     });
     expect((await call('/api/v1/audit/verify', { token })).json().cached).toBe(true);
     expect((await call('/api/v1/audit/verify?fresh=true', { token })).json().cached).toBe(false);

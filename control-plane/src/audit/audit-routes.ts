@@ -106,7 +106,8 @@ export const auditRoutes =
       async (request) => {
         const { tenantId } = request.scope;
         const { verification, cached } = await verifier.verify(tenantId, request.query);
-        return toVerificationView(verification, cached);
+        const progress = await verifier.readProgress(tenantId);
+        return toVerificationView(verification, cached, progress);
       },
     );
 

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import type { ChainBreak as ChainBreakRow } from '../platform/generated/client.ts';
 import { pageQuery } from '../platform/http/schemas.ts';
 import { AuditEvent } from './audit-event.ts';
-import type { FoundBreak } from './chain-breaks.ts';
-import type { Verification } from './chain-verification.ts';
+import type { Verification, VerificationProgress } from './chain-verification.ts';
 
 /** Any ISO 8601 time with its offset; what lies before 1970 is taken as its beginning. */
 const QueryTime = z.iso
@@ -54,6 +53,34 @@ const FoundBreakView = z.object({
   expected: z.string(),
   actual: z.string(),
   detail: z.string().nullable(),
+  /** Of a break that stands whatever is stored (`fork`, `admin_head_went_back`). */
+  acknowledged: z.boolean().optional(),
+  /** The announced restore from a backup that says why; it verifies nothing. */
+  explained_by: z.object({ announced_at: z.string(), seq: z.int(), reason: z.string() }).optional(),
+});
+
+/** A walk that nobody asked for, and came to its end: up to where in the order of receipt. */
+const FinishedWalk = z.object({
+  finished_at: z.string(),
+  up_to_position: z.int(),
+  records: z.int(),
+  breaks: z.int(),
+});
+
+const BackgroundView = z.object({
+  /** Of what came since the run before. `records` counts those of the runs before, too. */
+  new: FinishedWalk.nullable(),
+  /** Of everything, once a day. */
+  full: FinishedWalk.nullable(),
+  /** The daily one that is under way: how many of the records up to its end it has walked. */
+  full_running: z
+    .object({
+      started_at: z.string(),
+      up_to_position: z.int(),
+      records: z.int(),
+      breaks: z.int(),
+    })
+    .nullable(),
 });
 
 export const VerificationView = z
@@ -82,12 +109,17 @@ export const VerificationView = z
     /** The first of each stream. */
     breaks: z.array(FoundBreakView),
     breaks_total: z.int(),
+    /** Recorded breaks that nobody has acknowledged and no announced restore explains. */
+    breaks_open: z.int(),
+    /** What the service verifies by itself. */
+    background: BackgroundView,
   })
   .meta({ id: 'ChainVerification' });
 
 export function toVerificationView(
   verification: Verification,
   cached: boolean,
+  progress: VerificationProgress,
 ): z.input<typeof VerificationView> {
   return {
     valid: verification.valid,
@@ -110,12 +142,52 @@ export function toVerificationView(
     ),
     breaks: verification.breaks.map(toFoundBreakView),
     breaks_total: verification.breakCount,
+    breaks_open: verification.breaksOpen,
+    background: toBackgroundView(progress),
   };
 }
 
-function toFoundBreakView(found: FoundBreak): z.input<typeof FoundBreakView> {
-  const { stream, epoch, seq, kind, expected, actual, detail } = found;
-  return { stream, epoch, seq, kind, expected, actual, detail };
+function toBackgroundView(progress: VerificationProgress): z.input<typeof BackgroundView> {
+  const { running } = progress;
+  return {
+    new: toFinishedWalk(progress.new),
+    full: toFinishedWalk(progress.full),
+    full_running: running && {
+      started_at: running.startedAt.toISOString(),
+      up_to_position: running.upTo,
+      records: running.records,
+      breaks: running.breaks,
+    },
+  };
+}
+
+function toFinishedWalk(walk: VerificationProgress['new']): z.input<typeof FinishedWalk> | null {
+  if (!walk) return null;
+  const { at, upTo, records, breaks } = walk;
+  return { finished_at: at.toISOString(), up_to_position: upTo, records, breaks };
+}
+
+function toFoundBreakView(found: Verification['breaks'][number]): z.input<typeof FoundBreakView> {
+  const { stream, epoch, seq, kind, expected, actual, detail, isAcknowledged, explainedBy } = found;
+  return {
+    stream,
+    epoch,
+    seq,
+    kind,
+    expected,
+    actual,
+    detail,
+    ...(isAcknowledged === undefined ? {} : { acknowledged: isAcknowledged }),
+    ...(explainedBy
+      ? {
+          explained_by: {
+            announced_at: explainedBy.at,
+            seq: explainedBy.seq,
+            reason: explainedBy.reason,
+          },
+        }
+      : {}),
+  };
 }
 
 export const BreakQuery = z.object({

@@ -2,16 +2,13 @@
  * What was found wrong with a chain, kept until a person has acknowledged it. A break is recorded
  * once, and raises one alert, however often it is found again.
  */
-import type { ChainBreakKind } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import type { StreamBreakKind } from './chain-walk.ts';
 
-/**
- * Beside those of one chain: `fork`, two different records for one place; `signature`, records that
- * their writer did not sign.
- */
-export type RecordedBreakKind = ChainBreakKind | 'fork' | 'signature';
+/** Beside those of one stream, that data planes know a head which the admin chain does not have. */
+export type RecordedBreakKind = StreamBreakKind | 'admin_head_went_back';
 
 export interface FoundBreak {
   stream: string;
@@ -21,6 +18,8 @@ export interface FoundBreak {
   expected: string;
   actual: string;
   detail: string | null;
+  /** Of `admin_head_went_back`: when the head that is lost was signed. */
+  signedAt?: Date;
 }
 
 export interface ChainBreakRecorder {
@@ -62,6 +61,7 @@ export function createChainBreakRecorder(deps: {
             actual: item.actual,
             detail: item.detail,
             detectedAt: now,
+            signedAt: item.signedAt ?? null,
           })),
           skipDuplicates: true,
         });

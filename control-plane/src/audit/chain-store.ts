@@ -24,14 +24,27 @@ export interface StoredBatch {
   hash: string | null;
 }
 
-/** How many records there are, against the number that was counted as they came. */
-export interface ReceiptCount {
-  counted: number;
-  stored: number;
-  newestPosition: number;
+/** A data plane as its row says, beside what is stored of its stream. */
+export interface StoredPlane {
+  deploymentId: string;
+  /** The public key, as JWK text. */
+  signingKey: string;
+  /** What it told last, as JSON; null before its first heartbeat. */
+  lastHeartbeat: string | null;
+  /** Whether it told, while it read its feed, that nothing waits to be shipped. */
+  hasShippedAll: boolean;
+  hasRecords: boolean;
+}
+
+export interface RecordPlace {
+  stream: string;
+  epoch: number;
+  seq: number;
 }
 
 const PAGE_BATCHES = 500;
+/** A heartbeat may have 32 KiB. */
+const PAGE_PLANES = 100;
 /** Both bound a page in memory; a record may have up to 1 MiB. */
 const PAGE_ROWS = 500;
 const PAGE_BYTES = 4 * 1024 * 1024;
@@ -39,9 +52,15 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 export interface ChainStore {
   /** One statement, so that heads and records are of the same moment. */
   readEnds(): Promise<StreamEnd[]>;
-  readReceiptCount(): Promise<ReceiptCount>;
-  /** The registered public key of a data plane, as JWK text. */
-  findSigningKey(stream: string): Promise<string | undefined>;
+  /** The newest number of the tenant's order of receipt: each number below it is one record's. */
+  readPosition(): Promise<number>;
+  /** Data planes by id, after one, a page. */
+  readPlanes(after: string | null): Promise<StoredPlane[]>;
+  /**
+   * What is stored at places, in their order: the hash that is kept beside the bytes, and that of the
+   * bytes; null where there is no record.
+   */
+  readHashes(places: readonly RecordPlace[]): Promise<({ kept: string; actual: string } | null)[]>;
   readBatches(
     stream: string,
     after: { epoch: number; lastSeq: number },
@@ -103,22 +122,42 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
         newest: toPosition(row.newest_epoch, row.newest_seq, row.newest_hash),
       }));
     },
-    readReceiptCount: async () => {
-      const [row] = await db.$queryRaw<{ counted: bigint; stored: bigint; newest: bigint }[]>`
-        SELECT coalesce((SELECT position FROM tenant_positions WHERE tenant_id = ${tenant}), 0)
-            AS counted,
-          count(*) AS stored, coalesce(max(position), 0) AS newest
-        FROM ledger_records WHERE tenant_id = ${tenant}`;
-      return {
-        counted: Number(row?.counted ?? 0),
-        stored: Number(row?.stored ?? 0),
-        newestPosition: Number(row?.newest ?? 0),
-      };
+    readPosition: async () => {
+      const found = await db.tenantPosition.findUnique({ where: { tenantId: scope.tenantId } });
+      return Number(found?.position ?? 0);
     },
-    findSigningKey: async (deploymentId) => {
-      const { tenantId } = scope;
-      const where = { tenantId_deploymentId: { tenantId, deploymentId } };
-      return (await db.dataPlane.findUnique({ where }))?.signingKey;
+    readPlanes: async (after) => {
+      const rows = await db.$queryRaw<RawPlane[]>`
+        SELECT deployment_id, signing_key, last_heartbeat,
+          feed_read_at IS NOT NULL AND backlog_records = 0 AS has_shipped_all,
+          EXISTS (SELECT 1 FROM ledger_records r
+            WHERE r.tenant_id = p.tenant_id AND r.stream = p.deployment_id) AS has_records
+        FROM data_planes p
+        WHERE tenant_id = ${tenant} AND (${after}::uuid IS NULL OR deployment_id > ${after}::uuid)
+        ORDER BY deployment_id LIMIT ${PAGE_PLANES}`;
+      return rows.map((row) => ({
+        deploymentId: row.deployment_id,
+        signingKey: row.signing_key,
+        lastHeartbeat: row.last_heartbeat,
+        hasShippedAll: row.has_shipped_all ?? false,
+        hasRecords: row.has_records,
+      }));
+    },
+    readHashes: async (places) => {
+      if (places.length === 0) return [];
+      const rows = await db.$queryRaw<{ kept: string | null; actual: string | null }[]>`
+        SELECT r.hash AS kept, encode(sha256('\\x00'::bytea || r.bytes), 'hex') AS actual
+        FROM unnest(${places.map(({ stream }) => stream)}::uuid[],
+          ${places.map(({ epoch }) => epoch)}::int[], ${places.map(({ seq }) => seq)}::bigint[])
+          WITH ORDINALITY AS place (stream, epoch, seq, n)
+        LEFT JOIN LATERAL (
+          SELECT hash, bytes FROM ledger_records l
+          WHERE l.tenant_id = ${tenant} AND l.stream = place.stream AND l.epoch = place.epoch
+            AND l.seq = place.seq ORDER BY l.position LIMIT 1
+        ) r ON true ORDER BY place.n`;
+      return rows.map(({ kept, actual }) =>
+        kept === null || actual === null ? null : { kept, actual },
+      );
     },
     readBatches: async (stream, after, last) => {
       const rows = await db.$queryRaw<RawBatch[]>`
@@ -180,6 +219,14 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
       }));
     },
   };
+}
+
+interface RawPlane {
+  deployment_id: string;
+  signing_key: string;
+  last_heartbeat: string | null;
+  has_shipped_all: boolean | null;
+  has_records: boolean;
 }
 
 interface RawBatch {

@@ -12,7 +12,8 @@ import { testDatabase } from '../../../tests/test-database.ts';
 import { createIngestService } from '../ingest/ingest-service.ts';
 import { createViolationAlerts } from '../ingest/violations.ts';
 import { createChainBreakRecorder } from './chain-breaks.ts';
-import { createChainVerifier, RECEIPT_STREAM } from './chain-verification.ts';
+import { createChainVerifier } from './chain-verification.ts';
+import { RECEIPT_STREAM } from './verification-run.ts';
 
 const test = await testDatabase();
 const { db, superuser, changes, connections } = test;
@@ -25,7 +26,7 @@ const ingest = createIngestService({
   violations: createViolationAlerts({ db, now }),
   markForked: async () => {},
 });
-const verifier = createChainVerifier({ db, breaks, now });
+const verifier = createChainVerifier({ db, breaks, ingest, now });
 
 async function aLedger(): Promise<{ tenantId: string; plane: TestDataPlane }> {
   const scope = await aTenant(test);
@@ -87,9 +88,9 @@ describe('verify', () => {
   it('finds whole chains valid, with their heads', async () => {
     const { tenantId, plane } = await aLedger();
     const verification = await verifyNow(tenantId);
-    expect(verification).toMatchObject({ valid: true, recordsVerified: 16, breaks: [] });
+    expect(verification).toMatchObject({ valid: true, recordsVerified: 17, breaks: [] });
     expect(verification.streams).toMatchObject([
-      { kind: 'admin', records: 3, firstBreak: null },
+      { kind: 'admin', records: 4, firstBreak: null },
       {
         kind: 'data_plane',
         stream: plane.deploymentId,
@@ -276,7 +277,7 @@ describe('verify', () => {
     expect(alerts).toMatchObject([{ alert_type: 'CHAIN_BREAK', severity: 'critical' }]);
     // The alert's own audit record continues the admin chain, which is whole.
     const { streams } = await verifyNow(tenantId);
-    expect(streams[0]).toMatchObject({ kind: 'admin', records: 4, firstBreak: null });
+    expect(streams[0]).toMatchObject({ kind: 'admin', records: 5, firstBreak: null });
   });
 
   it('stays valid while records come in', async () => {

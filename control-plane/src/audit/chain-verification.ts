@@ -1,21 +1,27 @@
 /**
- * Verifies every chain of a tenant against the heads that are kept apart from the records. A run
- * is shared by all who ask meanwhile, and its result is reused for a while that grows with what the
- * run cost, so that asking in a loop cannot keep the database busy with nothing else.
+ * Verifies every chain of a tenant when somebody asks, against the heads that are kept apart from
+ * the records. A run is shared by all who ask meanwhile, and its result is reused for a while that
+ * grows with what the run cost, so that asking in a loop cannot keep the database busy with nothing
+ * else. It takes nothing from what was verified before (chain-watch.ts does that).
  */
 import type { ChainPosition } from '@governance/shared/hash-chain';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
-import { systemScope } from '../platform/tenant-scope.ts';
-import { walkBatches } from './batch-walk.ts';
-import type { ChainBreakRecorder, FoundBreak } from './chain-breaks.ts';
-import { chainStore, type StoredBatch, type StreamEnd, type StreamKind } from './chain-store.ts';
+import type { IngestService } from '../ingest/ingest-service.ts';
 import {
-  addBreak,
-  type StoredRow,
-  type StreamVerdict,
-  showPosition,
-  walkStream,
-} from './chain-walk.ts';
+  systemScope,
+  type TenantDatabase,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
+import { type ChainBreakRecorder, type FoundBreak, MAX_BREAKS_RECORDED } from './chain-breaks.ts';
+import { type ChainStore, chainStore, type StreamKind } from './chain-store.ts';
+import {
+  findUnrecordedForks,
+  readStanding,
+  type Standing,
+  type StandingBreak,
+} from './standing-breaks.ts';
+import type { StreamMark } from './stream-mark.ts';
+import { runVerification } from './verification-run.ts';
+import { verificationStore, type Walk } from './verification-store.ts';
 
 export interface VerifiedStream {
   stream: string;
@@ -35,8 +41,10 @@ export interface Verification {
   recordsQuarantined: number;
   streams: VerifiedStream[];
   /** The first of each stream's, at most MAX_KEPT a stream. */
-  breaks: FoundBreak[];
+  breaks: (FoundBreak & Partial<Pick<StandingBreak, 'isAcknowledged' | 'explainedBy'>>)[];
   breakCount: number;
+  /** Recorded breaks that nobody has acknowledged and no announced restore explains. */
+  breaksOpen: number;
 }
 
 export interface ChainVerifier {
@@ -48,10 +56,16 @@ export interface ChainVerifier {
     tenantId: string,
     options: { fresh: boolean },
   ): Promise<{ verification: Verification; cached: boolean }>;
+  /** How far the walks have come that nobody has to ask for (chain-watch.ts). */
+  readProgress(tenantId: string): Promise<VerificationProgress>;
 }
 
-/** The stream under which a break of the tenant's order of receipt is recorded. */
-export const RECEIPT_STREAM = '00000000-0000-0000-0000-000000000000';
+export interface VerificationProgress {
+  new: Walk['finished'];
+  full: Walk['finished'];
+  /** The whole walk under way; null between two. */
+  running: { startedAt: Date; records: number; upTo: number; breaks: number } | null;
+}
 
 const REUSE_AT_LEAST_MS = 2_000;
 const REUSE_TIMES_ITS_COST = 10;
@@ -59,6 +73,7 @@ const REUSE_TIMES_ITS_COST = 10;
 export interface ChainVerifierDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   breaks: Pick<ChainBreakRecorder, 'record'>;
+  ingest: Pick<IngestService, 'belongsInQuarantine'>;
   now: () => Date;
 }
 
@@ -90,141 +105,86 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
       if (fresh) await running.get(tenantId)?.catch(() => undefined);
       return { verification: await (running.get(tenantId) ?? run(tenantId)), cached: false };
     },
+    readProgress: (tenantId) => deps.db.inTenant(systemScope(tenantId), readProgress),
   };
+}
+
+async function readProgress(tx: TenantTransaction): Promise<VerificationProgress> {
+  const store = verificationStore(tx);
+  const full = await store.find('full');
+  const progress = {
+    new: (await store.find('new'))?.finished ?? null,
+    full: full?.finished ?? null,
+  };
+  if (!full?.startedAt) return { ...progress, running: null };
+  const { startedAt, upTo, breaks } = full;
+  let records = 0;
+  for (const mark of (await store.readMarks('full')).values()) records += mark.counted;
+  return { ...progress, running: { startedAt, records, upTo, breaks } };
 }
 
 async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<Verification> {
   const started = performance.now();
-  const inStore = <T>(read: (store: ReturnType<typeof chainStore>) => Promise<T>) =>
-    deps.db.inTenant(systemScope(tenantId), (tx) => read(chainStore(tx)));
+  const { db, breaks, ingest } = deps;
+  const inTenant: TenantDatabase['inTenant'] = (...given) => db.inTenant(...given);
+  const inStore = <T>(read: (store: ChainStore) => Promise<T>) =>
+    inTenant(systemScope(tenantId), (tx) => read(chainStore(tx)));
 
-  const verdicts = new Map<string, { kind: StreamKind; verdict: StreamVerdict }>();
-  for (const end of await inStore((store) => store.readEnds())) {
-    const pages = readPages(end, (after, last) =>
-      inStore((store) => store.readPage(end.stream, after, last)),
-    );
-    const verdict = await walkStream(tenantId, end.stream, pages);
-    checkEnd(verdict, end.kind === 'unknown' ? end.newest : end.head);
-    if (end.kind === 'data_plane') {
-      const jwk = await inStore((store) => store.findSigningKey(end.stream));
-      const batches = readBatches(end, (after, last) =>
-        inStore((store) => store.readBatches(end.stream, after, last)),
-      );
-      const writer = { tenantId, stream: end.stream, jwk };
-      const ends = [...verdict.epochEnds, ...(end.head ? [end.head] : [])];
-      for await (const found of walkBatches(writer, ends, batches)) addBreak(verdict, found);
-    }
-    verdicts.set(end.stream, { kind: end.kind, verdict });
-  }
-  // The walks went as far as the heads of the beginning. What has come since may be there, but
-  // not behind the head of its own moment, nor in a stream without one.
-  for (const end of await inStore((store) => store.readEnds())) {
-    const known = verdicts.get(end.stream);
-    if (!known || showPosition(end.head) === showPosition(end.newest)) continue;
-    addBreak(known.verdict, {
-      kind: 'head',
-      epoch: (end.newest ?? end.head)?.epoch ?? 1,
-      seq: (end.newest ?? end.head)?.seq ?? 1,
-      expected: showPosition(end.head),
-      actual: showPosition(end.newest),
-      detail: 'the newest record is not the one that the head names',
-    });
-  }
-
-  const streams: VerifiedStream[] = [];
-  const breaks: FoundBreak[] = [];
+  const marks = new Map<string, StreamMark>();
+  const found: FoundBreak[] = [];
   let breakCount = 0;
-  let recordsVerified = 0;
-  let recordsQuarantined = 0;
-  for (const [stream, { kind, verdict }] of verdicts) {
-    const found = verdict.breaks.map((item) => ({ stream, ...item }));
-    breaks.push(...found);
-    breakCount += verdict.breakCount;
-    recordsVerified += verdict.records;
-    const { records, quarantined, end } = verdict;
-    recordsQuarantined += quarantined;
-    streams.push({ stream, kind, records, quarantined, end, firstBreak: found[0] ?? null });
-  }
-  const missing = await findMissing(inStore);
-  if (missing) {
-    breaks.push(missing);
-    breakCount += 1;
-  }
-  await deps.breaks.record(tenantId, breaks);
-  return {
-    valid: breakCount === 0,
+  await runVerification({
+    tenantId,
+    marks,
+    upTo: await inStore((store) => store.readPosition()),
+    isWhole: true,
+    inStore,
+    belongsInQuarantine: (row) => ingest.belongsInQuarantine(tenantId, row),
+    onStep: async (step) => {
+      breakCount += step.breaks;
+      found.push(...step.found.slice(0, MAX_BREAKS_RECORDED - found.length));
+    },
+    shouldStop: () => false,
+  });
+  const forks = await inTenant(systemScope(tenantId), (tx) => findUnrecordedForks(tx, marks));
+  await breaks.record(tenantId, [...forks, ...found]);
+  const standing = await inTenant(systemScope(tenantId), (tx) => readStanding(tx, marks));
+  return summarize(marks, found, breakCount, standing, {
     verifiedAt: deps.now(),
     durationMs: performance.now() - started,
+  });
+}
+
+function summarize(
+  marks: ReadonlyMap<string, StreamMark>,
+  found: readonly FoundBreak[],
+  breakCount: number,
+  standing: Standing,
+  run: Pick<Verification, 'verifiedAt' | 'durationMs'>,
+): Verification {
+  const breaks = [...found, ...standing.breaks];
+  const firsts = new Map<string, FoundBreak>();
+  for (const one of breaks) if (!firsts.has(one.stream)) firsts.set(one.stream, one);
+  const streams: VerifiedStream[] = [];
+  let recordsVerified = 0;
+  let recordsQuarantined = 0;
+  for (const [stream, { kind, records, quarantined, end }] of marks) {
+    recordsVerified += records;
+    recordsQuarantined += quarantined;
+    const firstBreak = firsts.get(stream) ?? null;
+    // A data plane that has registered and shipped nothing yet has no stream to show.
+    if (kind !== 'admin' && !end && !firstBreak) continue;
+    streams.push({ stream, kind, records, quarantined, end, firstBreak });
+  }
+  const all = breakCount + standing.count;
+  return {
+    valid: all === 0,
+    ...run,
     recordsVerified,
     recordsQuarantined,
     streams,
     breaks,
-    breakCount,
-  };
-}
-
-async function* readPages(
-  { head, newest, kind }: StreamEnd,
-  read: (
-    after: { epoch: number; seq: number; position: number },
-    last: { epoch: number; seq: number },
-  ) => Promise<StoredRow[]>,
-): AsyncGenerator<StoredRow[]> {
-  const last = kind === 'unknown' ? newest : head;
-  if (!last) return;
-  let after = { epoch: 0, seq: 0, position: 0 };
-  for (;;) {
-    const page = await read(after, last);
-    const end = page.at(-1);
-    if (!end) return;
-    yield page;
-    after = { epoch: end.epoch, seq: end.seq, position: end.position };
-  }
-}
-
-async function* readBatches(
-  { head }: StreamEnd,
-  read: (
-    after: { epoch: number; lastSeq: number },
-    last: { epoch: number; seq: number },
-  ) => Promise<StoredBatch[]>,
-): AsyncGenerator<StoredBatch[]> {
-  if (!head) return;
-  let after = { epoch: 0, lastSeq: 0 };
-  for (;;) {
-    const page = await read(after, head);
-    const end = page.at(-1);
-    if (!end) return;
-    yield page;
-    after = end;
-  }
-}
-
-function checkEnd(verdict: StreamVerdict, head: ChainPosition | null): void {
-  if (showPosition(verdict.end) === showPosition(head)) return;
-  addBreak(verdict, {
-    kind: 'head',
-    epoch: head?.epoch ?? 1,
-    seq: head?.seq ?? 1,
-    expected: showPosition(head),
-    actual: showPosition(verdict.end),
-    detail: 'the chain does not end where its head says',
-  });
-}
-
-/** A stream that was removed with its head leaves no chain to walk, but a hole in the count. */
-async function findMissing(
-  inStore: <T>(read: (store: ReturnType<typeof chainStore>) => Promise<T>) => Promise<T>,
-): Promise<FoundBreak | undefined> {
-  const { counted, stored, newestPosition } = await inStore((store) => store.readReceiptCount());
-  if (counted === stored && counted === newestPosition) return undefined;
-  return {
-    stream: RECEIPT_STREAM,
-    epoch: 1,
-    seq: Math.max(counted, newestPosition),
-    kind: 'head',
-    expected: `${counted} records received`,
-    actual: `${stored} records stored, the newest is number ${newestPosition}`,
-    detail: 'records are missing, or were put in beside the order of receipt',
+    breakCount: all,
+    breaksOpen: standing.open,
   };
 }

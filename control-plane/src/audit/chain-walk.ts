@@ -1,5 +1,5 @@
 /**
- * Verifies one stream from its stored bytes, a page at a time. Nothing is taken from the columns
+ * Verifies rows of one stream from their stored bytes. Nothing is taken from the columns
  * that the bytes also say: those are compared. What no record holds, and so no chain can prove, is
  * `received_at`. Proven by chain-verification.pg.test.ts (any one-byte edit of the table is found).
  */
@@ -8,7 +8,6 @@ import {
   type ChainBreak,
   type ChainBreakKind,
   type ChainPosition,
-  GENESIS_HASH,
   verifyLink,
 } from '@governance/shared/hash-chain';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
@@ -21,6 +20,7 @@ import {
   quarantinedColumns,
 } from './ledger-projection.ts';
 import { readEnvelope } from './record-envelope.ts';
+import type { StreamMark } from './stream-mark.ts';
 
 export interface StoredRow extends LedgerRow {
   subjectId: string | null;
@@ -28,74 +28,89 @@ export interface StoredRow extends LedgerRow {
   isQuarantined: boolean;
 }
 
-export interface StreamVerdict {
-  records: number;
-  /** Of these, those in quarantine: links of the chain, but no events. */
-  quarantined: number;
-  /** Where the last record leaves the chain; null for a stream without records. */
-  end: ChainPosition | null;
-  /** Where each epoch before the last one ended. */
-  epochEnds: ChainPosition[];
-  breaks: FoundInStream[];
-  /** All that were found; `breaks` keeps the first MAX_KEPT. */
-  breakCount: number;
-}
+/** What one stream can have wrong; what a break of it is called beside the links of a chain. */
+export type StreamBreakKind =
+  | ChainBreakKind
+  /** Its writer did not sign what is stored. */
+  | 'signature'
+  /** Its writer is not the one that the admin chain registered. */
+  | 'registration'
+  /** Records that were acknowledged to its writer are not stored. */
+  | 'missing'
+  | 'fork';
 
 export interface FoundInStream extends Omit<ChainBreak, 'kind'> {
-  /** Beside those of a chain: `signature`, that its writer did not sign what is stored. */
-  kind: ChainBreakKind | 'signature';
+  kind: StreamBreakKind;
   detail: string | null;
 }
 
-const MAX_KEPT = 100;
+export interface RowWalk {
+  tenantId: string;
+  stream: string;
+  /** Records up to this position of the order of receipt are counted. */
+  upTo: number;
+  /** Whether a record that lies in quarantine had to. */
+  belongsInQuarantine(row: StoredRow): Promise<boolean>;
+  /** Told of each record that is whole, in the order of the chain. */
+  onRecord(record: LedgerRecord): void;
+  onBreak(found: FoundInStream): void;
+}
+
 /** About 2 ms of work, so that verification never holds up the process's other requests. */
 const ROWS_A_TURN = 64;
 
 /**
- * @param tenantId whose stream it is
- * @param pages the stream's rows in order of (epoch, seq), in pages that fit in memory
+ * Walks rows that follow a mark, and moves the mark behind them.
+ *
+ * @param rows in order of (epoch, seq)
+ * @returns where each epoch ended behind which another begins in these rows
  */
-export async function walkStream(
-  tenantId: string,
-  stream: string,
-  pages: AsyncIterable<StoredRow[]>,
-): Promise<StreamVerdict> {
-  const verdict: StreamVerdict = {
-    records: 0,
-    quarantined: 0,
-    end: null,
-    epochEnds: [],
-    breaks: [],
-    breakCount: 0,
-  };
-  let position = 0;
-  for await (const page of pages) {
-    for (const row of page) {
-      const { after, broken } = checkRow(tenantId, stream, verdict.end, position, row);
-      if (verdict.end && verdict.end.epoch !== after.epoch) verdict.epochEnds.push(verdict.end);
-      verdict.end = after;
-      position = row.position;
-      verdict.records += 1;
-      if (row.type === QUARANTINED) verdict.quarantined += 1;
-      if (broken) addBreak(verdict, broken);
-      if (verdict.records % ROWS_A_TURN === 0) await nextTurn();
-    }
+export async function walkRows(
+  walk: RowWalk,
+  mark: StreamMark,
+  rows: readonly StoredRow[],
+): Promise<ChainPosition[]> {
+  const epochEnds: ChainPosition[] = [];
+  for (const [index, row] of rows.entries()) {
+    const { after, broken, record } = checkRow(walk, mark, row);
+    if (mark.end && mark.end.epoch !== after.epoch) epochEnds.push(mark.end);
+    mark.end = after;
+    mark.position = row.position;
+    mark.records += 1;
+    if (row.position <= walk.upTo) mark.counted += 1;
+    if (row.type === QUARANTINED) mark.quarantined += 1;
+    const found = broken ?? (record ? null : await checkHeld(walk, row));
+    if (found) walk.onBreak(found);
+    else if (record) walk.onRecord(record);
+    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await nextTurn();
   }
-  return verdict;
+  return epochEnds;
 }
 
-export function addBreak(verdict: StreamVerdict, found: FoundInStream): void {
-  verdict.breakCount += 1;
-  if (verdict.breaks.length < MAX_KEPT) verdict.breaks.push(found);
+async function checkHeld(walk: RowWalk, row: StoredRow): Promise<FoundInStream | null> {
+  if (await walk.belongsInQuarantine(row)) return null;
+  return {
+    kind: 'content',
+    epoch: row.epoch,
+    seq: row.seq,
+    expected: 'a record that cannot be read or stored',
+    actual: 'one that can',
+    detail: 'the record lies in quarantine, and is a good one',
+  };
+}
+
+interface CheckedRow {
+  after: ChainPosition;
+  broken: FoundInStream | null;
+  /** Undefined in quarantine, and where the row is broken. */
+  record: LedgerRecord | undefined;
 }
 
 function checkRow(
-  tenantId: string,
-  stream: string,
-  before: ChainPosition | null,
-  positionBefore: number,
+  { tenantId, stream }: RowWalk,
+  { end: before, position: positionBefore }: StreamMark,
   row: StoredRow,
-): { after: ChainPosition; broken: FoundInStream | null } {
+): CheckedRow {
   const isHeld = row.type === QUARANTINED;
   const record = isHeld ? undefined : readRecord(row.bytes);
   const envelope = isHeld ? readEnvelope(row.bytes) : record;
@@ -110,19 +125,20 @@ function checkRow(
     },
     row.hash,
   );
-  if (broken) return { after, broken: { ...broken, detail: null } };
+  const asBroken = (found: FoundInStream) => ({ after, broken: found, record: undefined });
+  if (broken) return asBroken({ ...broken, detail: null });
   const wrong = isHeld
     ? findWrongHeld(row)
     : record
       ? findWrongColumn(tenantId, stream, row, record)
       : { column: 'bytes', expected: 'a record of version 1', actual: 'something else' };
-  if (wrong) return { after, broken: contentBreak(row, wrong) };
+  if (wrong) return asBroken(contentBreak(row, wrong));
   if (row.position <= positionBefore) {
     const expected = `more than ${positionBefore}`;
     const misplaced = { column: 'position', expected, actual: String(row.position) };
-    return { after, broken: contentBreak(row, misplaced) };
+    return asBroken(contentBreak(row, misplaced));
   }
-  return { after, broken: null };
+  return { after, broken: null, record };
 }
 
 interface WrongColumn {
@@ -201,9 +217,4 @@ function contentBreak(row: StoredRow, { column, expected, actual }: WrongColumn)
     actual,
     detail: `the column ${column} is not what the record says`,
   };
-}
-
-/** A chain position as breaks show it. */
-export function showPosition(position: ChainPosition | null): string {
-  return position ? `${position.epoch}/${position.seq}/${position.head}` : `0/0/${GENESIS_HASH}`;
 }

@@ -1,6 +1,7 @@
 /** Data planes as the control plane knows them: who registered, and how each one is. */
 import { canonicalize } from '@governance/shared/canonical-json';
 import type {
+  AdminHeadReport,
   Heartbeat,
   RegistrationAnswer,
   RegistrationRequest,
@@ -40,6 +41,8 @@ export interface DataPlaneServiceDeps {
   takeBackCredentials(tenantId: string): Promise<void>;
   /** Told when a data plane decides by rules newer than any that the tenant has here. */
   onNewerRules?(tenantId: string, revision: number): void;
+  /** Told what a data plane remembers of the admin chain. */
+  onAdminHeads?(tenantId: string, deploymentId: string, report: AdminHeadReport): Promise<void>;
   now: () => Date;
   maxDataPlanes?: number;
 }
@@ -178,6 +181,8 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
       });
       const revision = bundleRevisionOf({ lastHeartbeat: heartbeat }) ?? 0;
       if (revision > newestRevision) deps.onNewerRules?.(scope.tenantId, revision);
+      const { deployment_id: deploymentId, admin_heads: heads } = heartbeat;
+      if (heads) await deps.onAdminHeads?.(scope.tenantId, deploymentId, heads);
       return { received: true, timestamp: at.toISOString() };
     },
 

@@ -192,7 +192,8 @@ type Content =
   | { record: LedgerRecord; columns: LedgerColumns; alert: ProjectedAlert | undefined }
   | { fault: string };
 
-function readContent(bytes: Uint8Array): Content {
+/** Reads a record as ingest does: its tables' columns, or why it can only lie in quarantine. */
+export function readContent(bytes: Uint8Array): Content {
   if (bytes.byteLength > MAX_RECORD_BYTES) return { fault: 'is too large' };
   try {
     const record = parseRecord(bytes);

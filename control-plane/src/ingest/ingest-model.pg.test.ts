@@ -22,7 +22,6 @@ const test = await testDatabase();
 const { db, superuser, changes } = test;
 const now = () => new Date();
 const breaks = createChainBreakRecorder({ db, now });
-const verifier = createChainVerifier({ db, breaks, now });
 const second = await connectDatabase({
   url: test.url,
   poolSize: 4,
@@ -39,6 +38,7 @@ const replicas = [test.connections, second].map(({ ingestPool }) =>
     markForked: async () => expect.unreachable(),
   }),
 ) as [IngestService, IngestService];
+const verifier = createChainVerifier({ db, breaks, ingest: replicas[0], now });
 
 interface Writer {
   tenantId: string;

@@ -29,7 +29,7 @@ const ingest = createIngestService({
   violations: createViolationAlerts({ db, now }),
   markForked: async (_, deploymentId) => void forked.push(deploymentId),
 });
-const verifier = createChainVerifier({ db, breaks, now });
+const verifier = createChainVerifier({ db, breaks, ingest, now });
 const scope = await aTenant(test);
 const { tenantId } = scope;
 
@@ -357,6 +357,7 @@ describe('ingestBatch', () => {
       { numRuns: 25 },
     );
     const { verification } = await verifier.verify(tenantId, { fresh: true });
-    expect(verification.breaks).toEqual([]);
+    // The forks of the tests before stand; nothing that is stored is broken.
+    expect(verification.breaks.filter(({ kind }) => kind !== 'fork')).toEqual([]);
   });
 });

@@ -14,6 +14,7 @@ import { type CheckedBatch, checkBatch } from './batch-check.ts';
 import { createGroupQueue } from './group-queue.ts';
 import { findSigningKey } from './ingest-store.ts';
 import { createKnownAgents } from './known-agents.ts';
+import { belongsInQuarantine, type StoredLink } from './quarantine-trial.ts';
 import { type Fork, type Outcome, storeGroup } from './store-group.ts';
 import {
   agentsOf,
@@ -46,6 +47,8 @@ export interface IngestService {
    *   (`stream_gap`; `loc` ends in the epoch and seq that are expected)
    */
   ingestBatch(tenantId: string, deploymentId: string, batch: SignedBatch): Promise<BatchReceipt>;
+  /** Whether a stored record had to be kept in quarantine: it cannot be read, or not be stored. */
+  belongsInQuarantine(tenantId: string, record: StoredLink): Promise<boolean>;
 }
 
 /** How much of a tenant is stored in one transaction, for which its other writers wait. */
@@ -120,6 +123,7 @@ export function createIngestService(deps: IngestDeps): IngestService {
       const outcome = await store(tenantId, { checked, stream: deploymentId, records, bytes });
       return acknowledge(tenantId, checked, outcome, violations);
     },
+    belongsInQuarantine: (tenantId, record) => belongsInQuarantine(ingestPool, tenantId, record),
   };
 }
 

@@ -5,6 +5,7 @@
  * repeated with the refused records found by bisection. Nothing here notifies anybody: NOTIFY would
  * make every commit of the database wait for the one before it.
  */
+import type { BatchHeader } from '@governance/shared/audit-batch';
 import pg, { type Pool, type PoolClient } from 'pg';
 import { type CheckedBatch, type CheckedRecord, quarantined } from './batch-check.ts';
 import { placeBatch, type StreamPosition } from './batch-place.ts';
@@ -232,10 +233,10 @@ async function quarantineRefused(
 }
 
 /** @returns why these records are refused, undefined when they are not; writes nothing */
-async function tryToStore(
+export async function tryToStore(
   client: PoolClient,
   tenantId: string,
-  batch: CheckedBatch,
+  batch: { header: Pick<BatchHeader, 'stream' | 'epoch'> },
   records: readonly CheckedRecord[],
 ): Promise<string | undefined> {
   await client.query('SAVEPOINT trial');
@@ -255,7 +256,10 @@ async function tryToStore(
   }
 }
 
-function toRows({ header }: CheckedBatch, records: readonly CheckedRecord[]): NewLedgerRow[] {
+function toRows(
+  { header }: { header: Pick<BatchHeader, 'stream' | 'epoch'> },
+  records: readonly CheckedRecord[],
+): NewLedgerRow[] {
   const { stream, epoch } = header;
   return records.map(({ seq, hash, prevHash, bytes, columns }) => ({
     stream,

@@ -1,0 +1,6 @@
+import { type ChainPosition, GENESIS_HASH } from '@governance/shared/hash-chain';
+
+/** A chain position as breaks show it. */
+export function showPosition(position: ChainPosition | null): string {
+  return position ? `${position.epoch}/${position.seq}/${position.head}` : `0/0/${GENESIS_HASH}`;
+}
