@@ -71,6 +71,8 @@ function valueFor(table: string, column: Column, tenant: string): unknown {
     'mcp_servers.local_name': 'local',
     'alerts.severity': 'low',
     'ledger_quarantine.kind': 'fork',
+    'verification_walks.kind': 'new',
+    'verification_marks.kind': 'new',
   };
   const given = chosen[`${table}.${column.name}`];
   if (given !== undefined) return given;
