@@ -32,6 +32,8 @@ import { createLegacyHandler, type LegacyDeps } from './gateway/legacy/handler.t
 import { createRequestHandler } from './gateway/legacy/requests.ts';
 import { createSessionReads } from './gateway/legacy/session-reads.ts';
 import { createLegacySessions } from './gateway/legacy/sessions.ts';
+import { createListCursors } from './gateway/list-cursors.ts';
+import { createListNotes } from './gateway/list-notes.ts';
 import { createListService } from './gateway/list-service.ts';
 import { createModernGateway } from './gateway/modern/modern-gateway.ts';
 import { createOriginPolicy } from './gateway/origin.ts';
@@ -213,9 +215,15 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   const sessionOf = ({ tenantId, serverId, agent, peer, era, hops }: RawCall & Identity) =>
     findSession(tenantId, serverId, agent.id, peer, era, hops);
 
+  const notes = createListNotes({ pool, log });
+  const cursors = createListCursors(deps.taskSecret);
   const catalogue = createToolCatalogue({
-    listTools: ({ tenantId, serverId, agent, peer, era, hops }) =>
-      listAllTools(findSession(tenantId, serverId, agent.id, peer, era, hops)),
+    async listTools({ tenantId, serverId, agent, peer, era, hops }) {
+      const session = findSession(tenantId, serverId, agent.id, peer, era, hops);
+      const { tools, leftOut } = await listAllTools(session);
+      notes.put(tenantId, serverId, 'tools/list', leftOut);
+      return tools;
+    },
     elapsed,
   });
 
@@ -300,8 +308,8 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     });
   }
 
-  const tools = createToolService({ guard, rules, pool, catalogue, log, now });
-  const lists = createListService({ rules, pool, log });
+  const tools = createToolService({ guard, rules, pool, catalogue, cursors, notes, log, now });
+  const lists = createListService({ rules, pool, cursors, notes, log });
   const announce = createAnnouncer({ rules, pool, log });
   const reads = createSessionReads({
     reads: createReadService({ guard, rules, now }),
@@ -350,6 +358,8 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
     pool,
     catalogue,
     lists,
+    cursors,
+    notes,
     announce,
     limits,
     failed,

@@ -5,6 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { ActiveRules } from '../contracts.ts';
+import { LIST_BUDGETS } from '../upstream/list-part.ts';
 import type { ListedTool } from '../upstream/list-tools.ts';
 import { scanToolHeaders } from '../upstream/modern/tool-headers.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
@@ -44,7 +45,8 @@ const TTL_MS = 10 * 60_000;
 const RETRY_MS = 5_000;
 /** A call waits no longer for a list; the list may still come for the next one. */
 const WAIT_MS = 5_000;
-const MAX_TOOLS = 10_000;
+/** Of one server; parts of lists add to what is known. */
+const MAX_TOOLS = LIST_BUDGETS['tools/list'].items;
 
 /** Builds the catalogue. */
 export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
@@ -56,7 +58,9 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
     const known = entries.get(key);
     if (!isWhole && known === undefined) return;
     const hints = isWhole ? new Map<string, ToolHints>() : (known?.hints ?? new Map());
-    for (const tool of tools.slice(0, MAX_TOOLS)) hints.set(tool.name, readHints(tool));
+    for (const tool of tools) {
+      if (hints.size < MAX_TOOLS || hints.has(tool.name)) hints.set(tool.name, readHints(tool));
+    }
     const goodUntil = isWhole ? deps.elapsed() + TTL_MS : (known?.goodUntil ?? 0);
     entries.set(key, { hints, goodUntil });
   }

@@ -13,6 +13,8 @@ import { findServer } from './servers.ts';
 const MAX_CURSOR = 4096;
 /** A server that is slower is left out of a joined list. */
 const LIST_TIMEOUT_MS = 10_000;
+/** What came until then is shown, though more would come. */
+export const LIST_PART_MS = 9_000;
 
 /** An error of the client's params. */
 export function badParams(message: string): GatewayError {

@@ -4,31 +4,43 @@
  * covers, and what is asked for is judged by policy.
  */
 import type { Logger } from 'pino';
-import { z } from 'zod';
 import type { RulesProvider } from '../contracts.ts';
 import { type JudgedRead, nameOfMethod } from '../enforcement/call-kinds.ts';
 import { ownErrorOf } from '../enforcement/denied.ts';
 import type { CallAnswer } from '../enforcement/enforcer.ts';
 import { isToolVisible } from '../enforcement/tool-visibility.ts';
-import { LIST_MEMBERS, type ListedItem, type ListMethod, listPage } from '../upstream/list-page.ts';
-import type { UpstreamPool } from '../upstream/pool.ts';
-import { Cancellation } from '../upstream/upstream.ts';
+import { LIST_MEMBERS, type ListedItem, type ListMethod } from '../upstream/list-page.ts';
 import {
-  badParams,
-  inTime,
-  readCursor,
-  requireRules,
-  requireServer,
-  sessionWith,
-} from './call-routing.ts';
+  LIST_BUDGETS,
+  LIST_START,
+  type ListBudget,
+  type ListPart,
+  type ListPosition,
+  readListPart,
+} from '../upstream/list-part.ts';
+import type { UpstreamPool } from '../upstream/pool.ts';
+import type {
+  Cancellation,
+  UpstreamAnswer,
+  UpstreamExchange,
+  UpstreamRequest,
+  UpstreamSession,
+} from '../upstream/upstream.ts';
+import { inTime, requireRules, requireServer, sessionWith } from './call-routing.ts';
 import type { Caller } from './caller.ts';
+import { type JoinedPart, readJoined, sealRest, together } from './joined-list.ts';
+import { withMember } from './json-members.ts';
 import { isObject } from './json-rpc.ts';
+import type { ListCursors, ListPlace } from './list-cursors.ts';
+import type { ListNotes } from './list-notes.ts';
 import { findServer, listServers, unifiedName } from './servers.ts';
 import { unifiedUri } from './unified.ts';
 
 export interface ListServiceDeps {
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'find'>;
+  cursors: ListCursors;
+  notes: ListNotes;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -65,12 +77,6 @@ const KINDS: Record<ReadList, ListKind> = {
   },
 };
 
-/** Characters of a joined cursor: it has a cursor for each server that has more. */
-const MAX_JOINED_CURSOR = 1024 * 1024;
-const MAX_SERVER_CURSOR = 4096;
-
-const JoinedCursor = z.array(z.tuple([z.string(), z.string().max(MAX_SERVER_CURSOR)])).max(1000);
-
 /** Whether a method is one of these lists. */
 export function isReadList(method: string): method is ReadList {
   return Object.hasOwn(KINDS, method);
@@ -87,78 +93,105 @@ export function createListService(deps: ListServiceDeps) {
     serverId: string,
     method: ReadList,
     params: unknown,
+    cancellation: Cancellation | undefined,
   ): Promise<CallAnswer> {
     const server = requireServer(requireRules(deps.rules, caller), serverId);
-    const cursor = readCursor(params);
+    const [place] = deps.cursors.find(caller, method, params) ?? [{ serverId, at: LIST_START }];
+    const at = place?.at ?? LIST_START;
     if (!isVisible(caller, serverId, KINDS[method])) return page(method, [], undefined);
-    const session = sessionWith(deps.pool, caller, server);
-    const members = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
-    const answer = await session.request(
-      { method, members, wantsProgress: false },
-      { onNotification: () => undefined, cancellation: new Cancellation() },
-    );
-    const { kind, raw, value } = answer;
-    if (kind === 'result') return { kind, raw, value };
-    return { kind: 'upstream-error', raw: ownErrorOf(raw, value) };
+    const asking = new KeptAnswer(sessionWith(deps.pool, caller, server));
+    let part: ListPart;
+    try {
+      const options = { room: LIST_BUDGETS[method], pages: 1, cancellation };
+      part = await readListPart(asking, method, at, options);
+    } catch (error) {
+      // What the server says itself is passed on as it said it.
+      if (asking.answer?.kind !== 'error') throw error;
+      const { raw, value } = asking.answer;
+      return { kind: 'upstream-error', raw: ownErrorOf(raw, value) };
+    }
+    note(caller, serverId, method, at, part);
+    const next = part.rest && deps.cursors.seal(caller, method, [{ serverId, at: part.rest }]);
+    return asking.withPart(method, part, next);
   }
 
-  async function listJoined(caller: Caller, method: ReadList, params: unknown) {
-    const rules = requireRules(deps.rules, caller);
-    const cursors = readJoinedCursor(params);
-    const kind = KINDS[method];
-    const wanted = cursors ?? listServers(rules).map((one) => [one.server_id, undefined] as const);
-    const pages = await Promise.all(
-      wanted.map(async ([serverId, cursor]) => {
-        // A cursor is the client's: what it names is looked at like everything it sends.
-        if (findServer(rules, serverId) === undefined || !isVisible(caller, serverId, kind)) {
-          return { items: [], next: [] };
-        }
-        return pageOf(caller, serverId, method, cursor);
-      }),
-    );
-    const next = pages.flatMap((one) => one.next);
-    const items = pages.flatMap((one) => one.items);
-    return page(method, items, next.length > 0 ? joinCursors(next) : undefined);
-  }
-
-  async function pageOf(
+  async function listJoined(
     caller: Caller,
-    serverId: string,
     method: ReadList,
-    cursor: string | undefined,
-  ): Promise<{ items: ListedItem[]; next: [string, string][] }> {
+    params: unknown,
+    cancellation: Cancellation | undefined,
+  ): Promise<CallAnswer> {
+    const rules = requireRules(deps.rules, caller);
+    const kind = KINDS[method];
+    const places =
+      deps.cursors.find(caller, method, params) ??
+      listServers(rules).map((one) => ({ serverId: one.server_id, at: LIST_START }));
+    // The rules may be others by now than those under which the cursor was given.
+    const wanted = places.filter(
+      ({ serverId }) =>
+        findServer(rules, serverId) !== undefined && isVisible(caller, serverId, kind),
+    );
+    const asked = together(cancellation);
+    const read = (place: ListPlace, room: ListBudget) =>
+      partOf(caller, place, method, room, asked.next());
+    const { items, rest } = await readJoined(wanted, read, 1);
+    return page(method, items, sealRest(deps, caller, method, rest));
+  }
+
+  async function partOf(
+    caller: Caller,
+    { serverId, at }: ListPlace,
+    method: ReadList,
+    room: ListBudget,
+    cancellation: Cancellation,
+  ): Promise<JoinedPart<ListedItem> | null> {
     const { capability, key, rename } = KINDS[method];
-    const cancellation = new Cancellation();
     const ask = async () => {
       const server = requireServer(requireRules(deps.rules, caller), serverId);
       const session = sessionWith(deps.pool, caller, server);
       const { capabilities } = await session.open();
-      if (!isObject(capabilities[capability])) return { items: [], nextCursor: undefined };
-      const exchange = { onNotification: () => undefined, cancellation };
-      return await listPage(session, method, cursor, exchange);
+      if (!isObject(capabilities[capability])) return null;
+      return await readListPart(session, method, at, { room, pages: 1, cancellation });
     };
     try {
-      const { items, nextCursor } = await inTime(ask(), () => cancellation.cancel());
-      const renamed = items.flatMap((item) => {
+      const part = await inTime(ask(), () => cancellation.cancel());
+      if (part === null) return null;
+      note(caller, serverId, method, at, part);
+      const items = part.items.flatMap((item) => {
         const name = item[key];
         return typeof name === 'string' ? [{ ...item, [key]: rename(serverId, name) }] : [];
       });
-      const hasNext = nextCursor !== undefined && nextCursor.length <= MAX_SERVER_CURSOR;
-      return { items: renamed, next: hasNext ? [[serverId, nextCursor]] : [] };
+      return { items, count: part.items.length, bytes: part.bytes, rest: part.rest };
     } catch (error) {
       // One server that is away must not hide the others.
       const fields = { err: error, server: serverId, reqId: caller.requestId, method };
       deps.log.warn(fields, 'a server is missing from a list');
-      return { items: [], next: [] };
+      return null;
     }
+  }
+
+  function note(
+    { tenantId }: Caller,
+    serverId: string,
+    method: ReadList,
+    at: ListPosition,
+    { rest, leftOut }: ListPart,
+  ): void {
+    const isWhole = at === LIST_START && rest === null;
+    if (isWhole || leftOut !== null) deps.notes.put(tenantId, serverId, method, leftOut);
   }
 
   return {
     /** @param params of the request, caller-controlled */
-    list(caller: Caller, method: ReadList, params: unknown): Promise<CallAnswer> {
+    list(
+      caller: Caller,
+      method: ReadList,
+      params: unknown,
+      cancellation?: Cancellation,
+    ): Promise<CallAnswer> {
       return caller.serverId === null
-        ? listJoined(caller, method, params)
-        : listOne(caller, caller.serverId, method, params);
+        ? listJoined(caller, method, params, cancellation)
+        : listOne(caller, caller.serverId, method, params, cancellation);
     },
   };
 }
@@ -168,22 +201,34 @@ function page(method: ReadList, items: ListedItem[], nextCursor: string | undefi
   return { kind: 'result', raw: JSON.stringify(value), value };
 }
 
-function joinCursors(cursors: [string, string][]): string {
-  return Buffer.from(JSON.stringify(cursors)).toString('base64url');
-}
+/** A session whose last answer is at hand, as the server wrote it. */
+class KeptAnswer {
+  readonly #session: UpstreamSession;
+  answer: UpstreamAnswer | undefined;
 
-/** The servers that have more, each with its own cursor; undefined for the first page. */
-function readJoinedCursor(params: unknown): [string, string][] | undefined {
-  const text = readCursor(params, MAX_JOINED_CURSOR);
-  if (text === undefined) return undefined;
-  let cursors: unknown;
-  try {
-    cursors = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-  } catch {
-    throw badParams('cursor is none of this list');
+  constructor(session: UpstreamSession) {
+    this.#session = session;
   }
-  const parsed = JoinedCursor.safeParse(cursors);
-  if (!parsed.success) throw badParams('cursor is none of this list');
-  // Each server is asked once, however often a cursor names it.
-  return [...new Map(parsed.data)];
+
+  async request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
+    this.answer = await this.#session.request(request, exchange);
+    return this.answer;
+  }
+
+  /** The answer with another cursor; its items are written anew only where some are left out. */
+  withPart(method: ReadList, part: ListPart, nextCursor: string | null): CallAnswer {
+    const { raw = '{}', value } = this.answer ?? {};
+    const given = isObject(value) ? value : {};
+    const member = LIST_MEMBERS[method];
+    const listed = given[member];
+    const isWhole = Array.isArray(listed) && listed.length === part.items.length;
+    const { nextCursor: own, ...others } = given;
+    if (isWhole && own === undefined && nextCursor === null) return { kind: 'result', raw, value };
+    if (isWhole && own !== undefined && nextCursor !== null) {
+      const renamed = withMember(raw, given, 'nextCursor', nextCursor);
+      return { kind: 'result', raw: renamed, value: { ...given, nextCursor } };
+    }
+    const cut = { ...others, [member]: part.items, ...(nextCursor !== null && { nextCursor }) };
+    return { kind: 'result', raw: JSON.stringify(cut), value: cut };
+  }
 }

@@ -283,7 +283,7 @@ describe('all servers', () => {
     expect(uris).toEqual(['mcp+docs+doc://1', 'mcp+docs+doc://2']);
     const cursor = Buffer.from(JSON.stringify([['wiki', 'two']])).toString('base64url');
     const more = await post('/mcp/v1', rpc('resources/list', { cursor }), reader);
-    expect(more.json.result.resources).toEqual([]);
+    expect(more.json.error.code).toBe(-32602);
     expect(wiki.messages('resources/list')).toEqual([]);
   });
 

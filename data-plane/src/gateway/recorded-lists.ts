@@ -59,12 +59,13 @@ export function createRecordedLists(deps: RecordedListDeps) {
     caller: Caller,
     method: ListMethod,
     params: Record<string, unknown>,
+    cancellation: Cancellation,
   ): Promise<UpstreamAnswer> {
     if (!isReadList(method)) {
-      const value = { ...(await deps.tools.listTools(caller, params)) };
+      const value = { ...(await deps.tools.listTools(caller, params, cancellation)) };
       return { kind: 'result', raw: JSON.stringify(value), value };
     }
-    const answer = await deps.lists.list(caller, method, params);
+    const answer = await deps.lists.list(caller, method, params, cancellation);
     if (answer.kind === 'result') return answer;
     const raw = answer.kind === 'upstream-error' ? answer.raw : REFUSED;
     return { kind: 'error', raw, value: JSON.parse(raw) };
@@ -76,6 +77,7 @@ export function createRecordedLists(deps: RecordedListDeps) {
     method: string,
     params: Record<string, unknown>,
     recipient: Pick<UpstreamSession, 'request'>,
+    cancellation = new Cancellation(),
   ): Promise<CallAnswer> {
     const { cursor } = params;
     const args = typeof cursor === 'string' && isStorableText(cursor) ? { cursor } : {};
@@ -84,7 +86,7 @@ export function createRecordedLists(deps: RecordedListDeps) {
     return callServer(deps, caller, sessionId, asked, {
       onNotification: () => undefined,
       wantsProgress: false,
-      cancellation: new Cancellation(),
+      cancellation,
     });
   }
 
@@ -93,6 +95,7 @@ export function createRecordedLists(deps: RecordedListDeps) {
      * Records a list and makes it. One that shows the agent nothing is an empty one.
      *
      * @param params of the request, caller-controlled
+     * @param cancellation of a client whose leaving ends it
      * @throws GatewayError, UpstreamFailure
      */
     async list(
@@ -100,6 +103,7 @@ export function createRecordedLists(deps: RecordedListDeps) {
       sessionId: string | null,
       method: ListMethod,
       params: Record<string, unknown>,
+      cancellation = new Cancellation(),
     ): Promise<CallAnswer> {
       const rules = requireRules(deps.rules, caller);
       const { serverId } = caller;
@@ -108,17 +112,18 @@ export function createRecordedLists(deps: RecordedListDeps) {
         requireServer(rules, serverId);
       }
       let failure: unknown;
-      const answer = await record(caller, sessionId, method, params, {
-        async request() {
+      const recipient: Pick<UpstreamSession, 'request'> = {
+        async request(_request, exchange) {
           try {
-            return await ask(caller, method, params);
+            return await ask(caller, method, params, exchange.cancellation);
           } catch (error) {
             failure = error;
             if (error instanceof UpstreamFailure) throw error;
             return { kind: 'error', raw: REFUSED, value: JSON.parse(REFUSED) };
           }
         },
-      });
+      };
+      const answer = await record(caller, sessionId, method, params, recipient, cancellation);
       if (failure !== undefined) throw failure;
       const isEmpty =
         answer.kind === 'error' &&

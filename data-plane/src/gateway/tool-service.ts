@@ -12,13 +12,19 @@ import type { ForwardExchange } from '../enforcement/forward.ts';
 import { deriveAction } from '../enforcement/tool-action.ts';
 import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { isServerVisible, isToolVisible } from '../enforcement/tool-visibility.ts';
-import { type ListedTool, listAllTools, listToolPage } from '../upstream/list-tools.ts';
+import { LIST_BUDGETS, LIST_START, readListPart } from '../upstream/list-part.ts';
+import {
+  callableTools,
+  type ListedTool,
+  MAX_TOOL_NAME,
+  TOOL_PAGES,
+} from '../upstream/list-tools.ts';
 import type { UpstreamPool } from '../upstream/pool.ts';
-import type { UpstreamSession } from '../upstream/upstream.ts';
+import type { Cancellation, UpstreamSession } from '../upstream/upstream.ts';
 import {
   badParams,
   inTime,
-  readCursor,
+  LIST_PART_MS,
   requireRules,
   requireServer,
   sessionWith,
@@ -26,7 +32,10 @@ import {
 import { callServer } from './call-server.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
+import { readJoined, sealRest, together } from './joined-list.ts';
 import { isObject } from './json-rpc.ts';
+import type { ListCursors } from './list-cursors.ts';
+import type { ListNotes } from './list-notes.ts';
 import { findHidden, findServer, listServers, splitUnifiedName, unifiedName } from './servers.ts';
 
 export interface ToolServiceDeps {
@@ -34,6 +43,8 @@ export interface ToolServiceDeps {
   rules: RulesProvider;
   pool: UpstreamPool;
   catalogue: ToolCatalogue;
+  cursors: ListCursors;
+  notes: ListNotes;
   log: Pick<Logger, 'warn'>;
   now(): number;
   /** Looks at a call that is about to be judged. Throws GatewayError where it must not be. */
@@ -45,7 +56,8 @@ export interface ToolServiceDeps {
 
 export type ToolService = ReturnType<typeof createToolService>;
 
-const MAX_TOOL_NAME = 256;
+const METHOD = 'tools/list';
+
 /** Builds the service. Its methods throw GatewayError and UpstreamFailure. */
 export function createToolService(deps: ToolServiceDeps) {
   function visible(caller: Caller, serverId: string, tools: ListedTool[]): ListedTool[] {
@@ -56,45 +68,82 @@ export function createToolService(deps: ToolServiceDeps) {
     });
   }
 
-  async function listOne(caller: Caller, rules: ActiveRules, serverId: string, params: unknown) {
+  async function listOne(
+    caller: Caller,
+    rules: ActiveRules,
+    serverId: string,
+    params: unknown,
+    cancellation: Cancellation | undefined,
+  ) {
     const server = requireServer(rules, serverId);
     if (!isServerVisible(caller.agent.grants, serverId, rules)) {
       return { tools: [], nextCursor: undefined };
     }
+    const [place] = deps.cursors.find(caller, METHOD, params) ?? [{ serverId, at: LIST_START }];
+    const at = place?.at ?? LIST_START;
     const session = sessionWith(deps.pool, caller, server);
-    const cursor = readCursor(params);
-    const { tools, nextCursor } = await listToolPage(session, cursor);
-    // A client that servers may ask something may be shown tools that others are not.
-    const isWhole = cursor === undefined && nextCursor === undefined && caller.peer === undefined;
-    deps.catalogue.learn(caller.tenantId, serverId, tools, isWhole);
+    const options = { room: LIST_BUDGETS[METHOD], pages: 1, cancellation };
+    const part = await readListPart(session, METHOD, at, options);
+    const tools = callableTools(part.items);
+    const isWhole = at === LIST_START && part.rest === null;
+    learn(caller, serverId, tools, isWhole, part.leftOut);
+    const nextCursor =
+      part.rest === null
+        ? undefined
+        : deps.cursors.seal(caller, METHOD, [{ serverId, at: part.rest }]);
     return { tools: visible(caller, serverId, tools), nextCursor };
   }
 
-  async function listJoined(caller: Caller, rules: ActiveRules) {
-    const servers = listServers(rules).filter((server) =>
-      isServerVisible(caller.agent.grants, server.server_id, rules),
+  async function listJoined(
+    caller: Caller,
+    rules: ActiveRules,
+    params: unknown,
+    cancellation: Cancellation | undefined,
+  ) {
+    const places =
+      deps.cursors.find(caller, METHOD, params) ??
+      listServers(rules).map((server) => ({ serverId: server.server_id, at: LIST_START }));
+    const wanted = places.filter(
+      ({ serverId }) =>
+        findServer(rules, serverId) !== undefined &&
+        isServerVisible(caller.agent.grants, serverId, rules),
     );
-    const lists = await Promise.all(
-      servers.map(async (server) => {
-        const serverId = server.server_id;
-        try {
-          const session = sessionWith(deps.pool, caller, server);
-          const tools = await inTime(listAllTools(session));
-          deps.catalogue.learn(caller.tenantId, serverId, tools, caller.peer === undefined);
-          return visible(caller, serverId, tools).map((tool) => ({
-            ...tool,
-            name: unifiedName(serverId, tool.name),
-          }));
-        } catch (error) {
-          // One server that is away must not hide the others.
-          const { requestId } = caller;
-          const fields = { err: error, server: serverId, reqId: requestId };
-          deps.log.warn(fields, 'a server is missing from the tool list');
-          return [];
-        }
-      }),
-    );
-    return { tools: lists.flat(), nextCursor: undefined };
+    const asked = together(cancellation);
+    const { items, rest } = await readJoined(wanted, async (place, room) => {
+      const { serverId, at } = place;
+      try {
+        const session = sessionWith(deps.pool, caller, requireServer(rules, serverId));
+        const cancellation = asked.next();
+        const options = { room, pages: TOOL_PAGES, limitMs: LIST_PART_MS, cancellation };
+        const reading = readListPart(session, METHOD, at, options);
+        const part = await inTime(reading, () => cancellation.cancel());
+        const tools = callableTools(part.items);
+        learn(caller, serverId, tools, at === LIST_START && part.rest === null, part.leftOut);
+        const items = visible(caller, serverId, tools).map((tool) => ({
+          ...tool,
+          name: unifiedName(serverId, tool.name),
+        }));
+        return { items, count: part.items.length, bytes: part.bytes, rest: part.rest };
+      } catch (error) {
+        // One server that is away must not hide the others.
+        const fields = { err: error, server: serverId, reqId: caller.requestId };
+        deps.log.warn(fields, 'a server is missing from the tool list');
+        return null;
+      }
+    });
+    return { tools: items, nextCursor: sealRest(deps, caller, METHOD, rest) };
+  }
+
+  /** Keeps what a list said. A client that servers may ask may be shown what others are not. */
+  function learn(
+    { tenantId, peer }: Caller,
+    serverId: string,
+    tools: ListedTool[],
+    isWhole: boolean,
+    leftOut: string | null,
+  ): void {
+    deps.catalogue.learn(tenantId, serverId, tools, isWhole && peer === undefined);
+    if (isWhole || leftOut !== null) deps.notes.put(tenantId, serverId, METHOD, leftOut);
   }
 
   return {
@@ -118,11 +167,15 @@ export function createToolService(deps: ToolServiceDeps) {
       return server ? sessionWith(deps.pool, caller, server) : undefined;
     },
 
-    async listTools(caller: Caller, params: Record<string, unknown>) {
+    async listTools(
+      caller: Caller,
+      params: Record<string, unknown>,
+      cancellation?: Cancellation,
+    ): Promise<{ tools: ListedTool[]; nextCursor: string | undefined }> {
       const rules = requireRules(deps.rules, caller);
       return caller.serverId === null
-        ? listJoined(caller, rules)
-        : listOne(caller, rules, caller.serverId, params);
+        ? listJoined(caller, rules, params, cancellation)
+        : listOne(caller, rules, caller.serverId, params, cancellation);
     },
 
     /**

@@ -28,7 +28,7 @@ export interface ListPage {
  * @throws UpstreamFailure; a JSON-RPC error of the server is a `refused`
  */
 export async function listPage(
-  session: UpstreamSession,
+  session: Pick<UpstreamSession, 'request'>,
   method: ListMethod,
   cursor: string | undefined,
   exchange: UpstreamExchange = QUIET,

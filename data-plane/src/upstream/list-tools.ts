@@ -1,5 +1,6 @@
-import { listPage } from './list-page.ts';
-import type { UpstreamExchange, UpstreamSession } from './upstream.ts';
+import type { ListedItem } from './list-page.ts';
+import { LIST_BUDGETS, LIST_START, type ListPart, readListPart } from './list-part.ts';
+import type { UpstreamSession } from './upstream.ts';
 
 /** A tool as its server describes it: `name`, and whatever else it wrote. */
 export interface ListedTool {
@@ -7,41 +8,27 @@ export interface ListedTool {
   [member: string]: unknown;
 }
 
-export interface ToolPage {
-  tools: ListedTool[];
-  nextCursor: string | undefined;
+/** Pages of one server's list that are read at a time. */
+export const TOOL_PAGES = 50;
+/** What has a longer name cannot be called. */
+export const MAX_TOOL_NAME = 256;
+
+/** Those that can be called by their name. */
+export function callableTools(items: ListedItem[]): ListedTool[] {
+  return items.filter(
+    (tool): tool is ListedTool =>
+      typeof tool.name === 'string' && tool.name.length <= MAX_TOOL_NAME,
+  );
 }
 
-/** Pages of one server's list that are read at most, for a server whose cursor never ends. */
-const MAX_PAGES = 50;
-
-/**
- * Asks a server for one page of its tools.
- *
- * @throws UpstreamFailure; a JSON-RPC error of the server is a `refused`
- */
-export async function listToolPage(
+/** All tools of a server, as far as its list is read. Throws UpstreamFailure. */
+export async function listAllTools(
   session: UpstreamSession,
-  cursor: string | undefined,
-  exchange?: UpstreamExchange,
-): Promise<ToolPage> {
-  const { items, nextCursor } = await listPage(session, 'tools/list', cursor, exchange);
-  return {
-    // What has no name cannot be called.
-    tools: items.filter((tool): tool is ListedTool => typeof tool.name === 'string'),
-    nextCursor,
-  };
-}
-
-/** All tools of a server. Throws UpstreamFailure. */
-export async function listAllTools(session: UpstreamSession): Promise<ListedTool[]> {
-  const all: ListedTool[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const { tools, nextCursor } = await listToolPage(session, cursor);
-    all.push(...tools);
-    if (nextCursor === undefined) break;
-    cursor = nextCursor;
-  }
-  return all;
+): Promise<Pick<ListPart, 'leftOut' | 'rest'> & { tools: ListedTool[] }> {
+  const { items, rest, leftOut } = await readListPart(session, 'tools/list', LIST_START, {
+    room: LIST_BUDGETS['tools/list'],
+    pages: TOOL_PAGES,
+  });
+  const cut = rest && `tools/list: what is beyond ${TOOL_PAGES} pages or came too late is left out`;
+  return { tools: callableTools(items), rest, leftOut: leftOut ?? cut };
 }

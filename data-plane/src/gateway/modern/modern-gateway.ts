@@ -9,6 +9,8 @@ import { barOf } from '../barred.ts';
 import type { Announce } from '../capabilities.ts';
 import type { AnswerFailure } from '../failures.ts';
 import type { Guard } from '../guard.ts';
+import type { ListCursors } from '../list-cursors.ts';
+import type { ListNotes } from '../list-notes.ts';
 import type { ListService } from '../list-service.ts';
 import { createReadService } from '../read-service.ts';
 import { createRecordedLists } from '../recorded-lists.ts';
@@ -28,6 +30,8 @@ export interface ModernGatewayDeps {
   pool: UpstreamPool;
   catalogue: ToolCatalogue;
   lists: ListService;
+  cursors: ListCursors;
+  notes: ListNotes;
   announce: Announce;
   limits: UpstreamLimits;
   failed: AnswerFailure;
@@ -55,6 +59,8 @@ export function createModernGateway(deps: ModernGatewayDeps) {
     rules,
     pool,
     catalogue,
+    cursors: deps.cursors,
+    notes: deps.notes,
     log,
     now,
     async check(caller, { serverId, toolName, args }) {

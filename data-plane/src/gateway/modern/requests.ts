@@ -59,7 +59,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
         await deps.lists.refused(caller, bar, null, request.method);
         throw barred(bar);
       }
-      return await list(caller, request);
+      return await list(caller, request, exchange);
     } catch (error) {
       // What is wrong with a call is nothing for an agent that may make none.
       return deps.failed(bar === undefined ? error : barred(bar), caller.requestId);
@@ -117,8 +117,12 @@ export function createModernRequests(deps: ModernRequestDeps) {
     return { serverId: found?.serverId ?? '', handle: found?.toolName ?? taskId };
   }
 
-  async function list(caller: Caller, { method, params }: ModernRequest): Promise<CallAnswer> {
-    if (isListMethod(method)) return deps.lists.list(caller, null, method, params);
+  async function list(
+    caller: Caller,
+    { method, params }: ModernRequest,
+    { cancellation }: ModernExchange,
+  ): Promise<CallAnswer> {
+    if (isListMethod(method)) return deps.lists.list(caller, null, method, params, cancellation);
     if (method === 'server/discover') return discover(caller);
     throw new GatewayError(404, 'Method not found', RPC_ERRORS.METHOD_NOT_FOUND);
   }

@@ -19,6 +19,7 @@ const PLAIN = /^[\x20-\x7e\t]+$/;
 
 /** Tools with such headers that are kept of one server, and headers of one tool. */
 const MAX_TOOLS = 1000;
+const MAX_NAME = 256;
 const MAX_HEADERS = 64;
 const MAX_DEPTH = 64;
 
@@ -89,6 +90,8 @@ export class ToolHeaders {
   readonly #known = new Map<string, readonly ToolHeader[]>();
   readonly #server: string;
   readonly #log: Pick<Logger, 'warn'>;
+  /** One of those that are left out, for the log. */
+  #refused: { tool: string; why: string } | null = null;
 
   constructor(server: string, log: Pick<Logger, 'warn'>) {
     this.#server = server;
@@ -110,6 +113,9 @@ export class ToolHeaders {
     if (answer.kind === 'error' || !Array.isArray(value.tools)) return answer;
     const kept = value.tools.filter((tool) => this.#learnTool(tool));
     if (kept.length === value.tools.length) return answer;
+    const fields = { server: this.#server, ...this.#refused };
+    const leftOut = value.tools.length - kept.length;
+    this.#log.warn({ ...fields, leftOut }, 'tools are left out: invalid x-mcp-header annotations');
     const rest = { ...value, tools: kept };
     return { kind: 'result', raw: JSON.stringify(rest), value: rest };
   }
@@ -134,11 +140,11 @@ export class ToolHeaders {
     const headers = scanToolHeaders(inputSchema);
     this.#known.delete(name);
     if (typeof headers === 'string') {
-      const fields = { server: this.#server, tool: name.slice(0, 200), why: headers.slice(0, 200) };
-      this.#log.warn(fields, 'a tool is left out: its x-mcp-header annotations are invalid');
+      this.#refused = { tool: name.slice(0, 200), why: headers.slice(0, 200) };
       return false;
     }
-    if (headers.length === 0) return true;
+    // What has so long a name cannot be called.
+    if (headers.length === 0 || name.length > MAX_NAME) return true;
     this.#known.set(name, headers);
     const [oldest] = this.#known.keys();
     if (this.#known.size > MAX_TOOLS && oldest !== undefined) this.#known.delete(oldest);

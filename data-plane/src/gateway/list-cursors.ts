@@ -1,0 +1,91 @@
+/**
+ * The cursors that clients get of lists: where each server's list goes on, and what was read of it
+ * before. They are sealed for one agent, one path and one method, at this data plane (all its workers
+ * have the key): a budget that a client could write itself would be none.
+ */
+import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { ListMethod } from '../upstream/list-page.ts';
+import type { ListPosition } from '../upstream/list-part.ts';
+import { badParams, readCursor } from './call-routing.ts';
+import type { Caller } from './caller.ts';
+
+/** The list of one server. */
+export interface ListPlace {
+  serverId: string;
+  at: ListPosition;
+}
+
+/** Characters of a cursor: it has a place for each server that has more. */
+const MAX_CURSOR = 512 * 1024;
+/** What all servers' own cursors may take of it together, and one alone. */
+const MAX_SERVER_CURSORS = 192 * 1024;
+const MAX_SERVER_CURSOR = 4096;
+const SEAL_BYTES = 16;
+
+const Count = z.int().nonnegative();
+const Places = z
+  .array(z.tuple([z.string(), z.string().nullable(), Count, Count, Count]))
+  .min(1)
+  .max(1000);
+
+export type ListCursors = ReturnType<typeof createListCursors>;
+
+/**
+ * Builds them.
+ *
+ * @param secret this data plane's own; the seals end with it
+ */
+export function createListCursors(secret: KeyObject) {
+  const bytes = secret.export({ type: 'pkcs8', format: 'der' });
+  const key = Buffer.from(hkdfSync('sha256', bytes, '', 'mcp list cursors', 32));
+
+  function sealOf({ tenantId, agent, serverId }: Caller, method: ListMethod, text: string): Buffer {
+    return createHmac('sha256', key)
+      .update(JSON.stringify([tenantId, agent.id, serverId, method, text]))
+      .digest()
+      .subarray(0, SEAL_BYTES);
+  }
+
+  return {
+    /** A cursor of these places, of which there is at least one. */
+    seal(caller: Caller, method: ListMethod, places: readonly ListPlace[]): string {
+      const tuples = places.map(({ serverId, at }) => [
+        serverId,
+        at.cursor ?? null,
+        at.skip,
+        at.items,
+        at.bytes,
+      ]);
+      const text = Buffer.from(JSON.stringify(tuples)).toString('base64url');
+      return `${text}.${sealOf(caller, method, text).toString('base64url')}`;
+    },
+
+    /**
+     * The places of the cursor in a request's params; undefined for the first page.
+     *
+     * @throws GatewayError -32602 where it is none of this agent and list
+     */
+    find(caller: Caller, method: ListMethod, params: unknown): ListPlace[] | undefined {
+      const cursor = readCursor(params, MAX_CURSOR);
+      if (cursor === undefined) return undefined;
+      const [text = '', seal = ''] = cursor.split('.', 2);
+      const given = Buffer.from(seal, 'base64url');
+      const expected = sealOf(caller, method, text);
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+        throw badParams('cursor is none of this list: begin it anew');
+      }
+      const places = Places.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+      return places.map(([serverId, own, skip, items, bytes]) => ({
+        serverId,
+        at: { cursor: own ?? undefined, skip, items, bytes },
+      }));
+    },
+  };
+}
+
+/** Whether a server's own cursor is short enough to be kept beside those of so many others. */
+export function isKeepable({ at }: ListPlace, places: number): boolean {
+  const max = Math.min(MAX_SERVER_CURSOR, Math.floor(MAX_SERVER_CURSORS / places));
+  return (at.cursor?.length ?? 0) <= max;
+}

@@ -1,0 +1,42 @@
+/** Tells of what is left out of servers' lists: in the health of the server, and once in the log. */
+import type { Logger } from 'pino';
+import type { ListMethod } from '../upstream/list-page.ts';
+import type { UpstreamPool } from '../upstream/pool.ts';
+import type { NoteTopic } from '../upstream/server-notes.ts';
+
+export type ListNotes = ReturnType<typeof createListNotes>;
+
+const TOPICS: Record<ListMethod, NoteTopic> = {
+  'tools/list': 'tools',
+  'resources/list': 'resources',
+  'resources/templates/list': 'templates',
+  'prompts/list': 'prompts',
+};
+/** Lists whose last word is known, so that it is not said again; beyond it the log repeats itself. */
+const MAX_KNOWN = 10_000;
+
+/** Builds it. */
+export function createListNotes(deps: {
+  pool: Pick<UpstreamPool, 'note'>;
+  log: Pick<Logger, 'warn'>;
+}) {
+  const known = new Map<string, string>();
+  return {
+    /** @param leftOut null where the whole list was read and nothing is */
+    put(tenantId: string, serverId: string, method: ListMethod, leftOut: string | null): void {
+      const key = `${tenantId} ${serverId} ${method}`;
+      if ((known.get(key) ?? null) === leftOut) return;
+      if (leftOut === null) known.delete(key);
+      else {
+        if (known.size >= MAX_KNOWN) known.clear();
+        known.set(key, leftOut);
+        deps.log.warn(
+          { tenant: tenantId, server: serverId, leftOut },
+          'part of a list is left out',
+        );
+      }
+      const note = leftOut === null ? null : { health: 'ok' as const, reason: leftOut };
+      deps.pool.note(tenantId, serverId, TOPICS[method], note);
+    },
+  };
+}
