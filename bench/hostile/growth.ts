@@ -1,0 +1,68 @@
+/** How the time that a reader takes grows with what it is given. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Shape } from './shapes.ts';
+
+export interface Reader {
+  name: string;
+  shapes: readonly Shape[];
+  /** Each twice the one before. */
+  sizes: readonly number[];
+  /** Reads it, refused or not. */
+  read(bytes: Buffer): unknown;
+  /** CPU of what reads, in milliseconds so far; this process where it says nothing. */
+  cpuMs?(): number;
+}
+
+export interface Growth {
+  reader: string;
+  shape: string;
+  /** Milliseconds of CPU at each size. */
+  ms: number[];
+  /** The greatest of the doublings. */
+  ratio: number;
+}
+
+/** Below it a doubling is one of noise: less is counted as this. */
+const FLOOR_MS = 5;
+const RUNS = 2;
+const TRIES = 4;
+export const GOAL = 2.5;
+
+/** Measures one shape; what looks too steep is measured again, since other work may be in it. */
+export async function measureGrowth(reader: Reader, shape: Shape): Promise<Growth> {
+  const inputs = reader.sizes.map((size) => shape.make(size));
+  const ms = inputs.map(() => Number.POSITIVE_INFINITY);
+  let ratio = 0;
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    for (let run = 0; run < RUNS; run++) {
+      for (const [i, input] of inputs.entries()) {
+        ms[i] = Math.min(ms[i] as number, await cpuOf(reader, input));
+      }
+    }
+    ratio = steepest(ms);
+    if (ratio <= GOAL) break;
+  }
+  return { reader: reader.name, shape: shape.name, ms, ratio };
+}
+
+async function cpuOf({ read, cpuMs }: Reader, input: Buffer): Promise<number> {
+  const before = (cpuMs ?? ownCpuMs)();
+  try {
+    await read(input);
+  } catch {
+    // Refused, which is an answer.
+  }
+  // The account of another process is brought up to date when it comes to rest.
+  if (cpuMs) await sleep(2);
+  return (cpuMs ?? ownCpuMs)() - before;
+}
+
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+function steepest(ms: readonly number[]): number {
+  const counted = ms.map((one) => Math.max(one, FLOOR_MS));
+  return Math.max(...counted.slice(1).map((one, i) => one / (counted[i] as number)));
+}

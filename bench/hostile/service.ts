@@ -1,0 +1,172 @@
+/** A whole service of its own, what it reads over HTTP, and how long other calls wait meanwhile. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { adminApi } from '../../tests/support/admin-api.ts';
+import { startService } from '../../tests/support/service-process.ts';
+import type { Reader } from './growth.ts';
+import { JSON_SHAPES, LINE_SHAPES, type Shape, TOKEN_SHAPES } from './shapes.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+/** So many small requests are measured together. */
+const REQUESTS = 20;
+
+const ARGUMENTS = [
+  '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":',
+  '}}}',
+];
+
+const within = (shapes: readonly Shape[], [before = '', after = '']: readonly string[]): Shape[] =>
+  shapes.map(({ name, make }) => ({
+    name,
+    make: (size) => Buffer.concat([Buffer.from(before), make(size), Buffer.from(after)]),
+  }));
+
+export async function startHostileService() {
+  const service = await startService({ readyTimeoutMs: 180_000 });
+  try {
+    return { ...(await readersOf(service)), stop: service.dispose };
+  } catch (error) {
+    await service.dispose();
+    throw error;
+  }
+}
+
+async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeof startService>>) {
+  const admin = await adminApi(url, 'admin', adminPassword);
+  // Nobody listens there: a call is read, judged and recorded, and ends.
+  const server = { server_id: 'up', transport: 'streamable-http', url: 'http://127.0.0.1:9/mcp' };
+  await admin.post('/api/v1/mcp-servers', server);
+  const role = await admin.post<{ id: string }>('/api/v1/roles', {
+    name: 'all',
+    permissions: ['*:*'],
+  });
+  const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
+    '/api/v1/agents',
+    { name: 'hostile', agent_type: 'bench', owner: 'bench@example.com' },
+  );
+  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
+  const basic = `Basic ${Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64')}`;
+  const json = { 'content-type': 'application/json' };
+  const mcp = { ...json, accept: 'application/json, text/event-stream', authorization: basic };
+
+  const post = async (path: string, headers: Record<string, string>, body?: Buffer) => {
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: body ?? null });
+    await answer.arrayBuffer();
+    if (answer.status === 500) throw new HostileServerError(path);
+    return answer.status;
+  };
+  const repeat = async (work: () => Promise<unknown>) => {
+    for (let i = 0; i < REQUESTS; i++) await work();
+  };
+  const cpuMs = () => mainThreadMs(child.pid ?? 0);
+
+  const readers: Reader[] = [
+    {
+      name: 'gateway: a body',
+      shapes: JSON_SHAPES,
+      sizes: [MIB / 2, MIB, 2 * MIB, 4 * MIB - KIB],
+      read: (bytes) => post('/mcp/v1/up', mcp, bytes),
+      cpuMs,
+    },
+    {
+      name: 'gateway: arguments',
+      shapes: within(JSON_SHAPES, ARGUMENTS),
+      sizes: [MIB / 4, MIB / 2, MIB, 2 * MIB],
+      read: (bytes) => post('/mcp/v1/up', mcp, bytes),
+      cpuMs,
+    },
+    {
+      name: 'gateway: a bearer token',
+      shapes: TOKEN_SHAPES,
+      sizes: [2 * KIB, 4 * KIB, 8 * KIB, 15 * KIB],
+      read: (bytes) =>
+        repeat(() => post('/mcp/v1/up', { ...mcp, authorization: `Bearer ${bytes}` })),
+      cpuMs,
+    },
+    {
+      name: 'gateway: Basic credentials',
+      shapes: TOKEN_SHAPES,
+      sizes: [2 * KIB, 4 * KIB, 8 * KIB, 15 * KIB],
+      read: (bytes) =>
+        repeat(() => post('/mcp/v1/up', { ...mcp, authorization: `Basic ${bytes}` })),
+      cpuMs,
+    },
+    {
+      name: 'API: a body',
+      shapes: JSON_SHAPES,
+      sizes: [MIB / 8, MIB / 4, MIB / 2, MIB - KIB],
+      read: (bytes) =>
+        post('/api/v1/roles', { ...json, authorization: `Bearer ${admin.token}` }, bytes),
+      cpuMs,
+    },
+    {
+      name: 'API: an administrator’s token',
+      shapes: TOKEN_SHAPES,
+      sizes: [2 * KIB, 4 * KIB, 8 * KIB, 15 * KIB],
+      read: (bytes) => repeat(() => post('/api/v1/roles', { authorization: `Bearer ${bytes}` })),
+      cpuMs,
+    },
+    {
+      name: 'token route: a body',
+      shapes: JSON_SHAPES,
+      sizes: [2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB],
+      read: (bytes) => repeat(() => post('/api/v1/auth/token', json, bytes)),
+      cpuMs,
+    },
+    {
+      name: 'token route: a form',
+      shapes: within([...LINE_SHAPES, ...TOKEN_SHAPES.slice(-10)], ['grant_type=', '']),
+      sizes: [2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB],
+      read: (bytes) => {
+        const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+        return repeat(() => post('/api/v1/auth/token', headers, bytes));
+      },
+      cpuMs,
+    },
+    {
+      name: 'token route: Basic credentials',
+      shapes: TOKEN_SHAPES.slice(-10),
+      sizes: [2 * KIB, 4 * KIB, 8 * KIB, 15 * KIB],
+      read: (bytes) => {
+        const body = Buffer.from('{"grant_type":"client_credentials"}');
+        const headers = { ...json, authorization: `Basic ${bytes}` };
+        return repeat(() => post('/api/v1/auth/token', headers, body));
+      },
+      cpuMs,
+    },
+  ];
+
+  /** How long a call takes that has nothing to do with `work`, again and again until it ends. */
+  async function delaysDuring(work: Promise<unknown>): Promise<number[]> {
+    const delays: number[] = [];
+    let isOver = false;
+    const over = work.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      const started = performance.now();
+      await (await fetch(`${url}/.well-known/jwks.json`)).arrayBuffer();
+      delays.push(performance.now() - started);
+      await sleep(2);
+    }
+    await over;
+    return delays;
+  }
+
+  return { readers, delaysDuring, cpuMs };
+}
+
+/** A 500 is a fault of the reader, whatever it was given. */
+class HostileServerError extends Error {
+  constructor(path: string) {
+    super(`${path} answered 500`);
+    console.error(this.message);
+    process.exitCode = 1;
+  }
+}
+
+/** CPU of a process's first thread, which runs its event loop. Linux only. */
+function mainThreadMs(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+}

@@ -1,0 +1,49 @@
+/** The shapes of the bench, at one size: each is answered as what it is, and none is a fault of ours. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { JSON_SHAPES, TOKEN_SHAPES } from '../../../bench/hostile/shapes.ts';
+import { startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
+
+let plane: TestPlane;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  plane = await startTestPlane();
+  agent = plane.addAgent();
+});
+
+afterAll(() => plane?.stop());
+
+describe('a hostile body', () => {
+  it.each(JSON_SHAPES)('of $name is refused as what it is', async ({ make }) => {
+    const body = make(512 * 1024).toString();
+    const { status, json } = await plane.post('/mcp/v1', body, { authorization: agent.basic });
+    // A batch of one message that is none is answered as a batch.
+    const [refusal] = status === 200 ? json : [json];
+    expect([200, 400]).toContain(status);
+    expect([-32600, -32700]).toContain(refusal.error.code);
+  });
+
+  it.each([
+    ['a long decimal', 'A number has more than 40 characters: send it as a string.'],
+    ['a long integer', 'A number has more than 40 characters: send it as a string.'],
+    ['a long key', 'A key has more than 8192 characters.'],
+    ['opened and never closed', 'The text is nested too deeply.'],
+    ['commas', 'The text has too many values and keys.'],
+  ])('of %s is told why', async (name, message) => {
+    const body = JSON_SHAPES.find((shape) => shape.name === name)
+      ?.make(512 * 1024)
+      .toString();
+    const { json } = await plane.post('/mcp/v1', body, { authorization: agent.basic });
+    expect(json.error.message).toBe(message);
+  });
+});
+
+describe('a hostile token', () => {
+  it.each(TOKEN_SHAPES)('of $name is refused with a 401', async ({ make }) => {
+    for (const scheme of ['Bearer', 'Basic']) {
+      const authorization = `${scheme} ${make(7 * 1024)}`;
+      const { status } = await plane.post('/mcp/v1', '{}', { authorization });
+      expect(status).toBe(401);
+    }
+  });
+});
