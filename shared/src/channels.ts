@@ -97,11 +97,32 @@ export const ShippedEnd = z.object({
 export type ShippedEnd = z.infer<typeof ShippedEnd>;
 
 /**
+ * How the way up goes: whether records still come, and why not. By heartbeat, since a record in a
+ * stream that has stopped would not arrive.
+ */
+export const StreamReport = z.object({
+  /** A word of the data plane's own: its versions may know others. */
+  state: Text.min(1).max(40),
+  /** Nothing comes until somebody has looked, or what is wrong has gone. */
+  is_stopped: z.boolean(),
+  /** Records that wait to be shipped. */
+  backlog: z.int().nonnegative(),
+  /** Of a stop, its cause; else what failed last, null once it did not. */
+  last_error: z.object({ code: Text.max(100), message: Text.max(500), at: Timestamp }).nullable(),
+  /** The first record that does not come, where that is known. */
+  stopped_at: z.object({ epoch: z.int().positive(), seq: z.int().positive() }).nullable(),
+});
+export type StreamReport = z.infer<typeof StreamReport>;
+
+/** What a data plane calls itself: a UUID once it registered. */
+export const DeploymentName = Text.min(1).max(200);
+
+/**
  * The heartbeat's body (specification 1, section 4), sent every 60 s. What is optional is an
  * addition to it, which neither side may rely on: what cannot be read of it is not there.
  */
 export const Heartbeat = z.object({
-  deployment_id: Id,
+  deployment_id: DeploymentName,
   active_agent_count: z.int().nonnegative(),
   proxy_rpm_1m: z.number().nonnegative(),
   escalations_pending: z.int().nonnegative(),
@@ -110,6 +131,7 @@ export const Heartbeat = z.object({
   mcp_servers: ServerReport.optional(),
   admin_heads: AdminHeadReport.optional().catch(undefined),
   shipped: ShippedEnd.optional().catch(undefined),
+  stream: StreamReport.optional().catch(undefined),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 

@@ -57,7 +57,8 @@ export function createHttpServer({
     // Slow senders of headers or bodies; answers (streams, long polls) may take as long as they like.
     requestTimeout: 130_000,
     forceCloseConnections: 'idle',
-    routerOptions: { maxParamLength: 200 },
+    // Names of 200 characters, percent-encoded.
+    routerOptions: { maxParamLength: 2_000 },
     clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   });

@@ -30,6 +30,16 @@ const aRequest = () => aRegistration({ region: 'eu-central' }).request;
 const register = async (request = aRequest()) =>
   (await controlPlane.dataPlanes.registerLocalDataPlane(scope, request)).deployment_id;
 
+/** One of the deployment's own, as a registration makes it. */
+async function tokenOf(deploymentId: string): Promise<string> {
+  const issued = await issue();
+  await test.superuser.query('UPDATE data_plane_tokens SET deployment_id = $1 WHERE id = $2', [
+    deploymentId,
+    issued.id,
+  ]);
+  return issued.token;
+}
+
 const aHeartbeat = (deploymentId: string, overrides: object = {}) => ({
   deployment_id: deploymentId,
   active_agent_count: 3,
@@ -41,7 +51,7 @@ const aHeartbeat = (deploymentId: string, overrides: object = {}) => ({
 });
 
 const beat = (deploymentId: string, given: string | undefined, body?: object) =>
-  call(`/api/v1/data-planes/${deploymentId}/heartbeat`, {
+  call(`/api/v1/data-planes/${encodeURIComponent(deploymentId)}/heartbeat`, {
     ...(given === undefined ? {} : { token: given }),
     body: body ?? aHeartbeat(deploymentId),
   });
@@ -153,7 +163,7 @@ describe('a heartbeat', () => {
       total: 1,
       data_planes: [{ deployment_id: deploymentId, status: 'registered', bundles_behind: null }],
     });
-    const { token: planeToken } = await issue();
+    const planeToken = await tokenOf(deploymentId);
     const answer = await beat(deploymentId, planeToken);
     expect(answer.statusCode, answer.body).toBe(200);
     expect(answer.json()).toEqual({ received: true, timestamp: now.toISOString() });
@@ -173,6 +183,7 @@ describe('a heartbeat', () => {
         feed_read_at: null,
         feed_lag: null,
         backlog: null,
+        stream: null,
         active_agent_count: 3,
         proxy_rpm_1m: 12.5,
         escalations_pending: 0,
@@ -183,8 +194,7 @@ describe('a heartbeat', () => {
 
   it('that stays away shows as silence, and an old bundle as a lag', async () => {
     const deploymentId = await register();
-    const { token: planeToken } = await issue();
-    await beat(deploymentId, planeToken);
+    await beat(deploymentId, await tokenOf(deploymentId));
     const row = { digest: '', contentDigest: '', sourcesDigest: '', bytes: new Uint8Array() };
     await controlPlane.db.inTenant(scope, async (tx) => {
       for (const revision of [7n, 8n, 9n]) {
@@ -214,24 +224,14 @@ describe('a heartbeat', () => {
     expect((await beat(deploymentId, issued.token)).statusCode).toBe(200);
   });
 
-  it('of a data plane that the tenant does not have is not found', async () => {
-    const { token: planeToken } = await issue();
-    const other = await aTenantAdmin();
-    const foreign = await controlPlane.dataPlanes.registerLocalDataPlane(other.scope, aRequest());
-    for (const id of [uuidv7(), foreign.deployment_id, 'no-uuid']) {
-      expect((await beat(id, planeToken)).statusCode, id).toBe(404);
-    }
-  });
-
-  it('of another data plane than the token’s is not found', async () => {
+  it('under a deployment’s token is for that deployment alone', async () => {
     const [mine, other] = [await register(), await register()];
-    const issued = await issue();
-    await test.superuser.query(
-      'UPDATE data_plane_tokens SET deployment_id = $1 WHERE tenant_id = $2',
-      [mine, tenantId],
-    );
-    expect((await beat(mine, issued.token)).statusCode).toBe(200);
-    expect((await beat(other, issued.token)).statusCode).toBe(404);
+    const given = await tokenOf(mine);
+    expect((await beat(mine, given)).statusCode).toBe(200);
+    for (const id of [other, uuidv7(), 'no-uuid']) {
+      expect((await beat(id, given)).statusCode, id).toBe(404);
+    }
+    expect(await list()).toMatchObject([{ status: 'online' }, { status: 'registered' }]);
   });
 
   it.each([
@@ -251,7 +251,139 @@ describe('a heartbeat', () => {
   it('is small', async () => {
     const deploymentId = await register();
     const { token: planeToken } = await issue();
-    const body = aHeartbeat(deploymentId, { opa_bundle_version: 'x'.repeat(20_000) });
+    const body = aHeartbeat(deploymentId, { opa_bundle_version: 'x'.repeat(200_000) });
     expect((await beat(deploymentId, planeToken, body)).statusCode).toBe(413);
   });
 });
+
+describe('a heartbeat under the token that was issued', () => {
+  it.each([
+    ['a UUID that nobody has', uuidv7()],
+    ['a name', 'edge-frankfurt-1'],
+    ['a name of 200 characters', 'ä'.repeat(200)],
+    ['what a path has to escape', 'a/b?c#d %2e ..'],
+    ['something like SQL', "'; DROP TABLE data_planes; --"],
+  ])('is received for %s, and listed as never registered', async (_, id) => {
+    const root = await issue();
+    const answer = await beat(id, root.token);
+    expect(answer.statusCode, answer.body).toBe(200);
+    expect(answer.json()).toEqual({ received: true, timestamp: now.toISOString() });
+    expect((await beat(id, root.token)).statusCode).toBe(200);
+    expect(await list()).toMatchObject([
+      {
+        deployment_id: id,
+        label: 'Frankfurt',
+        region: 'eu-central',
+        status: 'unregistered',
+        created_at: now.toISOString(),
+        last_heartbeat_at: now.toISOString(),
+        opa_bundle_version: '7',
+        active_agent_count: 3,
+        bundle_revision: null,
+        bundles_behind: null,
+      },
+    ]);
+  });
+
+  it('is refused where path and body differ, for no name, and for one too long', async () => {
+    const root = await issue();
+    const statusOf = async (id: string, body?: object) =>
+      (await beat(id, root.token, body)).statusCode;
+    expect(await statusOf('a', aHeartbeat('b'))).toBe(422);
+    // As any path that cannot name anything.
+    expect(await statusOf('x'.repeat(201), aHeartbeat('x'.repeat(201)))).toBe(404);
+    expect(await statusOf('a\u0000b', aHeartbeat('a\u0000b'))).toBe(404);
+    expect(await list()).toEqual([]);
+  });
+
+  it('is not told to another tenant', async () => {
+    const root = await issue();
+    await beat('mine', root.token);
+    const other = await aTenantAdmin();
+    const theirs = await call('/api/v1/data-planes', { token: other.token });
+    expect(theirs.json()).toEqual({ data_planes: [], total: 0 });
+  });
+
+  it('influences nothing: no registered plane, no revision, no alert, no server’s health', async () => {
+    const [deploymentId, revoked] = [await register(), await register()];
+    await test.superuser.query(
+      `UPDATE data_planes SET status = 'revoked' WHERE tenant_id = $1 AND deployment_id = $2`,
+      [tenantId, revoked],
+    );
+    const server = { server_id: 'files', transport: 'streamable-http', url: 'https://a.example/' };
+    await call('/api/v1/mcp-servers', { token, body: server });
+    const before = await state();
+    const root = await issue();
+    const lie = {
+      opa_bundle_version: '999999',
+      mcp_servers: { resting: ['files'], failing: [], ok: [] },
+      stream: {
+        state: 'refused',
+        is_stopped: true,
+        backlog: 1,
+        last_error: null,
+        stopped_at: null,
+      },
+    };
+    for (const id of ['stranger', deploymentId, revoked]) {
+      expect((await beat(id, root.token, aHeartbeat(id, lie))).statusCode).toBe(200);
+    }
+    // A build that the lie had asked for would have to be waited for.
+    await controlPlane.bundles.requestBuild(tenantId);
+    expect(await state()).toEqual(before);
+    expect(await list()).toMatchObject([
+      { deployment_id: deploymentId, status: 'registered', last_heartbeat_at: null },
+      { deployment_id: revoked, status: 'revoked', last_heartbeat_at: null },
+      { deployment_id: 'stranger', status: 'unregistered', stream: null },
+    ]);
+  });
+
+  it('is listened to for a data plane that registered with it', async () => {
+    const root = await issue();
+    const answer = await call('/api/v1/data-planes/register', {
+      token: root.token,
+      body: aRegistration().provenWith(root.token),
+    });
+    const { deployment_id: id } = answer.json();
+    expect((await beat(id, (await issue()).token)).statusCode).toBe(200);
+    expect(await list()).toMatchObject([{ status: 'registered' }]);
+    expect((await beat(id, root.token)).statusCode).toBe(200);
+    expect(await list()).toMatchObject([{ deployment_id: id, status: 'online' }]);
+  });
+
+  it('leaves the hundred that were heard last, for a week', async () => {
+    const root = await issue();
+    const began = now;
+    try {
+      for (let i = 0; i < 103; i++) {
+        now = new Date(began.getTime() + i);
+        expect((await beat(`plane-${i}`, root.token)).statusCode).toBe(200);
+      }
+      // One that is heard again stays.
+      expect((await beat('plane-3', root.token)).statusCode).toBe(200);
+      expect((await beat('one-more', root.token)).statusCode).toBe(200);
+      const names = (await list()).map((plane) => plane.deployment_id);
+      expect(names).toHaveLength(100);
+      expect(names).toEqual(expect.arrayContaining(['plane-3', 'one-more', 'plane-102']));
+      expect(names).not.toContain('plane-4');
+      now = new Date(began.getTime() + 7 * 86_400_000 + 1_000);
+      expect(await controlPlane.dataPlanes.listUnregistered(scope)).toEqual([]);
+    } finally {
+      now = began;
+    }
+  });
+});
+
+const list = async (): Promise<{ deployment_id: string }[]> =>
+  (await call('/api/v1/data-planes', { token })).json().data_planes;
+
+/** What heartbeats could have influenced. */
+async function state() {
+  const { alerts } = (await call('/api/v1/monitor/alerts', { token })).json();
+  const health = (await call('/api/v1/mcp-servers', { token })).json();
+  const { rows } = await test.superuser.query(
+    'SELECT bundle_revision, feed_seq FROM tenant_heads WHERE tenant_id = $1',
+    [tenantId],
+  );
+  return { alerts, health, rows };
+}

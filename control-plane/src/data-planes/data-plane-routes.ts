@@ -4,8 +4,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import {
   DataPlaneList,
-  DeploymentParams,
   HeartbeatAnswer,
+  HeartbeatParams,
   IssuedToken,
   NewTokenBody,
   TokenList,
@@ -13,6 +13,7 @@ import {
   TokenQuery,
   toDataPlaneView,
   toTokenView,
+  toUnregisteredView,
 } from './data-plane-schemas.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
 import type { DataPlaneTokenService } from './data-plane-token-service.ts';
@@ -23,7 +24,7 @@ const tags = ['data planes'];
 const HEARTBEAT_BODY_LIMIT = 32_768;
 
 export interface DataPlaneRoutesDeps {
-  dataPlanes: Pick<DataPlaneService, 'list' | 'receiveHeartbeat'>;
+  dataPlanes: Pick<DataPlaneService, 'list' | 'listUnregistered' | 'receiveHeartbeat'>;
   tokens: DataPlaneTokenService;
 }
 
@@ -95,18 +96,21 @@ export const dataPlaneRoutes =
         bodyLimit: HEARTBEAT_BODY_LIMIT,
         schema: {
           summary: 'A data plane tells that it is alive, and how it is',
+          description:
+            'A token of a deployment speaks for that one. The token that was issued speaks for those that registered with it; for any other deployment_id it is answered, and a data plane that never registered is listed as such.',
           tags,
-          params: DeploymentParams,
+          params: HeartbeatParams,
           body: Heartbeat,
           response: { 200: HeartbeatAnswer, 404: ErrorBody, 409: ErrorBody },
         },
       },
       async (request) => {
         const { deployment_id: deploymentId } = request.params;
-        const bound = request.dataPlane.deploymentId;
+        const { deploymentId: bound, tokenId } = request.dataPlane;
         if (bound !== null && bound !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
         if (request.body.deployment_id !== deploymentId) throw otherDeployment();
-        return dataPlanes.receiveHeartbeat(request.scope, request.body);
+        const rootId = bound === null ? tokenId : null;
+        return dataPlanes.receiveHeartbeat(request.scope, request.body, rootId);
       },
     );
 
@@ -114,11 +118,17 @@ export const dataPlaneRoutes =
       '/api/v1/data-planes',
       {
         config: { guard: 'admin' },
-        schema: { summary: 'List the data planes', tags, response: { 200: DataPlaneList } },
+        schema: {
+          summary: 'List the data planes, and what calls itself one without having registered',
+          tags,
+          response: { 200: DataPlaneList },
+        },
       },
       async (request) => {
         const planes = await dataPlanes.list(request.scope);
-        return { data_planes: planes.map(toDataPlaneView), total: planes.length };
+        const others = await dataPlanes.listUnregistered(request.scope);
+        const views = [...planes.map(toDataPlaneView), ...others.map(toUnregisteredView)];
+        return { data_planes: views, total: views.length };
       },
     );
   };

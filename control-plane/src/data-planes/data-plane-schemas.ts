@@ -1,11 +1,15 @@
+import { DeploymentName, StreamReport } from '@governance/shared/channels';
 import { Id, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import { Name, pageQuery } from '../platform/http/schemas.ts';
 import type { DataPlaneReport } from './data-plane-service.ts';
 import type { DataPlaneToken } from './data-plane-token.ts';
+import type { UnregisteredPlane } from './unregistered-plane-store.ts';
 
 export const TokenParams = z.object({ id: Id });
 export const DeploymentParams = z.object({ deployment_id: Id });
+/** What never registered may call itself as it likes. */
+export const HeartbeatParams = z.object({ deployment_id: DeploymentName });
 
 export const TokenQuery = z.object(pageQuery({ default: 200, max: 1000 }));
 
@@ -47,9 +51,10 @@ export const DataPlaneView = z
     version: z.string(),
     /**
      * `silent`: three heartbeats missed; `registered`: none came yet; `revoked`: its tokens were;
-     * `forked`: two wrote with its key.
+     * `forked`: two wrote with its key; `unregistered`: it sends heartbeats under the token that was
+     * issued, never registered, and nothing here goes by what it says.
      */
-    status: z.enum(['online', 'silent', 'registered', 'revoked', 'forked']),
+    status: z.enum(['online', 'silent', 'registered', 'revoked', 'forked', 'unregistered']),
     created_at: z.string(),
     last_heartbeat_at: z.string().nullable(),
     opa_bundle_version: z.string().nullable(),
@@ -61,6 +66,8 @@ export const DataPlaneView = z
     feed_read_at: z.string().nullable(),
     feed_lag: z.int().nullable(),
     backlog: z.int().nullable(),
+    /** How its records come; null where it does not tell. */
+    stream: StreamReport.nullable(),
     active_agent_count: z.int().nullable(),
     proxy_rpm_1m: z.number().nullable(),
     escalations_pending: z.int().nullable(),
@@ -100,9 +107,34 @@ export function toDataPlaneView(plane: DataPlaneReport): z.input<typeof DataPlan
     feed_read_at: plane.feedReadAt?.toISOString() ?? null,
     feed_lag: plane.feedLag,
     backlog: plane.backlogRecords,
+    stream: beat?.stream ?? null,
     active_agent_count: beat?.active_agent_count ?? null,
     proxy_rpm_1m: beat?.proxy_rpm_1m ?? null,
     escalations_pending: beat?.escalations_pending ?? null,
     uptime_seconds: beat?.uptime_seconds ?? null,
+  };
+}
+
+export function toUnregisteredView(plane: UnregisteredPlane): z.input<typeof DataPlaneView> {
+  const { lastHeartbeat: beat } = plane;
+  return {
+    deployment_id: plane.deploymentId,
+    label: plane.label,
+    region: plane.region,
+    version: '',
+    status: 'unregistered',
+    created_at: plane.firstHeartbeatAt.toISOString(),
+    last_heartbeat_at: plane.lastHeartbeatAt.toISOString(),
+    opa_bundle_version: beat.opa_bundle_version,
+    bundle_revision: null,
+    bundles_behind: null,
+    feed_read_at: null,
+    feed_lag: null,
+    backlog: null,
+    stream: null,
+    active_agent_count: beat.active_agent_count,
+    proxy_rpm_1m: beat.proxy_rpm_1m,
+    escalations_pending: beat.escalations_pending,
+    uptime_seconds: beat.uptime_seconds,
   };
 }

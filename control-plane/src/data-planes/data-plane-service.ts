@@ -2,7 +2,6 @@
 import { canonicalize } from '@governance/shared/canonical-json';
 import type {
   AdminHeadReport,
-  Heartbeat,
   RegistrationAnswer,
   RegistrationRequest,
 } from '@governance/shared/channels';
@@ -21,6 +20,8 @@ import { bundleRevisionOf, type DataPlane, type DataPlaneStatus, statusOf } from
 import { type RegisteredKeys, readKeys, toPublicMembers } from './data-plane-keys.ts';
 import { type DataPlaneDescription, dataPlaneStore } from './data-plane-store.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
+import { createHeartbeatReceiver, type ReceiveHeartbeat } from './heartbeat-receiver.ts';
+import { type UnregisteredPlane, unregisteredPlaneStore } from './unregistered-plane-store.ts';
 
 /** Of a tenant, those that were revoked or forked aside: each gets every credential sealed for it. */
 const MAX_DATA_PLANES = 2_000;
@@ -58,16 +59,9 @@ export interface DataPlaneReport extends DataPlane {
 
 export interface DataPlaneService {
   list(scope: TenantScope): Promise<DataPlaneReport[]>;
-  /**
-   * Records that a data plane is alive, and how it is.
-   *
-   * @throws AppError DATA_PLANE_NOT_FOUND when the tenant has no such data plane;
-   *   DATA_PLANE_REVOKED when it was revoked, and a root's bearer speaks for it
-   */
-  receiveHeartbeat(
-    scope: TenantScope,
-    heartbeat: Heartbeat,
-  ): Promise<{ received: true; timestamp: string }>;
+  /** Those that send heartbeats under a root's token and never registered. */
+  listUnregistered(scope: TenantScope): Promise<UnregisteredPlane[]>;
+  receiveHeartbeat: ReceiveHeartbeat;
   /**
    * Registers the data plane of this process; called again with the same signing key, it answers
    * the same deployment_id, and keeps what else has changed. It is told of a fork by the answer to
@@ -171,20 +165,9 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
         });
       }),
 
-    receiveHeartbeat: async (scope, heartbeat) => {
-      const at = now();
-      const { newestRevision } = await db.inTenant(scope, async (tx) => {
-        const found = await dataPlaneStore(tx).recordHeartbeat(heartbeat, at);
-        if (found === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
-        if (found.standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
-        return found;
-      });
-      const revision = bundleRevisionOf({ lastHeartbeat: heartbeat }) ?? 0;
-      if (revision > newestRevision) deps.onNewerRules?.(scope.tenantId, revision);
-      const { deployment_id: deploymentId, admin_heads: heads } = heartbeat;
-      if (heads) await deps.onAdminHeads?.(scope.tenantId, deploymentId, heads);
-      return { received: true, timestamp: at.toISOString() };
-    },
+    listUnregistered: (scope) => db.inTenant(scope, (tx) => unregisteredPlaneStore(tx).list(now())),
+
+    receiveHeartbeat: createHeartbeatReceiver(deps),
 
     registerLocalDataPlane: async (scope, request) => {
       const deploymentId = await db.inTenant(scope, async (tx) => {

@@ -1,4 +1,5 @@
 import { Heartbeat } from '@governance/shared/channels';
+import { Id } from '@governance/shared/text';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DataPlane, DataPlaneStanding } from './data-plane.ts';
 
@@ -9,6 +10,16 @@ export type DataPlaneDescription = Pick<
   DataPlane,
   'label' | 'region' | 'version' | 'signingKey' | 'sealingKey' | 'tokenKey'
 >;
+
+/** What a heartbeat was recorded of. */
+export interface RecordedHeartbeat {
+  standing: DataPlaneStanding;
+  label: string;
+  /** Whether its stream was known as stopped before. */
+  wasStopped: boolean;
+  /** The tenant's newest revision of rules. */
+  newestRevision: number;
+}
 
 export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
   const at = (deploymentId: string) => ({ tenantId_deploymentId: { tenantId, deploymentId } });
@@ -65,20 +76,34 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       return count > 0;
     },
 
-    /**
-     * @returns how the data plane stands, and the tenant's newest revision of rules; undefined when
-     *   the tenant has no such data plane
-     */
+    /** @returns undefined when the tenant has no such data plane */
     recordHeartbeat: async (
       heartbeat: Heartbeat,
       now: Date,
-    ): Promise<{ standing: DataPlaneStanding; newestRevision: number } | undefined> => {
-      const [row] = await db.$queryRaw<{ standing: DataPlaneStanding; newest: bigint }[]>`
-        UPDATE data_planes SET last_heartbeat_at = ${now}, last_heartbeat = ${JSON.stringify(heartbeat)}
-        WHERE tenant_id = ${tenantId}::uuid AND deployment_id = ${heartbeat.deployment_id}::uuid
-        RETURNING status AS standing,
-          (SELECT bundle_revision FROM tenant_heads h WHERE h.tenant_id = data_planes.tenant_id) AS newest`;
-      return row && { standing: row.standing, newestRevision: Number(row.newest) };
+    ): Promise<RecordedHeartbeat | undefined> => {
+      if (!Id.safeParse(heartbeat.deployment_id).success) return undefined;
+      // Null where it does not tell: what was known of its stream stays.
+      const isStopped = heartbeat.stream?.is_stopped ?? null;
+      const [row] = await db.$queryRaw<
+        { standing: DataPlaneStanding; label: string; was_stopped: boolean; newest: bigint }[]
+      >`
+        WITH before AS (
+          SELECT deployment_id, stream_stopped_at FROM data_planes
+          WHERE tenant_id = ${tenantId}::uuid AND deployment_id = ${heartbeat.deployment_id}::uuid
+          FOR UPDATE)
+        UPDATE data_planes p SET last_heartbeat_at = ${now},
+          last_heartbeat = ${JSON.stringify(heartbeat)},
+          stream_stopped_at = CASE ${isStopped}::boolean
+            WHEN true THEN COALESCE(p.stream_stopped_at, ${now})
+            WHEN false THEN NULL
+            ELSE p.stream_stopped_at END
+        FROM before b
+        WHERE p.tenant_id = ${tenantId}::uuid AND p.deployment_id = b.deployment_id
+        RETURNING p.status AS standing, p.label, b.stream_stopped_at IS NOT NULL AS was_stopped,
+          (SELECT bundle_revision FROM tenant_heads h WHERE h.tenant_id = p.tenant_id) AS newest`;
+      if (!row) return undefined;
+      const { standing, label, was_stopped: wasStopped, newest } = row;
+      return { standing, label, wasStopped, newestRevision: Number(newest) };
     },
 
     list: async (): Promise<DataPlane[]> =>

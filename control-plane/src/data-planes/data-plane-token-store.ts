@@ -40,6 +40,12 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
         select: SHOWN,
       })) ?? undefined,
 
+    /** Whether a token of the deployment came of this root. */
+    isChildOf: async (deploymentId: string, rootId: string): Promise<boolean> => {
+      const where = { tenantId, deploymentId, rootId };
+      return (await db.dataPlaneToken.findFirst({ where, select: { id: true } })) !== null;
+    },
+
     /** @returns false when it was revoked before */
     revoke: async (id: string, now: Date): Promise<boolean> => {
       const { count } = await db.dataPlaneToken.updateMany({

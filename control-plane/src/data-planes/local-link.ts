@@ -25,7 +25,7 @@ export function createLocalLink(parts: LocalLinkParts): ControlPlaneLink {
     readSnapshot: (request) => parts.feedReader.readSnapshot({ tenantId, ...request }),
     heartbeat: async (body) => {
       if (body.deployment_id !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
-      return parts.heartbeats.receiveHeartbeat(systemScope(tenantId), body);
+      return parts.heartbeats.receiveHeartbeat(systemScope(tenantId), body, null);
     },
     shipBatch: (batch) => parts.ingest.ingestBatch(tenantId, deploymentId, batch),
   };

@@ -4,8 +4,8 @@
  * while the silence lasts is not told again. Proven by silence-watch.pg.test.ts.
  */
 
-import { alertStore } from '../alerts/alert-store.ts';
 import { raiseAlert } from '../alerts/raise-alert.ts';
+import { resolveAlert } from '../alerts/resolve-alert.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import {
   systemScope,
@@ -102,18 +102,5 @@ async function resolveReturned(tx: TenantTransaction, at: Date): Promise<void> {
     WHERE tenant_id = ${tenantId}::uuid AND silence_reported_at IS NOT NULL
       AND (last_heartbeat_at > ${silentBefore(at)} OR status <> 'active')
     RETURNING deployment_id AS id`;
-  for (const { id: deploymentId } of returned) {
-    const dedupeKey = dedupeKeyOf(deploymentId);
-    const found = await tx.db.alert.findFirst({ where: { tenantId, dedupeKey } });
-    const store = alertStore(tx);
-    const alert = found && (await store.lock(found.id));
-    if (!alert || alert.status === 'resolved') continue;
-    const resolvedBy = tx.scope.actor.username;
-    await store.setStatus(alert.id, 'resolved', { resolvedBy, resolvedAt: at }, at);
-    tx.audit.append({
-      action: 'alert_resolved',
-      target: `alert/${alert.id}`,
-      details: { alert_type: alert.alertType, from: alert.status, resolved_by: resolvedBy },
-    });
-  }
+  for (const { id } of returned) await resolveAlert(tx, dedupeKeyOf(id), at);
 }

@@ -1,0 +1,98 @@
+/**
+ * Takes heartbeats: of a deployment by its own token or link, and under a root's token for whatever
+ * calls itself a data plane. A root's bearer speaks for those that registered with that root; about
+ * any other deployment it says nothing that is listened to. Proven by data-plane-routes.pg.test.ts
+ * and stopped-streams.pg.test.ts.
+ */
+import type { Heartbeat, StreamReport } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { Id } from '@governance/shared/text';
+import { raiseAlert } from '../alerts/raise-alert.ts';
+import { resolveAlert } from '../alerts/resolve-alert.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { bundleRevisionOf } from './data-plane.ts';
+import { dataPlaneStore, type RecordedHeartbeat } from './data-plane-store.ts';
+import { dataPlaneTokenStore } from './data-plane-token-store.ts';
+import { unregisteredPlaneStore } from './unregistered-plane-store.ts';
+
+export interface HeartbeatReceiverDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  /** Told when a data plane decides by rules newer than any that the tenant has here. */
+  onNewerRules?(tenantId: string, revision: number): void;
+  now: () => Date;
+}
+
+/**
+ * Records that a data plane is alive, and how it is.
+ *
+ * @param rootId the root whose bearer speaks, null where it is the deployment itself
+ * @throws AppError DATA_PLANE_NOT_FOUND when the tenant has no such data plane;
+ *   DATA_PLANE_REVOKED when it was revoked. Neither under a root.
+ */
+export type ReceiveHeartbeat = (
+  scope: TenantScope,
+  heartbeat: Heartbeat,
+  rootId: string | null,
+) => Promise<{ received: true; timestamp: string }>;
+
+export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHeartbeat {
+  return async (scope, heartbeat, rootId) => {
+    const at = deps.now();
+    const heard = await deps.db.inTenant(scope, async (tx) => {
+      if (rootId !== null && !(await mayTell(tx, heartbeat, rootId, at))) return undefined;
+      const recorded = await dataPlaneStore(tx).recordHeartbeat(heartbeat, at);
+      if (recorded === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
+      if (recorded.standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
+      await tellOfStream(tx, heartbeat, recorded, at);
+      return recorded;
+    });
+    const revision = bundleRevisionOf({ lastHeartbeat: heartbeat }) ?? 0;
+    if (heard && revision > heard.newestRevision) deps.onNewerRules?.(scope.tenantId, revision);
+    return { received: true, timestamp: at.toISOString() };
+  };
+}
+
+/** Keeps a heartbeat of one that never registered. */
+async function mayTell(
+  tx: TenantTransaction,
+  heartbeat: Heartbeat,
+  rootId: string,
+  at: Date,
+): Promise<boolean> {
+  const { deployment_id: deploymentId } = heartbeat;
+  // What is no UUID is none of ours.
+  const plane = Id.safeParse(deploymentId).success
+    ? await dataPlaneStore(tx).find(deploymentId)
+    : undefined;
+  if (!plane) {
+    await unregisteredPlaneStore(tx).recordHeartbeat(heartbeat, rootId, at);
+    return false;
+  }
+  if (plane.standing === 'revoked') return false;
+  return dataPlaneTokenStore(tx).isChildOf(deploymentId, rootId);
+}
+
+/** Raises STREAM_STOPPED once a stop, and resolves it when the stream runs again. */
+async function tellOfStream(
+  tx: TenantTransaction,
+  { deployment_id: deploymentId, stream }: Heartbeat,
+  { label, wasStopped }: RecordedHeartbeat,
+  now: Date,
+): Promise<void> {
+  const dedupeKey = `stream-stopped/${deploymentId.toLowerCase()}`;
+  if (stream === undefined || stream.is_stopped === wasStopped) return;
+  if (!stream.is_stopped) return resolveAlert(tx, dedupeKey, now);
+  await raiseAlert(tx, {
+    alertType: 'STREAM_STOPPED',
+    severity: 'critical',
+    agentId: null,
+    title: 'The records of a data plane do not come any more',
+    details: { deployment_id: deploymentId, label, ...toDetails(stream) },
+    dedupeKey,
+    now,
+  });
+}
+
+function toDetails({ state, backlog, last_error, stopped_at }: StreamReport) {
+  return { state, backlog, last_error, stopped_at };
+}

@@ -1,0 +1,92 @@
+/**
+ * What calls itself a data plane under a root's token and never registered: it is shown, and nothing
+ * else looks at it. A tenant has the 100 that were heard last, so that whoever is alive is among
+ * them however many ids were made up, and none that was silent for a week.
+ */
+import { Heartbeat } from '@governance/shared/channels';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+export const MAX_UNREGISTERED = 100;
+/** Characters that are shown of what it calls its bundle. */
+const MAX_VERSION = 200;
+const KEPT_MS = 7 * 24 * 3_600_000;
+
+export interface UnregisteredPlane {
+  deploymentId: string;
+  /** Of the root whose bearer spoke for it. */
+  label: string;
+  region: string;
+  firstHeartbeatAt: Date;
+  lastHeartbeatAt: Date;
+  lastHeartbeat: Heartbeat;
+}
+
+export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
+  const keptSince = (now: Date) => new Date(now.getTime() - KEPT_MS);
+  return {
+    /** Keeps a heartbeat's fields of the specification; its additions say nothing here. */
+    recordHeartbeat: async (given: Heartbeat, tokenId: string, now: Date): Promise<void> => {
+      const { deployment_id: deploymentId } = given;
+      const kept = Heartbeat.pick(SPECIFIED).parse(given);
+      const version = kept.opa_bundle_version.slice(0, MAX_VERSION).toWellFormed();
+      const lastHeartbeat = JSON.stringify({ ...kept, opa_bundle_version: version });
+      const heard = { tokenId, lastHeartbeatAt: now, lastHeartbeat };
+      const where = { tenantId, deploymentId };
+      const known = await db.unregisteredPlane.updateMany({ where, data: heard });
+      if (known.count > 0) return;
+      // New ones one at a time, or two of them would make 101.
+      await db.$queryRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`unregistered/${tenantId}`}, 0))::text`;
+      await db.unregisteredPlane.upsert({
+        where: { tenantId_deploymentId: where },
+        create: { ...where, ...heard, firstHeartbeatAt: now },
+        update: heard,
+      });
+      await db.$executeRaw`
+        DELETE FROM unregistered_planes
+        WHERE tenant_id = ${tenantId}::uuid AND (
+          last_heartbeat_at < ${keptSince(now)} OR deployment_id IN (
+            SELECT deployment_id FROM unregistered_planes WHERE tenant_id = ${tenantId}::uuid
+            -- The newest also where two came in one millisecond.
+            ORDER BY last_heartbeat_at DESC, (deployment_id = ${deploymentId}) DESC, deployment_id
+            OFFSET ${MAX_UNREGISTERED}))`;
+    },
+
+    /** Those heard last first. */
+    list: async (now: Date): Promise<UnregisteredPlane[]> => {
+      const rows = await db.$queryRaw<RawPlane[]>`
+        SELECT p.deployment_id, p.first_heartbeat_at, p.last_heartbeat_at, p.last_heartbeat,
+          COALESCE(t.label, '') AS label, COALESCE(t.region, '') AS region
+        FROM unregistered_planes p
+        LEFT JOIN data_plane_tokens t ON t.tenant_id = p.tenant_id AND t.id = p.token_id
+        WHERE p.tenant_id = ${tenantId}::uuid AND p.last_heartbeat_at >= ${keptSince(now)}
+        ORDER BY p.last_heartbeat_at DESC, p.deployment_id LIMIT ${MAX_UNREGISTERED}`;
+      return rows.map((row) => ({
+        deploymentId: row.deployment_id,
+        label: row.label,
+        region: row.region,
+        firstHeartbeatAt: row.first_heartbeat_at,
+        lastHeartbeatAt: row.last_heartbeat_at,
+        lastHeartbeat: Heartbeat.parse(JSON.parse(row.last_heartbeat)),
+      }));
+    },
+  };
+}
+
+const SPECIFIED = {
+  deployment_id: true,
+  active_agent_count: true,
+  proxy_rpm_1m: true,
+  escalations_pending: true,
+  opa_bundle_version: true,
+  uptime_seconds: true,
+} as const;
+
+interface RawPlane {
+  deployment_id: string;
+  first_heartbeat_at: Date;
+  last_heartbeat_at: Date;
+  last_heartbeat: string;
+  label: string;
+  region: string;
+}
