@@ -71,7 +71,7 @@ export async function inTime<T>(
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       onLate?.();
-      reject(new Error('the answer did not come in time'));
+      reject(new UpstreamFailure('timeout', 'the answer did not come in time'));
     }, limitMs);
   });
   try {

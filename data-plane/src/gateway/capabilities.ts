@@ -2,6 +2,7 @@
  * What a client is told at the beginning: what the server of its path has, or what any of the
  * agent's servers has.
  */
+import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { Logger } from 'pino';
 import type { RulesProvider } from '../contracts.ts';
 import { isServerVisible } from '../enforcement/tool-visibility.ts';
@@ -21,7 +22,7 @@ import { listServers } from './servers.ts';
 
 export interface CapabilityDeps {
   rules: RulesProvider;
-  pool: Pick<UpstreamPool, 'find'>;
+  pool: Pick<UpstreamPool, 'find' | 'tell'>;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -41,34 +42,74 @@ const PASSED: Record<string, readonly string[]> = {
   logging: [],
 };
 
+/** What clients keep lists of. */
+const LISTED = ['tools', 'resources', 'prompts'];
+
 /** A beginning waits no longer for servers that have not been opened yet. */
-const OPEN_WAIT_MS = 3_000;
+const OPEN_WAIT_MS = 200;
+/** Servers of which it is kept what they could do the last time. */
+const MAX_KNOWN = 4096;
 
 export type Announce = ReturnType<typeof createAnnouncer>;
 
 /** Builds it. The function throws GatewayError, and UpstreamFailure for the server of the path. */
 export function createAnnouncer(deps: CapabilityDeps) {
+  /** What servers could do when they were opened last; the one that was opened the longest ago goes. */
+  const known = new Map<string, Record<string, unknown>>();
+
   async function joined(caller: Caller): Promise<Announcement> {
     const rules = deps.rules.findActiveRules(caller.tenantId);
     const servers = rules === null ? [] : listServers(rules);
     const infos = await Promise.all(
       servers
         .filter((server) => isServerVisible(caller.agent.grants, server.server_id, rules))
-        .map(async (server): Promise<Record<string, unknown>> => {
-          const open = async () => await sessionWith(deps.pool, caller, server).open();
-          try {
-            return passed(await inTime(open(), undefined, OPEN_WAIT_MS), caller);
-          } catch (error) {
-            const fields = { err: error, server: server.server_id, reqId: caller.requestId };
-            deps.log.warn(fields, 'a server could not be asked what it can do');
-            // It may be back before the client asks; its part of a list is empty until then.
-            return ALL;
-          }
-        }),
+        .map((server) => findOut(caller, server)),
     );
     // New servers come and go with the rules, with their tools.
     const capabilities = [{ tools: { listChanged: true } }, ...infos].reduce(merge, {});
     return { capabilities, serverInfo: null, instructions: null };
+  }
+
+  /** What a server can do, as far as that is known soon; what it turns out to have is told later. */
+  async function findOut(caller: Caller, server: McpServerSetting) {
+    const place = `${caller.tenantId} ${server.server_id} ${caller.era}`;
+    let isLate = false;
+    const finding = open(caller, server, place).then((found) => {
+      if (isLate && found !== undefined) tellOf(caller, server.server_id, found);
+      return found;
+    });
+    const expire = () => {
+      isLate = true;
+    };
+    const found = await inTime(finding, expire, OPEN_WAIT_MS).catch(() => undefined);
+    // It may be there before the client asks; its part of a list is empty until then.
+    return found ?? known.get(place) ?? ALL;
+  }
+
+  /** Never rejects: undefined where it cannot be opened. */
+  async function open(caller: Caller, server: McpServerSetting, place: string) {
+    try {
+      const found = passed(await sessionWith(deps.pool, caller, server).open(), caller);
+      known.delete(place);
+      known.set(place, found);
+      const [oldest] = known.keys();
+      if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+      return found;
+    } catch (error) {
+      const fields = { err: error, server: server.server_id, reqId: caller.requestId };
+      deps.log.warn(fields, 'a server could not be asked what it can do');
+      return undefined;
+    }
+  }
+
+  /** A client that began without a server lists anew when it is there. */
+  function tellOf(caller: Caller, serverId: string, found: Record<string, unknown>): void {
+    const { tenantId, agent, peer } = caller;
+    const place = { tenantId, agentId: agent.id, serverId, peerId: peer?.id };
+    for (const name of LISTED) {
+      const method = `notifications/${name}/list_changed`;
+      if (found[name] !== undefined) deps.pool.tell(place, { method, params: undefined });
+    }
   }
 
   return async (caller: Caller): Promise<Announcement> => {

@@ -33,12 +33,13 @@ import { withMember } from './json-members.ts';
 import { isObject } from './json-rpc.ts';
 import type { ListCursors, ListPlace } from './list-cursors.ts';
 import type { ListNotes } from './list-notes.ts';
+import { type MissingServer, missingMeta, missingNote, missingServer } from './missing-servers.ts';
 import { findServer, listServers, unifiedName } from './servers.ts';
 import { unifiedUri } from './unified.ts';
 
 export interface ListServiceDeps {
   rules: RulesProvider;
-  pool: Pick<UpstreamPool, 'find'>;
+  pool: Pick<UpstreamPool, 'find' | 'note'>;
   cursors: ListCursors;
   notes: ListNotes;
   log: Pick<Logger, 'warn'>;
@@ -132,10 +133,11 @@ export function createListService(deps: ListServiceDeps) {
         findServer(rules, serverId) !== undefined && isVisible(caller, serverId, kind),
     );
     const asked = together(cancellation);
+    const missing: MissingServer[] = [];
     const read = (place: ListPlace, room: ListBudget) =>
-      partOf(caller, place, method, room, asked.next());
+      partOf(caller, place, method, room, asked.next(), missing);
     const { items, rest } = await readJoined(wanted, read, 1);
-    return page(method, items, sealRest(deps, caller, method, rest));
+    return page(method, items, sealRest(deps, caller, method, rest), missing);
   }
 
   async function partOf(
@@ -144,6 +146,7 @@ export function createListService(deps: ListServiceDeps) {
     method: ReadList,
     room: ListBudget,
     cancellation: Cancellation,
+    missing: MissingServer[],
   ): Promise<JoinedPart<ListedItem> | null> {
     const { capability, key, rename } = KINDS[method];
     const ask = async () => {
@@ -155,6 +158,7 @@ export function createListService(deps: ListServiceDeps) {
     };
     try {
       const part = await inTime(ask(), () => cancellation.cancel());
+      deps.pool.note(caller.tenantId, serverId, 'list', null);
       if (part === null) return null;
       note(caller, serverId, method, at, part);
       const items = part.items.flatMap((item) => {
@@ -166,6 +170,8 @@ export function createListService(deps: ListServiceDeps) {
       // One server that is away must not hide the others.
       const fields = { err: error, server: serverId, reqId: caller.requestId, method };
       deps.log.warn(fields, 'a server is missing from a list');
+      deps.pool.note(caller.tenantId, serverId, 'list', missingNote(error));
+      missing.push(missingServer(serverId, error));
       return null;
     }
   }
@@ -196,8 +202,13 @@ export function createListService(deps: ListServiceDeps) {
   };
 }
 
-function page(method: ReadList, items: ListedItem[], nextCursor: string | undefined): CallAnswer {
-  const value = { [LIST_MEMBERS[method]]: items, nextCursor };
+function page(
+  method: ReadList,
+  items: ListedItem[],
+  nextCursor: string | undefined,
+  missing: MissingServer[] = [],
+): CallAnswer {
+  const value = { [LIST_MEMBERS[method]]: items, nextCursor, ...missingMeta(missing) };
   return { kind: 'result', raw: JSON.stringify(value), value };
 }
 

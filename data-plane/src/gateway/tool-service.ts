@@ -36,6 +36,7 @@ import { readJoined, sealRest, together } from './joined-list.ts';
 import { isObject } from './json-rpc.ts';
 import type { ListCursors } from './list-cursors.ts';
 import type { ListNotes } from './list-notes.ts';
+import { type MissingServer, missingMeta, missingNote, missingServer } from './missing-servers.ts';
 import { findHidden, findServer, listServers, splitUnifiedName, unifiedName } from './servers.ts';
 
 export interface ToolServiceDeps {
@@ -109,6 +110,7 @@ export function createToolService(deps: ToolServiceDeps) {
         isServerVisible(caller.agent.grants, serverId, rules),
     );
     const asked = together(cancellation);
+    const missing: MissingServer[] = [];
     const { items, rest } = await readJoined(wanted, async (place, room) => {
       const { serverId, at } = place;
       try {
@@ -117,6 +119,7 @@ export function createToolService(deps: ToolServiceDeps) {
         const options = { room, pages: TOOL_PAGES, limitMs: LIST_PART_MS, cancellation };
         const reading = readListPart(session, METHOD, at, options);
         const part = await inTime(reading, () => cancellation.cancel());
+        deps.pool.note(caller.tenantId, serverId, 'list', null);
         const tools = callableTools(part.items);
         learn(caller, serverId, tools, at === LIST_START && part.rest === null, part.leftOut);
         const items = visible(caller, serverId, tools).map((tool) => ({
@@ -128,10 +131,13 @@ export function createToolService(deps: ToolServiceDeps) {
         // One server that is away must not hide the others.
         const fields = { err: error, server: serverId, reqId: caller.requestId };
         deps.log.warn(fields, 'a server is missing from the tool list');
+        deps.pool.note(caller.tenantId, serverId, 'list', missingNote(error));
+        missing.push(missingServer(serverId, error));
         return null;
       }
     });
-    return { tools: items, nextCursor: sealRest(deps, caller, METHOD, rest) };
+    const nextCursor = sealRest(deps, caller, METHOD, rest);
+    return { tools: items, nextCursor, ...missingMeta(missing) };
   }
 
   /** Keeps what a list said. A client that servers may ask may be shown what others are not. */

@@ -114,6 +114,8 @@ export interface UpstreamPool {
     peerId?: string,
     hops?: number,
   ): () => void;
+  /** Tells the listeners of a session with a server what the gateway has to say of that server. */
+  tell(place: SessionPlace, notification: UpstreamNotification): void;
   /** Sends a notification to all servers with which a client has sessions of its own. */
   notifyPeer(peerId: string, method: string): void;
   /** Ends the sessions of a client that is gone, each with the last call under way. */
@@ -231,9 +233,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     const address = server.transport === 'stdio' ? server.local_name : server.url;
     const sealed = options.findSealedCredential(tenantId, server.server_id);
     if (server.has_credential && sealed === undefined) {
-      const what = `the credential of ${server.server_id} has not reached this data plane yet`;
-      throw new UpstreamFailure('unreachable', what);
+      const reason = `the credential of ${server.server_id} has not reached this data plane yet`;
+      health.note(tenantId, server.server_id, 'credential', { health: 'failing', reason });
+      throw new UpstreamFailure('unreachable', reason);
     }
+    health.note(tenantId, server.server_id, 'credential', null);
     const known = entries.get(key);
     if (known !== undefined) {
       const refusal = refusalOf(known);
@@ -440,6 +444,13 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
         if (set.size === 0) listeners.delete(key);
         reattach(tenantId, agentId);
       };
+    },
+    tell({ tenantId, agentId, serverId, peerId }, notification) {
+      if (!options.isRegistered(tenantId, serverId)) return;
+      for (const listener of listeners.get(`${tenantId} ${agentId}`) ?? []) {
+        const isMeant = listener.serverId === null || listener.serverId === serverId;
+        if (isMeant && listener.peerId === peerId) listener.fn(serverId, notification);
+      }
     },
     notifyPeer(peerId, method) {
       for (const entry of entries.values()) {

@@ -1,0 +1,49 @@
+/**
+ * The servers that are missing from a list of the unified gateway: the result names them, for the
+ * agent to know that there is more, and their health says why, for the administrator.
+ */
+import type { ServerNote } from '../upstream/server-notes.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../upstream/upstream.ts';
+
+/** The member of a result's `_meta`. */
+export const MISSING_SERVERS = 'agent-governance/missingServers';
+
+/** What an agent is told: not what the server said. */
+export interface MissingServer {
+  server_id: string;
+  failure: UpstreamFailureKind | 'internal';
+}
+
+/** What of a list is missing, as the result's member; nothing where nothing is. */
+export function missingMeta(missing: readonly MissingServer[]): { _meta?: object } {
+  return missing.length === 0 ? {} : { _meta: { [MISSING_SERVERS]: missing } };
+}
+
+/** How a server is missing for the agent. */
+export function missingServer(serverId: string, error: unknown): MissingServer {
+  return {
+    server_id: serverId,
+    failure: error instanceof UpstreamFailure ? error.kind : 'internal',
+  };
+}
+
+/**
+ * How that is noted with the server's health; null where there is nothing to note. What is no answer
+ * at all is counted where servers are asked.
+ */
+export function missingNote(error: unknown): ServerNote | null {
+  if (!(error instanceof UpstreamFailure)) return null;
+  const reason = `missing from unified lists: ${error.message}`;
+  switch (error.kind) {
+    case 'refused':
+    case 'malformed':
+    case 'too_large':
+    case 'unsupported':
+    case 'loop':
+      return { health: 'failing', reason };
+    case 'busy':
+      return { health: 'ok', reason };
+    default:
+      return null;
+  }
+}
