@@ -4,6 +4,7 @@
  * order: the listener, `stop`, the ledger.
  */
 import type { KeyObject } from 'node:crypto';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { gatewayAudience } from '@governance/shared/agent-token';
 import type { ServerReport } from '@governance/shared/channels';
@@ -23,6 +24,7 @@ import { createPendingWrites } from './enforcement/pending-writes.ts';
 import { type Identity, identify } from './enforcement/steps/authenticate.ts';
 import { findAgentNow, findBar } from './enforcement/steps/kill-switch.ts';
 import { createToolCatalogue } from './enforcement/tool-catalogue.ts';
+import { NO_DEFINITIONS, openToolDefinitions } from './enforcement/tool-definitions.ts';
 import { createUnenforced } from './enforcement/unenforced.ts';
 import { createAnnouncer } from './gateway/capabilities.ts';
 import { createFailures } from './gateway/failures.ts';
@@ -90,6 +92,8 @@ export interface EnforcementPlaneDeps {
   workers?: WorkerSessions;
   /** Told when `serverReport` of the tenant says something else. */
   onServerReport?(tenantId: string): void;
+  /** Where all workers keep what they have to know together; nothing is kept without it. */
+  sharedDir?: string;
   registry: Registry;
   log: Logger;
   /** Unix milliseconds. */
@@ -132,6 +136,7 @@ const TOKEN_CACHE = 50_000;
 const KEEP_ALIVE_MS = 15_000;
 /** How long calls may go on after the service was told to stop. */
 const DRAIN_MS = 5_000;
+const DEFINITIONS_FILE = 'tool-definitions.db';
 const NAME = 'agent-governance-gateway';
 
 /** Builds the plane. Nothing listens and nothing is connected yet. */
@@ -217,7 +222,31 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
 
   const notes = createListNotes({ pool, log });
   const cursors = createListCursors(deps.taskSecret);
+  const alertChanged = createAlerts({ ledger, log, now });
+  const definitions =
+    deps.sharedDir === undefined
+      ? NO_DEFINITIONS
+      : openToolDefinitions(
+          join(deps.sharedDir, DEFINITIONS_FILE),
+          ({ tenantId, serverId, toolName }) => {
+            alertChanged(tenantId, {
+              alert_type: 'TOOL_DEFINITION_CHANGED',
+              severity: 'high',
+              title:
+                'A tool has changed since its action was set; what was set can only raise it now',
+              details: { mcp_server: serverId, tool_name: toolName },
+              dedupe_key: `tool-definition-changed:${serverId}/${toolName}`,
+            });
+            deps.onServerReport?.(tenantId);
+          },
+          log,
+        );
   const catalogue = createToolCatalogue({
+    definitions,
+    findActions: (tenantId, serverId) => {
+      const active = rules.findActiveRules(tenantId);
+      return active === null ? undefined : findServer(active, serverId)?.tool_actions;
+    },
     async listTools({ tenantId, serverId, agent, peer, era, hops }) {
       const session = findSession(tenantId, serverId, agent.id, peer, era, hops);
       const { tools, leftOut } = await listAllTools(session);
@@ -394,7 +423,11 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       },
     }),
     callsPerMinute: metrics.callsPerMinute,
-    serverReport: (tenantId) => pool.serverReport(tenantId, findRefused(tenantId)),
+    serverReport: (tenantId) =>
+      pool.serverReport(tenantId, [
+        ...findRefused(tenantId),
+        ...definitions.findLapsed(tenantId, rules.findActiveRules(tenantId)),
+      ]),
     listStdioNames: stdio.listNames,
     async policyEngine(tenantIds) {
       if (opa === null) return { engine: 'embedded', healthy: true, denies: false, message: 'ok' };
@@ -410,6 +443,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
       await pool.close();
       await opa?.stop();
       await writes.flush();
+      definitions.close();
     },
   };
 }

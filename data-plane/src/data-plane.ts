@@ -115,6 +115,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     taskSecret: core.identity.tokenKey,
     onServerReport: core.reportSoon,
     ...(options.workers && { workers: options.workers }),
+    sharedDir,
     registry,
     log,
   });

@@ -174,6 +174,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(ownKey, publicUrl) }),
     taskSecret: ownKeys.privateKey,
     openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
+    sharedDir: dataDir,
     registry,
     log: options.log ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
     now,

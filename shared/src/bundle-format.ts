@@ -23,6 +23,14 @@ export const BUNDLE_LIMITS = {
   members: 2_000,
 } as const;
 
+/** What an administrator said of a tool. */
+export const ToolActionSetting = z.object({
+  action: z.enum(['read', 'write', 'delete', 'execute']),
+  /** Another one, and a later one, each time that it is said: it holds for the definition of then. */
+  set_id: Id,
+});
+export type ToolActionSetting = z.infer<typeof ToolActionSetting>;
+
 /** An MCP server as enforcement knows it; credentials travel apart, sealed. */
 export const McpServerSetting = z.object({
   server_id: Text,
@@ -34,6 +42,8 @@ export const McpServerSetting = z.object({
    * Bundles that were built before 0.2 do not say.
    */
   has_credential: z.boolean().optional(),
+  /** By the tool's name. A data plane that does not know it goes by name and hints alone. */
+  tool_actions: z.record(z.string(), ToolActionSetting).optional(),
 });
 export type McpServerSetting = z.infer<typeof McpServerSetting>;
 

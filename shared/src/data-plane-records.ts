@@ -24,6 +24,7 @@ export const DATA_PLANE_ALERTS = [
   'POLICY_OUT_OF_FUEL',
   // Written by the version before, which had no other way to tell of it.
   'STREAM_STOPPED',
+  'TOOL_DEFINITION_CHANGED',
 ] as const;
 export type DataPlaneAlert = (typeof DATA_PLANE_ALERTS)[number];
 

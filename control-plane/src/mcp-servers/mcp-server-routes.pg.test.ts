@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { aRegistration } from '../../../tests/a-registration.ts';
 import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { readServerSettings } from './mcp-server-service.ts';
 
 /** What the data plane of the same process lets a tenant use; undefined where there is none. */
 let stdioNames: Record<string, string[]> | undefined;
 
-const { call, aTenantAdmin, controlPlane, logged } = await testControlPlane({
+const { call, aTenantAdmin, controlPlane, logged, test } = await testControlPlane({
   listStdioNames: (tenantId) => stdioNames && (stdioNames[tenantId] ?? []),
 });
 
@@ -24,6 +25,7 @@ describe('/api/v1/mcp-servers', () => {
       ...HTTP,
       local_name: null,
       enabled: true,
+      tool_actions: {},
       credential_configured: true,
       credential_hint: '…6789',
       health: null,
@@ -59,6 +61,51 @@ describe('/api/v1/mcp-servers', () => {
     await call(`${URL}/files`, { token, method: 'PATCH', body: { local_name: 'other' } });
     const second = await controlPlane.bundleSource.findCurrent(scope.tenantId);
     expect(second?.revision).toBeGreaterThan(first?.revision ?? Number.MAX_SAFE_INTEGER);
+  });
+
+  it('says what tools do: shown, recorded, and told to data planes with an id of its own', async () => {
+    const { token, scope } = await aTenantAdmin();
+    const settingOf = async () => {
+      const settings = await controlPlane.db.inTenant(scope, readServerSettings);
+      return settings.web?.tool_actions;
+    };
+    const tool_actions = { git_status: 'read', 'a.b': 'delete' };
+    const created = await call(URL, { token, body: { ...HTTP, tool_actions } });
+    expect([created.statusCode, created.json().tool_actions]).toEqual([201, tool_actions]);
+    const first = await settingOf();
+    expect(first).toMatchObject({ git_status: { action: 'read' }, 'a.b': { action: 'delete' } });
+    const patch = (body: object) => call(`${URL}/web`, { token, method: 'PATCH', body });
+    // What does not name them leaves them, with their ids.
+    expect((await patch({ enabled: true })).json().tool_actions).toEqual(tool_actions);
+    expect(await settingOf()).toEqual(first);
+    // Saying it again is said of the definition of now.
+    await patch({ tool_actions: { git_status: 'read' } });
+    const second = await settingOf();
+    expect(Object.keys(second ?? {})).toEqual(['git_status']);
+    expect(second?.git_status?.set_id.localeCompare(first?.git_status?.set_id ?? '')).toBe(1);
+    expect((await patch({ tool_actions: null })).json().tool_actions).toEqual({});
+    expect(await settingOf()).toBeUndefined();
+
+    const { rows } = await test.superuser.query(
+      `SELECT bytes FROM ledger_records WHERE tenant_id = $1 AND type = 'admin_action' ORDER BY seq`,
+      [scope.tenantId],
+    );
+    const said = rows
+      .map(({ bytes }) => JSON.parse(bytes.toString()))
+      .filter(({ action }) => action.startsWith('mcp_server_'))
+      .map(({ details }) => details.tool_actions);
+    expect(said).toEqual([tool_actions, undefined, { git_status: 'read' }, {}]);
+  });
+
+  it.each([
+    ['no action', { git_status: 'look' }],
+    ['no name', { '': 'read' }],
+    ['too many', Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`t${i}`, 'read']))],
+    ['no object', ['read']],
+  ])('refuses tool_actions with %s', async (_, tool_actions) => {
+    const { token } = await aTenantAdmin();
+    const answer = await call(URL, { token, body: { ...HTTP, tool_actions } });
+    expect(answer.statusCode, answer.body).toBe(422);
   });
 
   it('has a server_id once in a tenant', async () => {

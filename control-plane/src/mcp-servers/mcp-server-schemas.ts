@@ -3,7 +3,12 @@ import { ReportedHealth } from '@governance/shared/channels';
 import { Text, Timestamp } from '@governance/shared/text';
 import { UpstreamCredential } from '@governance/shared/upstream-credential';
 import { z } from 'zod';
-import { credentialHint, ServerId, type ServerWithCredential } from './mcp-server.ts';
+import {
+  credentialHint,
+  type McpServer,
+  ServerId,
+  type ServerWithCredential,
+} from './mcp-server.ts';
 import type { ServerFindings } from './server-health.ts';
 
 /** http or https, without credentials (they have a field of their own) or a fragment. */
@@ -30,6 +35,21 @@ const Credential = UpstreamCredential.refine(
   { path: ['name'], message: 'is a header that a credential cannot use' },
 );
 
+const MAX_TOOL_ACTIONS = 200;
+const ToolAction = z.enum(['read', 'write', 'delete', 'execute']);
+
+/** By the tool's name: what it does, whatever its name and its server say. */
+const ToolActions = z
+  .record(
+    Text.min(1)
+      .max(256)
+      .refine((name) => name !== '__proto__', 'is the name of no tool'),
+    ToolAction,
+  )
+  .refine((actions) => Object.keys(actions).length <= MAX_TOOL_ACTIONS, {
+    message: `must have at most ${MAX_TOOL_ACTIONS} members`,
+  });
+
 export const ServerParams = z.object({ server_id: ServerId });
 
 export const NewServerBody = z.discriminatedUnion('transport', [
@@ -39,12 +59,14 @@ export const NewServerBody = z.discriminatedUnion('transport', [
     url: ServerUrl,
     credential: Credential.nullish(),
     enabled: z.boolean().default(true),
+    tool_actions: ToolActions.nullish(),
   }),
   z.strictObject({
     server_id: ServerId,
     transport: z.literal('stdio'),
     local_name: LocalName,
     enabled: z.boolean().default(true),
+    tool_actions: ToolActions.nullish(),
   }),
 ]);
 export type NewServerBody = z.infer<typeof NewServerBody>;
@@ -56,6 +78,8 @@ export const ServerPatchBody = z.strictObject({
   /** null takes the credential away. */
   credential: Credential.nullish(),
   enabled: z.boolean().optional(),
+  /** All of it: what is not named any more does not hold any more. null takes all away. */
+  tool_actions: ToolActions.nullish(),
 });
 export type ServerPatchBody = z.infer<typeof ServerPatchBody>;
 
@@ -81,6 +105,7 @@ export const ServerView = z.object({
   url: z.string().nullable(),
   local_name: z.string().nullable(),
   enabled: z.boolean(),
+  tool_actions: z.record(z.string(), ToolAction),
   credential_configured: z.boolean(),
   /** The secret's last four characters; null where there is none or it is short. */
   credential_hint: z.string().nullable(),
@@ -94,6 +119,13 @@ export type ServerView = z.infer<typeof ServerView>;
 
 export const ServerListView = z.object({ mcp_servers: z.array(ServerView), total: z.int() });
 
+/** Without what only data planes need to know. */
+export function actionsOf({ toolActions }: Pick<McpServer, 'toolActions'>) {
+  return Object.fromEntries(
+    Object.entries(toolActions).map(([name, { action }]) => [name, action]),
+  );
+}
+
 export function toServerView(
   { server, credential }: ServerWithCredential,
   findings: ServerFindings = { total: 0, planes: [] },
@@ -105,6 +137,7 @@ export function toServerView(
     url: server.url,
     local_name: server.localName,
     enabled: server.enabled,
+    tool_actions: actionsOf(server),
     credential_configured: credential !== null,
     credential_hint: credentialHint(credential),
     health: planes[0]?.health ?? null,

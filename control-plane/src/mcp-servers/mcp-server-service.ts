@@ -4,6 +4,7 @@
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { MasterKey } from '../platform/master-key.ts';
@@ -154,7 +155,9 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         }
         await mcpServerStore(tx).insert(encrypt(tx, created)).catch(refuseDuplicate);
         if (created.credential) await distribute(tx, created);
-        tx.audit.append(auditOf('mcp_server_created', created, created.credential && 'set'));
+        tx.audit.append(
+          auditOf('mcp_server_created', created, created.credential && 'set', body.tool_actions),
+        );
         return created;
       }),
 
@@ -168,7 +171,12 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         if (body.credential !== undefined) await distribute(tx, after);
         const fate = body.credential && 'set';
         tx.audit.append(
-          auditOf('mcp_server_updated', after, body.credential === null ? 'removed' : fate),
+          auditOf(
+            'mcp_server_updated',
+            after,
+            body.credential === null ? 'removed' : fate,
+            body.tool_actions,
+          ),
         );
         return after;
       }),
@@ -215,9 +223,20 @@ function refuseDuplicate(error: unknown): never {
   throw new AppError('DUPLICATE_NAME', 'Another MCP server has this server_id.', { cause: error });
 }
 
+/** Said anew, so that it holds for the definitions that the tools have now. */
+function sayActions(actions: NewServerBody['tool_actions'], now: Date): McpServer['toolActions'] {
+  return Object.fromEntries(
+    Object.entries(actions ?? {}).map(([name, action]) => [
+      name,
+      { action, set_id: uuidv7(now.getTime()) },
+    ]),
+  );
+}
+
 function newServer(body: NewServerBody, now: Date): ServerWithCredential {
   const { server_id: serverId, enabled } = body;
-  const base = { serverId, enabled, createdAt: now, updatedAt: now };
+  const toolActions = sayActions(body.tool_actions, now);
+  const base = { serverId, enabled, toolActions, createdAt: now, updatedAt: now };
   if (body.transport === 'stdio') {
     const { transport, local_name: localName } = body;
     return { server: { ...base, transport, url: null, localName }, credential: null };
@@ -238,7 +257,9 @@ function changedServer(
   body: ServerPatchBody,
   now: Date,
 ): ServerWithCredential {
-  const changed = { enabled: body.enabled ?? server.enabled, updatedAt: now };
+  const toolActions =
+    body.tool_actions === undefined ? server.toolActions : sayActions(body.tool_actions, now);
+  const changed = { enabled: body.enabled ?? server.enabled, toolActions, updatedAt: now };
   if (server.transport === 'stdio') {
     refuseFields(body, ['url', 'credential'], 'is not a field of a stdio server');
     const localName = body.local_name ?? server.localName;
@@ -269,6 +290,7 @@ function auditOf(
   action: string,
   { server }: ServerWithCredential,
   credential: 'set' | 'removed' | null | undefined,
+  toolActions?: NewServerBody['tool_actions'],
 ): AdminAction {
   const { serverId, transport, localName, enabled } = server;
   return {
@@ -281,6 +303,7 @@ function auditOf(
       ...(localName && { local_name: localName }),
       enabled,
       ...(credential && { credential }),
+      ...(toolActions !== undefined && { tool_actions: toolActions ?? {} }),
     },
   };
 }

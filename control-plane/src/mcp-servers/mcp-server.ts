@@ -1,5 +1,5 @@
 /** An MCP server as the tenant registered it. */
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting, ToolActionSetting } from '@governance/shared/bundle-format';
 import type { UpstreamCredential } from '@governance/shared/upstream-credential';
 import { z } from 'zod';
 
@@ -14,6 +14,8 @@ export const ServerId = z
 interface ServerBase {
   serverId: string;
   enabled: boolean;
+  /** What the tenant says of tools, by their names. */
+  toolActions: Record<string, ToolActionSetting>;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -33,13 +35,14 @@ export interface ServerWithCredential {
 
 /** What data planes are told of a server, in the bundle. */
 export function toSetting(server: McpServer, hasCredential: boolean): McpServerSetting {
-  const { serverId, transport, url, localName } = server;
+  const { serverId, transport, url, localName, toolActions } = server;
   return {
     server_id: serverId,
     transport,
     url,
     local_name: localName,
     has_credential: hasCredential,
+    ...(Object.keys(toolActions).length > 0 && { tool_actions: toolActions }),
   };
 }
 

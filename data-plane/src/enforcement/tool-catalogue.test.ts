@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../contracts.ts';
 import type { ListedTool } from '../upstream/list-tools.ts';
 import { createToolCatalogue, type ToolCatalogue } from './tool-catalogue.ts';
+import { NO_DEFINITIONS } from './tool-definitions.ts';
 
 const TENANT = uuidv7();
 const rules: ActiveRules = {
@@ -34,7 +35,12 @@ const listTools = vi.fn<() => Promise<ListedTool[]>>();
 beforeEach(() => {
   time = 0;
   listTools.mockReset().mockResolvedValue([tool('echo', true)]);
-  catalogue = createToolCatalogue({ listTools, elapsed: () => time });
+  catalogue = createToolCatalogue({
+    listTools,
+    elapsed: () => time,
+    definitions: NO_DEFINITIONS,
+    findActions: () => undefined,
+  });
 });
 
 describe('the catalogue', () => {

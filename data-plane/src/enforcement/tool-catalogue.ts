@@ -3,6 +3,7 @@
  * must not depend on whether somebody happened to list the tools before: an unknown server is
  * asked first. A server that does not answer leaves the tool's name to decide.
  */
+import type { McpServerSetting, ToolActionSetting } from '@governance/shared/bundle-format';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRules } from '../contracts.ts';
 import { LIST_BUDGETS } from '../upstream/list-part.ts';
@@ -10,7 +11,8 @@ import type { ListedTool } from '../upstream/list-tools.ts';
 import { scanToolHeaders } from '../upstream/modern/tool-headers.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
 import type { AgentCall } from './calls.ts';
-import type { ToolHints } from './tool-action.ts';
+import type { ActionOverride, ToolHints } from './tool-action.ts';
+import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
 import { isServerVisible } from './tool-visibility.ts';
 
 export interface ToolCatalogue {
@@ -21,6 +23,8 @@ export interface ToolCatalogue {
   ): ToolHints | undefined | Promise<ToolHints | undefined>;
   /** Keeps what a list said. Part of a list adds to what is known. */
   learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void;
+  /** What is to be held of a tool that a server has just listed. */
+  hintsOf(tenantId: string, serverId: string, tool: ListedTool, rules: ActiveRules): ToolHints;
   /** The server said that its list changed. */
   forget(tenantId: string, serverId: string): void;
 }
@@ -31,12 +35,28 @@ export interface ToolCatalogueDeps {
     call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era' | 'hops'>,
     rules: ActiveRules,
   ): Promise<ListedTool[]>;
+  /** Whether tools are still what they were when an administrator said what they do. */
+  definitions: Pick<ToolDefinitions, 'isUnchanged'>;
+  /** What an administrator says of a server's tools, as it is in force now. */
+  findActions(tenantId: string, serverId: string): ToolActions | undefined;
   /** Monotonic milliseconds. */
   elapsed(): number;
 }
 
+type ToolActions = NonNullable<McpServerSetting['tool_actions']>;
+
+/** What a tool was when something was said of it. */
+interface Look {
+  /** Of the saying: what was seen before it says nothing of it. */
+  setId: string;
+  /** Null where it is not known, or the tool was not there. */
+  digest: string | null;
+}
+
 interface Entry {
   hints: Map<string, ToolHints>;
+  /** Of tools of which something was said when the list came. */
+  looks: Map<string, Look>;
   goodUntil: number;
 }
 
@@ -62,7 +82,17 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
       if (hints.size < MAX_TOOLS || hints.has(tool.name)) hints.set(tool.name, readHints(tool));
     }
     const goodUntil = isWhole ? deps.elapsed() + TTL_MS : (known?.goodUntil ?? 0);
-    entries.set(key, { hints, goodUntil });
+    const looks = isWhole ? new Map<string, Look>() : (known?.looks ?? new Map());
+    const actions = deps.findActions(tenantId, serverId) ?? {};
+    if (isWhole) for (const [name, look] of unknownLooks(actions)) looks.set(name, look);
+    for (const tool of tools) {
+      const said = Object.hasOwn(actions, tool.name) ? actions[tool.name] : undefined;
+      if (said === undefined) continue;
+      looks.set(tool.name, { setId: said.set_id, digest: definitionDigest(tool) });
+      // Looked at now, so that a change is noticed before somebody calls it.
+      overrideOf(tenantId, serverId, tool.name, said, looks);
+    }
+    entries.set(key, { hints, looks, goodUntil });
   }
 
   async function load(
@@ -77,7 +107,10 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
       // Fail closed: without a hint a tool's action is what its name says, else `execute`.
       const hints = entries.get(keyOf(call.tenantId, call.serverId))?.hints ?? new Map();
       const goodUntil = deps.elapsed() + RETRY_MS;
-      entries.set(keyOf(call.tenantId, call.serverId), { hints, goodUntil });
+      // As it was is not as it is: what was said of tools has no force until the list is there.
+      const actions = deps.findActions(call.tenantId, call.serverId) ?? {};
+      const looks = new Map(unknownLooks(actions));
+      entries.set(keyOf(call.tenantId, call.serverId), { hints, looks, goodUntil });
     }
   }
 
@@ -103,8 +136,45 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
     }
   }
 
+  function overrideOf(
+    tenantId: string,
+    serverId: string,
+    toolName: string,
+    { action, set_id }: ToolActionSetting,
+    looks: ReadonlyMap<string, Look>,
+  ): ActionOverride {
+    const look = looks.get(toolName);
+    const digest = look?.setId === set_id ? look.digest : null;
+    const place = { tenantId, serverId, toolName };
+    return { action, isInForce: deps.definitions.isUnchanged(place, set_id, digest) };
+  }
+
+  type Asked = Pick<AgentCall, 'tenantId' | 'serverId' | 'toolName'>;
+
+  function findSaid({ tenantId, serverId, toolName }: Asked): ToolActionSetting | undefined {
+    const actions = deps.findActions(tenantId, serverId) ?? {};
+    return Object.hasOwn(actions, toolName) ? actions[toolName] : undefined;
+  }
+
+  function hintsFor(call: Asked, known: Entry | undefined): ToolHints | undefined {
+    const { tenantId, serverId, toolName } = call;
+    const hints = known?.hints.get(toolName);
+    const said = findSaid(call);
+    if (said === undefined) return hints;
+    const override = overrideOf(tenantId, serverId, toolName, said, known?.looks ?? new Map());
+    return { ...hints, override };
+  }
+
   return {
     learn,
+    hintsOf(tenantId, serverId, tool, rules) {
+      const hints = readHints(tool);
+      const actions = rules.settings.mcp_servers[serverId]?.tool_actions ?? {};
+      const said = Object.hasOwn(actions, tool.name) ? actions[tool.name] : undefined;
+      if (said === undefined) return hints;
+      const looks = new Map([[tool.name, { setId: said.set_id, digest: definitionDigest(tool) }]]);
+      return { ...hints, override: overrideOf(tenantId, serverId, tool.name, said, looks) };
+    },
     forget(tenantId, serverId) {
       const known = entries.get(keyOf(tenantId, serverId));
       if (known !== undefined) known.goodUntil = 0;
@@ -112,21 +182,30 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
     findHints(call, rules) {
       const key = keyOf(call.tenantId, call.serverId);
       const known = entries.get(key);
-      if (known !== undefined && known.goodUntil > deps.elapsed()) {
-        return known.hints.get(call.toolName);
-      }
+      const isFresh = known !== undefined && known.goodUntil > deps.elapsed();
+      const said = findSaid(call);
+      const hasLooked =
+        said === undefined || known?.looks.get(call.toolName)?.setId === said.set_id;
+      if (isFresh && hasLooked) return hintsFor(call, known);
       // For an agent that may use nothing of the server, nobody asks it anything.
       if (!isServerVisible(call.agent.grants, call.serverId, rules)) {
-        return known?.hints.get(call.toolName);
+        return hintsFor(call, known);
       }
       if (rules === null || !Object.hasOwn(rules.settings.mcp_servers, call.serverId)) {
         return undefined;
       }
       return within(loadOnce(key, call, rules), WAIT_MS).then(() =>
-        entries.get(key)?.hints.get(call.toolName),
+        hintsFor(call, entries.get(key)),
       );
     },
   };
+}
+
+function unknownLooks(actions: ToolActions): [string, Look][] {
+  return Object.entries(actions).map(([name, { set_id }]) => [
+    name,
+    { setId: set_id, digest: null },
+  ]);
 }
 
 function keyOf(tenantId: string, serverId: string): string {

@@ -61,10 +61,15 @@ const METHOD = 'tools/list';
 
 /** Builds the service. Its methods throw GatewayError and UpstreamFailure. */
 export function createToolService(deps: ToolServiceDeps) {
-  function visible(caller: Caller, serverId: string, tools: ListedTool[]): ListedTool[] {
+  function visible(
+    caller: Caller,
+    rules: ActiveRules,
+    serverId: string,
+    tools: ListedTool[],
+  ): ListedTool[] {
     const { grants } = caller.agent;
     return tools.filter((tool) => {
-      const hints = isObject(tool.annotations) ? tool.annotations : undefined;
+      const hints = deps.catalogue.hintsOf(caller.tenantId, serverId, tool, rules);
       return isToolVisible(grants, serverId, tool.name, deriveAction(tool.name, hints));
     });
   }
@@ -92,7 +97,7 @@ export function createToolService(deps: ToolServiceDeps) {
       part.rest === null
         ? undefined
         : deps.cursors.seal(caller, METHOD, [{ serverId, at: part.rest }]);
-    return { tools: visible(caller, serverId, tools), nextCursor };
+    return { tools: visible(caller, rules, serverId, tools), nextCursor };
   }
 
   async function listJoined(
@@ -122,7 +127,7 @@ export function createToolService(deps: ToolServiceDeps) {
         deps.pool.note(caller.tenantId, serverId, 'list', null);
         const tools = callableTools(part.items);
         learn(caller, serverId, tools, at === LIST_START && part.rest === null, part.leftOut);
-        const items = visible(caller, serverId, tools).map((tool) => ({
+        const items = visible(caller, rules, serverId, tools).map((tool) => ({
           ...tool,
           name: unifiedName(serverId, tool.name),
         }));

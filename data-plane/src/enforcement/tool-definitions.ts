@@ -1,0 +1,137 @@
+/**
+ * The definitions of tools for which an administrator said what they do. What was said holds for the
+ * definition that is seen first after it, and no longer than that: kept on disk, in a file that all
+ * workers of a data plane share, so that neither a restart nor another worker takes a changed tool
+ * for the old one. Whatever fails here leaves the saying without force.
+ */
+import { hash } from 'node:crypto';
+import { canonicalize } from '@governance/shared/canonical-json';
+import type { Logger } from 'pino';
+import { openDurableDatabase } from '../storage/durable-database.ts';
+import type { ListedTool } from '../upstream/list-tools.ts';
+import type { ServerFinding } from '../upstream/server-report.ts';
+import type { Registry } from './tool-visibility.ts';
+
+export interface ToolPlace {
+  tenantId: string;
+  serverId: string;
+  toolName: string;
+}
+
+export interface ToolDefinitions {
+  /**
+   * Whether a tool is still what it was when something was said of it.
+   *
+   * @param setId of the saying
+   * @param digest of the tool as it is now; null where that is not known
+   */
+  isUnchanged(place: ToolPlace, setId: string, digest: string | null): boolean;
+  /** The servers of a tenant that have tools of which what was said has lapsed. */
+  findLapsed(tenantId: string, registry: Registry): ServerFinding[];
+  close(): void;
+}
+
+interface Row {
+  set_id: string;
+  digest: string;
+  lapsed: 0 | 1;
+}
+
+/** What a tool says of itself, as a digest; null for what has no canonical form. */
+export function definitionDigest(tool: ListedTool): string | null {
+  const { name, description = null, inputSchema = null, annotations = null } = tool;
+  try {
+    return hash('sha256', canonicalize({ name, description, inputSchema, annotations }));
+  } catch {
+    return null;
+  }
+}
+
+/** Where no folder is given nothing can be remembered: nothing that was said has force. */
+export const NO_DEFINITIONS: ToolDefinitions = {
+  isUnchanged: () => false,
+  findLapsed: () => [],
+  close: () => undefined,
+};
+
+/**
+ * Opens the file.
+ *
+ * @param onLapsed told once for each saying that has lapsed
+ * @throws when the file is damaged
+ */
+export function openToolDefinitions(
+  path: string,
+  onLapsed: (place: ToolPlace) => void,
+  log: Pick<Logger, 'error'>,
+): ToolDefinitions {
+  const db = openDurableDatabase(path, { exclusive: false });
+  db.exec(`CREATE TABLE IF NOT EXISTS tool_definitions (
+    tenant_id TEXT NOT NULL, server_id TEXT NOT NULL, tool_name TEXT NOT NULL,
+    set_id TEXT NOT NULL, digest TEXT NOT NULL, lapsed INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, server_id, tool_name)) STRICT, WITHOUT ROWID`);
+  const find = db.prepare<[string, string, string], Row>(
+    `SELECT set_id, digest, lapsed FROM tool_definitions
+     WHERE tenant_id = ? AND server_id = ? AND tool_name = ?`,
+  );
+  const put = db.prepare<[string, string, string, string, string]>(
+    `INSERT INTO tool_definitions (tenant_id, server_id, tool_name, set_id, digest)
+     VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+     SET set_id = excluded.set_id, digest = excluded.digest, lapsed = 0`,
+  );
+  const lapse = db.prepare<[string, string, string, string]>(
+    `UPDATE tool_definitions SET lapsed = 1
+     WHERE tenant_id = ? AND server_id = ? AND tool_name = ? AND set_id = ? AND lapsed = 0`,
+  );
+
+  /** @returns undefined where the answer has to be written down first */
+  function read(place: ToolPlace, setId: string, digest: string): boolean | undefined {
+    const row = find.get(place.tenantId, place.serverId, place.toolName);
+    // Said anew meanwhile: these rules are those of before.
+    if (row !== undefined && row.set_id > setId) return false;
+    if (row === undefined || row.set_id !== setId) return undefined;
+    if (row.lapsed === 1) return false;
+    return row.digest === digest ? true : undefined;
+  }
+
+  const settle = db.transaction((place: ToolPlace, setId: string, digest: string): boolean => {
+    const known = read(place, setId, digest);
+    if (known !== undefined) return known;
+    const { tenantId, serverId, toolName } = place;
+    if (find.get(tenantId, serverId, toolName)?.set_id === setId) {
+      lapse.run(tenantId, serverId, toolName, setId);
+      return false;
+    }
+    put.run(tenantId, serverId, toolName, setId, digest);
+    return true;
+  });
+
+  return {
+    isUnchanged(place, setId, digest) {
+      if (digest === null) return false;
+      try {
+        const known = read(place, setId, digest);
+        if (known !== undefined) return known;
+        const isUnchanged = settle.immediate(place, setId, digest);
+        if (!isUnchanged) onLapsed(place);
+        return isUnchanged;
+      } catch (error) {
+        log.error({ err: error, ...place }, 'the definition of a tool could not be kept');
+        return false;
+      }
+    },
+    findLapsed(tenantId, registry) {
+      const servers = Object.values(registry?.settings.mcp_servers ?? {});
+      return servers.flatMap(({ server_id: serverId, tool_actions = {} }): ServerFinding[] => {
+        const lapsed = Object.entries(tool_actions).filter(([toolName, { set_id }]) => {
+          const row = find.get(tenantId, serverId, toolName);
+          return row?.set_id === set_id && row.lapsed === 1;
+        });
+        if (lapsed.length === 0) return [];
+        const names = lapsed.map(([name]) => name).join(', ');
+        return [[serverId, 'ok', `tool definition changed, tool_actions lapsed: ${names}`]];
+      });
+    },
+    close: () => db.close(),
+  };
+}
