@@ -38,6 +38,7 @@ import {
   ConfigurationError,
   findUnknownSettings,
   parseSettings,
+  parseTogether,
 } from '@governance/shared/settings';
 import { StartError } from '@governance/shared/start-error';
 import type { FastifyInstance } from 'fastify';
@@ -131,11 +132,7 @@ async function start(
   env: NodeJS.ProcessEnv,
   hooks: { onFatal: () => void },
 ): Promise<RunningService> {
-  const { deploymentMode } = parseSettings(
-    { deploymentMode: SERVICE_SETTINGS.deploymentMode },
-    env,
-  );
-  if (deploymentMode !== 'data-plane') requireOneProcess(env, deploymentMode);
+  const deploymentMode = readMode(env);
   switch (deploymentMode) {
     case 'standalone':
       return startStandalone(env, hooks);
@@ -146,13 +143,35 @@ async function start(
   }
 }
 
+/** @throws ConfigurationError naming every setting that is wrong in the mode that is the default, too */
+function readMode(env: NodeJS.ProcessEnv): 'standalone' | 'control-plane' | 'data-plane' {
+  const { deploymentMode } = SERVICE_SETTINGS;
+  try {
+    return parseSettings({ deploymentMode }, env).deploymentMode;
+  } catch (error) {
+    readStandaloneConfig(env);
+    throw error;
+  }
+}
+
+function readStandaloneConfig(env: NodeJS.ProcessEnv) {
+  return parseTogether(
+    () => parseControlPlaneConfig(env),
+    () => readGatewayConfig(env),
+    () => requireOneProcess(env, 'standalone'),
+  );
+}
+
 /**
  * The control plane alone: no gateway, no ledger, nothing waits for a data plane.
  *
  * @throws ConfigurationError naming every setting that is wrong
  */
 export async function startControlPlane(env: NodeJS.ProcessEnv): Promise<RunningService> {
-  const parsed = parseControlPlaneConfig(env);
+  const [parsed] = parseTogether(
+    () => parseControlPlaneConfig(env),
+    () => requireOneProcess(env, 'control-plane'),
+  );
   const config = { ...parsed, ...(await tryPlace(parsed)) };
   const log = createLog({ debug: config.debug });
   const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS, WORKERS);
@@ -195,8 +214,7 @@ export async function startStandalone(
   env: NodeJS.ProcessEnv,
   hooks: { onFatal: () => void },
 ): Promise<RunningService> {
-  const parsed = parseControlPlaneConfig(env);
-  const gatewayConfig = readGatewayConfig(env);
+  const [parsed, gatewayConfig] = readStandaloneConfig(env);
   const config = { ...parsed, ...(await tryPlace(parsed)) };
   const log = createLog({ debug: config.debug });
   const unknown = findUnknownSettings(env, CONTROL_PLANE_SETTINGS, DATA_PLANE_SETTINGS, WORKERS);

@@ -172,6 +172,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
     lookups,
     db,
     metricsToken: config.metricsToken?.reveal(),
+    isProduction: config.env === 'production',
     now,
   });
 
@@ -299,6 +300,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
         readiness,
         health: deps.health,
         metrics: [metrics, ...(deps.metrics ?? [])],
+        namesTenants: config.metricsToken !== undefined,
       }),
     );
     addFrontPage(app, {

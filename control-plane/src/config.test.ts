@@ -92,14 +92,37 @@ describe('the control plane’s configuration', () => {
     expect(parseControlPlaneConfig(production).env).toBe('production');
   });
 
-  it.each([
-    'SERVICE_ADMIN_PASSWORD',
-    'SERVICE_JWT_PRIVATE_KEY',
-    'SERVICE_JWT_PUBLIC_KEY',
-    'SERVICE_MASTER_KEY',
-  ])('refuses to start in production without %s, and says so', (name) => {
-    expect(problemsOf({ ...production, [name]: undefined })).toEqual({
-      [name]: 'is required in production',
+  it('starts in production with just the password', () => {
+    expect(problemsOf({ SERVICE_ENV: 'production', SERVICE_ADMIN_PASSWORD: 'a password' })).toEqual(
+      {},
+    );
+    expect(problemsOf({ SERVICE_ENV: 'production' })).toEqual({
+      SERVICE_ADMIN_PASSWORD: 'is required in production',
+    });
+  });
+
+  it('needs the master key in production with a database of its own', () => {
+    const given = { ...production, SERVICE_MASTER_KEY: undefined };
+    expect(problemsOf(given)).toEqual({});
+    expect(problemsOf({ ...given, DATABASE_URL: 'postgresql://db/x' })).toEqual({
+      SERVICE_MASTER_KEY: 'is required in production with DATABASE_URL',
+    });
+  });
+
+  it('names what lies between settings beside what is wrong with one, each once', () => {
+    expect(
+      problemsOf({
+        SERVICE_ENV: 'production',
+        SERVICE_PORT: 'x',
+        DATABASE_URL: 'postgresql://db/x',
+        SERVICE_MASTER_KEY: 'x',
+        SERVICE_JWT_PUBLIC_KEY: pair.publicKey,
+      }),
+    ).toEqual({
+      SERVICE_PORT: expect.any(String),
+      SERVICE_MASTER_KEY: expect.stringContaining('32 bytes'),
+      SERVICE_ADMIN_PASSWORD: 'is required in production',
+      SERVICE_JWT_PRIVATE_KEY: 'is needed with SERVICE_JWT_PUBLIC_KEY',
     });
   });
 

@@ -5,6 +5,7 @@ import { defaultPublicUrl } from '@governance/shared/listening-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   parseSettings,
+  type ReadableValues,
   Secret,
   type SettingProblem,
   type SettingValues,
@@ -65,7 +66,8 @@ export const CONTROL_PLANE_SETTINGS = {
   jwtPrivateKey: setting({
     name: 'SERVICE_JWT_PRIVATE_KEY',
     description: 'RSA key in PEM form that signs tokens; the same on every replica.',
-    defaultNote: 'development: made at each start, so tokens do not survive it',
+    defaultNote:
+      'development: made at each start, so tokens do not survive it; production: made at the first start and kept in the data folder',
     parse: rsaKey('private'),
   }),
   jwtPublicKey: setting({
@@ -78,7 +80,8 @@ export const CONTROL_PLANE_SETTINGS = {
     name: 'SERVICE_MASTER_KEY',
     description:
       '32 bytes, base64 or hexadecimal, under which the keys and credentials in the database are encrypted. Without it they are lost.',
-    defaultNote: 'development: made at the first start and kept in the data folder',
+    defaultNote:
+      'made at the first start and kept in the data folder; in production needed with DATABASE_URL',
     parse: masterKey,
   }),
   databaseUrl: setting({
@@ -134,7 +137,8 @@ export const CONTROL_PLANE_SETTINGS = {
   webhookSecret: setting({
     name: 'SERVICE_WEBHOOK_SECRET',
     description:
-      'Needed with SERVICE_WEBHOOK_URL: the header X-Service-Signature is the HMAC-SHA256 of the body under it, in hexadecimal.',
+      'The header X-Service-Signature is the HMAC-SHA256 of the body under it, in hexadecimal.',
+    defaultNote: 'made from the master key, and written to `webhook-secret` in the data folder',
     parse: secretText,
   }),
   sseKeepaliveSeconds: setting({
@@ -156,37 +160,35 @@ export function parseControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneCon
   const values = parseSettings(CONTROL_PLANE_SETTINGS, env, (given) => [
     ...findMissing(given),
     ...findUnmatchedKeys(given),
-    ...findUnsignedWebhook(given),
   ]);
   return { ...values, publicUrl: values.publicUrl ?? defaultPublicUrl(values.host, values.port) };
 }
 
-function findMissing(given: Values): SettingProblem[] {
+type Given = ReadableValues<typeof CONTROL_PLANE_SETTINGS>;
+
+function findMissing(given: Given): SettingProblem[] {
   if (given.env !== 'production') return [];
-  const required = ['adminPassword', 'jwtPrivateKey', 'jwtPublicKey', 'masterKey'] as const;
-  return required
-    .filter((key) => given[key] === undefined)
-    .map((key) => ({
-      name: CONTROL_PLANE_SETTINGS[key].name,
-      message: 'is required in production',
-    }));
+  const { adminPassword, masterKey } = CONTROL_PLANE_SETTINGS;
+  const problems: SettingProblem[] = [];
+  if (given.adminPassword === undefined) {
+    problems.push({ name: adminPassword.name, message: 'is required in production' });
+  }
+  // A database of its own outlives the data folder, and several control planes may share it.
+  if (given.databaseUrl !== undefined && given.masterKey === undefined) {
+    const message = `is required in production with ${CONTROL_PLANE_SETTINGS.databaseUrl.name}`;
+    problems.push({ name: masterKey.name, message });
+  }
+  return problems;
 }
 
-function findUnsignedWebhook({ webhookUrl, webhookSecret }: Values): SettingProblem[] {
-  if (webhookUrl === undefined || webhookSecret) return [];
-  const { name } = CONTROL_PLANE_SETTINGS.webhookSecret;
-  return [{ name, message: `is needed with ${CONTROL_PLANE_SETTINGS.webhookUrl.name}` }];
-}
-
-function findUnmatchedKeys({ env, jwtPrivateKey, jwtPublicKey }: Values): SettingProblem[] {
+function findUnmatchedKeys({ jwtPrivateKey, jwtPublicKey }: Given): SettingProblem[] {
   const [privateName, publicName] = ['SERVICE_JWT_PRIVATE_KEY', 'SERVICE_JWT_PUBLIC_KEY'];
   if (jwtPrivateKey && jwtPublicKey) {
     const derived = createPublicKey(jwtPrivateKey.reveal());
     if (derived.equals(jwtPublicKey.reveal())) return [];
     return [{ name: publicName, message: `is not the public half of ${privateName}` }];
   }
-  // In production the missing one was named already.
-  if (env === 'production' || (!jwtPrivateKey && !jwtPublicKey)) return [];
+  if (!jwtPrivateKey && !jwtPublicKey) return [];
   return jwtPrivateKey
     ? [{ name: publicName, message: `is needed with ${privateName}` }]
     : [{ name: privateName, message: `is needed with ${publicName}` }];

@@ -1,6 +1,7 @@
 /**
  * The control plane with its database: what service.ts starts, alone or beside a data plane.
  */
+import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@governance/shared/settings';
@@ -11,12 +12,15 @@ import { type Connections, connectDatabase } from './platform/database.ts';
 import { describeDatabaseFailure } from './platform/database-failure.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import type { ReadinessCheck } from './platform/http/system-routes.ts';
-import { readOrMakeSecret } from './platform/local-secrets.ts';
+import { readOrMakeFile, readOrMakeSecret, writeSecret } from './platform/local-secrets.ts';
 import { migrateDatabase } from './platform/migrations.ts';
 
 export { parseControlPlaneConfig } from './config.ts';
 
 const ADMIN_PASSWORD_FILE = 'admin-password';
+const MASTER_KEY_FILE = 'master-key';
+const TOKEN_KEY_FILE = 'jwt-key.pem';
+const WEBHOOK_SECRET_FILE = 'webhook-secret';
 
 export interface RunningControlPlane extends ControlPlane {
   /** For the banner: who may log in, and the password if development made it. */
@@ -51,12 +55,14 @@ export async function createControlPlane(
   try {
     connections = await openDatabase(config, embedded, log);
     const adminPassword = findAdminPassword(config);
+    const masterKey = findMasterKey(config, log);
+    const webhookSecret = findWebhookSecret(config, masterKey, log);
     const controlPlane = await buildControlPlane({
       ...given,
       ...(embedded && { readiness: [checkEmbedded(embedded), ...(given.readiness ?? [])] }),
-      config,
+      config: { ...config, ...findTokenKeys(config, log), webhookSecret },
       connections,
-      masterKey: findMasterKey(config),
+      masterKey,
       adminPassword: adminPassword.password,
     });
     const opened = connections;
@@ -138,8 +144,54 @@ function findAdminPassword(config: ControlPlaneConfig): RunningControlPlane['adm
   return { isGenerated: true, password: new Secret(password) };
 }
 
-function findMasterKey(config: ControlPlaneConfig): Secret<Buffer> {
+function findMasterKey(config: ControlPlaneConfig, log: Logger): Secret<Buffer> {
   if (config.masterKey) return config.masterKey;
-  const text = readOrMakeSecret(config.dataDir, 'master-key', 32);
+  const text = readOrMakeSecret(config.dataDir, MASTER_KEY_FILE, 32);
+  if (config.env === 'production') {
+    const file = join(config.dataDir, MASTER_KEY_FILE);
+    log.warn({ file }, 'SERVICE_MASTER_KEY is not set: the key in this file is used, keep it safe');
+  }
   return new Secret(Buffer.from(text, 'base64url'));
+}
+
+/** Production's tokens survive a restart; development's end with it. */
+function findTokenKeys(
+  config: ControlPlaneConfig,
+  log: Logger,
+): Pick<ControlPlaneConfig, 'jwtPrivateKey' | 'jwtPublicKey'> {
+  const { jwtPrivateKey, jwtPublicKey } = config;
+  if (jwtPrivateKey || config.env !== 'production') return { jwtPrivateKey, jwtPublicKey };
+  const file = join(config.dataDir, TOKEN_KEY_FILE);
+  const pem = readOrMakeFile(config.dataDir, TOKEN_KEY_FILE, () =>
+    generateKeyPairSync('rsa', { modulusLength: 2048 })
+      .privateKey.export({ type: 'pkcs8', format: 'pem' })
+      .toString(),
+  );
+  log.warn(
+    { file },
+    'SERVICE_JWT_PRIVATE_KEY is not set: the key in this file is used; several control planes need the same one',
+  );
+  const privateKey = createPrivateKey(pem);
+  return {
+    jwtPrivateKey: new Secret(privateKey),
+    jwtPublicKey: new Secret(createPublicKey(privateKey)),
+  };
+}
+
+/** The same on every replica, since it comes of the master key; the file is for whoever looks it up. */
+function findWebhookSecret(
+  config: ControlPlaneConfig,
+  masterKey: Secret<Buffer>,
+  log: Logger,
+): Secret | undefined {
+  if (config.webhookSecret || !config.webhookUrl) return config.webhookSecret;
+  const secret = createHmac('sha256', masterKey.reveal())
+    .update('alert webhook secret\0')
+    .digest('base64url');
+  const file = writeSecret(config.dataDir, WEBHOOK_SECRET_FILE, secret);
+  log.info(
+    { file },
+    'SERVICE_WEBHOOK_SECRET is not set: alerts are signed under the one in this file',
+  );
+  return new Secret(secret);
 }

@@ -265,13 +265,14 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     DATA_PLANE_SETTINGS,
     env,
     (parsed): SettingProblem[] => {
+      const problems = findOpaProblems(parsed);
       try {
         stdioServers = readStdioServers(parsed.mcpServersFile ?? null);
-        return findOpaProblems(parsed);
       } catch (error) {
         const message = error instanceof Error ? error.message : 'cannot be read';
-        return [{ name: DATA_PLANE_SETTINGS.mcpServersFile.name, message }];
+        problems.push({ name: DATA_PLANE_SETTINGS.mcpServersFile.name, message });
       }
+      return problems;
     },
   );
   const { environment } = parseSettings({ environment: SERVICE_SETTINGS.env }, env);
@@ -315,6 +316,7 @@ export interface DataPlaneConfig {
   corsOrigins: string[];
   trustedProxies: TrustedProxies;
   metricsToken: string | undefined;
+  isProduction: boolean;
   cpUrl: string;
   cpTokens: Secret[];
   region: string | null;
@@ -331,7 +333,7 @@ export function readDataPlaneConfig(env: NodeJS.ProcessEnv): DataPlaneConfig {
   const values = parseSettings(
     { environment, ...service, ...CONNECTION_SETTINGS },
     env,
-    ({ environment: mode, cpUrl, cpToken, cpAllowHttp }): SettingProblem[] => [
+    ({ environment: mode, cpUrl, cpToken, cpAllowHttp = false }): SettingProblem[] => [
       ...(cpUrl ? [] : [{ name: 'SERVICE_CP_URL', message: 'is required in this mode' }]),
       ...(cpToken ? [] : [{ name: 'SERVICE_CP_TOKEN', message: 'is required in this mode' }]),
       ...(cpUrl && mode === 'production' ? findPlainHttp(cpUrl, cpAllowHttp) : []),
@@ -348,6 +350,7 @@ export function readDataPlaneConfig(env: NodeJS.ProcessEnv): DataPlaneConfig {
     corsOrigins: values.corsOrigins,
     trustedProxies: values.trustedProxies,
     metricsToken: values.metricsToken?.reveal(),
+    isProduction: values.environment === 'production',
     cpUrl: values.cpUrl,
     cpTokens: values.cpToken,
     region: values.region ?? null,
@@ -367,7 +370,7 @@ export function requireOneProcess(
 ): void {
   const { workers } = CONNECTION_SETTINGS;
   parseSettings({ workers }, env, (values): SettingProblem[] => {
-    if (values.workers === 1) return [];
+    if (values.workers === undefined || values.workers === 1) return [];
     const why =
       mode === 'standalone'
         ? 'standalone is one process: run a control plane, and a data plane beside it'

@@ -7,7 +7,7 @@ import { prepareDataFolder } from '@governance/shared/data-folder';
 import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
 import { describeListenFailure, settleAddress } from '@governance/shared/listening-address';
 import { createLog } from '@governance/shared/log';
-import { findUnknownSettings } from '@governance/shared/settings';
+import { findUnknownSettings, parseTogether } from '@governance/shared/settings';
 import { readVersion } from '@governance/shared/version';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -70,8 +70,10 @@ export async function startDataPlane(
   env: NodeJS.ProcessEnv,
   hooks: { connect?: Connect; place?: WorkerPlace; onFatal: () => void },
 ): Promise<RunningPlane> {
-  const parsed = readDataPlaneConfig(env);
-  const gateway = readGatewayConfig(env);
+  const [parsed, gateway] = parseTogether(
+    () => readDataPlaneConfig(env),
+    () => readGatewayConfig(env),
+  );
   const { place } = hooks;
   // The supervisor did it for its workers.
   const config = place ? parsed : { ...parsed, ...(await tryPlace(parsed)) };
@@ -140,6 +142,7 @@ export async function startDataPlane(
         tokens,
         tokenKey,
         metricsToken: config.metricsToken,
+        isProduction: config.isProduction,
         views: workers?.views(own) ?? ownViews(own),
       }),
     );

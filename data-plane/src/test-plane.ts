@@ -188,6 +188,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
         tokens: createLocalTokens({ key: ownKey, publicUrl, replica, findDenial }),
         tokenKey: ownKey,
         metricsToken: undefined,
+        isProduction: false,
         views: ownViews({
           registries: [registry],
           health: () => ({ status: 'ok' }),

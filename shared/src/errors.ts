@@ -15,6 +15,7 @@ export const ERRORS = {
   METRICS_TOKEN_INVALID: [401, 'The metrics token is missing or wrong.'],
   FORBIDDEN: [403, 'This account may not do that.'],
   SUPER_ADMIN_REQUIRED: [403, 'Only a super-admin may do that.'],
+  METRICS_CLOSED: [403, 'In production /metrics is closed until SERVICE_METRICS_TOKEN is set.'],
   TENANT_ADMIN_REQUIRED: [403, 'Only an administrator of the tenant may do that.'],
   AGENT_SUSPENDED: [403, 'The agent is suspended or deprovisioned.'],
   NOT_FOUND: [404, 'Nothing is there.'],

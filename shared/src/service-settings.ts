@@ -7,7 +7,7 @@ export const SERVICE_SETTINGS = {
   env: setting({
     name: 'SERVICE_ENV',
     description:
-      '`production` refuses to start without SERVICE_ADMIN_PASSWORD, the JWT keys and SERVICE_MASTER_KEY; a data plane without an https SERVICE_CP_URL.',
+      '`production` refuses to start without SERVICE_ADMIN_PASSWORD, with DATABASE_URL also without SERVICE_MASTER_KEY; a data plane without an https SERVICE_CP_URL. Keys that are not given are kept in the data folder, and /metrics is closed without SERVICE_METRICS_TOKEN.',
     default: 'development',
     parse: z.enum(['development', 'production'], { error: 'must be development or production' }),
   }),
@@ -74,7 +74,8 @@ export const SERVICE_SETTINGS = {
   }),
   metricsToken: setting({
     name: 'SERVICE_METRICS_TOKEN',
-    description: 'When set, /metrics asks for it as a bearer token.',
+    description:
+      'When set, /metrics asks for it as a bearer token, and names tenants. Without it, /metrics adds up all tenants in development and is closed in production.',
     parse: secretText,
   }),
 };

@@ -58,6 +58,11 @@ export type SettingValues<S extends Settings> = {
   [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
 };
 
+/** Values while some may be wrong: those are absent. */
+export type ReadableValues<S extends Settings> = {
+  [K in keyof S]?: SettingValues<S>[K] | undefined;
+};
+
 export interface SettingProblem {
   name: string;
   message: string;
@@ -80,13 +85,14 @@ export class ConfigurationError extends Error {
  *
  * @param settings the declarations
  * @param env usually `process.env`; an empty text counts as not set
- * @param check adds problems that lie between settings; called when each alone is fine
+ * @param check adds problems that lie between settings; what is wrong by itself is absent there, and
+ *   named once
  * @throws ConfigurationError naming every variable that is wrong; values are not repeated in it
  */
 export function parseSettings<S extends Settings>(
   settings: S,
   env: NodeJS.ProcessEnv,
-  check: (values: SettingValues<S>) => SettingProblem[] = () => [],
+  check: (values: ReadableValues<S>) => SettingProblem[] = () => [],
 ): SettingValues<S> {
   const problems: SettingProblem[] = [];
   const values: Record<string, unknown> = {};
@@ -100,11 +106,36 @@ export function parseSettings<S extends Settings>(
       problems.push({ name: declaration.name, message });
     }
   }
+  const named = new Set(problems.map(({ name }) => name));
+  const between = check(values as ReadableValues<S>).filter(({ name }) => !named.has(name));
+  problems.push(...between);
   if (problems.length > 0) throw new ConfigurationError(problems);
-  const complete = values as SettingValues<S>;
-  const more = check(complete);
-  if (more.length > 0) throw new ConfigurationError(more);
-  return complete;
+  return values as SettingValues<S>;
+}
+
+/**
+ * Reads parts of the environment that are parsed apart, so that what is wrong with any is said at
+ * once.
+ *
+ * @throws ConfigurationError naming every variable that is wrong, each problem once
+ */
+export function parseTogether<T extends readonly (() => unknown)[]>(
+  ...parsers: T
+): { [K in keyof T]: T[K] extends () => infer R ? R : never } {
+  const problems = new Map<string, SettingProblem>();
+  const values = parsers.map((parse) => {
+    try {
+      return parse();
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      for (const problem of error.problems) {
+        problems.set(`${problem.name} ${problem.message}`, problem);
+      }
+      return undefined;
+    }
+  });
+  if (problems.size > 0) throw new ConfigurationError([...problems.values()]);
+  return values as { [K in keyof T]: T[K] extends () => infer R ? R : never };
 }
 
 /**

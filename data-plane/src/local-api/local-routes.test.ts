@@ -5,7 +5,7 @@ import { createHttpServer } from '@governance/shared/http-server';
 import { uuidv7 } from '@governance/shared/ids';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
+import { Counter, Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PlaneDenial, ReplicaAgent } from '../contracts.ts';
 import { createAgentTokenVerifier, type VerifiedToken } from '../enforcement/agent-token.ts';
@@ -58,6 +58,7 @@ beforeAll(async () => {
       tokens,
       tokenKey: key,
       metricsToken: 'metrics-token',
+      isProduction: false,
       views: ownViews({
         registries: [new Registry()],
         health: () => ({ status: 'ok' }),
@@ -219,4 +220,51 @@ it('asks for the metrics token, and says what is missing', async () => {
   problems = { ledger: 'full' };
   expect((await app.inject('/ready')).statusCode).toBe(503);
   expect((await app.inject('/health')).statusCode).toBe(200);
+});
+
+describe('/metrics', () => {
+  const metricsOf = async (given: { metricsToken: string | undefined; isProduction: boolean }) => {
+    const registry = new Registry();
+    const counter = new Counter({
+      name: 'things_total',
+      help: 'Things.',
+      labelNames: ['tenant_id', 'kind'],
+      registers: [registry],
+    });
+    counter.inc({ tenant_id: TENANT, kind: 'a' }, 2);
+    counter.inc({ tenant_id: uuidv7(), kind: 'a' }, 3);
+    const one = createHttpServer({ log: pino({ level: 'silent' }), corsOrigins: [] });
+    const views = ownViews({
+      registries: [registry],
+      health: () => ({ status: 'ok' }),
+      findUnready: async () => ({}),
+    });
+    const tokens = { issue: () => Promise.reject(new Error('not asked')) };
+    const deps = { publicUrl: PUBLIC_URL, version: 'test', tokens, tokenKey: key, views };
+    await one.register(localRoutes({ ...deps, ...given }));
+    return (headers: Record<string, string> = {}) => one.inject({ url: '/metrics', headers });
+  };
+
+  it('names tenants to who has the token alone', async () => {
+    const ask = await metricsOf({ metricsToken: 'metrics-token', isProduction: true });
+    expect((await ask()).statusCode).toBe(401);
+    const { body } = await ask({ authorization: 'Bearer metrics-token' });
+    expect(body).toContain(`things_total{tenant_id="${TENANT}",kind="a"} 2`);
+  });
+
+  it('adds tenants up where no token is set, in development', async () => {
+    const ask = await metricsOf({ metricsToken: undefined, isProduction: false });
+    const { body } = await ask({ authorization: 'Bearer undefined' });
+    expect(body).toContain('things_total{kind="a"} 5');
+    expect(body).not.toContain('tenant_id');
+  });
+
+  it('is closed in production until a token is set', async () => {
+    const ask = await metricsOf({ metricsToken: undefined, isProduction: true });
+    const answer = await ask();
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      403,
+      expect.stringContaining('SERVICE_METRICS_TOKEN'),
+    ]);
+  });
 });

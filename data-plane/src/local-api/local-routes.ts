@@ -8,6 +8,7 @@ import { AppError } from '@governance/shared/errors';
 import { addFrontPage } from '@governance/shared/front-page';
 import { createErrorHandler } from '@governance/shared/http-errors';
 import { bearerToken, readStrictRequests } from '@governance/shared/http-requests';
+import { withoutTenants } from '@governance/shared/metrics-text';
 import { addTokenRoutes } from '@governance/shared/token-routes';
 import type { FastifyPluginAsync } from 'fastify';
 import type { z } from 'zod';
@@ -20,8 +21,9 @@ export interface LocalRoutesDeps {
   version: string;
   tokens: AgentTokens;
   tokenKey: OwnTokenKey;
-  /** SERVICE_METRICS_TOKEN; /metrics is open without. */
+  /** SERVICE_METRICS_TOKEN; without it /metrics is open in development, and names no tenant. */
   metricsToken: string | undefined;
+  isProduction: boolean;
   views: Views;
 }
 
@@ -52,12 +54,20 @@ export const localRoutes =
     });
 
     app.get('/metrics', { logLevel: 'warn' }, async (request, reply) => {
-      const given = bearerToken(request.headers.authorization);
-      const isGranted = given !== undefined && equalSecrets(given, deps.metricsToken ?? '');
-      if (deps.metricsToken && !isGranted && !views.isPrivate(request.raw)) {
-        throw new AppError('METRICS_TOKEN_INVALID');
-      }
-      const { type, text } = await views.metrics(request.raw);
+      const isPrivate = views.isPrivate(request.raw);
+      const isGranted = isPrivate || isMetricsToken(request.headers.authorization, deps);
+      if (!isGranted && deps.metricsToken) throw new AppError('METRICS_TOKEN_INVALID');
+      if (!isGranted && deps.isProduction) throw new AppError('METRICS_CLOSED');
+      const { type, text: full } = await views.metrics(request.raw);
+      const text = isGranted ? full : withoutTenants(full);
       return reply.header('content-type', type).send(text);
     });
   };
+
+function isMetricsToken(
+  header: string | undefined,
+  { metricsToken }: Pick<LocalRoutesDeps, 'metricsToken'>,
+): boolean {
+  const given = bearerToken(header);
+  return given !== undefined && metricsToken !== undefined && equalSecrets(given, metricsToken);
+}

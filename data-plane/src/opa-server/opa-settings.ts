@@ -1,6 +1,7 @@
 /** The settings for decisions by an OPA server. */
 import {
   flag,
+  type ReadableValues,
   Secret,
   type SettingProblem,
   type SettingValues,
@@ -68,9 +69,11 @@ export interface OpaConfig {
 type OpaValues = SettingValues<typeof OPA_SETTINGS>;
 
 /** What lies between these settings: failing open in production is said twice or not at all. */
-export function findOpaProblems(values: OpaValues & { env: string }): SettingProblem[] {
+export function findOpaProblems(
+  values: ReadableValues<typeof OPA_SETTINGS> & { env?: string | undefined },
+): SettingProblem[] {
   const { env, opaFailClosed, opaFailOpenConfirmed } = values;
-  if (env !== 'production' || opaFailClosed || opaFailOpenConfirmed) return [];
+  if (env !== 'production' || opaFailClosed !== false || opaFailOpenConfirmed) return [];
   const message =
     'false allows unjudged calls while OPA cannot be reached; production needs SERVICE_OPA_FAIL_OPEN_CONFIRMED=true beside it';
   return [{ name: OPA_SETTINGS.opaFailClosed.name, message }];

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { listeningUrl } from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
+import { parseTogether } from '@governance/shared/settings';
 import { readVersion } from '@governance/shared/version';
 import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
 import { ensureTokenKey } from '../identity/identity.ts';
@@ -39,13 +40,15 @@ export async function startWorkers(
   env: NodeJS.ProcessEnv,
   hooks: { onFatal: () => void },
 ): Promise<RunningDataPlane> {
-  const parsed = readDataPlaneConfig(env);
+  // What is wrong with the settings is said here, once.
+  const [parsed] = parseTogether(
+    () => readDataPlaneConfig(env),
+    () => readGatewayConfig(env),
+  );
   const { dataDir, workers: count } = parsed;
   const left = findUndrained(dataDir, count);
   if (count === 1 && left.length === 0) return startDataPlane(env, hooks);
 
-  // What is wrong with the settings is said here, once.
-  readGatewayConfig(env);
   const config = { ...parsed, ...(await tryPlace(parsed)) };
   // The workers name it in tokens and metadata, so they must not read a port of 0.
   const workerEnv = { ...env, SERVICE_PORT: String(config.port) };

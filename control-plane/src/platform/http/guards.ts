@@ -20,6 +20,7 @@ export interface GuardDeps {
   lookups: Pick<Lookups, 'findDataPlaneToken'>;
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   metricsToken: string | undefined;
+  isProduction: boolean;
   now: () => Date;
 }
 
@@ -82,7 +83,10 @@ export function createGuards(deps: GuardDeps): Guards {
     'data-plane-backlog': (request) => enterAsDataPlane(deps, request, BACKLOG_MS),
 
     metrics: async (request) => {
-      if (!deps.metricsToken) return;
+      if (!deps.metricsToken) {
+        if (deps.isProduction) throw new AppError('METRICS_CLOSED');
+        return;
+      }
       const token = bearerToken(request);
       if (!token || !equalSecrets(token, deps.metricsToken)) {
         throw new AppError('METRICS_TOKEN_INVALID');

@@ -1,5 +1,6 @@
 /** Health, readiness, metrics: what operators and their machines ask. */
 import { AppError } from '@governance/shared/errors';
+import { withoutTenants } from '@governance/shared/metrics-text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
@@ -21,6 +22,8 @@ export interface SystemRoutesDeps {
   health?: HealthDetails | undefined;
   /** All that /metrics shows; standalone adds the data plane's. */
   metrics: Registry[];
+  /** Whether whoever reads /metrics has shown the token for it. */
+  namesTenants: boolean;
 }
 
 const READY_TIMEOUT_MS = 5_000;
@@ -102,7 +105,8 @@ export const systemRoutes =
       },
       async (_request, reply) => {
         reply.header('content-type', Registry.PROMETHEUS_CONTENT_TYPE);
-        return Registry.merge(deps.metrics).metrics();
+        const text = await Registry.merge(deps.metrics).metrics();
+        return deps.namesTenants ? text : withoutTenants(text);
       },
     );
   };
