@@ -234,12 +234,14 @@ export async function startStandalone(
     listStdioNames: (tenantId) => plane.current?.listStdioNames(tenantId),
     metrics: [registry],
     readiness: [{ name: 'data plane', check: checkDataPlane }],
+    warnings: () => plane.current?.findWarnings() ?? {},
     health: async (): Promise<Record<string, string>> => {
       const health = await plane.current?.policyEngine();
       if (!health || !plane.current) return { policy_engine: 'starting' };
       return {
         policy_engine: health.healthy ? health.engine : `${health.engine}: unhealthy`,
         ledger_check: plane.current.core.status().ledgerCheck.state,
+        ...plane.current.findWarnings(),
       };
     },
   });

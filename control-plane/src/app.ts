@@ -65,6 +65,7 @@ import type { RouteEntry } from './platform/http/route-table.ts';
 import {
   type HealthDetails,
   type ReadinessCheck,
+  type ReadinessWarnings,
   systemRoutes,
 } from './platform/http/system-routes.ts';
 import { createServiceKeys, createTokenKey } from './platform/keys.ts';
@@ -109,6 +110,8 @@ export interface ControlPlaneDeps {
   /** Standalone: what the data plane adds to /metrics and /ready. */
   metrics?: Registry[];
   readiness?: ReadinessCheck[];
+  /** Standalone: what of the data plane /ready tells beside. */
+  warnings?: ReadinessWarnings;
   /** Standalone: what the data plane adds to /health. */
   health?: HealthDetails;
 }
@@ -298,6 +301,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps) {
       systemRoutes({
         version,
         readiness,
+        warnings: deps.warnings,
         health: deps.health,
         metrics: [metrics, ...(deps.metrics ?? [])],
         namesTenants: config.metricsToken !== undefined,

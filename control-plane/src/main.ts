@@ -36,6 +36,7 @@ type Given = Pick<
   | 'listStdioNames'
   | 'metrics'
   | 'readiness'
+  | 'warnings'
   | 'health'
 > & { log: Logger };
 

@@ -49,6 +49,8 @@ export interface DataPlane {
   tokenKey: OwnTokenKey;
   /** What keeps it from its work, by name; empty when nothing does. */
   findUnready(): Promise<Record<string, string>>;
+  /** What somebody has to look at although calls go on, by name; empty when nothing is. */
+  findWarnings(): Record<string, string>;
   /** After the listener was closed. */
   stop(): Promise<void>;
 }
@@ -140,6 +142,13 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
       const engine = await policyEngine();
       if (engine.denies) problems.policy_engine = engine.message;
       return problems;
+    },
+    findWarnings(): Record<string, string> {
+      // Calls go on and are recorded here: taking the plane out of service would mend nothing.
+      const stopped = core.status().tenants.filter(({ stream }) => stream.is_stopped);
+      if (stopped.length === 0) return {};
+      const states = [...new Set(stopped.map(({ stream }) => stream.state))].join(', ');
+      return { audit_stream: `of ${stopped.length} tenants stopped: ${states}` };
     },
     async stop() {
       await enforcement.stop();

@@ -134,6 +134,7 @@ export async function startDataPlane(
         ...(core.status().tenants.length === 0 && { tenants: 'none is served yet' }),
         ...(await plane.findUnready()),
       }),
+      findWarnings: plane.findWarnings,
     };
     await app.register(
       localRoutes({
@@ -227,7 +228,9 @@ function health(plane: DataPlane, version: string): Record<string, unknown> {
   }));
   const isWhole = ledgerCheck.state !== 'damaged';
   const isWell =
-    isWhole && ledger.condition === 'ok' && shown.every(({ denied }) => denied === null);
+    isWhole &&
+    ledger.condition === 'ok' &&
+    shown.every(({ denied, stream }) => denied === null && !stream.is_stopped);
   return {
     status: isWell ? 'ok' : 'degraded',
     service: 'agent-governance',

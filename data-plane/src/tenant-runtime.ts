@@ -31,10 +31,10 @@ import type { LoadPolicyEngine } from './sync/policy-activation.ts';
 import { createPolicyLoader } from './sync/policy-loader.ts';
 import { DEFAULT_LEDGER_KEEP_DAYS } from './sync/pruner.ts';
 import { createAlerts } from './sync/raise-alert.ts';
-import type { EndedState } from './sync/shipper.ts';
+import type { ShipperStop } from './sync/shipper.ts';
 import { loadStanding } from './sync/standing.ts';
 import { createSyncAlerts } from './sync/sync-alerts.ts';
-import { failureMessage, type SyncFailure, type SyncLog } from './sync/sync-status.ts';
+import { failureMessage, type SyncLog } from './sync/sync-status.ts';
 import { startTenantSync, type TenantSync, type TenantSyncStatus } from './sync/tenant-sync.ts';
 
 const DEFAULT_SHIP_DELAY_MS = 1_000;
@@ -254,7 +254,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
       alerts,
       heartbeat: (bundle) => heartbeatOf(tenantId, deploymentId, bundle),
       isRevoked: () => standing.find(tenantId)?.reason === 'tenant_revoked',
-      onStreamEnded: (state, failure) => endStream(tenantId, state, failure),
+      onStreamStopped: (stop) => endStream(tenantId, stop),
       onUnknownKey: () => {
         for (const listener of keyListeners) listener(tenantId);
       },
@@ -275,7 +275,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions): Promis
   }
 
   /** Two writers with one key: nobody knows which of them tells the truth, so neither goes on. */
-  function endStream(tenantId: string, state: EndedState, failure: SyncFailure): void {
+  function endStream(tenantId: string, { state, failure }: ShipperStop): void {
     if (state !== 'forked') return;
     deny(
       tenantId,

@@ -7,12 +7,12 @@
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { SignedBatch } from '@governance/shared/audit-batch';
-import type { DataPlaneAlert } from '@governance/shared/data-plane-records';
-import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { spawnWorker } from '@governance/shared/spawn-worker';
 import type { AppendedRecord, EventSalt, Ledger } from '../contracts.ts';
+import { diskAlert } from './disk-alert.ts';
 import { createDiskWatermark, type DiskLevel, readUsedShare } from './disk-watermark.ts';
+import { createKeptAlerts } from './kept-alerts.ts';
 import { LedgerError } from './ledger-error.ts';
 import type {
   Checked,
@@ -155,6 +155,9 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   let started = false;
   let stopping = false;
 
+  let usedShare: number | null = null;
+  const retryMs = options.diskCheckMs ?? DISK_CHECK_MS;
+  const kept = createKeptAlerts({ append: (...given) => appendOnce(...given), now, retryMs });
   const disk = createDiskWatermark({
     readUsedShare:
       options.readUsedShare ??
@@ -162,7 +165,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
         const free = Number(await request({ op: 'space' }));
         return readUsedShare(options.dataDir, [path, `${path}-wal`], limitBytes, free);
       }),
-    intervalMs: options.diskCheckMs ?? DISK_CHECK_MS,
+    intervalMs: retryMs,
     onChange: reportDisk,
   });
 
@@ -238,6 +241,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     if (failure) return;
     failure = error;
     disk.stop();
+    kept.stop();
     const refusal = new LedgerError('failed', error.message, { cause: error });
     for (const pending of [...[...appends.values()].flat(), ...waiting]) pending.reject(refusal);
     for (const request of requests.values()) request.reject(refusal);
@@ -318,6 +322,18 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     record: UnchainedRecord,
     salt?: EventSalt,
   ): Promise<AppendedRecord> {
+    const appended = appendOnce(tenantId, record, salt);
+    if (record.type === 'alert') {
+      appended.catch((error: unknown) => kept.keep(tenantId, record, error));
+    }
+    return appended;
+  }
+
+  function appendOnce(
+    tenantId: string,
+    record: UnchainedRecord,
+    salt?: EventSalt,
+  ): Promise<AppendedRecord> {
     const stream = streams.get(tenantId);
     if (!stream) {
       return Promise.reject(new LedgerError('stream_unknown', 'no stream is open for the tenant'));
@@ -357,6 +373,8 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     streams.set(tenantId, { ...opened, stream });
     backlogs.set(tenantId, opened.backlog);
     for (const listener of listeners) listener(tenantId, true, opened.backlog);
+    // After a restart on a disk that is full still, nobody else would tell.
+    tellOfDisk(tenantId, stream, disk.level());
     return opened;
   }
 
@@ -414,34 +432,23 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     })) as Checked;
   }
 
-  function reportDisk(level: DiskLevel, usedShare: number | null): void {
+  function reportDisk(level: DiskLevel, share: number | null): void {
+    usedShare = share;
+    for (const [tenantId, { stream }] of streams) tellOfDisk(tenantId, stream, level);
+    if (level !== 'full') void kept.raise();
+  }
+
+  function tellOfDisk(tenantId: string, stream: string, level: DiskLevel): void {
     if (level === 'ok') return;
-    const percent = usedShare === null ? null : Math.round(usedShare * 1000) / 10;
-    for (const [tenantId, { stream }] of streams) {
-      const alert: UnchainedRecord = {
-        type: 'alert',
-        id: uuidv7(now()),
-        timestamp: new Date(now()).toISOString(),
-        bundle_revision: null,
-        alert_type: 'DISK_WATERMARK' satisfies DataPlaneAlert,
-        severity: level === 'full' ? 'critical' : 'high',
-        agent_id: null,
-        title:
-          level === 'full'
-            ? 'The data plane denies new calls: its disk is full'
-            : 'The disk of the data plane is filling up',
-        details: { deployment_id: stream, level, used_percent: percent },
-        dedupe_key: `disk-watermark:${stream}:${level}`,
-      };
-      // A disk without room for its own alert is still shown by `condition`.
-      append(tenantId, alert).catch(() => undefined);
-    }
+    // A disk without room for its own alert is still shown by `condition`, and by the heartbeat.
+    append(tenantId, diskAlert(stream, level, usedShare, now())).catch(() => undefined);
   }
 
   async function stop(): Promise<void> {
     if (stopping || failure) return;
     stopping = true;
     disk.stop();
+    kept.stop();
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
     await request({ op: 'close' });
     await ended;

@@ -27,6 +27,8 @@ export function startHeartbeat(options: {
   log: SyncLog;
   now: () => number;
   intervalMs?: number;
+  /** Told when a beat was received. */
+  onReceived?: () => void;
 }) {
   const status: HeartbeatStatus = { last_received_at: null, failure: null };
   let beating = false;
@@ -36,6 +38,7 @@ export function startHeartbeat(options: {
       const { timestamp } = await options.link.heartbeat(options.body());
       status.last_received_at = timestamp;
       status.failure = null;
+      options.onReceived?.();
     } catch (error) {
       const at = new Date(options.now()).toISOString();
       const code = failureCode(error);

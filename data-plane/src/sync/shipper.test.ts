@@ -2,6 +2,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AppError, type ErrorCode } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -55,7 +56,8 @@ function aShipper(over: Partial<ShipperOptions> = {}): Shipper {
     link: plane.link,
     ledger,
     delayMs: 5,
-    onStopped: (state) => stopped.push(state),
+    onStopped: ({ state }) => stopped.push(state),
+    onResumed: () => stopped.push('resumed'),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     now: Date.now,
     backoffLimits: { first: 5, longest: 20 },
@@ -177,6 +179,82 @@ describe('the shipper', () => {
       'lacks records from epoch 1, record 11 that are no longer kept',
     );
     expect(stopped).toEqual(['conflict']);
+  });
+
+  it('gets on by itself when the control plane that lacked them has them again', async () => {
+    let isOld = false;
+    const loc = ['stream', 1, 11];
+    const lacks = () =>
+      new AppError('BATCH_CONFLICT', 'a gap', { errors: [{ loc, msg: '', type: 'stream_gap' }] });
+    const shipper = aShipper({
+      stalledRetryMs: 10,
+      link: {
+        shipBatch: (batch) => (isOld ? Promise.reject(lacks()) : plane.link.shipBatch(batch)),
+      },
+    });
+    await append(300);
+    await shipper.flush(15_000);
+    await ledger.prune(tenantId, 0, 1_000);
+    isOld = true;
+    await append(1);
+    await until(() => shipper.status().state === 'conflict');
+    expect(shipper.status().stop).toMatchObject({ at: { epoch: 1, seq: 11 } });
+    isOld = false;
+    await until(() => shipper.status().state === 'idle');
+    expect(stopped).toEqual(['conflict', 'resumed']);
+  });
+
+  it.each([
+    'VALIDATION_FAILED',
+    'BODY_TOO_LARGE',
+    'FORBIDDEN',
+  ] as const)('stops at a batch that is refused again and again (%s), says where, and gets on once it is not', async (code) => {
+    let refuses = true;
+    let tries = 0;
+    const errors = [{ loc: ['records', 3], msg: 'is wrong', type: 'batch_refused' }];
+    const shipper = aShipper({
+      stalledRetryMs: 10,
+      link: {
+        shipBatch: async (batch) => {
+          tries += 1;
+          if (refuses) throw new AppError(code, 'The record with seq 3 is wrong.', { errors });
+          return plane.link.shipBatch(batch);
+        },
+      },
+    });
+    await append(4);
+    await until(() => shipper.status().stop !== null);
+    expect(shipper.status()).toMatchObject({
+      state: 'refused',
+      backlog: 5,
+      stop: { at: { epoch: 1 }, failure: { code } },
+    });
+    // It looks now and then whether the reason has gone, and is not told of as new.
+    const before = tries;
+    await until(() => tries > before + 1);
+    expect(shipper.status()).toMatchObject({ state: 'refused' });
+    expect(await shipper.flush(15_000)).toBe(false);
+    expect(stopped).toEqual(['refused']);
+    refuses = false;
+    await until(() => shipper.status().state === 'idle');
+    expect(shipper.status()).toMatchObject({ stop: null, failure: null, backlog: 0 });
+    expect(stopped).toEqual(['refused', 'resumed']);
+    expect(plane.records).toHaveLength(5);
+  });
+
+  it('does not stop for one refusal, a token or an outage', async () => {
+    const answers = ['VALIDATION_FAILED', 'VALIDATION_FAILED', 'UNAVAILABLE', 'VALIDATION_FAILED'];
+    answers.push(...Array<string>(5).fill('DATA_PLANE_TOKEN_INVALID'), 'RATE_LIMITED');
+    const shipper = aShipper({
+      link: {
+        shipBatch: (batch) => {
+          const code = answers.shift() as ErrorCode | undefined;
+          return code ? Promise.reject(new AppError(code)) : plane.link.shipBatch(batch);
+        },
+      },
+    });
+    await until(() => shipper.status().state === 'idle');
+    expect(stopped).toEqual([]);
   });
 
   it('leaves a busy control plane alone for as long as it asks', async () => {

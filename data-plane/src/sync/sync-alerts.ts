@@ -70,13 +70,5 @@ export function createSyncAlerts(raise: ReturnType<typeof createAlerts>) {
         details: { message: message.slice(0, 500) },
         dedupe_key: 'ledger-damaged',
       }),
-    streamStopped: (tenantId: string, state: string, failure: SyncFailure): void =>
-      raise(tenantId, {
-        alert_type: 'STREAM_STOPPED',
-        severity: 'critical',
-        title: 'The records of this data plane are no longer shipped',
-        details: { state, code: failure.code, message: failure.message.slice(0, 500) },
-        dedupe_key: `stream-stopped:${state}`,
-      }),
   };
 }

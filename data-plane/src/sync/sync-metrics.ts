@@ -32,6 +32,11 @@ export function watchSync(registry: Registry, core: Pick<DataPlaneCore, 'status'
     ({ shipper }) => shipper.backlog,
   );
   ofTenants(
+    'governance_stream_stopped',
+    '1 where the records of a tenant do not get to the control plane until somebody has looked.',
+    ({ stream }) => Number(stream.is_stopped),
+  );
+  ofTenants(
     'governance_feed_cursor',
     'The entry of the feed up to which facts were applied.',
     ({ feed }) => feed.cursor,

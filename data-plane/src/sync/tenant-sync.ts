@@ -1,5 +1,10 @@
 /** Everything that keeps one tenant in step with its control plane, started and stopped as one. */
-import type { ControlPlaneLink, Heartbeat, RegistrationAnswer } from '@governance/shared/channels';
+import type {
+  ControlPlaneLink,
+  Heartbeat,
+  RegistrationAnswer,
+  StreamReport,
+} from '@governance/shared/channels';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { LocalReplica } from '../replica/replica.ts';
 import type { AdminHeads } from './admin-heads.ts';
@@ -13,7 +18,8 @@ import { type HeartbeatStatus, startHeartbeat } from './heartbeat.ts';
 import type { PlaneClock } from './plane-clock.ts';
 import type { LoadPolicyEngine } from './policy-activation.ts';
 import { startPruner } from './pruner.ts';
-import { type EndedState, type Shipper, type ShipperStatus, startShipper } from './shipper.ts';
+import { type Shipper, type ShipperStatus, type ShipperStop, startShipper } from './shipper.ts';
+import { FAILING_MS, toStreamReport } from './stream-report.ts';
 import type { SyncAlerts } from './sync-alerts.ts';
 import { isRefusedCode, type SyncFailure, type SyncLog } from './sync-status.ts';
 
@@ -21,6 +27,8 @@ export interface TenantSyncStatus {
   feed: FeedStatus;
   bundle: BundleStatus;
   shipper: ShipperStatus;
+  /** As the heartbeat tells it. */
+  stream: StreamReport;
   heartbeat: HeartbeatStatus;
   freshness: FreshnessStatus;
   /** What came and was refused, counted by its reason since the start. */
@@ -56,8 +64,8 @@ export interface TenantSyncOptions {
   alerts: SyncAlerts;
   heartbeat: (bundle: BundleSync) => Heartbeat;
   isRevoked: () => boolean;
-  /** Told of a stream that ended for good. */
-  onStreamEnded: (state: EndedState, failure: SyncFailure) => void;
+  /** Told of a stream that has stopped. */
+  onStreamStopped: (stop: ShipperStop) => void;
   /** Told when something was signed by a key that is not known: the keys may have changed. */
   onUnknownKey: () => void;
   offlineMaxAgeMs: number;
@@ -157,21 +165,36 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
     link,
     ledger,
     delayMs: options.shipDelayMs,
-    onStopped: (state, failure) => {
-      alerts.streamStopped(tenantId, state, failure);
-      options.onStreamEnded(state, failure);
+    onStopped: (stop) => {
+      options.onStreamStopped(stop);
+      heartbeat?.report();
     },
+    onResumed: () => heartbeat?.report(),
     log,
     now,
     ...limits,
   });
+  let heardAt = Number.NEGATIVE_INFINITY;
+  const isLedgerStopped = () => /^(full|failed)$/.test(ledger.status().condition);
+  const streamReport = (): StreamReport =>
+    toStreamReport({
+      shipper: shipper.status(),
+      ledger: ledger.status().condition,
+      isFailing: shipper.failingMs() - (performance.now() - heardAt) > FAILING_MS,
+      now: now(),
+    });
   const activeHeartbeat = startHeartbeat({
     link,
     body: () => ({
       ...options.heartbeat(activeBundle),
       admin_heads: adminHeads.report(),
       shipped: shipper.acknowledged() ?? undefined,
+      // After a start nothing is known of it until a batch was tried: what was told before stays.
+      stream: shipper.isSettled() || isLedgerStopped() ? streamReport() : undefined,
     }),
+    onReceived: () => {
+      heardAt = performance.now();
+    },
     log,
     now,
   });
@@ -196,6 +219,7 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
       feed: activeFeed.status(),
       bundle: activeBundle.status(),
       shipper: shipper.status(),
+      stream: streamReport(),
       heartbeat: activeHeartbeat.status(),
       freshness: freshness.status(),
       refusals: { bundle: { ...refusals.bundle }, feed: { ...refusals.feed } },

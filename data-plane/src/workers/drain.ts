@@ -45,7 +45,7 @@ function stateOf(
     const isAsking = connections.status().some(({ state }) => state === 'registering');
     return isAsking ? 'shipping' : 'stuck';
   }
-  const { state, backlog } = tenant.shipper;
+  const { state, backlog, stop } = tenant.shipper;
   if (state === 'idle' && backlog === 0) return 'drained';
-  return state === 'forked' || state === 'conflict' || state === 'damaged' ? 'stuck' : 'shipping';
+  return stop === null ? 'shipping' : 'stuck';
 }

@@ -18,6 +18,8 @@ export interface OwnViews {
   health(): Record<string, unknown>;
   /** What keeps it from its work, by name; empty when nothing does. */
   findUnready(): Promise<Record<string, string>>;
+  /** What somebody has to look at although it does its work, by name. */
+  findWarnings?(): Record<string, string>;
   registries: readonly Registry[];
 }
 
@@ -41,7 +43,7 @@ export function ownViews(own: OwnViews): Views {
   return {
     isPrivate: () => false,
     health: async () => own.health(),
-    ready: async () => readiness(await own.findUnready()),
+    ready: async () => readiness(await own.findUnready(), own.findWarnings?.() ?? {}),
     metrics: async () => ({
       type: Registry.PROMETHEUS_CONTENT_TYPE,
       text: await Registry.merge([...own.registries]).metrics(),
@@ -81,7 +83,7 @@ export function workerViews(
     },
 
     ready: async (request) => {
-      const mine = readiness(await own.findUnready());
+      const mine = readiness(await own.findUnready(), own.findWarnings?.() ?? {});
       if (isPrivate(request)) return mine;
       return mergeReady(await askAll('/ready', ReadyAnswer, ReadyAnswer.parse(mine.body)));
     },
@@ -101,7 +103,8 @@ interface Answered<T> {
 }
 
 const HealthAnswer = z.looseObject({ status: z.string(), ledger: z.string() });
-const ReadyAnswer = z.object({ status: z.string(), problems: z.record(z.string(), z.string()) });
+const Named = z.record(z.string(), z.string());
+const ReadyAnswer = z.object({ status: z.string(), problems: Named, warnings: Named.optional() });
 const MetricsAnswer = z.array(z.looseObject({ name: z.string(), values: z.array(z.unknown()) }));
 
 const CONDITIONS = ['ok', 'warning', 'full', 'failed'];
@@ -131,22 +134,25 @@ function mergeHealth(
  * that is being started again gets none.
  */
 function mergeReady(all: Answered<z.infer<typeof ReadyAnswer>>[]): Readiness {
-  const problems = Object.fromEntries(
-    all.flatMap(({ worker, answer }) =>
-      Object.entries(answer?.problems ?? {}).map(([name, problem]) => [
-        `worker ${worker}: ${name}`,
-        problem,
-      ]),
-    ),
-  );
-  const { isReady, body } = readiness(problems);
+  const ofAll = (of: 'problems' | 'warnings') =>
+    Object.fromEntries(
+      all.flatMap(({ worker, answer }) =>
+        Object.entries(answer?.[of] ?? {}).map(([name, what]) => [
+          `worker ${worker}: ${name}`,
+          what,
+        ]),
+      ),
+    );
+  const { isReady, body } = readiness(ofAll('problems'), ofAll('warnings'));
   const workers = all.map(({ worker, answer }) => ({ worker, status: answer?.status ?? 'down' }));
   return { isReady, body: { ...body, workers } };
 }
 
-function readiness(problems: Record<string, string>): Readiness {
+function readiness(problems: Record<string, string>, warnings: Record<string, string>): Readiness {
   const isReady = Object.keys(problems).length === 0;
-  return { isReady, body: { status: isReady ? 'ready' : 'not_ready', problems } };
+  const isWarned = Object.keys(warnings).length > 0;
+  const status = isReady ? 'ready' : 'not_ready';
+  return { isReady, body: { status, problems, ...(isWarned && { warnings }) } };
 }
 
 /** Every series with its worker: nothing is summed up, so that one that hangs is seen. */

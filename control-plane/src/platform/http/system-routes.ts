@@ -12,12 +12,16 @@ export interface ReadinessCheck {
   check(): Promise<void>;
 }
 
+/** What somebody has to look at although the service does its work, by name; public, as /health. */
+export type ReadinessWarnings = () => Record<string, string>;
+
 /** Members that a part of the service adds to /health. */
 export type HealthDetails = () => Promise<Record<string, string>>;
 
 export interface SystemRoutesDeps {
   version: string;
   readiness: ReadinessCheck[];
+  warnings?: ReadinessWarnings | undefined;
   /** What /health says beside the process being there. Public: no names, no addresses. */
   health?: HealthDetails | undefined;
   /** All that /metrics shows; standalone adds the data plane's. */
@@ -31,6 +35,8 @@ const READY_TIMEOUT_MS = 5_000;
 const Readiness = z.object({
   status: z.enum(['ready', 'not_ready']),
   checks: z.record(z.string(), z.enum(['ok', 'failed'])),
+  /** What somebody has to look at; the service is ready all the same. */
+  warnings: z.record(z.string(), z.string()).optional(),
 });
 
 export const systemRoutes =
@@ -84,9 +90,11 @@ export const systemRoutes =
         );
         const isReady = results.every(([, result]) => result === 'ok');
         const checks = Object.fromEntries(results);
+        const warnings = deps.warnings?.() ?? {};
+        const told = Object.keys(warnings).length > 0 && { warnings };
         return isReady
-          ? reply.code(200).send({ status: 'ready', checks })
-          : reply.code(503).send({ status: 'not_ready', checks });
+          ? reply.code(200).send({ status: 'ready', checks, ...told })
+          : reply.code(503).send({ status: 'not_ready', checks, ...told });
       },
     );
 

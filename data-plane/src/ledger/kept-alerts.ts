@@ -1,0 +1,123 @@
+/**
+ * Alerts that the ledger had no room for are kept in memory and raised when there is room again: a
+ * full disk is when people have to be told most. Kept once by type and key, with how often they
+ * came; a tenant has 100, and what is beyond is counted and told as ALERTS_LOST. A restart forgets
+ * them, and tells of a disk that is still full by itself. Proven by kept-alerts.test.ts.
+ */
+import type { DataPlaneAlert } from '@governance/shared/data-plane-records';
+import { uuidv7 } from '@governance/shared/ids';
+import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import { LedgerError } from './ledger-error.ts';
+
+type AlertRecord = Extract<UnchainedRecord, { type: 'alert' }>;
+
+export const MAX_KEPT_ALERTS = 100;
+
+interface KeptAlert {
+  record: AlertRecord;
+  times: number;
+  lastAt: string;
+}
+
+export interface KeptAlerts {
+  /** Keeps an alert that was refused, where room was what it wanted for. */
+  keep(tenantId: string, record: UnchainedRecord, error: unknown): void;
+  /** Raises what is kept, until one is refused again. */
+  raise(): Promise<void>;
+  stop(): void;
+}
+
+export function createKeptAlerts(options: {
+  append: (tenantId: string, record: AlertRecord) => Promise<unknown>;
+  now: () => number;
+  /** Between two attempts while something is kept. */
+  retryMs: number;
+}): KeptAlerts {
+  const { append } = options;
+  const tenants = new Map<string, Map<string, KeptAlert>>();
+  const lost = new Map<string, { times: number; types: Set<string> }>();
+  let timer: NodeJS.Timeout | null = null;
+  let raising: Promise<void> | null = null;
+  const time = () => new Date(options.now()).toISOString();
+
+  function keep(tenantId: string, record: UnchainedRecord, error: unknown): void {
+    if (record.type !== 'alert' || !isForRoom(error)) return;
+    timer ??= setInterval(() => void raise(), options.retryMs).unref();
+    const kept = tenants.get(tenantId) ?? new Map<string, KeptAlert>();
+    tenants.set(tenantId, kept);
+    const key = `${record.alert_type} ${record.dedupe_key ?? ''}`;
+    const known = kept.get(key);
+    if (known) {
+      known.times += 1;
+      known.lastAt = record.timestamp;
+    } else if (kept.size < MAX_KEPT_ALERTS) {
+      kept.set(key, { record, times: 1, lastAt: record.timestamp });
+    } else {
+      const beyond = lost.get(tenantId) ?? { times: 0, types: new Set() };
+      beyond.times += 1;
+      if (beyond.types.size < MAX_KEPT_ALERTS) beyond.types.add(record.alert_type);
+      lost.set(tenantId, beyond);
+    }
+  }
+
+  function raise(): Promise<void> {
+    raising ??= raiseAll().finally(() => {
+      raising = null;
+    });
+    return raising;
+  }
+
+  async function raiseAll(): Promise<void> {
+    try {
+      for (const [tenantId, kept] of tenants) {
+        for (const [key, alert] of kept) {
+          const { times } = alert;
+          await append(tenantId, asKept(alert));
+          // What came while it was written is kept for the next time.
+          if (alert.times === times) kept.delete(key);
+          else alert.times -= times;
+        }
+        if (kept.size === 0) tenants.delete(tenantId);
+      }
+      for (const [tenantId, { times, types }] of lost) {
+        await append(tenantId, lostAlert(times, [...types]));
+        lost.delete(tenantId);
+      }
+      if (tenants.size === 0 && lost.size === 0) stop();
+    } catch {
+      // No room yet, or the ledger ends: they stay kept.
+    }
+  }
+
+  /** The first that came, in its own time. */
+  function asKept({ record, times, lastAt }: KeptAlert): AlertRecord {
+    const kept_back = { times, last_at: lastAt, raised_at: time() };
+    return { ...record, id: uuidv7(options.now()), details: { ...record.details, kept_back } };
+  }
+
+  function lostAlert(times: number, types: string[]): AlertRecord {
+    return {
+      type: 'alert',
+      id: uuidv7(options.now()),
+      timestamp: time(),
+      bundle_revision: null,
+      alert_type: 'ALERTS_LOST' satisfies DataPlaneAlert,
+      severity: 'high',
+      agent_id: null,
+      title: 'More alerts came while nothing could be recorded than are kept',
+      details: { times, types },
+      dedupe_key: 'alerts-lost',
+    };
+  }
+
+  function stop(): void {
+    if (timer) clearInterval(timer);
+    timer = null;
+  }
+
+  return { keep, raise, stop };
+}
+
+function isForRoom(error: unknown): boolean {
+  return error instanceof LedgerError && (error.fault === 'full' || error.fault === 'overloaded');
+}
