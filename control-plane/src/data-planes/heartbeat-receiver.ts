@@ -4,7 +4,7 @@
  * any other deployment it says nothing that is listened to. Proven by data-plane-routes.pg.test.ts
  * and stopped-streams.pg.test.ts.
  */
-import type { Heartbeat, StreamReport } from '@governance/shared/channels';
+import type { AdminHeadReport, Heartbeat, StreamReport } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { Id } from '@governance/shared/text';
 import { raiseAlert } from '../alerts/raise-alert.ts';
@@ -19,6 +19,8 @@ export interface HeartbeatReceiverDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   /** Told when a data plane decides by rules newer than any that the tenant has here. */
   onNewerRules?(tenantId: string, revision: number): void;
+  /** Told what a data plane remembers of the admin chain. */
+  onAdminHeads?(tenantId: string, deploymentId: string, report: AdminHeadReport): Promise<void>;
   now: () => Date;
 }
 
@@ -48,6 +50,8 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
     });
     const revision = bundleRevisionOf({ lastHeartbeat: heartbeat }) ?? 0;
     if (heard && revision > heard.newestRevision) deps.onNewerRules?.(scope.tenantId, revision);
+    const { deployment_id: deploymentId, admin_heads: heads } = heartbeat;
+    if (heard && heads) await deps.onAdminHeads?.(scope.tenantId, deploymentId, heads);
     return { received: true, timestamp: at.toISOString() };
   };
 }
