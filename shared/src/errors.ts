@@ -29,6 +29,7 @@ export const ERRORS = {
   CHAIN_BREAK_NOT_FOUND: [404, 'No such chain break.'],
   BUNDLE_NOT_FOUND: [404, 'No bundle was built for this tenant yet.'],
   TENANT_NOT_FOUND: [404, 'No such tenant.'],
+  METHOD_NOT_ALLOWED: [405, 'This path does not have that method: Allow names those it has.'],
   NOT_ACCEPTABLE: [406, 'The Accept header names no media type that this route has.'],
   DUPLICATE_NAME: [409, 'The name is taken.'],
   AGENT_DEPROVISIONED: [409, 'A deprovisioned agent stays so: register a new one.'],

@@ -41,6 +41,7 @@ export function addFrontPage(app: FastifyInstance, options: FrontPageOptions): v
     '/',
     {
       config,
+      exposeHeadRoute: true,
       schema: {
         summary: 'What this is and where to go',
         description: 'HTML where Accept names text/html.',

@@ -170,7 +170,3 @@ function inOAuthWords(
     error_description: detail.replaceAll('"', "'").replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?'),
   };
 }
-
-export function handleNotFound(_request: FastifyRequest, reply: FastifyReply): void {
-  void reply.code(404).send({ detail: new AppError('NOT_FOUND').detail });
-}

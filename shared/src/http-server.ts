@@ -12,8 +12,9 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { findClientAddress, NO_PROXIES, type TrustedProxies } from './client-address.ts';
-import { createErrorHandler, handleNotFound } from './http-errors.ts';
+import { createErrorHandler } from './http-errors.ts';
 import { uuidv7 } from './ids.ts';
+import { answerUnmatched } from './unmatched-requests.ts';
 import { closeStalled } from './unsent-bytes.ts';
 
 /** Of a body, unless a route says otherwise. */
@@ -73,7 +74,6 @@ export function createHttpServer({
     },
   });
   app.setErrorHandler(handleError);
-  app.setNotFoundHandler(handleNotFound);
   if (corsOrigins.length > 0) {
     void app.register(cors, {
       origin: corsOrigins,
@@ -81,6 +81,7 @@ export function createHttpServer({
       maxAge: 600,
     });
   }
+  answerUnmatched(app);
   return app;
 }
 

@@ -117,6 +117,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
       app.route({
         method: ['PUT', 'PATCH', 'HEAD'],
         url,
+        config: { refusesMethod: true },
         handler: async (_request, reply) => {
           reply.header('allow', ALLOWED_METHODS);
           throw new GatewayError(405, 'The method is not allowed here.');

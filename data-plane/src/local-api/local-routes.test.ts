@@ -93,6 +93,29 @@ const verifier = () =>
     cacheSize: 10,
   });
 
+it.each([
+  ['/', 'GET, HEAD, OPTIONS'],
+  ['/health', 'GET, HEAD, OPTIONS'],
+  ['/ready', 'GET, HEAD, OPTIONS'],
+  ['/metrics', 'GET, OPTIONS'],
+  ['/api/v1/auth/token', 'OPTIONS, POST'],
+  ['/.well-known/jwks.json', 'GET, OPTIONS'],
+])('%s has %s and no other method', async (url, allow) => {
+  for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const) {
+    if (allow.includes(method)) continue;
+    const answer = await app.inject({ method: method as 'GET', url });
+    expect(answer.statusCode, method).toBe(405);
+    expect(answer.headers.allow).toBe(allow);
+  }
+  const asked = await app.inject({ method: 'OPTIONS', url });
+  expect(asked.statusCode).toBe(204);
+  expect(asked.headers.allow).toBe(allow);
+  if (!allow.includes('HEAD')) return;
+  const head = await app.inject({ method: 'HEAD', url });
+  expect(head.statusCode).toBe(200);
+  expect(head.body).toBe('');
+});
+
 describe('POST /api/v1/auth/token at a data plane', () => {
   it('issues what its own gateway verifies', async () => {
     const answer = await ask(CREDENTIALS);

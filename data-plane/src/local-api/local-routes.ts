@@ -46,9 +46,11 @@ export const localRoutes =
     addFrontPage(app, { publicUrl, version, mode: 'data-plane' });
     await addTokenRoutes(app, { publicUrl, tokens, keys: [tokenKey.publicJwk] });
 
-    app.get('/health', { logLevel: 'warn' }, async ({ raw }) => views.health(raw));
+    app.get('/health', { logLevel: 'warn', exposeHeadRoute: true }, async ({ raw }) =>
+      views.health(raw),
+    );
 
-    app.get('/ready', { logLevel: 'warn' }, async ({ raw }, reply) => {
+    app.get('/ready', { logLevel: 'warn', exposeHeadRoute: true }, async ({ raw }, reply) => {
       const { isReady, body } = await views.ready(raw);
       return reply.code(isReady ? 200 : 503).send(body);
     });

@@ -286,6 +286,36 @@ describe.each(ofAdmins.map((route) => [keyOf(route), route] as const))('%s', (_,
   });
 });
 
+describe.each([...new Set(routes.map(({ url }) => url))])('%s', (url) => {
+  const methods = routes.filter((route) => route.url === url).map(({ method }) => method);
+  const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY'].filter(
+    (method) => !methods.includes(method),
+  );
+  const path = url.replaceAll(/:\w+/g, () => uuidv7());
+
+  it.each(others)('has no %s, and says what it has', async (method) => {
+    const send = (headers: Record<string, string>) =>
+      call(path, { method: method as NonNullable<CallOptions['method']>, headers });
+    const bearer = { authorization: `Bearer ${mine.token}` };
+    for (const answer of [await send({}), await send(bearer)]) {
+      expect(answer.statusCode, answer.body).toBe(405);
+      expect(answer.json()).toEqual({ detail: expect.any(String) });
+      const allow = String(answer.headers.allow).split(', ');
+      expect(allow).toEqual(expect.arrayContaining([...methods, 'OPTIONS']));
+      expect(allow).not.toContain(method);
+    }
+  });
+
+  it('says so to OPTIONS too, and HEAD is either a GET without its body or a 405', async () => {
+    const asked = await call(path, { method: 'OPTIONS' });
+    expect(asked.statusCode).toBe(204);
+    const allow = String(asked.headers.allow).split(', ');
+    const head = await call(path, { method: 'HEAD' });
+    expect(head.statusCode).toBe(allow.includes('HEAD') ? 200 : 405);
+    expect(methods).toContain(allow.includes('HEAD') ? 'GET' : methods[0]);
+  });
+});
+
 describe('another tenant’s rows', () => {
   const withRows = routes.filter(({ url, guard }) => url.includes('/:') && guard !== 'public');
 

@@ -101,6 +101,8 @@ export function guardRoutes(app: FastifyInstance, guards: Guards): RouteEntry[] 
     const own = route.onRequest === undefined ? [] : [route.onRequest].flat();
     route.onRequest = [guards[guard], ...own];
     for (const method of [route.method].flat()) {
+      // The twin of a GET, with the same guard.
+      if (method === 'HEAD') continue;
       table.push({
         method,
         url: route.url,

@@ -46,6 +46,7 @@ export const systemRoutes =
       '/health',
       {
         config: { guard: 'public' },
+        exposeHeadRoute: true,
         logLevel: 'warn',
         schema: {
           summary: 'Whether the process answers',
@@ -69,6 +70,7 @@ export const systemRoutes =
       '/ready',
       {
         config: { guard: 'public' },
+        exposeHeadRoute: true,
         logLevel: 'warn',
         schema: {
           summary: 'Whether the service can do its work',

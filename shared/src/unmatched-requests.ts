@@ -1,0 +1,92 @@
+/**
+ * What no route takes: a path that is there with a method that it lacks is a 405 that says which it
+ * has, or what OPTIONS asks for; any other path is a 404. Answered before a body is read, whatever
+ * plane the path belongs to.
+ */
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from './errors.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A route that only refuses, in words of its own: its methods are none that the path has. */
+    refusesMethod?: true;
+  }
+}
+
+interface Pattern {
+  /** Of the path; undefined is a parameter, which the router lets be empty. */
+  segments: (string | undefined)[];
+  /** A wildcard at its end takes any further segments. */
+  isOpen: boolean;
+  methods: Set<string>;
+}
+
+/**
+ * Makes a server answer them. Call it before any route is registered: routes that came earlier are
+ * not known to it.
+ */
+export function answerUnmatched(app: FastifyInstance): void {
+  const patterns = new Map<string, Pattern>();
+  app.addHook('onRoute', ({ url, method, config }) => {
+    // The CORS plugin's, at every path; and routes that are there to say 405 themselves.
+    if (url === '*' || (config as FastifyContextConfig | undefined)?.refusesMethod) return;
+    const pattern = patterns.get(url) ?? parsePattern(url);
+    for (const one of [method].flat()) pattern.methods.add(one.toUpperCase());
+    patterns.set(url, pattern);
+  });
+  // A scope of its own, so that only these requests pay for its hook.
+  void app.register(async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      const methods = methodsAt(pathOf(request), patterns.values());
+      return answer(request, reply, methods);
+    });
+    // The hook has answered.
+    scope.setNotFoundHandler(() => {});
+  });
+}
+
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  methods: ReadonlySet<string>,
+): FastifyReply {
+  if (methods.size === 0) return reply.code(404).send(detailOf('NOT_FOUND'));
+  reply.header('allow', [...new Set([...methods, 'OPTIONS'])].sort().join(', '));
+  if (request.method === 'OPTIONS') return reply.code(204).send();
+  return reply.code(405).send(detailOf('METHOD_NOT_ALLOWED'));
+}
+
+function detailOf(code: 'NOT_FOUND' | 'METHOD_NOT_ALLOWED'): { detail: string } {
+  return { detail: new AppError(code).detail };
+}
+
+function parsePattern(url: string): Pattern {
+  const parts = url.split('/');
+  const isOpen = parts.at(-1) === '*';
+  const segments = (isOpen ? parts.slice(0, -1) : parts).map((part) =>
+    part.startsWith(':') ? undefined : part,
+  );
+  return { segments, isOpen, methods: new Set() };
+}
+
+/** caller-controlled */
+function pathOf({ url }: FastifyRequest): string[] {
+  const path = url.split('?', 1)[0] ?? '';
+  try {
+    return path.split('/').map(decodeURIComponent);
+  } catch {
+    return [];
+  }
+}
+
+function methodsAt(path: readonly string[], patterns: Iterable<Pattern>): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { segments, isOpen, methods } of patterns) {
+    const isLongEnough = isOpen ? path.length > segments.length : path.length === segments.length;
+    const isHere = segments.every(
+      (segment, index) => segment === undefined || segment === path[index],
+    );
+    if (isLongEnough && isHere) for (const method of methods) found.add(method);
+  }
+  return found;
+}
