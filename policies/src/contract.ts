@@ -119,24 +119,47 @@ export interface RegoTestResult {
   policy_id?: string;
 }
 
+/** What became of one rule of a policy, whether it decided or not. */
+export interface RuleStep {
+  policy_id: string;
+  /** As its author wrote it: `deny`, or a helper's name. */
+  rule: string;
+  /** Of the author's source, from 1. */
+  row: number;
+  holds: boolean;
+  /** The furthest condition that was reached and did not hold. */
+  condition?: string | undefined;
+  condition_row?: number | undefined;
+}
+
 export interface Explanation {
   verdict: PolicyVerdict;
+  /** By policy and row, at most 500. */
+  steps: RuleStep[];
   /** OPA's interpreter trace, one line an event, bounded. */
   trace: string[];
 }
 
-/** The compiler as its users see it; `createRegoCompiler` builds one. */
+/**
+ * The compiler as its users see it; `createRegoCompiler` builds one. It does one thing at a time:
+ * `turn` says for whom (a tenant's id), and those who wait are served by turns.
+ */
 export interface RegoCompiler {
   /** Compiles one policy alone. Never throws for a bad source: the diagnostics say what is wrong. */
-  check(policy: PolicySource): Promise<CheckResult>;
+  check(policy: PolicySource, turn?: string): Promise<CheckResult>;
   /** The `digest` that compiling these policies would have, without compiling them. */
   sourcesDigest(policies: PolicySource[]): string;
   /** Compiles policies together under the generated aggregator `governance/decision`. */
-  compile(policies: PolicySource[]): Promise<CompileResult>;
+  compile(policies: PolicySource[], turn?: string): Promise<CompileResult>;
   /** Runs `_test.rego` sources against the policies with OPA's own test runner. */
   test(policies: PolicySource[], tests: PolicySource[]): Promise<RegoTestResult[]>;
   /** Explains one decision of these policies by OPA's interpreter. */
-  explain(policies: PolicySource[], input: unknown, data: unknown): Promise<Explanation>;
+  explain(
+    policies: PolicySource[],
+    input: unknown,
+    data: unknown,
+    turn?: string,
+  ): Promise<Explanation>;
   close(): Promise<void>;
 }
 

@@ -166,7 +166,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
       newest?.sourcesDigest === sourcesDigest
         ? await reuseCompiled(tenantId, await findBytes(newest.revision), sourcesDigest, signer)
         : undefined;
-    const compiled = reused ?? (await compile(policies));
+    const compiled = reused ?? (await compile(tenantId, policies));
     const revision = Math.max(state.revision + 1, known + 1, deps.now().getTime());
     const bundle = await composeBundle({ tenantId, revision, compiled, settings, signer });
     const { digest } = bundle;
@@ -216,8 +216,8 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     }
   }
 
-  async function compile(policies: PolicySource[]): Promise<CompiledPolicySet> {
-    const result = await deps.compiler.compile(policies);
+  async function compile(tenantId: string, policies: PolicySource[]): Promise<CompiledPolicySet> {
+    const result = await deps.compiler.compile(policies, tenantId);
     if (result.ok) return result;
     const [first] = result.diagnostics;
     throw new Error(

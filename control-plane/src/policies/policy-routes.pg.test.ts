@@ -210,13 +210,15 @@ describe('POST /api/v1/policies/{id}/evaluate', () => {
     },
   });
 
-  it('says what the policy decides, by which rule, and OPA’s own explanation', async () => {
+  it('says what the policy alone and the active set with it decide, and why', async () => {
     const { token } = await aTenantAdmin();
     await call('/api/v1/mcp-servers', {
       token,
       body: { server_id: 'files', transport: 'stdio', local_name: 'files' },
     });
     const { id } = await aPolicy(token);
+    const rego_content = 'package covered\n\nallow if input.request.action == "read"\n';
+    await aPolicy(token, { name: 'Covered', status: 'active', rego_content });
     const ask = async (request: object) => {
       const answer = await call(`${URL}/${id}/evaluate`, { token, body: aQuestion(request) });
       expect(answer.statusCode, answer.body).toBe(200);
@@ -234,8 +236,20 @@ describe('POST /api/v1/policies/{id}/evaluate', () => {
       decision: 'allow',
       reasons: [reason('allow', 'the rule allow holds')],
       explanation: expect.any(Array),
+      active_set: {
+        decision: 'allow',
+        reasons: expect.arrayContaining([
+          reason('allow', 'the rule allow holds'),
+          expect.objectContaining({ policy: 'Covered', rule: 'allow' }),
+        ]),
+        explanation: expect.any(Array),
+      },
     });
-    expect(allowed.explanation.join('\n')).toContain('input.request.action');
+    expect(allowed.explanation[0]).toBe('The call is allowed: Readers: the rule allow holds.');
+    expect(allowed.explanation[1]).toMatch(/^Readers: the rule allow \(line \d+\) holds\.$/);
+    expect(allowed.explanation.join('\n')).toMatch(
+      /Readers: the rule deny \(line \d+\) does not hold, since .+ \(line \d+\) is false or undefined\./,
+    );
     expect(await ask({ resource: 'secret' })).toMatchObject({
       decision: 'deny',
       reasons: [reason('deny', 'ada may not touch secret')],
@@ -244,7 +258,46 @@ describe('POST /api/v1/policies/{id}/evaluate', () => {
       decision: 'escalate',
       reasons: [reason('escalate', 'an unknown server')],
     });
-    expect(await ask({ action: 'write' })).toMatchObject({ decision: 'deny' });
+    const denied = await ask({ action: 'write' });
+    expect(denied).toMatchObject({ decision: 'deny', active_set: { decision: 'deny' } });
+    expect(denied.explanation[0]).toBe('The call is denied: no policy allows this call.');
+    expect(denied.explanation.join('\n')).toMatch(
+      /Readers: the rule allow \(line \d+\) does not hold, since input\.request\.action == "read"/,
+    );
+  });
+
+  it('tells apart what it says alone from what the others make of it', async () => {
+    const { token } = await aTenantAdmin();
+    await aPolicy(token, {
+      name: 'Critical risk',
+      status: 'active',
+      rego_content:
+        'package critical\n\ndeny contains "too risky" if input.agent.risk_tier == "critical"\n',
+    });
+    const { id } = await aPolicy(token, {
+      name: 'Permit',
+      rego_content: 'package permit\n\nallow if true\n',
+    });
+    const answer = await call(`${URL}/${id}/evaluate`, {
+      token,
+      body: aQuestion({ action: 'write' }, { risk_tier: 'critical' }),
+    });
+    expect(answer.json()).toMatchObject({
+      decision: 'allow',
+      active_set: { decision: 'deny', reasons: [{ policy: 'Critical risk', rule: 'deny' }] },
+    });
+    expect(answer.json().active_set.explanation[0]).toBe(
+      'The call is denied: Critical risk: too risky.',
+    );
+  });
+
+  it('gives OPA’s trace to who asks for it', async () => {
+    const { token } = await aTenantAdmin();
+    const { id } = await aPolicy(token);
+    const body = { ...aQuestion(), trace: true };
+    const answer = (await call(`${URL}/${id}/evaluate`, { token, body })).json();
+    expect(answer.trace.join('\n')).toContain('governance.decision');
+    expect(answer.active_set.trace.length).toBeGreaterThan(0);
   });
 
   it('takes the tool for the resource where none is named', async () => {
@@ -264,6 +317,9 @@ describe('POST /api/v1/policies/{id}/evaluate', () => {
     [{}, 422],
     [{ agent: { id: 'a' } }, 422],
     [aQuestion({ action: 'look' }), 422],
+    [aQuestion({ tool: 'read_file' }), 422],
+    [aQuestion({}, { role: 'reader' }), 422],
+    [{ ...aQuestion(), inputs: {} }, 422],
     [aQuestion({ parameters: [] }), 422],
     [aQuestion({}, { risk_tier: 'none' }), 422],
     [aQuestion({}, { permissions: ['\ud800'] }), 400],

@@ -97,9 +97,9 @@ export const policyRoutes =
       {
         config,
         schema: {
-          summary: 'What this one policy would decide, and why',
+          summary: 'What this policy alone, and the active set with it, would decide, and why',
           description:
-            'By OPA’s interpreter, for this policy alone whatever its status; nothing is recorded or forwarded.',
+            'By OPA’s interpreter, whatever the status of this policy; nothing is recorded or forwarded.',
           tags,
           params: PolicyParams,
           body: EvaluateBody,

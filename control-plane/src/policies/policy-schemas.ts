@@ -63,8 +63,8 @@ const Words = z.array(Text.max(500)).max(1_000);
  * What is asked in the specification, and the rest of the policies' input as options, so that
  * every rule can be tried.
  */
-export const EvaluateBody = z.object({
-  agent: z.object({
+export const EvaluateBody = z.strictObject({
+  agent: z.strictObject({
     id: Text.max(500),
     name: Text.max(500).default(''),
     agent_type: Text.max(500).default(''),
@@ -74,7 +74,7 @@ export const EvaluateBody = z.object({
     risk_tier: z.enum(['low', 'medium', 'high', 'critical']).default('low'),
     risk_score: z.number().min(0).max(100).default(0),
   }),
-  request: z.object({
+  request: z.strictObject({
     tool_name: Text.min(1).max(500),
     action: z.enum(['read', 'write', 'delete', 'execute']).default('execute'),
     /** The tool's name unless given. */
@@ -85,13 +85,19 @@ export const EvaluateBody = z.object({
     method: Text.max(200).default('tools/call'),
   }),
   requester: z
-    .object({ id: Text.max(500).nullable().default(null), verified: z.boolean().default(false) })
+    .strictObject({
+      id: Text.max(500).nullable().default(null),
+      verified: z.boolean().default(false),
+    })
     .default({ id: null, verified: false }),
+  trace: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Adds OPA’s own trace, a line an event, bounded.' }),
 });
 export type EvaluateBody = z.infer<typeof EvaluateBody>;
 
-export const EvaluationView = z.object({
-  policy_id: Id,
+const JudgedView = z.object({
   decision: z.enum(['allow', 'deny', 'escalate']),
   reasons: z.array(
     z.object({
@@ -101,7 +107,17 @@ export const EvaluationView = z.object({
       message: z.string(),
     }),
   ),
-  /** OPA's own trace of how it came to the decision, a line an event, bounded. */
-  explanation: z.array(z.string()),
+  explanation: z.array(z.string()).meta({
+    description:
+      'In plain words: the decision, the rules that made it, and of every rule that does not hold the condition that failed.',
+  }),
+  trace: z.array(z.string()).optional().meta({ description: 'Where it was asked for.' }),
+});
+
+export const EvaluationView = JudgedView.extend({
+  policy_id: Id,
+  active_set: JudgedView.meta({
+    description: 'What the active policies and this one would decide together.',
+  }),
 });
 export type EvaluationView = z.infer<typeof EvaluationView>;

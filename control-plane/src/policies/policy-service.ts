@@ -5,6 +5,7 @@
  * Proven by policy-routes.pg.test.ts ("a storm of activations").
  */
 import type { PolicyInput, PolicySource, RegoCompiler } from '@governance/policies/contract';
+import { describeDecision } from '@governance/policies/describe-decision';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
@@ -66,8 +67,8 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     });
   }
 
-  async function checkAlone(policy: Policy): Promise<void> {
-    const { diagnostics } = await compiler.check(toSource(policy));
+  async function checkAlone({ tenantId }: TenantScope, policy: Policy): Promise<void> {
+    const { diagnostics } = await compiler.check(toSource(policy), tenantId);
     if (diagnostics.length > 0) throw doesNotCompile(diagnostics, policy.id);
   }
 
@@ -76,11 +77,15 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
    *
    * @returns the digest of the set that this compilation is good for
    */
-  async function checkTogether(active: PolicySource[], { before, after }: Step): Promise<string> {
+  async function checkTogether(
+    { tenantId }: TenantScope,
+    active: PolicySource[],
+    { before, after }: Step,
+  ): Promise<string> {
     const candidate = withPolicy(active, after);
     const joins = before?.status !== 'active';
     if (joins && candidate.length > deps.maxActive) throw tooManyPolicies(deps.maxActive);
-    const result = await compiler.compile(candidate);
+    const result = await compiler.compile(candidate, tenantId);
     if (!result.ok) throw doesNotCompile(result.diagnostics, after.id);
     if (compiledBytes(result) > MAX_COMPILED_BYTES) throw tooLargeTogether();
     return result.digest;
@@ -112,14 +117,18 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     if (decides && isActive) {
       if (isContended) {
         check = async (tx) => {
-          await checkTogether(await readActivePolicies(tx), step);
+          await checkTogether(scope, await readActivePolicies(tx), step);
           return true;
         };
       } else {
-        const digest = await checkTogether(await db.inTenant(scope, readActivePolicies), step);
+        const digest = await checkTogether(
+          scope,
+          await db.inTenant(scope, readActivePolicies),
+          step,
+        );
         check = (tx) => isCompiledSet(tx, after, digest);
       }
-    } else if (before?.regoContent !== after.regoContent) await checkAlone(after);
+    } else if (before?.regoContent !== after.regoContent) await checkAlone(scope, after);
     const committed = await commit(scope, step, { decides, check });
     if (!committed) return 'again';
     return decides ? 'build' : 'done';
@@ -186,14 +195,23 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
       }),
 
     evaluate: async (scope, id, body) => {
-      const { policy, settings } = await db.inTenant(scope, async (tx) => ({
+      const { policy, active, settings } = await db.inTenant(scope, async (tx) => ({
         policy: await policyStore(tx).find(id),
+        active: await readActivePolicies(tx),
         settings: await readSettings(tx),
       }));
       if (!policy) throw new AppError('POLICY_NOT_FOUND');
       const input = toPolicyInput(body, deps.now());
-      const { verdict, trace } = await compiler.explain([toSource(policy)], input, { settings });
-      return { policy_id: id, ...verdict, explanation: trace };
+      const judge = (policies: PolicySource[]) =>
+        explainDecision(compiler, policies, { input, settings, turn: scope.tenantId });
+      const { trace, ...alone } = await judge([toSource(policy)]);
+      const { trace: traceTogether, ...together } = await judge(withPolicy(active, policy));
+      return {
+        policy_id: id,
+        ...alone,
+        active_set: { ...together, ...(body.trace && { trace: traceTogether }) },
+        ...(body.trace && { trace }),
+      };
     },
   };
 }
@@ -219,6 +237,17 @@ function newPolicy(body: NewPolicyBody, now: Date): Policy {
 
 function definedFields(change: PolicyChange): PolicyChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+async function explainDecision(
+  compiler: Pick<RegoCompiler, 'explain'>,
+  policies: PolicySource[],
+  asked: { input: PolicyInput; settings: unknown; turn: string },
+) {
+  const { input, settings, turn } = asked;
+  const { verdict, steps, trace } = await compiler.explain(policies, input, { settings }, turn);
+  const names = new Map(policies.map(({ id, name }) => [id, name]));
+  return { ...verdict, explanation: describeDecision(verdict, steps, names), trace };
 }
 
 function toSource({ id, name, regoContent }: Policy): PolicySource {

@@ -66,14 +66,8 @@ func explain(request *Request) *Response {
 		return &Response{Error: err.Error()}
 	}
 	tracer := &boundedTracer{limit: request.Limits.TraceLines}
-	results, err := rego.New(
-		rego.Query("data."+strings.ReplaceAll(Entrypoint, "/", ".")),
-		rego.Compiler(compiler),
-		rego.Store(inmem.NewFromObject(data)),
-		rego.ParsedInput(input),
-		rego.QueryTracer(tracer),
-	).Eval(context.Background())
-	response := &Response{Diagnostics: []Diagnostic{}, Trace: tracer.lines()}
+	results, steps, err := evaluate(compiler, input, data, tracer)
+	response := &Response{Diagnostics: []Diagnostic{}, Trace: tracer.lines(), Steps: steps.steps(set)}
 	switch {
 	case err != nil:
 		response.Diagnostics = set.diagnose(asErrors("", err))
@@ -87,6 +81,32 @@ func explain(request *Request) *Response {
 		}
 	}
 	return response
+}
+
+// evaluate asks for the decision, and then for all that could have made another one: the decision
+// itself looks no further than the first deny. Every rule is tried (no index, no early exit), so that
+// each can be told with the condition that it failed for.
+func evaluate(
+	compiler *ast.Compiler, input ast.Value, data map[string]any, tracer *boundedTracer,
+) (rego.ResultSet, *stepTracer, error) {
+	store := inmem.NewFromObject(data)
+	ask := func(query string, options ...rego.EvalOption) (rego.ResultSet, error) {
+		prepared, err := rego.New(rego.Query(query), rego.Compiler(compiler), rego.Store(store)).
+			PrepareForEval(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		return prepared.Eval(context.Background(), append(options, rego.EvalParsedInput(input))...)
+	}
+	steps := newStepTracer()
+	results, err := ask("data."+strings.ReplaceAll(Entrypoint, "/", "."), rego.EvalQueryTracer(tracer))
+	if err != nil {
+		return nil, steps, err
+	}
+	// An error here would have been the decision's, or concerns what the decision did not ask for.
+	_, _ = ask("data.governance._denials; data.governance._escalations; data.governance._permits",
+		rego.EvalQueryTracer(steps), rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false))
+	return results, steps, nil
 }
 
 // documents reads input and data with the precision of their numbers kept.

@@ -2,6 +2,7 @@ package rego
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -112,5 +113,42 @@ func TestOwnBuiltinsCanBeReplacedByWith(t *testing.T) {
 		if response.Error != "" || len(response.Diagnostics) > 0 {
 			t.Errorf("%s: %s %v", body, response.Error, response.Diagnostics)
 		}
+	}
+}
+
+func TestExplainNamesTheConditionThatFailed(t *testing.T) {
+	response := ask(t, Request{
+		Op: "explain",
+		Policies: []Source{{ID: "p1", Name: "One", Rego: `package one
+
+deny contains "held" if {
+	input.request.action == "write"
+}
+
+deny contains "not held" if {
+	input.request.action == "write"
+	contains(lower(input.request.tool_name),
+		"wipe")
+}
+
+escalate if helper(input.agent.risk_tier)
+
+helper(tier) if tier == "high"
+`}},
+		Input: json.RawMessage(`{"request": {"action": "write", "tool_name": "save"}, "agent": {"risk_tier": "low"}}`),
+	})
+	if response.Error != "" || len(response.Diagnostics) > 0 {
+		t.Fatal(response.Error, response.Diagnostics)
+	}
+	expected := []RuleStep{
+		{PolicyID: "p1", Rule: "deny", Row: 3, Holds: true},
+		{PolicyID: "p1", Rule: "deny", Row: 7,
+			Condition: `contains(lower(input.request.tool_name), "wipe")`, ConditionRow: 9},
+		{PolicyID: "p1", Rule: "escalate", Row: 13,
+			Condition: `helper(input.agent.risk_tier)`, ConditionRow: 13},
+		{PolicyID: "p1", Rule: "helper", Row: 15, Condition: `tier == "high"`, ConditionRow: 15},
+	}
+	if !reflect.DeepEqual(response.Steps, expected) {
+		t.Fatalf("%+v", response.Steps)
 	}
 }

@@ -96,6 +96,7 @@ type Response struct {
 	Tests   []TestResult    `json:"tests"`
 	Verdict json.RawMessage `json:"verdict,omitempty"`
 	Trace   []string        `json:"trace"`
+	Steps   []RuleStep      `json:"steps"`
 }
 
 // Handle answers one request. A panic becomes an error answer: the host throws the instance away.

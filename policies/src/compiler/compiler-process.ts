@@ -1,5 +1,5 @@
 /**
- * The compiler's worker thread as a queue of requests: one at a time, started when needed, ended
+ * The compiler's worker thread behind a queue of requests, by turns: one at a time, started when needed, ended
  * when idle, terminated when a request takes too long.
  */
 import type { Worker } from 'node:worker_threads';
@@ -12,6 +12,7 @@ import type {
   CrashCause,
   WorkerMessage,
 } from './compiler-wire.ts';
+import { createTurnQueue } from './turn-queue.ts';
 
 export const COMPILER_ARTIFACT = 'policies/compiler/artifact/rego-compiler.wasm.br';
 
@@ -24,8 +25,12 @@ export type CompilerOutcome =
   | { kind: 'stopped'; cause: CrashCause | 'timeout'; message: string };
 
 export interface CompilerProcess {
-  /** Answers or tells why it was stopped; throws UNAVAILABLE when closed or the queue is full. */
-  ask(request: CompilerRequest): Promise<CompilerOutcome>;
+  /**
+   * Answers or tells why it was stopped; throws UNAVAILABLE when closed or the queue is full.
+   *
+   * @param turn whose request it is: those who wait are served by turns
+   */
+  ask(request: CompilerRequest, turn?: string): Promise<CompilerOutcome>;
   /** Whether a worker thread is up. */
   isRunning(): boolean;
   close(): Promise<void>;
@@ -40,6 +45,8 @@ export interface CompilerProcessOptions {
   memoryPages: number;
   /** Requests that may wait; more are refused. */
   maxQueue: number;
+  /** Of one `turn`, so that a tenant's storm leaves room for the others. */
+  maxQueueOfOne: number;
 }
 
 interface Job {
@@ -49,7 +56,7 @@ interface Job {
 }
 
 export function createCompilerProcess(options: CompilerProcessOptions): CompilerProcess {
-  const queue: Job[] = [];
+  const queue = createTurnQueue<Job>({ max: options.maxQueue, maxOfOne: options.maxQueueOfOne });
   let worker: Worker | undefined;
   let current: Job | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -114,7 +121,7 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
 
   function next(): void {
     if (current || closed) return;
-    current = queue.shift();
+    current = queue.take();
     if (!current) {
       rest();
       return;
@@ -147,15 +154,14 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
   }
 
   return {
-    ask(request) {
+    ask(request, turn = '') {
       return new Promise((settle, fail) => {
-        if (closed || queue.length >= options.maxQueue) {
-          fail(
-            new AppError('UNAVAILABLE', `The policy compiler is ${closed ? 'closed' : 'busy'}.`),
-          );
+        const job = { request: JSON.stringify(request), settle, fail };
+        if (closed || !queue.put(turn, job)) {
+          const why = closed ? 'is closed' : 'is busy: try again in a few seconds';
+          fail(new AppError('UNAVAILABLE', `The policy compiler ${why}.`));
           return;
         }
-        queue.push({ request: JSON.stringify(request), settle, fail });
         if (!current) clearTimeout(timer);
         next();
       });
@@ -163,9 +169,8 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
     isRunning: () => worker !== undefined,
     async close() {
       closed = true;
-      const waiting = current ? [current, ...queue] : [...queue];
+      const waiting = [...(current ? [current] : []), ...queue.empty()];
       current = undefined;
-      queue.length = 0;
       dropWorker();
       for (const job of waiting) job.fail(new AppError('UNAVAILABLE', 'The compiler was closed.'));
       await Promise.all(endings);

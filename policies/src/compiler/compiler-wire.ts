@@ -76,6 +76,16 @@ export const CompilerResponse = z.object({
   ),
   verdict: PolicyVerdict.nullish().default(null),
   trace: list(z.string()),
+  steps: list(
+    z.object({
+      policy_id: z.string(),
+      rule: z.string(),
+      row: z.int(),
+      holds: z.boolean(),
+      condition: z.string().optional(),
+      condition_row: z.int().optional(),
+    }),
+  ),
 });
 
 /** A response as the worker posts it: checked, the WebAssembly as bytes. */

@@ -29,8 +29,10 @@ export interface RegoCompilerOptions {
   timeoutMs?: number;
   /** Bound of the compiler's memory in pages of 64 KiB. Default 8,192 (512 MiB). */
   memoryPages?: number;
-  /** Requests that may wait at once. Default 64. */
+  /** Requests that may wait at once. Default 256. */
   maxQueue?: number;
+  /** Of one tenant. Default 32. */
+  maxQueueOfOne?: number;
   limits?: CompilerLimits;
 }
 
@@ -53,21 +55,35 @@ const CACHE_ENTRIES = 64;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoCompiler {
-  const { idleMs = 30_000, timeoutMs = 10_000, memoryPages = 8_192, maxQueue = 64 } = options;
-  const compilerProcess = createCompilerProcess({ idleMs, timeoutMs, memoryPages, maxQueue });
+  const { idleMs = 30_000, timeoutMs = 10_000, memoryPages = 8_192 } = options;
+  const { maxQueue = 256, maxQueueOfOne = Math.min(32, maxQueue) } = options;
+  const compilerProcess = createCompilerProcess({
+    idleMs,
+    timeoutMs,
+    memoryPages,
+    maxQueue,
+    maxQueueOfOne,
+  });
   const cache = createCompileCache<Promise<CompileResult>>(CACHE_ENTRIES, CACHE_BYTES);
   const library = readPolicyLibrary();
   const version = compilerVersion();
-  const ask = (request: CompilerRequest) =>
-    compilerProcess.ask({
-      library,
-      renames: BUILTIN_RENAMES,
-      ...(options.limits && { limits: options.limits }),
-      ...request,
-    });
+  const ask = (request: CompilerRequest, turn?: string) =>
+    compilerProcess.ask(
+      {
+        library,
+        renames: BUILTIN_RENAMES,
+        ...(options.limits && { limits: options.limits }),
+        ...request,
+      },
+      turn,
+    );
 
-  async function compileFresh(policies: PolicySource[], digest: string): Promise<CompileResult> {
-    const outcome = await ask({ op: 'compile', policies });
+  async function compileFresh(
+    policies: PolicySource[],
+    digest: string,
+    turn: string | undefined,
+  ): Promise<CompileResult> {
+    const outcome = await ask({ op: 'compile', policies }, turn);
     if (outcome.kind === 'stopped') return { ok: false, diagnostics: [stoppedDiagnostic(outcome)] };
     const { wasm, diagnostics, entrypoints, builtins, modules } = outcome.answer;
     if (!wasm) return { ok: false, diagnostics };
@@ -75,8 +91,8 @@ export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoC
   }
 
   return {
-    async check(policy): Promise<CheckResult> {
-      const outcome = await ask({ op: 'check', policies: [policy] });
+    async check(policy, turn): Promise<CheckResult> {
+      const outcome = await ask({ op: 'check', policies: [policy] }, turn);
       if (outcome.kind === 'stopped') {
         return {
           diagnostics: [{ ...stoppedDiagnostic(outcome), policy_id: policy.id }],
@@ -94,12 +110,12 @@ export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoC
 
     sourcesDigest: (policies) => digestOf(version, library, sortById(policies)),
 
-    compile(policies) {
+    compile(policies, turn) {
       const sorted = sortById(policies);
       const digest = digestOf(version, library, sorted);
       const known = cache.find(digest);
       if (known) return known;
-      const compiling = compileFresh(sorted, digest);
+      const compiling = compileFresh(sorted, digest, turn);
       // Kept while it runs, so that the same set is compiled once; what was stopped is tried again.
       cache.put(digest, compiling, 0);
       compiling.then(
@@ -117,11 +133,11 @@ export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoC
       return [...outcome.answer.diagnostics.map(failedTest), ...outcome.answer.tests];
     },
 
-    async explain(policies, input, data): Promise<Explanation> {
-      const outcome = await ask({ op: 'explain', policies, input, data });
+    async explain(policies, input, data, turn): Promise<Explanation> {
+      const outcome = await ask({ op: 'explain', policies, input, data }, turn);
       if (outcome.kind === 'stopped') return unexplained(stoppedDiagnostic(outcome).message);
-      const { verdict, trace, diagnostics } = outcome.answer;
-      if (verdict) return { verdict, trace };
+      const { verdict, steps, trace, diagnostics } = outcome.answer;
+      if (verdict) return { verdict, steps, trace };
       return unexplained(diagnostics[0]?.message ?? 'the evaluation gave no decision', trace);
     },
 
@@ -187,5 +203,5 @@ function failedTest({ code, message, row, policy_id }: Diagnostic): RegoTestResu
 /** What cannot be explained is told as the denial that it would be. */
 function unexplained(message: string, trace: string[] = []): Explanation {
   const reason = { policy_id: '', policy: 'default', rule: 'deny' as const, message };
-  return { verdict: { decision: 'deny', reasons: [reason] }, trace };
+  return { verdict: { decision: 'deny', reasons: [reason] }, steps: [], trace };
 }

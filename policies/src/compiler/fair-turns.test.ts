@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { createRegoCompiler } from './rego-compiler.ts';
+
+/** Costs nothing to speak of: what is measured is who comes first. */
+const policy = (id: string) => ({
+  id,
+  name: id,
+  rego: `package p\n\nallow if input.x == "${id}"\n`,
+});
+
+it("serves a tenant between another one's storm, and refuses what goes beyond a tenant's share", async () => {
+  const compiler = createRegoCompiler({ maxQueueOfOne: 20 });
+  try {
+    const order: string[] = [];
+    const done = (name: string) => () => void order.push(name);
+    const storm = Array.from({ length: 20 }, (_, i) =>
+      compiler.check(policy(`s${i}`), 'storm').then(done('storm')),
+    );
+    const quiet = compiler.check(policy('q'), 'quiet').then(done('quiet'));
+    const beyond = Array.from({ length: 5 }, (_, i) => compiler.check(policy(`b${i}`), 'storm'));
+    const refused = (await Promise.allSettled(beyond)).filter(
+      ({ status }) => status === 'rejected',
+    );
+    await Promise.all([...storm, quiet]);
+    expect(order.indexOf('quiet')).toBeLessThanOrEqual(2);
+    // One of the storm was under way and in no queue.
+    expect(refused).toHaveLength(4);
+  } finally {
+    await compiler.close();
+  }
+});

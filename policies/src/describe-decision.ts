@@ -1,0 +1,56 @@
+/**
+ * A decision in plain words: which rules held, and of those that did not, which condition. Made of
+ * what OPA's interpreter did (policies/compiler/rego/steps.go).
+ */
+import type { PolicyVerdict, RuleStep } from './contract.ts';
+
+const MAX_SENTENCES = 100;
+const DECISION_RULES = new Set(['deny', 'escalate', 'allow']);
+
+const SAID = {
+  deny: 'The call is denied',
+  escalate: 'The call is held for a person',
+  allow: 'The call is allowed',
+};
+
+/**
+ * @param names of the policies, by id
+ * @returns one sentence that says the decision, then one a rule: what decided first
+ */
+export function describeDecision(
+  verdict: PolicyVerdict,
+  steps: readonly RuleStep[],
+  names: ReadonlyMap<string, string>,
+): string[] {
+  const decisive = steps.filter(({ rule, holds }) => holds && rule === verdict.decision);
+  const sentences = [
+    describeVerdict(verdict),
+    ...decisive.map((step) => describeStep(step, names)),
+    ...steps
+      .filter((step) => !decisive.includes(step) && isTelling(step))
+      .map((step) => describeStep(step, names)),
+  ];
+  if (sentences.length <= MAX_SENTENCES) return sentences;
+  const left = sentences.length - MAX_SENTENCES;
+  return [...sentences.slice(0, MAX_SENTENCES), `${left} more rules are left out.`];
+}
+
+/** A helper that holds says nothing that the rule which asked it does not. */
+function isTelling({ rule, holds }: RuleStep): boolean {
+  return DECISION_RULES.has(rule) || !holds;
+}
+
+function describeVerdict({ decision, reasons }: PolicyVerdict): string {
+  const [first] = reasons;
+  if (first?.policy_id === '') return `${SAID[decision]}: ${first.message}.`;
+  const why = reasons.map(({ policy, message }) => `${policy}: ${message}`).join('; ');
+  return why === '' ? `${SAID[decision]}.` : `${SAID[decision]}: ${why}.`;
+}
+
+function describeStep(step: RuleStep, names: ReadonlyMap<string, string>): string {
+  const { policy_id: id, rule, row, holds, condition, condition_row: conditionRow } = step;
+  const subject = `${names.get(id) ?? id}: the rule ${rule} (line ${row})`;
+  if (holds) return `${subject} holds.`;
+  if (!condition) return `${subject} does not hold.`;
+  return `${subject} does not hold, since ${condition} (line ${conditionRow}) is false or undefined.`;
+}
