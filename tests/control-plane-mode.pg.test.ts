@@ -29,7 +29,7 @@ it('has management and no gateway, and says how to add a data plane', async () =
   const { total } = await admin.get<{ total: number }>('/api/v1/policies');
   expect(total).toBe(3);
   expect((await fetch(`${service.url}/mcp/v1`, { method: 'POST' })).status).toBe(404);
-  expect(service.output()).toContain('SERVICE_DEPLOYMENT_MODE=data-plane');
+  expect(service.output()).toContain('npm run data-plane');
   // A setting of the other mode is named.
   expect(service.output()).toContain('SERVICE_MCP_MAX_SESSIONS');
   await service.stop();

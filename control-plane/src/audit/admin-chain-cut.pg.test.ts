@@ -25,10 +25,13 @@ beforeEach(async () => {
   token = admin.token;
   tenantId = admin.scope.tenantId;
   const issued = await call('/api/v1/admin/data-plane-tokens', { token, body: { label: 'site' } });
-  planeToken = issued.json().token;
-  const { request } = aRegistration();
-  deploymentId = (await controlPlane.dataPlanes.registerLocalDataPlane(admin.scope, request))
-    .deployment_id;
+  const registered = await call('/api/v1/data-planes/register', {
+    token: issued.json().token,
+    body: aRegistration().provenWith(issued.json().token),
+  });
+  expect(registered.statusCode, registered.body).toBeLessThan(300);
+  deploymentId = registered.json().deployment_id;
+  planeToken = registered.json().token.token;
   for (const name of ['one', 'two', 'three']) await aRole(name);
 });
 

@@ -53,6 +53,7 @@ describe('registration', () => {
     expect(answer).toEqual({
       tenant_id: scope.tenantId,
       deployment_id: expect.any(String),
+      region: null,
       bundle_keys: [BUNDLE_KEY],
       feed_keys: [FEED_KEY],
     });

@@ -91,6 +91,7 @@ describe('a registration', () => {
     expect(reply).toEqual({
       tenant_id: admin.scope.tenantId,
       deployment_id: expect.any(String),
+      region: 'eu-central',
       bundle_keys: await controlPlane.serviceKeys.bundleVerificationKeys(),
       feed_keys: await controlPlane.serviceKeys.feedVerificationKeys(),
       token: { token: expect.stringMatching(/^dpt_/), expires_at: '2026-03-31T12:00:00.000Z' },

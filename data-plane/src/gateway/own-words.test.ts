@@ -151,6 +151,7 @@ describe('SERVICE_DEBUG', () => {
       'authenticate',
       'standing',
       'kill-switch',
+      'hops',
       'arguments',
       'classify',
       'policy',

@@ -75,7 +75,12 @@ describe('queries and paths', () => {
     expect(answer.json().detail).toContain(`query.${query.split('=')[0]}`);
   });
 
-  it.each(['/api/v1/nothing', '//', '/api/v1/tenants/', '/HEALTH'])('knows no %s', async (url) => {
+  it.each([
+    '/api/v1/nothing',
+    '/api/v1//agents',
+    '/api/v1/tenants/',
+    '/HEALTH',
+  ])('knows no %s', async (url) => {
     const answer = await call(url, { token });
     expect(answer.statusCode).toBe(404);
     expect(answer.json()).toEqual({ detail: 'Nothing is there.' });

@@ -323,8 +323,30 @@ describe('another tenant’s rows', () => {
     expect(Object.keys(AT_VICTIM).sort()).toEqual(withRows.map(keyOf).sort());
   });
 
+  /** Under a root's token any id is received, and concerns that root's own tenant alone. */
+  const HEARTBEAT = 'POST /api/v1/data-planes/:deployment_id/heartbeat';
+
+  it('are not touched by a heartbeat that names one of them', async () => {
+    const { token } = await aDataPlaneToken(mine.token);
+    const before = await rowsOf(victim.tenantId);
+    const { path = '', body } = AT_VICTIM[HEARTBEAT] ?? {};
+    const answer = await call(path, { token, ...(body && { body }) });
+    expect(answer.statusCode, answer.body).toBe(200);
+    expect(await rowsOf(victim.tenantId)).toBe(before);
+    const listed = (await call('/api/v1/data-planes', { token: mine.token })).json().data_planes;
+    const named = listed.find(
+      (plane: { deployment_id: string }) => plane.deployment_id === victim.plane,
+    );
+    expect(named.status).toBe('unregistered');
+    await test.superuser.query('DELETE FROM unregistered_planes WHERE tenant_id = $1', [
+      mine.scope.tenantId,
+    ]);
+  });
+
   it.each(
-    withRows.map((route) => [keyOf(route), route] as const),
+    withRows
+      .filter((route) => keyOf(route) !== HEARTBEAT)
+      .map((route) => [keyOf(route), route] as const),
   )('%s finds nothing there, and changes nothing', async (key, route) => {
     const target = AT_VICTIM[key];
     const token = isOfDataPlanes(route.guard)

@@ -410,7 +410,7 @@ describe('subscriptions/listen', () => {
   });
 
   it('leaves out what is denied', async () => {
-    const { basic } = plane.addAgent(['up:read_nothing']);
+    const { basic } = plane.addAgent(['up/a_tool:execute']);
     const stream = await open(
       { toolsListChanged: true, resourceSubscriptions: ['doc://1'] },
       { authorization: basic },
