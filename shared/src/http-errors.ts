@@ -4,6 +4,7 @@
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { BodiesBusyError } from './body-turns.ts';
 import { AppError, type ErrorCode, type FieldError } from './errors.ts';
 import { StrictJsonError } from './strict-json.ts';
 
@@ -76,6 +77,7 @@ function toAppError(error: unknown, isAway: (error: unknown) => boolean): AppErr
   if (error instanceof AppError) return error;
   if (error instanceof RequestInvalid) return invalidRequest(error);
   if (error instanceof StrictJsonError) return new AppError('MALFORMED_JSON', error.message);
+  if (error instanceof BodiesBusyError) return new AppError('UNAVAILABLE', error.message);
   const { code, statusCode } = error as Partial<FastifyError>;
   const known = code === undefined ? undefined : FRAMEWORK_ERRORS[code];
   if (known) return new AppError(known);

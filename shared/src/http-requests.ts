@@ -1,6 +1,7 @@
 /** How requests are read, whichever plane they reach: by their zod schemas, and as strict JSON. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { type BodyHolder, createBodyTurns } from './body-turns.ts';
 import { RequestInvalid } from './http-errors.ts';
 import { parseStrictJson } from './strict-json.ts';
 
@@ -8,7 +9,7 @@ import { parseStrictJson } from './strict-json.ts';
 const MAX_BODY_DEPTH = 32;
 
 /** Values and keys in a body: no request of the API comes near. */
-const MAX_BODY_NODES = 50_000;
+const MAX_BODY_NODES = 20_000;
 
 /** Characters of an Authorization header: longer ones are read no further. */
 const MAX_AUTHORIZATION = 8192;
@@ -17,8 +18,13 @@ const MAX_AUTHORIZATION = 8192;
  * Makes a scope validate by zod schemas and read JSON strictly.
  *
  * @param app a scope of its own (inside `register`): what is set here does not reach its parent
+ * @param holderOf whose a large body is, of which one is read at a time; their address by default
  */
-export function readStrictRequests(app: FastifyInstance): void {
+export function readStrictRequests(
+  app: FastifyInstance,
+  holderOf: (request: FastifyRequest) => BodyHolder = byAddress,
+): void {
+  const turns = createBodyTurns();
   app.setValidatorCompiler(({ schema }) => (data: unknown) => {
     const result = (schema as unknown as z.ZodType).safeParse(data);
     return result.success
@@ -29,12 +35,17 @@ export function readStrictRequests(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) =>
+    async (request: FastifyRequest, body: Buffer) => {
       // An empty body is none: routes without a body accept the header all the same.
-      body.length === 0
-        ? undefined
-        : parseStrictJson(body, { maxDepth: MAX_BODY_DEPTH, maxNodes: MAX_BODY_NODES }),
+      if (body.length === 0) return undefined;
+      await turns.take(holderOf(request), body.length);
+      return parseStrictJson(body, { maxDepth: MAX_BODY_DEPTH, maxNodes: MAX_BODY_NODES });
+    },
   );
+}
+
+function byAddress({ ip }: FastifyRequest): BodyHolder {
+  return { tenantId: ip, callerId: ip };
 }
 
 /** The token of an `Authorization: Bearer` header, if there is one. */

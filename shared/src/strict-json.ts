@@ -103,6 +103,10 @@ function decode(bytes: Uint8Array): string {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const UPPER_E = 0x45;
+const LOWER_E = 0x65;
 
 /** Counts the members, bounds the depth and checks the numbers; the grammar is JSON.parse's part. */
 function scan(text: string, options: StrictJsonOptions): number {
@@ -137,17 +141,19 @@ function scan(text: string, options: StrictJsonOptions): number {
   return members;
 }
 
+/** Steps from one character to the next before a search, which costs more than a few of them. */
+const STEPS = 24;
+
 /** The index of the closing quote. */
 function endOfString(text: string, start: number): number {
-  // Most strings are short, where a search costs more than a few steps.
-  const near = Math.min(start + 24, text.length);
   let i = start;
-  while (i < near) {
-    const c = text.charCodeAt(i);
-    if (c === QUOTE) return i;
-    i += c === BACKSLASH ? 2 : 1;
-  }
   for (;;) {
+    const near = Math.min(i + STEPS, text.length);
+    while (i < near) {
+      const c = text.charCodeAt(i);
+      if (c === QUOTE) return i;
+      i += c === BACKSLASH ? 2 : 1;
+    }
     const end = text.indexOf('"', i);
     if (end < 0) throw new StrictJsonError('syntax');
     let slashes = end - 1;
@@ -174,46 +180,89 @@ function isOfNumber(c: number): boolean {
   );
 }
 
-const PLAIN = /^-?\d{1,12}(?:\.\d{0,12})?$/;
-
-/** Refuses a number that a double does not carry. */
+/** Refuses a number that a double does not carry. Most are told by their digits alone. */
 function checkNumber(text: string, start: number, end: number): void {
-  // A double carries any whole number of up to 15 digits.
-  if (end - start <= 15 && isDigits(text, start, end)) return;
+  const isWhole = isDigits(text, start, end);
+  // A double carries any whole number of up to 15 digits, and any decimal of as many that count.
+  if (isWhole ? end - start <= 15 : isShortDecimal(text, start, end)) return;
   const token = text.slice(start, end);
-  // And any decimal of up to 15.
-  if (token.length <= 15 && PLAIN.test(token)) return;
   const value = Number(token);
   // No number by JSON's grammar: JSON.parse will say so.
   if (Number.isNaN(value)) return;
-  const exact = isDigits(text, start, end)
+  const isExact = isWhole
     ? Number.isSafeInteger(value)
-    : Number.isFinite(value) &&
-      // As most writers write it; only others have to be compared digit by digit.
-      (token === String(value) || normalise(token) === normalise(String(value)));
-  if (!exact) throw new StrictJsonError('number');
+    : Number.isFinite(value) && isSameMagnitude(token, String(value));
+  if (!isExact) throw new StrictJsonError('number');
+}
+
+/** Whether at most 15 digits count, and the exponent is far from where doubles end. */
+function isShortDecimal(text: string, start: number, end: number): boolean {
+  let digits = 0;
+  let zeros = 0;
+  for (let i = start; i < end; i++) {
+    const c = text.charCodeAt(i);
+    if (c === LOWER_E || c === UPPER_E) return digits <= 15 && end - i <= 3;
+    if (c === ZERO) zeros++;
+    else if (isDigit(c)) {
+      digits += digits === 0 ? 1 : zeros + 1;
+      zeros = 0;
+    }
+  }
+  return digits <= 15;
 }
 
 /** Whether all of it but a sign are digits. */
 function isDigits(text: string, start: number, end: number): boolean {
   for (let i = text.charCodeAt(start) === 0x2d ? start + 1 : start; i < end; i++) {
-    const c = text.charCodeAt(i);
-    if (c < 0x30 || c > 0x39) return false;
+    if (!isDigit(text.charCodeAt(i))) return false;
   }
   return true;
 }
 
-/**
- * A decimal without sign, leading and trailing zeros: equal texts are equal magnitudes. Of a token
- * that is bounded: the expressions look at a run of zeros once from each of its places.
- */
-function normalise(token: string): string {
-  const [mantissa = '', exponent = '0'] = token.toLowerCase().split('e');
-  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const kept = digits.replace(/0+$/, '');
-  if (kept === '') return '0';
-  return `${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
+/** Whether two decimals say the same but for their sign, however they are written. */
+function isSameMagnitude(a: string, b: string): boolean {
+  if (a === b) return true;
+  const endA = endOfMantissa(a);
+  const endB = endOfMantissa(b);
+  let i = firstThatCounts(a, endA);
+  let j = firstThatCounts(b, endB);
+  if (i === endA || j === endB) return i === endA && j === endB;
+  if (powerOf(a, i, endA) !== powerOf(b, j, endB)) return false;
+  for (; i < endA || j < endB; i++, j++) {
+    if (a.charCodeAt(i) === POINT) i++;
+    if (b.charCodeAt(j) === POINT) j++;
+    if ((i < endA ? a.charCodeAt(i) : ZERO) !== (j < endB ? b.charCodeAt(j) : ZERO)) return false;
+  }
+  return true;
+}
+
+/** Where the exponent begins, or the end. */
+function endOfMantissa(token: string): number {
+  let end = 0;
+  for (; end < token.length; end++) {
+    const c = token.charCodeAt(end);
+    if (c === LOWER_E || c === UPPER_E) break;
+  }
+  return end;
+}
+
+/** The index of the first digit that is no zero, or `end`. */
+function firstThatCounts(token: string, end: number): number {
+  let i = 0;
+  while (i < end && (token.charCodeAt(i) === ZERO || !isDigit(token.charCodeAt(i)))) i++;
+  return i;
+}
+
+/** The power of ten of the digit at `first`. */
+function powerOf(token: string, first: number, end: number): number {
+  const found = token.indexOf('.');
+  const point = found < 0 ? end : found;
+  const exponent = end === token.length ? 0 : Number(token.slice(end + 1));
+  return exponent + point - first - (first < point ? 1 : 0);
+}
+
+function isDigit(c: number): boolean {
+  return c >= ZERO && c <= 0x39;
 }
 
 /** Counts the members of a parsed value, and refuses what only the value shows. */

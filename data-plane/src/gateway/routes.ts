@@ -3,6 +3,7 @@
  * body is read: Origin, then the credential. Nothing malformed is answered with a 5xx.
  */
 import { performance } from 'node:perf_hooks';
+import { BodiesBusyError, type BodyHolder, createBodyTurns } from '@governance/shared/body-turns';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { addressFor } from '@governance/shared/own-addresses';
 import { isStorableText } from '@governance/shared/text';
@@ -68,11 +69,16 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
     app.decorateRequest('caller', null);
     app.decorateRequest('denied', null);
     app.removeAllContentTypeParsers();
+    const turns = createBodyTurns();
     // Bytes, since only strict-json may make a value of them.
-    app.addContentTypeParser(
+    app.addContentTypeParser<Buffer>(
       'application/json',
       { parseAs: 'buffer', bodyLimit: deps.bodyBytes },
-      (_request, body, done) => done(null, body),
+      (request, body, done) => {
+        const turn = turns.take(holderOf(request), body.length);
+        if (turn === undefined) done(null, body);
+        else turn.then(() => done(null, body), done);
+      },
     );
     app.setErrorHandler((error: FastifyError | GatewayError, request, reply) => {
       if (!isUnauthorized(error)) return answerError(error, request, reply, deps, null);
@@ -145,6 +151,11 @@ function allowedHeaders({ headers }: FastifyRequest): string {
   const params = asked.map((name) => name.trim().toLowerCase());
   const found = params.filter((name) => PARAM_HEADER.test(name)).slice(0, MAX_PARAM_HEADERS);
   return [ALLOWED_HEADERS, ...found].join(', ');
+}
+
+function holderOf({ caller, ip }: FastifyRequest): BodyHolder {
+  if (caller === null) return { tenantId: ip, callerId: ip };
+  return { tenantId: caller.tenantId, callerId: caller.agent.id };
 }
 
 function callerOf(request: FastifyRequest): Caller {
@@ -271,6 +282,9 @@ function describe(error: FastifyError | GatewayError): {
   message: string;
 } {
   if (error instanceof GatewayError) return error;
+  if (error instanceof BodiesBusyError) {
+    return { status: 503, code: RPC_ERRORS.INTERNAL, message: error.message };
+  }
   const status = error.statusCode ?? 500;
   if (status >= 500) return { status: 500, code: RPC_ERRORS.INTERNAL, message: 'Internal error' };
   const message = CLIENT_ERRORS[status] ?? 'The request is malformed.';

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { isDatabaseAway } from '../database.ts';
 import { registerOpenApi } from './openapi.ts';
-import { type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
+import { findHolder, type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
 
 export interface ApiOptions {
   guards: Guards;
@@ -24,7 +24,7 @@ export async function prepareApi(
   { guards, version }: ApiOptions,
 ): Promise<RouteEntry[]> {
   app.setErrorHandler(createErrorHandler(isDatabaseAway));
-  readStrictRequests(app);
+  readStrictRequests(app, findHolder);
   app.setSerializerCompiler(serializerCompiler);
 
   await app.register(helmet, {

@@ -3,6 +3,7 @@
  * schema, stops the service from starting; the guard runs before the body is read, so that a caller
  * who may not call learns nothing else. route-table.pg.test.ts attacks every entry.
  */
+import type { BodyHolder } from '@governance/shared/body-turns';
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Actor, TenantScope } from '../tenant-scope.ts';
 
@@ -83,6 +84,13 @@ export function setCaller(request: FastifyRequest, caller: Caller): void {
 /** On routes guarded by `admin-or-platform`: undefined for a super-admin who named no tenant. */
 export function findScope(request: FastifyRequest): TenantScope | undefined {
   return callers.get(request)?.scope;
+}
+
+/** Whose a request's body is: where nobody was proven to send it, its address's. */
+export function findHolder(request: FastifyRequest): BodyHolder {
+  const caller = callers.get(request);
+  const callerId = caller?.actor.id ?? request.ip;
+  return { tenantId: caller?.scope?.tenantId ?? callerId, callerId };
 }
 
 /** Makes a scope's guards hold all its routes, and keeps the table of them. */

@@ -1,0 +1,115 @@
+/**
+ * Large bodies are read one after the other. Reading one, and what follows upon it, stops everything
+ * else in the process; so after each the process does other things for as long as that took, however
+ * many wait. Tenants take turns, and within each its agents. Proven by body-turns.test.ts.
+ */
+
+/** A body of so many bytes, at most, is read at once. */
+export const SMALL_BODY_BYTES = 16 * 1024;
+
+const MIB = 1024 * 1024;
+/** Of bodies that wait for their turn. */
+const MAX_WAITING_BYTES = { agent: 64 * MIB, tenant: 256 * MIB };
+/** Longer than this nobody makes the others wait by having been slow. */
+const MAX_REST_MS = 100;
+
+/** Too much of this agent or tenant waits already. The message is safe to show. */
+export class BodiesBusyError extends Error {
+  constructor() {
+    super('Busy: too many large bodies are waiting to be read. Try again later.');
+    this.name = 'BodiesBusyError';
+  }
+}
+
+/** Whose body it is. */
+export interface BodyHolder {
+  tenantId: string;
+  /** An agent or another caller, unique within the tenant. */
+  callerId: string;
+}
+
+export interface BodyTurns {
+  /**
+   * Waits until a body may be read, which then has to happen at once.
+   *
+   * @returns undefined where that is now; otherwise a promise that rejects with BodiesBusyError
+   *   where too much waits
+   */
+  take(holder: BodyHolder, bytes: number): Promise<void> | undefined;
+}
+
+interface Waiter {
+  bytes: number;
+  begin(): void;
+}
+
+/** Builds the turns of one process. `elapsed` is in monotonic milliseconds. */
+export function createBodyTurns(elapsed: () => number = () => performance.now()): BodyTurns {
+  /** By tenant and caller; who had a turn the longest ago comes first. */
+  const waiting = new Map<string, Map<string, Waiter[]>>();
+  let isTaken = false;
+
+  function begin(): void {
+    isTaken = true;
+    const began = elapsed();
+    // What follows upon the body in the same go has run by then.
+    setImmediate(() => {
+      const restMs = Math.min(elapsed() - began, MAX_REST_MS);
+      if (restMs < 1) endTurn();
+      else setTimeout(endTurn, restMs);
+    });
+  }
+
+  function endTurn(): void {
+    isTaken = false;
+    const next = takeNext();
+    if (next === undefined) return;
+    begin();
+    next.begin();
+  }
+
+  function takeNext(): Waiter | undefined {
+    const [tenantId, callers] = firstOf(waiting);
+    if (callers === undefined) return undefined;
+    const [callerId, queue] = firstOf(callers);
+    const next = queue?.shift();
+    // Whoever waits on comes last.
+    callers.delete(callerId);
+    if (queue !== undefined && queue.length > 0) callers.set(callerId, queue);
+    waiting.delete(tenantId);
+    if (callers.size > 0) waiting.set(tenantId, callers);
+    return next;
+  }
+
+  return {
+    take({ tenantId, callerId }, bytes) {
+      if (bytes <= SMALL_BODY_BYTES) return undefined;
+      if (!isTaken) {
+        begin();
+        return undefined;
+      }
+      const callers = waiting.get(tenantId) ?? new Map<string, Waiter[]>();
+      const queue = callers.get(callerId) ?? [];
+      const held = bytesOf([queue]);
+      const heldByTenant = bytesOf(callers.values());
+      if (held >= MAX_WAITING_BYTES.agent || heldByTenant >= MAX_WAITING_BYTES.tenant) {
+        return Promise.reject(new BodiesBusyError());
+      }
+      return new Promise((resolve) => {
+        queue.push({ bytes, begin: resolve });
+        callers.set(callerId, queue);
+        waiting.set(tenantId, callers);
+      });
+    },
+  };
+}
+
+function firstOf<V>(map: ReadonlyMap<string, V>): [string, V | undefined] {
+  return map.entries().next().value ?? ['', undefined];
+}
+
+function bytesOf(queues: Iterable<readonly Waiter[]>): number {
+  let sum = 0;
+  for (const queue of queues) for (const { bytes } of queue) sum += bytes;
+  return sum;
+}
