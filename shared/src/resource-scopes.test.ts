@@ -84,12 +84,23 @@ describe('resource_scopes', () => {
 });
 
 describe('a target', () => {
+  it.each([
+    '~/../data/a',
+    '~root/../data/a',
+    '$HOME/../data/a',
+    'C:\\..\\data\\a',
+    'c:/x/../../data/a',
+  ])('%s is not the relative path that is left of it', (text) => {
+    expect(covers(['target:data/**'], 'files/read', 'data/a')).toBe(true);
+    expect(covers(['target:data/**'], 'files/read', text)).toBe(false);
+  });
+
   const srv = (text: string) => covers(['target:/srv/public/**'], 'files/read', text);
 
   it.each([
     '/srv/public/a',
     '/srv/public/../public/a',
-    '//srv//public///a/',
+    '/srv//public///a/',
     '/srv/./public/a/b/c',
     '/srv/private/../public/a',
     'file:///srv/public/a',
@@ -110,6 +121,12 @@ describe('a target', () => {
     '/srv/public/\uff0e\uff0e/private',
     '/srv/public/.. /private',
     '/srv/public/.../x',
+    '/srv/public/..;/private',
+    '/srv/public/..;a=b/private',
+    '//srv/public/a',
+    '/\\srv/public/a',
+    '%2f/srv/public/a',
+    'file:////srv/public/a',
     'file:///srv/public/../private',
     'file:///srv/public/%2e%2e/private',
     'FILE:///srv/private',

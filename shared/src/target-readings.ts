@@ -49,7 +49,8 @@ function decoded(text: string): string {
 function formsOf(text: string): string[] | null {
   if (text === '' || text !== text.trim() || CONTROL.test(text)) return null;
   if (DRIVE.test(text)) return one(pathOf(drivePath(text)));
-  if (text.startsWith('\\\\')) return null;
+  // Two at the beginning: a path to some, another machine's to others.
+  if (/^[\\/]{2}/.test(text)) return null;
   if (/^file:/i.test(text)) return fileForms(text);
   if (SCHEME.test(text) && text.includes('://')) return uriForms(text);
   if (BARE_URL.test(text)) return null;
@@ -82,6 +83,10 @@ function drivePath(text: string): string {
   return `${text.slice(0, 1).toLowerCase()}${text.slice(1).replaceAll('\\', '/')}`;
 }
 
+/** A segment that stands for a place: `~`, `$HOME`, `%TEMP%`, a drive. */
+const PLACE = /^[~$%]|:$/;
+const DOTS = /^[. ]+(?:;.*)?$/s;
+
 /** `..` and `.` resolved, no slash twice and none at the end. */
 function pathOf(text: string): string | null {
   const isAbsolute = text.startsWith('/');
@@ -89,10 +94,11 @@ function pathOf(text: string): string | null {
   for (const segment of text.split('/')) {
     if (segment === '' || segment === '.') continue;
     if (segment === '..') {
-      // From where a relative path leads upwards nobody here knows.
-      if (segments.pop() === undefined && !isAbsolute) return null;
-    } else if (/^[. ]+$/.test(segment)) {
-      // Some systems drop these signs: then it is another path.
+      const left = segments.pop();
+      // From where a relative path leads upwards nobody here knows, nor from a home or a drive.
+      if (!isAbsolute && (left === undefined || PLACE.test(left))) return null;
+    } else if (DOTS.test(segment)) {
+      // Some systems drop these signs, or what follows the semicolon: then it is another path.
       return null;
     } else segments.push(segment);
   }
@@ -103,7 +109,7 @@ function pathOf(text: string): string | null {
 
 function fileForms(text: string): string[] | null {
   const path = text.slice('file://'.length);
-  if (!/^file:\/\/\//i.test(text) || /[?#\\]/.test(path)) return null;
+  if (!/^file:\/\/\/(?!\/)/i.test(text) || /[?#\\]/.test(path)) return null;
   const drive = path.slice(1);
   return one(pathOf(DRIVE.test(drive) ? drivePath(drive) : path));
 }
@@ -167,5 +173,5 @@ function isPlainPath(path: string): boolean {
   const segments = path.split('/');
   const inner = segments.slice(path.startsWith('/') ? 1 : 0);
   if (path === '/' || path === '') return true;
-  return !path.includes('\\') && !inner.some((one) => one === '' || /^[. ]+$/.test(one));
+  return !path.includes('\\') && !inner.some((one) => one === '' || DOTS.test(one));
 }

@@ -21,6 +21,7 @@ const TARGET_WORDS = new Set(
     'table tables collection collections database databases db schema schemas bucket buckets index indices keyspace topic queue stream dataset ' +
     'recipient recipients email emails mail cc bcc user users username usernames member members phone channel channels chat room rooms group groups conversation ' +
     'repository repositories repo repos project projects org organization owner workspace namespace namespaces cluster account accounts ' +
+    'name names sql command commands cmd statement statements ' +
     'object objects key keys resource resources document documents doc id ids'
   ).split(' '),
 );
@@ -40,8 +41,10 @@ const TARGET_ENDS = [
   'email',
   'table',
 ];
-/** Of these a number is a name as well. */
-const NUMBERED = new Set('id ids channel chat room account user phone recipient to'.split(' '));
+/** Of these a number says how much or where, and names nothing. */
+const COUNTED = new Set('from index indices source sources links files lines'.split(' '));
+/** Of something that is a target these are what it is, whatever stands beside them. */
+const VALUE_WORDS = new Set('value values val ref item items'.split(' '));
 /** Texts that are content, whatever they look like. */
 const CONTENT_WORDS = new Set(
   'content contents text body message description title comment prompt code html markdown summary note notes data'.split(
@@ -84,21 +87,24 @@ class TargetFinder {
     this.#found = found;
   }
 
-  /** @returns whether a target was found in it */
-  visit(value: object): boolean {
+  /**
+   * @param isNamed whether its own name is that of a target, or what it is in is named so
+   * @returns whether a target was found in it
+   */
+  visit(value: object, isNamed = false): boolean {
     let hasFound = false;
     for (const [key, member] of Object.entries(value)) {
       if (this.isTooMany) return true;
       const isOfList = Array.isArray(value);
       // A member's name is a text as well: `{"files": {"/etc/hosts": …}}`.
       if (!isOfList && isTargetForm(key)) hasFound = this.#add(key);
-      const kind = isOfList ? 'unknown' : kindOf(key);
-      hasFound = this.#member(member, kind) || hasFound;
+      const kind = isOfList ? 'unknown' : kindOf(key, isNamed);
+      hasFound = this.#member(member, kind, isNamed) || hasFound;
     }
     return hasFound;
   }
 
-  #member(value: unknown, kind: KeyKind): boolean {
+  #member(value: unknown, kind: KeyKind, isBelowNamed: boolean): boolean {
     if (typeof value === 'string') {
       if (kind === 'content') return false;
       return kind !== 'unknown' || isTargetForm(value) ? this.#add(value) : false;
@@ -107,17 +113,22 @@ class TargetFinder {
     if (typeof value !== 'object' || value === null) return false;
     const isNamed = kind === 'target' || kind === 'number';
     if (isNamed && Array.isArray(value)) {
-      return value.map((one) => this.#member(one, kind)).includes(true);
+      return value.map((one) => this.#member(one, kind, true)).includes(true);
     }
     // Below a name of a target: what is there names it somehow.
-    return this.visit(value) || (isNamed && this.#addTexts(value));
+    return this.visit(value, isNamed || isBelowNamed) || (isNamed && this.#addTexts(value));
   }
 
+  /** Adds all texts in it, at any depth, that are no content. */
   #addTexts(value: object): boolean {
-    const texts = Object.entries(value).flatMap(([key, one]) =>
-      typeof one === 'string' && kindOf(key) !== 'content' ? [one] : [],
-    );
-    return texts.map((text) => this.#add(text)).includes(true);
+    let hasFound = false;
+    for (const [key, one] of Object.entries(value)) {
+      if (this.isTooMany) return true;
+      if (!Array.isArray(value) && kindOf(key) === 'content') continue;
+      if (typeof one === 'string') hasFound = this.#add(one);
+      else if (typeof one === 'object' && one !== null) hasFound = this.#addTexts(one) || hasFound;
+    }
+    return hasFound;
   }
 
   #add(text: string): boolean {
@@ -131,7 +142,7 @@ class TargetFinder {
 /** `number`: a target, also where it is a number. */
 type KeyKind = 'target' | 'number' | 'content' | 'unknown';
 
-function kindOf(key: string): KeyKind {
+function kindOf(key: string, isOfTarget = false): KeyKind {
   const words = wordsOfName(key.slice(0, 200));
   const isTarget = words.some(
     (word) =>
@@ -141,8 +152,8 @@ function kindOf(key: string): KeyKind {
   const last = words.at(-1) ?? '';
   // The last word says what it is: `file_content` is content, `content_path` a path.
   if (CONTENT_WORDS.has(last)) return 'content';
-  if (!isTarget) return 'unknown';
-  return NUMBERED.has(last) ? 'number' : 'target';
+  if (!isTarget) return isOfTarget && VALUE_WORDS.has(last) ? 'number' : 'unknown';
+  return COUNTED.has(last) || !TARGET_WORDS.has(last) ? 'target' : 'number';
 }
 
 const BEGINNINGS =
@@ -151,7 +162,7 @@ const BEGINNINGS =
 /** Whether a text has the form of a path, a URI or an address. */
 function isTargetForm(text: string): boolean {
   if (BEGINNINGS.test(text.trimStart())) return true;
-  if (text.includes('/../') || text.endsWith('/..')) return true;
+  if (/[\\/]\.\.(?:[\\/]|$)/.test(text)) return true;
   const at = text.indexOf('@');
   return at > 0 && at < text.length - 1 && !/\s/.test(text);
 }

@@ -81,6 +81,14 @@ describe('a role with scopes', () => {
       { path: '/srv/a', newPath: '/etc/passwd' },
       { path: '/srv/a', options: { output: { file: '/etc/passwd' } } },
       { paths: ['/srv/a', '/etc/passwd'] },
+      { path: { uri: '/srv/a', value: 'etc/passwd' } },
+      { path: '/srv/a', file: { parts: { first: ['etc/passwd'] } } },
+      { path: '/srv/a', name: 'passwd' },
+      { path: '/srv/a', project: 7 },
+      { path: '/srv/a', glob: 'b\\..\\..\\etc' },
+      { path: '//srv/a' },
+      { path: 'file:////srv/a' },
+      { path: '/srv/..;/etc/passwd' },
     ]) {
       const { error } = await toolCall(agent, 'read_file', args);
       expect(error, JSON.stringify(args)).toMatchObject({ code: -32003 });
