@@ -2,6 +2,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../contracts.ts';
 import type { ListedTool } from '../upstream/list-tools.ts';
+import { UpstreamFailure } from '../upstream/upstream.ts';
 import { createToolCatalogue, type ToolCatalogue } from './tool-catalogue.ts';
 import { NO_DEFINITIONS } from './tool-definitions.ts';
 
@@ -114,5 +115,44 @@ describe('the catalogue', () => {
       { name: 'x' },
     ]);
     expect(await catalogue.findHints(call('echo'), rules)).toEqual({});
+  });
+});
+
+describe('what an administrator said of a tool', () => {
+  const setId = uuidv7();
+  const inForce = async () => {
+    const hints = await catalogue.findHints(call('query'), rules);
+    return hints?.override?.isInForce;
+  };
+
+  beforeEach(async () => {
+    listTools.mockResolvedValue([tool('query', false)]);
+    catalogue = createToolCatalogue({
+      listTools,
+      elapsed: () => time,
+      definitions: { isUnchanged: (_place, _setId, digest) => digest !== null },
+      findActions: () => ({ query: { action: 'read', set_id: setId } }),
+    });
+    expect(await inForce()).toBe(true);
+    catalogue.forget(TENANT, 'up');
+  });
+
+  it('has no force while the server draws out its new list', async () => {
+    vi.useFakeTimers();
+    try {
+      listTools.mockReturnValue(new Promise(() => undefined));
+      const waiting = inForce();
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(await waiting).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('has no force where the new list found no room in the share of an agent', async () => {
+    listTools.mockRejectedValue(new UpstreamFailure('busy', 'Busy'));
+    expect(await inForce()).toBe(false);
+    listTools.mockResolvedValue([tool('query', false)]);
+    expect(await inForce()).toBe(true);
   });
 });

@@ -161,8 +161,10 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
     const hints = known?.hints.get(toolName);
     const said = findSaid(call);
     if (said === undefined) return hints;
-    const override = overrideOf(tenantId, serverId, toolName, said, known?.looks ?? new Map());
-    return { ...hints, override };
+    // A list that is out of date, or that did not come in time, does not say what the tool is now.
+    const isFresh = known !== undefined && known.goodUntil > deps.elapsed();
+    const looks = isFresh ? known.looks : new Map<string, Look>();
+    return { ...hints, override: overrideOf(tenantId, serverId, toolName, said, looks) };
   }
 
   return {
