@@ -123,7 +123,7 @@ export async function startTestUpstream(options: TestUpstreamOptions = {}) {
     }
     const params = message.params as Record<string, unknown>;
     const other = options.methods?.[method];
-    if (other !== undefined) return result(other(params));
+    if (other !== undefined) return result(await other(params));
     const tool = tools.find((one) => one.name === params.name);
     if (method !== 'tools/call' || tool === undefined) {
       return send({ jsonrpc: '2.0', id, error: { code: -32602, message: 'Unknown tool' } });

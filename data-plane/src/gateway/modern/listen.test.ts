@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
+import { startTestUpstream } from '../../upstream/test-upstream.ts';
 import { listenModern } from './test-modern-client.ts';
 
 interface ServerStream {
@@ -149,4 +150,34 @@ it('goes on hearing of a resource that another client no longer waits for', asyn
   await vi.waitFor(() => expect(first.heard).toHaveLength(2));
   await first.close();
   await vi.waitFor(() => expect(openStreams()).toEqual([]));
+});
+
+it('subscribes to many resources a few at a time, and to all of them', async () => {
+  const uris = Array.from({ length: 40 }, (_, i) => `doc://${i}`);
+  let [underWay, most] = [0, 0];
+  const subscribe = async () => {
+    most = Math.max(most, ++underWay);
+    await sleep(5);
+    underWay--;
+    return {};
+  };
+  const legacy = await startTestUpstream({
+    capabilities: { resources: { subscribe: true } },
+    methods: { 'resources/subscribe': subscribe, 'resources/unsubscribe': subscribe },
+  });
+  const own = await startTestPlane({
+    servers: [HTTP_SERVER('up', legacy.url)],
+    // Those that find no room would be missing from what is acknowledged.
+    config: { upstreamRequestsPerAgent: 12 },
+  });
+  const { basic: authorization } = own.addAgent();
+  const wanted = { resourceSubscriptions: uris };
+  const stream = listenModern(own, wanted, { authorization, path: '/mcp/v1/up' });
+  await stream.acknowledged;
+  expect(stream.heard).toMatchObject([{ params: { notifications: wanted } }]);
+  await stream.close();
+  await vi.waitFor(() => expect(legacy.messages('resources/unsubscribe')).toHaveLength(40));
+  expect(most).toBeLessThanOrEqual(16);
+  await own.stop();
+  await legacy.stop();
 });

@@ -20,6 +20,7 @@ import type { UnreadAnswers } from '../unread-answers.ts';
 import { isStillWelcome } from '../welcome.ts';
 import type { ModernRequest } from './envelope.ts';
 import { ListenStream } from './listen-stream.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 export interface ListenDeps {
   guard: Pick<Guard, 'findBar' | 'identify' | 'findAgent'>;
@@ -39,6 +40,8 @@ export interface ListenDeps {
 export type Listen = ReturnType<typeof createListen>;
 
 const MAX_URIS = 1000;
+/** Subscriptions of one stream that are begun or ended at a time: each is a judged call. */
+const SUBSCRIBING = 16;
 
 const Filter = z.object({
   toolsListChanged: z.boolean().optional(),
@@ -67,6 +70,8 @@ interface Stream {
   events: ListenStream;
   /** What is subscribed to, by what the client calls it. */
   held: Map<string, Held>;
+  beginning: Turns;
+  ending: Turns;
 }
 
 /** A subscription that the sessions with servers share. */
@@ -104,7 +109,7 @@ export function createListen(deps: ListenDeps) {
     const uris = can('resources', 'subscribe') ? [...new Set(wanted.resourceSubscriptions)] : [];
 
     const stream = begin(caller, request, reply, methods);
-    await Promise.all(uris.map((uri) => subscribe(stream, uri)));
+    await Promise.all(uris.map((uri) => stream.beginning(() => subscribe(stream, uri))));
     const honoured: Filter = Object.fromEntries(changes.map((name) => [name, true]));
     if (stream.held.size > 0) honoured.resourceSubscriptions = [...stream.held.keys()];
     stream.events.begin(honoured);
@@ -147,7 +152,15 @@ export function createListen(deps: ListenDeps) {
       },
     });
     hearing.review();
-    const stream = { agentKey, caller, events, held };
+    const stream = {
+      agentKey,
+      caller,
+      events,
+      held,
+      beginning: createTurns(SUBSCRIBING),
+      // Its own, since what begins may wait for what ends.
+      ending: createTurns(SUBSCRIBING),
+    };
     makeRoom(agentKey);
     streams.add(stream);
     return stream;
@@ -160,6 +173,8 @@ export function createListen(deps: ListenDeps) {
 
   async function subscribe(stream: Stream, uri: string): Promise<void> {
     const { caller, held, events } = stream;
+    // Its client left while this one waited for its turn.
+    if (events.isEnded) return;
     let read: RoutedRead;
     try {
       read = deps.reads.route(caller, 'resources/subscribe', { uri });
@@ -182,7 +197,7 @@ export function createListen(deps: ListenDeps) {
   }
 
   /** The last one who listens tells the server. */
-  function release({ caller, held }: Stream, uri: string): void {
+  function release({ caller, held, ending }: Stream, uri: string): void {
     const own = held.get(uri);
     if (own === undefined) return;
     held.delete(uri);
@@ -193,7 +208,7 @@ export function createListen(deps: ListenDeps) {
     if (!one.isTold) return;
     const { serverId, args } = own.read;
     const back: RoutedRead = { method: 'resources/unsubscribe', serverId, args };
-    const left = deps.reads.call(caller, null, back, quiet()).finally(() => {
+    const left = ending(() => deps.reads.call(caller, null, back, quiet())).finally(() => {
       if (leaving.get(key) === left) leaving.delete(key);
     });
     leaving.set(key, left);

@@ -1,0 +1,24 @@
+/** Does things a few at a time, in their order. */
+export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Builds it.
+ *
+ * @param max what is under way at a time
+ */
+export function createTurns(max: number): Turns {
+  const waiting: (() => void)[] = [];
+  let underWay = 0;
+  return async (work) => {
+    if (underWay < max) underWay++;
+    // Whoever ends hands its place on.
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) underWay--;
+      else next();
+    }
+  };
+}
