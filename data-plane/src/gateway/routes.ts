@@ -20,6 +20,7 @@ import { type Credential, parseCredential } from '../enforcement/credentials.ts'
 import type { Identity } from '../enforcement/steps/authenticate.ts';
 import { MODERN_REVISION } from '../upstream/era.ts';
 import { HOPS_HEADER, readHops } from '../upstream/hops.ts';
+import { type BodyPlace, createBodyRoom } from './body-room.ts';
 import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 import { errorText, GatewayError, type RpcId } from './json-rpc.ts';
@@ -62,12 +63,16 @@ const ALLOWED_HEADERS =
 /** The names of these come from the tools' schemas. */
 const PARAM_HEADER = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
 const MAX_PARAM_HEADERS = 32;
+/** Where this data plane may let nobody act, all share one room for their bodies. */
+const NOBODY = { tenantId: '', agent: { id: '' } };
 
 /** Builds the plugin. It is mounted without a prefix and changes nothing outside itself. */
 export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
   return async (app) => {
     app.decorateRequest('caller', null);
     app.decorateRequest('denied', null);
+    const bodies = createBodyRoom(deps.bodyBytes);
+    const places = new WeakMap<FastifyRequest, BodyPlace>();
     app.removeAllContentTypeParsers();
     const turns = createBodyTurns();
     // Bytes, since only strict-json may make a value of them.
@@ -75,6 +80,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
       'application/json',
       { parseAs: 'buffer', bodyLimit: deps.bodyBytes },
       (request, body, done) => {
+        places.get(request)?.arrived(body.length);
         const turn = turns.take(holderOf(request), body.length);
         if (turn === undefined) done(null, body);
         else turn.then(() => done(null, body), done);
@@ -85,6 +91,16 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
       return readUnreadId(request).then((id) => answerError(error, request, reply, deps, id));
     });
     app.addHook('preClose', async () => deps.onClose());
+    app.addHook('preParsing', (request, reply, _payload, done) => {
+      try {
+        const place = bodies.take(request.caller ?? NOBODY, request.headers);
+        places.set(request, place);
+        reply.raw.once('close', place.give);
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
+    });
 
     for (const path of metadataPaths(deps.publicUrl)) {
       const addressOf = (request: FastifyRequest) =>
