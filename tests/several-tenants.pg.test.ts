@@ -250,7 +250,7 @@ describe('two tenants on one data plane', { timeout: 60_000 }, () => {
       readdirSync(dataDir)
         .filter((name) => name.endsWith('.db'))
         .sort(),
-    ).toEqual([LEDGER_FILE, 'replica.db']);
+    ).toEqual([LEDGER_FILE, 'replica.db', 'tool-definitions.db']);
 
     await vi.waitFor(
       async () => {

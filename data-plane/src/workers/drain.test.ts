@@ -5,7 +5,7 @@ import { drain } from './drain.ts';
 
 interface Tenant {
   tenant_id: string;
-  shipper: { state: ShipperState; backlog: number };
+  shipper: { state: ShipperState; backlog: number; stop: { at: string } | null };
 }
 
 function folder(registered: string[]) {
@@ -26,7 +26,11 @@ function folder(registered: string[]) {
   return { tenants, roots, ending, outcome, known: () => known };
 }
 
-const shipper = (state: ShipperState, backlog: number) => ({ state, backlog });
+const shipper = (state: ShipperState, backlog: number) => ({
+  state,
+  backlog,
+  stop: state === 'forked' ? { at: '2026-01-01T00:00:00.000Z' } : null,
+});
 
 it('is over when every tenant that was ever served has shipped everything', async () => {
   vi.useFakeTimers();
