@@ -6,14 +6,14 @@ import { type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalize } from './canonical-json.ts';
 import { merkleRoot } from './merkle.ts';
-import { Id, Sha256Hex } from './text.ts';
+import { Epoch, Id, Sha256Hex } from './text.ts';
 
 /** What is signed. `event_root` is the RFC 6962 root over the records' hashes. */
 export const BatchHeader = z.strictObject({
   v: z.literal(1),
   tenant_id: Id,
   stream: Id,
-  epoch: z.int().positive(),
+  epoch: Epoch,
   first_seq: z.int().positive(),
   last_seq: z.int().positive(),
   prev_head: Sha256Hex,

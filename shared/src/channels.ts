@@ -12,7 +12,7 @@ import {
   type SignedFreshness,
   type SignedSnapshotEnd,
 } from './signed-statement.ts';
-import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
+import { Epoch, Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 export interface BundleDownload {
   revision: number;
@@ -90,7 +90,7 @@ export type AdminHeadReport = z.infer<typeof AdminHeadReport>;
 
 /** The last record of the stream that the control plane has acknowledged. */
 export const ShippedEnd = z.object({
-  epoch: z.int().positive(),
+  epoch: Epoch,
   seq: z.int().positive(),
   head: Sha256Hex,
 });
@@ -110,7 +110,7 @@ export const StreamReport = z.object({
   /** Of a stop, its cause; else what failed last, null once it did not. */
   last_error: z.object({ code: Text.max(100), message: Text.max(500), at: Timestamp }).nullable(),
   /** The first record that does not come, where that is known. */
-  stopped_at: z.object({ epoch: z.int().positive(), seq: z.int().positive() }).nullable(),
+  stopped_at: z.object({ epoch: Epoch, seq: z.int().positive() }).nullable(),
 });
 export type StreamReport = z.infer<typeof StreamReport>;
 

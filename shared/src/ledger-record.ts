@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { canonicalize, canonicalizeJoined, isCanonicalText } from './canonical-json.ts';
 import { textHash } from './hash-chain.ts';
-import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
+import { Epoch, Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 export const RiskTier = z.enum(['low', 'medium', 'high', 'critical']);
 export type RiskTier = z.infer<typeof RiskTier>;
@@ -42,7 +42,7 @@ const envelope = {
   /** The writer: a data plane's deployment id, or the tenant's admin chain. */
   stream: Id,
   /** Counts the writer's boots and restores from 1. */
-  epoch: z.int().positive(),
+  epoch: Epoch,
   /** Counts the epoch's records from 1. */
   seq: z.int().positive(),
   prev_hash: Sha256Hex,
@@ -56,7 +56,7 @@ export const EpochStartRecord = z.strictObject({
   ...envelope,
   type: z.literal('epoch_start'),
   previous: z
-    .strictObject({ epoch: z.int().positive(), last_seq: z.int().positive(), head: Sha256Hex })
+    .strictObject({ epoch: Epoch, last_seq: z.int().positive(), head: Sha256Hex })
     .nullable(),
   reason: z.enum(['created', 'boot', 'restore']),
   writer_version: Text,

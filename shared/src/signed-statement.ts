@@ -7,7 +7,7 @@
 import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalize } from './canonical-json.ts';
-import { Id, Sha256Hex, Timestamp } from './text.ts';
+import { Epoch, Id, Sha256Hex, Timestamp } from './text.ts';
 
 /** Where a tenant's rules and facts stand at `time`. */
 export const FreshnessStatement = z.strictObject({
@@ -46,7 +46,7 @@ export const AdminHead = z.strictObject({
   v: z.literal(1),
   tenant_id: Id,
   stream: Id,
-  epoch: z.int().positive(),
+  epoch: Epoch,
   seq: z.int().positive(),
   /** Of the record with that seq. */
   hash: Sha256Hex,

@@ -26,5 +26,8 @@ export const Timestamp = z.iso.datetime({ precision: 3 });
 /** An identifier: a UUID, lower case where we make it. */
 export const Id = z.uuid();
 
+/** An epoch of a stream, which PostgreSQL keeps as an integer: a larger one has no row to be in. */
+export const Epoch = z.int().positive().max(2_147_483_647);
+
 /** A SHA-256 in lower-case hexadecimal. */
 export const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);

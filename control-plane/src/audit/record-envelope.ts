@@ -2,11 +2,11 @@
  * What a chain needs of a record, readable also where the rest is not: a newer writer's record, or
  * a broken one's, still says where it belongs.
  */
-import { Id, Sha256Hex } from '@governance/shared/text';
+import { Epoch, Id, Sha256Hex } from '@governance/shared/text';
 import { z } from 'zod';
 
 const Previous = z.object({
-  epoch: z.int().positive(),
+  epoch: Epoch,
   last_seq: z.int().positive(),
   head: Sha256Hex,
 });
@@ -14,7 +14,7 @@ const Previous = z.object({
 const RecordEnvelope = z.object({
   tenant_id: Id,
   stream: Id,
-  epoch: z.int().positive(),
+  epoch: Epoch,
   seq: z.int().positive(),
   prev_hash: Sha256Hex,
   type: z.string(),

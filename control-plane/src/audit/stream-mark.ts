@@ -2,11 +2,11 @@
  * How far a walk of verification has come in one stream, and what it has learned on the way: enough
  * to go on from there, in another process too.
  */
-import { Sha256Hex, Timestamp } from '@governance/shared/text';
+import { Epoch, Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 
 const Position = z.strictObject({
-  epoch: z.int().positive(),
+  epoch: Epoch,
   seq: z.int().positive(),
   head: Sha256Hex,
 });
