@@ -3,7 +3,7 @@
  * found by index. The bytes stay the truth: verification recomputes these columns from them.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { AlertRecord, LedgerRecord } from '@governance/shared/ledger-record';
 
 export interface LedgerColumns {
   type: string;
@@ -57,6 +57,13 @@ export function isTimeImpossible(writtenAt: number, receivedAt: number): boolean
   return writtenAt > receivedAt + CLOCK_AHEAD_MS;
 }
 
+/**
+ * What an alert shows of its record. A list has up to 1,000 alerts, and a record may have 256 KiB:
+ * what is longer is in the audit trail alone.
+ */
+const MAX_ALERT_DETAILS_BYTES = 16 * 1024;
+const MAX_ALERT_TITLE = 500;
+
 /** An alert that a data plane raised, as a row of `alerts`. */
 export interface ProjectedAlert {
   id: string;
@@ -88,14 +95,32 @@ export function projectAlert(record: LedgerRecord): ProjectedAlert | undefined {
     alertType: record.alert_type,
     severity: record.severity,
     agentId: record.agent_id,
-    title: record.title,
-    details: canonicalize(record.details),
+    title: shortTitle(record.title),
+    details: shownDetails(record),
     dedupeKey:
       record.dedupe_key === null
         ? null
         : `data-plane:${record.stream.toLowerCase()}:${record.dedupe_key}`,
     createdAt: record.timestamp,
   };
+}
+
+/** An emoji may lose its second half: PostgreSQL takes no lone one. */
+function shortTitle(title: string): string {
+  return title.length <= MAX_ALERT_TITLE
+    ? title
+    : `${title.slice(0, MAX_ALERT_TITLE - 1).toWellFormed()}…`;
+}
+
+function shownDetails({ stream, epoch, seq, details }: AlertRecord): string {
+  const text = canonicalize(details);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_ALERT_DETAILS_BYTES) return text;
+  return canonicalize({
+    left_out: 'too large for an alert',
+    bytes,
+    record: { stream, epoch, seq },
+  });
 }
 
 export function ledgerColumns(record: LedgerRecord): LedgerColumns {

@@ -76,14 +76,15 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       return count > 0;
     },
 
-    /** @returns undefined when the tenant has no such data plane */
+    /**
+     * @param told.isStopped what is to be known of its stream; null leaves what was known
+     * @returns undefined when the tenant has no such data plane
+     */
     recordHeartbeat: async (
-      heartbeat: Heartbeat,
+      { heartbeat, isStopped }: { heartbeat: Heartbeat; isStopped: boolean | null },
       now: Date,
     ): Promise<RecordedHeartbeat | undefined> => {
       if (!Id.safeParse(heartbeat.deployment_id).success) return undefined;
-      // Null where it does not tell: what was known of its stream stays.
-      const isStopped = heartbeat.stream?.is_stopped ?? null;
       const [row] = await db.$queryRaw<
         { standing: DataPlaneStanding; label: string; was_stopped: boolean; newest: bigint }[]
       >`

@@ -6,6 +6,7 @@
  */
 import type { AdminHeadReport, Heartbeat, StreamReport } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
+import { createRateLimiter } from '@governance/shared/rate-limiter';
 import { Id } from '@governance/shared/text';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { resolveAlert } from '../alerts/resolve-alert.ts';
@@ -37,15 +38,31 @@ export type ReceiveHeartbeat = (
   rootId: string | null,
 ) => Promise<{ received: true; timestamp: string }>;
 
+/**
+ * Stops of one data plane that are told in an hour, here. One that says in turn that it has stopped
+ * and that it runs would fill the list of alerts and the admin chain; its last alert stays open.
+ */
+export const MAX_STOPS_TOLD = 6;
+const STOPS_WINDOW_MS = 3_600_000;
+
 export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHeartbeat {
+  const stops = createRateLimiter({
+    limit: MAX_STOPS_TOLD,
+    windowMs: STOPS_WINDOW_MS,
+    now: deps.now,
+  });
   return async (scope, heartbeat, rootId) => {
     const at = deps.now();
     const heard = await deps.db.inTenant(scope, async (tx) => {
       if (rootId !== null && !(await mayTell(tx, heartbeat, rootId, at))) return undefined;
-      const recorded = await dataPlaneStore(tx).recordHeartbeat(heartbeat, at);
+      const plane = `${scope.tenantId}/${heartbeat.deployment_id.toLowerCase()}`;
+      const isStopped = heartbeat.stream?.is_stopped ?? null;
+      const mayRun = isStopped !== false || stops.used(plane) < MAX_STOPS_TOLD;
+      const told = { heartbeat, isStopped: mayRun ? isStopped : null };
+      const recorded = await dataPlaneStore(tx).recordHeartbeat(told, at);
       if (recorded === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
       if (recorded.standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
-      await tellOfStream(tx, heartbeat, recorded, at);
+      if (mayRun && (await tellOfStream(tx, heartbeat, recorded, at))) stops.count(plane);
       return recorded;
     });
     const revision = bundleRevisionOf({ lastHeartbeat: heartbeat }) ?? 0;
@@ -76,16 +93,23 @@ async function mayTell(
   return dataPlaneTokenStore(tx).isChildOf(deploymentId, rootId);
 }
 
-/** Raises STREAM_STOPPED once a stop, and resolves it when the stream runs again. */
+/**
+ * Raises STREAM_STOPPED once a stop, and resolves it when the stream runs again.
+ *
+ * @returns whether it told of a stop
+ */
 async function tellOfStream(
   tx: TenantTransaction,
   { deployment_id: deploymentId, stream }: Heartbeat,
   { label, wasStopped }: RecordedHeartbeat,
   now: Date,
-): Promise<void> {
+): Promise<boolean> {
   const dedupeKey = `stream-stopped/${deploymentId.toLowerCase()}`;
-  if (stream === undefined || stream.is_stopped === wasStopped) return;
-  if (!stream.is_stopped) return resolveAlert(tx, dedupeKey, now);
+  if (stream === undefined || stream.is_stopped === wasStopped) return false;
+  if (!stream.is_stopped) {
+    await resolveAlert(tx, dedupeKey, now);
+    return false;
+  }
   await raiseAlert(tx, {
     alertType: 'STREAM_STOPPED',
     severity: 'critical',
@@ -95,6 +119,7 @@ async function tellOfStream(
     dedupeKey,
     now,
   });
+  return true;
 }
 
 function toDetails({ state, backlog, last_error, stopped_at }: StreamReport) {

@@ -21,7 +21,10 @@ async function setUp() {
   const watch = createSilenceWatch({ db, now });
   const beat = () =>
     db.inTenant(scope, (tx) =>
-      dataPlaneStore(tx).recordHeartbeat({ deployment_id: plane.deploymentId } as Heartbeat, now()),
+      dataPlaneStore(tx).recordHeartbeat(
+        { heartbeat: { deployment_id: plane.deploymentId } as Heartbeat, isStopped: null },
+        now(),
+      ),
     );
   /** Looks every 30 s for so long; `during` comes before each look. */
   const pass = async (seconds: number, during: () => Promise<unknown> = async () => {}) => {
