@@ -196,21 +196,46 @@ describe('an attack by the database’s owner', () => {
     expect(await kinds()).toEqual(['signature']);
   });
 
-  it('row "call it unreadable": is found by reading it', async () => {
-    const record = plane.records[3];
-    const { id, eventTime } = quarantinedColumns(record?.hash ?? '');
+  /** Exactly as ingest keeps a record in quarantine. */
+  async function hold(record: { seq: number; hash: string; bytes: Uint8Array }, kind: string) {
+    const { id, eventTime } = quarantinedColumns(record.hash);
     await run(
       `UPDATE ledger_records SET type = 'quarantined', id = $3, agent_id = NULL, subject_id = NULL,
-         policy_result = NULL, event_time = $4 WHERE stream = $1 AND seq = $2`,
-      [stream, record?.seq, id, eventTime],
+         policy_result = NULL, event_time = $4 WHERE hash = $1 AND seq = $2`,
+      [record.hash, record.seq, id, eventTime],
     );
     await run(
       `INSERT INTO ledger_quarantine (tenant_id, id, stream, epoch, seq, kind, hash, reason, bytes)
-       VALUES ($1, $2, $3, 1, $4, 'unreadable', $5, 'is no record of version 1', $6)`,
-      [tenantId, uuidv7(), stream, record?.seq, record?.hash, record?.bytes],
+       SELECT tenant_id, $1, stream, epoch, seq, $2, hash, 'claims the act of an administrator', $3
+       FROM ledger_records WHERE hash = $4`,
+      [uuidv7(), kind, record.bytes, record.hash],
     );
+  }
+
+  it.each([
+    'unreadable',
+    'forbidden',
+  ])('row "call it unreadable": is found by reading it, where it is called %s', async (kind) => {
+    const record = plane.records[3] ?? expect.unreachable();
+    await hold(record, kind);
     const { breaks: found } = await verify();
     expect(found).toMatchObject([{ kind: 'content', seq: 4, actual: 'one that can' }]);
+  });
+
+  it.each([
+    'unreadable',
+    'forbidden',
+  ])('row "call it unreadable": hides no record of the admin chain, called %s', async (kind) => {
+    const { rows } = await superuser.query(
+      `SELECT stream, seq::int, hash, bytes FROM ledger_records
+       WHERE tenant_id = $1 AND convert_from(bytes, 'UTF8') LIKE '%data_plane_registered%'`,
+      [tenantId],
+    );
+    await hold(rows[0], kind);
+    const { breaks: found } = await verify();
+    expect(found).toContainEqual(
+      expect.objectContaining({ kind: 'content', stream: rows[0].stream, seq: rows[0].seq }),
+    );
   });
 
   it('row "hide a fork": is found by what the admin chain says of it', async () => {

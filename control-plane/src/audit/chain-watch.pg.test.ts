@@ -34,6 +34,7 @@ function aLeader(limits = {}) {
   return { walkNew: () => newTask?.run(signal), walkAll: () => fullTask?.run(signal) };
 }
 
+const actor = { id: 'system', username: 'system', role: 'system' as const };
 let tenantId: string;
 let plane: TestDataPlane;
 
@@ -185,6 +186,39 @@ describe('verification that nobody asks for', () => {
     expect((await progress()).full).toBeNull();
     await walkAll();
     expect((await progress()).full).toMatchObject({ records: 1_223, breaks: 0 });
+  });
+
+  it('goes from tenant to tenant, and from stream to stream, however much one of them writes', async () => {
+    await ship(1_500);
+    const flooding = plane;
+    const tenant = tenantId;
+    // Its id comes behind that of the one that floods.
+    const small = await aDataPlane(test, { tenantId, actor });
+    small.boot();
+    small.append(aDecision());
+    await ingest.ingestBatch(tenantId, small.deploymentId, small.batch(0));
+    const other = await aTenant(test);
+    plane = await aDataPlane(test, other);
+    tenantId = other.tenantId;
+    plane.boot();
+    await ship(1);
+    const at = async (stream: string) => {
+      const { rows } = await superuser.query(
+        `SELECT mark FROM verification_marks WHERE stream = $1 AND kind = 'new'`,
+        [stream],
+      );
+      return rows[0] && JSON.parse(rows[0].mark).end?.seq;
+    };
+    // A page a turn: the admin chain's, then that of the stream with least left.
+    const leader = aLeader({ newSliceMs: 0 });
+    for (let i = 0; i < 2; i++) await leader.walkNew();
+    expect(await at(plane.deploymentId)).toBe(2);
+    expect(await at(small.deploymentId)).toBe(2);
+    expect(await at(flooding.deploymentId)).toBeUndefined();
+    for (let i = 0; i < 5; i++) await leader.walkNew();
+    expect(await at(flooding.deploymentId)).toBe(1_521);
+    tenantId = tenant;
+    expect((await progress()).new).toMatchObject({ breaks: 0 });
   });
 
   it('is not misled while records come in', async () => {

@@ -28,6 +28,8 @@ export const WATCH_LIMITS = {
   /** Between the ends of two walks over what is new, and how much of its time each walk may use. */
   newEveryMs: 30_000,
   newShare: 0.25,
+  /** How long it goes on for one tenant: what is left then is the next walk's. */
+  newSliceMs: 10_000,
   /** A whole walk of a tenant is due this long after the end of the one before. */
   fullEveryMs: 24 * 60 * 60 * 1000,
   fullShare: 0.1,
@@ -91,7 +93,8 @@ async function verifyNew(
   signal: AbortSignal,
 ): Promise<void> {
   const upTo = await inTenant(deps, tenantId, (tx) => chainStore(tx).readPosition());
-  await walk(deps, tenantId, { kind: 'new', upTo, share: limits.newShare, signal });
+  const { newShare: share, newSliceMs: sliceMs } = limits;
+  await walk(deps, tenantId, { kind: 'new', upTo, share, signal, sliceMs });
 }
 
 async function verifyAll(
@@ -123,13 +126,13 @@ interface WalkTurn {
   upTo: number;
   share: number;
   signal: AbortSignal;
-  sliceMs?: number;
+  sliceMs: number;
 }
 
 async function walk(
   deps: ChainWatchDeps,
   tenantId: string,
-  { kind, upTo, share, signal, sliceMs = Number.POSITIVE_INFINITY }: WalkTurn,
+  { kind, upTo, share, signal, sliceMs }: WalkTurn,
 ): Promise<void> {
   const { breaks, ingest, now } = deps;
   const marks = await inTenant(deps, tenantId, (tx) => verificationStore(tx).readMarks(kind));
