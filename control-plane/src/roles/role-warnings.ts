@@ -1,6 +1,13 @@
+import type { Effort } from '@governance/shared/glob';
 import { mayCoverServer, splitPermission, wildcardMatches } from '@governance/shared/permission';
 import { coverServer, parseResourceScopes } from '@governance/shared/resource-scopes';
 import type { RoleInput } from './role-service.ts';
+
+/**
+ * Characters that are compared for one role, some 50 ms of work: 1,000 permissions full of stars
+ * against 500 servers would hold up every other request for half a minute.
+ */
+const MAX_COMPARED = 1_000_000;
 
 const ACTIONS = ['read', 'write', 'delete', 'execute'];
 
@@ -14,13 +21,38 @@ export function findRoleWarnings(
   { permissions, resourceScopes }: Pick<RoleInput, 'permissions' | 'resourceScopes'>,
   serverIds: readonly string[],
 ): string[] {
-  return [
-    ...permissions.flatMap((permission) => warningsOf(permission, serverIds)),
-    ...resourceScopes.flatMap((scope) => scopeWarnings(scope, serverIds)),
+  const effort: Effort = { left: MAX_COMPARED };
+  const warnings = [
+    ...permissions.map((permission) => () => warningsOf(permission, serverIds, effort)),
+    ...resourceScopes.map((scope) => () => scopeWarnings(scope, serverIds, effort)),
   ];
+  const found: string[] = [];
+  for (const [index, warn] of warnings.entries()) {
+    const some = warn();
+    if (effort.left < 0) {
+      const left = warnings.length - index;
+      found.push(`${left} of the permissions and scopes were not compared: there are too many`);
+      break;
+    }
+    found.push(...some);
+  }
+  return found;
 }
 
-function warningsOf(permission: string, serverIds: readonly string[]): string[] {
+/** Whether any server fits; counts what is compared, and gives up where that is used up. */
+function someServer(
+  serverIds: readonly string[],
+  pattern: string,
+  effort: Effort,
+  fits: (serverId: string) => boolean,
+): boolean {
+  return serverIds.some((id) => {
+    effort.left -= pattern.length + id.length;
+    return effort.left >= 0 && fits(id);
+  });
+}
+
+function warningsOf(permission: string, serverIds: readonly string[], effort: Effort): string[] {
   const { resource = '', action = '' } = splitPermission(permission) ?? {};
   const warnings: string[] = [];
   if (!ACTIONS.some((one) => wildcardMatches(action, one))) {
@@ -28,23 +60,24 @@ function warningsOf(permission: string, serverIds: readonly string[]): string[] 
   }
   // Everything, and the names of MCP's own methods, which every server has.
   if (/^\*+(?:\/\*+)?$/.test(resource) || /^(?:\*\/)?mcp:/.test(resource)) return warnings;
-  const isServerKnown = serverIds.some((id) => wildcardMatches(resource, id));
-  if (isServerKnown) return warnings;
+  const isServer = (id: string) => wildcardMatches(resource, id);
+  if (someServer(serverIds, resource, effort, isServer)) return warnings;
   if (!resource.includes('/')) {
     warnings.push(
       `${permission}: no MCP server ${resource} is registered; it covers only tools of that name`,
     );
-  } else if (!serverIds.some((id) => mayCoverServer(`${resource}:*`, id))) {
+  } else if (
+    !someServer(serverIds, resource, effort, (id) => mayCoverServer(`${resource}:*`, id))
+  ) {
     const serverId = resource.slice(0, resource.indexOf('/'));
     warnings.push(`${permission}: no MCP server ${serverId} is registered`);
   }
   return warnings;
 }
 
-function scopeWarnings(scope: string, serverIds: readonly string[]): string[] {
+function scopeWarnings(scope: string, serverIds: readonly string[], effort: Effort): string[] {
   const scopes = parseResourceScopes([scope]);
   if (scopes === null || scopes === 'none' || scopes.tools === null) return [];
-  const effort = { left: 1_000_000 };
   if (serverIds.some((id) => coverServer(scopes, id, effort))) return [];
   return [`${scope}: the scope matches no tool of a registered MCP server, as server/tool`];
 }
