@@ -36,6 +36,8 @@ const Credential = UpstreamCredential.refine(
 );
 
 const MAX_TOOL_ACTIONS = 200;
+/** Written as JSON: the audit record of the change holds them all, and has 256 KiB. */
+const MAX_TOOL_ACTIONS_BYTES = 64 * 1024;
 const ToolAction = z.enum(['read', 'write', 'delete', 'execute']);
 
 /** By the tool's name: what it does, whatever its name and its server say. */
@@ -48,6 +50,9 @@ const ToolActions = z
   )
   .refine((actions) => Object.keys(actions).length <= MAX_TOOL_ACTIONS, {
     message: `must have at most ${MAX_TOOL_ACTIONS} members`,
+  })
+  .refine((actions) => Buffer.byteLength(JSON.stringify(actions)) <= MAX_TOOL_ACTIONS_BYTES, {
+    message: `must not be larger than ${MAX_TOOL_ACTIONS_BYTES / 1024} KiB`,
   });
 
 export const ServerParams = z.object({ server_id: ServerId });

@@ -35,6 +35,9 @@ import { mcpServerStore, type StoredServer } from './mcp-server-store.ts';
 /** Servers of one tenant; all of them stand in its bundle. */
 export const MAX_SERVERS = 500;
 
+/** Tools of all a tenant's servers of which something is said; they stand in its bundle too. */
+export const MAX_TOOL_ACTIONS_OF_TENANT = 5_000;
+
 export interface McpServerServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
   masterKey: MasterKey;
@@ -153,6 +156,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         if ((await mcpServerStore(tx).count()) >= MAX_SERVERS) {
           throw new AppError('MCP_SERVER_LIMIT_REACHED');
         }
+        await requireRoomForActions(tx, created, body.tool_actions);
         await mcpServerStore(tx).insert(encrypt(tx, created)).catch(refuseDuplicate);
         if (created.credential) await distribute(tx, created);
         tx.audit.append(
@@ -167,6 +171,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         const before = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
         const after = changedServer(before, body, deps.now());
         await requireUsableName(tx, body.local_name);
+        await requireRoomForActions(tx, after, body.tool_actions);
         await mcpServerStore(tx).update(encrypt(tx, after));
         if (body.credential !== undefined) await distribute(tx, after);
         const fate = body.credential && 'set';
@@ -207,6 +212,26 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
       }
     },
   };
+}
+
+/**
+ * The caller holds the tenant's servers (`lockCredentials`).
+ *
+ * @throws AppError VALIDATION_FAILED where the tenant would say something of too many tools
+ */
+async function requireRoomForActions(
+  tx: TenantTransaction,
+  { server }: ServerWithCredential,
+  given: NewServerBody['tool_actions'],
+): Promise<void> {
+  if (!given) return;
+  const others = await mcpServerStore(tx).list();
+  const used = others
+    .filter((other) => other.server.serverId !== server.serverId)
+    .reduce((sum, other) => sum + Object.keys(other.server.toolActions).length, 0);
+  if (used + Object.keys(given).length <= MAX_TOOL_ACTIONS_OF_TENANT) return;
+  const msg = `the tenant's servers may name ${MAX_TOOL_ACTIONS_OF_TENANT} tools together`;
+  throw invalidField('tool_actions', msg);
 }
 
 function rowOf({ scope }: TenantTransaction, { serverId }: McpServer) {
