@@ -5,6 +5,7 @@ import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync } fr
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@governance/shared/settings';
+import { StartError } from '@governance/shared/start-error';
 import type { Logger } from 'pino';
 import { buildControlPlane, type ControlPlane, type ControlPlaneDeps } from './app.ts';
 import type { ControlPlaneConfig } from './config.ts';
@@ -19,6 +20,7 @@ export { parseControlPlaneConfig } from './config.ts';
 
 const ADMIN_PASSWORD_FILE = 'admin-password';
 const MASTER_KEY_FILE = 'master-key';
+const MASTER_KEY_BYTES = 32;
 const TOKEN_KEY_FILE = 'jwt-key.pem';
 const WEBHOOK_SECRET_FILE = 'webhook-secret';
 
@@ -147,12 +149,17 @@ function findAdminPassword(config: ControlPlaneConfig): RunningControlPlane['adm
 
 function findMasterKey(config: ControlPlaneConfig, log: Logger): Secret<Buffer> {
   if (config.masterKey) return config.masterKey;
-  const text = readOrMakeSecret(config.dataDir, MASTER_KEY_FILE, 32);
+  const text = readOrMakeSecret(config.dataDir, MASTER_KEY_FILE, MASTER_KEY_BYTES);
   if (config.env === 'production') {
     const file = join(config.dataDir, MASTER_KEY_FILE);
     log.warn({ file }, 'SERVICE_MASTER_KEY is not set: the key in this file is used, keep it safe');
   }
-  return new Secret(Buffer.from(text, 'base64url'));
+  const key = Buffer.from(text, 'base64url');
+  if (key.length === MASTER_KEY_BYTES) return new Secret(key);
+  const file = join(config.dataDir, MASTER_KEY_FILE);
+  throw new StartError(
+    `${file} does not hold a key of ${MASTER_KEY_BYTES} bytes: put back what was in it, or set SERVICE_MASTER_KEY`,
+  );
 }
 
 /** Production's tokens survive a restart; development's end with it. */
