@@ -19,6 +19,7 @@ import {
   requireOneProcess,
 } from '@governance/data-plane/config';
 import { createDataPlane, type DataPlane } from '@governance/data-plane/data-plane';
+import { LedgerError } from '@governance/data-plane/ledger/ledger-error';
 import { USAGE as COMMANDS, runCommand } from '@governance/data-plane/local-control/commands';
 import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address';
 import { startWorkers } from '@governance/data-plane/workers/start-workers';
@@ -121,6 +122,7 @@ export async function main(given: NodeJS.ProcessEnv, args: string[] = []): Promi
     const isMendable =
       error instanceof ConfigurationError ||
       error instanceof StartError ||
+      error instanceof LedgerError ||
       error instanceof WorkersFailed;
     console.error(isMendable ? error.message : error);
     process.exit(1);
