@@ -78,9 +78,11 @@ function actionOfWord(word: string, isFirst: boolean, hasObject: boolean): Actio
     const noun = NOUN_WORDS.get(word);
     if (noun !== undefined) return noun;
   }
-  // Written together: `deletefile`.
+  // Written together: `deletefile`, `bulkdelete`.
   const stem = VERB_STEMS.find(
-    ([, begin]) => word.startsWith(begin) && word.length >= begin.length + 3,
+    ([, verb]) =>
+      (word.startsWith(verb) && word.length >= verb.length + 3) ||
+      (word.endsWith(verb) && word.length >= verb.length + 2),
   );
   return stem?.[0];
 }

@@ -10,7 +10,7 @@ type Table = readonly (readonly [Action, string])[];
 export const VERBS: Table = [
   [
     'delete',
-    'delete del remove rm rmdir unlink drop truncate purge destroy erase wipe shred clear flush cleanup prune discard expunge obliterate nuke forget terminate uninstall deprovision decommission',
+    'delete del remove rm rmdir unlink drop truncate purge destroy erase wipe shred clear flush cleanup prune discard expunge obliterate nuke forget terminate uninstall deprovision decommission evict dequeue',
   ],
   [
     'execute',
@@ -18,7 +18,7 @@ export const VERBS: Table = [
   ],
   [
     'write',
-    'write overwrite create update upsert insert append edit modify add put save upload mkdir chmod chown move mv rename replace cp touch toggle enable disable restore publish unpublish assign unassign subscribe unsubscribe attach detach revoke unlock unblock activate deactivate configure rebase reopen undo redo',
+    'write overwrite create update upsert insert append edit modify add put save upload mkdir chmod chown move mv rename replace cp touch toggle enable disable restore publish unpublish assign unassign subscribe unsubscribe attach detach revoke unlock unblock activate deactivate configure rebase reopen undo redo swap migrate acknowledge ack',
   ],
   [
     'read',
@@ -31,7 +31,7 @@ export const VERBS: Table = [
  * and directly after `and`, `then` and `or`. `list` also says it where another word follows it.
  */
 export const NOUNS: Table = [
-  ['delete', 'clean empty reset trash'],
+  ['delete', 'clean empty reset trash pop drain consume'],
   [
     'execute',
     'run start stop trigger launch order place book email mail message text phone dial transfer charge refund purchase trade bid wire schedule process script command shell bash test build release scale rollout broadcast fire click press type drag sign',
@@ -46,7 +46,7 @@ export const NOUNS: Table = [
   ],
 ];
 
-/** Verbs that are found at the beginning of words written together, such as `deletefile`. */
+/** Verbs that are found at either end of words written together, such as `deletefile`. */
 const STEMS =
   'delete remove unlink truncate destroy execute write create update insert append upload publish';
 
