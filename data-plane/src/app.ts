@@ -338,7 +338,7 @@ export function createEnforcementPlane(deps: EnforcementPlaneDeps): EnforcementP
   }
 
   const tools = createToolService({ guard, rules, pool, catalogue, cursors, notes, log, now });
-  const lists = createListService({ rules, pool, cursors, notes, log });
+  const lists = createListService({ guard, rules, pool, cursors, notes, log });
   const announce = createAnnouncer({ rules, pool, log });
   const reads = createSessionReads({
     reads: createReadService({ guard, rules, now }),

@@ -28,6 +28,7 @@ import type {
 } from '../upstream/upstream.ts';
 import { inTime, requireRules, requireServer, sessionWith } from './call-routing.ts';
 import type { Caller } from './caller.ts';
+import type { Guard } from './guard.ts';
 import { type JoinedPart, readJoined, sealRest, together } from './joined-list.ts';
 import { withMember } from './json-members.ts';
 import { isObject } from './json-rpc.ts';
@@ -38,6 +39,7 @@ import { findServer, listServers, unifiedName } from './servers.ts';
 import { unifiedUri } from './unified.ts';
 
 export interface ListServiceDeps {
+  guard: Pick<Guard, 'findAgent'>;
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'find' | 'note'>;
   cursors: ListCursors;
@@ -85,8 +87,10 @@ export function isReadList(method: string): method is ReadList {
 
 /** Builds the service. `list` throws GatewayError and UpstreamFailure. */
 export function createListService(deps: ListServiceDeps) {
-  function isVisible({ agent }: Caller, serverId: string, { use }: ListKind): boolean {
-    return isToolVisible(agent.grants, serverId, nameOfMethod(use), 'read');
+  /** By the roles that the agent has now. */
+  function isVisible({ tenantId, agent }: Caller, serverId: string, { use }: ListKind): boolean {
+    const grants = deps.guard.findAgent(tenantId, agent.id)?.grants ?? [];
+    return isToolVisible(grants, serverId, nameOfMethod(use), 'read');
   }
 
   async function listOne(
@@ -112,6 +116,8 @@ export function createListService(deps: ListServiceDeps) {
       return { kind: 'upstream-error', raw: ownErrorOf(raw, value) };
     }
     note(caller, serverId, method, at, part);
+    // The server may have taken its time.
+    if (!isVisible(caller, serverId, KINDS[method])) return page(method, [], undefined);
     const next = part.rest && deps.cursors.seal(caller, method, [{ serverId, at: part.rest }]);
     return asking.withPart(method, part, next);
   }
@@ -159,7 +165,7 @@ export function createListService(deps: ListServiceDeps) {
     try {
       const part = await inTime(ask(), () => cancellation.cancel());
       deps.pool.note(caller.tenantId, serverId, 'list', null);
-      if (part === null) return null;
+      if (part === null || !isVisible(caller, serverId, KINDS[method])) return null;
       note(caller, serverId, method, at, part);
       const items = part.items.flatMap((item) => {
         const name = item[key];

@@ -13,6 +13,7 @@ import { isServerVisible } from '../enforcement/tool-visibility.ts';
 import { LIST_MEMBERS, type ListMethod } from '../upstream/list-page.ts';
 import {
   Cancellation,
+  requireStillWanted,
   type UpstreamAnswer,
   UpstreamFailure,
   type UpstreamSession,
@@ -114,13 +115,17 @@ export function createRecordedLists(deps: RecordedListDeps) {
       let failure: unknown;
       const recipient: Pick<UpstreamSession, 'request'> = {
         async request(_request, exchange) {
+          let asked: UpstreamAnswer;
           try {
-            return await ask(caller, method, params, exchange.cancellation);
+            asked = await ask(caller, method, params, exchange.cancellation);
           } catch (error) {
             failure = error;
             if (error instanceof UpstreamFailure) throw error;
             return { kind: 'error', raw: REFUSED, value: JSON.parse(REFUSED) };
           }
+          // A server can draw a list out: it is nothing for an agent that may not act any more.
+          requireStillWanted(exchange);
+          return asked;
         },
       };
       const answer = await record(caller, sessionId, method, params, recipient, cancellation);

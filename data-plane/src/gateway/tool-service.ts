@@ -67,7 +67,8 @@ export function createToolService(deps: ToolServiceDeps) {
     serverId: string,
     tools: ListedTool[],
   ): ListedTool[] {
-    const { grants } = caller.agent;
+    // By the roles that the agent has now: the server may have taken its time.
+    const grants = deps.guard.findAgent(caller.tenantId, caller.agent.id)?.grants ?? [];
     return tools.filter((tool) => {
       const hints = deps.catalogue.hintsOf(caller.tenantId, serverId, tool, rules);
       return isToolVisible(grants, serverId, tool.name, deriveAction(tool.name, hints));

@@ -19,6 +19,7 @@ function disguises(ipv4: string): string[] {
     `64:ff9b::${hex}`,
     `::${hex}`,
     `2002:${hex}::1`,
+    `::ffff:0:${hex}`,
     `64:ff9b:1::${hex}`,
   ];
 }

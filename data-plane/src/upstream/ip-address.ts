@@ -18,13 +18,17 @@ export function bareAddress(text: string): string | null {
   return address;
 }
 
-/** The IPv4 address within one of IPv6 that may lead there: 6to4, IPv4-compatible, local NAT64. */
+/**
+ * The IPv4 address within one of IPv6 that may lead there: 6to4, IPv4-compatible, IPv4-translated
+ * (`::ffff:0:0:0/96`), local NAT64.
+ */
 export function carriedIpv4(address: string): string | null {
   if (isIP(address) !== 6) return null;
   const groups = readGroups(address);
   if (groups[0] === '2002') return lastIpv4(groups.slice(1, 3));
   const start = groups.slice(0, 6).join(':');
-  const isCarrier = start === '0:0:0:0:0:0' || start.startsWith('64:ff9b:1:');
+  const isCarrier =
+    start === '0:0:0:0:0:0' || start === '0:0:0:0:ffff:0' || start.startsWith('64:ff9b:1:');
   return isCarrier ? lastIpv4(groups) : null;
 }
 
