@@ -13,6 +13,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { afterAll } from 'vitest';
 import { aTenant } from './a-tenant.ts';
 import { createTestCompiler } from './compiled-once.ts';
+import { watchAnswers } from './documented-answers.ts';
 import { type TestDatabase, testDatabase } from './test-database.ts';
 
 export const ADMIN_PASSWORD = 'the administrator’s password';
@@ -76,12 +77,15 @@ export async function testControlPlane(
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
   });
+  const beginWatch = watchAnswers(app);
   await app.register(controlPlane.plugin);
   await controlPlane.start();
   await app.ready();
+  const requireDocumented = await beginWatch();
   afterAll(async () => {
     await app.close();
     await controlPlane.stop();
+    requireDocumented();
   });
 
   return {

@@ -63,7 +63,8 @@ const ServerReasons = z
   .record(Text.min(1).max(100), Text.max(MAX_SERVER_REASON))
   .refine((reasons) => Object.keys(reasons).length <= MAX_SERVER_REASONS, {
     message: `must have at most ${MAX_SERVER_REASONS} members`,
-  });
+  })
+  .meta({ maxProperties: MAX_SERVER_REASONS });
 
 /**
  * The server_ids that a data plane has asked, by how they are; states that are not known are left
@@ -117,6 +118,15 @@ export type StreamReport = z.infer<typeof StreamReport>;
 /** What a data plane calls itself: a UUID once it registered. */
 export const DeploymentName = Text.min(1).max(200);
 
+const Unreadable = z.unknown().meta({ description: 'Anything else is left out.' });
+
+/**
+ * A member that the other side may write in a way that is not known here: what cannot be read of it
+ * (nor be stored) is not there, and stops nothing. Its JSON Schema says both.
+ */
+const ifReadable = <T extends z.ZodType>(member: T) =>
+  z.union([member, Unreadable.transform(() => undefined)]).optional();
+
 /**
  * The heartbeat's body (specification 1, section 4), sent every 60 s. What is optional is an
  * addition to it, which neither side may rely on: what cannot be read of it is not there.
@@ -129,9 +139,9 @@ export const Heartbeat = z.object({
   opa_bundle_version: Text,
   uptime_seconds: z.number().nonnegative(),
   mcp_servers: ServerReport.optional(),
-  admin_heads: AdminHeadReport.optional().catch(undefined),
-  shipped: ShippedEnd.optional().catch(undefined),
-  stream: StreamReport.optional().catch(undefined),
+  admin_heads: ifReadable(AdminHeadReport),
+  shipped: ifReadable(ShippedEnd),
+  stream: ifReadable(StreamReport),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 

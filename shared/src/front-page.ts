@@ -46,7 +46,15 @@ export function addFrontPage(app: FastifyInstance, options: FrontPageOptions): v
         summary: 'What this is and where to go',
         description: 'HTML where Accept names text/html.',
         tags: ['system'],
-        response: { 200: FrontPage },
+        response: {
+          200: {
+            description: 'The page.',
+            content: {
+              'application/json': { schema: FrontPage },
+              'text/html': { schema: z.string() },
+            },
+          },
+        },
       },
       // The page goes out as it is.
       serializerCompiler: () => (page) => (typeof page === 'string' ? page : JSON.stringify(page)),

@@ -7,7 +7,7 @@
 import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalize } from './canonical-json.ts';
-import { Epoch, Id, Sha256Hex, Timestamp } from './text.ts';
+import { Epoch, Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 /** Where a tenant's rules and facts stand at `time`. */
 export const FreshnessStatement = z.strictObject({
@@ -61,9 +61,9 @@ export type SignedPresent = FreshnessStatement | SnapshotEnd | AdminHead;
 export const Signed = <T extends z.ZodType>(statement: T) =>
   z.strictObject({
     statement,
-    kid: z.string(),
+    kid: Text.max(200),
     /** Ed25519 over the statement's RFC 8785 bytes, base64url. */
-    signature: z.string(),
+    signature: Text.max(200),
   });
 export const SignedFreshness = Signed(FreshnessStatement);
 export type SignedFreshness = z.infer<typeof SignedFreshness>;

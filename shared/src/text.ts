@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** As JSON Schema shows it: source of a regular expression. */
+const WITHOUT_NUL = '^[^\\u0000]*$';
+
 /** Whether PostgreSQL, SQLite and canonical JSON can all hold this text unchanged. */
 export function isStorableText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
@@ -18,7 +21,22 @@ export function withoutTrailingSlashes(text: string): string {
  */
 export const Text = z
   .string()
-  .refine(isStorableText, 'must not contain a NUL character or a lone surrogate');
+  .regex(new RegExp(WITHOUT_NUL), 'must not contain a NUL character')
+  // No UTF-8 has one, so that no schema needs to say it.
+  .refine((text) => text.isWellFormed(), 'must not contain a lone surrogate');
+
+/** What `trim` takes away, and the control characters: source of a part of a character class. */
+const BLANK =
+  '\\u0001-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
+
+/** Text without the blanks at its ends, of which something is left. */
+export const VisibleText = z
+  .string()
+  .regex(
+    new RegExp(`^[${BLANK}]*[^${BLANK}\\u0000][^\\u0000]*$`),
+    'must not be empty or blank, nor contain a NUL character',
+  )
+  .refine((text) => text.isWellFormed(), 'must not contain a lone surrogate');
 
 /** A time as the product writes it: ISO 8601 UTC with milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 });

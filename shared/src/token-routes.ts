@@ -17,7 +17,10 @@ import { Id, Text } from './text.ts';
 
 /** JSON or a form; the client may stand in an Authorization: Basic header instead. */
 export const TokenRequestBody = z.object({
-  grant_type: Text.min(1).max(200),
+  grant_type: Text.min(1)
+    .max(200)
+    // Any other is answered in OAuth's words, which a failed schema has not.
+    .meta({ enum: ['client_credentials'] }),
   client_id: Text.min(1).max(200).optional(),
   client_secret: Text.min(1).max(1000).optional(),
   resource: Text.max(2000).optional(),
@@ -92,6 +95,7 @@ export async function addTokenRoutes(
         description:
           'JSON or application/x-www-form-urlencoded; the client in the body or as HTTP Basic.',
         tags: ['auth'],
+        consumes: ['application/json', 'application/x-www-form-urlencoded'],
         body: TokenRequestBody,
         response: {
           200: TokenAnswer,

@@ -17,16 +17,14 @@ const AlertQuery = z.object({
 
 const AlertParams = z.object({ id: Id });
 
-const AlertPatchBody = z
-  .strictObject({
-    status: AlertStatus,
+const AlertPatchBody = z.discriminatedUnion('status', [
+  z.strictObject({
+    status: AlertStatus.extract(['resolved']),
     /** Who resolved it; whoever asks, unless given. */
     resolved_by: Name.optional(),
-  })
-  .refine(({ status, resolved_by }) => resolved_by === undefined || status === 'resolved', {
-    message: 'goes with the status resolved',
-    path: ['resolved_by'],
-  });
+  }),
+  z.strictObject({ status: AlertStatus.exclude(['resolved']) }),
+]);
 
 const AlertList = z.object({ alerts: z.array(AlertView), total: z.int() });
 
@@ -65,10 +63,10 @@ export const alertRoutes =
         },
       },
       async (request) => {
-        const { status, resolved_by: resolvedBy } = request.body;
-        return toAlertView(
-          await alerts.patch(request.scope, request.params.id, { status, resolvedBy }),
-        );
+        const { body } = request;
+        const resolvedBy = body.status === 'resolved' ? body.resolved_by : undefined;
+        const change = { status: body.status, resolvedBy };
+        return toAlertView(await alerts.patch(request.scope, request.params.id, change));
       },
     );
   };

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { bearerToken } from '../platform/http/guards.ts';
+import { ErrorBody } from '../platform/http/schemas.ts';
 import {
   AcknowledgeBody,
   BreakList,
@@ -61,7 +62,11 @@ export const auditRoutes =
           summary: 'The live stream, as server-sent events; resumes by Last-Event-ID',
           tags,
           produces: ['text/event-stream'],
-          response: { 200: z.unknown().describe('text/event-stream') },
+          response: {
+            200: z.unknown().meta({ type: 'string', description: 'Server-sent events.' }),
+            406: ErrorBody,
+            422: ErrorBody,
+          },
         },
       },
       async (request, reply) => {

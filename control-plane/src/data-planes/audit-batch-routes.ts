@@ -98,6 +98,7 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
             409: ErrorBody,
             413: ErrorBody,
             415: ErrorBody,
+            422: ErrorBody,
             503: ErrorBody,
           },
         },

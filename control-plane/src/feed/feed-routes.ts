@@ -23,15 +23,17 @@ const RETRY_AFTER = '5';
 
 const FeedParams = z.object({ deployment_id: Id });
 
-const count = z.coerce.number<string>().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const count = queryInt({ min: 0 });
 
 const FeedQuery = z.object({
   cursor: count.describe('The seq of the newest entry that the data plane has; 0 has none.'),
   digest: Sha256Hex.describe('The feed’s digest there.'),
-  limit: queryInt({ min: 1, max: FEED_LIMITS.page, default: FEED_LIMITS.page }),
-  wait: queryInt({ min: 0, max: FEED_LIMITS.waitMs / 1_000, default: 0 }).describe(
-    'Seconds to wait for the first entry.',
-  ),
+  limit: queryInt({ min: 1, max: FEED_LIMITS.page })
+    .default(FEED_LIMITS.page)
+    .meta({ default: FEED_LIMITS.page }),
+  wait: queryInt({ min: 0, max: FEED_LIMITS.waitMs / 1_000 })
+    .default(0)
+    .meta({ default: 0, description: 'Seconds to wait for the first entry.' }),
   backlog: count.optional().describe('Records that wait to be shipped, for the list.'),
 });
 
@@ -98,7 +100,7 @@ export const feedRoutes =
           produces: [NDJSON],
           params: FeedParams,
           response: {
-            200: z.unknown().describe('Lines of NDJSON.'),
+            200: z.unknown().meta({ type: 'string', description: 'Lines of NDJSON.' }),
             404: ErrorBody,
             409: ErrorBody,
             503: ErrorBody,

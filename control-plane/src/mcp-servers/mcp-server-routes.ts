@@ -1,6 +1,6 @@
 /** /api/v1/mcp-servers: which MCP servers agents may be led to. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { NoContent } from '../platform/http/schemas.ts';
+import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import type { ServerWithCredential } from './mcp-server.ts';
 import {
@@ -55,7 +55,7 @@ export const mcpServerRoutes =
             'A stdio server is named as the operator of the data plane called it; a command cannot be given. A credential is kept encrypted, sent to data planes sealed, and never shown again.',
           tags,
           body: NewServerBody,
-          response: { 201: ServerView },
+          response: { 201: ServerView, 409: ErrorBody },
         },
       },
       async ({ scope, body }, reply) =>

@@ -11,20 +11,30 @@ import {
 } from './mcp-server.ts';
 import type { ServerFindings } from './server-health.ts';
 
-/** http or https, without credentials (they have a field of their own) or a fragment. */
-const ServerUrl = Text.max(2_048).refine((text) => {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return (
-    (url.protocol === 'https:' || url.protocol === 'http:') &&
-    url.username === '' &&
-    url.password === '' &&
-    url.hash === ''
-  );
-}, 'must be an http or https URL without user, password and fragment');
+const NO_PLAIN_URL = 'must be an http or https URL without user, password and fragment';
+
+/**
+ * http or https, without credentials (they have a field of their own) or a fragment. The expression
+ * says the form; whether there is such a host only a parser of URLs knows.
+ */
+const ServerUrl = z
+  .string()
+  .max(2_048)
+  .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\p{Cc}/?#@\\]+(?:[/?][^\s\p{Cc}#]*)?$/u, NO_PLAIN_URL)
+  .refine((text) => {
+    if (!URL.canParse(text)) return false;
+    const url = new URL(text);
+    return (
+      (url.protocol === 'https:' || url.protocol === 'http:') &&
+      url.username === '' &&
+      url.password === '' &&
+      url.hash === ''
+    );
+  }, NO_PLAIN_URL)
+  .meta({ format: 'uri' });
 
 /** The name of a server in the data plane's own file. */
-const LocalName = Text.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
+const LocalName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
 
 // Headers that make a request what it is: the gateway's own, and those that proxies write.
 const RESERVED_HEADERS =
@@ -53,7 +63,8 @@ const ToolActions = z
   })
   .refine((actions) => Buffer.byteLength(JSON.stringify(actions)) <= MAX_TOOL_ACTIONS_BYTES, {
     message: `must not be larger than ${MAX_TOOL_ACTIONS_BYTES / 1024} KiB`,
-  });
+  })
+  .meta({ maxProperties: MAX_TOOL_ACTIONS });
 
 export const ServerParams = z.object({ server_id: ServerId });
 

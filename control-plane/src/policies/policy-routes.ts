@@ -1,5 +1,6 @@
 /** Specification 1, section 4: "Policies". */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { ErrorBody } from '../platform/http/schemas.ts';
 import {
   EvaluateBody,
   EvaluationView,
@@ -46,7 +47,7 @@ export const policyRoutes =
             'The source has to compile, a draft too. An active one is answered when it is in force.',
           tags,
           body: NewPolicyBody,
-          response: { 201: PolicyView },
+          response: { 201: PolicyView, 409: ErrorBody },
         },
       },
       async ({ scope, body }, reply) =>
@@ -78,7 +79,7 @@ export const policyRoutes =
           tags,
           params: PolicyParams,
           body: PolicyPatchBody,
-          response: { 200: PolicyView },
+          response: { 200: PolicyView, 409: ErrorBody },
         },
       },
       async ({ scope, params, body }) =>

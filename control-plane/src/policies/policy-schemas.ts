@@ -4,10 +4,12 @@ import { z } from 'zod';
 import { Description, Name } from '../platform/http/schemas.ts';
 import { MAX_SOURCE_BYTES, type Policy, PolicyStatus } from './policy.ts';
 
-const RegoContent = Text.min(1).refine(
-  (text) => Buffer.byteLength(text) <= MAX_SOURCE_BYTES,
-  `must not be larger than ${MAX_SOURCE_BYTES / 1024} KiB`,
-);
+const RegoContent = Text.min(1)
+  .max(MAX_SOURCE_BYTES)
+  .refine(
+    (text) => Buffer.byteLength(text) <= MAX_SOURCE_BYTES,
+    `must not be larger than ${MAX_SOURCE_BYTES / 1024} KiB`,
+  );
 
 export const PolicyParams = z.object({ id: Id });
 

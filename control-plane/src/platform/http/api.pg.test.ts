@@ -157,11 +157,13 @@ describe('/docs', () => {
       const operation = paths[url.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
       expect(operation, `${method} ${url}`).toBeDefined();
       expect(operation.summary, `${method} ${url}`).toEqual(expect.any(String));
-      expect(operation.security.length, `${method} ${url}`).toBe(guard === 'public' ? 0 : 1);
+      const isOpen = guard === 'public' ? 0 : 1;
+      expect(operation.security.length, `${method} ${url}`).toBe(guard === 'metrics' ? 2 : isOpen);
       expect(operation.responses['500']).toBeDefined();
     }
     expect(Object.keys(components.securitySchemes)).toEqual([
       'adminToken',
+      'superAdminToken',
       'dataPlaneToken',
       'metricsToken',
     ]);

@@ -1,31 +1,34 @@
-/** /docs and its OpenAPI document, made from the schemas that validate. */
+/**
+ * /docs and its OpenAPI document, made from the schemas that validate. What a route can answer
+ * beside its own answers follows from its guard and from what it takes: route-answers.ts.
+ */
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
+import { Id } from '@governance/shared/text';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { withErrors } from './route-answers.ts';
 import type { GuardName } from './route-table.ts';
-import { ErrorBody } from './schemas.ts';
 
 const SECURITY: Record<GuardName, Record<string, string[]>[]> = {
   public: [],
   admin: [{ adminToken: [] }],
   'admin-or-platform': [{ adminToken: [] }],
   'tenant-admin': [{ adminToken: [] }],
-  'super-admin': [{ adminToken: [] }],
+  'super-admin': [{ superAdminToken: [] }],
   'data-plane': [{ dataPlaneToken: [] }],
   'data-plane-backlog': [{ dataPlaneToken: [] }],
-  metrics: [{ metricsToken: [] }],
+  // Open where no token is set (in development).
+  metrics: [{ metricsToken: [] }, {}],
 };
 
-const ERROR_TEXTS: Record<string, string> = {
-  400: 'The request is malformed.',
-  401: 'The token or the credentials are missing, wrong or expired.',
-  403: 'This caller may not do that.',
-  404: 'Nothing is there, or it is another tenant’s.',
-  422: 'A field is missing or wrong.',
-  429: 'Too many requests.',
-  500: 'Something went wrong; the detail carries the request id.',
-};
+/** The guards read it; no schema of a route validates it. */
+const TenantHeader = z.object({
+  'X-Tenant-Id': Id.optional().meta({
+    description: 'The tenant that a super-admin acts in. An administrator’s own, or none.',
+  }),
+});
 
 export async function registerOpenApi(app: FastifyInstance, version: string): Promise<void> {
   const bearer = (description: string) =>
@@ -36,7 +39,10 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
       info: { title: 'Agent governance service', version },
       components: {
         securitySchemes: {
-          adminToken: bearer('From POST /api/v1/auth/admin/login.'),
+          adminToken: bearer(
+            'An administrator’s, from POST /api/v1/auth/admin/login; or a super-admin’s, with X-Tenant-Id.',
+          ),
+          superAdminToken: bearer('A super-admin’s, from POST /api/v1/auth/admin/login.'),
           dataPlaneToken: bearer(
             'From POST /api/v1/admin/data-plane-tokens, or from a registration made with it.',
           ),
@@ -46,36 +52,46 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
     },
     transform: (document) => {
       const guard = document.route?.config?.guard;
+      if (!guard) return jsonSchemaTransform(document);
       const { schema, url } = jsonSchemaTransform({
         ...document,
-        schema: withErrors(document.schema, guard),
+        schema: withErrors(withTenantHeader(document.schema, guard), document.route.method, guard),
       });
-      return { schema: guard ? { ...schema, security: SECURITY[guard] } : schema, url };
+      const described = { ...schema, security: SECURITY[guard] };
+      return { schema: withRawBody(described), url };
     },
-    transformObject: jsonSchemaTransformObject,
+    transformObject: (document) => {
+      const described = jsonSchemaTransformObject(document);
+      for (const path of Object.values(described.paths ?? {})) {
+        for (const operation of Object.values(path as object)) markOptionalBody(operation);
+      }
+      return described;
+    },
   });
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
 }
 
-/** Each route's own errors are those of its guard and of what it takes. */
-function withErrors(schema: object, guard: GuardName | undefined): object {
-  const { response, body, params, querystring } = schema as Record<string, unknown>;
-  if (!guard || response === undefined) return schema;
-  const statuses = ['500'];
-  if (guard !== 'public') statuses.push('401');
-  if (guard === 'admin' || guard === 'admin-or-platform') statuses.push('400');
-  if (guard.includes('admin')) statuses.push('403');
-  if (params) statuses.push('404');
-  if (body) statuses.push('400', '422');
-  if (querystring) statuses.push('422');
-  const errors = Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      {
-        description: ERROR_TEXTS[status],
-        content: { 'application/json': { schema: ErrorBody } },
-      },
-    ]),
+function withTenantHeader(schema: object, guard: GuardName): object {
+  const isRead = guard === 'admin' || guard === 'admin-or-platform' || guard === 'tenant-admin';
+  return isRead ? { ...schema, headers: TenantHeader } : schema;
+}
+
+/** A body that no schema validates: its route reads the bytes. */
+function withRawBody(schema: object): object {
+  const { body, consumes } = schema as { body?: unknown; consumes?: unknown };
+  return consumes === undefined || body !== undefined
+    ? schema
+    : { ...schema, body: { type: 'string', description: 'Read as it is.' } };
+}
+
+/** The plugin calls each body required; one that may be null may be left out. */
+function markOptionalBody(operation: {
+  requestBody?: { required?: boolean; content?: Record<string, { schema?: object }> };
+}): void {
+  const { requestBody } = operation;
+  const schemas = Object.values(requestBody?.content ?? {}).map(({ schema }) => schema ?? {});
+  const mayBeNull = schemas.some((schema) =>
+    ((schema as { anyOf?: { type?: unknown }[] }).anyOf ?? []).some(({ type }) => type === 'null'),
   );
-  return { ...schema, response: { ...errors, ...(response as object) } };
+  if (requestBody && mayBeNull) requestBody.required = false;
 }

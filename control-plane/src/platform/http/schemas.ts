@@ -1,30 +1,45 @@
 /** What the schemas of all routes share. */
-import { Text } from '@governance/shared/text';
+import { Text, VisibleText } from '@governance/shared/text';
 import { z } from 'zod';
 
 export { ErrorBody } from '@governance/shared/http-errors';
 
 /** A name that people give to something: not empty, not endless. */
-export const Name = Text.trim().min(1).max(200);
+export const Name = VisibleText.max(200).trim();
 
 /** Free text about something. */
 export const Description = Text.max(10_000);
 
-/** A whole number in a query string. */
-export function queryInt(bounds: { min: number; max?: number; default: number }) {
-  return z.coerce
-    .number<string>()
-    .int()
-    .min(bounds.min)
-    .max(bounds.max ?? Number.MAX_SAFE_INTEGER)
-    .default(bounds.default);
+export interface IntBounds {
+  min: number;
+  max?: number;
+  /** What is wrong with a greater one. */
+  tooBig?: string;
+}
+
+/** A whole number in a query string: its digits, and nothing else that `Number` would read. */
+export function queryInt({ min, max = Number.MAX_SAFE_INTEGER, tooBig }: IntBounds) {
+  return z
+    .string()
+    .regex(/^-?[0-9]{1,16}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(min).max(max, tooBig))
+    .meta({ type: 'integer', pattern: undefined, minimum: min, maximum: max });
 }
 
 /** `offset` and `limit` of a list; the page sizes are in specification 1, section 8. */
-export function pageQuery(limits: { default: number; max: number }) {
+export function pageQuery(limits: {
+  default: number;
+  max: number;
+  offset?: Omit<IntBounds, 'min'>;
+}) {
   return {
-    offset: queryInt({ min: 0, default: 0 }),
-    limit: queryInt({ min: 1, max: limits.max, default: limits.default }),
+    offset: queryInt({ min: 0, ...limits.offset })
+      .default(0)
+      .meta({ default: 0 }),
+    limit: queryInt({ min: 1, max: limits.max })
+      .default(limits.default)
+      .meta({ default: limits.default }),
   };
 }
 

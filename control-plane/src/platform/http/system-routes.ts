@@ -108,7 +108,8 @@ export const systemRoutes =
         schema: {
           summary: 'Metrics in Prometheus text format',
           tags: ['system'],
-          response: { 200: z.string() },
+          produces: ['text/plain'],
+          response: { 200: z.string().describe('Prometheus text format.') },
         },
         // The text goes out as it is, not as a JSON string.
         serializerCompiler: () => (text) => text as string,

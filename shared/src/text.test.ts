@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { isStorableText, Text, VisibleText } from './text.ts';
+
+/** Among them NUL, blanks of all kinds, and halves of characters. */
+const anyText = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom('\u0000', ' ', '\t', '\u00a0', '\ufeff', '\u2028', '\n', '\ud800', '\udc00'),
+    fc.string({ unit: 'binary', maxLength: 2 }),
+  ),
+  maxLength: 12,
+});
+
+/** What the schema's JSON Schema says of a text. */
+function isDescribed(schema: z.ZodType, text: string): boolean {
+  const { pattern = '' } = z.toJSONSchema(schema, { io: 'input' }) as { pattern?: string };
+  expect(pattern).not.toBe('');
+  return new RegExp(pattern).test(text);
+}
+
+describe('what JSON Schema says of a text is what is checked', () => {
+  it.each([
+    ['Text', Text],
+    ['VisibleText', VisibleText],
+  ] as const)('%s', (_, schema) => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        // No UTF-8 has a lone surrogate: a schema says nothing of it.
+        const isExpected = isDescribed(schema, text) && text.isWellFormed();
+        expect(schema.safeParse(text).success).toBe(isExpected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('and Text is what every store can hold', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(Text.safeParse(text).success).toBe(isStorableText(text));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('and VisibleText leaves something when it is trimmed', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const parsed = VisibleText.trim().safeParse(text);
+        if (parsed.success) expect(parsed.data).not.toBe('');
+        else expect(!isStorableText(text) || /^[\s\p{Cc}]*$/u.test(text)).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('in linear time', () => {
+    // Half a million blanks, then what no text may have: quadratic work would be minutes.
+    expect(VisibleText.safeParse(`${' a'.repeat(250_000)}\u0000`).success).toBe(false);
+    expect(VisibleText.safeParse(`${' '.repeat(500_000)}\u0000`).success).toBe(false);
+  });
+});
