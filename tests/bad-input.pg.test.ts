@@ -90,7 +90,9 @@ const named = (chosen: RouteEntry[]) => chosen.map((route) => [routeName(route),
 
 const { paths } = (await call('/docs/json')).json();
 const takesBody = ({ method, url }: RouteEntry) =>
-  paths[url.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()].requestBody !== undefined;
+  paths[url.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()].requestBody?.content[
+    'application/json'
+  ] !== undefined;
 const routesWithBody = routes.filter(takesBody);
 
 const TOKENS: Record<RouteEntry['guard'], string | undefined> = {

@@ -36,6 +36,7 @@ export const bundleRoutes =
           description:
             'A tar.gz in the layout of OPA. If-None-Match answers 304 while nothing changed; with `Prefer: wait=N` only after up to N seconds.',
           tags: ['data planes'],
+          produces: ['application/gzip', LONG_POLL_TYPE],
           params: z.object({ tenant_id: Id }),
           response: { 200: BundleFile, 304: z.undefined().meta({ description: 'Not modified.' }) },
         },

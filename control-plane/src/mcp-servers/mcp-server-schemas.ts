@@ -13,6 +13,9 @@ import type { ServerFindings } from './server-health.ts';
 
 const NO_PLAIN_URL = 'must be an http or https URL without user, password and fragment';
 
+/** White space, control characters, the mark of a fragment: part of a character class. */
+const NOT_IN_URLS = '\\s\\u0000-\\u001f\\u007f#\\\\';
+
 /**
  * http or https, without credentials (they have a field of their own) or a fragment. The expression
  * says the form; whether there is such a host only a parser of URLs knows.
@@ -20,7 +23,10 @@ const NO_PLAIN_URL = 'must be an http or https URL without user, password and fr
 const ServerUrl = z
   .string()
   .max(2_048)
-  .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\p{Cc}/?#@\\]+(?:[/?][^\s\p{Cc}#]*)?$/u, NO_PLAIN_URL)
+  .regex(
+    new RegExp(`^[Hh][Tt][Tt][Pp][Ss]?://[^/?@${NOT_IN_URLS}]+([/?][^${NOT_IN_URLS}]*)?$`),
+    NO_PLAIN_URL,
+  )
   .refine((text) => {
     if (!URL.canParse(text)) return false;
     const url = new URL(text);
