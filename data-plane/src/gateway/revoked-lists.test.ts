@@ -10,11 +10,12 @@ import { postModern } from './modern/test-modern-client.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;
-let goOn: (() => void) | null = null;
+/** Lets the server answer, once it was asked. */
+const asked: { goOn?: (() => void) | undefined } = {};
 
 const held = <T>(value: T) =>
   new Promise<T>((resolve) => {
-    goOn = () => resolve(value);
+    asked.goOn = () => resolve(value);
   });
 
 beforeAll(async () => {
@@ -43,12 +44,12 @@ afterAll(async () => {
 
 async function listAndMeanwhile(method: string, path: string, change: Partial<AgentFact>) {
   const agent = plane.addAgent();
-  goOn = null;
+  asked.goOn = undefined;
   const message = { jsonrpc: '2.0', id: 1, method, params: {} };
   const listing = plane.post(path, message, { authorization: agent.basic });
-  await vi.waitFor(() => expect(goOn).not.toBeNull());
+  await vi.waitFor(() => expect(asked.goOn).toBeDefined());
   agent.update(change);
-  goOn?.();
+  asked.goOn?.();
   return await listing;
 }
 
@@ -73,10 +74,10 @@ describe.each(['/mcp/v1/up', '/mcp/v1'])('at %s', (path) => {
 });
 
 it('is shown to a modern client that nothing happened to', async () => {
-  goOn = null;
+  asked.goOn = undefined;
   const { basic: authorization } = plane.addAgent();
   const listing = postModern(plane, 'tools/list', {}, { authorization, path: '/mcp/v1/up' });
-  await vi.waitFor(() => expect(goOn).not.toBeNull());
-  goOn?.();
+  await vi.waitFor(() => expect(asked.goOn).toBeDefined());
+  asked.goOn?.();
   expect((await listing).last.result.tools).toHaveLength(1);
 });
