@@ -1,3 +1,4 @@
+import { AppError } from '@governance/shared/errors';
 import type { PolicyResult } from '@governance/shared/ledger-record';
 import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -28,11 +29,27 @@ interface RawRow {
   agent_unknown: boolean;
 }
 
+/** Beyond the budget of the page there are no bytes. */
+interface ListedRow extends Omit<RawRow, 'bytes'> {
+  bytes: Uint8Array | null;
+  outcome_bytes: Uint8Array | null;
+}
+
+/**
+ * A record has up to 256 KiB and a page up to 1,000 of them, which several requests at once would
+ * hold in memory many times over. The 100 of a page of the usual size always fit.
+ */
+const MAX_PAGE_BYTES = 32 * 1024 * 1024;
+
 const COLUMNS = Prisma.sql`position, type, id, agent_id, policy_result, event_time, received_at,
   stream, epoch, seq, hash, prev_hash`;
 
 export interface AuditStore {
-  /** Newest first, each with the bytes of its outcome when there is one. */
+  /**
+   * Newest first, each with the bytes of its outcome when there is one.
+   *
+   * @throws AppError VALIDATION_FAILED where the page is too large to be held in memory
+   */
   listEvents(
     filter: EventFilter,
     page: { limit: number; offset: number },
@@ -50,11 +67,17 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
   return {
     listEvents: async (filter, { limit, offset }) => {
       // The page is cut before the outcomes are joined, so that only its own are looked up.
-      const rows = await db.$queryRaw<(RawRow & { outcome_bytes: Uint8Array | null })[]>`
-        SELECT e.*, o.bytes AS outcome_bytes, ${agentUnknown(tenantId, Prisma.sql`e.agent_id`)}
+      const rows = await db.$queryRaw<ListedRow[]>`
+        SELECT ${COLUMNS}, CASE WHEN e.bytes_so_far <= ${MAX_PAGE_BYTES} THEN e.held END AS bytes,
+          CASE WHEN e.bytes_so_far <= ${MAX_PAGE_BYTES} THEN o.bytes END AS outcome_bytes,
+          ${agentUnknown(tenantId, Prisma.sql`e.agent_id`)}
         FROM (
-          SELECT ${COLUMNS}, bytes FROM ledger_records WHERE ${where(tenantId, filter)}
-          ORDER BY event_time DESC, position DESC LIMIT ${limit} OFFSET ${offset}
+          SELECT ${COLUMNS}, bytes AS held, sum(octet_length(bytes))
+            OVER (ORDER BY event_time DESC, position DESC) AS bytes_so_far
+          FROM (
+            SELECT ${COLUMNS}, bytes FROM ledger_records WHERE ${where(tenantId, filter)}
+            ORDER BY event_time DESC, position DESC LIMIT ${limit} OFFSET ${offset}
+          ) page
         ) e
         LEFT JOIN LATERAL (
           SELECT bytes FROM ledger_records
@@ -63,7 +86,10 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
           ORDER BY position DESC LIMIT 1
         ) o ON e.type = 'decision'
         ORDER BY e.event_time DESC, e.position DESC`;
-      return rows.map((row) => ({ row: toRow(row), outcomeBytes: row.outcome_bytes }));
+      return rows.map(({ bytes, outcome_bytes: outcomeBytes, ...row }, index) => {
+        if (bytes === null) throw pageTooLarge(index);
+        return { row: toRow({ ...row, bytes }), outcomeBytes };
+      });
     },
     countEvents: async (filter, bound) => {
       const [row] = await db.$queryRaw<{ count: bigint }[]>`
@@ -87,6 +113,13 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
       return Number(row?.position ?? 0);
     },
   };
+}
+
+function pageTooLarge(fitting: number): AppError {
+  const msg = `these events are too large together: ask for ${fitting} at most`;
+  return new AppError('VALIDATION_FAILED', `query.limit: ${msg}`, {
+    errors: [{ loc: ['query', 'limit'], msg, type: 'too_large' }],
+  });
 }
 
 /** Agents are never deleted: one that is not there never was. */

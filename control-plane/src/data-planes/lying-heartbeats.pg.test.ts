@@ -6,7 +6,7 @@ import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
 import { RegistrationReply } from '@governance/shared/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, expect, it } from 'vitest';
-import { createWriter } from '../../../tests/a-data-plane.ts';
+import { aDecision, createWriter } from '../../../tests/a-data-plane.ts';
 import { aRegistration } from '../../../tests/a-registration.ts';
 import { testControlPlane } from '../../../tests/test-control-plane.ts';
 import { MAX_STOPS_TOLD } from './heartbeat-receiver.ts';
@@ -164,4 +164,21 @@ it('makes no list of alerts that is too large to be read', async () => {
     expect(alert.details).toMatchObject({ record: { stream: writer.deploymentId, epoch: 1 } });
   }
   expect((await verify()).json()).toMatchObject({ valid: true, records_quarantined: 0 });
+});
+
+it('makes no page of events that fills the memory: the list says how many it may have', async () => {
+  const { writer, ship } = await aPlane();
+  for (let batch = 0; batch < 8; batch++) {
+    for (let i = 0; i < 20; i++) {
+      writer.append(aDecision({ policy_reason: 'x'.repeat(230_000) }));
+    }
+    expect((await ship()).statusCode).toBe(200);
+  }
+  const list = (limit: number) => call(`/api/v1/audit/events?limit=${limit}`, { token: admin });
+  const refused = await list(1_000);
+  expect(refused.statusCode).toBe(422);
+  const [, fitting] = /ask for (\d+) at most/.exec(refused.json().detail) ?? [];
+  expect(Number(fitting)).toBeGreaterThan(100);
+  expect((await list(Number(fitting))).json().events).toHaveLength(Number(fitting));
+  expect((await list(Number(fitting) + 1)).statusCode).toBe(422);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aRegistration } from '../../../tests/a-registration.ts';
 import { testControlPlane } from '../../../tests/test-control-plane.ts';
-import { readServerSettings } from './mcp-server-service.ts';
+import { MAX_TOOL_ACTIONS_OF_TENANT, readServerSettings } from './mcp-server-service.ts';
 
 /** What the data plane of the same process lets a tenant use; undefined where there is none. */
 let stdioNames: Record<string, string[]> | undefined;
@@ -102,10 +102,39 @@ describe('/api/v1/mcp-servers', () => {
     ['no name', { '': 'read' }],
     ['too many', Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`t${i}`, 'read']))],
     ['no object', ['read']],
+    [
+      'more than a record of the audit trail holds',
+      Object.fromEntries(
+        Array.from({ length: 200 }, (_, i) => [`${i}${'\u0001'.repeat(250)}`, 'read']),
+      ),
+    ],
   ])('refuses tool_actions with %s', async (_, tool_actions) => {
     const { token } = await aTenantAdmin();
     const answer = await call(URL, { token, body: { ...HTTP, tool_actions } });
     expect(answer.statusCode, answer.body).toBe(422);
+  });
+
+  it('lets the servers of a tenant name so many tools together, whatever one of them may', async () => {
+    const { token, scope } = await aTenantAdmin();
+    const naming = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`tool-${i}`, 'read']));
+    const name = (id: string, count: number) =>
+      call(URL, { token, body: { ...HTTP, server_id: id, tool_actions: naming(count) } });
+    expect((await name('first', 200)).statusCode).toBe(201);
+    // As 24 more such servers would have them.
+    await test.superuser.query(
+      `UPDATE mcp_servers SET tool_actions = (SELECT jsonb_object_agg(
+         'tool-' || n, tool_actions -> 'tool-0') FROM generate_series(1, $2::int) n)
+       WHERE tenant_id = $1`,
+      [scope.tenantId, MAX_TOOL_ACTIONS_OF_TENANT - 100],
+    );
+    const refused = await name('second', 101);
+    expect(refused.statusCode).toBe(422);
+    expect(refused.json().errors[0].loc).toEqual(['body', 'tool_actions']);
+    expect((await name('second', 100)).statusCode).toBe(201);
+    const patch = (body: object) => call(`${URL}/second`, { token, method: 'PATCH', body });
+    expect((await patch({ tool_actions: naming(101) })).statusCode).toBe(422);
+    expect((await patch({ tool_actions: naming(99), enabled: false })).statusCode).toBe(200);
   });
 
   it('has a server_id once in a tenant', async () => {
