@@ -13,6 +13,8 @@ let plane: TestPlane;
 /** Lets the server answer, once it was asked. */
 const asked: { goOn?: (() => void) | undefined } = {};
 
+const answer = () => asked.goOn?.();
+
 const held = <T>(value: T) =>
   new Promise<T>((resolve) => {
     asked.goOn = () => resolve(value);
@@ -49,7 +51,7 @@ async function listAndMeanwhile(method: string, path: string, change: Partial<Ag
   const listing = plane.post(path, message, { authorization: agent.basic });
   await vi.waitFor(() => expect(asked.goOn).toBeDefined());
   agent.update(change);
-  asked.goOn?.();
+  answer();
   return await listing;
 }
 
@@ -78,6 +80,6 @@ it('is shown to a modern client that nothing happened to', async () => {
   const { basic: authorization } = plane.addAgent();
   const listing = postModern(plane, 'tools/list', {}, { authorization, path: '/mcp/v1/up' });
   await vi.waitFor(() => expect(asked.goOn).toBeDefined());
-  asked.goOn?.();
+  answer();
   expect((await listing).last.result.tools).toHaveLength(1);
 });
