@@ -1,15 +1,15 @@
-/** A whole service of its own, what it reads over HTTP, and how long other calls wait meanwhile. */
-import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+/** A whole service of its own, and what it reads over HTTP. */
 import { adminApi } from '../../tests/support/admin-api.ts';
 import { startService } from '../../tests/support/service-process.ts';
+import type { DelayedService } from './delays.ts';
 import type { Reader } from './growth.ts';
-import { JSON_SHAPES, LINE_SHAPES, type Shape, TOKEN_SHAPES } from './shapes.ts';
+import { JSON_SHAPES, LINE_SHAPES, type Shape, TEXT_SHAPES, TOKEN_SHAPES } from './shapes.ts';
+import { readMainThread } from './thread-account.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 /** So many small requests are measured together. */
-const REQUESTS = 20;
+const REQUESTS = 10;
 
 const ARGUMENTS = [
   '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":',
@@ -41,12 +41,16 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
     name: 'all',
     permissions: ['*:*'],
   });
-  const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
-    '/api/v1/agents',
-    { name: 'hostile', agent_type: 'bench', owner: 'bench@example.com' },
-  );
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
-  const basic = `Basic ${Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64')}`;
+  const addAgent = async (name: string) => {
+    const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
+      '/api/v1/agents',
+      { name, agent_type: 'bench', owner: 'bench@example.com' },
+    );
+    await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
+    const secret = `${agent.client_id}:${agent.client_secret}`;
+    return `Basic ${Buffer.from(secret).toString('base64')}`;
+  };
+  const basic = await addAgent('hostile');
   const json = { 'content-type': 'application/json' };
   const mcp = { ...json, accept: 'application/json, text/event-stream', authorization: basic };
 
@@ -59,7 +63,8 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
   const repeat = async (work: () => Promise<unknown>) => {
     for (let i = 0; i < REQUESTS; i++) await work();
   };
-  const cpuMs = () => mainThreadMs(child.pid ?? 0);
+  const pid = child.pid ?? 0;
+  const cpuMs = () => readMainThread(pid).cpuMs;
 
   const readers: Reader[] = [
     {
@@ -72,7 +77,7 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
     {
       name: 'gateway: arguments',
       shapes: within(JSON_SHAPES, ARGUMENTS),
-      sizes: [MIB / 4, MIB / 2, MIB, 2 * MIB],
+      sizes: [MIB / 8, MIB / 4, MIB / 2, MIB - KIB],
       read: (bytes) => post('/mcp/v1/up', mcp, bytes),
       cpuMs,
     },
@@ -116,7 +121,7 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
     },
     {
       name: 'token route: a form',
-      shapes: within([...LINE_SHAPES, ...TOKEN_SHAPES.slice(-10)], ['grant_type=', '']),
+      shapes: within([...LINE_SHAPES, ...TEXT_SHAPES], ['grant_type=', '']),
       sizes: [2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB],
       read: (bytes) => {
         const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -126,7 +131,7 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
     },
     {
       name: 'token route: Basic credentials',
-      shapes: TOKEN_SHAPES.slice(-10),
+      shapes: TOKEN_SHAPES,
       sizes: [2 * KIB, 4 * KIB, 8 * KIB, 15 * KIB],
       read: (bytes) => {
         const body = Buffer.from('{"grant_type":"client_credentials"}');
@@ -137,24 +142,18 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
     },
   ];
 
-  /** How long a call takes that has nothing to do with `work`, again and again until it ends. */
-  async function delaysDuring(work: Promise<unknown>): Promise<number[]> {
-    const delays: number[] = [];
-    let isOver = false;
-    const over = work.finally(() => {
-      isOver = true;
-    });
-    while (!isOver) {
-      const started = performance.now();
-      await (await fetch(`${url}/.well-known/jwks.json`)).arrayBuffer();
-      delays.push(performance.now() - started);
-      await sleep(2);
-    }
-    await over;
-    return delays;
-  }
-
-  return { readers, delaysDuring, cpuMs };
+  const delayed: DelayedService = {
+    pid,
+    probe: { url: `${url}/mcp/v1`, authorization: await addAgent('harmless') },
+    readLoopStopMs: async () => {
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      const found = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics);
+      if (found === null) throw new Error('the service has no metric of its event loop');
+      return Number(found[1]) * 1000;
+    },
+  };
+  const delaying = new Set(['gateway: a body', 'gateway: arguments', 'API: a body']);
+  return { ...delayed, readers, isDelaying: ({ name }: Reader) => delaying.has(name) };
 }
 
 /** A 500 is a fault of the reader, whatever it was given. */
@@ -164,9 +163,4 @@ class HostileServerError extends Error {
     console.error(this.message);
     process.exitCode = 1;
   }
-}
-
-/** CPU of a process's first thread, which runs its event loop. Linux only. */
-function mainThreadMs(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 }

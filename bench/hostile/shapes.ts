@@ -25,8 +25,26 @@ const object = (size: number, member: (i: number) => string) =>
 const texts = (made: Record<string, (size: number) => string>): Shape[] =>
   Object.entries(made).map(([name, make]) => ({ name, make: (size) => Buffer.from(make(size)) }));
 
-/** Values of JSON, whole and broken. */
+/** A list of different values, each of which takes so many bytes. */
+const spread = (width: number, size: number, value: (i: number) => string) =>
+  `[${members(size, (i) => value(i).padEnd(width)).join(',')}]`;
+
+/** Decimals of 17 digits, each another. */
+const decimal = (i: number) => String(((i * 7919 + 1) % 999_983) / 1_000_003);
+
+/**
+ * Values of JSON, whole and broken. Most at full density have more values than any bound allows and
+ * are refused early; those that are spread stay just below the bounds, and are read whole.
+ */
 export const JSON_SHAPES: Shape[] = texts({
+  'spread keys': (size) => object(size, (i) => `"k${i}":1`.padEnd(219)),
+  'spread keys, twice as dense': (size) => object(size, (i) => `"k${i}":1`.padEnd(109)),
+  'spread keys with escapes': (size) => object(size, (i) => `"\\u0061k${i}":1`.padEnd(109)),
+  'spread objects of their own keys': (size) => spread(329, size, (i) => `{"k${i}":1}`),
+  'spread objects of their own keys, denser': (size) => spread(164, size, (i) => `{"k${i}":1}`),
+  'spread decimals of 17 digits': (size) => spread(54, size, decimal),
+  'spread decimals with zeros': (size) => spread(54, size, (i) => decimal(i).padEnd(38, '0')),
+  'spread texts': (size) => spread(54, size, (i) => `"\\n${i}"`),
   'a long decimal': (size) => `[0.1${times('0', size)}1]`,
   'a long integer': (size) => `[${times('9', size)}]`,
   'a long exponent': (size) => `[1e${times('0', size)}1]`,
@@ -85,28 +103,30 @@ export const LINE_SHAPES: Shape[] = texts({
   'a record of nothing a line': (size) => times('{}\n', size),
 });
 
+const encoded = (text: string) => Buffer.from(text).toString('base64url');
+/** Three characters of base64 are four. */
+const within = (size: number) => Math.floor((size * 3) / 4);
+
+/** Texts of one kind of character. */
+export const TEXT_SHAPES: Shape[] = texts({
+  dots: (size) => times('.', size),
+  'equal signs': (size) => times('=', size),
+  'letters and equal signs': (size) => times('a=', size),
+  letters: (size) => times('a', size),
+  slashes: (size) => `${times('/', size)}x`,
+  colons: (size) => Buffer.from(times(':', within(size))).toString('base64'),
+  percents: (size) => Buffer.from(`a:${times('%', within(size))}`).toString('base64'),
+  plusses: (size) => Buffer.from(`a:${times('+', within(size))}`).toString('base64'),
+  blanks: (size) => `${times(' ', size)}a`,
+  commas: (size) => times('a,', size),
+});
+
 /** What stands in a header: no controls. */
-export const TOKEN_SHAPES: Shape[] = (() => {
-  const encoded = (text: string) => Buffer.from(text).toString('base64url');
-  const jwt = (header: string) => `${encoded(header)}.${encoded('{}')}.AAAA`;
-  // Three characters of base64 are four.
-  const within = (size: number) => Math.floor((size * 3) / 4);
-  return [
-    ...JSON_SHAPES.filter(({ name }) => name !== 'white space').map(({ name, make }) => ({
-      name: `token: ${name}`,
-      make: (size: number) => Buffer.from(jwt(make(within(size)).toString())),
-    })),
-    ...texts({
-      dots: (size) => times('.', size),
-      'equal signs': (size) => times('=', size),
-      'letters and equal signs': (size) => times('a=', size),
-      letters: (size) => times('a', size),
-      slashes: (size) => `${times('/', size)}x`,
-      colons: (size) => Buffer.from(times(':', within(size))).toString('base64'),
-      percents: (size) => Buffer.from(`a:${times('%', within(size))}`).toString('base64'),
-      plusses: (size) => Buffer.from(`a:${times('+', within(size))}`).toString('base64'),
-      blanks: (size) => `${times(' ', size)}a`,
-      commas: (size) => times('a,', size),
-    }),
-  ];
-})();
+export const TOKEN_SHAPES: Shape[] = [
+  ...JSON_SHAPES.filter(({ name }) => name !== 'white space').map(({ name, make }) => ({
+    name: `token: ${name}`,
+    make: (size: number) =>
+      Buffer.from(`${encoded(make(within(size)).toString())}.${encoded('{}')}.AAAA`),
+  })),
+  ...TEXT_SHAPES,
+];

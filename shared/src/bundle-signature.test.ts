@@ -147,6 +147,11 @@ describe('signature files', () => {
     );
     expect(with_(JSON.stringify({ signatures: [`${token}.`] }))).toBe('signature_malformed');
     expect(with_(JSON.stringify({ signatures: ['a.b.c'] }))).toBe('signature_malformed');
+    // What costs more to read than any bundle's could is not looked at.
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1]));
+    const wide = JSON.stringify({ files: [], scope: TENANT, ...many });
+    const widened = [head, Buffer.from(wide).toString('base64url'), 'AAAA'].join('.');
+    expect(with_(JSON.stringify({ signatures: [widened] }))).toBe('signature_malformed');
   });
 
   it('refuses a JSON file that two readers could read differently', () => {

@@ -6,8 +6,9 @@
  */
 import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
-import { BUNDLE_MEMBERS } from './bundle-format.ts';
+import { BUNDLE_LIMITS, BUNDLE_MEMBERS } from './bundle-format.ts';
 import { opaHashForm } from './opa-json.ts';
+import { parseStrictJson } from './strict-json.ts';
 
 export const BundleSignatureAlgorithm = z.enum(['ES256', 'RS256']);
 export type BundleSignatureAlgorithm = z.infer<typeof BundleSignatureAlgorithm>;
@@ -161,11 +162,18 @@ function digestOf(name: string, bytes: Uint8Array): string {
 
 /** Of `.signatures.json`: as many members as a bundle may have take half of it. */
 const MAX_SIGNATURES_BYTES = 1024 * 1024;
+/** Values and keys of the file and of a token's header, and of a token's claims. */
+const MAX_NODES = 100;
+const MAX_CLAIMS_NODES = MAX_NODES + 10 * BUNDLE_LIMITS.members;
+
+function parseJson(bytes: Uint8Array, maxNodes: number): unknown {
+  return parseStrictJson(bytes, { maxDepth: 8, maxNodes, numbers: 'any' });
+}
 
 function parseToken(signatures: Uint8Array) {
   try {
     if (signatures.byteLength > MAX_SIGNATURES_BYTES) throw new TypeError('it is too large');
-    const file = SignaturesFile.parse(JSON.parse(Buffer.from(signatures).toString('utf8')));
+    const file = SignaturesFile.parse(parseJson(signatures, MAX_NODES));
     const [header, claims, signature, ...rest] = (file.signatures[0] ?? '..').split('.');
     // What RFC 7515 calls unsecured, or nothing at all, where a signature belongs.
     if (signature === '' && rest.length === 0) {
@@ -173,8 +181,8 @@ function parseToken(signatures: Uint8Array) {
     }
     if (!header || !claims || !signature || rest.length > 0) throw new TypeError('no compact JWT');
     return {
-      header: Header.parse(JSON.parse(Buffer.from(header, 'base64url').toString('utf8'))),
-      claims: Claims.parse(JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'))),
+      header: Header.parse(parseJson(Buffer.from(header, 'base64url'), MAX_NODES)),
+      claims: Claims.parse(parseJson(Buffer.from(claims, 'base64url'), MAX_CLAIMS_NODES)),
       signed: `${header}.${claims}`,
       signature: Buffer.from(signature, 'base64url'),
     };

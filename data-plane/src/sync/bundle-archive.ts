@@ -12,6 +12,11 @@ import { BundleRefusedError } from './bundle-error.ts';
 const decompress = promisify(gunzip);
 
 const BLOCK = 512;
+/**
+ * What is unpacked at a time: pieces of Node's 16 KiB each cost a turn of the thread that inflates,
+ * of which a bundle that unpacks to the limit would take 8,192.
+ */
+const CHUNK = 1024 * 1024;
 /** Of zeros behind the last member; writers fill up a record of 20 blocks. */
 const MAX_PADDING = 64 * 1024;
 
@@ -27,7 +32,10 @@ export async function readBundleArchive(bytes: Uint8Array): Promise<Map<string, 
   }
   let tar: Buffer;
   try {
-    tar = await decompress(bytes, { maxOutputLength: BUNDLE_LIMITS.unpackedBytes });
+    tar = await decompress(bytes, {
+      chunkSize: CHUNK,
+      maxOutputLength: BUNDLE_LIMITS.unpackedBytes,
+    });
   } catch (cause) {
     const tooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
     throw new BundleRefusedError(

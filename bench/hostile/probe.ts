@@ -1,0 +1,31 @@
+/**
+ * Calls a service as an agent that does nothing wrong, one call after the other, and tells how long
+ * each took. A process of its own: the one that sends hostile bodies has its hands full. Asked by a
+ * message, it answers with the times since it was asked before.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const { PROBE_URL: url = '', PROBE_AUTHORIZATION: authorization = '' } = process.env;
+const BETWEEN_MS = 5;
+const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+const headers = {
+  authorization,
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+};
+
+let times: number[] = [];
+process.on('message', () => {
+  process.send?.(times);
+  times = [];
+});
+process.on('disconnect', () => process.exit());
+
+for (;;) {
+  const began = performance.now();
+  const answer = await fetch(url, { method: 'POST', headers, body: PING });
+  await answer.arrayBuffer();
+  if (answer.status !== 200) throw new Error(`a probe was answered ${answer.status}`);
+  times.push(performance.now() - began);
+  await sleep(BETWEEN_MS);
+}
