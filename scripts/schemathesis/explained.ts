@@ -5,7 +5,8 @@
 import type { Finding } from './findings.ts';
 
 interface Explanation {
-  operations: readonly string[];
+  /** Any, unless given. */
+  operations?: readonly string[];
   status: number;
   detail: RegExp;
   why: string;
@@ -25,10 +26,9 @@ const EXPLAINED: readonly Explanation[] = [
     why: 'A schema counts characters, the bound is in bytes.',
   },
   {
-    operations: ['POST /api/v1/policies/{id}/evaluate'],
     status: 400,
     detail: /^A number does not survive a round trip/,
-    why: 'Parameters hold any JSON; a number that no double holds is refused by the parser.',
+    why: 'Where members are open, a number that no double holds is refused by the parser.',
   },
   {
     operations: ['POST /api/v1/policies/{id}/evaluate'],
@@ -120,6 +120,9 @@ const EXPLAINED: readonly Explanation[] = [
 export function findExplanation({ check, operation, status, detail }: Finding): string | undefined {
   if (check !== 'positive_data_acceptance') return undefined;
   return EXPLAINED.find(
-    (one) => one.status === status && one.detail.test(detail) && one.operations.includes(operation),
+    (one) =>
+      one.status === status &&
+      one.detail.test(detail) &&
+      (one.operations?.includes(operation) ?? true),
   )?.why;
 }
