@@ -31,10 +31,9 @@ const EXPLAINED: readonly Explanation[] = [
     why: 'Where members are open, a number that no double holds is refused by the parser.',
   },
   {
-    operations: ['POST /api/v1/policies/{id}/evaluate'],
     status: 400,
     detail: /nested|deep|values and keys|__proto__|longer than/,
-    why: 'Parameters hold any JSON; how deep and how much in all, no schema can bound.',
+    why: 'Where members are open: how deep and how much in all, no schema can bound.',
   },
   {
     operations: ['POST /api/v1/auth/token'],

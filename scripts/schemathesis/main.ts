@@ -101,6 +101,8 @@ async function runSchemathesis(
 ): Promise<void> {
   const args = ['--config-file', config, 'run', `${url}/docs/json`, '--checks', 'all'];
   args.push('--workers', '1', '--exclude-path', LEFT_OUT, '--suppress-health-check', 'all');
+  // A tenant is made with its bundle, and this machine may be busy: how long is not the question.
+  args.push('--max-response-time', '120');
   args.push('--no-color', '--report', 'ndjson', '--report-ndjson-path', report);
   const child = spawn(program, args, {
     cwd: kept,
