@@ -1,7 +1,7 @@
 import type { Effort } from '@governance/shared/glob';
 import { mayCoverServer, splitPermission, wildcardMatches } from '@governance/shared/permission';
 import { coverServer, parseResourceScopes } from '@governance/shared/resource-scopes';
-import type { RoleInput } from './role-service.ts';
+import type { Role } from './role-store.ts';
 
 /**
  * Characters that are compared for one role, some 50 ms of work: 1,000 permissions full of stars
@@ -18,7 +18,7 @@ const ACTIONS = ['read', 'write', 'delete', 'execute'];
  * @param serverIds of the registered MCP servers
  */
 export function findRoleWarnings(
-  { permissions, resourceScopes }: Pick<RoleInput, 'permissions' | 'resourceScopes'>,
+  { permissions, resourceScopes }: Pick<Role, 'permissions' | 'resourceScopes'>,
   serverIds: readonly string[],
 ): string[] {
   const effort: Effort = { left: MAX_COMPARED };
