@@ -59,6 +59,10 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
   const queue = createTurnQueue<Job>({ max: options.maxQueue, maxOfOne: options.maxQueueOfOne });
   let worker: Worker | undefined;
   let current: Job | undefined;
+  let currentTurn = '';
+  /** Until when whoever made a request that was stopped lets the others go first, by turn. */
+  const resting = new Map<string, number>();
+  let waking: NodeJS.Timeout | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   const endings = new Set<Promise<unknown>>();
@@ -77,7 +81,28 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
     const job = current;
     current = undefined;
     job?.settle(outcome);
+    if (job && outcome.kind === 'stopped' && outcome.cause === 'timeout' && currentTurn !== '') {
+      resting.set(currentTurn, performance.now() + options.timeoutMs);
+    }
     next();
+  }
+
+  /**
+   * By turns alone, one that is always stopped would be between any two requests of the others, who
+   * make theirs one after the other: it rests for as long as it has taken, also while nobody waits.
+   */
+  function takeNext(): Job | undefined {
+    const now = performance.now();
+    for (const [turn, until] of resting) if (until <= now) resting.delete(turn);
+    clearTimeout(waking);
+    const taken = queue.take((turn) => !resting.has(turn));
+    if (taken) {
+      currentTurn = taken.turn;
+      return taken.entry;
+    }
+    const ends = queue.turns().flatMap((turn) => resting.get(turn) ?? []);
+    if (ends.length > 0) waking = setTimeout(next, Math.max(1, Math.min(...ends) - now));
+    return undefined;
   }
 
   /** The worker is gone or must go; whoever waited for it hears why. */
@@ -107,7 +132,12 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
   function hear(from: Worker, message: WorkerMessage): void {
     if (message.kind === 'answer') finish(message);
     else if (message.kind === 'crash') finish({ ...message, kind: 'stopped' });
-    else if (current) dispatch(from, current);
+    else {
+      // The start was part of what the stopped request cost: who rests does so from here on.
+      const until = performance.now() + options.timeoutMs;
+      for (const turn of resting.keys()) resting.set(turn, until);
+      if (current) dispatch(from, current);
+    }
   }
 
   function dispatch(to: Worker, job: Job): void {
@@ -121,11 +151,12 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
 
   function next(): void {
     if (current || closed) return;
-    current = queue.take();
+    current = takeNext();
     if (!current) {
       rest();
       return;
     }
+    clearTimeout(timer);
     if (worker) {
       worker.ref();
       dispatch(worker, current);
@@ -148,6 +179,7 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
 
   /** Nothing to do: the thread no longer keeps the process alive, and ends when it stays idle. */
   function rest(): void {
+    clearTimeout(timer);
     worker?.unref();
     timer = setTimeout(dropWorker, options.idleMs);
     timer.unref();
@@ -162,13 +194,13 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
           fail(new AppError('UNAVAILABLE', `The policy compiler ${why}.`));
           return;
         }
-        if (!current) clearTimeout(timer);
         next();
       });
     },
     isRunning: () => worker !== undefined,
     async close() {
       closed = true;
+      clearTimeout(waking);
       const waiting = [...(current ? [current] : []), ...queue.empty()];
       current = undefined;
       dropWorker();

@@ -29,3 +29,25 @@ it("serves a tenant between another one's storm, and refuses what goes beyond a 
     await compiler.close();
   }
 });
+
+it('lets others go on between two requests of a tenant that were stopped', async () => {
+  const compiler = createRegoCompiler({ timeoutMs: 4_000 });
+  const costly = {
+    id: 'c',
+    name: 'c',
+    rego: 'package p\n\nimport rego.v1\n\ndeny contains "no" if {\n  some i in numbers.range(1, 3000)\n  some j in numbers.range(1, 3000)\n  i * j == 0\n}\n',
+  };
+  try {
+    const order: string[] = [];
+    const done = (name: string) => () => void order.push(name);
+    const ask = () => compiler.explain([costly], {} as never, { settings: {} }, 'storm');
+    const storm = [ask().then(done('storm')), ask().then(done('storm'))];
+    // One after the other, as people work: each would wait for the whole of another stopped one.
+    await compiler.check(policy('q1'), 'quiet').then(done('quiet'));
+    await compiler.check(policy('q2'), 'quiet').then(done('quiet'));
+    await Promise.all(storm);
+    expect(order).toEqual(['storm', 'quiet', 'quiet', 'storm']);
+  } finally {
+    await compiler.close();
+  }
+}, 60_000);

@@ -6,7 +6,7 @@ describe('createTurnQueue', () => {
   it('serves by turns, each in its own order', () => {
     const queue = createTurnQueue<string>({ max: 10, maxOfOne: 4 });
     for (const entry of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) queue.put(entry[0] as string, entry);
-    const served = Array.from({ length: 7 }, () => queue.take());
+    const served = Array.from({ length: 7 }, () => queue.take()?.entry);
     expect(served).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3', undefined]);
   });
 
@@ -17,12 +17,22 @@ describe('createTurnQueue', () => {
         const queue = createTurnQueue<string>({ max: 40, maxOfOne: 40 });
         for (const turn of entries) expect(queue.put(turn, turn)).toBe(true);
         const who = new Set(entries);
-        const first = Array.from({ length: who.size }, () => queue.take());
+        const first = Array.from({ length: who.size }, () => queue.take()?.entry);
         expect(new Set(first)).toEqual(who);
         expect([...first, ...queue.empty()].sort()).toEqual([...entries].sort());
         expect(queue.take()).toBeUndefined();
       }),
     );
+  });
+
+  it('leaves those who may not go where they are', () => {
+    const queue = createTurnQueue<string>({ max: 10, maxOfOne: 4 });
+    for (const entry of ['a1', 'b1', 'a2']) queue.put(entry[0] as string, entry);
+    const mayGo = (turn: string) => turn !== 'a';
+    expect(queue.take(mayGo)).toEqual({ turn: 'b', entry: 'b1' });
+    expect(queue.take(mayGo)).toBeUndefined();
+    expect(queue.turns()).toEqual(['a']);
+    expect([queue.take()?.entry, queue.take()?.entry]).toEqual(['a1', 'a2']);
   });
 
   it('refuses what goes beyond one share, and has room for the others', () => {

@@ -5,7 +5,10 @@
 export interface TurnQueue<T> {
   /** @returns false where there is no room: the caller is refused */
   put(turn: string, entry: T): boolean;
-  take(): T | undefined;
+  /** @param mayGo whose turn it may be: the others stay where they are */
+  take(mayGo?: (turn: string) => boolean): { turn: string; entry: T } | undefined;
+  /** Whose entries wait. */
+  turns(): string[];
   /** Takes everything out. */
   empty(): T[];
 }
@@ -16,15 +19,16 @@ export function createTurnQueue<T>(limits: { max: number; maxOfOne: number }): T
   const waiting = new Map<string, T[]>();
   let length = 0;
 
-  function take(): T | undefined {
-    const first = waiting.entries().next();
-    if (first.done) return undefined;
-    const [turn, entries] = first.value;
-    const entry = entries.shift();
-    waiting.delete(turn);
-    if (entries.length > 0) waiting.set(turn, entries);
-    length--;
-    return entry;
+  function take(mayGo: (turn: string) => boolean = () => true) {
+    for (const [turn, entries] of waiting) {
+      const [entry, ...others] = entries;
+      if (entry === undefined || !mayGo(turn)) continue;
+      waiting.delete(turn);
+      if (others.length > 0) waiting.set(turn, others);
+      length--;
+      return { turn, entry };
+    }
+    return undefined;
   }
 
   return {
@@ -37,6 +41,7 @@ export function createTurnQueue<T>(limits: { max: number; maxOfOne: number }): T
       return true;
     },
     take,
+    turns: () => [...waiting.keys()],
     empty() {
       const all = [...waiting.values()].flat();
       waiting.clear();
