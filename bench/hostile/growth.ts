@@ -23,7 +23,7 @@ export interface Growth {
 }
 
 /** Below it a doubling is one of noise: less is counted as this. */
-const FLOOR_MS = 5;
+const FLOOR_MS = 10;
 /** How often each size is read, one after the other, and how often at most where it looks steep. */
 const ROUNDS = 2;
 const MAX_ROUNDS = 12;
