@@ -53,6 +53,11 @@ async function open() {
       return json.error?.message ?? json.result.content[0].text;
     },
     end: () => fetch(`${plane.url}/mcp/v1`, { method: 'DELETE', headers }),
+    listen: (signal: AbortSignal) =>
+      fetch(`${plane.url}/mcp/v1`, {
+        headers: { ...headers, accept: 'text/event-stream' },
+        signal,
+      }),
   };
 }
 
@@ -67,4 +72,17 @@ it('keep it while their session lasts; one too many is told so, until another en
   await one.end();
   await expect.poll(() => third.keep('e')).toBe('e');
   expect(await two.keep('f')).toBe('b d f');
+});
+
+it('clients that left without ending their session make room for the next, as SDK clients leave', async () => {
+  agent = plane.addAgent(['*:*']);
+  for (let n = 0; n < 5; n++) {
+    const client = await open();
+    const leaving = new AbortController();
+    const stream = await client.listen(leaving.signal);
+    expect(stream.status).toBe(200);
+    // The gateway sees a moment later that the client before has left.
+    await expect.poll(() => client.keep('word')).toBe('word');
+    leaving.abort();
+  }
 });

@@ -203,7 +203,8 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     limits: options,
     entries,
     retired,
-    isListenedTo: (entry) => listenersOf(entry).length > 0,
+    // Of legacy clients a session listens, also when its client has left.
+    isListenedTo: (entry) => entry.era !== 'legacy' && listenersOf(entry).length > 0,
     // Modern clients have no session.
     hasSession: ({ tenantId, agentId, serverId, era }) =>
       era === 'legacy' && options.hasSession(tenantId, agentId, serverId),
@@ -267,6 +268,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       needsStream: peer?.needsStream === true,
       hops,
       isHeld: peer?.hasSession === true,
+      isAway: peer?.isAway ?? (() => false),
       era,
       session: open(tenantId, server, sealed, agentId, peer, era, hops),
       usedAt: performance.now(),

@@ -37,6 +37,7 @@ function add(over: Partial<RoomEntry> = {}): string {
     transport: 'stdio',
     peerId: undefined,
     isHeld: false,
+    isAway: () => false,
     session: { pending: 0 },
     usedAt: now - 3_600_000 + count,
     ...over,
@@ -67,6 +68,15 @@ describe('room for one more process', () => {
     expect(() => add()).toThrow('Busy');
     withSession.clear();
     expect(() => add()).not.toThrow();
+  });
+
+  it('is made by clients that have left, at once, and by no other', () => {
+    const own = { agentId: 'a', isHeld: true, usedAt: now };
+    const gone = add({ ...own, peerId: '1', isAway: () => true });
+    const there = add({ ...own, peerId: '2' });
+    const next = add({ ...own, peerId: '3' });
+    expect([entries.has(gone), entries.has(there), entries.has(next)]).toEqual([false, true, true]);
+    expect(() => add({ ...own, peerId: '4' })).toThrow('Busy');
   });
 
   it('is not taken by the clients of one agent, nor by one tenant of several', () => {

@@ -80,6 +80,8 @@ export interface UpstreamPeer {
   readonly needsStream?: boolean | undefined;
   /** It is one MCP session of a client, and what is held for it ends with that. */
   readonly hasSession?: boolean | undefined;
+  /** The client has left, as far as can be seen; it may come back. */
+  readonly isAway?: (() => boolean) | undefined;
   /** The client as one server's session knows it. */
   bind(serverId: string): SessionPeer;
 }

@@ -49,6 +49,8 @@ const MAX_WAITING = 16;
 export class ClientPeer implements UpstreamPeer {
   readonly id = uuidv7();
   readonly hasSession = true;
+  /** Its session knows. */
+  isAway: () => boolean = () => false;
   /** Who sent the newest request of the client: its credential is what the requests are judged by. */
   caller: Caller;
   /** The name of the client's session in records. */

@@ -210,6 +210,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     });
     const end = () => void raw.end();
     session.endStream = end;
+    session.hadStream = true;
     raw.once('close', () => {
       detach?.();
       // Unless another connection took its place.

@@ -38,6 +38,8 @@ export interface LegacySession {
   } | null;
   /** Ends the connection that a GET opened for it, if there is one. */
   endStream: (() => void) | null;
+  /** Its client has had such a connection: that it has none now says that it left. */
+  hadStream: boolean;
   usedAt: number;
 }
 
@@ -55,6 +57,11 @@ export interface SessionLimits {
 }
 
 export type LegacySessions = ReturnType<typeof createLegacySessions>;
+
+/** Most clients end without a DELETE: what shows it is that their stream has ended. */
+function hasLeft({ hadStream, endStream, calls }: LegacySession): boolean {
+  return hadStream && endStream === null && calls.size === 0;
+}
 
 const SWEEP_MS = 30_000;
 /** What all sessions keep of their streams together. */
@@ -132,8 +139,10 @@ export function createLegacySessions(
         log: new StreamLog(kept),
         stream: null,
         endStream: null,
+        hadStream: false,
         usedAt: elapsed(),
       };
+      if (peer !== null) peer.isAway = () => hasLeft(session);
       sessions.set(session.token, session);
       ofAgent.set(agentKey(owner), all.add(session));
       return session;
@@ -156,12 +165,16 @@ export function createLegacySessions(
       return [...(ofAgent.get(agentKey(owner)) ?? [])];
     },
 
-    /** Whether a session of the agent uses the agent's session with this server, and none of its own. */
+    /**
+     * Whether a session of the agent, whose client is there, uses the agent's session with this
+     * server, and none of its own.
+     */
     isSharing({ tenantId, agentId, serverId }: SessionOwner): boolean {
       const own = ofAgent.get(agentKey({ tenantId, agentId, serverId })) ?? [];
-      for (const { peer, owner } of own) {
-        const isThere = owner.serverId === null || owner.serverId === serverId;
-        if (peer === null && isThere) return true;
+      for (const session of own) {
+        const { peer, owner } = session;
+        const isMeant = owner.serverId === null || owner.serverId === serverId;
+        if (peer === null && isMeant && !hasLeft(session)) return true;
       }
       return false;
     },
