@@ -179,9 +179,9 @@ export async function createReaders(): Promise<{ readers: Reader[]; stop(): Prom
       shapes: [zeros, members, ...JSON_SHAPES.slice(0, 20)].map(({ name, make }) => ({
         name,
         // Quickly, not well: making it is not what is measured.
-        make: (size) => gzipSync(make(size), { level: 1 }),
+        make: (size) => gzipSync(Buffer.alloc(size, make(MIB)), { level: 1 }),
       })),
-      sizes: [4 * MIB, 8 * MIB, 16 * MIB],
+      sizes: [16 * MIB, 32 * MIB, 64 * MIB],
       read: (bytes) => readBundleArchive(bytes),
     },
     {
@@ -205,7 +205,7 @@ export async function createReaders(): Promise<{ readers: Reader[]; stop(): Prom
     {
       name: 'lines of the verifier',
       shapes: [...LINE_SHAPES, ...JSON_SHAPES],
-      sizes: [MIB / 8, MIB / 4, MIB / 2],
+      sizes: [MIB / 16, MIB / 8, MIB / 4],
       read: verifyLedger,
     },
   ];

@@ -12,11 +12,7 @@ import { BundleRefusedError } from './bundle-error.ts';
 const decompress = promisify(gunzip);
 
 const BLOCK = 512;
-/**
- * What is unpacked at a time: pieces of Node's 16 KiB each cost a turn of the thread that inflates,
- * of which a bundle that unpacks to the limit would take 8,192.
- */
-const CHUNK = 1024 * 1024;
+const MIN_CHUNK = 64 * 1024;
 /** Of zeros behind the last member; writers fill up a record of 20 blocks. */
 const MAX_PADDING = 64 * 1024;
 
@@ -33,7 +29,7 @@ export async function readBundleArchive(bytes: Uint8Array): Promise<Map<string, 
   let tar: Buffer;
   try {
     tar = await decompress(bytes, {
-      chunkSize: CHUNK,
+      chunkSize: unpackedSize(bytes),
       maxOutputLength: BUNDLE_LIMITS.unpackedBytes,
     });
   } catch (cause) {
@@ -45,6 +41,17 @@ export async function readBundleArchive(bytes: Uint8Array): Promise<Map<string, 
     );
   }
   return readTar(tar);
+}
+
+/**
+ * The size that the end of a gzip says, and one more, so that it is unpacked in one piece: many are
+ * a turn of the inflating thread each, and are all copied in the end. It may lie, within the limit:
+ * then there are more pieces, or memory is reserved that nobody touches.
+ */
+function unpackedSize(bytes: Uint8Array): number {
+  const at = bytes.byteLength - 4;
+  const said = at < 0 ? 0 : new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0, true);
+  return Math.min(Math.max(said, MIN_CHUNK), BUNDLE_LIMITS.unpackedBytes) + 1;
 }
 
 function readTar(tar: Buffer): Map<string, Uint8Array> {
