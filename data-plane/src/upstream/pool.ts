@@ -268,7 +268,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       needsStream: peer?.needsStream === true,
       hops,
       isHeld: peer?.hasSession === true,
-      isAway: peer?.isAway ?? (() => false),
+      isAway: () => peer?.isAway?.() ?? false,
       era,
       session: open(tenantId, server, sealed, agentId, peer, era, hops),
       usedAt: performance.now(),
