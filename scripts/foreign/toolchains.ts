@@ -2,10 +2,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { assetPath } from '@governance/shared/assets';
+import { projectRoot } from '@governance/shared/assets';
 
 const sources = import.meta.dirname;
-const cache = assetPath('.tmp/foreign');
+const cache = join(projectRoot, '.tmp/foreign');
 
 export interface Program {
   command: string;
@@ -29,6 +29,7 @@ export function preparePython(): Toolchain | undefined {
   if (!python) return undefined;
   const folder = join(cache, 'python');
   const own = join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+  mkdirSync(cache, { recursive: true });
   if (!existsSync(own)) execFileSync(python, ['-m', 'venv', folder], { stdio: 'inherit' });
   const requirements = join(sources, 'python/requirements.txt');
   const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
