@@ -18,6 +18,7 @@ import { verifyStream } from '@governance/verifier/verify-stream';
 import { createWriter } from '../../tests/a-data-plane.ts';
 import type { Reader } from './growth.ts';
 import { JSON_SHAPES, LINE_SHAPES, type Shape } from './shapes.ts';
+import { readMainThread } from './thread-account.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -181,7 +182,7 @@ export async function createReaders(): Promise<{ readers: Reader[]; stop(): Prom
         // Quickly, not well: making it is not what is measured.
         make: (size) => gzipSync(Buffer.alloc(size, make(MIB)), { level: 1 }),
       })),
-      sizes: [16 * MIB, 32 * MIB, 64 * MIB],
+      sizes: [4 * MIB, 8 * MIB, 16 * MIB],
       read: (bytes) => readBundleArchive(bytes),
     },
     {
@@ -195,6 +196,8 @@ export async function createReaders(): Promise<{ readers: Reader[]; stop(): Prom
       shapes: JSON_SHAPES,
       sizes: [MIB / 2, MIB, 2 * MIB],
       read: controlPlane.readFeed,
+      // Without the threads that collect beside it, as of the service.
+      cpuMs: () => readMainThread(process.pid).cpuMs,
     },
     {
       name: 'lines of a snapshot',
