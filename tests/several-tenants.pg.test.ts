@@ -410,7 +410,10 @@ describe('stdio servers of the operator’s file', { timeout: 60_000 }, () => {
         }),
       { timeout: 15_000, interval: 100 },
     );
-    expect(await reasons(a)).toMatchObject({ 'a-secret': ['ok', null] });
+    await vi.waitFor(
+      async () => expect(await reasons(a)).toMatchObject({ 'a-secret': ['ok', null] }),
+      { timeout: 15_000, interval: 100 },
+    );
   });
 });
 
