@@ -6,6 +6,7 @@
  * by control-plane-link.test.ts.
  */
 import { ERRORS, type ErrorCode } from '@governance/shared/errors';
+import { parseStrictJson } from '@governance/shared/strict-json';
 import { Agent, type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { AnswerRefusedError, LinkError } from './link-error.ts';
@@ -16,6 +17,8 @@ const ANSWER_MS = 10_000;
 /** For the rest of an answer once it began. */
 const BODY_MS = 120_000;
 const ERROR_BYTES = 64 * 1024;
+const SMALL_ANSWER_NODES = 10_000;
+const MAX_DEPTH = 32;
 
 export interface ControlPlaneRequest {
   method: 'GET' | 'POST';
@@ -39,8 +42,14 @@ export interface ControlPlaneAnswer {
   header(name: string): string | undefined;
   /** @throws AnswerRefusedError answer_too_large */
   bytes(limit: number): Promise<Buffer>;
-  /** Parses a JSON body. @throws AnswerRefusedError when it is none of the schema's form */
-  json<T>(schema: z.ZodType<T>, limit: number): Promise<T>;
+  /**
+   * Parses a JSON body.
+   *
+   * @param limit bytes, at most
+   * @param nodes values and keys, at most; 10,000 unless given
+   * @throws AnswerRefusedError when it is none of the schema's form
+   */
+  json<T>(schema: z.ZodType<T>, limit: number, nodes?: number): Promise<T>;
   /** The body as it comes. Must be read to its end or left by `return`. */
   chunks(): AsyncIterable<Uint8Array>;
 }
@@ -121,14 +130,14 @@ function answerOf({ statusCode, headers, body }: Dispatcher.ResponseData): Contr
     header,
     bytes: (limit) => readBytes(body, limit),
     chunks: () => readChunks(body),
-    json: async (schema, limit) => {
+    json: async (schema, limit, maxNodes = SMALL_ANSWER_NODES) => {
       if (!isJson(header('content-type'))) {
         body.destroy();
         throw new LinkError('UNAVAILABLE', `a page that is no JSON (status ${statusCode})`);
       }
       const bytes = await readBytes(body, limit);
       try {
-        return schema.parse(JSON.parse(bytes.toString('utf8')));
+        return schema.parse(parseStrictJson(bytes, { maxDepth: MAX_DEPTH, maxNodes }));
       } catch (cause) {
         const message = 'the answer is not of the form that was agreed';
         throw new AnswerRefusedError('answer_malformed', message, { cause });

@@ -27,6 +27,10 @@ import { AnswerRefusedError, LinkError } from './link-error.ts';
 
 const SMALL_ANSWER = 256 * 1024;
 const FEED_PAGE_BYTES = 64 * 1024 * 1024;
+/** Values and keys: a role has at most 1,000 permissions and as many scopes. */
+const FACT_NODES = 2_500;
+/** Beside the entries. */
+const PAGE_NODES = 10_000;
 /** A fact has at most a megabyte, and a little is written around it. */
 const SNAPSHOT_LINE_BYTES = 4 * 1024 * 1024;
 /** Entries that are handed on together, and the length of their lines. */
@@ -146,7 +150,8 @@ export function createControlPlaneLink(options: {
         waitMs,
         signal,
       });
-      return answer.json(FeedPageBody, FEED_PAGE_BYTES).catch(withoutStatement);
+      const nodes = PAGE_NODES + limit * FACT_NODES;
+      return answer.json(FeedPageBody, FEED_PAGE_BYTES, nodes).catch(withoutStatement);
     },
     readSnapshot: ({ signal }) =>
       readSnapshot(() =>

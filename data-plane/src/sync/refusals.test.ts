@@ -409,6 +409,11 @@ describe('a page of the feed', () => {
     ],
     ['that is truncated', 'answer_malformed', (page, response) => json(response, page, 9)],
     [
+      'that has more values than its entries may have',
+      'answer_malformed',
+      (page, response) => json(response, { ...page, extra: Array(2_000_000).fill(0) }),
+    ],
+    [
       'that lacks an entry',
       'page_incomplete',
       (page, response) => json(response, { ...page, entries: [] }),
