@@ -26,9 +26,11 @@ try {
 // npm passes a signal to the shell between, and the shell ends alone: the service would go on unseen.
 if (starts && process.env.npm_lifecycle_event) {
   const parent = process.ppid;
-  setInterval(() => {
+  const watch = setInterval(() => {
     if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM');
   }, 500).unref();
+  // Once: a second signal ends the service on the spot, and Ctrl-C ends the shell between, too.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => clearInterval(watch));
 }
 const { main } = await import(service.href);
 await main(process.env, args);

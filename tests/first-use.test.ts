@@ -217,6 +217,37 @@ describe('a service that was told nothing of its address', () => {
 });
 
 describe('npm start', () => {
+  it.runIf(process.platform !== 'win32')('stops in order when the shell of npm ends', async () => {
+    // As npm runs it: a shell between, which a signal ends before the service.
+    const shell = spawn('sh', ['-c', `"${process.execPath}" scripts/start.mjs; true`], {
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        npm_lifecycle_event: 'start',
+        SERVICE_DATA_DIR: join(folder, 'npm-start-whole'),
+        SERVICE_PORT: '0',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    });
+    let said = '';
+    shell.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const group = -(shell.pid as number);
+    try {
+      await expect.poll(() => said, { timeout: 50_000 }).toContain('where MCP clients connect');
+      shell.kill('SIGKILL');
+      await expect.poll(() => said, { timeout: 20_000 }).toContain('"msg":"stopped"');
+    } finally {
+      try {
+        process.kill(group, 'SIGKILL');
+      } catch {
+        // It ended, as it should.
+      }
+    }
+  });
+
   it('leaves no build process behind', async () => {
     const dataDir = join(folder, 'npm-start');
     const child = spawn(process.execPath, ['scripts/start.mjs', '--data-plane'], {
