@@ -66,6 +66,7 @@ export const auditRoutes =
             200: z.unknown().meta({ type: 'string', description: 'Server-sent events.' }),
             406: ErrorBody,
             422: ErrorBody,
+            429: ErrorBody,
           },
         },
       },
