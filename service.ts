@@ -25,14 +25,14 @@ import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address
 import { startWorkers } from '@governance/data-plane/workers/start-workers';
 import { WorkersFailed } from '@governance/data-plane/workers/supervisor';
 import type { AppliedBarrier } from '@governance/shared/channels';
-import { prepareDataFolder } from '@governance/shared/data-folder';
+import { tryPlace } from '@governance/shared/data-folder';
 import { AppError } from '@governance/shared/errors';
 import {
   createHttpServer,
   type HttpServerOptions,
   listeningUrl,
 } from '@governance/shared/http-server';
-import { describeListenFailure, settleAddress } from '@governance/shared/listening-address';
+import { listenAt } from '@governance/shared/listening-address';
 import { createLog } from '@governance/shared/log';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
@@ -42,7 +42,6 @@ import {
   parseTogether,
 } from '@governance/shared/settings';
 import { StartError } from '@governance/shared/start-error';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 
@@ -189,7 +188,7 @@ export async function startControlPlane(env: NodeJS.ProcessEnv): Promise<Running
   try {
     await app.register(controlPlane.plugin);
     await controlPlane.start();
-    await listen(app, config);
+    await listenAt(app, config);
   } catch (error) {
     await stop();
     throw error;
@@ -306,7 +305,7 @@ export async function startStandalone(
       // A tenant that this start made is served already.
       if (!core.findDeploymentId(tenantId)) await serveTenant(tenantId);
     }
-    await listen(app, config);
+    await listenAt(app, config);
   } catch (error) {
     await stop();
     throw error;
@@ -316,25 +315,6 @@ export async function startStandalone(
     ${`${publicUrl}/mcp/v1`.padEnd(31)} where MCP clients connect (docs/connect.md: each of them)`;
   showBanner({ publicUrl, version, dataDir, admin: controlPlane.adminPassword, next });
   return { url: listeningUrl(app, config), stop };
-}
-
-/**
- * Tries what else a start would find out late: the data folder and the address.
- *
- * @throws StartError saying what to change
- */
-function tryPlace(config: ControlPlaneConfig) {
-  prepareDataFolder(config.dataDir);
-  return settleAddress(config);
-}
-
-async function listen(app: FastifyInstance, config: ControlPlaneConfig): Promise<void> {
-  try {
-    await app.listen({ host: config.host, port: config.port });
-  } catch (error) {
-    // Another program may have taken the port meanwhile.
-    throw describeListenFailure(error, config);
-  }
 }
 
 function httpOptions(config: ControlPlaneConfig, log: Logger): HttpServerOptions {

@@ -3,13 +3,12 @@
  * starts when the control plane is away, and serves what it served before.
  */
 import type { Socket } from 'node:net';
-import { prepareDataFolder } from '@governance/shared/data-folder';
+import { tryPlace } from '@governance/shared/data-folder';
 import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
-import { describeListenFailure, settleAddress } from '@governance/shared/listening-address';
+import { listenAt } from '@governance/shared/listening-address';
 import { createLog } from '@governance/shared/log';
 import { findUnknownSettings, parseTogether } from '@governance/shared/settings';
 import { readVersion } from '@governance/shared/version';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import {
@@ -161,7 +160,7 @@ export async function startDataPlane(
       log,
     });
     if (workers) await workers.listen(app);
-    else await listen(app, config);
+    else await listenAt(app, config);
   } catch (error) {
     await stop();
     throw error;
@@ -169,25 +168,6 @@ export async function startDataPlane(
   const url = place ? publicUrl : listeningUrl(app, config);
   if (!place) showBanner({ version, config });
   return { url, stop, accept: (socket) => workers?.accept(socket) ?? false };
-}
-
-/**
- * Tries what a start would find out late: the data folder and the address.
- *
- * @throws StartError saying what to change
- */
-export function tryPlace(config: DataPlaneConfig) {
-  prepareDataFolder(config.dataDir);
-  return settleAddress(config);
-}
-
-async function listen(app: FastifyInstance, config: DataPlaneConfig): Promise<void> {
-  try {
-    await app.listen({ host: config.host, port: config.port });
-  } catch (error) {
-    // Another program may have taken the port meanwhile.
-    throw describeListenFailure(error, config);
-  }
 }
 
 /** Logs variables that look like settings and are none. */

@@ -1,6 +1,7 @@
 /** The data folder, tried before anything is kept in it. */
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { type ListeningAddress, settleAddress } from './listening-address.ts';
 import { errorCode, StartError } from './start-error.ts';
 
 const REASONS: Record<string, string> = {
@@ -21,7 +22,7 @@ const REASONS: Record<string, string> = {
  * @param dataDir SERVICE_DATA_DIR
  * @throws StartError saying what is wrong with it
  */
-export function prepareDataFolder(dataDir: string): void {
+function prepareDataFolder(dataDir: string): void {
   try {
     makeFolder(resolve(dataDir));
     const trial = join(dataDir, `.trial-${process.pid}`);
@@ -48,4 +49,15 @@ function makeFolder(path: string): void {
   if (parent !== path) makeFolder(parent);
   // As root PostgreSQL runs as a user of its own, which has to pass through.
   mkdirSync(path, { mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+}
+
+/**
+ * Tries what a start would find out late: the data folder and the address.
+ *
+ * @returns the address as `settleAddress` does
+ * @throws StartError saying what to change
+ */
+export function tryPlace(config: ListeningAddress & { dataDir: string }) {
+  prepareDataFolder(config.dataDir);
+  return settleAddress(config);
 }

@@ -57,7 +57,7 @@ function listenForAMoment(host: string, port: number): Promise<number> {
  * @param error of a listener
  * @returns what to change, or the error itself where it is none of these
  */
-export function describeListenFailure(
+function describeListenFailure(
   error: unknown,
   { host, port }: Pick<ListeningAddress, 'host' | 'port'>,
 ): unknown {
@@ -80,5 +80,21 @@ export function describeListenFailure(
       );
     default:
       return error;
+  }
+}
+
+/**
+ * Listens there.
+ *
+ * @throws StartError saying what to change: another program may have taken the port since it was tried
+ */
+export async function listenAt(
+  app: { listen(at: { host: string; port: number }): Promise<unknown> },
+  { host, port }: Pick<ListeningAddress, 'host' | 'port'>,
+): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw describeListenFailure(error, { host, port });
   }
 }

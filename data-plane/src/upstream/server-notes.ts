@@ -6,14 +6,7 @@ import { MAX_SERVER_REASON, type ReportedHealth } from '@governance/shared/chann
 import type { ServerFinding } from './server-report.ts';
 
 /** What a note is about: a server has one note of each. */
-export type NoteTopic =
-  | 'access'
-  | 'credential'
-  | 'list'
-  | 'tools'
-  | 'resources'
-  | 'templates'
-  | 'prompts';
+export type NoteTopic = 'credential' | 'list' | 'tools' | 'resources' | 'templates' | 'prompts';
 
 export interface ServerNote {
   /** How the server is for it: `failing` where it cannot be used, `ok` where it can. */

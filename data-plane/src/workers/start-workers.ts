@@ -4,19 +4,14 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { tryPlace } from '@governance/shared/data-folder';
 import { listeningUrl } from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
 import { parseTogether } from '@governance/shared/settings';
 import { readVersion } from '@governance/shared/version';
 import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
 import { ensureTokenKey } from '../identity/identity.ts';
-import {
-  type RunningDataPlane,
-  showBanner,
-  startDataPlane,
-  tryPlace,
-  warnOfUnknown,
-} from '../main.ts';
+import { type RunningDataPlane, showBanner, startDataPlane, warnOfUnknown } from '../main.ts';
 import { createDistributor, type Distributor, type Receiver } from './distributor.ts';
 import { listenPublicly } from './public-listener.ts';
 import { type Share, startSupervisor, type WorkerProcess } from './supervisor.ts';
