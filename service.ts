@@ -4,26 +4,22 @@
  * shared/src/channels.ts, which a network joins otherwise.
  */
 import { fileURLToPath } from 'node:url';
-import { CONTROL_PLANE_SETTINGS, type ControlPlaneConfig } from '@governance/control-plane/config';
-import { createControlPlane, parseControlPlaneConfig } from '@governance/control-plane/main';
-import { systemScope } from '@governance/control-plane/platform/tenant-scope';
 import {
   CONTROL_PLANE_USAGE,
   isControlPlaneCommand,
   runControlPlaneCommand,
-} from '@governance/control-plane/restores/commands';
-import {
-  CONNECTION_SETTINGS,
-  DATA_PLANE_SETTINGS,
-  readGatewayConfig,
-  requireOneProcess,
-} from '@governance/data-plane/config';
+} from '@governance/control-plane/commands';
+import { CONTROL_PLANE_SETTINGS, type ControlPlaneConfig } from '@governance/control-plane/config';
+import { createControlPlane, parseControlPlaneConfig } from '@governance/control-plane/main';
+import { systemScope } from '@governance/control-plane/platform/tenant-scope';
+import { readGatewayConfig, requireOneProcess } from '@governance/data-plane/config';
 import { createDataPlane, type DataPlane } from '@governance/data-plane/data-plane';
 import { LedgerError } from '@governance/data-plane/ledger/ledger-error';
 import { USAGE as COMMANDS, runCommand } from '@governance/data-plane/local-control/commands';
 import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address';
-import { startWorkers } from '@governance/data-plane/workers/start-workers';
-import { WorkersFailed } from '@governance/data-plane/workers/supervisor';
+import { CONNECTION_SETTINGS, DATA_PLANE_SETTINGS } from '@governance/data-plane/settings';
+import { startWorkers } from '@governance/data-plane/supervisor/start-workers';
+import { WorkersFailed } from '@governance/data-plane/supervisor/supervisor';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { tryPlace } from '@governance/shared/data-folder';
 import { AppError } from '@governance/shared/errors';

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { SlowFirst } from './tests/slow-first.ts';
+import { SlowFirst } from './tests/support/slow-first.ts';
 
 export default defineConfig({
   test: {
@@ -7,8 +7,9 @@ export default defineConfig({
       '{shared,policies,verifier,control-plane,data-plane,prisma,scripts,bench,tests}/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/dist/**'],
-    globalSetup: ['./tests/postgres-global-setup.ts'],
-    setupFiles: ['./tests/property-seed.ts'],
+    globalSetup: ['./tests/support/postgres-global-setup.ts'],
+    setupFiles: ['./tests/support/property-seed.ts', './tests/support/patient-waits.ts'],
+    expect: { poll: { timeout: 20_000 } },
     // For a machine that does other things too: what must be quick says so itself.
     testTimeout: 60_000,
     hookTimeout: 60_000,

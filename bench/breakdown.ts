@@ -39,7 +39,7 @@ const WAITS = new Set(['body-read', 'record-durable', 'upstream-answered', 'answ
 
 const THREADS = {
   main: 'main thread',
-  ledger: "ledger's thread",
+  ledger: "ledger's threads",
   v8: "V8's own threads (garbage collection, compiler)",
   pool: "libuv's pool",
 } as const;
@@ -121,7 +121,7 @@ export function breakdownTables(
         `| **inside the gateway** | **${us(breakdown.latency_sum_us)}** | ${percent(breakdown.latency_sum_us / breakdown.measured_us)} | |`,
         `| **measured by the client** | **${us(breakdown.measured_us)}** | 100.0 | |`,
         '',
-        `The ledger: ${disk.records_a_commit.toFixed(1)} records a commit; a commit takes ${us(disk.commit_us)} µs, of which ${us(disk.disk_us)} µs are SQLite's COMMIT (writing and fdatasync).`,
+        `The ledger: ${disk.records_a_commit.toFixed(1)} records a commit; a group takes ${us(disk.commit_us)} µs, of which ${us(disk.disk_us)} µs are the disk's.`,
         '',
         '| thread | CPU spent on | CPU µs a call |',
         '|---|---|---:|',

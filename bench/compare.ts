@@ -4,15 +4,16 @@
  * new in each round; load and MCP server are this build's for both. Ends with 1 where a median
  * falls by more than 5 % beyond the spread (compare/figures.ts).
  *
- *   BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256)
+ *   BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256),
+ *   BENCH_CALLS (that many instead of a time), BENCH_TARGET (governed; `shipping`: each with a control plane of its own build)
  */
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { checkOut } from './compare/checkout.ts';
 import { type BuildName, compareBuilds, comparisonTable } from './compare/figures.ts';
 import { fdatasyncP50 } from './fdatasync.ts';
+import type { Measurement } from './measurement.ts';
 import {
   BENCH_ENTRY_POINTS,
   type Build,
@@ -20,9 +21,11 @@ import {
   measure,
   startBackend,
   startTarget,
+  stopTarget,
   type Target,
 } from './processes.ts';
-import { type Measurement, median } from './report.ts';
+import { median } from './report.ts';
+import { startShippingPlane } from './shipping-plane.ts';
 
 const ORDER: readonly BuildName[] = ['before', 'now'];
 const WARM_SECONDS = 2;
@@ -31,13 +34,10 @@ const root = join(import.meta.dirname, '..');
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const seconds = Number(process.env.BENCH_SECONDS ?? 3);
 const connections = (process.env.BENCH_CONNECTIONS ?? '1,16,256').split(',').map(Number);
-
-async function stop({ child }: Target): Promise<void> {
-  if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill();
-  await ended;
-}
+const calls = process.env.BENCH_CALLS;
+const ships = process.env.BENCH_TARGET === 'shipping';
+const start = (build: Build, backend: string) =>
+  ships ? startShippingPlane(build, backend) : startTarget(build, 'governed', backend);
 
 /** One round: both builds by each number of connections, the first one being another each time. */
 async function runRound(
@@ -49,7 +49,7 @@ async function runRound(
   const targets: Partial<Record<BuildName, Target>> = {};
   try {
     for (const name of ORDER) {
-      const target = await startTarget(builds[name], 'governed', backend);
+      const target = await start(builds[name], backend);
       targets[name] = target;
       // The compilers of V8 settle.
       await measure(builds.now, target, 16, 0, Math.min(seconds, WARM_SECONDS));
@@ -62,7 +62,7 @@ async function runRound(
       }
     }
   } finally {
-    for (const target of Object.values(targets)) await stop(target);
+    for (const target of Object.values(targets)) await stopTarget(target);
   }
 }
 
@@ -93,7 +93,7 @@ async function main(ref: string): Promise<number> {
     const comparisons = compareBuilds(measured);
     const where = hasTaskset ? ' (load and server on one, gateways on the other)' : '';
     console.log(
-      `before: ${ref} (${other.commit.slice(0, 8)}), now: this checkout; ${rounds} rounds of ${seconds} s, ${cpus().length} cores${where}, fdatasync p50 ${median(fdatasync).toFixed(2)} ms\n`,
+      `before: ${ref} (${other.commit.slice(0, 8)}), now: this checkout; ${rounds} rounds of ${calls ? `${calls} calls` : `${seconds} s`}, ${cpus().length} cores${where}, fdatasync p50 ${median(fdatasync).toFixed(2)} ms\n`,
     );
     if (other.hasOtherPackages) {
       console.log('They name other packages: both ran with those that are installed here.\n');

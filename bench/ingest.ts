@@ -14,8 +14,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { cpus, loadavg, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createChainBreakRecorder } from '@governance/control-plane/audit/chain-breaks';
-import { ledgerColumns } from '@governance/control-plane/audit/ledger-projection';
+import { alertProjection } from '@governance/control-plane/alerts/alert-projection';
+import { createChainBreakRecorder } from '@governance/control-plane/chain/chain-breaks';
+import { ledgerColumns } from '@governance/control-plane/chain/ledger-columns';
 import { checkBatch } from '@governance/control-plane/ingest/batch-check';
 import { createIngestService } from '@governance/control-plane/ingest/ingest-service';
 import {
@@ -40,8 +41,8 @@ import {
   anOutcome,
   createWriter,
   type TestDataPlane,
-} from '../tests/a-data-plane.ts';
-import { aTenant } from '../tests/a-tenant.ts';
+} from '../tests/support/a-data-plane.ts';
+import { aTenant } from '../tests/support/a-tenant.ts';
 import { fdatasyncP50 } from './fdatasync.ts';
 import { median } from './report.ts';
 
@@ -100,6 +101,7 @@ async function run(): Promise<void> {
   const breaks = createChainBreakRecorder({ db, now });
   const ingest = createIngestService({
     ingestPool: connections.ingestPool,
+    projections: [alertProjection],
     changes,
     breaks,
     violations: createViolationAlerts({ db, now }),
@@ -267,7 +269,7 @@ async function timeCheck(): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < 200; n++) {
     const cpu = process.cpuUsage();
-    await checkBatch({ tenantId, stream, key: publicKey }, batch);
+    await checkBatch({ tenantId, stream, key: publicKey }, batch, new Set(['alert']));
     const { user, system } = process.cpuUsage(cpu);
     times.push((user + system) / batch.records.length);
   }

@@ -5,7 +5,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import { Client } from 'undici';
 
-const { ORIGIN, PATH_, CONNECTIONS, SECONDS, HEADERS, BODY } = process.env as Record<
+const { ORIGIN, PATH_, CONNECTIONS, SECONDS, CALLS, HEADERS, BODY } = process.env as Record<
   string,
   string
 >;
@@ -18,9 +18,13 @@ let firstFailure: string | undefined;
 
 const started = performance.now();
 const ends = started + Number(SECONDS) * 1000;
+/** A number of calls, where one is given, instead of a time. */
+const calls = CALLS ? Number(CALLS) : null;
+let begun = 0;
+const goesOn = () => (calls === null ? performance.now() < ends : begun++ < calls);
 
 async function keepCalling(client: Client): Promise<void> {
-  while (performance.now() < ends) {
+  while (goesOn()) {
     const at = process.hrtime.bigint();
     const response = await client.request({
       method: 'POST',

@@ -6,22 +6,27 @@
  * Then it says where the time of one governed call goes (breakdown.ts).
  *
  *   BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256), BENCH_TARGETS (all),
- *   BENCH_BREAKDOWN (1,16; empty: none)
+ *   BENCH_BREAKDOWN (1,16; empty: none), BENCH_CALLS (that many instead of a time),
+ *   BENCH_MCP_PROXY (the binary of a peer)
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 import { join } from 'node:path';
 import { type BreakdownPass, breakDown, breakdownTables } from './breakdown.ts';
 import { fdatasyncP50 } from './fdatasync.ts';
+import type { Measurement, TargetName } from './measurement.ts';
 import {
   BENCH_ENTRY_POINTS,
   hasTaskset,
   measure as measureFor,
   startBackend,
   startTarget,
+  stopTarget,
   type Target,
 } from './processes.ts';
-import { type Measurement, median, report, type TargetName } from './report.ts';
+import { median, report } from './report.ts';
+import { startRustPeer } from './rust-peer.ts';
+import { startShippingPlane } from './shipping-plane.ts';
 import type { ProbeAnswer, ProbeRequest } from './targets/probe.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -29,7 +34,8 @@ const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const seconds = Number(process.env.BENCH_SECONDS ?? 3);
 const connections = (process.env.BENCH_CONNECTIONS ?? '1,16,256').split(',').map(Number);
 const broken = (process.env.BENCH_BREAKDOWN ?? '1,16').split(',').filter(Boolean).map(Number);
-const only = process.env.BENCH_TARGETS?.split(',');
+const only = process.env.BENCH_TARGETS?.split(',').map((name) => name.trim());
+const peer = process.env.BENCH_MCP_PROXY;
 
 const build = { root, outdir: join(root, '.tmp', 'bench') };
 const measure = (target: Target, count: number, round: number) =>
@@ -87,6 +93,20 @@ async function breakdowns(backend: string, measurements: readonly Measurement[])
   }
 }
 
+/** @returns null for a peer that is not installed */
+async function start(name: TargetName, backend: string): Promise<Target | null> {
+  switch (name) {
+    case 'data plane that ships':
+      return startShippingPlane(build, backend);
+    case 'mcp-proxy (Rust)':
+      if (peer && existsSync(peer)) return startRustPeer(peer, backend);
+      console.error('BENCH_MCP_PROXY names no binary: the peer is left out');
+      return null;
+    default:
+      return startTarget(build, name, backend);
+  }
+}
+
 async function main(): Promise<void> {
   // @ts-expect-error: the build script is plain JavaScript
   const { buildService } = await import('../scripts/build.mjs');
@@ -99,13 +119,16 @@ async function main(): Promise<void> {
     'direct',
     'raw undici',
     '@fastify/http-proxy',
-    'gateway, enforcement off',
+    'gateway without enforcement',
     'governed',
+    'data plane that ships',
+    'mcp-proxy (Rust)',
   ];
   const targets: Target[] = [];
   try {
     for (const name of names.filter((each) => !only || only.includes(each))) {
-      targets.push(await startTarget(build, name, backend));
+      const target = await start(name, backend);
+      if (target) targets.push(target);
     }
     const fdatasync = [fdatasyncP50()];
     const measurements: Measurement[] = [];
@@ -123,6 +146,7 @@ async function main(): Promise<void> {
       fdatasync_p50_ms: fdatasync.sort((a, b) => a - b)[fdatasync.length >> 1] ?? 0,
       rounds,
       seconds,
+      calls: process.env.BENCH_CALLS ? Number(process.env.BENCH_CALLS) : null,
       node: process.version,
       cpu: cpus()[0]?.model ?? 'unknown',
       cores: cpus().length,
@@ -142,7 +166,7 @@ async function main(): Promise<void> {
     );
     console.log('\nwritten to bench/results/latest.json');
   } finally {
-    for (const target of targets) target.child?.kill();
+    for (const target of targets) await stopTarget(target);
     stopBackend();
   }
 }

@@ -9,6 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { assetPath } from '@governance/shared/assets';
 import * as opaWasm from '@open-policy-agent/opa-wasm';
+import { BASELINE_FILES } from '../policies/src/baseline-pack.ts';
 import { createRegoCompiler } from '../policies/src/compiler/rego-compiler.ts';
 import type { PolicyInput, PolicySource } from '../policies/src/contract.ts';
 import { FUEL_EXPORT, meterWasm } from '../policies/src/evaluator/meter-wasm.ts';
@@ -142,7 +143,7 @@ function toBytes(input: unknown): ArrayBuffer {
 }
 
 function policySets(): [string, PolicySource[]][] {
-  const baseline = ['permissions', 'destructive_calls', 'critical_risk'].map((file) => ({
+  const baseline = BASELINE_FILES.map((file) => ({
     id: file,
     name: file,
     rego: readFileSync(assetPath(`policies/rego/baseline/${file}.rego`), 'utf8'),

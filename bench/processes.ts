@@ -1,10 +1,12 @@
 /** The processes of a bench: targets on core 1, the load and the MCP server behind them on core 0. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../tests/support/service-process.ts';
+import type { Measurement, TargetName } from './measurement.ts';
 import { cpuSeconds, residentMiB } from './process-cpu.ts';
-import type { Measurement, TargetName } from './report.ts';
 
 /** A built tree: the service and the bench's entry points. */
 export interface Build {
@@ -18,6 +20,16 @@ export interface Target {
   path: string;
   headers: Record<string, string>;
   child: ChildProcess | null;
+  /** The tool's name, where the target gives it another one. */
+  tool?: string;
+  /** Resident memory before the first load. */
+  idleMib: number | null;
+  /** Renews what the headers hold; called before each measurement. */
+  renew?(): Promise<void>;
+  /** Resolves when the work that a load left behind is done. */
+  settle?(): Promise<void>;
+  /** Ends what was started beside the child. */
+  stop?(): Promise<void>;
 }
 
 export interface Backend {
@@ -33,17 +45,23 @@ export const BENCH_ENTRY_POINTS = [
   'bench/load.ts',
 ];
 
-const HEADERS = {
+export const HEADERS = {
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
   'mcp-protocol-version': '2025-11-25',
 };
-const BODY = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'tools/call',
-  params: { name: 'lookup', arguments: { query: 'customer 4711', fields: ['name', 'city'] } },
-});
+const callOf = (name: string) =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: { query: 'customer 4711', fields: ['name', 'city'] } },
+  });
+
+/** Between two looks at a target's memory under load. */
+const MEMORY_EVERY_MS = 200;
+/** A target settles after its start before its idle memory is read. */
+const IDLE_AFTER_MS = 1_000;
 
 export const hasTaskset = (() => {
   try {
@@ -62,12 +80,36 @@ function pinned(
   withChannel = false,
 ): ChildProcess {
   const node = [process.execPath, join(build.outdir, `${entry}.js`)];
-  const command = hasTaskset ? ['taskset', '-c', String(core), ...node] : node;
+  const command = [...onCore(core), ...node];
   return spawn(command[0] as string, command.slice(1), {
     cwd: build.root,
     env: { ...process.env, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'inherit', ...(withChannel ? (['ipc'] as const) : [])],
   });
+}
+
+/** What goes before a command that is to run on one core. */
+export function onCore(core: number): string[] {
+  return hasTaskset ? ['taskset', '-c', String(core)] : [];
+}
+
+/** Resident memory of a process that has just started and waits. */
+export async function idleMemory({ pid }: ChildProcess): Promise<number | null> {
+  await sleep(IDLE_AFTER_MS);
+  return pid ? residentMiB(pid) : null;
+}
+
+/** Ends a target, and what was started for it. */
+export async function stopTarget({ child, stop }: Target): Promise<void> {
+  if (child) await endChild(child);
+  await stop?.();
+}
+
+export async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill();
+  await ended;
 }
 
 export async function startBackend(build: Build): Promise<Backend> {
@@ -85,9 +127,9 @@ export async function startTarget(
   withChannel = false,
 ): Promise<Target> {
   if (name === 'direct')
-    return { name, origin: backend, path: '/mcp', headers: HEADERS, child: null };
+    return { name, origin: backend, path: '/mcp', headers: HEADERS, child: null, idleMib: null };
   const port = await freePort();
-  const gateway = name === 'gateway, enforcement off' || name === 'governed';
+  const gateway = name === 'gateway without enforcement' || name === 'governed';
   const entry = { 'raw undici': 'raw-undici', '@fastify/http-proxy': 'fastify-proxy' }[
     name as string
   ];
@@ -107,6 +149,7 @@ export async function startTarget(
     path: '/mcp/v1/bench',
     headers: { ...HEADERS, ...(JSON.parse(headers) as Record<string, string>) },
     child,
+    idleMib: await idleMemory(child),
   };
 }
 
@@ -118,15 +161,18 @@ export async function measure(
   round: number,
   seconds: number,
 ): Promise<Measurement> {
+  await target.renew?.();
   const pid = target.child?.pid;
   const before = pid ? cpuSeconds(pid) : 0;
+  const memory = pid ? watchMemory(pid) : null;
   const load = pinned(build, 0, 'load', {
     ORIGIN: target.origin,
     PATH_: target.path,
     CONNECTIONS: String(count),
     SECONDS: String(seconds),
+    CALLS: process.env.BENCH_CALLS ?? '',
     HEADERS: JSON.stringify(target.headers),
-    BODY,
+    BODY: callOf(target.tool ?? 'lookup'),
   });
   const result = JSON.parse(await firstLine(load)) as {
     requests: number;
@@ -139,6 +185,8 @@ export async function measure(
   };
   if (result.failed > 0)
     throw new Error(`${target.name}: ${result.failed} calls failed: ${result.first_failure}`);
+  const rss = memory?.end() ?? null;
+  await target.settle?.();
   return {
     target: target.name,
     connections: count,
@@ -148,7 +196,24 @@ export async function measure(
     p50_ms: result.p50_ms,
     p99_ms: result.p99_ms,
     cpu_us_per_call: pid ? ((cpuSeconds(pid) - before) * 1e6) / result.requests : null,
-    rss_mib: pid ? residentMiB(pid) : null,
+    rss_mib: rss,
+    rss_above_idle_mib: rss !== null && target.idleMib !== null ? rss - target.idleMib : null,
+  };
+}
+
+/** The most that a process had resident, from now until `end`. */
+function watchMemory(pid: number): { end(): number } {
+  let most = 0;
+  const look = () => {
+    most = Math.max(most, residentMiB(pid));
+  };
+  const timer = setInterval(look, MEMORY_EVERY_MS);
+  return {
+    end() {
+      clearInterval(timer);
+      look();
+      return most;
+    },
   };
 }
 
@@ -165,14 +230,14 @@ async function firstLine(child: ChildProcess): Promise<string> {
   throw new Error(`a process of the bench ended without a line: ${text}`);
 }
 
-async function untilUp(origin: string): Promise<void> {
+export async function untilUp(origin: string): Promise<void> {
   for (let i = 0; i < 200; i++) {
     const up = await fetch(origin).then(
       () => true,
       () => false,
     );
     if (up) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sleep(50);
   }
   throw new Error(`nothing answers at ${origin}`);
 }

@@ -1,27 +1,12 @@
-export type TargetName =
-  | 'direct'
-  | 'raw undici'
-  | '@fastify/http-proxy'
-  | 'gateway, enforcement off'
-  | 'governed';
-
-export interface Measurement {
-  target: TargetName;
-  connections: number;
-  round: number;
-  requests_per_second: number;
-  mean_ms: number;
-  p50_ms: number;
-  p99_ms: number;
-  /** All threads of the proxy's process; null for the direct path, which has no proxy. */
-  cpu_us_per_call: number | null;
-  rss_mib: number | null;
-}
+import { findGoals, goalsTable } from './goals.ts';
+import type { Measurement, Row, TargetName } from './measurement.ts';
 
 export interface Setting {
   fdatasync_p50_ms: number;
   rounds: number;
   seconds: number;
+  /** In each measurement, where that is given and not a time. */
+  calls: number | null;
   node: string;
   cpu: string;
   cores: number;
@@ -29,23 +14,23 @@ export interface Setting {
   pinned: boolean;
 }
 
-/** Medians over the rounds, as a table for people and a document for machines. */
+/** Medians over the rounds, as tables for people and a document for machines. */
 export function report(measurements: Measurement[], setting: Setting) {
-  const rows = groups(measurements).map(({ target, connections, all }) => ({
+  const rows: Row[] = groups(measurements).map(({ target, connections, all }) => ({
     target,
     connections,
     requests_per_second: median(all.map((m) => m.requests_per_second)),
     p50_ms: median(all.map((m) => m.p50_ms)),
     p99_ms: median(all.map((m) => m.p99_ms)),
-    cpu_us_per_call:
-      all[0]?.cpu_us_per_call == null ? null : median(all.map((m) => m.cpu_us_per_call ?? 0)),
-    rss_mib: all[0]?.rss_mib == null ? null : median(all.map((m) => m.rss_mib ?? 0)),
+    cpu_us_per_call: medianOf(all, 'cpu_us_per_call'),
+    rss_mib: medianOf(all, 'rss_mib'),
+    rss_above_idle_mib: medianOf(all, 'rss_above_idle_mib'),
   }));
   const find = (target: TargetName, connections: number) =>
     rows.find((row) => row.target === target && row.connections === connections);
   const ratios = [...new Set(rows.map((row) => row.connections))].map((connections) => {
     const governed = find('governed', connections);
-    const off = find('gateway, enforcement off', connections);
+    const off = find('gateway without enforcement', connections);
     const raw = find('raw undici', connections);
     return {
       connections,
@@ -58,24 +43,27 @@ export function report(measurements: Measurement[], setting: Setting) {
       added_p50_ms: governed && off ? governed.p50_ms - off.p50_ms : null,
     };
   });
+  const goals = findGoals(rows, setting.fdatasync_p50_ms);
   const markdown = [
-    `${setting.cpu}, ${setting.cores} cores${setting.pinned ? ' (load and server on one, proxy on the other)' : ''}, Node ${setting.node}, ${setting.rounds} rounds of ${setting.seconds} s, fdatasync p50 ${setting.fdatasync_p50_ms.toFixed(2)} ms`,
+    `${setting.cpu}, ${setting.cores} cores${setting.pinned ? ' (load and server on one, proxy on the other)' : ''}, Node ${setting.node}, ${setting.rounds} rounds of ${setting.calls === null ? `${setting.seconds} s` : `${setting.calls} calls`}, fdatasync p50 ${setting.fdatasync_p50_ms.toFixed(2)} ms`,
     '',
-    '| target | connections | requests/s | p50 ms | p99 ms | CPU µs a call | RSS MiB |',
-    '|---|---:|---:|---:|---:|---:|---:|',
+    '| target | connections | requests/s | p50 ms | p99 ms | CPU µs a call | RSS MiB | above idle |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|',
     ...rows.map(
       (row) =>
-        `| ${row.target} | ${row.connections} | ${row.requests_per_second.toFixed(0)} | ${row.p50_ms.toFixed(2)} | ${row.p99_ms.toFixed(2)} | ${row.cpu_us_per_call?.toFixed(0) ?? ''} | ${row.rss_mib?.toFixed(0) ?? ''} |`,
+        `| ${row.target} | ${row.connections} | ${row.requests_per_second.toFixed(0)} | ${row.p50_ms.toFixed(2)} | ${row.p99_ms.toFixed(2)} | ${row.cpu_us_per_call?.toFixed(0) ?? ''} | ${row.rss_mib?.toFixed(0) ?? ''} | ${row.rss_above_idle_mib?.toFixed(0) ?? ''} |`,
     ),
     '',
-    '| connections | governed / raw undici | governed / enforcement off | CPU µs above enforcement off | p50 ms added |',
+    '| connections | governed / raw undici | governed / without enforcement | CPU µs above without enforcement | p50 ms added |',
     '|---:|---:|---:|---:|---:|',
     ...ratios.map(
       (each) =>
         `| ${each.connections} | ${each.governed_to_raw_undici?.toFixed(2) ?? ''} | ${each.governed_to_enforcement_off?.toFixed(2) ?? ''} | ${each.cpu_us_above_enforcement_off?.toFixed(0) ?? ''} | ${each.added_p50_ms?.toFixed(2) ?? ''} |`,
     ),
+    '',
+    goalsTable(goals),
   ].join('\n');
-  return { markdown, json: { setting, rows, ratios, measurements } };
+  return { markdown, json: { setting, rows, ratios, goals, measurements } };
 }
 
 function groups(measurements: Measurement[]) {
@@ -95,6 +83,15 @@ function groups(measurements: Measurement[]) {
 export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[sorted.length >> 1] ?? 0;
+}
+
+/** Null where a target has no process of its own. */
+function medianOf(
+  all: readonly Measurement[],
+  figure: 'cpu_us_per_call' | 'rss_mib' | 'rss_above_idle_mib',
+): number | null {
+  const values = all.flatMap((each) => each[figure] ?? []);
+  return values.length === 0 ? null : median(values);
 }
 
 function ratio(a: number | undefined, b: number | undefined): number | null {

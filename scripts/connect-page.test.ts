@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readStdioServers } from '@governance/data-plane/upstream/servers-file';
+import { readStdioServers } from '@governance/data-plane/upstream/stdio/servers-file';
 import { assetPath } from '@governance/shared/assets';
 import { describe, expect, it } from 'vitest';
 

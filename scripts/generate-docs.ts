@@ -1,15 +1,16 @@
 /**
  * `npm run docs:generate`: writes docs/configuration.md and .env.example from the declarations of
- * the settings. `generate-docs.test.ts` fails while the files are older than the declarations.
+ * the settings, and docs/dlp-patterns.md from the patterns. `generate-docs.test.ts` fails while the files are older than the declarations.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CONTROL_PLANE_SETTINGS } from '@governance/control-plane/config';
-import { CONNECTION_SETTINGS, GATEWAY_SETTINGS } from '@governance/data-plane/config';
+import { CONNECTION_SETTINGS, GATEWAY_SETTINGS } from '@governance/data-plane/settings';
 import { projectRoot } from '@governance/shared/assets';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import type { Setting, Settings } from '@governance/shared/settings';
+import { generateDlpDocs } from './generate-dlp-docs.ts';
 import { format } from './markdown-table.ts';
 
 interface Chapter {
@@ -52,7 +53,11 @@ function chapters(): Chapter[] {
 
 /** The files by their path from the repository's root. */
 export function generateDocs(): Record<string, string> {
-  return { 'docs/configuration.md': configurationPage(), '.env.example': environmentExample() };
+  return {
+    'docs/configuration.md': configurationPage(),
+    '.env.example': environmentExample(),
+    ...generateDlpDocs(),
+  };
 }
 
 function configurationPage(): string {

@@ -4,12 +4,13 @@
  * with a body has to say here what a good body is, since only its neighbours make a good attack.
  */
 import type { RouteEntry } from '@governance/control-plane/platform/http/route-table';
+import { PAYLOAD_LIMITS } from '@governance/shared/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { aRegistration } from './a-registration.ts';
-import { ENDLESS_ROUTE, productRoutes, routeName, routePath } from './route-paths.ts';
-import { type CallOptions, testControlPlane } from './test-control-plane.ts';
+import { aRegistration } from './support/a-registration.ts';
+import { ENDLESS_ROUTE, productRoutes, routeName, routePath } from './support/route-paths.ts';
+import { type CallOptions, testControlPlane } from './support/test-control-plane.ts';
 
 const plane = await testControlPlane({ env: { SERVICE_METRICS_TOKEN: 'metrics-token' } });
 const { call, controlPlane, logged } = plane;
@@ -66,6 +67,52 @@ const GOOD_BODIES: Record<string, object> = {
     enabled: true,
   },
   'PATCH /api/v1/mcp-servers/:server_id': { url: 'https://mcp.example/mcp', enabled: false },
+  'POST /api/v1/dlp/patterns': {
+    name: 'n',
+    regex: 'a{2}b',
+    severity: 'low',
+    description: 'd',
+    enabled: true,
+  },
+  'PATCH /api/v1/dlp/patterns/:pattern_id': { name: 'n', regex: 'a', severity: 'low' },
+  'POST /api/v1/dlp/patterns/test': { regex: 'a{2}b', text: 'aab' },
+  'PATCH /api/v1/dlp/settings': { outbound: { high: 'block' }, cross_session: false },
+  'POST /api/v1/inbound/rules': {
+    source_pattern: 'https://docs.example/*',
+    rule_type: 'untrusted',
+    expires_in: '24h',
+    notes: 'n',
+  },
+  'POST /api/v1/mcp-servers/:server_id/tools/:tool/approve': { hash: 'a'.repeat(64) },
+  'PATCH /api/v1/admin/settings': {
+    inbound: { actions: { high: 'substitute' } },
+    pinned_tools: { require_approval: false },
+  },
+  'PATCH /api/v1/admin/blast-radius': {
+    email_recipient_limit: 5,
+    min_delete_depth: 2,
+    bulk_action_threshold: 50,
+    config_path_prefixes: ['/etc'],
+    protected_file_patterns: ['*.pem'],
+  },
+  'PATCH /api/v1/admin/rate-limits': {
+    enabled: true,
+    limits: { low: { requests: 600_000, window_seconds: 60 }, critical: { requests: 10 } },
+  },
+  'PATCH /api/v1/admin/data-protection': {
+    payload_mode: 'metadata_only',
+    redact_dlp_matches: true,
+    redact_fields: ['password'],
+    encryption_enabled: false,
+    kms_provider: 'local',
+    kms_key_id: 'key-1',
+    payload_retention_days: 30,
+    strip_payload_from_stream: true,
+    test_kms_connectivity: false,
+  },
+  'POST /api/v1/data-planes/:deployment_id/payloads': {
+    payloads: [{ event_id: uuidv7(), part: 'input', jwe: 'a..b.c.d' }],
+  },
   'PATCH /api/v1/monitor/alerts/:id': { status: 'resolved', resolved_by: 'somebody' },
   'POST /api/v1/audit/chain/breaks/:id/acknowledge': { notes: 'seen' },
   'POST /api/v1/admin/data-plane-tokens': { label: 'l', region: 'eu', expires_days: 1 },
@@ -82,6 +129,11 @@ const GOOD_BODIES: Record<string, object> = {
     mcp_servers: { resting: ['a'], failing: [], ok: ['b'] },
   },
   'POST /api/v1/admin/killswitch': { scope: 'tenant', reason: 'r', lift: true },
+};
+
+/** Bytes of what is too large for a route that takes more than others. */
+const LARGE_BODIES: Record<string, number> = {
+  'POST /api/v1/data-planes/:deployment_id/payloads': PAYLOAD_LIMITS.bytes,
 };
 
 // The stream's answer does not end; it has tests of its own.
@@ -183,7 +235,8 @@ describe('each route that takes a body', () => {
       expectRefused(answer, body);
       expect(answer.statusCode, body).toBe(422);
     }
-    const huge = await send(route, JSON.stringify({ name: 'x'.repeat(2_000_000) }));
+    const bytes = LARGE_BODIES[name] ?? 2_000_000;
+    const huge = await send(route, JSON.stringify({ name: 'x'.repeat(bytes) }));
     expectRefused(huge, 'huge');
     expect(huge.statusCode).toBe(413);
     for (const type of ['text/plain', 'application/xml', 'multipart/form-data; boundary=x', '//']) {

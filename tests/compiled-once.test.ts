@@ -2,7 +2,7 @@ import { baselinePack } from '@governance/policies/baseline-pack';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, expect, it } from 'vitest';
-import { createTestCompiler } from './compiled-once.ts';
+import { createTestCompiler } from './support/compiled-once.ts';
 
 const real = createRegoCompiler();
 const test = createTestCompiler();

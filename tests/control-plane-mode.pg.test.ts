@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adminApi } from './support/admin-api.ts';
 import { builtService, type ServiceProcess, startService } from './support/service-process.ts';
-import { testDatabase } from './test-database.ts';
+import { testDatabase } from './support/test-database.ts';
 
 const run = promisify(execFile);
 const database = await testDatabase();
@@ -27,7 +27,7 @@ afterAll(() => service?.dispose());
 it('has management and no gateway, and says how to add a data plane', async () => {
   const admin = await adminApi(service.url, 'admin', service.adminPassword);
   const { total } = await admin.get<{ total: number }>('/api/v1/policies');
-  expect(total).toBe(3);
+  expect(total).toBe(4);
   expect((await fetch(`${service.url}/mcp/v1`, { method: 'POST' })).status).toBe(404);
   expect(service.output()).toContain('npm run data-plane');
   // A setting of the other mode is named.

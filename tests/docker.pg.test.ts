@@ -8,14 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CONTROL_PLANE_SETTINGS, parseControlPlaneConfig } from '@governance/control-plane/config';
-import { REMOTE_DATA_PLANE_SETTINGS, readDataPlaneConfig } from '@governance/data-plane/config';
+import { readDataPlaneConfig } from '@governance/data-plane/config';
+import { REMOTE_DATA_PLANE_SETTINGS } from '@governance/data-plane/settings';
 import { projectRoot } from '@governance/shared/assets';
 import { findUnknownSettings } from '@governance/shared/settings';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { adminApi } from './support/admin-api.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
-import { testDatabase } from './test-database.ts';
+import { testDatabase } from './support/test-database.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 

@@ -9,14 +9,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLedger, type DurableLedger } from '@governance/data-plane/ledger/ledger';
-import { aDecision, anAlert } from '@governance/data-plane/ledger/test-records';
-import { startShipper } from '@governance/data-plane/sync/shipper';
+import { startShipper } from '@governance/data-plane/sync/shipping/shipper';
+import { aDecision, anAlert } from '@governance/data-plane/testing/test-records';
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it } from 'vitest';
 import { seededRandom } from '../scripts/durability/seeded-random.ts';
-import { aTenant } from './a-tenant.ts';
+import { aTenant } from './support/a-tenant.ts';
 import { createFaultyLink } from './support/faulty-link.ts';
-import { testControlPlane } from './test-control-plane.ts';
+import { testControlPlane } from './support/test-control-plane.ts';
 
 const SCHEDULES = Number(process.env.FAULT_SCHEDULES ?? 1_000);
 const SEED = Number(process.env.FAULT_SEED ?? 20_261_121);

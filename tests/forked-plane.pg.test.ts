@@ -7,14 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '@governance/data-plane/local-control/commands';
 import { type RunningDataPlane, startDataPlane } from '@governance/data-plane/main';
-import {
-  startTestUpstream,
-  type TestUpstream,
-} from '@governance/data-plane/upstream/test-upstream';
+import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { freePort } from './support/service-process.ts';
-import { testControlPlane } from './test-control-plane.ts';
+import { testControlPlane } from './support/test-control-plane.ts';
 
 const { app, call, superAdminToken, test } = await testControlPlane();
 const cpUrl = await app.listen({ port: 0, host: '127.0.0.1' });

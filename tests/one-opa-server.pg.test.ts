@@ -4,15 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  startTestUpstream,
-  type TestUpstream,
-} from '@governance/data-plane/upstream/test-upstream';
+import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type RunningService, startStandalone } from '../service.ts';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
 import { freePort } from './support/service-process.ts';
-import { testDatabase } from './test-database.ts';
+import { testDatabase } from './support/test-database.ts';
 
 const PASSWORD = 'the password of all of them';
 const database = await testDatabase();

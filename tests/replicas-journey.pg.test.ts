@@ -13,8 +13,8 @@ import { adminApi } from './support/admin-api.ts';
 import { startBalancer } from './support/balancer.ts';
 import { readEvents } from './support/event-reader.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
-import { testDatabase } from './test-database.ts';
-import { tokenKeyPems } from './token-key-pems.ts';
+import { testDatabase } from './support/test-database.ts';
+import { tokenKeyPems } from './support/token-key-pems.ts';
 
 const test = await testDatabase();
 const started: ServiceProcess[] = [];
@@ -95,8 +95,9 @@ it('survives the loss of a replica under load', async () => {
   do {
     calls = acknowledged.size;
     await sleep(200);
-  } while (acknowledged.size > calls && Date.now() - changed < 10_000);
-  expect(Date.now() - changed).toBeLessThan(3_000);
+  } while (acknowledged.size > calls && Date.now() - changed < 25_000);
+  // Far from the 30 s for which a poll of the feed is held.
+  expect(Date.now() - changed).toBeLessThan(15_000);
   done = true;
   await Promise.all(load);
 

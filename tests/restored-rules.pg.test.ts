@@ -5,11 +5,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectControlPlane } from '@governance/data-plane/sync/connect';
-import { createDataPlaneCore } from '@governance/data-plane/tenant-runtime';
+import { createDataPlaneCore } from '@governance/data-plane/core/data-plane-core';
+import { connectControlPlane } from '@governance/data-plane/sync/registration/connect';
 import { listeningUrl } from '@governance/shared/http-server';
 import { afterAll, expect, it } from 'vitest';
-import { testControlPlane } from './test-control-plane.ts';
+import { testControlPlane } from './support/test-control-plane.ts';
 
 const { app, call, aTenantAdmin, controlPlane, test } = await testControlPlane();
 const dataDir = mkdtempSync(join(tmpdir(), 'restored-rules-'));

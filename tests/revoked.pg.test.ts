@@ -4,8 +4,8 @@
  */
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { productRoutes, routeName, routePath } from './route-paths.ts';
-import { type CallOptions, testControlPlane } from './test-control-plane.ts';
+import { productRoutes, routeName, routePath } from './support/route-paths.ts';
+import { type CallOptions, testControlPlane } from './support/test-control-plane.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

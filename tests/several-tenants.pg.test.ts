@@ -9,17 +9,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LEDGER_FILE } from '@governance/data-plane/ledger/ledger';
 import { type RunningDataPlane, startDataPlane } from '@governance/data-plane/main';
-import {
-  startTestUpstream,
-  type TestUpstream,
-} from '@governance/data-plane/upstream/test-upstream';
+import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
 import { CHANNEL_PATHS } from '@governance/shared/channel-routes';
 import { FEED_START } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { aRegistration } from './a-registration.ts';
+import { aRegistration } from './support/a-registration.ts';
 import { freePort } from './support/service-process.ts';
-import { testControlPlane } from './test-control-plane.ts';
+import { testControlPlane } from './support/test-control-plane.ts';
 
 const { app, call, superAdminToken, test } = await testControlPlane();
 const cpUrl = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -250,7 +247,7 @@ describe('two tenants on one data plane', { timeout: 60_000 }, () => {
       readdirSync(dataDir)
         .filter((name) => name.endsWith('.db'))
         .sort(),
-    ).toEqual([LEDGER_FILE, 'replica.db', 'tool-definitions.db']);
+    ).toEqual([LEDGER_FILE, 'replica.db', 'tool-definitions.db', 'tool-pins.db']);
 
     await vi.waitFor(
       async () => {
@@ -310,7 +307,10 @@ describe('two tenants on one data plane', { timeout: 60_000 }, () => {
         })
       ).statusCode,
     ).toBe(200);
-    await vi.waitFor(async () => expect((await callTool(url, basicOf(b))).status).toBe(401), 5_000);
+    await vi.waitFor(
+      async () => expect((await callTool(url, basicOf(b))).status).toBe(401),
+      20_000,
+    );
     expect(
       (await healthOf(url)).tenants.map(({ tenant_id, denied }) => [tenant_id, denied]),
     ).toEqual(

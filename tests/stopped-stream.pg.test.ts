@@ -5,14 +5,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDataPlaneCore, type DataPlaneCore } from '@governance/data-plane/tenant-runtime';
+import {
+  createDataPlaneCore,
+  type DataPlaneCore,
+} from '@governance/data-plane/core/data-plane-core';
 import type { ControlPlaneLink, Heartbeat } from '@governance/shared/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { aDecision } from './a-data-plane.ts';
-import { aRegistration } from './a-registration.ts';
-import { testControlPlane } from './test-control-plane.ts';
+import { aDecision } from './support/a-data-plane.ts';
+import { aRegistration } from './support/a-registration.ts';
+import { testControlPlane } from './support/test-control-plane.ts';
 
 const { call, aTenantAdmin, controlPlane } = await testControlPlane();
 

@@ -10,7 +10,7 @@ import { createServer, type TLSSocket } from 'node:tls';
 import { afterAll, expect, it, vi } from 'vitest';
 import { adminApi } from './support/admin-api.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
-import { testDatabase } from './test-database.ts';
+import { testDatabase } from './support/test-database.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -3,8 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLedgerStore } from '@governance/data-plane/ledger/ledger-store';
-import { aDecision, anAlert } from '@governance/data-plane/ledger/test-records';
+import { createLedgerStore } from '@governance/data-plane/testing/test-ledger-store';
+import { aDecision, anAlert } from '@governance/data-plane/testing/test-records';
 import { signBatch } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { recordHash } from '@governance/shared/hash-chain';
@@ -54,7 +54,8 @@ beforeAll(() => {
       'SELECT CAST(bytes AS TEXT) FROM records WHERE stream_no = 1 ORDER BY epoch, seq',
     )
     .pluck()
-    .all();
+    .all()
+    .flatMap((lines) => lines.split('\n'));
   db.close();
 });
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -10,14 +10,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Ollama } from 'ollama';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import {
+  startTestModelRuntime,
+  type TestModelRuntime,
+} from '../data-plane/src/testing/test-model-runtime.ts';
 import { checkControlPlane } from '../scripts/durability/kill-rounds.ts';
 import { startMarkedBackend } from '../scripts/durability/marked-backend.ts';
 import { connectTo, makeMarkedCall, setUpMarkedCalls } from '../scripts/durability/marked-calls.ts';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
 import { builtService, type ServiceProcess, startService } from './support/service-process.ts';
-import { testDatabase } from './test-database.ts';
-import { tokenKeyPems } from './token-key-pems.ts';
+import { testDatabase } from './support/test-database.ts';
+import { tokenKeyPems } from './support/token-key-pems.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -28,6 +33,7 @@ const controlPlaneEnv = {
   ...tokenKeyPems(),
 };
 let backend: Awaited<ReturnType<typeof startMarkedBackend>>;
+let models: TestModelRuntime;
 let controlPlane: ServiceProcess;
 let plane: ServiceProcess;
 let planeEnv: Record<string, string>;
@@ -39,6 +45,7 @@ let nextMark = 0;
 
 beforeAll(async () => {
   backend = await startMarkedBackend();
+  models = await startTestModelRuntime();
   controlPlane = await startService({ env: controlPlaneEnv });
   admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
   const issued = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
@@ -51,6 +58,7 @@ beforeAll(async () => {
     SERVICE_CP_URL: controlPlane.url,
     SERVICE_CP_TOKEN: issued.token,
     SERVICE_WORKERS: '2',
+    SERVICE_LOCALMODEL_URL: models.url,
   };
   plane = await startService({ env: planeEnv });
   await bothAreUp();
@@ -60,6 +68,7 @@ afterAll(async () => {
   await plane?.dispose();
   await controlPlane?.dispose();
   await backend?.close();
+  await models?.stop();
 });
 
 type Headers = Record<string, string>;
@@ -228,6 +237,43 @@ it('is one service: sessions, tokens and metrics are good on every connection', 
   );
 });
 
+it('leads to the local models through each worker, and the control plane shows what was recorded', async () => {
+  const role = await admin.post<{ id: string; warnings: string[] }>('/api/v1/roles', {
+    name: 'models',
+    permissions: ['web:read', 'web:write'],
+  });
+  expect(role.warnings).toEqual([]);
+  const { agents } = await admin.get<{ agents: { id: string }[] }>('/api/v1/agents');
+  await admin.post(`/api/v1/agents/${agents[0]?.id}/roles`, { role_id: role.id });
+  const token = await getToken();
+  const chat = async () => {
+    const headers = { authorization: `Bearer ${token}`, connection: 'close' };
+    const client = new Ollama({ host: `${plane.url}/api/v1/localmodel`, headers });
+    const messages = [{ role: 'user', content: 'hello' }];
+    let said = '';
+    for await (const part of await client.chat({ model: 'small', messages, stream: true })) {
+      said += part.message.content;
+    }
+    return said;
+  };
+  await vi.waitFor(async () => expect(await chat()).toBe(models.words.join('')));
+  for (let n = 0; n < 4; n++) expect(await chat()).toBe(models.words.join(''));
+  await vi.waitFor(async () => {
+    const { events } = await admin.get<{ events: { stream: string; mcp_server: string }[] }>(
+      '/api/v1/audit/events?policy_result=allow&tool_name=localmodel-api',
+    );
+    const ofModels = events.filter(({ mcp_server }) => mcp_server === 'localmodel-proxy');
+    expect(new Set(ofModels.map(({ stream }) => stream)).size).toBe(2);
+    expect(ofModels[0]).toMatchObject({
+      action: 'POST',
+      tool_name: 'localmodel-api',
+      target: 'small',
+      model: { name: 'small', has_system_prompt: false, has_tools: false, message_count: 1 },
+      model_usage: { status: 200, input_tokens: 11, output_tokens: 5, finish_reason: 'stop' },
+    });
+  });
+});
+
 it('loses a worker under load: the other goes on, and the dead one goes on with its chain', async () => {
   const [survivor] = await sessionOfEach();
   let isDone = false;
@@ -249,9 +295,9 @@ it('loses a worker under load: the other goes on, and the dead one goes on with 
     const dead = pidOf(2);
     process.kill(dead, 'SIGKILL');
     // A connection that was on its way to it may break; the session is where it was.
-    const inTheGap = await vi.waitFor(() => call(survivor as Headers), 5_000);
+    const inTheGap = await vi.waitFor(() => call(survivor as Headers), 20_000);
     expect(inTheGap).toBe(true);
-    await vi.waitFor(() => expect(pidOf(2)).not.toBe(dead), 5_000);
+    await vi.waitFor(() => expect(pidOf(2)).not.toBe(dead), 20_000);
     await bothAreUp();
   } finally {
     isDone = true;
@@ -286,7 +332,7 @@ it('stops both by the local kill switch', async () => {
     promisify(execFile)(process.execPath, [...command, ...args], { env });
   await run('kill-switch', 'engage', '--reason', 'journey');
   const answers = () => Promise.all(sessions.map((session) => call(session)));
-  await vi.waitFor(async () => expect(await answers()).toEqual([false, false]), 2_000);
+  await vi.waitFor(async () => expect(await answers()).toEqual([false, false]), 20_000);
   expect(JSON.parse((await run('status')).stdout)).toMatchObject({
     status: 'degraded',
     workers: [
@@ -295,7 +341,7 @@ it('stops both by the local kill switch', async () => {
     ],
   });
   await run('kill-switch', 'lift');
-  await vi.waitFor(async () => expect(await answers()).toEqual([true, true]), 2_000);
+  await vi.waitFor(async () => expect(await answers()).toEqual([true, true]), 20_000);
 });
 
 it('ships what a worker left that is no longer wanted', async () => {
@@ -304,7 +350,7 @@ it('ships what a worker left that is no longer wanted', async () => {
   const workers = [pidOf(1), pidOf(2)];
   // The supervisor's end is its workers' end: nobody writes to the folders after it.
   await plane.kill();
-  await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), 5_000);
+  await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), 20_000);
 
   const { dataDir: folder, adminPassword } = controlPlane;
   const port = Number(new URL(controlPlane.url).port);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Measurement } from '../report.ts';
+import type { Measurement } from '../measurement.ts';
 import { compareBuilds, comparisonTable, spreadOf } from './figures.ts';
 
 const measured = (perSecond: number[], cpu: (number | null)[] = perSecond.map(() => 100)) =>
@@ -14,6 +14,7 @@ const measured = (perSecond: number[], cpu: (number | null)[] = perSecond.map(()
       p99_ms: 1,
       cpu_us_per_call: cpu[i] ?? null,
       rss_mib: 100,
+      rss_above_idle_mib: 10,
     }),
   );
 

@@ -1,5 +1,6 @@
 /** What two builds' measurements say about each other. */
-import { type Measurement, median } from '../report.ts';
+import type { Measurement } from '../measurement.ts';
+import { median } from '../report.ts';
 
 export type BuildName = 'before' | 'now';
 

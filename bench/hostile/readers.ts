@@ -4,18 +4,18 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { checkBatch } from '@governance/control-plane/ingest/batch-check';
-import { readBundleArchive } from '@governance/data-plane/sync/bundle-archive';
-import { createControlPlaneClient } from '@governance/data-plane/sync/control-plane-client';
-import { createControlPlaneLink } from '@governance/data-plane/sync/control-plane-link';
-import { EventReader } from '@governance/data-plane/upstream/event-reader';
-import { LineReader } from '@governance/data-plane/upstream/line-reader';
+import { createControlPlaneClient } from '@governance/data-plane/sync/link/control-plane-client';
+import { createControlPlaneLink } from '@governance/data-plane/sync/link/control-plane-link';
+import { EventReader } from '@governance/data-plane/upstream/http/event-reader';
 import { parseUpstreamMessages } from '@governance/data-plane/upstream/message';
+import { LineReader } from '@governance/data-plane/upstream/stdio/line-reader';
+import { unpackArchive } from '@governance/shared/bundle-archive';
 import { verifyBundleSignatures } from '@governance/shared/bundle-signature';
 import { decodeBatch, encodeBatch } from '@governance/shared/channel-routes';
 import { uuidv7 } from '@governance/shared/ids';
 import { readLines } from '@governance/verifier/read-lines';
 import { verifyStream } from '@governance/verifier/verify-stream';
-import { createWriter } from '../../tests/a-data-plane.ts';
+import { createWriter } from '../../tests/support/a-data-plane.ts';
 import type { Reader } from './growth.ts';
 import { JSON_SHAPES, LINE_SHAPES, type Shape } from './shapes.ts';
 import { readMainThread } from './thread-account.ts';
@@ -161,13 +161,13 @@ export async function createReaders(): Promise<{ readers: Reader[]; stop(): Prom
       name: 'a record of a batch',
       shapes: asBatches(JSON_SHAPES, true),
       sizes: [MIB / 2, MIB, 2 * MIB, 4 * MIB],
-      read: (bytes) => checkBatch(publicKey, decodeBatch(bytes)),
+      read: (bytes) => checkBatch(publicKey, decodeBatch(bytes), new Set(['alert'])),
     },
     {
       name: 'lines of a batch',
       shapes: asBatches(LINE_SHAPES, false),
       sizes: [MIB / 4, MIB / 2, MIB],
-      read: (bytes) => checkBatch(publicKey, decodeBatch(bytes)),
+      read: (bytes) => checkBatch(publicKey, decodeBatch(bytes), new Set(['alert'])),
     },
     {
       name: 'the head of a batch',
@@ -183,7 +183,7 @@ export async function createReaders(): Promise<{ readers: Reader[]; stop(): Prom
         make: (size) => gzipSync(Buffer.alloc(size, make(MIB)), { level: 1 }),
       })),
       sizes: [4 * MIB, 8 * MIB, 16 * MIB],
-      read: (bytes) => readBundleArchive(bytes),
+      read: (bytes) => unpackArchive(bytes),
     },
     {
       name: 'the signatures of a bundle',

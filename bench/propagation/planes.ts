@@ -4,11 +4,11 @@
  * reads, and says when each of its planes decides otherwise.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findBar } from '@governance/data-plane/enforcement/steps/kill-switch';
+import type { DataPlaneCore } from '@governance/data-plane/core/data-plane-core';
+import { findIneligibility } from '@governance/data-plane/enforcement/eligibility';
 import { findServer } from '@governance/data-plane/gateway/servers';
 import { type RunningDataPlane, startDataPlane } from '@governance/data-plane/main';
-import { connectControlPlane } from '@governance/data-plane/sync/connect';
-import type { DataPlaneCore } from '@governance/data-plane/tenant-runtime';
+import { connectControlPlane } from '@governance/data-plane/sync/registration/connect';
 import { freePort } from '../../tests/support/service-process.ts';
 import { serveParent } from './child.ts';
 import { clockMs } from './figures.ts';
@@ -77,8 +77,11 @@ function decides(plane: Plane, tenantId: string, expected: Expected): boolean {
   if (expected.kind === 'agent') {
     const agent = replica.findAgent(tenantId, expected.agentId);
     if (!agent) return false;
-    const findDenial = (id: string) => plane.core.denialFor(id);
-    return (findBar(tenantId, agent, { replica, findDenial }) !== undefined) === expected.isBarred;
+    const findDenial = (id: string) => plane.core.findDenial(id);
+    return (
+      (findIneligibility({ tenantId, agent }, { replica, findDenial }) !== undefined) ===
+      expected.isBarred
+    );
   }
   const active = rules.findActiveRules(tenantId);
   return active !== null && findServer(active, expected.serverId)?.url === expected.url;

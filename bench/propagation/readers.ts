@@ -9,7 +9,7 @@ import { CHANNEL_PATHS, REVISION_HEADER } from '@governance/shared/channel-route
 import type { FeedPage, RegistrationReply } from '@governance/shared/channels';
 import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { Agent, request } from 'undici';
-import { aRegistration } from '../../tests/a-registration.ts';
+import { aRegistration } from '../../tests/support/a-registration.ts';
 import { serveParent } from './child.ts';
 import { clockMs } from './figures.ts';
 

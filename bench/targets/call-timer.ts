@@ -1,11 +1,13 @@
 /**
  * Where the time of a call goes, in the gateway as production builds it: hooks of Fastify before
- * and behind the plane's own, and the plane's `observe`. A call's time is cut at each mark, so that
+ * and behind the plane's own, and the parts that the plane tells of by diagnostics channel. A call's time is cut at each mark, so that
  * its parts add up to what the gateway had it.
  */
+
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { CallObserver } from '@governance/data-plane/enforcement/call-observer';
+import { CALL_PARTS, type PassedPart } from '@governance/data-plane/enforcement/call-parts';
 import type { FastifyInstance } from 'fastify';
 
 export interface CallTimes {
@@ -35,11 +37,12 @@ export function createCallTimer() {
     call.at = now;
   }
 
-  const observe: CallObserver = (call, part) => {
-    if (!isOn) return;
-    const found = running.get(call.requestId);
+  const observe = (message: unknown) => {
+    const { call, part } = message as PassedPart;
+    const { requestId } = call.caller;
+    const found = running.get(requestId);
     if (found !== undefined) found.isToolCall = true;
-    mark(call.requestId, part);
+    mark(requestId, part);
   };
 
   /** To be called before the plane's routes are registered. */
@@ -76,10 +79,11 @@ export function createCallTimer() {
   }
 
   return {
-    observe,
     watch,
     /** Begins anew; `on` false: nothing is timed, and the hooks cost next to nothing. */
     reset(on: boolean): void {
+      if (on && !isOn) subscribe(CALL_PARTS, observe);
+      else if (!on) unsubscribe(CALL_PARTS, observe);
       isOn = on;
       sums = new Map();
       calls = 0;

@@ -20,7 +20,7 @@ const SAMPLE_US = 500;
 const OWN: [RegExp, string][] = [
   [/data-plane\/src\/ledger/, 'ledger: hand-over, groups, acknowledgements'],
   [/data-plane\/src\/sync/, 'shipping of records'],
-  [/data-plane\/src\/enforcement\/(audit|forward)/, 'building the records of decision and outcome'],
+  [/data-plane\/src\/enforcement\/(audit|outcome)/, 'building the records of decision and outcome'],
   [/data-plane\/src\/enforcement/, 'enforcement steps'],
   [/data-plane\/src\/(replica|identity)/, 'enforcement steps'],
   [/data-plane\/src\/gateway/, 'gateway: MCP sessions, JSON-RPC'],
@@ -104,7 +104,8 @@ export async function startProfiles() {
     },
   );
   await post('NodeWorker.enable', { waitForDebuggerOnStart: false });
-  const [ledger] = workers.values();
+  // The one before it only syncs, and waits for that in the system.
+  const ledger = [...workers.values()].at(-1);
   if (!ledger) throw new Error('the ledger has no thread');
   for (const one of [post, ledger]) {
     await one('Profiler.enable');

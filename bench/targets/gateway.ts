@@ -9,9 +9,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { composeBundle } from '@governance/control-plane/bundles/bundle-content';
-import { createEnforcementPlane } from '@governance/data-plane/app';
 import { readGatewayConfig } from '@governance/data-plane/config';
-import { createDataPlaneCore } from '@governance/data-plane/tenant-runtime';
+import { createDataPlaneCore } from '@governance/data-plane/core/data-plane-core';
+import { createEnforcementPlane } from '@governance/data-plane/plane/enforcement-plane';
 import { baselinePack } from '@governance/policies/baseline-pack';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/agent-token';
@@ -25,6 +25,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createProbe } from './probe.ts';
 import { nameThreads } from './threads.ts';
+import { createUnenforced } from './unenforced.ts';
 
 const port = Number(process.env.PORT);
 const backend = process.env.BACKEND as string;
@@ -160,6 +161,7 @@ const link: ControlPlaneLink = {
     const { stream, epoch, last_seq, head } = header;
     return { status: 'accepted', stream, epoch, last_seq, head };
   },
+  shipPayloads: async ({ payloads }) => ({ results: payloads.map(() => 'stored') }),
 };
 
 // Started with a channel to the bench: it will ask where the time goes.
@@ -189,7 +191,7 @@ await core.applied.wait(tenantId, { feedSeq: facts.length, bundleRevision: bundl
 const agent = core.replica.findAgent(tenantId, agentId);
 if (!agent) throw new Error('the agent did not arrive');
 
-const plane = createEnforcementPlane({
+const planeDeps = {
   findDenial: () => null,
   servesSeveral: core.servesSeveral,
   config: readGatewayConfig({}),
@@ -202,11 +204,13 @@ const plane = createEnforcementPlane({
   findDeploymentId: core.findDeploymentId,
   openSealed: core.identity.openSealed,
   taskSecret: core.identity.tokenKey,
+  payloadSpool: core.payloadSpool,
   registry: new Registry(),
   log,
-  ...(probe ? { observe: probe.observe } : {}),
-  ...(isEnforced ? {} : { enforcement: { off: { tenantId, agent } } }),
-});
+};
+const plane = isEnforced
+  ? createEnforcementPlane(planeDeps)
+  : createEnforcementPlane(planeDeps, () => createUnenforced({ tenantId, agent }));
 const app = createHttpServer({ log, corsOrigins: [] });
 probe?.watch(app);
 await app.register(plane.routes);

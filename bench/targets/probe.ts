@@ -60,5 +60,5 @@ export function createProbe() {
     });
   }
 
-  return { observe: timer.observe, watch: timer.watch, observer, listen };
+  return { watch: timer.watch, observer, listen };
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createLog } from '@governance/shared/log';
 import { Secret } from '@governance/shared/settings';
 import { expect, it, vi } from 'vitest';
-import { testDatabase } from '../../tests/test-database.ts';
-import { buildControlPlane } from './app.ts';
+import { testDatabase } from '../../tests/support/test-database.ts';
+import { buildControlPlane, FEATURES } from './app.ts';
 import { createSuperAdmin } from './auth/admin-login.ts';
 import { createAdminTokens } from './auth/admin-tokens.ts';
 import { parseControlPlaneConfig } from './config.ts';
@@ -17,13 +17,16 @@ const masterKey = new Secret(randomBytes(32));
 
 /** A replica on the one database. */
 function aReplica(password: string) {
-  return buildControlPlane({
-    config: parseControlPlaneConfig({ SERVICE_SUPER_ADMIN_PASSWORD: 'the super-admin’s' }),
-    connections: test.connections,
-    masterKey,
-    adminPassword: new Secret(password),
-    log: createLog({ debug: false }, { write: () => {} }),
-  });
+  return buildControlPlane(
+    {
+      config: parseControlPlaneConfig({ SERVICE_SUPER_ADMIN_PASSWORD: 'the super-admin’s' }),
+      connections: test.connections,
+      masterKey,
+      adminPassword: new Secret(password),
+      log: createLog({ debug: false }, { write: () => {} }),
+    },
+    FEATURES,
+  );
 }
 
 it('replicas that start at once on an empty database make one default tenant', async () => {
@@ -33,7 +36,11 @@ it('replicas that start at once on an empty database make one default tenant', a
   const { rows } = await test.superuser.query('SELECT name FROM tenants');
   expect(rows).toEqual([{ name: 'default' }]);
   const { rows: keys } = await test.superuser.query('SELECT purpose FROM service_keys ORDER BY 1');
-  expect(keys).toEqual([{ purpose: 'bundle-signing' }, { purpose: 'feed-signing' }]);
+  expect(keys).toEqual([
+    { purpose: 'bundle-signing' },
+    { purpose: 'feed-signing' },
+    { purpose: 'payload-sealing' },
+  ]);
 });
 
 it('a replica that starts with another password ends what the old one opened', async () => {

@@ -126,6 +126,12 @@ describe('the control plane’s configuration', () => {
     });
   });
 
+  it.each(['gcp', 'azure', 'aws,paper'])('does not start with the key provider %s', (list) => {
+    expect(problemsOf({ SERVICE_KMS_PROVIDERS: list }).SERVICE_KMS_PROVIDERS).toContain(
+      'local, aws, vault',
+    );
+  });
+
   it('wants both halves of one key pair, in any mode', () => {
     const { SERVICE_JWT_PRIVATE_KEY, SERVICE_JWT_PUBLIC_KEY } = production;
     expect(problemsOf({ SERVICE_JWT_PRIVATE_KEY })).toHaveProperty('SERVICE_JWT_PUBLIC_KEY');

@@ -4,6 +4,7 @@ import { Severity } from '@governance/shared/ledger-record';
 import { defaultPublicUrl } from '@governance/shared/listening-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
+  commaList,
   parseSettings,
   type ReadableValues,
   Secret,
@@ -15,6 +16,7 @@ import {
   wholeNumber,
 } from '@governance/shared/settings';
 import { z } from 'zod';
+import { BUILT_KEY_PROVIDERS } from './key-management/key-provider.ts';
 
 const SEVERITIES = Severity.options;
 const MASTER_KEY_BYTES = 32;
@@ -37,7 +39,7 @@ const rsaKey = (kind: 'private' | 'public') =>
       const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
       if (key.asymmetricKeyType === 'rsa' && bits >= SMALLEST_RSA_BITS) return new Secret(key);
     } catch {
-      // Said below, without a word of the key.
+      // Reported below, without the key.
     }
     context.addIssue(`must be an RSA ${kind} key in PEM form of ${SMALLEST_RSA_BITS} bits or more`);
     return z.NEVER;
@@ -83,6 +85,46 @@ export const CONTROL_PLANE_SETTINGS = {
     defaultNote:
       'made at the first start and kept in the data folder; in production needed with DATABASE_URL',
     parse: masterKey,
+  }),
+  kmsProviders: setting({
+    name: 'SERVICE_KMS_PROVIDERS',
+    description:
+      'Key providers that tenants may choose beside `local`, separated by commas: aws, vault. Tenants name keys; the credentials are the operator’s.',
+    default: 'local',
+    parse: commaList.pipe(
+      z.array(
+        z.enum(BUILT_KEY_PROVIDERS, {
+          error: `must be a list of ${BUILT_KEY_PROVIDERS.join(', ')}: this version has no others`,
+        }),
+      ),
+    ),
+  }),
+  awsKmsRegion: setting({
+    name: 'SERVICE_AWS_KMS_REGION',
+    description: 'Where keys of AWS KMS lie that are not named by an ARN.',
+    defaultNote: 'AWS_REGION; credentials are found as by every AWS program',
+    parse: z.string().regex(/^[a-z0-9-]{1,30}$/, 'must be the name of a region'),
+  }),
+  vaultAddress: setting({
+    name: 'SERVICE_VAULT_ADDR',
+    description: 'Where Vault answers, for the key provider `vault`.',
+    parse: webAddress,
+  }),
+  vaultToken: setting({
+    name: 'SERVICE_VAULT_TOKEN',
+    description: 'A token that may encrypt and decrypt by the transit engine.',
+    parse: secretText,
+  }),
+  vaultNamespace: setting({
+    name: 'SERVICE_VAULT_NAMESPACE',
+    description: 'The namespace of the transit engine, where Vault has namespaces.',
+    parse: z.string().regex(/^[\w./-]{1,200}$/, 'must be a namespace'),
+  }),
+  vaultTransitMount: setting({
+    name: 'SERVICE_VAULT_TRANSIT_MOUNT',
+    description: 'Where the transit engine is mounted.',
+    default: 'transit',
+    parse: z.string().regex(/^[\w-]+(?:\/[\w-]+)*$/, 'must be the path of a mount'),
   }),
   databaseUrl: setting({
     name: 'DATABASE_URL',
@@ -160,6 +202,7 @@ export function parseControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneCon
   const values = parseSettings(CONTROL_PLANE_SETTINGS, env, (given) => [
     ...findMissing(given),
     ...findUnmatchedKeys(given),
+    ...findUnmetProviders(given),
   ]);
   return { ...values, publicUrl: values.publicUrl ?? defaultPublicUrl(values.host, values.port) };
 }
@@ -173,12 +216,23 @@ function findMissing(given: Given): SettingProblem[] {
   if (given.adminPassword === undefined) {
     problems.push({ name: adminPassword.name, message: 'is required in production' });
   }
-  // A database of its own outlives the data folder, and several control planes may share it.
+  // An external database outlives the data folder, and several control planes may share it.
   if (given.databaseUrl !== undefined && given.masterKey === undefined) {
     const message = `is required in production with ${CONTROL_PLANE_SETTINGS.databaseUrl.name}`;
     problems.push({ name: masterKey.name, message });
   }
   return problems;
+}
+
+/** A provider that could never answer is told of at the start, not at the first payload. */
+function findUnmetProviders({ kmsProviders, ...given }: Given): SettingProblem[] {
+  if (!kmsProviders?.includes('vault')) return [];
+  const { vaultAddress, vaultToken, kmsProviders: list } = CONTROL_PLANE_SETTINGS;
+  const needed = [
+    given.vaultAddress === undefined && vaultAddress.name,
+    given.vaultToken === undefined && vaultToken.name,
+  ].filter((name) => name !== false);
+  return needed.map((name) => ({ name, message: `is needed with vault in ${list.name}` }));
 }
 
 function findUnmatchedKeys({ jwtPrivateKey, jwtPublicKey }: Given): SettingProblem[] {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createLog } from '@governance/shared/log';
 import pg from 'pg';
 import { expect, inject, it, vi } from 'vitest';
-import { dropDatabase } from '../../tests/test-database.ts';
+import { dropDatabase } from '../../tests/support/test-database.ts';
 import { createControlPlane, parseControlPlaneConfig } from './main.ts';
 
 // Each starts a compiler and reads a schema engine.

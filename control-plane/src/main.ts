@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Secret } from '@governance/shared/settings';
 import { StartError } from '@governance/shared/start-error';
 import type { Logger } from 'pino';
-import { buildControlPlane, type ControlPlane, type ControlPlaneDeps } from './app.ts';
+import { buildControlPlane, type ControlPlane, type ControlPlaneDeps, FEATURES } from './app.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { type Connections, connectDatabase } from './platform/database.ts';
 import { describeDatabaseFailure } from './platform/database-failure.ts';
@@ -60,14 +60,17 @@ export async function createControlPlane(
     const adminPassword = findAdminPassword(config);
     const masterKey = findMasterKey(config, log);
     const webhookSecret = findWebhookSecret(config, masterKey, log);
-    const controlPlane = await buildControlPlane({
-      ...given,
-      ...(embedded && { readiness: [checkEmbedded(embedded), ...(given.readiness ?? [])] }),
-      config: { ...config, ...findTokenKeys(config, log), webhookSecret },
-      connections,
-      masterKey,
-      adminPassword: adminPassword.password,
-    });
+    const controlPlane = await buildControlPlane(
+      {
+        ...given,
+        ...(embedded && { readiness: [checkEmbedded(embedded), ...(given.readiness ?? [])] }),
+        config: { ...config, ...findTokenKeys(config, log), webhookSecret },
+        connections,
+        masterKey,
+        adminPassword: adminPassword.password,
+      },
+      FEATURES,
+    );
     const opened = connections;
     return {
       ...controlPlane,
@@ -92,7 +95,7 @@ function startEmbedded(config: ControlPlaneConfig, log: Logger): Promise<Embedde
   });
 }
 
-/** Beside the check of the database itself: it says why there is none. */
+/** Says why there is no database; the check of the database itself is apart. */
 function checkEmbedded(embedded: EmbeddedPostgres): ReadinessCheck {
   return {
     name: 'embedded database',
@@ -127,7 +130,7 @@ async function openDatabase(
   );
 }
 
-/** @throws StartError naming the setting, where another value of it would help */
+/** @throws StartError naming the setting, if another value would help */
 async function ofSetting<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -136,10 +139,10 @@ async function ofSetting<T>(name: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Production has its own, which the configuration saw to. */
+/** In production it is always configured. */
 function findAdminPassword(config: ControlPlaneConfig): RunningControlPlane['adminPassword'] {
   if (config.adminPassword) {
-    // One that an earlier start made is no longer the administrator's, and would be read as if.
+    // A password file from an earlier start is not valid any more: remove it, or it would mislead.
     rmSync(join(config.dataDir, ADMIN_PASSWORD_FILE), { force: true });
     return { isGenerated: false, password: config.adminPassword };
   }
@@ -162,7 +165,7 @@ function findMasterKey(config: ControlPlaneConfig, log: Logger): Secret<Buffer> 
   );
 }
 
-/** Production's tokens survive a restart; development's end with it. */
+/** In production tokens survive a restart; in development they end with it. */
 function findTokenKeys(
   config: ControlPlaneConfig,
   log: Logger,
@@ -186,7 +189,10 @@ function findTokenKeys(
   };
 }
 
-/** The same on every replica, since it comes of the master key; the file is for whoever looks it up. */
+/**
+ * Derived from the master key, so it is the same on every replica. The file is for the operator to
+ * look it up.
+ */
 function findWebhookSecret(
   config: ControlPlaneConfig,
   masterKey: Secret<Buffer>,

@@ -16,21 +16,16 @@ export interface AppendedRecord {
   hash: string;
 }
 
-/** A salt of an event's hashes, stored beside the chain so that it can be purged. */
-export interface EventSalt {
-  event_id: string;
-  salt: Uint8Array;
-}
-
 export interface Ledger {
   /**
    * Appends one record to a tenant's chain.
    *
+   * @param salt a salt of the record's hashes, stored beside the chain so that it can be purged
    * @returns once the record is on disk (fdatasync returned)
    * @throws when it could not be made durable, or the disk is over its upper watermark: the call
    *   it belongs to is then denied
    */
-  append(tenantId: string, record: UnchainedRecord, salt?: EventSalt): Promise<AppendedRecord>;
+  append(tenantId: string, record: UnchainedRecord, salt?: Uint8Array): Promise<AppendedRecord>;
   /** Whether new calls may be recorded: `full` and `failed` deny them. */
   condition(): 'ok' | 'warning' | 'full' | 'failed';
 }
@@ -80,6 +75,7 @@ export interface ActiveRules {
  * - `offline_max_age`: the newest verified freshness statement is too old
  * - `tenant_revoked`: the control plane revoked this data plane
  * - `stream_forked`: another writer uses this data plane's key
+ * - `fact_unknown`: the control plane sent a kind of fact that this version cannot enforce
  * - `local_kill_switch`: the operator of this machine engaged the switch
  * - `not_served`: the tenant is not served here
  */
@@ -88,6 +84,7 @@ export interface PlaneDenial {
     | 'offline_max_age'
     | 'tenant_revoked'
     | 'stream_forked'
+    | 'fact_unknown'
     | 'local_kill_switch'
     | 'not_served';
   /** For the agent: what is wrong, in words. */

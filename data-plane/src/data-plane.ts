@@ -3,16 +3,15 @@
  * the mode `data-plane` have in common.
  */
 import { mkdir } from 'node:fs/promises';
-import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { createEnforcementPlane, type EnforcementPlane } from './app.ts';
 import type { GatewayConfig } from './config.ts';
 import type { FindDenial } from './contracts.ts';
-import { createCoreMetrics } from './core-metrics.ts';
-import { asTokenKeys, type OwnTokenKey, ownTokenKey } from './local-api/token-issuer.ts';
-import { type LocalSwitch, watchLocalSwitch } from './local-control/local-kill-switch.ts';
-import { createDataPlaneCore, type DataPlaneCore } from './tenant-runtime.ts';
+import { createCoreMetrics } from './core/core-metrics.ts';
+import { createDataPlaneCore } from './core/data-plane-core.ts';
+import { asTokenKeys, ownTokenKey } from './local-api/token-issuer.ts';
+import { watchLocalSwitch } from './local-control/local-kill-switch.ts';
+import { createEnforcementPlane } from './plane/enforcement-plane.ts';
 import type { WorkerSessions } from './workers/worker-sessions.ts';
 
 export interface DataPlaneOptions {
@@ -38,29 +37,14 @@ export interface DataPlaneOptions {
   onFatal(): void;
 }
 
-export interface DataPlane {
-  core: DataPlaneCore;
-  routes: FastifyPluginAsync;
-  policyEngine: () => ReturnType<EnforcementPlane['policyEngine']>;
-  /** The stdio servers of this host that a tenant may register. */
-  listStdioNames(tenantId: string): string[];
-  localSwitch: LocalSwitch;
-  findDenial: FindDenial;
-  tokenKey: OwnTokenKey;
-  /** What keeps it from its work, by name; empty when nothing does. */
-  findUnready(): Promise<Record<string, string>>;
-  /** What somebody has to look at although calls go on, by name; empty when nothing is. */
-  findWarnings(): Record<string, string>;
-  /** After the listener was closed. */
-  stop(): Promise<void>;
-}
+export type DataPlane = Awaited<ReturnType<typeof createDataPlane>>;
 
 /**
  * Opens the data folder and composes the plane. No tenant is served yet: see `core.addTenant`.
  *
  * @throws when a file of the folder is damaged, or another process uses it
  */
-export async function createDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
+export async function createDataPlane(options: DataPlaneOptions) {
   const { dataDir, version, region, gateway, registry, log } = options;
   const sharedDir = options.sharedDir ?? dataDir;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -72,6 +56,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     log,
     ledgerLimitBytes: gateway.ledgerLimitBytes,
     ledgerKeepDays: gateway.ledgerKeepDays,
+    payloadLimitBytes: gateway.payloadLimitBytes,
     offlineMaxAgeSeconds: gateway.offlineMaxAgeSeconds,
     callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
     serverReport: (tenantId) => enforcement.serverReport(tenantId),
@@ -95,7 +80,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
   });
   metrics.watchSwitch(localSwitch);
   const findDenial: FindDenial = (tenantId) =>
-    localSwitch.findDenial(tenantId) ?? core.denialFor(tenantId);
+    localSwitch.findDenial(tenantId) ?? core.findDenial(tenantId);
   const tokenKey = await ownTokenKey(core.identity.tokenKey);
   const enforcement = createEnforcementPlane({
     config: gateway,
@@ -118,6 +103,7 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     onServerReport: core.reportSoon,
     ...(options.workers && { workers: options.workers }),
     sharedDir,
+    payloadSpool: core.payloadSpool,
     registry,
     log,
   });
@@ -127,22 +113,25 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
     core,
     routes: enforcement.routes,
     policyEngine,
+    /** The stdio servers of this host that a tenant may register. */
     listStdioNames: enforcement.listStdioNames,
     localSwitch,
     findDenial,
     tokenKey,
-    async findUnready() {
+    /** What keeps it from its work, by name; empty when nothing does. */
+    async findUnready(): Promise<Record<string, string>> {
       const problems: Record<string, string> = {};
       const { condition } = core.status().ledger;
       if (condition === 'full' || condition === 'failed') problems.ledger = condition;
       const without = tenantIds().filter((id) => core.rules.findActiveRules(id) === null);
       if (without.length > 0) problems.rules = `${without.length} tenants have no active rules`;
-      const denied = tenantIds().flatMap((id) => core.denialFor(id)?.reason ?? []);
+      const denied = tenantIds().flatMap((id) => core.findDenial(id)?.reason ?? []);
       if (denied.length > 0) problems.standing = [...new Set(denied)].join(', ');
       const engine = await policyEngine();
       if (engine.denies) problems.policy_engine = engine.message;
       return problems;
     },
+    /** What somebody has to look at although calls go on, by name; empty when nothing is. */
     findWarnings(): Record<string, string> {
       // Calls go on and are recorded here: taking the plane out of service would mend nothing.
       const stopped = core.status().tenants.filter(({ stream }) => stream.is_stopped);
@@ -150,7 +139,8 @@ export async function createDataPlane(options: DataPlaneOptions): Promise<DataPl
       const states = [...new Set(stopped.map(({ stream }) => stream.state))].join(', ');
       return { audit_stream: `of ${stopped.length} tenants stopped: ${states}` };
     },
-    async stop() {
+    /** After the listener was closed. */
+    async stop(): Promise<void> {
       await enforcement.stop();
       await localSwitch.stop();
       await core.stop();

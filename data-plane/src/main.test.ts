@@ -8,7 +8,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { runCommand } from './local-control/commands.ts';
 import { type Connect, type RunningDataPlane, startDataPlane } from './main.ts';
-import { createTestControlPlane, type TestControlPlane } from './sync/test-control-plane.ts';
+import { createTestControlPlane, type TestControlPlane } from './testing/test-control-plane.ts';
 
 const tenantId = uuidv7();
 const deploymentId = uuidv7();
@@ -112,7 +112,7 @@ async function ping(url: string, token: string): Promise<number> {
 it('serves agents with the control plane gone, over a restart, until its operator stops it', async () => {
   let url = await start();
   controlPlane.publish({ kind: 'agent', key: agentId, value: AGENT });
-  await vi.waitFor(async () => expect((await getToken(url)).status).toBe(200), 5_000);
+  await vi.waitFor(async () => expect((await getToken(url)).status).toBe(200), 20_000);
   const first = await getToken(url);
   expect(await ping(url, first.token)).toBe(200);
 
@@ -129,7 +129,7 @@ it('serves agents with the control plane gone, over a restart, until its operato
   const env = { SERVICE_DATA_DIR: dataDir };
   const quiet = { log: () => {}, error: () => {} };
   expect(await runCommand(['kill-switch', 'engage', '--reason', 'test'], env, quiet)).toBe(0);
-  await vi.waitFor(async () => expect(await ping(url, token)).toBe(401), 1_000);
+  await vi.waitFor(async () => expect(await ping(url, token)).toBe(401), 20_000);
   expect((await getToken(url)).status).toBe(403);
   const health = await fetch(`${url}/health`);
   expect(health.status).toBe(200);
@@ -145,7 +145,7 @@ it('serves agents with the control plane gone, over a restart, until its operato
   expect(metrics).toContain('governance_local_kill_switch_engaged{scope="all"} 1');
 
   expect(await runCommand(['kill-switch', 'lift'], env, quiet)).toBe(0);
-  await vi.waitFor(async () => expect(await ping(url, token)).toBe(200), 1_000);
+  await vi.waitFor(async () => expect(await ping(url, token)).toBe(200), 20_000);
 
   controlPlane.setAway(false);
   await vi.waitFor(

@@ -11,40 +11,22 @@ import { findUnknownSettings, parseTogether } from '@governance/shared/settings'
 import { readVersion } from '@governance/shared/version';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import {
-  type DataPlaneConfig,
-  REMOTE_DATA_PLANE_SETTINGS,
-  readDataPlaneConfig,
-  readGatewayConfig,
-} from './config.ts';
+import { type DataPlaneConfig, readDataPlaneConfig, readGatewayConfig } from './config.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { localRoutes } from './local-api/local-routes.ts';
 import { createLocalTokens } from './local-api/token-issuer.ts';
 import { findTenantProblem } from './opa-server/opa-address.ts';
-import { connectControlPlane } from './sync/connect.ts';
-import type { DataPlaneCore } from './tenant-runtime.ts';
+import { REMOTE_DATA_PLANE_SETTINGS } from './settings.ts';
+import { connectControlPlane } from './sync/registration/connect.ts';
 import { joinWorkers } from './workers/join-workers.ts';
 import { unmarkDrained, workerFolder } from './workers/worker-folders.ts';
 import type { WorkerPlace } from './workers/worker-place.ts';
 import { ownViews } from './workers/worker-views.ts';
 
-export interface ConnectOptions {
-  core: DataPlaneCore;
-  dataDir: string;
-  cpUrl: string;
-  /** SERVICE_CP_TOKEN, one a tenant. */
-  tokens: readonly string[];
-  region: string | null;
-  version: string;
-  label: string;
-  log: Logger;
-}
-
-/**
- * Registers with the control plane, and serves what was registered before while it is away.
- * Never rejects because the control plane is away.
- */
-export type Connect = (options: ConnectOptions) => Promise<{ stop(): Promise<void> }>;
+/** The way to its control planes. Never rejects because they are away. */
+export type Connect = (
+  options: Parameters<typeof connectControlPlane>[0],
+) => Promise<{ stop(): Promise<void> }>;
 
 export interface RunningDataPlane {
   url: string;

@@ -2,19 +2,18 @@
  * The data plane's Prometheus metrics. Label values come from fixed sets: nothing a caller chooses
  * becomes a label.
  */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Verdict } from './enforcement/enforcer.ts';
-import type { Outcome } from './enforcement/forward.ts';
-import type { ServerHealth } from './upstream/health.ts';
 
-export interface GatewayMetrics {
-  verdict(verdict: Verdict, ms: number, tenantId: string | null): void;
-  outcome(outcome: Outcome, ms: number): void;
-  unauthenticated(reason: string): void;
-  protocolError(status: number, code: number): void;
-  /** Tool calls of a tenant that were judged in the last minute. */
-  callsPerMinute(tenantId: string): number;
-}
+import type { InboundFinding } from '@governance/shared/detect/findings';
+import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
+import type { InboundAction } from '@governance/shared/inbound-settings';
+import type { RateTier } from '@governance/shared/rate-limit-settings';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { CountFinding, Unscanned } from './enforcement/dlp/dlp-watch.ts';
+import type { Verdict } from './enforcement/enforcer.ts';
+import type { Outcome } from './enforcement/outcome.ts';
+import type { ServerHealth } from './upstream/health/circuit-breaker.ts';
+
+export type GatewayMetrics = ReturnType<typeof createGatewayMetrics>;
 
 export interface GatewayGauges {
   sessions(): number;
@@ -36,7 +35,7 @@ export function createGatewayMetrics(
   registry: Registry,
   gauges: GatewayGauges,
   elapsed: () => number,
-): GatewayMetrics {
+) {
   const registers = [registry];
   const calls = new Counter({
     name: 'governance_tool_calls_total',
@@ -62,6 +61,29 @@ export function createGatewayMetrics(
     buckets: UPSTREAM_BUCKETS,
     registers,
   });
+  const blastRadius = new Counter({
+    name: 'governance_blast_radius_total',
+    help: 'Calls that reach further than one call may, by rule and verdict.',
+    labelNames: ['rule', 'verdict'],
+    registers,
+  });
+  const rateLimited = new Counter({
+    name: 'governance_rate_limited_total',
+    help: 'Calls that were refused because their agent calls too often.',
+    labelNames: ['risk_tier'],
+    registers,
+  });
+  const payloadsKept = new Counter({
+    name: 'governance_payloads_kept_total',
+    help: 'Inputs and results of calls that were kept beside their records.',
+    registers,
+  });
+  const payloadsNotKept = new Counter({
+    name: 'governance_payloads_not_kept_total',
+    help: 'Inputs and results of calls that had to be kept and were not, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
   const refused = new Counter({
     name: 'governance_unauthenticated_requests_total',
     help: 'Requests at the gateway whose credential was refused.',
@@ -72,6 +94,25 @@ export function createGatewayMetrics(
     name: 'governance_gateway_errors_total',
     help: 'Requests at the gateway that were refused as a whole.',
     labelNames: ['status', 'code'],
+    registers,
+  });
+  const inbound = new Counter({
+    name: 'governance_inbound_findings_total',
+    help: 'What looks like an injection in what MCP servers say, by class, severity and what was done.',
+    labelNames: ['class', 'severity', 'action'],
+    registers,
+  });
+  const findings = new Counter({
+    name: 'governance_dlp_findings_total',
+    help: 'Sensitive data that was found, by built-in pattern (or custom), severity, direction (outbound, result) and what was done.',
+    labelNames: ['pattern', 'severity', 'direction', 'action'],
+    registers,
+  });
+  const dlpFinding: CountFinding = (...labels) => findings.labels(...labels).inc();
+  const unscanned = new Counter({
+    name: 'governance_dlp_unscanned_total',
+    help: 'Calls and answers that were blocked since a scan for sensitive data had no answer, by reason.',
+    labelNames: ['reason'],
     registers,
   });
   new Gauge({
@@ -117,7 +158,7 @@ export function createGatewayMetrics(
   // Tenants are few: those that one data plane serves.
   const rates = new Map<string, ReturnType<typeof createMinuteCounter>>();
   return {
-    verdict(verdict, ms, tenantId) {
+    verdict(verdict: Verdict, ms: number, tenantId: string | null): void {
       ofVerdict.get(verdict)?.inc();
       judging.observe(ms / 1000);
       if (tenantId === null) return;
@@ -128,13 +169,24 @@ export function createGatewayMetrics(
       }
       rate.count();
     },
-    outcome(outcome, ms) {
+    outcome(outcome: Outcome, ms: number): void {
       outcomes.labels(outcome).inc();
       upstream.observe(ms / 1000);
     },
-    unauthenticated: (reason) => refused.labels(reason).inc(),
-    protocolError: (status, code) => errors.labels(String(status), String(code)).inc(),
-    callsPerMinute: (tenantId) => rates.get(tenantId)?.total() ?? 0,
+    blastRadius: (rule: ReachFinding['rule'], verdict: ReachFinding['verdict']): void =>
+      blastRadius.labels(rule, verdict).inc(),
+    inboundFinding: (finding: InboundFinding, action: InboundAction): void =>
+      inbound.labels(finding.class, finding.severity, action).inc(),
+    dlpFinding,
+    dlpUnscanned: (reason: Unscanned): void => unscanned.labels(reason).inc(),
+    rateLimited: (tier: RateTier): void => rateLimited.labels(tier).inc(),
+    payloadKept: (): void => payloadsKept.inc(),
+    payloadNotKept: (reason: string): void => payloadsNotKept.labels(reason).inc(),
+    unauthenticated: (reason: string): void => refused.labels(reason).inc(),
+    protocolError: (status: number, code: number): void =>
+      errors.labels(String(status), String(code)).inc(),
+    /** Tool calls of a tenant that were judged in the last minute. */
+    callsPerMinute: (tenantId: string): number => rates.get(tenantId)?.total() ?? 0,
   };
 }
 

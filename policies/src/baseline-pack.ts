@@ -25,6 +25,11 @@ const BASELINE = [
     name: 'Critical risk',
     description: 'An agent of critical risk may only read.',
   },
+  {
+    file: 'local_models',
+    name: 'Local models',
+    description: 'Who talks to a local model needs web:read and web:write; to list them, web:read.',
+  },
 ] as const;
 
 /** The names of the pack's modules under policies/rego/baseline, without their ending. */

@@ -163,6 +163,11 @@ export interface RegoCompiler {
   close(): Promise<void>;
 }
 
+/** Reasons as one line, as agent and audit event see them. */
+export function formatReasons(reasons: readonly PolicyReason[]): string {
+  return reasons.map((reason) => `${reason.policy}: ${reason.message}`).join('; ');
+}
+
 /** Why an evaluation ended without a verdict. Every one of them is a denial. */
 export type PolicyFault =
   | 'undefined'
@@ -172,6 +177,23 @@ export type PolicyFault =
   | 'trap'
   | 'builtin_error'
   | 'not_loaded';
+
+const AUTHORS_FAULTS: ReadonlySet<PolicyFault> = new Set<PolicyFault>([
+  'out_of_fuel',
+  'out_of_memory',
+  'trap',
+  'builtin_error',
+]);
+
+/**
+ * Whether a fault is one that a policy's author can write: an endless loop, values that conflict.
+ * Such a policy is put in force and denies what it fails on, so that everybody sees it; the rules of
+ * before would go on allowing what the new ones may deny. Any other fault says that the bundle is
+ * not what our compiler makes.
+ */
+export function isAuthorsFault(fault: PolicyFault): boolean {
+  return AUTHORS_FAULTS.has(fault);
+}
 
 export type PolicyOutcome =
   | { ok: true; verdict: PolicyVerdict }

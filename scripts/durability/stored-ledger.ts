@@ -1,14 +1,14 @@
 /** Reads a stopped data plane's ledger file and checks it as an auditor would. */
+
+import { recordsIn, type StoredRow } from '@governance/data-plane/ledger/ledger-rows';
 import { type ChainPosition, verifyLink } from '@governance/shared/hash-chain';
 import { parseRecord } from '@governance/shared/ledger-record';
 import Database from 'better-sqlite3';
 import { MARK } from './marked-backend.ts';
 
-interface Row {
+interface Row extends StoredRow {
   position: number;
   stream_no: number;
-  hash: Buffer;
-  bytes: Buffer;
 }
 
 /** Reads on where the last reading ended, so that a hundred rounds cost one reading. */
@@ -26,28 +26,28 @@ export function createLedgerReader(file: string) {
       const problems: string[] = [];
       try {
         const rows = db
-          .prepare<[number], Row>(
-            'SELECT position, stream_no, hash, bytes FROM records WHERE position > ? ORDER BY position',
-          )
+          .prepare<[number], Row>('SELECT * FROM records WHERE position > ? ORDER BY position')
           .iterate(position);
         for (const row of rows) {
           position = row.position;
-          records += 1;
-          const record = parseRecord(row.bytes);
-          const { after, broken } = verifyLink(
-            heads.get(row.stream_no) ?? null,
-            {
-              ...record,
-              previous: record.type === 'epoch_start' ? record.previous : undefined,
-              bytes: row.bytes,
-            },
-            row.hash.toString('hex'),
-          );
-          heads.set(row.stream_no, after);
-          if (broken) problems.push(JSON.stringify(broken));
-          if (record.type !== 'decision') continue;
-          const mark = MARK.exec(record.target);
-          if (mark && record.policy_result === 'allow') decided.add(Number(mark[1]));
+          for (const { hash, bytes } of recordsIn(row)) {
+            records += 1;
+            const record = parseRecord(bytes);
+            const { after, broken } = verifyLink(
+              heads.get(row.stream_no) ?? null,
+              {
+                ...record,
+                previous: record.type === 'epoch_start' ? record.previous : undefined,
+                bytes,
+              },
+              hash ?? undefined,
+            );
+            heads.set(row.stream_no, after);
+            if (broken) problems.push(JSON.stringify(broken));
+            if (record.type !== 'decision') continue;
+            const mark = MARK.exec(record.target);
+            if (mark && record.policy_result === 'allow') decided.add(Number(mark[1]));
+          }
         }
       } finally {
         db.close();

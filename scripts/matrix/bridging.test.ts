@@ -2,7 +2,11 @@
  * What passes from a client of one era to a server of the other, beside what the matrix has, and the
  * errors for what does not: the table of docs/mcp-compatibility.md.
  */
-import { HTTP_SERVER, startTestPlane, type TestPlane } from '@governance/data-plane/test-plane';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestPlane,
+} from '@governance/data-plane/testing/test-plane';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type BridgingServer, startBridgingServer, WATCHED } from './bridging-server.ts';
@@ -107,7 +111,7 @@ describe('a modern client with a legacy server', () => {
     const subscription = await client.listen(filter);
     expect(subscription.honoredFilter).toEqual(filter);
     await call('change');
-    await vi.waitFor(() => expect(heard.sort()).toEqual([WATCHED, 'tools']), 5_000);
+    await vi.waitFor(() => expect(heard.sort()).toEqual([WATCHED, 'tools']), 20_000);
     await subscription.close();
   });
 

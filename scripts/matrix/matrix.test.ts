@@ -10,7 +10,7 @@ import {
   STDIO_SERVER,
   startTestPlane,
   type TestPlane,
-} from '@governance/data-plane/test-plane';
+} from '@governance/data-plane/testing/test-plane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PATHS, runCell, SCHEMES } from './cell.ts';
 import { STEPS } from './client.ts';

@@ -62,13 +62,13 @@ const EXPLAINED: readonly Explanation[] = [
   {
     operations: ['POST /api/v1/data-planes/{deployment_id}/audit-batches'],
     status: 422,
-    detail: /^The batch has not the form/,
+    detail: /^The batch must be a header line/,
     why: 'A batch is lines of canonical JSON with a signature over them.',
   },
   {
     operations: ['GET /api/v1/data-planes/{deployment_id}/feed'],
     status: 410,
-    detail: /^The feed cannot be read on from there/,
+    detail: /^The feed cannot be continued from this cursor/,
     why: 'Which cursor goes with which digest depends on what happened.',
   },
   {

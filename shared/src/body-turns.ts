@@ -28,15 +28,7 @@ export interface BodyHolder {
   callerId: string;
 }
 
-export interface BodyTurns {
-  /**
-   * Waits until a body may be read, which then has to happen at once.
-   *
-   * @returns undefined where that is now; otherwise a promise that rejects with BodiesBusyError
-   *   where too much waits
-   */
-  take(holder: BodyHolder, bytes: number): Promise<void> | undefined;
-}
+export type BodyTurns = ReturnType<typeof createBodyTurns>;
 
 interface Waiter {
   bytes: number;
@@ -44,7 +36,7 @@ interface Waiter {
 }
 
 /** Builds the turns of one process. `elapsed` is in monotonic milliseconds. */
-export function createBodyTurns(elapsed: () => number = () => performance.now()): BodyTurns {
+export function createBodyTurns(elapsed: () => number = () => performance.now()) {
   /** By tenant and caller; who had a turn the longest ago comes first. */
   const waiting = new Map<string, Map<string, Waiter[]>>();
   let isTaken = false;
@@ -82,7 +74,13 @@ export function createBodyTurns(elapsed: () => number = () => performance.now())
   }
 
   return {
-    take({ tenantId, callerId }, bytes) {
+    /**
+     * Waits until a body may be read, which then has to happen at once.
+     *
+     * @returns undefined where that is now; otherwise a promise that rejects with BodiesBusyError
+     *   where too much waits
+     */
+    take({ tenantId, callerId }: BodyHolder, bytes: number): Promise<void> | undefined {
       if (bytes <= SMALL_BODY_BYTES) return undefined;
       if (!isTaken) {
         begin();

@@ -4,6 +4,11 @@
  * `.signatures.json`), so that a stock OPA loads, verifies and decides from it.
  */
 import { z } from 'zod';
+import { BlastRadiusSettings } from './blast-radius-settings.ts';
+import { DataProtectionSettings } from './data-protection-settings.ts';
+import { DlpSettings } from './dlp-settings.ts';
+import { InboundSettings } from './inbound-settings.ts';
+import { RateLimitSettings } from './rate-limit-settings.ts';
 import { Id, Text } from './text.ts';
 
 export const BUNDLE_MEMBERS = {
@@ -54,6 +59,11 @@ export type McpServerSetting = z.infer<typeof McpServerSetting>;
 export const BundleSettings = z.looseObject({
   tenant_id: Id,
   mcp_servers: z.record(z.string(), McpServerSetting),
+  data_protection: DataProtectionSettings.optional(),
+  blast_radius: BlastRadiusSettings.optional(),
+  inbound: InboundSettings.optional(),
+  dlp: DlpSettings.optional(),
+  rate_limits: RateLimitSettings.optional(),
 });
 export type BundleSettings = z.infer<typeof BundleSettings>;
 

@@ -4,9 +4,11 @@
  * by the control plane to sign and by data planes to verify. Proven by bundle-signature.test.ts,
  * on a signature that `opa sign` made too.
  */
+
 import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { BUNDLE_LIMITS, BUNDLE_MEMBERS } from './bundle-format.ts';
+import { CodedError } from './coded-error.ts';
 import { opaHashForm } from './opa-json.ts';
 import { parseStrictJson } from './strict-json.ts';
 
@@ -33,15 +35,7 @@ export type BundleSignatureFault =
   | 'digest_mismatch';
 
 /** A bundle whose signature does not hold; `code` says what about it. */
-export class BundleSignatureError extends Error {
-  readonly code: BundleSignatureFault;
-
-  constructor(code: BundleSignatureFault, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'BundleSignatureError';
-    this.code = code;
-  }
-}
+export class BundleSignatureError extends CodedError<BundleSignatureFault> {}
 
 const SignaturesFile = z.strictObject({ signatures: z.array(z.string()).max(1) });
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalize, canonicalizeJoined, isCanonicalText } from './canonical-json.ts';
+import { canonicalize, isCanonicalText } from './canonical-json.ts';
 
-const wellFormed = fc.string({ unit: 'grapheme' }).filter((text) => text.isWellFormed());
 const json = fc.jsonValue({ stringUnit: 'grapheme' });
 
 /** The same value with every object's keys in another order. */
@@ -62,22 +61,6 @@ describe('canonicalize', () => {
 
   it('leaves out members that are undefined', () => {
     expect(canonicalize({ a: undefined, b: 1 })).toBe('{"b":1}');
-  });
-});
-
-describe('canonicalizeJoined', () => {
-  it('is the text of the joined object', () => {
-    const object = fc.dictionary(wellFormed, json, { maxKeys: 8, noNullPrototype: true });
-    fc.assert(
-      fc.property(object, object, (base, over) => {
-        expect(canonicalizeJoined(base, over)).toBe(canonicalize({ ...base, ...over }));
-      }),
-    );
-  });
-
-  it('lets the second win, and takes nothing from prototypes', () => {
-    expect(canonicalizeJoined({ seq: 7, a: 1 }, { seq: 1 })).toBe('{"a":1,"seq":1}');
-    expect(canonicalizeJoined({ toString: 1 }, {})).toBe('{"toString":1}');
   });
 });
 

@@ -23,6 +23,8 @@ export const CHANNEL_PATHS = {
   snapshot: (deploymentId: string) => `/api/v1/data-planes/${deploymentId}/feed/snapshot`,
   /** POST: NDJSON, `encodeBatch`. */
   auditBatches: (deploymentId: string) => `/api/v1/data-planes/${deploymentId}/audit-batches`,
+  /** POST: `PayloadUpload`. */
+  payloads: (deploymentId: string) => `/api/v1/data-planes/${deploymentId}/payloads`,
   bundle: (tenantId: string) => `/api/v1/opa/bundle/${tenantId}`,
 } as const;
 

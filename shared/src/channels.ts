@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import type { BatchReceipt, SignedBatch } from './audit-batch.ts';
+import type { PayloadReceipt, PayloadUpload } from './event-payload.ts';
 import type { FeedEntry } from './facts.ts';
 import {
   SignedAdminHead,
@@ -167,6 +168,8 @@ export interface ControlPlaneLink {
   heartbeat(body: Heartbeat): Promise<{ received: true; timestamp: string }>;
   /** Resolves only after the records are committed. Throws AppError BATCH_CONFLICT on a fork. */
   shipBatch(batch: SignedBatch): Promise<BatchReceipt>;
+  /** What is kept of calls, beside the batches. An older control plane does not have it (404). */
+  shipPayloads(upload: PayloadUpload): Promise<PayloadReceipt>;
 }
 
 /** Members of keys, and signatures. */

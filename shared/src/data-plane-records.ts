@@ -1,28 +1,40 @@
 /**
- * What a data plane's stream may say. The control plane holds every record against it: a stolen
- * signing key gives a voice in the audit trail, and not an administrator's nor the control plane's
- * own. A data plane takes the names from here, so that none is raised that no reader would take.
+ * What a data plane's stream may say. The control plane checks every record against it: whoever
+ * steals a signing key can write to the audit trail, but not as an administrator or as the control
+ * plane. A data plane takes the names from here, so that it raises no alert that is refused.
  */
 import type { LedgerRecord } from './ledger-record.ts';
 
 /** Alerts about a data plane itself, or about what it enforces. */
 export const DATA_PLANE_ALERTS = [
   'ADMIN_HEAD_WENT_BACK',
+  'AGENT_RATE_LIMITED',
   'ALERTS_LOST',
+  'BLAST_RADIUS_ESCALATION',
   'BUNDLE_REFUSED',
   'DISK_WATERMARK',
+  'DLP_CROSS_SESSION',
+  'DLP_FRAGMENT_REASSEMBLY',
+  'DLP_PATTERNS_GAVE_UP',
+  'DLP_SCAN_FAILED',
   'FACT_REFUSED',
   'FEED_FROZEN',
   'FEED_REFUSED',
   'FEED_REWOUND',
+  'INBOUND_INJECTION_BLOCKED',
+  'INBOUND_INJECTION_DETECTED',
+  'INJECTION_CONDITIONING_SUSPECTED',
+  'INSPECTION_FAILED',
   'LEDGER_DAMAGED',
   'OPA_ANSWER_REFUSED',
   'OPA_BUNDLE_DIFFERS',
   'OPA_UNAVAILABLE',
   'OPA_UNAVAILABLE_ALLOWED',
+  'PAYLOAD_LOST',
+  'PAYLOAD_NOT_KEPT',
   'POLICY_FAILED',
   'POLICY_OUT_OF_FUEL',
-  // Written by the version before, which had no other way to tell of it.
+  // Written by earlier versions, which did not report it by the heartbeat.
   'STREAM_STOPPED',
   'TOOL_DEFINITION_CHANGED',
 ] as const;
@@ -35,15 +47,15 @@ export const DATA_PLANE_ACTIONS = [
 ] as const;
 export type DataPlaneAction = (typeof DATA_PLANE_ACTIONS)[number];
 
-/** The actor of the version before, beside the deployment itself. */
+/** The actor that earlier versions wrote, beside the deployment itself. */
 const LOCAL_OPERATOR = 'local-operator';
 
 const ALERTS: ReadonlySet<string> = new Set(DATA_PLANE_ALERTS);
 const ACTIONS: ReadonlySet<string> = new Set(DATA_PLANE_ACTIONS);
 
 /**
- * Looks whether a record is one that a data plane may write. Its place in the chain is not looked
- * at, and nothing outside the record: the same record gets the same answer at any time.
+ * Checks whether a data plane may write a record. It reads nothing but the record, and not its
+ * place in the chain: the same record gets the same answer at any time.
  *
  * @returns what is wrong, in words that follow "the record"; undefined for a record that is allowed
  */
@@ -52,6 +64,8 @@ export function findForbidden(record: LedgerRecord): string | undefined {
     case 'epoch_start':
     case 'decision':
     case 'outcome':
+    case 'hold_opened':
+    case 'rate_limited':
       return undefined;
     case 'alert':
       if (ALERTS.has(record.alert_type)) return undefined;
@@ -67,6 +81,11 @@ export function findForbidden(record: LedgerRecord): string | undefined {
       if (ACTIONS.has(action)) return undefined;
       return `claims an action that is no data plane’s: ${shown(action)}`;
     }
+    case 'hold_resolved':
+      // A data plane sees a hold end by itself; everything else is a person's act.
+      if (record.resolution === 'timed_out' && !record.resolved_by && !record.grant)
+        return undefined;
+      return 'claims the act of an approver';
     default:
       // A type that a later version adds is forbidden until somebody allows it here.
       return 'is of a type that is no data plane’s';

@@ -94,7 +94,13 @@ export const FACTS = {
 export type FactKind = keyof typeof FACTS;
 export type FactOf<K extends FactKind> = z.infer<(typeof FACTS)[K]>;
 
-/** One entry of a tenant's feed. A kind that a data plane does not know is kept, not refused. */
+/**
+ * How the name of a kind begins that a data plane may ignore. A kind that it does not know is kept
+ * for a newer version; where it is not optional, the tenant's calls are denied meanwhile.
+ */
+export const OPTIONAL_KIND = 'optional.';
+
+/** One entry of a tenant's feed. */
 export const FeedEntry = z.strictObject({
   seq: z.int().positive(),
   kind: z.string(),

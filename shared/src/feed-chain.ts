@@ -21,23 +21,19 @@ export function feedDigest(previous: string, { seq, kind, key, value }: FeedEntr
   return hash('sha256', canonicalize({ previous, seq, kind, key, value: value ?? null }), 'hex');
 }
 
-export interface SnapshotDigest {
-  add(entry: FeedEntry): void;
-  count(): number;
-  /** SHA-256 over the RFC 8785 form of every entry, each followed by a line feed. */
-  hex(): string;
-}
+export type SnapshotDigest = ReturnType<typeof createSnapshotDigest>;
 
 /** Sums up the entries of a snapshot in the order in which they are sent. */
-export function createSnapshotDigest(): SnapshotDigest {
+export function createSnapshotDigest() {
   const sum = createHash('sha256');
   let count = 0;
   return {
-    add: ({ seq, kind, key, value }) => {
+    add: ({ seq, kind, key, value }: FeedEntry): void => {
       sum.update(`${canonicalize({ seq, kind, key, value: value ?? null })}\n`);
       count++;
     },
-    count: () => count,
-    hex: () => sum.copy().digest('hex'),
+    count: (): number => count,
+    /** SHA-256 over the RFC 8785 form of every entry, each followed by a line feed. */
+    hex: (): string => sum.copy().digest('hex'),
   };
 }

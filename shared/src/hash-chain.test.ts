@@ -234,9 +234,9 @@ describe('parseRecord', () => {
   it.each([
     ['white space', (text: string) => `${text} `],
     ['another key order', (text: string) => text.replace(/^\{("[^,]+),(.*)\}$/, '{$2,$1}')],
-    ['a doubled key', (text: string) => text.replace('{', '{"v":1,')],
+    ['a doubled key', (text: string) => text.replace('{', '{"v":2,')],
     ['an unknown key', (text: string) => text.replace(/\}$/, ',"zzz":1}')],
-    ['another version', (text: string) => text.replace('"v":1', '"v":2')],
+    ['another version', (text: string) => text.replace('"v":2', '"v":3')],
     ['a missing field', (text: string) => text.replace('"reason":"created",', '')],
   ])('refuses a record with %s', (_what, change) => {
     const text = (start as Stored).bytes.toString();

@@ -8,7 +8,8 @@ import { hash as digest } from 'node:crypto';
 /** `prev_hash` of the very first record of a stream: no record came before. */
 export const GENESIS_HASH = '0'.repeat(64);
 
-const LEAF_PREFIX = Buffer.from([0x00]);
+/** 0x00 ‖ bytes, filled anew for each record: ingest computes a hash for every one. */
+const leaf = Buffer.alloc(256 * 1024 + 1);
 
 /**
  * The hash of a record.
@@ -17,7 +18,10 @@ const LEAF_PREFIX = Buffer.from([0x00]);
  * @returns SHA-256(0x00 || bytes), lower-case hexadecimal (RFC 6962 section 2.1)
  */
 export function recordHash(bytes: Uint8Array): string {
-  return digest('sha256', Buffer.concat([LEAF_PREFIX, bytes]), 'hex');
+  const size = bytes.byteLength + 1;
+  const filled = size <= leaf.length ? leaf : Buffer.alloc(size);
+  filled.set(bytes, 1);
+  return digest('sha256', filled.subarray(0, size), 'hex');
 }
 
 /**

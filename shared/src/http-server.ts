@@ -14,6 +14,7 @@ import type { Logger } from 'pino';
 import { findClientAddress, NO_PROXIES, type TrustedProxies } from './client-address.ts';
 import { createErrorHandler } from './http-errors.ts';
 import { uuidv7 } from './ids.ts';
+import { RequestLog } from './request-log.ts';
 import { answerUnmatched } from './unmatched-requests.ts';
 import { closeStalled } from './unsent-bytes.ts';
 
@@ -53,6 +54,7 @@ export function createHttpServer({
     // A line a request is each plane's own choice.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => uuidv7(),
+    childLoggerFactory: (parent, bindings, options) => new RequestLog(parent, bindings, options),
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
     // Slow senders of headers or bodies; answers (streams, long polls) may take as long as they like.

@@ -1,175 +1,213 @@
 /**
- * The records of the ledger, schema version 1. The schema is complete from the first day, with
- * every field of the specification's audit event, so that no later feature changes what was
- * hashed. A record is stored, shipped and verified as its RFC 8785 bytes, verbatim.
+ * The records of the ledger. Version 2 is written; version 1 (ledger-record-v1.ts) stays valid. The
+ * schema is complete for the features that come next, so that none of them changes what was hashed:
+ * their members are null until the feature is there. A record is stored, shipped and verified as
+ * its RFC 8785 bytes, verbatim.
  */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { canonicalize, canonicalizeJoined, isCanonicalText } from './canonical-json.ts';
-import { textHash } from './hash-chain.ts';
-import { Epoch, Id, Sha256Hex, Text, Timestamp } from './text.ts';
+import { canonicalize, isCanonicalText } from './canonical-json.ts';
+import { recordHash } from './hash-chain.ts';
+import {
+  AdminActionV1,
+  AlertV1,
+  DecisionV1,
+  ENVELOPE_V1,
+  EpochStartV1,
+  List,
+  OutcomeV1,
+  RiskTier,
+  Severity,
+} from './ledger-record-v1.ts';
+import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
-export const RiskTier = z.enum(['low', 'medium', 'high', 'critical']);
-export type RiskTier = z.infer<typeof RiskTier>;
-
-export const Severity = z.enum(['info', 'low', 'medium', 'high', 'critical']);
-export type Severity = z.infer<typeof Severity>;
-
-export const PolicyResult = z.enum(['allow', 'deny', 'escalate', 'dlp_block']);
-export type PolicyResult = z.infer<typeof PolicyResult>;
+export { MAX_LIST_ITEMS, PolicyResult, RiskTier, Severity } from './ledger-record-v1.ts';
 
 /**
- * A record's bytes. A writer refuses a larger one, and a reader does not take it apart: what it
- * costs to say what is wrong with a record grows with its size.
+ * A record's bytes. A writer refuses a larger one, and a reader does not parse it: the cost of
+ * saying what is wrong with a record grows with its size.
  */
 export const MAX_RECORD_BYTES = 256 * 1024;
 
-/** Items of a list in a record. */
-export const MAX_LIST_ITEMS = 1_000;
+/** The version that this program writes; it reads every version up to it. */
+export const RECORD_VERSION = 2;
 
-/**
- * A list whose length is looked at before its items: of a million wrong items the validator would
- * report each, which takes seconds and hundreds of megabytes for one record of 1 MiB.
- */
-const List = <T extends z.ZodType>(item: T) =>
-  z.array(z.unknown()).max(MAX_LIST_ITEMS).pipe(z.array(item));
+const v = z.literal(RECORD_VERSION);
+const envelope = { ...ENVELOPE_V1, v };
 
-/** What every record carries beside its own fields. */
-const envelope = {
-  v: z.literal(1),
-  id: Id,
-  tenant_id: Id,
-  /** The writer: a data plane's deployment id, or the tenant's admin chain. */
-  stream: Id,
-  /** Counts the writer's boots and restores from 1. */
-  epoch: Epoch,
-  /** Counts the epoch's records from 1. */
-  seq: z.int().positive(),
-  prev_hash: Sha256Hex,
-  timestamp: Timestamp,
-  /** The revision of the bundle that was active, null where none was. */
-  bundle_revision: z.int().nonnegative().nullable(),
-};
-
-/** The first record of an epoch; it names the end of the epoch before, so that a cut tail shows. */
-export const EpochStartRecord = z.strictObject({
-  ...envelope,
-  type: z.literal('epoch_start'),
-  previous: z
-    .strictObject({ epoch: Epoch, last_seq: z.int().positive(), head: Sha256Hex })
-    .nullable(),
-  reason: z.enum(['created', 'boot', 'restore']),
-  writer_version: Text,
+const Actor = AdminActionV1.shape.actor.extend({
+  role: z.enum(['admin', 'approver', 'auditor', 'super_admin', 'system', 'data_plane']),
 });
 
-/** One tool call, one audit event: its id is the decision's id (specification 1, section 2). */
-export const DecisionRecord = z.strictObject({
-  ...envelope,
-  type: z.literal('decision'),
+/** What an approval is bound to. */
+const boundCall = {
   agent_id: Id,
-  /** read, write, delete or execute. */
-  action: Text,
-  target: Text,
+  requester_id: Text.nullable(),
+  mcp_server: Text,
   method: Text,
   tool_name: Text,
-  mcp_server: Text,
-  policy_result: PolicyResult,
-  policy_reason: Text.nullable(),
-  /** The pipeline step that decided. */
-  decided_by: Text,
-  behavioral_score: z.number(),
-  risk_tier: RiskTier,
-  dlp_action: z.enum(['blocked', 'warned', 'logged']).nullable(),
-  dlp_findings_count: z.int().nonnegative(),
-  dlp_findings: List(z.looseObject({ severity: Severity })),
-  /** Milliseconds from the arrival of the call to its decision. */
-  latency_ms: z.number().nonnegative(),
-  session_id: Text.nullable(),
-  workflow_session_id: Id.nullable(),
-  causal_depth: z.int().nonnegative(),
-  parent_event_id: Id.nullable(),
-  delegation_chain: List(Id),
-  requester_id: Text.nullable(),
-  requester_verified: z.boolean(),
-  /** SHA-256(salt || RFC 8785 of {method, mcp_server, tool_name, arguments}); the salt lies outside the chain. */
+  /** Of the held call's decision, which has the salt. */
   instruction_hash: Sha256Hex,
-  region: Text.nullable(),
+};
+
+const EpochStart = EpochStartV1.extend({ v });
+
+const Decision = DecisionV1.extend({
+  v,
+  /** The hold that this decision opened (`hold_opened`). */
+  escalation_id: Id.nullable(),
+  /** The approval that this decision redeemed. A grant is redeemed once. */
+  grant_id: Id.nullable(),
+  /** The exception that covered the call. */
+  exception_id: Id.nullable(),
+  /**
+   * SHA-256(salt || the kept policy input); null where none is kept. The salt is kept and purged with
+   * the payload, and is not the decision's.
+   */
+  payload_digest: Sha256Hex.nullable(),
+  /** The members of this record that the tenant's data protection has changed. */
+  protected_fields: List(z.enum(['target', 'policy_reason', 'requester_id'])),
+  /** Of a call to a language model. Its messages are never recorded. */
+  model: z
+    .strictObject({
+      name: Text.nullable(),
+      has_system_prompt: z.boolean(),
+      has_tools: z.boolean(),
+      message_count: z.int().nonnegative(),
+    })
+    .nullable(),
 });
 
-/** What became of an allowed call; joined to its decision when events are listed. */
-export const OutcomeRecord = z.strictObject({
+const Outcome = OutcomeV1.extend({
+  v,
+  outcome: z.enum([...OutcomeV1.shape.outcome.options, 'held']),
+  /**
+   * SHA-256(salt || the result's bytes as they came), with the salt of the decision; null where no
+   * result came. Version 1 has the bare SHA-256 of the bytes.
+   */
+  result_digest: OutcomeV1.shape.result_digest,
+  /** As the decision's, of the kept result. */
+  payload_digest: Sha256Hex.nullable(),
+  /** What became of the result; null where none came. */
+  result_action: z.enum(['allowed', 'blocked', 'replaced', 'held']).nullable(),
+  /** What inspection found in the result; null where it found nothing. */
+  inspection: z
+    .strictObject({
+      /** The step that blocked, replaced or held it; null where it was allowed all the same. */
+      step: Text.nullable(),
+      /** The first of them; `inbound_findings_count` counts all. */
+      inbound_findings: List(z.looseObject({ class: Text, severity: Severity })),
+      dlp_findings_count: z.int().nonnegative(),
+      dlp_findings: DecisionV1.shape.dlp_findings,
+      /** As `result_digest`, of what the agent got in place of the result. */
+      replacement_digest: Sha256Hex.nullable(),
+      /** The hold of a held result (`hold_opened`). */
+      escalation_id: Id.nullable(),
+    })
+    .nullable(),
+  /** Of a call to a language model. */
+  model_usage: z
+    .strictObject({
+      status: z.int().nullable(),
+      input_tokens: z.int().nonnegative().nullable(),
+      output_tokens: z.int().nonnegative().nullable(),
+      finish_reason: Text.nullable(),
+    })
+    .nullable(),
+});
+
+const Alert = AlertV1.extend({ v });
+
+const AdminAction = AdminActionV1.extend({ v, actor: Actor });
+
+/** A call, or its result, waits for a person. */
+const HoldOpened = z.strictObject({
   ...envelope,
-  type: z.literal('outcome'),
+  type: z.literal('hold_opened'),
+  escalation_id: Id,
   /** The decision's id. */
   event_id: Id,
-  outcome: z.enum([
-    'forwarded',
-    'tool_error',
-    'upstream_error',
-    'upstream_timeout',
-    'result_too_large',
-    'cancelled',
-    'blocked',
-    'outcome_unknown',
-  ]),
-  /** Milliseconds from the arrival of the call to its answer; null when unknown after a crash. */
-  latency_ms: z.number().nonnegative().nullable(),
-  /** SHA-256 of the result's bytes as they came, null where none came. */
-  result_digest: Sha256Hex.nullable(),
-  result_bytes: z.int().nonnegative().nullable(),
-  inbound_findings_count: z.int().nonnegative(),
-  detail: Text.nullable(),
-});
-
-export const AlertRecord = z.strictObject({
-  ...envelope,
-  type: z.literal('alert'),
-  alert_type: Text,
-  severity: Severity,
-  agent_id: Id.nullable(),
-  title: Text,
-  details: z.record(z.string(), z.unknown()),
-  /** Alerts with the same key are raised once while one of them is open; null: each is raised. */
-  dedupe_key: Text.nullable(),
-});
-
-/** What an administrator, or the service itself, did on the control plane. */
-export const AdminActionRecord = z.strictObject({
-  ...envelope,
-  type: z.literal('admin_action'),
-  actor: z.strictObject({
-    id: Text,
-    username: Text,
-    role: z.enum(['admin', 'super_admin', 'system', 'data_plane']),
-    break_glass: z.boolean(),
-  }),
-  action: Text,
+  held: z.enum(['call', 'result']),
+  ...boundCall,
   target: Text,
-  details: z.record(z.string(), z.unknown()),
+  risk_tier: RiskTier,
+  reason: Text.nullable(),
+  timeout_at: Timestamp,
 });
 
-export const LedgerRecord = z.discriminatedUnion('type', [
-  EpochStartRecord,
-  DecisionRecord,
-  OutcomeRecord,
-  AlertRecord,
-  AdminActionRecord,
+const HoldResolved = z.strictObject({
+  ...envelope,
+  type: z.literal('hold_resolved'),
+  escalation_id: Id,
+  event_id: Id,
+  resolution: z.enum([
+    'approved',
+    'denied',
+    'timed_out',
+    'result_allowed',
+    'result_sanitized',
+    'result_blocked',
+  ]),
+  resolved_at: Timestamp,
+  /** Null where nobody did, and the hold timed out. */
+  resolved_by: Actor.nullable(),
+  notes: Text.nullable(),
+  /** What an approval allows: this call, once, until it expires. */
+  grant: z.strictObject({ id: Id, expires_at: Timestamp, ...boundCall }).nullable(),
+});
+
+/** Calls of an agent that its rate limit refused: counted, with no decision each. */
+const RateLimited = z.strictObject({
+  ...envelope,
+  type: z.literal('rate_limited'),
+  agent_id: Id,
+  /** How many, from the first to the last. */
+  refused: z.int().positive(),
+  since: Timestamp,
+  until: Timestamp,
+  /** Requests in a window. */
+  limit: z.int().positive(),
+  window_seconds: z.int().positive(),
+  risk_tier: RiskTier,
+});
+
+const RecordV1 = z.discriminatedUnion('type', [
+  EpochStartV1,
+  DecisionV1,
+  OutcomeV1,
+  AlertV1,
+  AdminActionV1,
 ]);
+
+/** What is written now. */
+export const RecordV2 = z.discriminatedUnion('type', [
+  EpochStart,
+  Decision,
+  Outcome,
+  Alert,
+  AdminAction,
+  HoldOpened,
+  HoldResolved,
+  RateLimited,
+]);
+
+export const LedgerRecord = z.discriminatedUnion('v', [RecordV1, RecordV2]);
+/** A record of any version: a member that version 2 added is there only where `v` is 2. */
 export type LedgerRecord = z.infer<typeof LedgerRecord>;
 export type LedgerRecordType = LedgerRecord['type'];
-export type EpochStartRecord = z.infer<typeof EpochStartRecord>;
-export type DecisionRecord = z.infer<typeof DecisionRecord>;
-export type OutcomeRecord = z.infer<typeof OutcomeRecord>;
-export type AlertRecord = z.infer<typeof AlertRecord>;
-export type AdminActionRecord = z.infer<typeof AdminActionRecord>;
+type OfType<T extends LedgerRecordType> = Extract<LedgerRecord, { type: T }>;
+export type DecisionRecord = OfType<'decision'>;
+export type OutcomeRecord = OfType<'outcome'>;
+export type AlertRecord = OfType<'alert'>;
+export type AdminActionRecord = OfType<'admin_action'>;
 
 /** The fields that only the writer of the chain knows. */
 export type ChainFields = 'v' | 'tenant_id' | 'stream' | 'epoch' | 'seq' | 'prev_hash';
 
-type WithoutChain<R> = R extends LedgerRecord ? Omit<R, ChainFields> : never;
+type WithoutChain<R> = R extends { type: string } ? Omit<R, ChainFields> : never;
 
 /** A record as its author hands it to the ledger, before it has a place in the chain. */
-export type UnchainedRecord = WithoutChain<LedgerRecord>;
+export type UnchainedRecord = WithoutChain<z.infer<typeof RecordV2>>;
 
 const CHAIN_FIELDS = {
   v: true,
@@ -180,13 +218,16 @@ const CHAIN_FIELDS = {
   prev_hash: true,
 } as const satisfies Record<ChainFields, true>;
 
-/** A writer checks with it what it is given: nothing is chained that no reader would accept. */
+/** A writer checks records with it: nothing is chained that no reader would accept. */
 export const UnchainedRecord = z.discriminatedUnion('type', [
-  EpochStartRecord.omit(CHAIN_FIELDS),
-  DecisionRecord.omit(CHAIN_FIELDS),
-  OutcomeRecord.omit(CHAIN_FIELDS),
-  AlertRecord.omit(CHAIN_FIELDS),
-  AdminActionRecord.omit(CHAIN_FIELDS),
+  EpochStart.omit(CHAIN_FIELDS),
+  Decision.omit(CHAIN_FIELDS),
+  Outcome.omit(CHAIN_FIELDS),
+  Alert.omit(CHAIN_FIELDS),
+  AdminAction.omit(CHAIN_FIELDS),
+  HoldOpened.omit(CHAIN_FIELDS),
+  HoldResolved.omit(CHAIN_FIELDS),
+  RateLimited.omit(CHAIN_FIELDS),
 ]) satisfies z.ZodType<UnchainedRecord>;
 
 /** Where a stream stands: what the next record follows. */
@@ -209,61 +250,19 @@ export function chainRecord(
   head: ChainHead,
   record: UnchainedRecord,
 ): { bytes: Buffer; hash: string; seq: number } {
-  const { text, hash, seq } = chainText(head, record);
-  return { bytes: Buffer.from(text), hash, seq };
-}
-
-/**
- * As `chainRecord`, for a writer that hands the text on as it is: a buffer for each record would
- * cost such a writer more than its hash.
- *
- * @returns the canonical text, whose UTF-8 bytes are to be stored, their hash and the seq
- * @throws TypeError as `chainRecord` does
- */
-export function chainText(
-  head: ChainHead,
-  record: UnchainedRecord,
-): { text: string; hash: string; seq: number } {
   const seq = head.seq + 1;
   const { tenant_id, stream, epoch, head: prev_hash } = head;
-  const chain: Record<ChainFields, unknown> = { v: 1, tenant_id, stream, epoch, seq, prev_hash };
-  const text = textInOrder(record, chain) ?? canonicalizeJoined(record, chain);
-  return { text, hash: textHash(text), seq };
-}
-
-/** The members of a complete record, sorted once: sorting is most of writing one. */
-const MEMBER_ORDER = new Map(
-  LedgerRecord.options.map((schema) => {
-    const keys = Object.keys(schema.shape).sort();
-    const members = keys.map((key) => ({ key, quoted: `"${key}":`, chained: key in CHAIN_FIELDS }));
-    const [type] = schema.shape.type.values;
-    return [type, { members, own: members.filter((member) => !member.chained).length }];
-  }),
-);
-
-/**
- * The canonical text of a record that has exactly the members of its type.
- *
- * @returns null for any other, whose members have to be sorted
- */
-function textInOrder(record: UnchainedRecord, chain: Record<ChainFields, unknown>): string | null {
-  const order = MEMBER_ORDER.get(record.type);
-  if (!order || Object.keys(record).length !== order.own) return null;
-  const own = record as unknown as Record<string, unknown>;
-  let text = '';
-  for (const { key, quoted, chained } of order.members) {
-    const value = chained ? chain[key as ChainFields] : own[key];
-    if (value === undefined) return null;
-    text += `${text === '' ? '{' : ','}${quoted}${canonicalize(value)}`;
-  }
-  return `${text}}`;
+  const place = { v: RECORD_VERSION, tenant_id, stream, epoch, seq, prev_hash };
+  const bytes = Buffer.from(canonicalize({ ...record, ...place }));
+  return { bytes, hash: recordHash(bytes), seq };
 }
 
 /**
  * Reads a stored record back.
  *
  * @param bytes canonical JSON as UTF-8
- * @throws SyntaxError or ZodError when the bytes are no record of version 1
+ * @throws UnknownRecordVersion when a newer program wrote it
+ * @throws SyntaxError or ZodError when the bytes are no record
  * @throws TypeError when they are not in canonical form
  */
 export function parseRecord(bytes: Uint8Array): LedgerRecord {
@@ -271,5 +270,26 @@ export function parseRecord(bytes: Uint8Array): LedgerRecord {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const value: unknown = JSON.parse(text);
   if (!isCanonicalText(text, value)) throw new TypeError('the record is not in canonical form');
+  return checkRecord(value);
+}
+
+/** Its message follows "the record". */
+export class UnknownRecordVersion extends Error {
+  constructor(version: number) {
+    super(`is of version ${version}, and this program reads up to ${RECORD_VERSION}`);
+    this.name = 'UnknownRecordVersion';
+  }
+}
+
+/**
+ * Checks a parsed record against the schema of its version.
+ *
+ * @throws UnknownRecordVersion or ZodError
+ */
+export function checkRecord(value: unknown): LedgerRecord {
+  const version = (value as { v?: unknown } | null)?.v;
+  if (Number.isInteger(version) && (version as number) > RECORD_VERSION) {
+    throw new UnknownRecordVersion(version as number);
+  }
   return LedgerRecord.parse(value);
 }

@@ -6,18 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from './errors.ts';
 
-export interface RateLimiter {
-  /** @throws AppError RATE_LIMITED when the key used up its window */
-  check(key: string): void;
-  /** Events in the running window. */
-  used(key: string): number;
-  /** Counts one event. */
-  count(key: string): void;
-  /** Takes one event back: it was none of those that are counted. */
-  giveBack(key: string): void;
-  /** Forgets a key: what it did wrong it has put right. */
-  forget(key: string): void;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 const MAX_KEYS = 50_000;
 
@@ -28,11 +17,7 @@ interface Window {
   before: number;
 }
 
-export function createRateLimiter(options: {
-  limit: number;
-  windowMs: number;
-  now: () => Date;
-}): RateLimiter {
+export function createRateLimiter(options: { limit: number; windowMs: number; now: () => Date }) {
   const { limit, windowMs, now } = options;
   const windows = new LRUCache<string, Window>({ max: MAX_KEYS });
 
@@ -51,18 +36,23 @@ export function createRateLimiter(options: {
   };
 
   return {
-    check: (key) => {
+    /** @throws AppError RATE_LIMITED when the key used up its window */
+    check: (key: string): void => {
       if (used(key) >= limit) throw new AppError('RATE_LIMITED');
     },
+    /** Events in the running window. */
     used,
-    count: (key) => {
+    /** Counts one event. */
+    count: (key: string): void => {
       const window = current(key);
       windows.set(key, { ...window, count: window.count + 1 });
     },
-    giveBack: (key) => {
+    /** Takes one event back: it was none of those that are counted. */
+    giveBack: (key: string): void => {
       const window = current(key);
       if (window.count > 0) windows.set(key, { ...window, count: window.count - 1 });
     },
-    forget: (key) => void windows.delete(key),
+    /** Forgets a key: what it did wrong it has put right. */
+    forget: (key: string): void => void windows.delete(key),
   };
 }

@@ -93,7 +93,7 @@ describe('with the document alone', () => {
       expect(sqlite).toContain(`CREATE TABLE ${table} (`);
       expect(document).toContain(`| \`${table}\` |`);
     }
-    expect(sqlite).toContain('VERSION = 3;');
+    expect(sqlite).toContain('VERSION = 4;');
     const postgres = ['0001_init', '0002_two_planes']
       .map((name) => readFileSync(assetPath(`prisma/migrations/${name}/migration.sql`), 'utf8'))
       .join('');

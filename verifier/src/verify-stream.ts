@@ -22,7 +22,7 @@ export interface StreamRecord {
 
 export interface StreamBreak {
   /**
-   * As the chain names it; `unreadable`: no record of version 1; `binding`: of another stream;
+   * As the chain names it; `unreadable`: no valid record of a known version; `binding`: of another stream;
    * `batch`: a batch is not about these records; `signature`: none of the keys signed it.
    */
   kind: ChainBreakKind | 'unreadable' | 'binding' | 'batch' | 'signature';

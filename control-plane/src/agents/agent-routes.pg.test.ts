@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AgentFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const waits: { tenantId: string; feedSeq: number | undefined }[] = [];
 const { call, aTenantAdmin, superAdminToken, test } = await testControlPlane({

@@ -34,7 +34,7 @@ const listed = {
   name: z.string(),
   agent_type: z.string(),
   owner: z.string(),
-  /** The status that holds: an active agent under the kill switch is suspended. */
+  /** The effective status: an active agent under the kill switch is suspended. */
   status: AgentStatus,
   risk_score: z.number(),
   risk_tier: RiskTier,
@@ -51,7 +51,7 @@ export const AgentView = z
     ...listed,
     description: z.string(),
     updated_at: z.string(),
-    /** Of its credentials; raised by each rotation. */
+    /** Version of its credentials; each rotation raises it. */
     credential_version: z.int(),
     roles: z.array(z.object({ id: z.string(), name: z.string(), description: z.string() })),
     /** Of all its roles together. */

@@ -20,7 +20,7 @@ export interface AgentServiceDeps {
   now: () => Date;
 }
 
-/** An agent with the status that holds under the kill switch, and not the one in its row. */
+/** An agent with its effective status, which counts the kill switch in. */
 export interface AgentAsHeld extends Agent {
   roles: RoleOfAgent[];
 }
@@ -41,7 +41,7 @@ export interface AgentPatch {
 export type AgentService = ReturnType<typeof createAgentService>;
 
 export function createAgentService({ db, applied, now }: AgentServiceDeps) {
-  /** Commits a change, and answers when the data plane beside us enforces it. */
+  /** Commits a change and waits until the local data plane enforces it. */
   async function change<T>(scope: TenantScope, work: (tx: TenantTransaction) => Promise<T>) {
     const { result, feedSeq } = await db.inTenantWithHeads(scope, work);
     if (feedSeq !== undefined) await applied.wait(scope.tenantId, { feedSeq });
@@ -59,7 +59,7 @@ export function createAgentService({ db, applied, now }: AgentServiceDeps) {
     get: (scope: TenantScope, id: string): Promise<AgentAsHeld> =>
       db.inTenant(scope, async (tx) => describe(tx, await agentStore(tx).find(id))),
 
-    /** @returns the agent and its secret, which nobody will see again */
+    /** @returns the agent and its secret, which is shown this once */
     register: async (scope: TenantScope, input: AgentInput) => {
       const { secret, hash } = createClientSecret();
       const at = now();
@@ -100,7 +100,7 @@ export function createAgentService({ db, applied, now }: AgentServiceDeps) {
         return describe(tx, updated);
       }),
 
-    /** Ends the old secret, and the tokens got with it, and issues a new one. */
+    /** Issues a new secret; the old one and its tokens end. */
     rotate: async (scope: TenantScope, id: string) => {
       const { secret, hash } = createClientSecret();
       const rotatedAt = now();
@@ -163,7 +163,9 @@ export function createAgentService({ db, applied, now }: AgentServiceDeps) {
   }
 }
 
-/** What a patch really changes; setting an agent active also releases it from the kill switch. */
+/**
+ * The fields that a patch changes. Setting an agent active also releases it from the kill switch.
+ */
 function changesOf(agent: Agent, patch: AgentPatch, killSwitch: KillSwitchState): AgentChange {
   const changes: AgentChange = {};
   if (patch.name !== undefined && patch.name !== agent.name) changes.name = patch.name;

@@ -44,16 +44,14 @@ export interface RoleOfAgent {
 export interface AgentStore {
   create(agent: NewAgent): Promise<Agent>;
   find(id: string): Promise<Agent | undefined>;
-  /** Holds the agent for this transaction, so that its facts follow each other as its rows do. */
+  /** Locks the agent for this transaction, so that its facts have the order of its changes. */
   lock(id: string): Promise<Agent | undefined>;
   update(id: string, change: AgentChange, now: Date): Promise<Agent>;
-  /** Newest first; filtered by the status that holds under the kill switch. */
+  /** Newest first; filtered by the effective status. */
   list(
     page: AgentPage,
     killSwitch: KillSwitchState,
   ): Promise<{ agents: ListedAgent[]; total: number }>;
-  /** Active in its row, and not released from this generation of the kill switch. */
-  countCaught(generation: number): Promise<number>;
   rolesOf(id: string): Promise<RoleOfAgent[]>;
   /** @returns false when it had the role already */
   addRole(id: string, roleId: string, now: Date): Promise<boolean>;
@@ -108,10 +106,6 @@ export function agentStore({ db, scope }: TenantTransaction): AgentStore {
       ];
       return { agents: rows.map(toListedAgent), total };
     },
-    countCaught: (generation) =>
-      db.agent.count({
-        where: { tenantId, status: 'active', killReleasedGeneration: { lt: generation } },
-      }),
     rolesOf: (id) =>
       db.role.findMany({
         where: { tenantId, agents: { some: { tenantId, agentId: id } } },

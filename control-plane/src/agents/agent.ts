@@ -10,7 +10,7 @@ export interface ListedAgent {
   agentType: string;
   owner: string;
   description: string;
-  /** As administrators set it; what holds is `effectiveStatus`. */
+  /** As administrators set it; enforced is `effectiveStatus`. */
   status: AgentStatus;
   riskScore: number;
   riskTier: RiskTier;
@@ -28,10 +28,10 @@ export interface Agent extends ListedAgent {
   roleIds: string[];
 }
 
-/** What the kill switch says at the moment of a transaction. */
+/** The kill switch as a transaction reads it. */
 export type KillSwitchState = Pick<KillSwitchFact, 'engaged' | 'generation'>;
 
-/** The status that holds: what is shown, and what enforcement computes from the same facts. */
+/** The status that the API shows and that enforcement computes from the same facts. */
 export function effectiveStatus(
   agent: Pick<Agent, 'status' | 'killReleasedGeneration'>,
   killSwitch: KillSwitchState,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Severity } from '@governance/shared/ledger-record';
 import { describe, expect, it } from 'vitest';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { raiseAlert } from './raise-alert.ts';
 

@@ -20,7 +20,7 @@ const AlertParams = z.object({ id: Id });
 const AlertPatchBody = z.discriminatedUnion('status', [
   z.strictObject({
     status: AlertStatus.extract(['resolved']),
-    /** Who resolved it; whoever asks, unless given. */
+    /** Who resolved it; the caller unless given. */
     resolved_by: Name.optional(),
   }),
   z.strictObject({ status: AlertStatus.exclude(['resolved']) }),

@@ -36,7 +36,7 @@ export function alertStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { alerts, total: await db.alert.count({ where }) };
     },
 
-    /** Holds the alert for this transaction. */
+    /** Locks the alert for this transaction. */
     lock: async (id: string): Promise<Alert | undefined> => {
       await db.$queryRaw`
         SELECT 1 FROM alerts WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid FOR UPDATE`;
@@ -57,7 +57,7 @@ export function alertStore({ db, scope: { tenantId } }: TenantTransaction) {
           resolvedBy,
           resolvedAt,
           updatedAt: now,
-          // From here on, the same thing happening again is a new alert.
+          // If the same thing happens again, it raises a new alert.
           ...(status === 'resolved' ? { dedupeKey: null } : {}),
         },
       }),

@@ -39,7 +39,7 @@ export function toAlertView(alert: Alert): AlertView {
   };
 }
 
-/** Canonical JSON of an object, written by this service; shown empty should it not be that. */
+/** Canonical JSON that this service wrote. Anything else is shown as an empty object. */
 function parseDetails(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

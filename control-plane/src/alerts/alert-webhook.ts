@@ -1,7 +1,7 @@
 /**
- * Posts alerts to the operator's address. The alerts' own rows are the queue, so what was raised
- * while the receiver, or this service, was away is delivered later; at least once, with the alert's
- * id to tell repetitions by. Proven by alert-webhook.pg.test.ts.
+ * Posts alerts to the operator's address. The alerts' own rows are the queue: an alert that was
+ * raised while the receiver or this service was down is delivered later. Delivery is at least once;
+ * the alert's id marks repetitions. Proven by alert-webhook.pg.test.ts.
  */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -21,21 +21,23 @@ export interface AlertWebhookDeps {
   minSeverity: Severity;
   log: Pick<Logger, 'warn' | 'error'>;
   now: () => Date;
-  /** How often the queue is looked at for what is to be tried again. */
+  /** How often the queue is read for retries. */
   retryEveryMs?: number;
 }
 
 export interface AlertWebhook {
   /**
-   * Delivers until the signal aborts, and ends after the deliveries under way. One replica is to run
-   * it; where two do, each alert is taken by one of them.
+   * Delivers until the signal aborts, and finishes the deliveries under way. One replica runs it;
+   * if two do, each alert is claimed by one of them.
    */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
 const RETRY_EVERY_MS = 5_000;
-/** What nobody was told of (a replica that died between a commit and its word) is found by looking. */
+/**
+ * Finds alerts that were never announced: a replica died between its commit and its notification.
+ */
 const LOOK_EVERYWHERE_MS = 2 * 60_000;
 
 export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
@@ -87,7 +89,7 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
           'x-service-delivery': alert.id,
           'x-service-signature': sign(body, deps.secret),
         },
-        // Followed, a redirection would carry the alert to an address that nobody configured.
+        // A redirect would carry the alert to an address that nobody configured.
         redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
@@ -147,7 +149,7 @@ function severitiesFrom(least: Severity): Severity[] {
   return Severity.options.slice(Severity.options.indexOf(least));
 }
 
-/** Many requests in a short time are one turn of the work. */
+/** Requests that come close together share one run. */
 const GATHER_MS = 200;
 
 function createTurns(work: () => Promise<void>, onError: (error: unknown) => void) {

@@ -14,12 +14,12 @@ export interface DueAlert {
 export const MAX_ATTEMPTS = 11;
 const FIRST_RETRY_SECONDS = 10;
 const BATCH = 20;
-/** An alert that nobody could be told of for so long is history: it stays in the list. */
+/** After so long an alert is not posted any more; it stays in the list. */
 const GIVE_UP_AFTER = '24 hours';
 
 /**
- * Takes alerts to post; whoever takes one has until its next attempt to say that it was delivered,
- * so that two replicas do not post the same one at once.
+ * Claims alerts to post, each until its next attempt, so that two replicas do not post the same one
+ * at once.
  *
  * @returns them, and whether others wait for a later attempt
  */
@@ -68,7 +68,7 @@ export async function markDelivered(
   now: Date,
 ): Promise<void> {
   if (ids.length === 0) return;
-  // By hand: Prisma would move updated_at, and the alert itself did not change.
+  // Raw SQL: Prisma would change updated_at, and the alert itself did not change.
   await db.$executeRaw`
     UPDATE alerts SET delivered_at = ${now}
     WHERE tenant_id = ${tenantId}::uuid AND id = ANY (${ids}::uuid[])`;

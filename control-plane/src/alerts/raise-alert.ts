@@ -20,8 +20,8 @@ export interface NewAlert {
 }
 
 /**
- * Raises an alert of the control plane's own, in the transaction of what it is about. (A data
- * plane's alerts come as records of its ledger; ingest projects them.)
+ * Raises an alert of the control plane itself, in the transaction of the change that it is about.
+ * Data planes' alerts come as ledger records (alert-projection.ts).
  *
  * @returns the alert's id, or undefined when one with its key is still unresolved
  */

@@ -2,8 +2,8 @@ import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { alertStore } from './alert-store.ts';
 
 /**
- * Resolves the control plane's own alert with a key, in the transaction of what ended it: the same
- * thing happening again is a new alert. Without such an alert nothing is done.
+ * Resolves the control plane's own alert with this key, if there is one, in the transaction that
+ * ended its cause. If the cause comes back, it raises a new alert.
  */
 export async function resolveAlert(
   tx: TenantTransaction,

@@ -6,7 +6,7 @@ import {
   type AdminActionRecord,
   type AlertRecord,
   type DecisionRecord,
-  LedgerRecord,
+  type LedgerRecord,
   type OutcomeRecord,
   PolicyResult,
   RiskTier,
@@ -14,7 +14,8 @@ import {
 } from '@governance/shared/ledger-record';
 import { z } from 'zod';
 import { ALERT_RAISED } from '../alerts/raise-alert.ts';
-import { isTimeImpossible } from './ledger-projection.ts';
+import { type LedgerRow, readRecord } from '../chain/ledger-row.ts';
+import { isTimeImpossible } from '../platform/record-time.ts';
 
 /** The names of the stream's events (specification 1, section 6). */
 export const StreamEventType = z.enum([
@@ -47,7 +48,7 @@ export const AuditEvent = z.object({
   dlp_action: z.enum(['blocked', 'warned', 'logged']).nullable(),
   dlp_findings_count: z.int(),
   dlp_findings: z.array(z.looseObject({ severity: Severity })),
-  /** Of the whole call once its outcome is known, until then of the decision. */
+  /** Of the whole call; of the decision until the outcome is known. */
   latency_ms: z.number().nullable(),
   session_id: z.string().nullable(),
   workflow_session_id: z.string().nullable(),
@@ -59,11 +60,33 @@ export const AuditEvent = z.object({
   instruction_hash: z.string().nullable(),
   region: z.string().nullable(),
   bundle_revision: z.int().nullable(),
-  /** What became of the call; null until it is known, and for a call that was not allowed. */
+  /** Outcome of the call; null until it is known, and for a call that was not allowed. */
   outcome: z.string().nullable(),
   outcome_detail: z.string().nullable(),
+  /** SHA-256 of the result's bytes; with the event's salt before them where `result_digest_salted`. */
   result_digest: z.string().nullable(),
+  /** False in records of version 1, null where there is no digest. */
+  result_digest_salted: z.boolean().nullable(),
   inbound_findings_count: z.int().nullable(),
+  /** What became of the result on its way back: allowed, blocked, replaced or held. */
+  result_action: z.string().nullable(),
+  /** What inspection found in the result. */
+  inspection: z.record(z.string(), z.unknown()).nullable(),
+  /** The hold that the call opened. */
+  escalation_id: z.string().nullable(),
+  /** The approval that the call redeemed. */
+  grant_id: z.string().nullable(),
+  /** The exception that covered the call. */
+  exception_id: z.string().nullable(),
+  /** Of a call to a language model. */
+  model: z.record(z.string(), z.unknown()).nullable(),
+  model_usage: z.record(z.string(), z.unknown()).nullable(),
+  /** Of what is kept of the call beside the chain; null where nothing is. */
+  payload_digest: z.string().nullable(),
+  /** As `payload_digest`, of the result. */
+  result_payload_digest: z.string().nullable(),
+  /** What the tenant's data protection has changed of this event before it was recorded. */
+  protected_fields: z.array(z.string()),
   /** Who acted, when the event is an administrator's or the service's own action. */
   actor: z
     .object({ id: z.string(), username: z.string(), role: z.string(), break_glass: z.boolean() })
@@ -75,42 +98,14 @@ export const AuditEvent = z.object({
   prev_hash: z.string(),
   hash: z.string(),
   /**
-   * What a data plane may not say, and said: an agent that the tenant never had, a time that lies
-   * ahead of the receipt. Empty for all else.
+   * Claims that no data plane may make: an agent that the tenant never had, a time after the
+   * receipt.
    */
   violations: z.array(z.enum(['agent_unknown', 'time_impossible'])),
   /** False when the stored bytes cannot be read any more: see the chain's verification. */
   readable: z.boolean(),
 });
 export type AuditEvent = z.infer<typeof AuditEvent>;
-
-/** A row of ledger_records, as it is listed and streamed. */
-export interface LedgerRow {
-  position: number;
-  type: string;
-  id: string;
-  agentId: string | null;
-  policyResult: string | null;
-  eventTime: Date;
-  receivedAt: Date;
-  stream: string;
-  epoch: number;
-  seq: number;
-  hash: string;
-  prevHash: string;
-  bytes: Uint8Array;
-  /** Whether it names an agent that the tenant never had; looked up where events are shown. */
-  isAgentUnknown?: boolean;
-}
-
-/** @returns undefined when the bytes are no record of the schema (a tampered row) */
-export function readRecord(bytes: Uint8Array): LedgerRecord | undefined {
-  try {
-    return LedgerRecord.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
-  } catch {
-    return undefined;
-  }
-}
 
 export function toAuditEvent(row: LedgerRow, outcomeBytes: Uint8Array | null): AuditEvent {
   const record = readRecord(row.bytes);
@@ -128,7 +123,7 @@ export function toAuditEvent(row: LedgerRow, outcomeBytes: Uint8Array | null): A
     const violations = violationsOf(row, record);
     return { ...event, ...fromAdminAction(record), violations };
   }
-  // Listing must go on past a damaged row: it is shown as what its columns still say.
+  // A damaged row does not end the list: it is shown by its columns.
   return { ...event, readable: false };
 }
 
@@ -167,7 +162,18 @@ function fromColumns(row: LedgerRow): AuditEvent {
     outcome: null,
     outcome_detail: null,
     result_digest: null,
+    result_digest_salted: null,
     inbound_findings_count: null,
+    result_action: null,
+    inspection: null,
+    escalation_id: null,
+    grant_id: null,
+    exception_id: null,
+    model: null,
+    model_usage: null,
+    payload_digest: null,
+    result_payload_digest: null,
+    protected_fields: [],
     actor: null,
     details: null,
     stream: row.stream,
@@ -227,7 +233,16 @@ function fromDecision(record: DecisionRecord) {
     instruction_hash: record.instruction_hash,
     region: record.region,
     bundle_revision: record.bundle_revision,
+    ...(record.v === 2 && fromDecisionV2(record)),
   } satisfies Partial<AuditEvent>;
+}
+
+type OfVersion<R, V> = Extract<R, { v: V }>;
+
+function fromDecisionV2(record: OfVersion<DecisionRecord, 2>) {
+  const { escalation_id, grant_id, exception_id, model } = record;
+  const { payload_digest, protected_fields } = record;
+  return { escalation_id, grant_id, exception_id, model, payload_digest, protected_fields };
 }
 
 function fromOutcome(outcome: OutcomeRecord, decision: DecisionRecord) {
@@ -236,8 +251,15 @@ function fromOutcome(outcome: OutcomeRecord, decision: DecisionRecord) {
     outcome: outcome.outcome,
     outcome_detail: outcome.detail,
     result_digest: outcome.result_digest,
+    result_digest_salted: outcome.result_digest === null ? null : outcome.v >= 2,
     inbound_findings_count: outcome.inbound_findings_count,
+    ...(outcome.v === 2 && fromOutcomeV2(outcome)),
   } satisfies Partial<AuditEvent>;
+}
+
+function fromOutcomeV2(outcome: OfVersion<OutcomeRecord, 2>) {
+  const { result_action, inspection, model_usage, payload_digest } = outcome;
+  return { result_action, inspection, model_usage, result_payload_digest: payload_digest };
 }
 
 function fromAdminAction(record: AdminActionRecord) {

@@ -5,8 +5,8 @@ import {
   aDecision,
   anOutcome,
   type TestDataPlane,
-} from '../../../tests/a-data-plane.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+} from '../../../tests/support/a-data-plane.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import type { AuditEvent } from './audit-event.ts';
 import { COUNT_BEYOND_PAGE } from './audit-service.ts';
 
@@ -58,12 +58,34 @@ describe('GET /api/v1/audit/events', () => {
       requester_verified: true,
       region: 'eu',
       session_id: 's-1',
+      escalation_id: randomUUID(),
+      grant_id: randomUUID(),
+      exception_id: randomUUID(),
+      model: { name: 'm-1', has_system_prompt: true, has_tools: false, message_count: 3 },
     });
     plane.append(decision);
     await ship();
     const before = (await list(token)).events.find((event) => event.id === decision.id);
     expect(before).toMatchObject({ outcome: null, latency_ms: 1.5 });
-    plane.append(anOutcome(decision.id, { latency_ms: 40, result_digest: 'a'.repeat(64) }));
+    const inspection = {
+      step: 'injection',
+      inbound_findings: [{ class: 'urgency_framing', severity: 'low' as const }],
+      dlp_findings_count: 0,
+      dlp_findings: [],
+      replacement_digest: 'b'.repeat(64),
+      escalation_id: null,
+    };
+    const usage = { status: 200, input_tokens: 7, output_tokens: 9, finish_reason: 'stop' };
+    plane.append(
+      anOutcome(decision.id, {
+        latency_ms: 40,
+        result_digest: 'a'.repeat(64),
+        result_action: 'replaced',
+        inbound_findings_count: 1,
+        inspection,
+        model_usage: usage,
+      }),
+    );
     await ship();
     const { type: _, ...fields } = decision;
     const { events } = await list(token);
@@ -75,7 +97,12 @@ describe('GET /api/v1/audit/events', () => {
       outcome: 'forwarded',
       outcome_detail: null,
       result_digest: 'a'.repeat(64),
-      inbound_findings_count: 0,
+      result_digest_salted: true,
+      result_action: 'replaced',
+      inbound_findings_count: 1,
+      inspection,
+      model_usage: usage,
+      result_payload_digest: null,
       actor: null,
       details: null,
       stream: plane.deploymentId,

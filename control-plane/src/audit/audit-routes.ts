@@ -5,35 +5,21 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { bearerToken } from '../platform/http/guards.ts';
 import { ErrorBody } from '../platform/http/schemas.ts';
-import {
-  AcknowledgeBody,
-  BreakList,
-  BreakParams,
-  BreakQuery,
-  BreakView,
-  EventList,
-  EventQuery,
-  toBreakView,
-  toVerificationView,
-  VerificationView,
-  VerifyQuery,
-} from './audit-schemas.ts';
+import { EventList, EventQuery } from './audit-schemas.ts';
 import type { AuditService } from './audit-service.ts';
 import type { AuditStream } from './audit-stream.ts';
-import type { ChainVerifier } from './chain-verification.ts';
 
 const tags = ['audit'];
 
 export interface AuditRoutesDeps {
   audit: AuditService;
   stream: AuditStream;
-  verifier: ChainVerifier;
   /** The guard's own check, repeated while a stream is open. Rejects a token that ended. */
   authenticateAdmin(token: string): Promise<unknown>;
 }
 
 export const auditRoutes =
-  ({ audit, stream, verifier, authenticateAdmin }: AuditRoutesDeps): FastifyPluginAsyncZod =>
+  ({ audit, stream, authenticateAdmin }: AuditRoutesDeps): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/api/v1/audit/events',
@@ -82,76 +68,21 @@ export const auditRoutes =
           authorize: () => authenticateAdmin(token),
         });
         reply.raw.once('close', () => gone.abort());
-        // It may have gone while the guard looked the caller up.
+        // The client may have disconnected while the guard ran.
         if (reply.raw.destroyed) gone.abort();
         const body = Readable.from(events, { objectMode: false, highWaterMark: 64 * 1024 });
         return reply
           .headers({
             'content-type': 'text/event-stream; charset=utf-8',
             'cache-control': 'no-cache, no-transform',
-            // A proxy that collects the answer would hold the events back.
+            // A buffering proxy would hold the events back.
             'x-accel-buffering': 'no',
           })
           .send(body);
       },
     );
-    // Before the listener closes: it waits for the streams to end.
+    // Before the listener closes, since it waits for open streams.
     app.addHook('preClose', () => stream.stop('The service is stopping: connect again shortly.'));
-
-    app.get(
-      '/api/v1/audit/verify',
-      {
-        config: { guard: 'admin' },
-        schema: {
-          summary: 'Verify every chain of the tenant from its stored bytes',
-          tags,
-          querystring: VerifyQuery,
-          response: { 200: VerificationView },
-        },
-      },
-      async (request) => {
-        const { tenantId } = request.scope;
-        const { verification, cached } = await verifier.verify(tenantId, request.query);
-        const progress = await verifier.readProgress(tenantId);
-        return toVerificationView(verification, cached, progress);
-      },
-    );
-
-    app.get(
-      '/api/v1/audit/chain/breaks',
-      {
-        config: { guard: 'admin' },
-        schema: {
-          summary: 'List recorded chain breaks, newest first',
-          tags,
-          querystring: BreakQuery,
-          response: { 200: BreakList },
-        },
-      },
-      async (request) => {
-        const { acknowledged, limit, offset } = request.query;
-        const page = await audit.listBreaks(request.scope, { acknowledged }, { limit, offset });
-        return { breaks: page.breaks.map(toBreakView), total: page.total };
-      },
-    );
-
-    app.post(
-      '/api/v1/audit/chain/breaks/:id/acknowledge',
-      {
-        config: { guard: 'admin' },
-        schema: {
-          summary: 'Acknowledge a chain break',
-          tags,
-          params: BreakParams,
-          body: AcknowledgeBody,
-          response: { 200: BreakView },
-        },
-      },
-      async (request) => {
-        const { id } = request.params;
-        return toBreakView(await audit.acknowledgeBreak(request.scope, id, request.body.notes));
-      },
-    );
   };
 
 function requireEventStream(accept: string | undefined): void {

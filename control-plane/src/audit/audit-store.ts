@@ -1,8 +1,8 @@
 import { AppError } from '@governance/shared/errors';
 import type { PolicyResult } from '@governance/shared/ledger-record';
+import type { LedgerRow } from '../chain/ledger-row.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import type { LedgerRow } from './audit-event.ts';
 
 export interface EventFilter {
   agentId?: string | undefined;
@@ -29,15 +29,15 @@ interface RawRow {
   agent_unknown: boolean;
 }
 
-/** Beyond the budget of the page there are no bytes. */
+/** Null beyond the byte budget of the page. */
 interface ListedRow extends Omit<RawRow, 'bytes'> {
   bytes: Uint8Array | null;
   outcome_bytes: Uint8Array | null;
 }
 
 /**
- * A record has up to 256 KiB and a page up to 1,000 of them, which several requests at once would
- * hold in memory many times over. The 100 of a page of the usual size always fit.
+ * A record has up to 256 KiB and a page up to 1,000 records: too much memory for several requests
+ * at once. The default page of 100 always fits.
  */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
@@ -122,7 +122,7 @@ function pageTooLarge(fitting: number): AppError {
   });
 }
 
-/** Agents are never deleted: one that is not there never was. */
+/** Agents are never deleted, so one without a row never existed. */
 const agentUnknown = (tenantId: string, agentId: Prisma.Sql) => Prisma.sql`
   (${agentId} IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM agents WHERE agents.tenant_id = ${tenantId}::uuid AND agents.id = ${agentId}
@@ -131,7 +131,7 @@ const agentUnknown = (tenantId: string, agentId: Prisma.Sql) => Prisma.sql`
 function where(tenantId: string, { agentId, policyResult, from, to }: EventFilter): Prisma.Sql {
   const conditions = [
     Prisma.sql`tenant_id = ${tenantId}::uuid`,
-    // Only decisions have an agent and a result. The words are those of the partial indexes.
+    // Only decisions have an agent and a result. The condition matches the partial indexes.
     agentId || policyResult
       ? Prisma.sql`type = 'decision'`
       : Prisma.sql`type IN ('decision', 'admin_action')`,

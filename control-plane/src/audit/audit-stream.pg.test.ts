@@ -2,8 +2,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import { afterEach, describe, expect, it } from 'vitest';
-import { aDataPlane, aDecision, anOutcome } from '../../../tests/a-data-plane.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { aDataPlane, aDecision, anOutcome } from '../../../tests/support/a-data-plane.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { createAuditStream, MAX_STREAMS_PER_TENANT } from './audit-stream.ts';
 
@@ -75,6 +75,24 @@ async function aSetting() {
 }
 
 describe('GET /api/v1/audit/stream', () => {
+  it('leaves out what calls say of themselves, where the tenant wants it so', async () => {
+    const { token, plane, ship } = await aSetting();
+    const changed = await call('/api/v1/admin/data-protection', {
+      token,
+      method: 'PATCH',
+      body: { strip_payload_from_stream: true },
+    });
+    expect(changed.statusCode, changed.body).toBe(200);
+    const listener = await listen(token);
+    await listener.until(() => listener.comments.length > 0);
+    plane.append(aDecision({ target: '/secret', policy_reason: 'says /secret' }));
+    await ship();
+    await listener.until(() => listener.events.length >= 1);
+    const data = listener.events[0]?.data;
+    expect(data).toMatchObject({ event_type: 'tool_call', tool_name: 'read_file' });
+    expect(JSON.stringify(data)).not.toContain('secret');
+  });
+
   it('shows decisions as they are recorded, alerts and the kill switch, under their type', async () => {
     const { scope, token, plane, ship } = await aSetting();
     plane.append(aDecision({ target: '/before' }));

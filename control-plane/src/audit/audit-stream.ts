@@ -1,12 +1,13 @@
 /**
  * The live stream (specification 1, section 6): server-sent events read from the table by their
  * position in the tenant's order of receipt, which is also their id. The bus only says when to
- * look, so nothing is lost between a read and a wait, after a reconnection, or between replicas.
+ * read, so nothing is lost between a read and a wait, after a reconnection, or between replicas.
  *
- * A reader is given a page at a time, when it has taken the page before: a slow one costs no
- * memory, and one that takes nothing for too long is dropped; it comes back with Last-Event-ID.
+ * A reader gets the next page when it has read the one before: a slow reader costs no memory, and a
+ * stalled one is dropped and resumes by Last-Event-ID.
  */
 import { AppError } from '@governance/shared/errors';
+import { readProtectionPolicy } from '../payloads/protection-policy.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import { type StreamEvent, toStreamEvent } from './audit-event.ts';
@@ -17,7 +18,7 @@ export interface AuditStreamDeps {
   changes: ChangeBus;
   /** SERVICE_SSE_KEEPALIVE_SECONDS, in milliseconds. */
   keepaliveMs: number;
-  /** How long a reader may take nothing before it is dropped. */
+  /** How long a reader may stall before it is dropped. */
   stalledAfterMs?: number;
   now: () => Date;
 }
@@ -28,7 +29,7 @@ export interface StreamRequest {
   lastEventId: number | undefined;
   /** Aborts when the connection is gone. */
   signal: AbortSignal;
-  /** Closes the connection of a reader that takes nothing. */
+  /** Closes the connection of a stalled reader. */
   drop(): void;
   /** Asked at each keep-alive; the stream ends when it rejects (an expired or revoked token). */
   authorize(): Promise<unknown>;
@@ -46,7 +47,7 @@ export interface AuditStream {
 
 export const MAX_STREAMS_PER_TENANT = 100;
 const PAGE = 50;
-/** Many small commits are read together. */
+/** Small commits are read together. */
 const LOOK_AT_MOST_EVERY_MS = 20;
 const STALLED_AFTER_MS = 60_000;
 const STOP_WITHIN_MS = 3_000;
@@ -86,7 +87,7 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
         signal.removeEventListener('abort', onAbort);
         end();
       };
-      // A stream that nobody reads any more would not come to its own end.
+      // A stream that is not read would never end by itself.
       const onAbort = () => {
         bell.ring();
         close();
@@ -149,11 +150,14 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
   }
 
   async function readPage(scope: TenantScope, cursor: number) {
-    const rows = await deps.db.inTenant(scope, (tx) => auditStore(tx).readAfter(cursor, PAGE));
+    const { rows, isStripped } = await deps.db.inTenant(scope, async (tx) => ({
+      rows: await auditStore(tx).readAfter(cursor, PAGE),
+      isStripped: (await readProtectionPolicy(tx)).stripPayloadFromStream,
+    }));
     let text = '';
     for (const row of rows) {
       const event = toStreamEvent(row);
-      if (event) text += format(event, row.position);
+      if (event) text += format(isStripped ? stripped(event) : event, row.position);
     }
     return { text, cursor: rows.at(-1)?.position ?? cursor, isFull: rows.length === PAGE };
   }
@@ -179,6 +183,21 @@ async function* dropWhenStalled(
   }
 }
 
+/** What calls say of themselves: `strip_payload_from_stream` takes it out. */
+const SAID_BY_CALLS = [
+  'target',
+  'policy_reason',
+  'dlp_findings',
+  'requester_id',
+  'instruction_hash',
+  'payload_digest',
+];
+
+function stripped(event: StreamEvent): StreamEvent {
+  const kept = Object.entries(event).filter(([name]) => !SAID_BY_CALLS.includes(name));
+  return { event_type: event.event_type, ...Object.fromEntries(kept) };
+}
+
 function format(event: StreamEvent, id?: number): string {
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(event)}\n\n`;
 }
@@ -188,12 +207,12 @@ async function isStillAuthorized(authorize: () => Promise<unknown>): Promise<boo
     await authorize();
     return true;
   } catch {
-    // Not being able to ask ends it too: the client comes back, and is asked again.
+    // A failed check ends it too: the client reconnects and is checked again.
     return false;
   }
 }
 
-/** Rung at any time, also before anybody listens; heard once. */
+/** May ring before anybody waits; each ring wakes one wait. */
 function createBell() {
   let rung = false;
   let listener: (() => void) | undefined;
@@ -215,7 +234,7 @@ function createBell() {
         clearTimeout(timer);
         listener = undefined;
       }
-      // What rings while the page is read is not lost: the flag falls before the read begins.
+      // The flag is cleared before the read, so a ring during the read is not lost.
       const pause = LOOK_AT_MOST_EVERY_MS - (performance.now() - started);
       if (rung && pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
       rung = false;

@@ -1,8 +1,8 @@
 /**
- * The administrators' login by password. It costs the same for users that do not exist, and says
- * the same. An attempt is counted before anything is awaited, so that guesses sent together count
- * together: by address, and by user and address. Strangers lock nobody out: what many addresses
- * guess for one user slows that user's logins down, and refuses none. Proven by admin-login.test.ts.
+ * The administrators' login by password. An unknown user costs the same time and gets the same
+ * answer. An attempt is counted before anything is awaited, so that guesses sent together count
+ * together: by address, and by user and address. Strangers cannot lock a user out: guesses from
+ * many addresses slow that user's logins down and refuse none. Proven by admin-login.test.ts.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,20 +22,20 @@ const ATTEMPTS_BY_ADDRESS = 60;
 const ATTEMPTS_BY_USER_AND_ADDRESS = 10;
 const WINDOW_MS = 60_000;
 
-/** Of a user in the window, from everywhere: more than one address can have made slow it down. */
+/** Failures of a user in the window that slow nothing down: as many as one address may make. */
 const FREE_FAILURES = ATTEMPTS_BY_USER_AND_ADDRESS;
 const FIRST_DELAY_MS = 100;
 export const LONGEST_DELAY_MS = 5_000;
-/** Logins that are being slowed down, at most: those beyond wait for the gate alone. */
+/** The most logins that are delayed at once; more wait at the gate alone. */
 const MOST_DELAYED = 500;
 
-/** `superadmin` is no row: whoever may set the environment may be it. */
+/** `superadmin` has no row: its password is set in the environment. */
 export interface SuperAdmin {
   account: AdminAccount & { role: 'super_admin' };
   passwordHash: string;
 }
 
-/** @param masterKey makes the version of its tokens, which ends them when the password changes */
+/** @param masterKey derives the token version, which ends its tokens when the password changes */
 export async function createSuperAdmin(
   password: Secret | undefined,
   masterKey: Secret<Buffer>,
@@ -133,7 +133,7 @@ export async function createAdminLogin(deps: {
         await slowDown(username);
         account = await gate.run(place, isFresh, () => verify(username, password));
       } catch (error) {
-        // Nothing was verified: it had to give way, or the database is away.
+        // No password was verified: the gate refused it, or the database is unreachable.
         byAddress.giveBack(place);
         byUserAndAddress.giveBack(pair);
         throw error;

@@ -1,4 +1,7 @@
-/** Tokens of administrators: their own type and audience, so that no agent token passes for one. */
+/**
+ * Tokens of administrators. They have their own type and audience, so an agent token is never
+ * accepted as one.
+ */
 import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
@@ -13,7 +16,7 @@ const ADMIN_TOKEN_TYP = 'admin+jwt';
 const LIFETIME_SECONDS = 8 * 60 * 60;
 const CLOCK_SKEW_SECONDS = 60;
 
-/** `version` changes when the account's tokens are to end: a password change, a log-out. */
+/** `version` changes to end the account's tokens: at a password change or a log-out. */
 export type AdminAccount = AdminIdentity & { version: string };
 
 const Claims = z.discriminatedUnion('role', [
@@ -35,7 +38,7 @@ const Claims = z.discriminatedUnion('role', [
 export interface AdminTokens {
   issue(account: AdminAccount): Promise<string>;
   /**
-   * @returns who it is, after a look at the account as it is now
+   * @returns the account as it is now
    * @throws AppError UNAUTHENTICATED when it is expired, forged, of another class or revoked
    */
   authenticate(token: string): Promise<AdminIdentity>;

@@ -20,7 +20,7 @@ export function createFindAgentCredentials(
       });
       const killSwitch = await tx.db.killSwitch.findUnique({ where: { tenantId } });
       if (!agent) return undefined;
-      // The head last: a data plane that is as far as this has heard of all that was read above.
+      // Read last: a data plane at this feed_seq has applied all that was read above.
       const head = await tx.db.tenantHead.findUniqueOrThrow({
         where: { tenantId },
         select: { feedSeq: true },

@@ -41,7 +41,7 @@ export const authRoutes =
       },
     );
 
-    // In this scope alone: OAuth clients send forms, nobody else does.
+    // In this scope alone: only OAuth clients send forms.
     await addTokenRoutes(app, {
       publicUrl,
       tokens: agentTokens,

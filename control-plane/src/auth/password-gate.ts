@@ -1,8 +1,8 @@
 /**
- * How many passwords are verified at once, and whose is next. argon2 takes a core for some 30 ms, so
- * guesses must wait for each other and never keep a stranger to them out: who comes from an address
- * that did nothing wrong lately goes before those that did, and these take turns by address. The
- * queue is bounded; beyond, who has most in it gives way. Proven by password-gate.test.ts.
+ * Limits how many passwords are verified at once, and chooses the next. argon2 takes a core for
+ * about 30 ms, so guesses queue up without keeping others out: addresses without recent failures go
+ * first, the rest take turns by address. The queue is bounded; when it is full, the address with
+ * the most entries loses one. Proven by password-gate.test.ts.
  */
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -13,8 +13,8 @@ export interface PasswordGate {
    * Does `work` when it is its turn.
    *
    * @param place `addressGroup` of the caller
-   * @param isFresh whether nothing was wrong from there lately
-   * @throws AppError RATE_LIMITED when it had to give way; what `work` throws
+   * @param isFresh whether that place had no recent failure
+   * @throws AppError RATE_LIMITED when it lost its place; what `work` throws
    */
   run<T>(place: string, isFresh: boolean, work: () => Promise<T>): Promise<T>;
 }
@@ -35,12 +35,12 @@ const DEFAULTS: PasswordGateLimits = {
   waiting: 200,
 };
 
-/** So that those who once mistyped a password get on, however many fresh addresses come. */
+/** Lets addresses with failures get on, however many fresh ones come. */
 const TURN_OF_OTHERS = 4;
 
 export function createPasswordGate(limits: PasswordGateLimits = DEFAULTS): PasswordGate {
   const fresh: Waiting[] = [];
-  /** By place; the first is whose turn it is. */
+  /** By place; the first place is next. */
   const others = new Map<string, Waiting[]>();
   let running = 0;
   let waiting = 0;
@@ -65,7 +65,7 @@ export function createPasswordGate(limits: PasswordGateLimits = DEFAULTS): Passw
     }
   }
 
-  /** The newest of the place that has most waiting; where all are fresh, any of them. */
+  /** The newest entry of the place with the most waiting; any entry when all are fresh. */
   function makeRoom(): void {
     let longest: [string, Waiting[]] | undefined;
     for (const entry of others) {

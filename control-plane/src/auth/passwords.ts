@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
 
-/** argon2id with OWASP's parameters for it: 19 MiB, two passes, one lane. */
+/** argon2id with OWASP's parameters: 19 MiB, two passes, one lane. */
 export function hashPassword(password: string): Promise<string> {
   return hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
 }
@@ -9,12 +9,12 @@ export async function isPassword(passwordHash: string, password: string): Promis
   try {
     return await verify(passwordHash, password);
   } catch {
-    // A hash that cannot be read opens nothing.
+    // An unreadable hash matches no password.
     return false;
   }
 }
 
-/** The hash of nothing anyone knows: unknown users cost the same work as known ones. */
+/** The hash of a random password, so that unknown users cost the same work as known ones. */
 export function makeDecoyHash(): Promise<string> {
   return hashPassword(crypto.randomUUID());
 }

@@ -1,7 +1,7 @@
 /**
  * Decides when a tenant's bundle is built: requests that come close together, or while a build is
- * running, share one build that began after all of them (build-queue.test.ts). A build that fails
- * is tried again by itself, more and more slowly, until one succeeds.
+ * running, share one build that began after all of them (build-queue.test.ts). A failed build is
+ * retried with growing pauses until one succeeds.
  */
 import { AppError } from '@governance/shared/errors';
 
@@ -9,7 +9,7 @@ import { AppError } from '@governance/shared/errors';
 const RETRY = { first: 1_000, longest: 60_000 };
 
 export interface BuildQueueDeps<Built> {
-  /** Builds from the state it finds; whoever asked before the call is served by it. */
+  /** Builds from the current state; it serves all requests made before the call. */
   build(tenantId: string): Promise<Built>;
   /** How long the first request waits for others, in milliseconds. */
   debounceMs: number;
@@ -24,7 +24,7 @@ export interface BuildQueue<Built> {
    * @throws whatever the build threw, or AppError UNAVAILABLE once the queue is closed
    */
   request(tenantId: string): Promise<Built>;
-  /** Ends the retries, refuses what waits and resolves when no build is running any more. */
+  /** Ends the retries, rejects waiting requests and resolves when no build is running. */
   close(): Promise<void>;
 }
 
@@ -99,7 +99,7 @@ export function createBuildQueue<Built>(deps: BuildQueueDeps<Built>): BuildQueue
     if (closed) return;
     const pause = Math.min(RETRY.first * 2 ** (queue.failures - 1), RETRY.longest);
     queue.retryTimer = setTimeout(() => schedule(tenantId, queue), pause);
-    // A process that has nothing else to do need not stay for a retry.
+    // A pending retry does not keep the process alive.
     queue.retryTimer.unref();
   }
 

@@ -1,16 +1,18 @@
 import { hash } from 'node:crypto';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
+import { unpackArchive } from '@governance/shared/bundle-archive';
 import { BundleManifest } from '@governance/shared/bundle-format';
 import { uuidv7 } from '@governance/shared/ids';
 import { Secret } from '@governance/shared/settings';
 import { afterAll, describe, expect, it } from 'vitest';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
+import { readServerSettings } from '../mcp-servers/mcp-server-service.ts';
+import { createFeatureList } from '../platform/feature-list.ts';
 import { createServiceKeys } from '../platform/keys.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
-import { policyStore } from '../policies/policy-store.ts';
-import { unpackArchive } from './bundle-archive.ts';
+import { policyStore, readActivePolicies } from '../policies/policy-store.ts';
 import { type BundleBuilderDeps, createBundleBuilder } from './bundle-builder.ts';
 import { createBundleSource } from './bundle-source.ts';
 
@@ -43,6 +45,10 @@ const aServer = (scope: TenantScope, serverId: string) =>
     }),
   );
 
+const features = createFeatureList();
+features.add({ settings: { mcp_servers: readServerSettings } });
+const { readSettings } = features;
+
 /** A builder as the product makes it, that counts its compilations and tells what it did. */
 function aBuilder(given: Partial<BundleBuilderDeps> = {}) {
   const log: string[] = [];
@@ -55,6 +61,8 @@ function aBuilder(given: Partial<BundleBuilderDeps> = {}) {
         return compiler.compile(policies);
       },
     },
+    readPolicies: readActivePolicies,
+    readSettings,
     signer: keys.bundleSigningKey,
     now: () => new Date(),
     observer: {

@@ -1,9 +1,9 @@
 /**
  * Builds tenants' bundles: reads the active policies and the settings in one snapshot, compiles
  * only what was not compiled before, signs, and stores the bundle together with its feed entry and
- * the tenant's revision. What does not differ from the newest bundle gets no new revision, unless a
- * data plane decides by a newer one. A build
- * that fails leaves the last good bundle in force and is told by a log, a metric and an alert.
+ * the tenant's revision. Unchanged content gets no new revision, unless a data plane already
+ * decides by a newer one. A failed build leaves the last good bundle in force; a log line, a metric
+ * and an alert report it.
  */
 import type { CompiledPolicySet, PolicySource, RegoCompiler } from '@governance/policies/contract';
 import type { BundleSettings } from '@governance/shared/bundle-format';
@@ -16,7 +16,6 @@ import {
   type TenantDatabase,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
-import { readActivePolicies } from '../policies/policy-store.ts';
 import { createBuildQueue } from './build-queue.ts';
 import {
   type BundleSigner,
@@ -25,24 +24,23 @@ import {
   readCompiledSet,
 } from './bundle-content.ts';
 import { bundleStore, type StoredBundle } from './bundle-store.ts';
-import { readSettings } from './read-settings.ts';
 
-/** Bundles kept of each tenant: data planes may still be fetching the one before. */
+/** Bundles kept per tenant: data planes may still be fetching the previous one. */
 const KEPT_BUNDLES = 5;
 
 export interface BuiltBundle {
   revision: number;
-  /** Where the tenant's feed says so; undefined when there was nothing new to build. */
+  /** The feed entry that announces it; undefined when nothing new was built. */
   feedSeq: number | undefined;
 }
 
 export interface BundleObserver {
-  /** A new bundle is stored; `ms` is the build's time without the waiting before it. */
+  /** A new bundle is stored; `ms` is the build's own time, without queueing. */
   built(
     tenantId: string,
     bundle: BuiltBundle & { bytes: number; ms: number; compiled: boolean },
   ): void;
-  /** The tenant's newest bundle includes what there is. */
+  /** The tenant's newest bundle is up to date. */
   settled(tenantId: string): void;
   /** The tenant keeps its last good bundle. Must not throw. */
   failed(tenantId: string, error: unknown): Promise<void>;
@@ -51,6 +49,10 @@ export interface BundleObserver {
 export interface BundleBuilderDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads' | 'inPlatform'>;
   compiler: Pick<RegoCompiler, 'compile' | 'sourcesDigest'>;
+  /** The active policies of the transaction's tenant, ordered by id. */
+  readPolicies(tx: TenantTransaction): Promise<PolicySource[]>;
+  /** Its enforcement settings, of all features. */
+  readSettings(tx: TenantTransaction): Promise<BundleSettings>;
   /** The key that signs now. */
   signer(): Promise<BundleSigner>;
   now(): Date;
@@ -68,27 +70,40 @@ export interface BundleBuilder {
    */
   requestBuild(tenantId: string): Promise<BuiltBundle>;
   /**
-   * Told of a revision that a data plane decides by and that is newer than the tenant's newest: it
-   * is of a time that this database has lost, as after a restore. The rules are then built once
-   * more, above it, since no data plane goes back to a lower revision. A minute at least lies
-   * between two such builds of a tenant.
+   * Told when a data plane decides by a revision above the tenant's newest: this database was
+   * restored to an earlier moment. The rules are then built again with a higher revision, since no
+   * data plane goes back to a lower one. At most once a minute per tenant.
    */
   heardOfNewer(tenantId: string, revision: number): void;
-  /** Builds what is missing or outdated, for every tenant, one after the other, until the signal. */
+  /** Builds missing and outdated bundles, one tenant after the other, until the signal aborts. */
   buildAll(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A revision is a time in milliseconds, of a clock that may be somewhat ahead; more is none. */
+/**
+ * A revision is a time in milliseconds, by a clock that may be a little ahead. A larger one is a
+ * lie.
+ */
 const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
 const HEARD_EVERY_MS = 60_000;
 const HEARD_TENANTS = 10_000;
 
 export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   const { db, observer } = deps;
-  /** The newest revision that data planes told of, where it was above the tenant's. */
+  /** The newest revision that data planes reported, where it was above the tenant's. */
   const heard = new LRUCache<string, number>({ max: HEARD_TENANTS });
   const heardLately = new LRUCache<string, true>({ max: HEARD_TENANTS, ttl: HEARD_EVERY_MS });
+
+  async function readState(tx: TenantTransaction): Promise<State> {
+    const store = bundleStore(tx);
+    const revision = await store.currentRevision();
+    return {
+      revision,
+      newest: await store.find(revision),
+      policies: await deps.readPolicies(tx),
+      settings: await deps.readSettings(tx),
+    };
+  }
 
   async function build(tenantId: string): Promise<BuiltBundle> {
     try {
@@ -106,14 +121,14 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   }
 
   /**
-   * Compiles outside any transaction and stores if the ground is still the same.
+   * Compiles outside any transaction, then stores if nothing changed meanwhile.
    *
    * @returns undefined when another replica stored a bundle in between
    */
   async function buildAside(tenantId: string): Promise<BuiltBundle | undefined> {
     const scope = systemScope(tenantId);
     const started = performance.now();
-    // One moment: the revision must not be newer than the policies beside it.
+    // One snapshot: the revision must not be newer than the policies read with it.
     const state = await db.inTenant(scope, readState, { isolationLevel: 'RepeatableRead' });
     const next = await prepare(tenantId, state, (revision) =>
       db.inTenant(scope, (tx) => bundleStore(tx).findBytes(revision)),
@@ -125,7 +140,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
         await put(tx, state, next);
       })
       .catch((error) => {
-        // Both chose the same millisecond, or this one came second.
+        // Another replica was first, or chose the same millisecond.
         if (error instanceof Outrun || isUniqueViolation(error)) return undefined;
         throw error;
       });
@@ -133,8 +148,8 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   }
 
   /**
-   * The same under the tenant's lock, where replicas build at the same moment: whoever waits for it
-   * has its turn, however many there are and however long they compile.
+   * The same under the tenant's lock, when replicas build at once: each gets its turn, however long
+   * the others compile.
    */
   async function buildLocked(tenantId: string): Promise<BuiltBundle> {
     const started = performance.now();
@@ -150,7 +165,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     return tell(tenantId, result.next, feedSeq, started);
   }
 
-  /** @returns the bundle that is to follow, undefined when the newest one says the same */
+  /** @returns the next bundle, undefined when the newest one is the same */
   async function prepare(
     tenantId: string,
     state: State,
@@ -174,7 +189,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     return { ...row, bytes: new Uint8Array(bundle.bytes), isCompiled: !reused };
   }
 
-  /** @throws Outrun when the state is not what the bundle follows any more */
+  /** @throws Outrun when the state has changed since it was read */
   async function put(
     tx: TenantTransaction,
     state: State,
@@ -211,7 +226,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
       const compiled = await readCompiledSet(bytes, { tenantId, signer });
       return compiled.digest === sourcesDigest ? compiled : undefined;
     } catch {
-      // Damaged, or signed by an older key: compiling costs some time, trusting it could cost more.
+      // Damaged, or signed by an older key: compile again rather than trust it.
       return undefined;
     }
   }
@@ -258,19 +273,8 @@ interface State {
 
 interface NextBundle extends StoredBundle {
   bytes: Uint8Array<ArrayBuffer>;
-  /** Compiled for it, and not taken from the bundle before. */
+  /** Compiled anew, and not taken from the previous bundle. */
   isCompiled: boolean;
-}
-
-async function readState(tx: TenantTransaction): Promise<State> {
-  const store = bundleStore(tx);
-  const revision = await store.currentRevision();
-  return {
-    revision,
-    newest: await store.find(revision),
-    policies: await readActivePolicies(tx),
-    settings: await readSettings(tx),
-  };
 }
 
 class Outrun extends Error {}

@@ -5,6 +5,7 @@
  */
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
 import type { BundledModule, CompiledPolicySet } from '@governance/policies/contract';
+import { BundleArchiveError, unpackArchive } from '@governance/shared/bundle-archive';
 import {
   BUNDLE_MEMBERS,
   type BundleManifest,
@@ -17,7 +18,7 @@ import {
   verifyBundleSignatures,
 } from '@governance/shared/bundle-signature';
 import { canonicalize } from '@governance/shared/canonical-json';
-import { BundleArchiveError, packArchive, unpackArchive } from './bundle-archive.ts';
+import { packArchive } from './pack-archive.ts';
 
 /** Where the bundle's documents lie; together they cover data.json and every module. */
 const ROOTS = ['governance', 'policies', 'settings'];
@@ -26,8 +27,8 @@ const ROOTS = ['governance', 'policies', 'settings'];
 const LAYOUT = 1;
 
 /**
- * What the compiled policies of a tenant may weigh together. Far below what data planes accept, so
- * that settings always have room beside it, however badly the sources compress.
+ * Limit of a tenant's compiled policies together. Far below what data planes accept, so that
+ * settings always fit beside them, however badly the sources compress.
  */
 export const MAX_COMPILED_BYTES = 24 * 1024 * 1024;
 
@@ -111,9 +112,9 @@ function jsonBytes(value: unknown): Buffer {
 }
 
 /**
- * Takes the compiled policies back out of a stored bundle, so that a restart and a change of
- * settings need no compiler. Its signature is verified with our own key: a database that was
- * written to by someone else must not choose the WebAssembly that we sign next.
+ * Reads the compiled policies back from a stored bundle, so that a restart or a change of settings
+ * needs no compiler. Verifies the signature with our own key: whoever can write to the database
+ * must not choose the WebAssembly that we sign next.
  *
  * @throws BundleArchiveError or BundleSignatureError when it is not one that this key signed
  */
@@ -131,7 +132,9 @@ export async function readCompiledSet(
 
   const wasm = files.get(BUNDLE_MEMBERS.wasm);
   const manifestBytes = files.get(BUNDLE_MEMBERS.manifest);
-  if (!wasm || !manifestBytes) throw new BundleArchiveError('it has no manifest or no policy.wasm');
+  if (!wasm || !manifestBytes) {
+    throw new BundleArchiveError('archive_malformed', 'it has no manifest or no policy.wasm');
+  }
   const { metadata, file_rego_versions: versions } = BundleManifestSchema.parse(
     JSON.parse(manifestBytes.toString('utf8')),
   );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const { call, aTenantAdmin, controlPlane, test, logged } = await testControlPlane();
 

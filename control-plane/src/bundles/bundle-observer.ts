@@ -1,4 +1,4 @@
-/** How builds are seen from outside: metrics, a log line each, and an alert where one failed. */
+/** Reports builds: metrics, a log line each, and an alert for a failure. */
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { raiseAlert } from '../alerts/raise-alert.ts';
@@ -71,7 +71,7 @@ export function createBundleObserver({
           }),
         );
       } catch (alertError) {
-        // The database may be what failed: the log and the metric have said so already.
+        // The database may be the cause; the log and the metric have reported it already.
         log.error({ tenant_id: tenantId, err: alertError }, 'no alert of the failed bundle');
       }
     },

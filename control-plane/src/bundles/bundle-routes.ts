@@ -20,7 +20,7 @@ const BundleFile = z.instanceof(Uint8Array).meta({ description: 'The bundle, a t
 
 export interface BundleRoutesDeps {
   bundles: Pick<BundleSource, 'findCurrent' | 'pullBundle'>;
-  /** The route's guard once more: a token may have been revoked while its poll was held. */
+  /** Runs the route's guard again: the token may have been revoked during the poll. */
   recheck: Guards['data-plane'];
 }
 
@@ -56,7 +56,7 @@ export const bundleRoutes =
           const digest = known?.digest ?? null;
           const gone = new AbortController();
           reply.raw.once('close', () => gone.abort());
-          // It may have gone while the guard looked the caller up.
+          // The client may have disconnected while the guard ran.
           if (reply.raw.destroyed) gone.abort();
           download = await bundles.pullBundle({ tenantId, digest, waitMs, signal: gone.signal });
           await recheck.call(app, request, reply);
@@ -74,7 +74,7 @@ export const bundleRoutes =
     );
   };
 
-/** Not a copy: a thousand readers of a new bundle read the same bytes. */
+/** Not a copy: all readers of a new bundle share its bytes. */
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer<ArrayBuffer> {
   // What comes from the database is never in shared memory.
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);

@@ -1,7 +1,7 @@
 /**
- * The newest bundle of each tenant, from memory: a change costs one read of the database whatever
- * the number of data planes that wait for it, and a poll costs none (but a look, every ten seconds,
- * whether the bundle in memory is still the newest).
+ * The newest bundle of each tenant, from memory. A change costs one read of the database for all
+ * waiting data planes, and a poll none, except for a check every ten seconds whether the cached
+ * bundle is still the newest.
  */
 import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channels';
 import { LRUCache } from 'lru-cache';
@@ -33,17 +33,17 @@ export interface BundleSourceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   changes: Pick<ChangeBus, 'subscribe'>;
   maxListeners?: number;
-  /** How long a bundle is given from memory without a look whether it is still the newest one. */
+  /** How long a cached bundle is used before it is checked again. */
   recheckAfterMs?: number;
 }
 
-/** A replica that dies between a commit and its word to the others tells nobody of a change. */
+/** A replica may die between its commit and its notification. */
 const RECHECK_AFTER_MS = 10_000;
 
 interface Cached {
   /** The tenant's version when the read began. */
   version: number;
-  /** When that was, by performance.now(). */
+  /** When the read began, by performance.now(). */
   readAt: number;
   download: BundleDownload;
 }
@@ -55,7 +55,7 @@ export function createBundleSource(deps: BundleSourceDeps): BundleSource {
     maxSize: BUNDLE_SOURCE_LIMITS.cachedBytes,
     sizeCalculation: ({ download }) => download.bytes.length + 1_024,
   });
-  // Made first, so that a change has ended the sharing before it wakes those who read again.
+  // Subscribed first, so that a change ends the sharing before it wakes the readers.
   const reads = createSharedReads<BundleDownload | undefined>(changes);
   const listeners = createTenantListeners(changes, maxListeners);
 
@@ -73,7 +73,7 @@ export function createBundleSource(deps: BundleSourceDeps): BundleSource {
     });
   };
 
-  /** Every change of a tenant leads here, most of them not to a new bundle: its bytes are kept. */
+  /** Most changes of a tenant bring no new bundle: keep the bytes. */
   const read = (tenantId: string, known: BundleDownload | undefined) =>
     db.inTenant(systemScope(tenantId), async (tx) => {
       const store = bundleStore(tx);
@@ -86,7 +86,7 @@ export function createBundleSource(deps: BundleSourceDeps): BundleSource {
     pullBundle: async ({ tenantId, digest, waitMs, signal }) => {
       const listener = listeners.listen(tenantId, { waitMs, signal });
       try {
-        // Looks once more when the time is up: of a change nobody may have been told.
+        // Reads once more when the time is up: a notification may have been lost.
         for (let isLast = waitMs <= 0; ; ) {
           const download = await findCurrent(tenantId);
           if (download && download.digest !== digest) return download;

@@ -46,7 +46,7 @@ export function bundleStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * Held until the transaction ends: one replica at a time stores a bundle of the tenant. Take it
+     * One replica at a time stores a bundle of the tenant. Held until the transaction ends; take it
      * before any other lock.
      */
     lockBuilds: async (): Promise<void> => {
@@ -61,8 +61,8 @@ export function bundleStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * Makes a revision the current one, if `seen` still is: two replicas may build at once, and the
-     * one that read the older state must not have the last word. Locks tenant_heads: call it last.
+     * Makes a revision current if `seen` still is, so that a replica that built from an older state
+     * cannot win. Locks tenant_heads: call it last.
      */
     advance: async (seen: number, revision: number): Promise<boolean> => {
       const { count } = await db.tenantHead.updateMany({

@@ -3,7 +3,7 @@
  * `modes=snapshot,delta;wait=30`, RFC 7240 would have `wait=30, modes=...`; both are understood.
  *
  * @param header caller-controlled
- * @returns seconds, 0 where none (or nonsense) is asked for
+ * @returns seconds; 0 for none, or for nonsense
  */
 export function preferredWaitSeconds(header: string | undefined): number {
   for (const preference of (header ?? '').split(/[;,]/)) {

@@ -5,9 +5,13 @@ import Fastify from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { Registry } from 'prom-client';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { aDecision, createWriter, type TestDataPlane } from '../../../tests/a-data-plane.ts';
-import { aRegistration } from '../../../tests/a-registration.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import {
+  aDecision,
+  createWriter,
+  type TestDataPlane,
+} from '../../../tests/support/a-data-plane.ts';
+import { aRegistration } from '../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { auditBatchRoutes } from './audit-batch-routes.ts';
 
 const WEEK_MS = 7 * 24 * 3_600_000;

@@ -1,7 +1,7 @@
 /**
  * POST /api/v1/data-planes/{deployment_id}/audit-batches: records on their way up. Bodies are held
- * in memory, so their bytes are bounded before they are read; and storing one costs a connection, so
- * the number under way is, too. Who gets no share is told to come again: nothing is lost, since a
+ * in memory, so their bytes are bounded before they are read. Storing one costs a connection, so
+ * their number is bounded too. A caller without a share is told to retry; nothing is lost, since a
  * data plane keeps what was not acknowledged.
  */
 import { randomInt } from 'node:crypto';
@@ -14,9 +14,9 @@ import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { IngestService } from '../ingest/ingest-service.ts';
 import { ErrorBody } from '../platform/http/schemas.ts';
+import { createShares } from '../platform/shares.ts';
 import { createBatchMetrics } from './batch-metrics.ts';
 import { DeploymentParams } from './data-plane-schemas.ts';
-import { createShares } from './shares.ts';
 
 export interface AuditBatchLimits {
   /** Batches that are stored at once. */
@@ -31,7 +31,7 @@ const LIMITS: AuditBatchLimits = {
   bytes: { total: 128 * MIB, perTenant: 32 * MIB },
 };
 
-/** Spread, so that those who were sent away together do not come back together. */
+/** Spread, so that refused callers do not all come back at once. */
 const RETRY_SECONDS = { least: 1, most: 5 } as const;
 
 export interface AuditBatchRoutesDeps {
@@ -59,7 +59,7 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
 
   const answerBusy = (reply: FastifyReply) => {
     metrics.rejected('busy');
-    // Answered here: as an error it would be logged as one, for each batch of a busy hour.
+    // Answered here: an error would be logged for each batch of a busy hour.
     return reply
       .code(503)
       .header('retry-after', String(randomInt(RETRY_SECONDS.least, RETRY_SECONDS.most + 1)))
@@ -103,13 +103,13 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
           },
         },
         onRequest: async (request, reply) => {
-          // It hung up while the guard looked its token up: no body comes, and nothing would tell of
-          // its end.
+          // The caller hung up while the guard ran: no body comes, and no event would report its
+          // end.
           if (reply.raw.destroyed) return answerBusy(reply);
           const giveBack = bodies.take(request.dataPlane.tenantId, announcedBytes(request));
           if (!giveBack) return answerBusy(reply);
           held.set(request, giveBack);
-          // Whoever hangs up in the middle of a body gets no response.
+          // A caller that hangs up within the body gets no response.
           reply.raw.once('close', giveBack);
         },
       },
@@ -132,7 +132,7 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
   };
 };
 
-/** Chunked bodies do not say how long they are: as long as they may be. */
+/** A chunked body has no length: count the largest that is allowed. */
 function announcedBytes({ headers }: FastifyRequest): number {
   const announced = Number(headers['content-length'] ?? Number.NaN);
   return Number.isSafeInteger(announced) && announced >= 0
@@ -140,14 +140,14 @@ function announcedBytes({ headers }: FastifyRequest): number {
     : BATCH_LIMITS.bytes;
 }
 
-/** caller-controlled: only the form is read here, ingest checks what it says. */
+/** caller-controlled: only the form is read here; ingest checks the content. */
 function readBatch(body: unknown) {
   try {
     if (!Buffer.isBuffer(body)) throw new TypeError('there is no body');
     return decodeBatch(body);
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
-    const detail = 'The batch has not the form of a header line and a line for each record.';
+    const detail = 'The batch must be a header line and one line for each record.';
     throw new AppError('VALIDATION_FAILED', detail, { cause });
   }
 }

@@ -1,4 +1,4 @@
-/** What comes up from data planes over a network, as /metrics shows it. */
+/** Metrics of the batches that data planes send over a network. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export interface BatchMetrics {

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { RegistrationRequest } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { describe, expect, it } from 'vitest';
-import { aRegistration } from '../../../tests/a-registration.ts';
+import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { readKeys, toPublicMembers } from './data-plane-keys.ts';
 
 const jwkOf = (key: KeyObject) => key.export({ format: 'jwk' });

@@ -1,6 +1,6 @@
 /**
- * The keys that a data plane registers. They are checked here, where the data plane is told, since
- * one that is none would fail later: at its first batch, or at an administrator's next credential.
+ * The keys that a data plane registers, checked here, where the data plane gets the error. An
+ * invalid key would fail later: at its first batch, or at an administrator's next credential.
  * Proven by data-plane-keys.test.ts.
  */
 import {
@@ -28,7 +28,7 @@ export interface RegisteredKeys {
  * Reads the keys of a registration.
  *
  * @param request caller-controlled
- * @throws AppError VALIDATION_FAILED naming the key that is none
+ * @throws AppError VALIDATION_FAILED naming the invalid key
  */
 export function readKeys(request: RegistrationRequest): RegisteredKeys {
   const keys = {
@@ -45,8 +45,8 @@ export function readKeys(request: RegistrationRequest): RegisteredKeys {
 }
 
 /**
- * A key's public members as they are kept. Written anew by the library: base64url has several ways
- * to write the same bytes, and a key is to be known by its bytes.
+ * A key's public members as they are stored, re-encoded by the library: base64url can write the
+ * same bytes in several ways, and a key is identified by its bytes.
  */
 export function toPublicMembers(key: KeyObject): Record<string, string> {
   return key.export({ format: 'jwk' }) as Record<string, string>;
@@ -65,7 +65,7 @@ function readKey(name: KeyName, jwk: JsonWebKey): KeyObject {
   }
 }
 
-/** Points of low order are keys that nothing can be sealed to. */
+/** Nothing can be sealed to a point of low order. */
 function canAgree(publicKey: KeyObject): boolean {
   try {
     const { privateKey } = generateKeyPairSync('x25519');

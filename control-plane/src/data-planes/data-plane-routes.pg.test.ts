@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { aRegistration } from '../../../tests/a-registration.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { aRegistration } from '../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 let now = new Date('2026-03-01T12:00:00.000Z');
 const { call, aTenantAdmin, superAdminToken, controlPlane, test } = await testControlPlane({

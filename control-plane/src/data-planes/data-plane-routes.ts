@@ -20,7 +20,7 @@ import type { DataPlaneTokenService } from './data-plane-token-service.ts';
 
 const tags = ['data planes'];
 
-/** The last one is kept. Data planes send 16 KiB at most, which the version before takes. */
+/** The last one is stored. Data planes send at most 16 KiB, which the previous version accepts. */
 const HEARTBEAT_BODY_LIMIT = 32_768;
 
 export interface DataPlaneRoutesDeps {
@@ -76,7 +76,7 @@ export const dataPlaneRoutes =
         schema: {
           summary: 'Revoke a token; the next request that shows it gets 401',
           description:
-            'With a token that was issued end all that came of it by registration; a token of a deployment ends that deployment.',
+            'An issued token ends together with all tokens derived from it; the token of a deployment ends that deployment.',
           tags,
           params: TokenParams,
           response: { 204: NoContent, 404: ErrorBody },
@@ -119,7 +119,7 @@ export const dataPlaneRoutes =
       {
         config: { guard: 'admin' },
         schema: {
-          summary: 'List the data planes, and what calls itself one without having registered',
+          summary: 'List the data planes, and senders of heartbeats that never registered',
           tags,
           response: { 200: DataPlaneList },
         },

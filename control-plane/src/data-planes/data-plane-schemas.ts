@@ -8,7 +8,7 @@ import type { UnregisteredPlane } from './unregistered-plane-store.ts';
 
 export const TokenParams = z.object({ id: Id });
 export const DeploymentParams = z.object({ deployment_id: Id });
-/** What never registered may call itself as it likes. */
+/** Chosen freely by what never registered. */
 export const HeartbeatParams = z.object({ deployment_id: DeploymentName });
 
 export const TokenQuery = z.object(pageQuery({ default: 200, max: 1000 }));
@@ -18,7 +18,7 @@ const MAX_DAYS = 3650;
 export const NewTokenBody = z.strictObject({
   label: Name,
   region: Text.trim().max(100).default(''),
-  /** A token that never ends is one that nobody looks after: a year unless said otherwise. */
+  /** One year unless given: nobody looks after a token that never ends. */
   expires_days: z.int().min(1).max(MAX_DAYS).default(365),
 });
 
@@ -26,7 +26,9 @@ const token = {
   id: z.string(),
   label: z.string(),
   tenant_id: z.string(),
-  /** Null of a token that was issued; `root_id` names that one where a registration made this. */
+  /**
+   * Null for an issued token; `root_id` names the issued token of one that a registration made.
+   */
   deployment_id: z.string().nullable(),
   root_id: z.string().nullable(),
   region: z.string(),
@@ -38,7 +40,7 @@ const token = {
 export const TokenView = z.object(token).meta({ id: 'DataPlaneToken' });
 export const TokenList = z.object({ tokens: z.array(TokenView), total: z.int() });
 
-/** The plaintext, only in the answer to its creation. */
+/** The plaintext, shown only when it is created. */
 export const IssuedToken = z.object({ ...token, token: z.string() });
 
 export const HeartbeatAnswer = z.object({ received: z.literal(true), timestamp: z.string() });
@@ -51,8 +53,8 @@ export const DataPlaneView = z
     version: z.string(),
     /**
      * `silent`: three heartbeats missed; `registered`: none came yet; `revoked`: its tokens were;
-     * `forked`: two wrote with its key; `unregistered`: it sends heartbeats under the token that was
-     * issued, never registered, and nothing here goes by what it says.
+     * `forked`: two writers used its key; `unregistered`: it sends heartbeats with the issued
+     * token, never registered, and nothing depends on what it says.
      */
     status: z.enum(['online', 'silent', 'registered', 'revoked', 'forked', 'unregistered']),
     created_at: z.string(),
@@ -62,11 +64,11 @@ export const DataPlaneView = z
     bundle_revision: z.int().nullable(),
     /** Newer bundles than the one it decides by. */
     bundles_behind: z.int().nullable(),
-    /** When it last read its feed, how many entries it was behind, and what it had yet to ship. */
+    /** When it last read its feed, how many entries it was behind, and how much it had to ship. */
     feed_read_at: z.string().nullable(),
     feed_lag: z.int().nullable(),
     backlog: z.int().nullable(),
-    /** How its records come; null where it does not tell. */
+    /** How its records arrive; null when it does not report it. */
     stream: StreamReport.nullable(),
     active_agent_count: z.int().nullable(),
     proxy_rpm_1m: z.number().nullable(),

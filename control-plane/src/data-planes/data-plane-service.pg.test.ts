@@ -1,9 +1,9 @@
 import type { RegistrationRequest } from '@governance/shared/channels';
 import { describe, expect, it } from 'vitest';
-import { aDataPlane } from '../../../tests/a-data-plane.ts';
-import { aRegistration } from '../../../tests/a-registration.ts';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { aDataPlane } from '../../../tests/support/a-data-plane.ts';
+import { aRegistration } from '../../../tests/support/a-registration.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { createDataPlaneService } from './data-plane-service.ts';
 import { createLocalLink, type LocalLinkParts } from './local-link.ts';
@@ -19,16 +19,18 @@ function aService() {
     db,
     bundleKeys: async () => [BUNDLE_KEY],
     feedKeys: async () => [FEED_KEY],
-    sealCredentialsFor: async (tx: TenantTransaction, { deploymentId }) => {
-      // The row is there: what is sealed belongs to a data plane that exists.
-      const { tenantId } = tx.scope;
-      await tx.db.dataPlane.findUniqueOrThrow({
-        where: { tenantId_deploymentId: { tenantId, deploymentId } },
-      });
-      sealedFor.push(deploymentId);
+    facts: {
+      addFactsForDataPlane: async (tx: TenantTransaction, { deploymentId }) => {
+        // The row is there: what is sealed belongs to a data plane that exists.
+        const { tenantId } = tx.scope;
+        await tx.db.dataPlane.findUniqueOrThrow({
+          where: { tenantId_deploymentId: { tenantId, deploymentId } },
+        });
+        sealedFor.push(deploymentId);
+      },
+      takeBackFacts: async () => undefined,
     },
     changes: { publish: () => undefined },
-    takeBackCredentials: async () => undefined,
     now: () => new Date(),
   });
   return { ...service, sealedFor };
@@ -146,9 +148,11 @@ describe('registration', () => {
       db,
       bundleKeys: async () => [BUNDLE_KEY],
       feedKeys: async () => [FEED_KEY],
-      sealCredentialsFor: () => Promise.reject(new Error('no master key')),
+      facts: {
+        addFactsForDataPlane: () => Promise.reject(new Error('no master key')),
+        takeBackFacts: async () => undefined,
+      },
       changes: { publish: () => undefined },
-      takeBackCredentials: async () => undefined,
       now: () => new Date(),
     });
     await expect(service.registerLocalDataPlane(scope, aRequest())).rejects.toThrow(
@@ -184,6 +188,7 @@ describe('the local link', () => {
       bundleSource: { pullBundle: record('bundle') },
       heartbeats: aService(),
       ingest: { ingestBatch: record('receipt') },
+      payloads: { ingest: record('results') },
     } satisfies LocalLinkParts);
     const { signal } = new AbortController();
     const from = { cursor: 1, digest: 'd', limit: 2, waitMs: 3, signal };

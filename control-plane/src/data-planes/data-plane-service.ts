@@ -1,4 +1,4 @@
-/** Data planes as the control plane knows them: who registered, and how each one is. */
+/** Data planes as the control plane knows them: registration and state. */
 import { canonicalize } from '@governance/shared/canonical-json';
 import type {
   AdminHeadReport,
@@ -9,6 +9,7 @@ import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
+import type { FeatureList } from '../platform/feature-list.ts';
 import type { PublicJwk } from '../platform/keys.ts';
 import {
   systemScope,
@@ -23,7 +24,7 @@ import { dataPlaneTokenStore } from './data-plane-token-store.ts';
 import { createHeartbeatReceiver, type ReceiveHeartbeat } from './heartbeat-receiver.ts';
 import { type UnregisteredPlane, unregisteredPlaneStore } from './unregistered-plane-store.ts';
 
-/** Of a tenant, those that were revoked or forked aside: each gets every credential sealed for it. */
+/** Per tenant, not counting revoked and forked ones: each gets every credential sealed for it. */
 const MAX_DATA_PLANES = 2_000;
 
 export interface DataPlaneServiceDeps {
@@ -32,17 +33,11 @@ export interface DataPlaneServiceDeps {
   bundleKeys(): Promise<PublicJwk[]>;
   /** The keys that may sign statements about feed and bundle. */
   feedKeys(): Promise<PublicJwk[]>;
-  /** Seals the tenant's upstream credentials for a new data plane, in the transaction given. */
-  sealCredentialsFor(
-    tx: TenantTransaction,
-    target: { deploymentId: string; sealingKey: { kty: string; [member: string]: unknown } },
-  ): Promise<void>;
+  facts: Pick<FeatureList, 'addFactsForDataPlane' | 'takeBackFacts'>;
   changes: Pick<ChangeBus, 'publish'>;
-  /** Has what is sealed for data planes that were revoked or forked leave the feed. */
-  takeBackCredentials(tenantId: string): Promise<void>;
-  /** Told when a data plane decides by rules newer than any that the tenant has here. */
+  /** Called when a data plane decides by rules newer than any stored here. */
   onNewerRules?(tenantId: string, revision: number): void;
-  /** Told what a data plane remembers of the admin chain. */
+  /** Called with the admin-chain heads that a data plane remembers. */
   onAdminHeads?(tenantId: string, deploymentId: string, report: AdminHeadReport): Promise<void>;
   now: () => Date;
   maxDataPlanes?: number;
@@ -51,42 +46,43 @@ export interface DataPlaneServiceDeps {
 export interface DataPlaneReport extends DataPlane {
   status: DataPlaneStatus;
   bundleRevision: number | null;
-  /** Newer bundles than the one it decides by; null when it has not told which that is. */
+  /** Newer bundles than the one it decides by; null when it has not reported it. */
   bundlesBehind: number | null;
-  /** Entries of the feed that it has not asked for yet; null before it first read. */
+  /** Feed entries that it has not asked for yet; null before its first read. */
   feedLag: number | null;
 }
 
 export interface DataPlaneService {
   list(scope: TenantScope): Promise<DataPlaneReport[]>;
-  /** Those that send heartbeats under a root's token and never registered. */
+  /** Senders of heartbeats with a root's token that never registered. */
   listUnregistered(scope: TenantScope): Promise<UnregisteredPlane[]>;
   receiveHeartbeat: ReceiveHeartbeat;
   /**
-   * Registers the data plane of this process; called again with the same signing key, it answers
-   * the same deployment_id, and keeps what else has changed. It is told of a fork by the answer to
-   * its batches and remembers that itself, so it is not refused here: the process has to start.
+   * Registers the data plane of this process. Called again with the same signing key, it answers
+   * the same deployment_id and stores the other changes. A forked one is not refused here, since
+   * the process has to start: it learns of the fork from the answer to its batches, and remembers
+   * it.
    *
-   * @throws AppError VALIDATION_FAILED when a key is none
+   * @throws AppError VALIDATION_FAILED for an invalid key
    */
   registerLocalDataPlane(
     scope: TenantScope,
     request: RegistrationRequest,
   ): Promise<RegistrationAnswer>;
   /**
-   * Registers a data plane, in a transaction that holds `lockRegistrations`; the caller has checked
-   * that the request is its own.
+   * Registers a data plane, in a transaction that holds `lockRegistrations`. The caller has
+   * verified the proof.
    *
    * @returns its deployment_id
    * @throws AppError VALIDATION_FAILED, DATA_PLANE_REVOKED, DATA_PLANE_FORKED,
    *   DATA_PLANE_LIMIT_REACHED
    */
   register(tx: TenantTransaction, request: RegistrationRequest): Promise<string>;
-  /** What a data plane may trust, as a registration answers it. */
+  /** The keys that a data plane may trust, as a registration answers them. */
   trustKeys(): Promise<Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys'>>;
   /**
-   * Keeps that two writers used a data plane's key, and raises an alert; once. Its tokens end, and it
-   * cannot register with that key any more: both writers are told so, and stop.
+   * Records once that two writers used a data plane's key, and raises an alert. Its tokens end and
+   * its key cannot register again, so both writers stop.
    */
   markForked(tenantId: string, deploymentId: string): Promise<void>;
 }
@@ -107,7 +103,7 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     const at = now();
     const deploymentId = known?.deploymentId ?? uuidv7(at.getTime());
     const isUnchanged = known !== undefined && isSame(known, description);
-    // What was sealed for it was taken back with its last token.
+    // Its sealed credentials were removed when its last token was revoked.
     const hasLostItsTokens =
       known !== undefined &&
       (await dataPlaneTokenStore(tx).deploymentsWithoutToken()).has(deploymentId);
@@ -123,7 +119,7 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     const { label, region, version, sealingKey } = description;
     if (known?.sealingKey !== sealingKey || hasLostItsTokens) {
       const target = { deploymentId, sealingKey: JSON.parse(sealingKey) };
-      await deps.sealCredentialsFor(tx, target);
+      await deps.facts.addFactsForDataPlane(tx, target);
     }
     if (isUnchanged) return deploymentId;
     tx.audit.append({
@@ -188,8 +184,8 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
           now: at,
         });
         if (!isNew) return;
-        // Nobody knows which of the two is the true one, so neither goes on. What they recorded is
-        // taken for as long as that of a revoked one.
+        // Nobody knows which of the two is genuine, so neither goes on. Their backlog is accepted
+        // as long as that of a revoked one.
         await dataPlaneTokenStore(tx).revokeAll({ deploymentId }, at);
         tx.audit.append({ action: 'data_plane_forked', target: `data_plane/${deploymentId}` });
         await raiseAlert(tx, {
@@ -202,9 +198,9 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
           now: at,
         });
       });
-      // Polls that are held are answered; whoever registers again because of it is told why not.
+      // Open polls are answered; a new registration is refused with the reason.
       deps.changes.publish({ tenantId, tokensRevoked: true });
-      await deps.takeBackCredentials(tenantId);
+      await deps.facts.takeBackFacts(tenantId);
     },
   };
 }

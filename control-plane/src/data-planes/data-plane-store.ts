@@ -11,7 +11,7 @@ export type DataPlaneDescription = Pick<
   'label' | 'region' | 'version' | 'signingKey' | 'sealingKey' | 'tokenKey'
 >;
 
-/** What a heartbeat was recorded of. */
+/** The data plane whose heartbeat was recorded. */
 export interface RecordedHeartbeat {
   standing: DataPlaneStanding;
   label: string;
@@ -25,8 +25,8 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
   const at = (deploymentId: string) => ({ tenantId_deploymentId: { tenantId, deploymentId } });
   return {
     /**
-     * One at a time in a tenant: what registers a data plane, makes it a token, or revokes one. So
-     * that nothing is made out of what is revoked at the same moment.
+     * Serialises registrations, new tokens and revocations of a tenant, so that nothing is derived
+     * from a token that is being revoked.
      */
     lockRegistrations: async (): Promise<void> => {
       await db.$queryRaw`
@@ -63,7 +63,7 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       });
     },
 
-    /** @returns whether it was one of `from` before, and so is another now */
+    /** @returns whether it changed: it was one of `from` before */
     setStanding: async (
       deploymentId: string,
       standing: DataPlaneStanding,
@@ -77,7 +77,7 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * @param told.isStopped what is to be known of its stream; null leaves what was known
+     * @param told.isStopped the new state of its stream; null keeps the old one
      * @returns undefined when the tenant has no such data plane
      */
     recordHeartbeat: async (

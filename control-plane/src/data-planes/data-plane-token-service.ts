@@ -1,6 +1,7 @@
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { ChangeBus } from '../platform/change-bus.ts';
+import type { FeatureList } from '../platform/feature-list.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { dataPlaneStore } from './data-plane-store.ts';
 import { createDataPlaneSecret, type DataPlaneToken } from './data-plane-token.ts';
@@ -11,8 +12,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface DataPlaneTokenServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   changes: Pick<ChangeBus, 'publish'>;
-  /** Has what is sealed for data planes that were revoked leave the feed. */
-  takeBackCredentials(tenantId: string): Promise<void>;
+  facts: Pick<FeatureList, 'takeBackFacts'>;
   now: () => Date;
 }
 
@@ -21,7 +21,7 @@ export type DataPlaneTokenService = ReturnType<typeof createDataPlaneTokenServic
 export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
   const { db, changes, now } = deps;
   return {
-    /** @returns the token's record, and the token, which nobody will see again */
+    /** @returns the token's record, and the token, which is shown this once */
     issue: async (
       scope: TenantScope,
       input: { label: string; region: string; expiresDays: number },
@@ -50,10 +50,10 @@ export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
       db.inTenant(scope, (tx) => dataPlaneTokenStore(tx).list(page)),
 
     /**
-     * Ends a token, and what came of it: of a root every child, of a child its deployment with all
-     * tokens of that. The next request that shows one is refused, and polls that are held with one
-     * are answered. Doing it again changes nothing but what was left undone: what is sealed for its
-     * data planes leaves the feed after the revocation, which does not wait for it.
+     * Revokes a token and everything derived from it: a root's children, or a child's deployment
+     * with all its tokens. The next request with one is refused, and open polls are answered.
+     * Sealed credentials leave the feed after the revocation is committed; a repeated call finishes
+     * what is left of that.
      */
     revoke: async (scope: TenantScope, id: string): Promise<void> => {
       const isNew = await db.inTenant(scope, async (tx) => {
@@ -63,7 +63,7 @@ export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
         return revokeToken(tx, token, now());
       });
       if (isNew) changes.publish({ tenantId: scope.tenantId, tokensRevoked: true });
-      await deps.takeBackCredentials(scope.tenantId);
+      await deps.facts.takeBackFacts(scope.tenantId);
     },
   };
 }
@@ -83,7 +83,7 @@ async function revokeToken(
     target: `data_plane_token/${id}`,
     details: { label, deployment_id: deploymentId, tokens_with_it: others },
   });
-  // A root that is revoked may be replaced, and its data planes go on as who they are.
+  // A revoked root can be replaced; its data planes keep their identity.
   if (deploymentId === null) return true;
   const from = ['active', 'forked'] as const;
   const standing = { from: [...from], now: at };

@@ -1,7 +1,7 @@
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DataPlaneToken } from './data-plane-token.ts';
 
-// The hash stays in the database: nothing but the look-up compares it.
+// The hash stays in the database; only the look-up compares it.
 const SHOWN = {
   id: true,
   label: true,
@@ -40,7 +40,7 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
         select: SHOWN,
       })) ?? undefined,
 
-    /** Whether a token of the deployment came of this root. */
+    /** Whether a token of the deployment was derived from this root. */
     isChildOf: async (deploymentId: string, rootId: string): Promise<boolean> => {
       const where = { tenantId, deploymentId, rootId };
       return (await db.dataPlaneToken.findFirst({ where, select: { id: true } })) !== null;
@@ -67,7 +67,7 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
       return count;
     },
 
-    /** The other tokens of a deployment end at `end`, those that end earlier as they do. */
+    /** Makes the other tokens of a deployment end at `end` at the latest. */
     shorten: async (deploymentId: string, end: Date, except: string): Promise<void> => {
       await db.dataPlaneToken.updateMany({
         where: {

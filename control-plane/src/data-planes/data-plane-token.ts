@@ -8,9 +8,9 @@ import { createHash, randomBytes } from 'node:crypto';
 export interface DataPlaneToken {
   id: string;
   label: string;
-  /** The one deployment it is good for; null of a root, which registers any. */
+  /** The one deployment it is valid for; null for a root, which registers any. */
   deploymentId: string | null;
-  /** The root that it came of; null of a root. */
+  /** The root that it was derived from; null for a root. */
   rootId: string | null;
   region: string;
   createdAt: Date;
@@ -18,16 +18,16 @@ export interface DataPlaneToken {
   revokedAt: Date | null;
 }
 
-/** How long a token goes on beside the one that takes its place. */
+/** How long a token stays valid beside its replacement. */
 export const TOKEN_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
-/** 256 random bits behind a prefix by which scanners for leaked secrets know it. */
+/** 256 random bits behind a prefix that secret scanners recognise. */
 export function createDataPlaneSecret(): { secret: string; hash: string } {
   const secret = `dpt_${randomBytes(32).toString('base64url')}`;
   return { secret, hash: createHash('sha256').update(secret).digest('hex') };
 }
 
-/** Whether a token is good now: neither revoked nor expired. */
+/** Whether a token is neither revoked nor expired. */
 export function isLive(
   { expiresAt, revokedAt }: Pick<DataPlaneToken, 'expiresAt' | 'revokedAt'>,
   now: Date,
@@ -35,7 +35,7 @@ export function isLive(
   return revokedAt === null && (expiresAt === null || expiresAt > now);
 }
 
-/** When a root's child made now ends: each lives as long as its root was issued for. */
+/** When a child made now expires: each child gets the lifetime of its root. */
 export function childExpiry(
   root: Pick<DataPlaneToken, 'createdAt' | 'expiresAt'>,
   now: Date,

@@ -1,8 +1,8 @@
 import type { Heartbeat } from '@governance/shared/channels';
 
 /**
- * Whether a data plane may work: `revoked` may only hand in its backlog, `forked` was written by two
- * (a copied data folder). Neither may register again with the same signing key.
+ * Whether a data plane may work: a `revoked` one may only ship its backlog, a `forked` one had two
+ * writers (a copied data folder). Neither may register again with the same signing key.
  */
 export type DataPlaneStanding = 'active' | 'revoked' | 'forked';
 
@@ -21,7 +21,7 @@ export interface DataPlane {
   lastHeartbeat: Heartbeat | null;
   standing: DataPlaneStanding;
   standingAt: Date | null;
-  /** Where it stood, and what waited to be shipped, when it last read its feed. */
+  /** Its place in the feed, and its backlog, when it last read the feed. */
   feedCursor: number | null;
   feedReadAt: Date | null;
   backlogRecords: number | null;
@@ -34,10 +34,10 @@ export const SILENT_AFTER_MS = 180_000;
 export type DataPlaneStatus = 'online' | 'silent' | 'registered' | 'revoked' | 'forked';
 
 /**
- * Whether it was heard of lately; `registered` before its first heartbeat.
+ * Its status by its last heartbeat; `registered` before the first.
  *
- * @param hasLostItsTokens every token it was given was revoked: as when the one that it registered
- *   with was, so that it may come back with another
+ * @param hasLostItsTokens all its tokens were revoked, as with the root that it registered with; it
+ *   may come back with another
  */
 export function statusOf(
   { lastHeartbeatAt, standing }: Pick<DataPlane, 'lastHeartbeatAt' | 'standing'>,
@@ -49,7 +49,7 @@ export function statusOf(
   return now.getTime() - lastHeartbeatAt.getTime() < SILENT_AFTER_MS ? 'online' : 'silent';
 }
 
-/** The revision of the bundle it decides by; undefined when it has none or tells none. */
+/** The bundle revision that it decides by; undefined when it has or reports none. */
 export function bundleRevisionOf({
   lastHeartbeat,
 }: Pick<DataPlane, 'lastHeartbeat'>): number | undefined {

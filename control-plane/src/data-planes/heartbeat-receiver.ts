@@ -1,8 +1,8 @@
 /**
- * Takes heartbeats: of a deployment by its own token or link, and under a root's token for whatever
- * calls itself a data plane. A root's bearer speaks for those that registered with that root; about
- * any other deployment it says nothing that is listened to. Proven by data-plane-routes.pg.test.ts
- * and stopped-streams.pg.test.ts.
+ * Receives heartbeats: from a deployment by its own token or link, and with a root's token from
+ * anything that calls itself a data plane. A root's bearer speaks for the deployments that
+ * registered with it; what it says of others is ignored. Proven by data-plane-routes.pg.test.ts and
+ * stopped-streams.pg.test.ts.
  */
 import type { AdminHeadReport, Heartbeat, StreamReport } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -18,19 +18,19 @@ import { unregisteredPlaneStore } from './unregistered-plane-store.ts';
 
 export interface HeartbeatReceiverDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
-  /** Told when a data plane decides by rules newer than any that the tenant has here. */
+  /** Called when a data plane decides by rules newer than any stored here. */
   onNewerRules?(tenantId: string, revision: number): void;
-  /** Told what a data plane remembers of the admin chain. */
+  /** Called with the admin-chain heads that a data plane remembers. */
   onAdminHeads?(tenantId: string, deploymentId: string, report: AdminHeadReport): Promise<void>;
   now: () => Date;
 }
 
 /**
- * Records that a data plane is alive, and how it is.
+ * Records that a data plane is alive, and its state.
  *
- * @param rootId the root whose bearer speaks, null where it is the deployment itself
- * @throws AppError DATA_PLANE_NOT_FOUND when the tenant has no such data plane;
- *   DATA_PLANE_REVOKED when it was revoked. Neither under a root.
+ * @param rootId the root whose bearer speaks, null for the deployment itself
+ * @throws AppError DATA_PLANE_NOT_FOUND when the tenant has no such data plane; DATA_PLANE_REVOKED
+ *   when it was revoked. Neither under a root.
  */
 export type ReceiveHeartbeat = (
   scope: TenantScope,
@@ -39,8 +39,8 @@ export type ReceiveHeartbeat = (
 ) => Promise<{ received: true; timestamp: string }>;
 
 /**
- * Stops of one data plane that are told in an hour, here. One that says in turn that it has stopped
- * and that it runs would fill the list of alerts and the admin chain; its last alert stays open.
+ * Stops of one data plane that raise an alert in an hour, in this process. One that stops and runs
+ * in turn would fill the alerts and the admin chain; its last alert stays open.
  */
 export const MAX_STOPS_TOLD = 6;
 const STOPS_WINDOW_MS = 3_600_000;
@@ -73,7 +73,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
   };
 }
 
-/** Keeps a heartbeat of one that never registered. */
+/** Whether the root may speak for it; stores the heartbeat of one that never registered. */
 async function mayTell(
   tx: TenantTransaction,
   heartbeat: Heartbeat,
@@ -81,7 +81,7 @@ async function mayTell(
   at: Date,
 ): Promise<boolean> {
   const { deployment_id: deploymentId } = heartbeat;
-  // What is no UUID is none of ours.
+  // No registered deployment has an id that is no UUID.
   const plane = Id.safeParse(deploymentId).success
     ? await dataPlaneStore(tx).find(deploymentId)
     : undefined;
@@ -96,7 +96,7 @@ async function mayTell(
 /**
  * Raises STREAM_STOPPED once a stop, and resolves it when the stream runs again.
  *
- * @returns whether it told of a stop
+ * @returns whether it raised an alert
  */
 async function tellOfStream(
   tx: TenantTransaction,

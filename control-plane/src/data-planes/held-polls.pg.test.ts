@@ -6,8 +6,8 @@ import { CHANNEL_PATHS } from '@governance/shared/channel-routes';
 import { RegistrationReply } from '@governance/shared/channels';
 import { FEED_START } from '@governance/shared/feed-chain';
 import { expect, it } from 'vitest';
-import { aRegistration } from '../../../tests/a-registration.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { aRegistration } from '../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const { app, call, aTenantAdmin } = await testControlPlane();
 const origin = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -62,7 +62,8 @@ it.each(['the root', 'the deployment'])('held polls end with 401 at once: %s', a
   const id = what === 'the root' ? plane.root.id : child.id;
   expect((await call(`${TOKENS}/${id}`, { token: admin, method: 'DELETE' })).statusCode).toBe(204);
   expect(await statusesOf(polls)).toEqual([401, 401]);
-  expect(performance.now() - asked).toBeLessThan(3_000);
+  // Far from the 30 s for which the shorter of them waits.
+  expect(performance.now() - asked).toBeLessThan(15_000);
   for (const answer of await Promise.all(polls)) {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     expect(await answer.json()).toEqual({ detail: expect.stringContaining('revoked') });

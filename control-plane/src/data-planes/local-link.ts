@@ -4,6 +4,7 @@ import { AppError } from '@governance/shared/errors';
 import type { BundleSource } from '../bundles/bundle-source.ts';
 import type { FeedReader } from '../feed/feed-reader.ts';
 import type { IngestService } from '../ingest/ingest-service.ts';
+import type { PayloadIngest } from '../payloads/payload-ingest.ts';
 import { systemScope } from '../platform/tenant-scope.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
 
@@ -14,9 +15,10 @@ export interface LocalLinkParts {
   bundleSource: Pick<BundleSource, 'pullBundle'>;
   heartbeats: Pick<DataPlaneService, 'receiveHeartbeat'>;
   ingest: Pick<IngestService, 'ingestBatch'>;
+  payloads: PayloadIngest;
 }
 
-/** One tenant's link of the data plane that runs beside this control plane. */
+/** One tenant's link of the data plane in this process. */
 export function createLocalLink(parts: LocalLinkParts): ControlPlaneLink {
   const { tenantId, deploymentId } = parts;
   return {
@@ -28,5 +30,6 @@ export function createLocalLink(parts: LocalLinkParts): ControlPlaneLink {
       return parts.heartbeats.receiveHeartbeat(systemScope(tenantId), body, null);
     },
     shipBatch: (batch) => parts.ingest.ingestBatch(tenantId, deploymentId, batch),
+    shipPayloads: (upload) => parts.payloads.ingest(tenantId, deploymentId, upload),
   };
 }

@@ -6,9 +6,9 @@ import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
 import { RegistrationReply } from '@governance/shared/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, expect, it } from 'vitest';
-import { aDecision, createWriter } from '../../../tests/a-data-plane.ts';
-import { aRegistration } from '../../../tests/a-registration.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { aDecision, createWriter } from '../../../tests/support/a-data-plane.ts';
+import { aRegistration } from '../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { MAX_STOPS_TOLD } from './heartbeat-receiver.ts';
 
 let now = new Date();

@@ -2,8 +2,8 @@ import { createPublicKey, sign, verify } from 'node:crypto';
 import { RegistrationReply } from '@governance/shared/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { aRegistration, type TestRegistration } from '../../../tests/a-registration.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { aRegistration, type TestRegistration } from '../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -393,7 +393,8 @@ describe('a revocation', () => {
     await revoke(root.id);
     // The others are answered that nothing changed, and ask again.
     expect((await Promise.all(polls)).map((answer) => answer.statusCode)).toEqual([401, 304]);
-    expect(performance.now() - asked).toBeLessThan(5_000);
+    // Far from the 50 s for which they wait.
+    expect(performance.now() - asked).toBeLessThan(25_000);
   });
 });
 

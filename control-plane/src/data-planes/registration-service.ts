@@ -1,7 +1,7 @@
 /**
- * How a data plane over a network becomes one of the tenant's, and stays so: it registers with the
- * token that an administrator issued, and gets one of its own, which it renews. Proven by
- * registration-routes.pg.test.ts and token-life.pg.test.ts.
+ * Registers data planes over a network: one registers with the token that an administrator issued,
+ * and gets a token of its own, which it renews. Proven by registration-routes.pg.test.ts and
+ * token-life.pg.test.ts.
  */
 
 import { isRegistrationProven } from '@governance/shared/channel-routes';
@@ -31,15 +31,15 @@ import { dataPlaneTokenStore } from './data-plane-token-store.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * Attempts a minute, counted by each process: registrations by root, since a site's data planes all
- * start at once after its power cut, and renewals by deployment, which needs two a year.
+ * Attempts per minute, counted by each process: registrations per root (a site's data planes all
+ * start at once after a power cut), renewals per deployment (which needs two a year).
  */
 const LIMITS = { registrations: 600, renewals: 10 } as const;
 
 /**
- * One of a tenant at a time goes to the database, where it would wait for the others anyway, with a
- * connection in its hand: a site that comes back after a power cut would leave none to anybody. Who
- * waits is gone after 10 s (data-plane/src/sync/control-plane-client.ts).
+ * One per tenant at a time goes to the database: the others would wait there for its lock and each
+ * hold a connection, and a site that comes back after a power cut would take them all. Clients give
+ * up after 10 s (data-plane/src/sync/link/control-plane-client.ts).
  */
 const SLOTS = {
   busy: 'Too many data planes are registering: try again.',
@@ -57,13 +57,13 @@ export interface RegistrationServiceDeps {
 
 export interface RegistrationService {
   /**
-   * Registers a data plane, or the same one again (its signing key tells), with a new token. Older
-   * tokens of that deployment end after the overlap.
+   * Registers a data plane, or the same one again (identified by its signing key), with a new
+   * token. Its older tokens end after the overlap.
    *
-   * @param identity and secret the token that the request shows, as its guard found it
+   * @param identity and secret the request's token, as its guard found it
    * @param given caller-controlled
-   * @throws AppError FORBIDDEN with a deployment's token; VALIDATION_FAILED naming the key or the
-   *   proof that is wrong; DATA_PLANE_REVOKED, DATA_PLANE_FORKED; DATA_PLANE_LIMIT_REACHED;
+   * @throws AppError FORBIDDEN with a deployment's token; VALIDATION_FAILED naming the wrong key or
+   *   proof; DATA_PLANE_REVOKED, DATA_PLANE_FORKED; DATA_PLANE_LIMIT_REACHED;
    *   DATA_PLANE_TOKEN_INVALID when the token was revoked meanwhile; RATE_LIMITED; UNAVAILABLE when
    *   too many register at once
    */
@@ -73,10 +73,11 @@ export interface RegistrationService {
     given: ProvenRegistration,
   ): Promise<RegistrationReply>;
   /**
-   * Makes the deployment a new token; the others go on for the overlap.
+   * Issues the deployment a new token; its others stay valid for the overlap.
    *
    * @throws AppError DATA_PLANE_NOT_FOUND when the token is not that deployment's;
-   *   DATA_PLANE_FORKED; DATA_PLANE_TOKEN_INVALID when it was revoked meanwhile; RATE_LIMITED; UNAVAILABLE
+   *   DATA_PLANE_FORKED; DATA_PLANE_TOKEN_INVALID when it was revoked meanwhile; RATE_LIMITED;
+   *   UNAVAILABLE
    */
   renew(
     scope: TenantScope,
@@ -125,7 +126,7 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
         const token = await makeChild(tx, root, deploymentId, now());
         return { deploymentId, region: described.region, token };
       });
-      // What is answered and nothing else: the schema of the channel says what that is.
+      // Only the members of the schema are answered.
       return RegistrationReply.parse({
         tenant_id: scope.tenantId,
         deployment_id: deploymentId,
@@ -144,7 +145,7 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
         const plane = await dataPlaneStore(tx).find(deploymentId);
         if (!plane) throw new AppError('DATA_PLANE_NOT_FOUND');
         if (plane.standing === 'forked') throw new AppError('DATA_PLANE_FORKED');
-        // A root may have expired; one that was revoked took its children with it.
+        // An expired root is fine; a revoked one took its children with it.
         const root = shown.rootId ? await dataPlaneTokenStore(tx).find(shown.rootId) : shown;
         if (!root || root.revokedAt) throw new AppError('DATA_PLANE_TOKEN_INVALID');
         return makeChild(tx, root, deploymentId, now());
@@ -153,7 +154,7 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
   };
 }
 
-/** The guard has looked, but before the lock: whoever revokes it may have been first. */
+/** The guard checked before the lock was taken; the token may have been revoked since. */
 async function requireLive(
   tx: TenantTransaction,
   tokenId: string,

@@ -1,8 +1,8 @@
 import type { Heartbeat } from '@governance/shared/channels';
 import { describe, expect, it } from 'vitest';
-import { aDataPlane } from '../../../tests/a-data-plane.ts';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { aDataPlane } from '../../../tests/support/a-data-plane.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createAlertService } from '../alerts/alert-service.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { dataPlaneStore } from './data-plane-store.ts';

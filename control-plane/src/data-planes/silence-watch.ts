@@ -1,11 +1,12 @@
 /**
- * Finds data planes whose heartbeats stay away. Each silence raises one alert, which is resolved by
- * itself once the data plane is heard of; the next silence raises the next. Whoever resolves it
- * while the silence lasts is not told again. Proven by silence-watch.pg.test.ts.
+ * Finds data planes that send no heartbeats. Each silence raises one alert, which is resolved
+ * automatically at the next heartbeat. An alert that a person resolves during a silence is not
+ * raised again for it. Proven by silence-watch.pg.test.ts.
  */
 
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { resolveAlert } from '../alerts/resolve-alert.ts';
+import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import {
   systemScope,
@@ -13,7 +14,6 @@ import {
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 import { SILENT_AFTER_MS } from './data-plane.ts';
-import { forEachTenant } from './each-tenant.ts';
 
 const EVERY_MS = 30_000;
 
@@ -29,14 +29,14 @@ export function createSilenceWatch({ db, now }: SilenceWatchDeps): LeaderTask {
   let lookedAt = Number.NEGATIVE_INFINITY;
   let watchingSince = 0;
 
-  /** @returns the time, and whether it was looked all the while that a silence takes */
+  /** @returns the time, and whether the watch has run for the whole length of a silence */
   function look(): { at: Date; isSure: boolean } {
     const at = now();
     const sinceLast = at.getTime() - lookedAt;
     lookedAt = at.getTime();
-    // While the control plane or its database was away no heartbeat could come, and where the clock
-    // was set nobody knows: silence is told only by who has looked all the while. (A look for each
-    // tenant, since going through many takes longer than the pause between.)
+    // No heartbeat could arrive while the control plane or its database was down, or be dated after
+    // the clock was set: a silence counts only if the watch ran all the time. (One look per tenant,
+    // since a round through many takes longer than the pause.)
     if (sinceLast > 2 * EVERY_MS || sinceLast < 0) watchingSince = lookedAt;
     return { at, isSure: lookedAt - watchingSince >= SILENT_AFTER_MS };
   }
@@ -67,8 +67,8 @@ const dedupeKeyOf = (deploymentId: string) => `data-plane-silent/${deploymentId}
 /** @returns how many, `BATCH` at most */
 async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
   const { tenantId } = tx.scope;
-  // Claimed by the update, so that two replicas that look at once tell it once. Who lost every
-  // token by revocation is silent because somebody wanted it.
+  // Claimed by the update, so that two replicas raise it once. A data plane without any valid token
+  // is silent on purpose.
   const silent = await tx.db.$queryRaw<{ id: string; label: string; heard: Date }[]>`
     UPDATE data_planes SET silence_reported_at = ${at}
     WHERE tenant_id = ${tenantId}::uuid AND deployment_id IN (
@@ -94,7 +94,7 @@ async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
   return silent.length;
 }
 
-/** Those that are heard of again, or that nobody waits for any more. */
+/** Data planes that are heard again, or that nobody waits for any more. */
 async function resolveReturned(tx: TenantTransaction, at: Date): Promise<void> {
   const { tenantId } = tx.scope;
   const returned = await tx.db.$queryRaw<{ id: string }[]>`

@@ -7,9 +7,9 @@ import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
 import { RegistrationReply } from '@governance/shared/channels';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createWriter } from '../../../tests/a-data-plane.ts';
-import { aRegistration, type TestRegistration } from '../../../tests/a-registration.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { createWriter } from '../../../tests/support/a-data-plane.ts';
+import { aRegistration, type TestRegistration } from '../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { createTokenPurge } from './token-purge.ts';
 
 const HOUR_MS = 3_600_000;

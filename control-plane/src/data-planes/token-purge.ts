@@ -1,8 +1,9 @@
-/** Removes tokens of deployments long after their end, so that renewals do not fill the table. */
+/** Removes deployments' tokens long after they ended, so that renewals do not fill the table. */
+
+import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
-import { forEachTenant } from './each-tenant.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_MS = 30 * DAY_MS;

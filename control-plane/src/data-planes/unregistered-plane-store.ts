@@ -1,19 +1,19 @@
 /**
- * What calls itself a data plane under a root's token and never registered: it is shown, and nothing
- * else looks at it. A tenant has the 100 that were heard last, so that whoever is alive is among
- * them however many ids were made up, and none that was silent for a week.
+ * Senders that call themselves data planes with a root's token and never registered. They are
+ * listed and otherwise ignored. A tenant keeps the 100 heard last, so that live ones are listed
+ * however many ids were made up, and none that was silent for a week.
  */
 import { Heartbeat } from '@governance/shared/channels';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export const MAX_UNREGISTERED = 100;
-/** Characters that are shown of what it calls its bundle. */
+/** Characters shown of its bundle version. */
 const MAX_VERSION = 200;
 const KEPT_MS = 7 * 24 * 3_600_000;
 
 export interface UnregisteredPlane {
   deploymentId: string;
-  /** Of the root whose bearer spoke for it. */
+  /** The root whose bearer sent it. */
   label: string;
   region: string;
   firstHeartbeatAt: Date;
@@ -24,7 +24,7 @@ export interface UnregisteredPlane {
 export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
   const keptSince = (now: Date) => new Date(now.getTime() - KEPT_MS);
   return {
-    /** Keeps a heartbeat's fields of the specification; its additions say nothing here. */
+    /** Stores the specification's fields of a heartbeat; additions are ignored. */
     recordHeartbeat: async (given: Heartbeat, tokenId: string, now: Date): Promise<void> => {
       const { deployment_id: deploymentId } = given;
       const kept = Heartbeat.pick(SPECIFIED).parse(given);
@@ -34,7 +34,7 @@ export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransa
       const where = { tenantId, deploymentId };
       const known = await db.unregisteredPlane.updateMany({ where, data: heard });
       if (known.count > 0) return;
-      // New ones one at a time, or two of them would make 101.
+      // Serialises new ones, or two at once would make 101.
       await db.$queryRaw`
         SELECT pg_advisory_xact_lock(hashtextextended(${`unregistered/${tenantId}`}, 0))::text`;
       await db.unregisteredPlane.upsert({

@@ -1,6 +1,6 @@
 /**
- * The signed head of each tenant's admin chain, which data planes remember and hold against the next
- * one: signed anew when it moved or is a minute old, so that a poll costs no signature.
+ * The signed head of each tenant's admin chain, which data planes remember and compare with the
+ * next one. Signed again when it moved or is a minute old, so that a poll costs no signature.
  */
 import { type SignedAdminHead, signStatement } from '@governance/shared/signed-statement';
 import { LRUCache } from 'lru-cache';
@@ -8,7 +8,7 @@ import type { AdminChainHead } from './feed-store.ts';
 import type { StatementSigner } from './freshness-statements.ts';
 
 export interface AdminHeadStatements {
-  /** @param readAt when the reading of the head began: what the statement says was true then */
+  /** @param readAt when the read of the head began: the statement was true then */
   about(tenantId: string, head: AdminChainHead, readAt: Date): Promise<SignedAdminHead>;
 }
 
@@ -37,7 +37,7 @@ export function createAdminHeadStatements(signer: StatementSigner): AdminHeadSta
         hash,
         time: readAt.toISOString(),
       });
-      // A read that was overtaken by a later one is not remembered.
+      // A read that a later one overtook is not cached.
       if (!known || known.time <= time) cache.set(tenantId, { signed, time });
       return signed;
     },

@@ -1,12 +1,18 @@
 import type { NewFact } from '@governance/shared/facts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
+import {
+  aFeedSigner,
+  apply,
+  createFollower,
+  readSnapshot,
+  roleFact,
+} from '../testing/test-feed.ts';
 import { type CompactionLimits, compactFeed, createFeedCompaction } from './feed-compaction.ts';
 import { createFeedReader } from './feed-reader.ts';
-import { aFeedSigner, apply, createFollower, readSnapshot, roleFact } from './test-feed.ts';
 
 const test = await testDatabase();
 const { signer, keys } = aFeedSigner();

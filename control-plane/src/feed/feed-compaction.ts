@@ -1,10 +1,10 @@
 /**
- * Removes from the feeds what a newer entry of the same key has superseded, and tombstones, once
- * nobody should need them: a data plane that stands before the compaction reads a snapshot instead.
- * The newest entry of a key stays unless it is a tombstone, so that snapshots lose nothing. Entries
- * after the compaction are complete. Proven by feed-compaction.pg.test.ts.
+ * Removes superseded entries and tombstones from the feeds once nobody should need them. A data
+ * plane behind the compaction reads a snapshot instead. The newest entry of a key stays unless it
+ * is a tombstone, so that snapshots lose nothing. Entries after the compaction are complete. Proven
+ * by feed-compaction.pg.test.ts.
  */
-import { forEachTenant } from '../data-planes/each-tenant.ts';
+import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import {
   systemScope,
@@ -13,7 +13,7 @@ import {
 } from '../platform/tenant-scope.ts';
 
 export interface CompactionLimits {
-  /** How old an entry is at least when it is removed. */
+  /** The least age of a removed entry. */
   keepMs: number;
   /** The newest entries of a tenant are kept, however old. */
   keepEntries: number;
@@ -23,8 +23,8 @@ export interface CompactionLimits {
 }
 
 /**
- * A data plane that was away for a day and 10,000 changes reads as much by a snapshot as by the
- * entries; one that was away for less goes on where it was.
+ * After a day and 10,000 changes a snapshot is no more to read than the entries; a data plane that
+ * was away for less continues at its cursor.
  */
 export const COMPACTION_LIMITS: CompactionLimits = {
   keepMs: 24 * 60 * 60 * 1000,
@@ -72,14 +72,16 @@ export async function compactFeed(
   return looked;
 }
 
-/** @returns how many entries it looked at; 0 when there is nothing to do, or another has done it */
+/**
+ * @returns how many entries it looked at; 0 when there is nothing to do, or another replica did it
+ */
 async function compactStep(
   { db, scope: { tenantId } }: TenantTransaction,
   { keepMs, keepEntries, step }: CompactionLimits,
   now: Date,
 ): Promise<number> {
   const keepFrom = new Date(now.getTime() - keepMs);
-  // Without a gap from the last compaction on, up to the first entry that is to be kept.
+  // Without a gap, from the last compaction to the first entry to keep.
   const [end] = await db.$queryRaw<{ from: bigint; seq: bigint | null; digest: string | null }[]>`
     SELECT h.compacted_seq AS from, e.seq, e.digest FROM tenant_heads h
     LEFT JOIN LATERAL (
@@ -97,8 +99,8 @@ async function compactStep(
   if (!end || end.seq === null) return 0;
   const { from, seq: to, digest } = end;
 
-  // Of each key that occurs there, what is older than its last entry there; and that one, too,
-  // where it is a tombstone. Entries after `to` may supersede it, and stay.
+  // For each key in the range: its older entries, and its last one too if that is a tombstone.
+  // Entries after `to` stay.
   await db.$executeRaw`
     DELETE FROM feed_entries e USING (
       SELECT kind, key, max(seq) AS seq FROM feed_entries
@@ -106,7 +108,7 @@ async function compactStep(
     ) last
     WHERE e.tenant_id = ${tenantId}::uuid AND e.kind = last.kind AND e.key = last.key
       AND (e.seq < last.seq OR (e.seq = last.seq AND e.value IS NULL))`;
-  // Locked last, as every writer of the feed does. Another replica may have been here before.
+  // Locked last, as by every writer of the feed. Another replica may have been first.
   const moved = await db.$executeRaw`
     UPDATE tenant_heads SET compacted_seq = ${to}, compacted_digest = ${digest}
     WHERE tenant_id = ${tenantId}::uuid AND compacted_seq = ${from}`;

@@ -3,11 +3,11 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import type { FeedEntry, NewFact } from '@governance/shared/facts';
 import { FEED_START } from '@governance/shared/feed-chain';
 import { afterAll, expect, it } from 'vitest';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
+import { aFeedSigner, createFollower, readSnapshot, roleFact } from '../testing/test-feed.ts';
 import { createFeedReader } from './feed-reader.ts';
 import { PAGE_BYTES } from './feed-store.ts';
-import { aFeedSigner, createFollower, readSnapshot, roleFact } from './test-feed.ts';
 
 const test = await testDatabase();
 const { signer, keys } = aFeedSigner();

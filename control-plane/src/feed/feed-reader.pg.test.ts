@@ -2,12 +2,12 @@ import type { NewFact, TokenKeysFact } from '@governance/shared/facts';
 import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { verifyStatement } from '@governance/shared/signed-statement';
 import { afterAll, describe, expect, it } from 'vitest';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
+import { publishTokenKeys, publishTokenKeysToAll } from '../auth/token-keys.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
+import { aFeedSigner, roleFact as role } from '../testing/test-feed.ts';
 import { createFeedReader } from './feed-reader.ts';
-import { aFeedSigner, roleFact as role } from './test-feed.ts';
-import { publishTokenKeys, publishTokenKeysToAll } from './token-keys.ts';
 
 let time = Date.parse('2026-01-01T00:00:00.000Z');
 const test = await testDatabase();

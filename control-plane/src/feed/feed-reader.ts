@@ -1,9 +1,9 @@
 /**
- * The reading side of a tenant's feed: what a data plane pulls, entry after entry by cursor, and
- * waits for when it has everything. Platform code writes the entries (tenant-scope.ts).
+ * The reading side of a tenant's feed: data planes pull entries by cursor, and wait when they have
+ * all. Platform code writes the entries (tenant-scope.ts).
  *
- * A change costs one read of the database whatever the number of readers that wait for it, and a
- * reader who has everything costs none (but a look, every ten seconds, whether it still has).
+ * A change costs one read of the database for all waiting readers. A reader that has everything
+ * costs none, except for a check every ten seconds.
  */
 import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -20,7 +20,7 @@ import { createTenantListeners } from './tenant-listeners.ts';
 /** Entries of one page at most, a long poll's length, and long polls at once. */
 export const FEED_LIMITS = { page: 1_000, waitMs: 30_000, listeners: 10_000 } as const;
 
-/** A replica that dies between a commit and its word to the others tells nobody of a change. */
+/** A replica may die between its commit and its notification. */
 const RECHECK_AFTER_MS = 10_000;
 const CACHED_TENANTS = 10_000;
 
@@ -28,8 +28,8 @@ export interface FeedReader {
   /**
    * Entries after the cursor; waits up to `waitMs` (30 s at most) for the first one.
    *
-   * @throws AppError FEED_RESET when the feed cannot be read on from there: the cursor is older
-   *   than what is kept, newer than the head, or its digest is another
+   * @throws AppError FEED_RESET when the feed cannot be continued there: the cursor is older than
+   *   what is kept, newer than the head, or has another digest
    * @throws AppError UNAVAILABLE when too many wait already
    */
   readFeed(
@@ -50,11 +50,11 @@ export interface FeedReader {
 export interface FeedReaderDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   changes: Pick<ChangeBus, 'subscribe'>;
-  /** Of the statements about the feed. */
+  /** Signs the statements about the feed. */
   signer: StatementSigner;
   now: () => Date;
   maxListeners?: number;
-  /** How long the heads are taken from memory without a look whether they still are the heads. */
+  /** How long cached heads are used before they are read again. */
   recheckAfterMs?: number;
   snapshots?: FeedSnapshotsDeps['limits'];
 }
@@ -62,7 +62,7 @@ export interface FeedReaderDeps {
 interface KnownHeads {
   /** The tenant's version when the read began. */
   version: number;
-  /** When that was, by performance.now() and by the clock. */
+  /** When the read began, by performance.now() and by the clock. */
   tick: number;
   readAt: Date;
   heads: FeedHeads;
@@ -70,7 +70,7 @@ interface KnownHeads {
 
 export function createFeedReader(deps: FeedReaderDeps): FeedReader {
   const { db, changes, signer, now, recheckAfterMs = RECHECK_AFTER_MS } = deps;
-  // Made first, so that a change has ended the sharing before it wakes those who read again.
+  // Subscribed first, so that a change ends the sharing before it wakes the readers.
   const reads = createSharedReads<FeedPage>(changes);
   const listeners = createTenantListeners(changes, deps.maxListeners ?? FEED_LIMITS.listeners);
   const statements = createFreshnessStatements(signer);
@@ -118,8 +118,8 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
       const place = { cursor, digest, limit: Math.max(1, Math.min(limit, FEED_LIMITS.page)) };
       const listener = listeners.listen(tenantId, { waitMs, signal });
       try {
-        // Looks once more when the time is up: of a change nobody may have been told, and the
-        // statement may have grown old.
+        // Reads once more when the time is up: a notification may have been lost, and the statement
+        // may be old.
         for (let isLast = waitMs <= 0; ; ) {
           const page = await readPage(tenantId, place);
           if (page.entries.length > 0 || isLast || signal.aborted) return page;
@@ -137,7 +137,7 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
   };
 }
 
-/** Whether a reader who stands there has read what this feed says up to there, and can have the rest. */
+/** Whether the reader has read this feed up to its cursor, and the rest is still there. */
 function canReadOn({ heads, cursorDigest }: StoredPage, cursor: number, digest: string): boolean {
   return cursor >= heads.compactedSeq && cursor <= heads.seq && cursorDigest === digest;
 }

@@ -1,7 +1,7 @@
 /**
- * Which data planes read their feed, and how far they are: whether one may, and a note of where it
- * stands for the list of data planes. Noted beside the answer and never in its way: a thousand polls
- * that one change began anew are one statement.
+ * Which data planes read their feed, and how far they are: whether one may read, and its place for
+ * the list of data planes. Places are stored beside the answer and never delay it; those of a
+ * thousand polls are one statement.
  */
 import { AppError } from '@governance/shared/errors';
 import { LRUCache } from 'lru-cache';
@@ -11,16 +11,16 @@ import { systemScope, type TenantDatabase, type TenantScope } from '../platform/
 export interface ReadingPlaces {
   /**
    * @throws AppError DATA_PLANE_NOT_FOUND when the tenant has no such data plane;
-   *   DATA_PLANE_REVOKED when it was revoked (and a root's token speaks for it)
+   *   DATA_PLANE_REVOKED when it was revoked (and a root's token was used)
    */
   requireReader(scope: TenantScope, deploymentId: string): Promise<void>;
-  /** Notes where a data plane stands, at most every 30 s; a failure is logged. */
+  /** Notes the place of a data plane, at most every 30 s; a failure is logged. */
   note(
     scope: TenantScope,
     deploymentId: string,
     place: { cursor: number; backlog?: number | undefined },
   ): void;
-  /** Writes at once what is to be noted, and waits for it. */
+  /** Writes all pending notes now, and waits for it. */
   settled(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ interface Note {
 const NOTE_EVERY_MS = 30_000;
 /** How long a note waits for others. */
 const GATHER_MS = 250;
-/** How long a data plane that was found is taken as found. */
+/** How long a found data plane is cached. */
 const KNOWN_MS = 30_000;
 const CACHED = 20_000;
 
@@ -55,7 +55,7 @@ export function createReadingPlaces({ db, log, now }: ReadingPlacesDeps): Readin
     try {
       await db.inTenant(
         systemScope(tenantId),
-        // One that somebody else is changing is left as it is: there will be another note.
+        // A locked row is skipped: another note will come.
         (tx) => tx.db.$executeRaw`
           WITH note AS (
             SELECT * FROM unnest(

@@ -6,9 +6,9 @@ import { uuidv7 } from '@governance/shared/ids';
 import { type StatementKey, verifyStatement } from '@governance/shared/signed-statement';
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
-import { aRegistration } from '../../../tests/a-registration.ts';
-import { type CallOptions, testControlPlane } from '../../../tests/test-control-plane.ts';
-import { apply, roleFact } from './test-feed.ts';
+import { aRegistration } from '../../../tests/support/a-registration.ts';
+import { type CallOptions, testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { apply, roleFact } from '../testing/test-feed.ts';
 
 const skew = 0;
 const { app, call, aTenantAdmin, controlPlane, test, logged } = await testControlPlane({
@@ -150,7 +150,7 @@ describe('GET /api/v1/data-planes/{deployment_id}/feed', () => {
     const answer = await feed({ ...query, wait: 30 });
     expect([answer.statusCode, answer.json()]).toEqual([
       410,
-      { detail: 'The feed cannot be read on from there: read a snapshot.' },
+      { detail: 'The feed cannot be continued from this cursor: read a snapshot.' },
     ]);
   });
 

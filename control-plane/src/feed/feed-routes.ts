@@ -40,7 +40,7 @@ const FeedQuery = z.object({
 export interface FeedRoutesDeps {
   feed: Pick<FeedReader, 'readFeed' | 'readSnapshot'>;
   places: ReadingPlaces;
-  /** The routes' guard once more: a token may have been revoked while its poll was held. */
+  /** Runs the routes' guard again: the token may have been revoked during the poll. */
   recheck: Guards['data-plane'];
 }
 
@@ -57,7 +57,7 @@ export const feedRoutes =
         schema: {
           summary: 'What changed for a data plane since its cursor',
           description:
-            'Facts in order, with a signed statement of where the tenant stands. Waits up to `wait` seconds for the first one. 410: the feed cannot be read on from there (older than what is kept, beyond the head, or another digest); read a snapshot.',
+            'Facts in order, with a signed statement of where the tenant stands. Waits up to `wait` seconds for the first one. 410: the feed cannot be continued from this cursor (older than what is kept, beyond the head, or another digest); read a snapshot.',
           tags,
           params: FeedParams,
           querystring: FeedQuery,
@@ -79,7 +79,7 @@ export const feedRoutes =
         const signal = untilGone(reply);
         const page = await orBusy(reply, feed.readFeed({ ...place, waitMs: wait * 1_000, signal }));
         if (wait > 0) await recheck.call(app, request, reply);
-        // One page goes to everybody who waited for it: it is written once.
+        // A page goes to all who waited for it, and is serialised once.
         return reply
           .header('content-type', 'application/json; charset=utf-8')
           .header('cache-control', 'no-store')
@@ -93,7 +93,7 @@ export const feedRoutes =
       {
         config: { guard: 'data-plane' },
         schema: {
-          summary: 'All facts that are valid now, of one moment',
+          summary: 'All current facts, as of one moment',
           description:
             'NDJSON: a line `{entry}` for each fact, by kind and key, and last a line `{end}`, signed. Without it the answer is incomplete.',
           tags,
@@ -111,7 +111,8 @@ export const feedRoutes =
         await requireReader(request, request.params.deployment_id);
         const { tenantId } = request.dataPlane;
         const pages = feed.readSnapshot({ tenantId, signal: untilGone(reply) });
-        // The first page before the headers, so that what is wrong until then has its status.
+        // The first page is read before the headers are sent, so that an error until then has its
+        // status.
         const first = await orBusy(reply, pages.next());
         return reply
           .header('content-type', NDJSON)
@@ -120,11 +121,11 @@ export const feedRoutes =
       },
     );
 
-    /** @returns the deployment's id, once it is sure that this caller may read for it */
+    /** @returns the deployment's id, after checking that the caller may read for it */
     async function requireReader(request: FastifyRequest, deploymentId: string): Promise<string> {
       const bound = request.dataPlane.deploymentId;
       if (bound !== null && bound !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
-      // A token of its own ends with it, and the guard has looked.
+      // A deployment's own token ends with it, which the guard has checked.
       if (bound === null) await places.requireReader(request.scope, deploymentId);
       return deploymentId;
     }
@@ -134,12 +135,12 @@ export const feedRoutes =
 function untilGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
-  // It may have gone while the guard looked the caller up.
+  // The client may have disconnected while the guard ran.
   if (reply.raw.destroyed) gone.abort();
   return gone.signal;
 }
 
-/** Says when to come back, where too many are served already. */
+/** Answers Retry-After when too many are served already. */
 async function orBusy<T>(reply: FastifyReply, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -172,7 +173,7 @@ async function* snapshotLines(
     }
     yield Buffer.from(writeLine({ end: step.value }));
   } finally {
-    // Reached too when the reader has gone: the transaction is not kept open for it.
+    // Also runs when the reader is gone, so that the transaction does not stay open.
     await pages.return(undefined as never);
   }
 }

@@ -1,12 +1,12 @@
 import type { NewFact } from '@governance/shared/facts';
 import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { expect, it } from 'vitest';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
 import { systemScope, type TenantScope } from '../platform/tenant-scope.ts';
+import { aFeedSigner, readSnapshot, roleFact } from '../testing/test-feed.ts';
 import { createFeedReader } from './feed-reader.ts';
 import { createFeedSnapshots, type SnapshotLimits } from './feed-snapshots.ts';
-import { aFeedSigner, readSnapshot, roleFact } from './test-feed.ts';
 
 const test = await testDatabase();
 const { signer, keys } = aFeedSigner();

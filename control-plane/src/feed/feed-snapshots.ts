@@ -1,7 +1,7 @@
 /**
- * Snapshots of a tenant's feed: all that is valid now, page by page from one REPEATABLE READ
- * transaction, so that the pages and the signed end are of one moment, whatever is written
- * meanwhile. Proven by feed-snapshots.pg.test.ts.
+ * Snapshots of a tenant's feed: all current facts, page by page from one REPEATABLE READ
+ * transaction, so that the pages and the signed end are of one moment. Proven by
+ * feed-snapshots.pg.test.ts.
  */
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -20,8 +20,8 @@ export interface SnapshotLimits extends SlotLimits {
   /** Entries of one page at most. */
   page: number;
   /**
-   * A snapshot's time from its first query to its end, however slowly it is read: an open
-   * transaction holds back the database's clean-up. Less than a transaction's own 60 s.
+   * The time from a snapshot's first query to its end, however slowly it is read: an open
+   * transaction holds back vacuum. Less than a transaction's own 60 s.
    */
   ms: number;
 }
@@ -94,14 +94,14 @@ export function createFeedSnapshots(deps: FeedSnapshotsDeps): FeedSnapshots {
 
 interface OpenTransaction {
   begun: Promise<TenantTransaction>;
-  /** Runs a query, unless the transaction was ended: then it throws why. */
+  /** Runs a query; throws the reason if the transaction was ended. */
   run<T>(query: () => Promise<T>): Promise<T>;
   end(): void;
 }
 
 /**
- * A transaction that stays open between the pulls of its reader: until `end`, the signal, or the
- * time is up. Then it is rolled back, even if the reader never comes again.
+ * A transaction that stays open between its reader's pulls: until `end`, the signal, or the time
+ * limit. Then it is rolled back, even if the reader never returns.
  */
 function openTransaction(
   db: Pick<TenantDatabase, 'inTenant'>,

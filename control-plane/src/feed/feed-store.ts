@@ -1,16 +1,15 @@
 /**
- * What the feed's readers and its compaction read of a tenant's rows. Everything that has to be of
- * one moment is one statement.
+ * Reads a tenant's feed, for readers and compaction. What has to be of one moment is one statement.
  */
 import type { FeedEntry } from '@governance/shared/facts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** Where a tenant's feed and its rules stand. */
+/** The heads of a tenant's feed, bundle and admin chain. */
 export interface FeedHeads {
   seq: number;
   /** The feed's digest at `seq`. */
   digest: string;
-  /** Up to here superseded entries are removed: who stands before it reads a snapshot. */
+  /** Superseded entries up to here are removed: an older cursor needs a snapshot. */
   compactedSeq: number;
   compactedDigest: string;
   /** The newest bundle. */
@@ -28,7 +27,7 @@ export interface AdminChainHead {
 
 export interface StoredPage {
   heads: FeedHeads;
-  /** The digest at the cursor that was asked for; null where that cannot be told. */
+  /** The digest at the requested cursor; null when it is not known. */
   cursorDigest: string | null;
   entries: FeedEntry[];
 }
@@ -40,9 +39,9 @@ export interface SnapshotPlace {
 }
 
 /**
- * Of the values of a page, at most; one more may begin below it. A fact may have a megabyte (a role
- * with all the permissions that it may have), and a thousand such would be more than a data plane
- * takes, and more than this process should hold.
+ * Bound of the values of a page; the last value may exceed it. A fact may have a megabyte (a role
+ * with the most permissions), and a thousand of those are more than a data plane accepts or this
+ * process should hold.
  */
 export const PAGE_BYTES = 2 * 1024 * 1024;
 
@@ -120,7 +119,7 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
      * The newest entry of each (kind, key) after a place, in that order, without tombstones, as far
      * as PAGE_BYTES go.
      *
-     * @returns with where to read on from, undefined at the end
+     * @returns and the place to continue at, undefined at the end
      */
     readSnapshotPage: async (
       after: SnapshotPlace | undefined,

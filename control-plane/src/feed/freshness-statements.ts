@@ -1,18 +1,18 @@
 /**
- * The signed freshness statement of each tenant (shared/src/signed-statement.ts): signed anew when
- * what it says changed or it is a minute old, so that a poll costs no signature.
+ * The signed freshness statement of each tenant (shared/src/signed-statement.ts): signed again when
+ * its content changed or it is a minute old, so that a poll costs no signature.
  */
 import type { KeyObject } from 'node:crypto';
 import { type SignedFreshness, signStatement } from '@governance/shared/signed-statement';
 import { LRUCache } from 'lru-cache';
 import type { FeedHeads } from './feed-store.ts';
 
-/** The Ed25519 key that signs what is said about the feed. */
+/** The Ed25519 key that signs statements about the feed. */
 export type StatementSigner = () => Promise<{ key: KeyObject; kid: string }>;
 
 export interface FreshnessStatements {
   /**
-   * @param readAt when the reading of the heads began: what the statement says was true then
+   * @param readAt when the read of the heads began: the statement was true then
    * @returns a statement about exactly these heads
    */
   about(tenantId: string, heads: FeedHeads, readAt: Date): Promise<SignedFreshness>;
@@ -42,7 +42,7 @@ export function createFreshnessStatements(signer: StatementSigner): FreshnessSta
         feed_digest: heads.digest,
         time: readAt.toISOString(),
       });
-      // A read that was overtaken by a later one is not remembered.
+      // A read that a later one overtook is not cached.
       if (!known || known.time <= time) cache.set(tenantId, { signed, time });
       return signed;
     },
@@ -58,7 +58,7 @@ function isAbout({ statement }: SignedFreshness, { seq, digest, bundle }: FeedHe
   );
 }
 
-/** Whether a statement of `time` still does; a clock that was set back ends it, too. */
+/** Whether a statement of `time` is still fresh; not after the clock was set back. */
 function isGood(time: number, now: number): boolean {
   return Math.abs(now - time) < RENEW_AFTER_MS;
 }

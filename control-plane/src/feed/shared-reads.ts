@@ -1,12 +1,12 @@
 /**
- * One read for all who ask the same of a tenant at the same time. A change of the tenant ends the
- * sharing: who asks after it gets a read that began after it (tenant-listeners.test.ts).
+ * One read for all who ask the same of a tenant at once. A change of the tenant ends the sharing:
+ * later callers get a read that began after it (tenant-listeners.test.ts).
  */
 import type { ChangeBus } from '../platform/change-bus.ts';
 
 export interface SharedReads<T> {
   read(tenantId: string, key: string, read: () => Promise<T>): Promise<T>;
-  /** How often the tenant changed, as far as this process heard: another number, another state. */
+  /** Counts the changes of the tenant that this process heard of. */
   version(tenantId: string): number;
   close(): void;
 }

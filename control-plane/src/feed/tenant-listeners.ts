@@ -1,6 +1,6 @@
 /**
- * Long polls: who waits for the next change of which tenant. One subscription to the bus serves
- * all, so that a change costs as much as its own tenant has listeners, and their number is bounded.
+ * Long polls that wait for the next change of a tenant. One subscription to the bus serves all, so
+ * a change costs only as much as its tenant has listeners. Their number is bounded.
  */
 import { AppError } from '@governance/shared/errors';
 import type { ChangeBus } from '../platform/change-bus.ts';
@@ -17,7 +17,7 @@ export interface TenantListener {
 
 export interface TenantListeners {
   /**
-   * Begins to listen: do it before reading, or a change between the read and the wait is missed.
+   * Begins to listen. Listen before you read, or a change between the read and the wait is missed.
    *
    * @throws AppError UNAVAILABLE when too many listen already
    */
@@ -26,7 +26,7 @@ export interface TenantListeners {
     options: { waitMs: number; signal?: AbortSignal | undefined },
   ): TenantListener;
   count(): number;
-  /** Ends every wait at once, and those that come later. */
+  /** Ends every wait at once, and all later ones. */
   close(): void;
 }
 
@@ -44,12 +44,12 @@ export function createTenantListeners(
   let closed = false;
   const unsubscribe = changes.subscribe(
     ({ tenantId, feedSeq, tokensRevoked }) => {
-      // Each is answered, and so its token looked at once more.
+      // Each poll is answered, and so its token is checked again.
       if (tokensRevoked) for (const listener of [...(tenants.get(tenantId) ?? [])]) listener.stop();
       if (feedSeq === undefined) return;
       for (const listener of tenants.get(tenantId) ?? []) listener.heard();
     },
-    // Whatever it was, a change or a token's end: who waits looks once more, and is answered.
+    // A change or a revoked token: each waiter reads again and is answered.
     stopAll,
   );
 

@@ -1,6 +1,6 @@
 /**
- * Compare-and-set, as a pure decision: where a checked batch stands against what is stored of its
- * stream. This, not an index, makes each (stream, epoch, seq) exist once.
+ * Compare-and-set, as a pure decision: where a checked batch belongs in its stored stream. This, not
+ * an index, makes each (stream, epoch, seq) exist once.
  */
 import type { BatchHeader } from '@governance/shared/audit-batch';
 import { GENESIS_HASH } from '@governance/shared/hash-chain';

@@ -1,8 +1,7 @@
 /**
- * Group commit: batches of a tenant that wait while another transaction of the tenant runs are
- * stored together in the next one. They would wait for each other's commits anyway (ADR 5); so they
- * share one. (Beginning the next while the
- * first is under way made no difference that stood out of the noise.)
+ * Group commit: batches that arrive while a transaction of their tenant runs are stored together in
+ * the next one. A tenant's transactions wait for each other's commits anyway (ADR 5), so these
+ * batches share one. To begin the next group while one is under way made no measurable difference.
  */
 export interface GroupItem {
   /** At most one item of a stream is in a group: the next one depends on what it leaves. */
@@ -45,7 +44,7 @@ export function createGroupQueue<T extends GroupItem, R>(
       for (const [i, { resolve }] of group.entries()) resolve(results[i] as R);
     } catch (error) {
       if (group.length === 1) group[0]?.reject(error);
-      // What stops one must not stop the others.
+      // One that fails must not fail the others.
       else for (const alone of group) await settle(tenantId, [alone]);
     }
   }
@@ -85,7 +84,7 @@ function takeGroup<T extends GroupItem, R>(
       records += item.records;
       bytes += item.bytes;
     } else left.push(waiting);
-    // Also where it has to wait: those behind it of the same stream wait too.
+    // Also where it has to wait: later ones of the same stream then wait too.
     streams.add(item.stream);
   }
   queue.splice(0, queue.length, ...left);

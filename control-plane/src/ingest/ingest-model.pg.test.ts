@@ -10,11 +10,12 @@ import type { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { aDataPlane, aDecision, type TestDataPlane } from '../../../tests/a-data-plane.ts';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
-import { createChainBreakRecorder } from '../audit/chain-breaks.ts';
-import { createChainVerifier } from '../audit/chain-verification.ts';
+import { aDataPlane, aDecision, type TestDataPlane } from '../../../tests/support/a-data-plane.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
+import { alertProjection } from '../alerts/alert-projection.ts';
+import { createChainBreakRecorder } from '../chain/chain-breaks.ts';
+import { createChainVerifier } from '../chain/chain-verification.ts';
 import { createIngestService, type IngestService } from './ingest-service.ts';
 import { createViolationAlerts } from './violations.ts';
 
@@ -31,6 +32,7 @@ const second = await connectDatabase({
 afterAll(() => second.close());
 const replicas = [test.connections, second].map(({ ingestPool }) =>
   createIngestService({
+    projections: [alertProjection],
     ingestPool,
     changes,
     breaks,

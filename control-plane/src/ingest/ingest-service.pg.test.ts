@@ -9,11 +9,12 @@ import {
   anOutcome,
   createWriter,
   type TestDataPlane,
-} from '../../../tests/a-data-plane.ts';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
-import { createChainBreakRecorder } from '../audit/chain-breaks.ts';
-import { createChainVerifier } from '../audit/chain-verification.ts';
+} from '../../../tests/support/a-data-plane.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
+import { alertProjection } from '../alerts/alert-projection.ts';
+import { createChainBreakRecorder } from '../chain/chain-breaks.ts';
+import { createChainVerifier } from '../chain/chain-verification.ts';
 import { createIngestService } from './ingest-service.ts';
 import { createViolationAlerts } from './violations.ts';
 
@@ -23,6 +24,7 @@ const now = () => new Date();
 const breaks = createChainBreakRecorder({ db, now });
 const forked: string[] = [];
 const ingest = createIngestService({
+  projections: [alertProjection],
   ingestPool: connections.ingestPool,
   changes,
   breaks,

@@ -8,24 +8,28 @@ import type { BatchHeader, BatchReceipt, SignedBatch } from '@governance/shared/
 import { AppError } from '@governance/shared/errors';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
-import type { ChainBreakRecorder } from '../audit/chain-breaks.ts';
+import type { ChainBreakRecorder } from '../chain/chain-breaks.ts';
+import type { QuarantineTrial } from '../chain/ledger-row.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
+import type { Overflow, Projection } from '../platform/feature.ts';
 import { type CheckedBatch, checkBatch } from './batch-check.ts';
 import { createGroupQueue } from './group-queue.ts';
 import { findSigningKey } from './ingest-store.ts';
 import { createKnownAgents } from './known-agents.ts';
-import { belongsInQuarantine, type StoredLink } from './quarantine-trial.ts';
+import { belongsInQuarantine } from './quarantine-trial.ts';
 import { type Fork, type Outcome, storeGroup } from './store-group.ts';
 import {
   agentsOf,
   findViolations,
+  markUnknownAgents,
   type Violation,
   type ViolationAlerts,
-  withoutUnknownAgents,
 } from './violations.ts';
 
 export interface IngestDeps {
   ingestPool: Pool;
+  /** Of all features, in the order in which they lock. */
+  projections: readonly Projection[];
   changes: ChangeBus;
   breaks: Pick<ChainBreakRecorder, 'record' | 'recordQuarantined'>;
   violations: ViolationAlerts;
@@ -33,7 +37,7 @@ export interface IngestDeps {
   markForked(tenantId: string, deploymentId: string): Promise<void>;
 }
 
-export interface IngestService {
+export interface IngestService extends QuarantineTrial {
   /**
    * Stores a batch of a data plane's ledger. A record that is a good link of the chain and cannot
    * be read or stored otherwise, or that no data plane may write, is kept in quarantine, and the
@@ -47,8 +51,6 @@ export interface IngestService {
    *   (`stream_gap`; `loc` ends in the epoch and seq that are expected)
    */
   ingestBatch(tenantId: string, deploymentId: string, batch: SignedBatch): Promise<BatchReceipt>;
-  /** Whether a stored record had to be kept in quarantine: it cannot be read, or not be stored. */
-  belongsInQuarantine(tenantId: string, record: StoredLink): Promise<boolean>;
 }
 
 /** How much of a tenant is stored in one transaction, for which its other writers wait. */
@@ -57,7 +59,8 @@ const KEYS_KEPT = 10_000;
 const KEY_KEPT_MS = 60_000;
 
 export function createIngestService(deps: IngestDeps): IngestService {
-  const { ingestPool, changes, breaks } = deps;
+  const { ingestPool, projections, changes, breaks } = deps;
+  const ledger = { pool: ingestPool, projections };
   // A deployment's key never changes: another key is another deployment.
   const keys = new LRUCache<string, KeyObject>({ max: KEYS_KEPT, ttl: KEY_KEPT_MS });
 
@@ -81,7 +84,7 @@ export function createIngestService(deps: IngestDeps): IngestService {
       items: { checked: CheckedBatch; stream: string; records: number; bytes: number }[],
     ) => {
       const batches = items.map((item) => item.checked);
-      const { outcomes, position } = await storeGroup(ingestPool, tenantId, batches);
+      const { outcomes, position } = await storeGroup(ledger, tenantId, batches);
       if (position !== undefined) changes.publish({ tenantId, position });
       return outcomes;
     },
@@ -106,7 +109,7 @@ export function createIngestService(deps: IngestDeps): IngestService {
       ({ seq }) => records[seq - first_seq]?.fault?.kind !== 'forbidden',
     );
     if (unreadable.length > 0) await breaks.recordQuarantined(tenantId, stream, unreadable);
-    const all = [...violations, ...floodOf(header, outcome.alertsHeldBack)];
+    const all = [...violations, ...outcome.overflows.map((one) => toViolation(header, one))];
     if (all.length > 0) await deps.violations.tell(tenantId, stream, all);
     return { status: outcome.isNew ? 'accepted' : 'already_stored', stream, epoch, last_seq, head };
   }
@@ -114,23 +117,26 @@ export function createIngestService(deps: IngestDeps): IngestService {
   return {
     async ingestBatch(tenantId, deploymentId, batch) {
       const key = await keyOf(tenantId, deploymentId);
-      const given = await checkBatch({ tenantId, stream: deploymentId, key }, batch);
+      const projected = new Set<string>(projections.flatMap(({ types }) => types));
+      const given = await checkBatch({ tenantId, stream: deploymentId, key }, batch, projected);
       const unknown = await agents.findUnknown(tenantId, agentsOf(given));
-      const checked = withoutUnknownAgents(given, unknown);
+      const checked = markUnknownAgents(given, unknown);
       const violations = findViolations(checked, unknown, Date.now());
       const records = checked.records.length;
       const bytes = checked.records.reduce((sum, record) => sum + record.bytes.byteLength, 0);
       const outcome = await store(tenantId, { checked, stream: deploymentId, records, bytes });
       return acknowledge(tenantId, checked, outcome, violations);
     },
-    belongsInQuarantine: (tenantId, record) => belongsInQuarantine(ingestPool, tenantId, record),
+    belongsInQuarantine: (tenantId, record) => belongsInQuarantine(ledger, tenantId, record),
   };
 }
 
-function floodOf({ epoch, first_seq: seq, head: hash }: BatchHeader, count: number): Violation[] {
-  if (count === 0) return [];
+function toViolation(
+  { epoch, first_seq: seq, head: hash }: BatchHeader,
+  { kind, alertType, severity, title, records }: Overflow,
+): Violation {
   const first = { epoch, seq, hash, reason: 'begins the batch' };
-  return [{ kind: 'alert_flood', records: count, first }];
+  return { kind, alert: { alertType, severity, title }, records, first };
 }
 
 function gap(expected: { epoch: number; seq: number }): AppError {

@@ -6,7 +6,7 @@ import type { BatchHeader } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { uuidv7 } from '@governance/shared/ids';
 import pg, { type PoolClient } from 'pg';
-import { CLOCK_AHEAD_MS, type ProjectedAlert, QUARANTINED } from '../audit/ledger-projection.ts';
+import { QUARANTINED } from '../chain/ledger-columns.ts';
 import { BEFORE_FIRST, type StreamPosition } from './batch-place.ts';
 
 /**
@@ -84,6 +84,29 @@ export interface HeadMove {
   signature: string;
 }
 
+const MOVE_AND_PLACE = `WITH moves AS (
+   SELECT * FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bigint[], $6::text[],
+     $7::int[], $8::bigint[], $9::text[], $10::text[], $11::text[])
+     AS m (stream, epoch, first_seq, last_seq, head, epoch_before, next_before, head_before,
+       header, signature)
+ ), moved AS (
+   UPDATE stream_heads h
+   SET epoch = m.epoch, next_seq = m.last_seq + 1, head = m.head, updated_at = now()
+   FROM moves m
+   WHERE h.tenant_id = $1 AND h.stream = m.stream AND h.epoch = m.epoch_before
+     AND h.next_seq = m.next_before AND h.head = m.head_before
+   RETURNING 1
+ ), kept AS (
+   INSERT INTO ledger_batches (tenant_id, stream, epoch, last_seq, first_seq, header, signature)
+   SELECT $1, stream, epoch, last_seq, first_seq, header, signature FROM moves
+ ), placed AS (
+   INSERT INTO tenant_positions (tenant_id, position) VALUES ($1, $12)
+   ON CONFLICT (tenant_id) DO UPDATE SET position = tenant_positions.position + $12
+   RETURNING position
+ )
+ SELECT (SELECT count(*) FROM moved) AS moved, position, clock_timestamp() AS received_at
+ FROM placed`;
+
 /**
  * Moves the heads that still are where they were, keeps what the writers signed (for verification
  * and evidence), and takes the next numbers of the tenant's order of receipt. From here to the
@@ -98,30 +121,11 @@ export async function takePositions(
   count: number,
 ): Promise<{ firstPosition: number; receivedAt: number }> {
   const headers = moves.map((move) => move.header);
-  const { rows } = await client.query<{ moved: string; position: string; received_at: Date }>(
-    `WITH moves AS (
-       SELECT * FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bigint[], $6::text[],
-         $7::int[], $8::bigint[], $9::text[], $10::text[], $11::text[])
-         AS m (stream, epoch, first_seq, last_seq, head, epoch_before, next_before, head_before,
-           header, signature)
-     ), moved AS (
-       UPDATE stream_heads h
-       SET epoch = m.epoch, next_seq = m.last_seq + 1, head = m.head, updated_at = now()
-       FROM moves m
-       WHERE h.tenant_id = $1 AND h.stream = m.stream AND h.epoch = m.epoch_before
-         AND h.next_seq = m.next_before AND h.head = m.head_before
-       RETURNING 1
-     ), kept AS (
-       INSERT INTO ledger_batches (tenant_id, stream, epoch, last_seq, first_seq, header, signature)
-       SELECT $1, stream, epoch, last_seq, first_seq, header, signature FROM moves
-     ), placed AS (
-       INSERT INTO tenant_positions (tenant_id, position) VALUES ($1, $12)
-       ON CONFLICT (tenant_id) DO UPDATE SET position = tenant_positions.position + $12
-       RETURNING position
-     )
-     SELECT (SELECT count(*) FROM moved) AS moved, position, clock_timestamp() AS received_at
-     FROM placed`,
-    [
+  const { rows } = await client.query<{ moved: string; position: string; received_at: Date }>({
+    // Named: each connection plans it once.
+    name: 'take_positions',
+    text: MOVE_AND_PLACE,
+    values: [
       tenantId,
       headers.map((header) => header.stream),
       headers.map((header) => header.epoch),
@@ -135,95 +139,13 @@ export async function takePositions(
       moves.map((move) => move.signature),
       count,
     ],
-  );
+  });
   const [row] = rows;
   if (Number(row?.moved) !== moves.length) throw new Error('a stream head moved under its lock');
   return {
     firstPosition: Number(row?.position) - count + 1,
     receivedAt: row?.received_at.getTime() ?? Number.NaN,
   };
-}
-
-/** Unresolved alerts that one stream may have of one severity: a lying plane drowns nobody else. */
-export const MAX_OPEN_ALERTS = 100;
-
-/**
- * Raises the alerts of a batch; one whose key an open alert already has is only in the ledger, and
- * so is what a stream has too many of. A time from the future is replaced by that of receipt. The
- * caller holds the locks of the streams' heads.
- *
- * @returns by stream, how many were held back because it has too many open
- */
-export async function insertAlerts(
-  client: PoolClient,
-  tenantId: string,
-  given: readonly ProjectedAlert[],
-): Promise<Map<string, number>> {
-  const heldBack = new Map<string, number>();
-  if (given.length === 0) return heldBack;
-  const alerts = await withinAlertBounds(client, tenantId, given, heldBack);
-  if (alerts.length === 0) return heldBack;
-  await client.query(
-    `INSERT INTO alerts (tenant_id, id, alert_type, severity, status, agent_id, title, details,
-       dedupe_key, created_at, stream)
-     SELECT $1, a.id, a.alert_type, a.severity, 'open', a.agent_id, a.title, a.details,
-       a.dedupe_key,
-       CASE WHEN a.created_at > clock_timestamp() + $11 * interval '1 millisecond'
-         THEN clock_timestamp() ELSE a.created_at END,
-       a.stream
-     FROM unnest($2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::text[], $7::text[],
-       $8::text[], $9::timestamptz[], $10::uuid[])
-       AS a (id, alert_type, severity, agent_id, title, details, dedupe_key, created_at, stream)
-     ON CONFLICT DO NOTHING`,
-    [
-      tenantId,
-      alerts.map((alert) => alert.id),
-      alerts.map((alert) => alert.alertType),
-      alerts.map((alert) => alert.severity),
-      alerts.map((alert) => alert.agentId),
-      alerts.map((alert) => alert.title),
-      alerts.map((alert) => alert.details),
-      alerts.map((alert) => alert.dedupeKey),
-      alerts.map((alert) => alert.createdAt),
-      alerts.map((alert) => alert.stream),
-      CLOCK_AHEAD_MS,
-    ],
-  );
-  return heldBack;
-}
-
-/** Those of `given` that are not open already, as far as their stream may have them. */
-async function withinAlertBounds(
-  client: PoolClient,
-  tenantId: string,
-  given: readonly ProjectedAlert[],
-  heldBack: Map<string, number>,
-): Promise<ProjectedAlert[]> {
-  const streams = [...new Set(given.map(({ stream }) => stream.toLowerCase()))];
-  const { rows } = await client.query<{ stream: string; severity: string; open: number }>(
-    `SELECT stream, severity, count(*)::int AS open FROM alerts
-     WHERE tenant_id = $1 AND stream = ANY($2::uuid[]) AND status <> 'resolved'
-     GROUP BY stream, severity`,
-    [tenantId, streams],
-  );
-  const open = new Map(rows.map((row) => [`${row.stream}/${row.severity}`, row.open]));
-  const keys = await client.query<{ key: string }>(
-    'SELECT dedupe_key AS key FROM alerts WHERE tenant_id = $1 AND dedupe_key = ANY($2::text[])',
-    [tenantId, given.flatMap(({ dedupeKey }) => dedupeKey ?? [])],
-  );
-  const known = new Set(keys.rows.map(({ key }) => key));
-  return given.filter(({ stream, severity, dedupeKey }) => {
-    if (dedupeKey !== null && known.has(dedupeKey)) return false;
-    const place = `${stream.toLowerCase()}/${severity}`;
-    const count = (open.get(place) ?? 0) + 1;
-    if (count > MAX_OPEN_ALERTS) {
-      heldBack.set(stream.toLowerCase(), (heldBack.get(stream.toLowerCase()) ?? 0) + 1);
-      return false;
-    }
-    open.set(place, count);
-    if (dedupeKey !== null) known.add(dedupeKey);
-    return true;
-  });
 }
 
 /**

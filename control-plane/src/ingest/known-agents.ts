@@ -1,7 +1,6 @@
 /**
- * Which agents a tenant has or had: a row of `agents` is never deleted, so what was found once holds
- * for ever and is kept in memory. A batch asks the database at most once, and an honest one hardly
- * ever.
+ * Which agents a tenant has or had. A row of `agents` is never deleted, so an agent that was found
+ * stays known in memory. A batch asks the database at most once.
  */
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { recordHash } from '@governance/shared/hash-chain';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { testDatabase } from '../../../tests/test-database.ts';
-import { listedTime } from '../audit/ledger-projection.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
+import { listedTime } from '../platform/record-time.ts';
 import { copyInto, copyStatement, encodeCopy, type NewLedgerRow } from './ledger-copy.ts';
 
 const test = await testDatabase();

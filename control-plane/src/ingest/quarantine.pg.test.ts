@@ -17,12 +17,13 @@ import {
   aDecision,
   anOutcome,
   type TestDataPlane,
-} from '../../../tests/a-data-plane.ts';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
+} from '../../../tests/support/a-data-plane.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
+import { alertProjection } from '../alerts/alert-projection.ts';
 import { createAuditService } from '../audit/audit-service.ts';
-import { createChainBreakRecorder } from '../audit/chain-breaks.ts';
-import { createChainVerifier } from '../audit/chain-verification.ts';
+import { createChainBreakRecorder } from '../chain/chain-breaks.ts';
+import { createChainVerifier } from '../chain/chain-verification.ts';
 import { createIngestService } from './ingest-service.ts';
 import { MAX_FORK_RECORDS } from './ingest-store.ts';
 import { createViolationAlerts } from './violations.ts';
@@ -33,6 +34,7 @@ const now = () => new Date();
 const breaks = createChainBreakRecorder({ db, now });
 const forked: string[] = [];
 const ingest = createIngestService({
+  projections: [alertProjection],
   ingestPool: connections.ingestPool,
   changes,
   breaks,
@@ -40,7 +42,7 @@ const ingest = createIngestService({
   markForked: async (_, deploymentId) => void forked.push(deploymentId),
 });
 const verifier = createChainVerifier({ db, breaks, ingest, now });
-const audit = createAuditService({ db, now });
+const audit = createAuditService({ db });
 
 async function aPlane() {
   const scope = await aTenant(test);
@@ -90,7 +92,7 @@ const anAlert = (dedupeKey: string | null): UnchainedRecord => ({
 /** A decision's text, with something done to it. */
 const edited = (edit: (record: Record<string, unknown>) => string) => (place: ChainHead) => {
   const { tenant_id, stream, epoch, seq, head: prev_hash } = place;
-  return Buffer.from(edit({ ...aDecision(), v: 1, tenant_id, stream, epoch, seq, prev_hash }));
+  return Buffer.from(edit({ ...aDecision(), v: 2, tenant_id, stream, epoch, seq, prev_hash }));
 };
 const asRecord = (record: UnchainedRecord) => (place: ChainHead) =>
   chainRecord({ ...place, seq: place.seq - 1 }, record).bytes;
@@ -99,7 +101,8 @@ const POISON: [string, (place: ChainHead) => Uint8Array, RegExp][] = [
   ['no JSON', () => Buffer.from('garbage'), /SyntaxError/],
   ['no UTF-8', () => Buffer.from([0x7b, 0xff, 0x00]), /TypeError/],
   ['no bytes at all', () => Buffer.alloc(0), /SyntaxError/],
-  ['a newer version', edited((r) => canonicalize({ ...r, v: 2 })), /ZodError at v/],
+  ['a newer version', edited((r) => canonicalize({ ...r, v: 3 })), /is of version 3/],
+  ['no version', edited((r) => canonicalize({ ...r, v: 'new' })), /ZodError at v/],
   ['a newer field', edited((r) => canonicalize({ ...r, mood: 'good' })), /ZodError/],
   ['a newer type', edited((r) => canonicalize({ ...r, type: 'approval' })), /ZodError at type/],
   ['an id that is none', edited((r) => canonicalize({ ...r, id: 'x' })), /ZodError at id/],
@@ -181,6 +184,7 @@ describe('a record that cannot be read or stored', () => {
     plane.appendRaw(() => Buffer.from('garbage'));
     let attempts = 0;
     const unlucky = createIngestService({
+      projections: [alertProjection],
       ingestPool: connections.ingestPool,
       changes,
       violations: createViolationAlerts({ db, now }),

@@ -1,19 +1,18 @@
 /**
  * Stores checked batches of one tenant in one transaction: heads locked, each batch placed, then
- * alerts, heads, positions and one COPY of all new records. What contradicts the stored stream goes
+ * projections, heads, positions and one COPY of all new records. What contradicts the stored stream goes
  * to quarantine in the same commit, and so does a record that PostgreSQL refuses: the transaction is
  * repeated with the refused records found by bisection. Nothing here notifies anybody: NOTIFY would
  * make every commit of the database wait for the one before it.
  */
-import type { BatchHeader } from '@governance/shared/audit-batch';
 import pg, { type Pool, type PoolClient } from 'pg';
+import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
 import { type CheckedBatch, type CheckedRecord, quarantined } from './batch-check.ts';
 import { placeBatch, type StreamPosition } from './batch-place.ts';
 import { findFailing } from './bisect.ts';
 import {
   beginWithHeads,
   type HeadMove,
-  insertAlerts,
   keepInQuarantine,
   type QuarantineEntry,
   readHashes,
@@ -41,8 +40,8 @@ export type Outcome =
       kind: 'stored';
       isNew: boolean;
       quarantined: QuarantinedRecord[];
-      /** Alerts among the new records that were not raised, since the stream has too many open. */
-      alertsHeldBack: number;
+      /** What of the new records was not projected. */
+      overflows: Overflow[];
     }
   | { kind: 'fork'; fork: Fork }
   | { kind: 'gap'; expected: { epoch: number; seq: number } };
@@ -57,12 +56,17 @@ export interface StoredGroup {
 const ATTEMPTS = 3;
 const COPY_RECORDS = copyStatement('ledger_records');
 
+export interface Ledger {
+  pool: Pool;
+  projections: readonly Projection[];
+}
+
 /**
  * @param batches at most one of a stream
  * @returns after the commit
  */
 export async function storeGroup(
-  pool: Pool,
+  { pool, projections }: Ledger,
   tenantId: string,
   batches: readonly CheckedBatch[],
 ): Promise<StoredGroup> {
@@ -70,7 +74,7 @@ export async function storeGroup(
   for (let attempt = 1; ; attempt++) {
     try {
       return await inTransaction(pool, (client) =>
-        writeGroup(client, tenantId, batches, bisecting),
+        writeGroup({ client, projections, tenantId }, batches, bisecting),
       );
     } catch (error) {
       const mayHelp = isRefusedValue(error) ? !bisecting : isTransient(error);
@@ -78,6 +82,12 @@ export async function storeGroup(
       bisecting ||= isRefusedValue(error);
     }
   }
+}
+
+interface Writing {
+  client: PoolClient;
+  projections: readonly Projection[];
+  tenantId: string;
 }
 
 interface Plan {
@@ -88,11 +98,11 @@ interface Plan {
 }
 
 async function writeGroup(
-  client: PoolClient,
-  tenantId: string,
+  writing: Writing,
   batches: readonly CheckedBatch[],
   bisecting: boolean,
 ): Promise<StoredGroup> {
+  const { client, tenantId } = writing;
   const streams = batches.map((batch) => batch.header.stream);
   const heads = await beginWithHeads(client, tenantId, streams);
   const plans: Plan[] = [];
@@ -101,17 +111,19 @@ async function writeGroup(
     if (!before) throw new Error('a stream head vanished under its lock');
     plans.push(await plan(client, tenantId, before, batch));
   }
-  if (bisecting) await quarantineRefused(client, tenantId, plans);
+  if (bisecting) await quarantineRefused(writing, plans);
   for (const { batch, outcome, fresh } of plans) {
     const { stream, epoch } = batch.header;
     if (outcome.kind !== 'stored') continue;
-    const unreadable = fresh.flatMap((record) => toEntry(epoch, record));
+    const unreadable = fresh
+      .filter(({ fault }) => fault !== null)
+      .flatMap((record) => toEntry(epoch, record));
     await keepInQuarantine(client, tenantId, stream, unreadable);
     outcome.quarantined.push(...unreadable);
   }
   return {
     outcomes: plans.map(({ outcome }) => outcome),
-    position: await append(client, tenantId, plans),
+    position: await append(writing, plans),
   };
 }
 
@@ -147,7 +159,7 @@ async function plan(
   return {
     batch,
     before,
-    outcome: { kind: 'stored', isNew: fresh.length > 0, quarantined, alertsHeldBack: 0 },
+    outcome: { kind: 'stored', isNew: fresh.length > 0, quarantined, overflows: [] },
     fresh,
   };
 }
@@ -174,29 +186,43 @@ async function compare(
   return { quarantined };
 }
 
-async function append(
-  client: PoolClient,
-  tenantId: string,
-  plans: readonly Plan[],
-): Promise<number | undefined> {
+async function append(writing: Writing, plans: readonly Plan[]): Promise<number | undefined> {
+  const { client, tenantId } = writing;
   const rows: NewLedgerRow[] = [];
   const moves: HeadMove[] = [];
   for (const { batch, before, fresh } of plans) {
     if (fresh.length === 0) continue;
     moves.push({ before, header: batch.header, signature: batch.signature });
-    rows.push(...toRows(batch, fresh));
+    rows.push(...fresh);
   }
   if (rows.length === 0) return undefined;
   // Before the positions: whoever raises an alert and records it takes them in that order too.
   const fresh = plans.flatMap((plan) => plan.fresh);
-  const heldBack = await insertAlerts(client, tenantId, fresh.flatMap(toAlert));
+  const overflows = await project(writing, fresh);
   for (const { batch, outcome } of plans) {
     if (outcome.kind !== 'stored') continue;
-    outcome.alertsHeldBack = heldBack.get(batch.header.stream.toLowerCase()) ?? 0;
+    const own = batch.header.stream.toLowerCase();
+    outcome.overflows = overflows.filter(({ stream }) => stream === own);
   }
   const place = await takePositions(client, tenantId, moves, rows.length);
   await copyRows(client, tenantId, rows, place);
   return place.firstPosition + rows.length - 1;
+}
+
+async function project(
+  { client, tenantId, projections }: Writing,
+  records: readonly CheckedRecord[],
+): Promise<Overflow[]> {
+  const overflows: Overflow[] = [];
+  for (const { types, store } of projections) {
+    const own: ProjectedRecord[] = [];
+    for (const { record, columns, isAgentUnknown } of records) {
+      if (!record || !types.includes(record.type)) continue;
+      own.push({ record, agentId: isAgentUnknown ? null : columns.agentId });
+    }
+    if (own.length > 0) overflows.push(...(await store(client, tenantId, own)));
+  }
+  return overflows;
 }
 
 async function copyRows(
@@ -216,15 +242,9 @@ async function copyRows(
 }
 
 /** Finds the records that PostgreSQL refuses, each by itself, and marks them in the plans. */
-async function quarantineRefused(
-  client: PoolClient,
-  tenantId: string,
-  plans: readonly Plan[],
-): Promise<void> {
+async function quarantineRefused(writing: Writing, plans: readonly Plan[]): Promise<void> {
   for (const plan of plans) {
-    const refused = await findFailing(plan.fresh, (some) =>
-      tryToStore(client, tenantId, plan.batch, some),
-    );
+    const refused = await findFailing(plan.fresh, (some) => tryToStore(writing, some));
     plan.fresh = plan.fresh.map((record) => {
       const reason = refused.get(record);
       return reason === undefined ? record : quarantined(record, reason);
@@ -234,17 +254,16 @@ async function quarantineRefused(
 
 /** @returns why these records are refused, undefined when they are not; writes nothing */
 export async function tryToStore(
-  client: PoolClient,
-  tenantId: string,
-  batch: { header: Pick<BatchHeader, 'stream' | 'epoch'> },
+  writing: Writing,
   records: readonly CheckedRecord[],
 ): Promise<string | undefined> {
+  const { client, tenantId } = writing;
   await client.query('SAVEPOINT trial');
   try {
-    await insertAlerts(client, tenantId, records.flatMap(toAlert));
+    await project(writing, records);
     // Positions that no stored record has, and no lock: nobody waits for a trial.
     const place = { firstPosition: -records.length, receivedAt: Date.now() };
-    await copyRows(client, tenantId, toRows(batch, records), place);
+    await copyRows(client, tenantId, records, place);
     return undefined;
   } catch (error) {
     if (!isRefusedValue(error)) throw error;
@@ -254,26 +273,6 @@ export async function tryToStore(
   } finally {
     await client.query('ROLLBACK TO SAVEPOINT trial');
   }
-}
-
-function toRows(
-  { header }: { header: Pick<BatchHeader, 'stream' | 'epoch'> },
-  records: readonly CheckedRecord[],
-): NewLedgerRow[] {
-  const { stream, epoch } = header;
-  return records.map(({ seq, hash, prevHash, bytes, columns }) => ({
-    stream,
-    epoch,
-    seq,
-    hash,
-    prevHash,
-    bytes,
-    columns,
-  }));
-}
-
-function toAlert({ alert }: CheckedRecord) {
-  return alert ? [alert] : [];
 }
 
 function toEntry(epoch: number, { seq, hash, bytes, fault }: CheckedRecord): QuarantineEntry[] {

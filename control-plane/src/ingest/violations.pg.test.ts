@@ -12,10 +12,14 @@ import {
 import { uuidv7 } from '@governance/shared/ids';
 import { LedgerRecord, type UnchainedRecord } from '@governance/shared/ledger-record';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { aDecision, createWriter, type TestDataPlane } from '../../../tests/a-data-plane.ts';
-import { aRegistration } from '../../../tests/a-registration.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
-import { MAX_OPEN_ALERTS } from './ingest-store.ts';
+import {
+  aDecision,
+  createWriter,
+  type TestDataPlane,
+} from '../../../tests/support/a-data-plane.ts';
+import { aRegistration } from '../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { MAX_OPEN_ALERTS } from '../alerts/alert-projection.ts';
 
 const { call, aTenantAdmin } = await testControlPlane();
 
@@ -162,8 +166,11 @@ describe('what a data plane may not write', () => {
   });
 
   it('is of no type that nobody allowed', () => {
-    const types = LedgerRecord.options.map((schema) => schema.shape.type.value);
-    expect(types).toEqual(['epoch_start', 'decision', 'outcome', 'alert', 'admin_action']);
+    const typesOf = LedgerRecord.options.map((version) =>
+      version.options.map((schema) => schema.shape.type.value),
+    );
+    const first = ['epoch_start', 'decision', 'outcome', 'alert', 'admin_action'];
+    expect(typesOf).toEqual([first, [...first, 'hold_opened', 'hold_resolved']]);
     expect(findForbidden({ type: 'approval' } as never)).toMatch(/of a type/);
     expect(DATA_PLANE_ALERTS).not.toContain('DATA_PLANE_FORKED');
   });

@@ -1,23 +1,31 @@
 /**
- * Holds what a data plane says against what it may say. A violation is kept in its place of the
- * chain: what a data plane may not write at all lies in quarantine, an agent that the tenant never
- * had and a time that cannot be are marked wherever the record is shown. An alert tells of each kind
- * once a stream, and the stream goes on. Proven by violations.pg.test.ts.
+ * Checks what a data plane says against what it may say. A violation keeps its place in the chain:
+ * a record that no data plane may write lies in quarantine; an agent that the tenant never had, and
+ * an impossible time, are marked wherever the record is shown. An alert is raised once a kind and
+ * stream, and the stream goes on. Proven by violations.pg.test.ts.
  */
 import type { Severity } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
 import { raiseAlert } from '../alerts/raise-alert.ts';
-import { isTimeImpossible } from '../audit/ledger-projection.ts';
+import { isTimeImpossible } from '../platform/record-time.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import type { CheckedBatch, CheckedRecord } from './batch-check.ts';
 
-export type ViolationKind = 'forbidden' | 'agent_unknown' | 'time_impossible' | 'alert_flood';
+type ViolationKind = 'forbidden' | 'agent_unknown' | 'time_impossible';
 
 export interface Violation {
-  kind: ViolationKind;
+  /** One of the kinds above, or a projection's: names the alert's details and its key. */
+  kind: string;
+  alert: ViolationAlert;
   /** Of the batch; 1 or more. */
   records: number;
   first: { epoch: number; seq: number; hash: string; reason: string };
+}
+
+interface ViolationAlert {
+  alertType: string;
+  severity: Severity;
+  title: string;
 }
 
 /** @returns the agents that a batch's records name */
@@ -41,7 +49,10 @@ export function findViolations(
   const note = (kind: ViolationKind, { seq, hash }: CheckedRecord, reason: string) => {
     const known = found.get(kind);
     if (known) known.records += 1;
-    else found.set(kind, { kind, records: 1, first: { epoch: header.epoch, seq, hash, reason } });
+    else {
+      const first = { epoch: header.epoch, seq, hash, reason };
+      found.set(kind, { kind, alert: ALERTS[kind], records: 1, first });
+    }
   };
   for (const record of records) {
     const { fault, columns } = record;
@@ -57,21 +68,21 @@ export function findViolations(
   return [...found.values()];
 }
 
-/** An alert about an agent that is none names none: the record says what was claimed. */
-export function withoutUnknownAgents(
+/** Marks records of unknown agents, so that projections do not name them. */
+export function markUnknownAgents(
   batch: CheckedBatch,
   unknownAgents: ReadonlySet<string>,
 ): CheckedBatch {
   if (unknownAgents.size === 0) return batch;
   const records = batch.records.map((record): CheckedRecord => {
-    const { alert } = record;
-    const isUnknown = alert?.agentId && unknownAgents.has(alert.agentId.toLowerCase());
-    return isUnknown ? { ...record, alert: { ...alert, agentId: null } } : record;
+    const { agentId } = record.columns;
+    const isAgentUnknown = agentId !== null && unknownAgents.has(agentId.toLowerCase());
+    return isAgentUnknown ? { ...record, isAgentUnknown } : record;
   });
   return { ...batch, records };
 }
 
-const TOLD: Record<ViolationKind, { alertType: string; severity: Severity; title: string }> = {
+const ALERTS: Record<ViolationKind, ViolationAlert> = {
   forbidden: {
     alertType: 'DATA_PLANE_VIOLATION',
     severity: 'critical',
@@ -87,12 +98,6 @@ const TOLD: Record<ViolationKind, { alertType: string; severity: Severity; title
     severity: 'medium',
     title:
       'A data plane wrote times that lie ahead of their receipt: its clock, or its word, is wrong',
-  },
-  alert_flood: {
-    alertType: 'DATA_PLANE_ALERT_FLOOD',
-    severity: 'high',
-    title:
-      'A data plane has as many unresolved alerts as it may; further ones are in the audit trail only',
   },
 };
 
@@ -115,9 +120,9 @@ export function createViolationAlerts(deps: {
       const due = violations.filter(({ kind }) => !told.get(`${tenantId}/${stream}/${kind}`));
       if (due.length === 0) return;
       await deps.db.inTenant(systemScope(tenantId), async (tx) => {
-        for (const { kind, records, first } of due) {
+        for (const { kind, alert, records, first } of due) {
           await raiseAlert(tx, {
-            ...TOLD[kind],
+            ...alert,
             agentId: null,
             details: { deployment_id: stream, violation: kind, records, first },
             dedupeKey: `data-plane-violation/${stream}/${kind}`,

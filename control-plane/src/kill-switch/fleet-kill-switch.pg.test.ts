@@ -1,7 +1,7 @@
 /** The kill switch of all tenants, where replicas die and tenants are made in between. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { anAgent } from '../../../tests/an-agent.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { anAgent } from '../../../tests/support/an-agent.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import type { Actor } from '../platform/tenant-scope.ts';
 import { createKillSwitchService } from './kill-switch-service.ts';
 

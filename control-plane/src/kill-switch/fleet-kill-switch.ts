@@ -1,8 +1,8 @@
 /**
  * The kill switch of all tenants. The order is committed before any tenant is changed; each tenant
- * takes it once, in a transaction of its own with its own audit record. So a replica that dies in
- * between has lost nothing: the leader finishes what is not done, and repeating is safe. A tenant
- * made while it is engaged begins under it. Proven by fleet-kill-switch.pg.test.ts.
+ * takes it once, in a transaction of its own with its own audit record. So nothing is lost when a
+ * replica dies in between: the leader finishes the rest, and repeating is safe. A tenant made while
+ * it is engaged begins under it. Proven by fleet-kill-switch.pg.test.ts.
  */
 import { AppError } from '@governance/shared/errors';
 import {
@@ -18,7 +18,7 @@ import {
   writeFleetOrder,
 } from './fleet-order-store.ts';
 
-/** Of tenants at a time. */
+/** Tenants at a time. */
 const PARALLEL_TENANTS = 4;
 
 export interface FleetKillSwitchDeps<R> {
@@ -53,7 +53,7 @@ export function createFleetKillSwitch<R>({ db, give, now }: FleetKillSwitchDeps<
         try {
           const { result, enforced } = await give(scope, order);
           results.push(result);
-          // Waited for at the end: one that is slow to enforce it does not keep it from the next.
+          // Awaited at the end, so that a slow tenant does not delay the next.
           if (enforced) enforcing.push(enforced.catch(fail));
         } catch (error) {
           fail(error);
@@ -76,7 +76,7 @@ export function createFleetKillSwitch<R>({ db, give, now }: FleetKillSwitchDeps<
   }
 
   return {
-    /** @throws AppError UNAVAILABLE when it failed for some; it is stored and goes on by itself */
+    /** @throws AppError UNAVAILABLE when it failed for some; it is stored and retried */
     order: async (
       actor: Actor,
       change: { lift: boolean; reason: string | null },
@@ -94,7 +94,7 @@ export function createFleetKillSwitch<R>({ db, give, now }: FleetKillSwitchDeps<
       return giveToAll(order);
     },
 
-    /** Finishes what a replica that died, or a database that was away, left undone. */
+    /** Finishes what a dead replica or an unreachable database left undone. */
     finish: async (): Promise<void> => {
       const order = await db.inPlatform(SYSTEM_ACTOR, findFleetOrder);
       if (order && order.doneGeneration < order.generation) await giveToAll(order);

@@ -4,7 +4,7 @@ import type { Actor, PlatformTransaction, TenantTransaction } from '../platform/
 export interface FleetOrder {
   /** Counts the orders. */
   generation: number;
-  /** Up to which order every tenant has it. */
+  /** The newest order that every tenant has. */
   doneGeneration: number;
   engaged: boolean;
   reason: string | null;
@@ -13,7 +13,7 @@ export interface FleetOrder {
   changedAt: Date;
 }
 
-/** A tenant that is being made reads the order before or after it changes, and never past it. */
+/** A tenant that is being made reads the order before or after a change, never during it. */
 const LOCK = 'governance.fleet_kill_switch';
 
 type Reads = Pick<TenantTransaction | PlatformTransaction, 'db'>;
@@ -27,13 +27,15 @@ export async function findFleetOrder({ db }: Reads): Promise<FleetOrder | undefi
   return { generation, doneGeneration, engaged, reason, actor, requestId, changedAt };
 }
 
-/** The order as it stands for a tenant that this transaction makes: it changes after the commit. */
+/**
+ * The current order, for a tenant that this transaction makes; it cannot change before the commit.
+ */
 export async function holdFleetOrder(tx: TenantTransaction): Promise<FleetOrder | undefined> {
   await tx.db.$executeRaw`SELECT pg_advisory_xact_lock_shared(hashtextextended(${LOCK}, 0))`;
   return findFleetOrder(tx);
 }
 
-/** Writes the next order, after every tenant that is being made now. */
+/** Writes the next order, after all tenants being made now are committed. */
 export async function writeFleetOrder(
   tx: PlatformTransaction,
   order: Omit<FleetOrder, 'generation' | 'doneGeneration'>,

@@ -6,7 +6,7 @@ import {
 } from '@governance/shared/facts';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const waits: { tenantId: string; feedSeq: number | undefined }[] = [];
 const { call, aTenantAdmin, superAdminToken, test } = await testControlPlane({

@@ -17,7 +17,7 @@ const KillSwitchBody = z
     /** `all` reaches every tenant and is for a super-admin. */
     scope: z.enum(['tenant', 'all']).optional(),
     reason: Text.max(2_000).nullable().default(null),
-    /** Ends it instead, which restores every agent's own status. */
+    /** Lifts it instead, which restores every agent's own status. */
     lift: z.boolean().default(false),
   })
   .nullish()
@@ -55,7 +55,7 @@ export const killSwitchRoutes =
       {
         config: { guard: 'admin-or-platform' },
         schema: {
-          summary: 'Suspend every agent at once, or lift that',
+          summary: 'Suspend every agent at once, or lift the suspension',
           tags,
           body: KillSwitchBody,
           response: { 200: KillSwitchView },
@@ -124,7 +124,7 @@ function toViewOfAll({
   };
 }
 
-/** To stop everything by mistake is mended in a moment; to let everything go is not. */
+/** Stopping everything by mistake is quickly undone; releasing everything is not. */
 function unclearLift(): AppError {
   const msg = 'must be all to lift it for all tenants';
   return new AppError('VALIDATION_FAILED', `body.scope: ${msg}`, {

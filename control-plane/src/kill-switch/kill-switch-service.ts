@@ -1,18 +1,18 @@
 /**
- * The kill switch is a generation a tenant, not a rewrite of every agent's row: an agent's status
- * is computed from it (shared/facts, effectiveAgentStatus). So it takes one row whatever the number
- * of agents, an agent registered later is caught too, and lifting it restores what was.
+ * The kill switch is a generation per tenant, not a rewrite of every agent's row: an agent's status
+ * is computed from it (shared/facts, effectiveAgentStatus). So it takes one row for any number of
+ * agents, catches agents registered later, and lifting it restores each agent's status.
  *
  * A tenant's administrator and a super-admin who stops all tenants hold it independently: it is
  * lifted when neither holds it. Proven by kill-switch-routes.pg.test.ts.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
-import { agentStore } from '../agents/agent-store.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { createFleetKillSwitch } from './fleet-kill-switch.ts';
 import { type FleetOrder, holdFleetOrder } from './fleet-order-store.ts';
 import {
+  countCaughtAgents,
   type KillSwitch,
   type KillSwitchScope,
   lockKillSwitch,
@@ -27,7 +27,7 @@ export interface KillSwitchServiceDeps {
 }
 
 export interface KillSwitchChange {
-  /** True ends it, false begins it (again, which catches the agents released since). */
+  /** True lifts it, false engages it (again, which catches agents released since). */
   lift: boolean;
   reason: string | null;
 }
@@ -36,7 +36,7 @@ export interface KillSwitchResult {
   tenantId: string;
   generation: number;
   engaged: boolean;
-  /** What holds it; when nothing does, what was asked for. */
+  /** The scope that holds it; when none does, the requested one. */
   scope: KillSwitchScope | null;
   reason: string | null;
   actor: string | null;
@@ -48,7 +48,7 @@ export interface KillSwitchResult {
 export type KillSwitchService = ReturnType<typeof createKillSwitchService>;
 
 export function createKillSwitchService({ db, applied, now }: KillSwitchServiceDeps) {
-  /** @param order where all tenants are meant: taken once, and never an older one after a newer */
+  /** @param order for all tenants: taken once, and never after a newer one */
   async function changeTenant(
     scope: TenantScope,
     reach: KillSwitchScope,
@@ -104,14 +104,16 @@ export function createKillSwitchService({ db, applied, now }: KillSwitchServiceD
     /**
      * Acts on every tenant; each one's own audit chain names the actor.
      *
-     * @throws AppError UNAVAILABLE when it failed for some; it is stored and goes on by itself
+     * @throws AppError UNAVAILABLE when it failed for some; it is stored and retried
      */
     changeAll: fleet.order,
 
     /** Periodic work of one replica. */
     finishAll: fleet.finish,
 
-    /** Has a tenant begin under the kill switch of all tenants, in the transaction that makes it. */
+    /**
+     * Puts a new tenant under the kill switch of all tenants, in the transaction that makes it.
+     */
     begin: async (tx: TenantTransaction): Promise<void> => {
       const order = await holdFleetOrder(tx);
       if (!order) return;
@@ -167,7 +169,7 @@ async function write(
   return result;
 }
 
-/** What still holds the switch after this scope lets go. */
+/** The scopes that still hold the switch after this one lets go. */
 function scopesLeft(
   { scopes }: KillSwitch,
   reach: KillSwitchScope,
@@ -195,7 +197,7 @@ async function describe(
   const times = [engagedAt, liftedAt].filter((time) => time !== null);
   const changedAt = times.sort((a, b) => b.getTime() - a.getTime())[0] ?? null;
   const holder = scopes.includes('all') ? 'all' : 'tenant';
-  const suspendedAgents = engaged ? await agentStore(tx).countCaught(generation) : 0;
+  const suspendedAgents = engaged ? await countCaughtAgents(tx, generation) : 0;
   const scope = engaged ? holder : asked;
   const { tenantId } = tx.scope;
   return { tenantId, generation, engaged, scope, reason, actor, changedAt, suspendedAgents };

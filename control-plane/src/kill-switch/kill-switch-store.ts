@@ -8,7 +8,7 @@ export interface KillSwitch {
   generation: number;
   /** Whether any scope holds it. */
   engaged: boolean;
-  /** Who holds it engaged; each scope is lifted by itself, so that none undoes the other. */
+  /** The scopes that hold it; each is lifted by itself, so that none undoes another. */
   scopes: KillSwitchScope[];
   reason: string | null;
   /** Who changed it last. */
@@ -36,7 +36,7 @@ export async function readKillSwitch({ db, scope }: TenantTransaction): Promise<
   return row ? { ...row, scopes: row.scopes as KillSwitchScope[] } : NEVER_ENGAGED;
 }
 
-/** Reads it and holds it to the end of the transaction, so that two changes follow each other. */
+/** Reads and locks it until the end of the transaction, which serialises changes. */
 export async function lockKillSwitch(tx: TenantTransaction): Promise<KillSwitch> {
   const { tenantId } = tx.scope;
   await tx.db.killSwitch.createMany({ data: [{ tenantId }], skipDuplicates: true });
@@ -56,5 +56,15 @@ export async function writeKillSwitch(
   await db.killSwitch.update({
     where: { tenantId },
     data: { ...change, fleetGeneration, updatedAt: now },
+  });
+}
+
+/** Agents that would be active but for this generation of the kill switch. */
+export function countCaughtAgents(
+  { db, scope: { tenantId } }: TenantTransaction,
+  generation: number,
+): Promise<number> {
+  return db.agent.count({
+    where: { tenantId, status: 'active', killReleasedGeneration: { lt: generation } },
   });
 }

@@ -1,4 +1,4 @@
-/** Credentials of MCP servers as the database holds them: encrypted, bound to tenant and server. */
+/** Credentials of MCP servers as they are stored: encrypted, bound to tenant and server. */
 import { UpstreamCredential } from '@governance/shared/upstream-credential';
 import type { CipherContext, MasterKey } from '../platform/master-key.ts';
 
@@ -17,7 +17,7 @@ export function encryptCredential(
   return masterKey.encrypt(plaintext, contextOf(row.tenantId, row.serverId));
 }
 
-/** @throws Error when the master key is another one or the row was tampered with */
+/** @throws Error with another master key, or when the row was tampered with */
 export function decryptCredential(
   masterKey: Pick<MasterKey, 'decrypt'>,
   row: { tenantId: string; serverId: string },

@@ -9,14 +9,9 @@ import {
   type UpstreamCredential,
 } from '@governance/shared/upstream-credential';
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
+import type { SealingTarget } from '../platform/feature.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { McpServer } from './mcp-server.ts';
-
-/** A registered data plane as far as sealing goes; `sealingKey` is its public X25519 JWK. */
-export interface SealingTarget {
-  deploymentId: string;
-  sealingKey: JWK;
-}
 
 /**
  * Seals one credential for one data plane.
@@ -37,7 +32,7 @@ export async function sealCredential(
     .encrypt(await importJWK({ kty, crv, x }, SEALING.alg));
 }
 
-/** Puts a server's credential for each of these data planes into the feed; null takes it back. */
+/** Appends a server's credential for each of these data planes to the feed; null removes it. */
 export async function appendCredential(
   tx: TenantTransaction,
   { serverId, url }: McpServer,
@@ -59,9 +54,9 @@ export async function appendCredential(
 }
 
 /**
- * The tenant's data planes to seal for: not those that were revoked or forked, nor those whose every
- * token was revoked, which may come back with another root and are sealed for again then. One that
- * never had a token is in one process with the control plane.
+ * The tenant's data planes to seal for: not revoked or forked ones, nor those without a valid
+ * token, which are sealed for again when they come back with another root. One that never had a
+ * token runs in the control plane's process.
  */
 export async function readSealingTargets(tx: TenantTransaction): Promise<SealingTarget[]> {
   const { db, scope } = tx;
@@ -79,8 +74,7 @@ export async function readSealingTargets(tx: TenantTransaction): Promise<Sealing
 }
 
 /**
- * Takes back what is still sealed for data planes that are no targets any more. Under
- * `lockCredentials`.
+ * Removes what is sealed for data planes that are no targets any more. Under `lockCredentials`.
  *
  * @returns how many, `limit` at most
  */
@@ -99,9 +93,9 @@ export async function takeBackFromOthers(tx: TenantTransaction, limit: number): 
 }
 
 /**
- * A data plane that registers while a credential changes must end up with the new one, and one that
- * is revoked meanwhile with none: all of them take this lock first, and hold it until their
- * transaction ends.
+ * Serialises changes of credentials, registrations and revocations of a tenant, until the
+ * transaction ends: a data plane that registers meanwhile gets the new credential, and one that is
+ * revoked gets none.
  */
 export async function lockCredentials({ db, scope }: TenantTransaction): Promise<void> {
   await db.$queryRaw`

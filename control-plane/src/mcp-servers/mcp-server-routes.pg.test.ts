@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aRegistration } from '../../../tests/a-registration.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { aRegistration } from '../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { MAX_TOOL_ACTIONS_OF_TENANT, readServerSettings } from './mcp-server-service.ts';
 
 /** What the data plane of the same process lets a tenant use; undefined where there is none. */

@@ -1,4 +1,4 @@
-/** /api/v1/mcp-servers: which MCP servers agents may be led to. */
+/** /api/v1/mcp-servers: the MCP servers that agents may use. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';

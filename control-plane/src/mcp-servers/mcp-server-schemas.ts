@@ -1,5 +1,6 @@
 /** The wire shapes of /api/v1/mcp-servers, a route added to the specification's. */
 import { ReportedHealth } from '@governance/shared/channels';
+import { LOCAL_MODELS } from '@governance/shared/local-models';
 import { Text, Timestamp } from '@governance/shared/text';
 import { UpstreamCredential } from '@governance/shared/upstream-credential';
 import { z } from 'zod';
@@ -18,7 +19,7 @@ const NOT_IN_URLS = '\\s\\u0000-\\u001f\\u007f#\\\\';
 
 /**
  * http or https, without credentials (they have a field of their own) or a fragment. The expression
- * says the form; whether there is such a host only a parser of URLs knows.
+ * checks the form; only a URL parser knows whether the host is valid.
  */
 const ServerUrl = z
   .string()
@@ -42,7 +43,7 @@ const ServerUrl = z
 /** The name of a server in the data plane's own file. */
 const LocalName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
 
-// Headers that make a request what it is: the gateway's own, and those that proxies write.
+// Headers that a credential may not set: the gateway's own, and those that proxies write.
 const RESERVED_HEADERS =
   /^(?:accept|connection|content-.*|cookie|expect|forwarded|host|keep-alive|last-event-id|mcp-.*|origin|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent|x-forwarded-.*|x-governance-.*)$/i;
 
@@ -52,11 +53,11 @@ const Credential = UpstreamCredential.refine(
 );
 
 const MAX_TOOL_ACTIONS = 200;
-/** Written as JSON: the audit record of the change holds them all, and has 256 KiB. */
+/** As JSON: the audit record of the change holds all of them, and is limited to 256 KiB. */
 const MAX_TOOL_ACTIONS_BYTES = 64 * 1024;
 const ToolAction = z.enum(['read', 'write', 'delete', 'execute']);
 
-/** By the tool's name: what it does, whatever its name and its server say. */
+/** By tool name: what it does, whatever its name and its server say. */
 const ToolActions = z
   .record(
     Text.min(1)
@@ -74,9 +75,15 @@ const ToolActions = z
 
 export const ServerParams = z.object({ server_id: ServerId });
 
+/** The audit trail and policies name calls to local models so. */
+const NewServerId = ServerId.refine(
+  (id) => id !== LOCAL_MODELS.serverId,
+  'is the name of the local models',
+);
+
 export const NewServerBody = z.discriminatedUnion('transport', [
   z.strictObject({
-    server_id: ServerId,
+    server_id: NewServerId,
     transport: z.literal('streamable-http'),
     url: ServerUrl,
     credential: Credential.nullish(),
@@ -84,7 +91,7 @@ export const NewServerBody = z.discriminatedUnion('transport', [
     tool_actions: ToolActions.nullish(),
   }),
   z.strictObject({
-    server_id: ServerId,
+    server_id: NewServerId,
     transport: z.literal('stdio'),
     local_name: LocalName,
     enabled: z.boolean().default(true),
@@ -93,23 +100,23 @@ export const NewServerBody = z.discriminatedUnion('transport', [
 ]);
 export type NewServerBody = z.infer<typeof NewServerBody>;
 
-/** The transport stays: a server that is reached another way is another server. */
+/** The transport cannot change: another transport is another server. */
 export const ServerPatchBody = z.strictObject({
   url: ServerUrl.optional(),
   local_name: LocalName.optional(),
-  /** null takes the credential away. */
+  /** null removes the credential. */
   credential: Credential.nullish(),
   enabled: z.boolean().optional(),
-  /** All of it: what is not named any more does not hold any more. null takes all away. */
+  /** Replaces all of it: what is not named ends. null removes all. */
   tool_actions: ToolActions.nullish(),
 });
 export type ServerPatchBody = z.infer<typeof ServerPatchBody>;
 
-/** What data planes that are online found. */
+/** The findings of the data planes that are online. */
 const HealthBy = z.object({
-  /** How many know of the server. */
+  /** How many data planes have a finding. */
   total: z.int(),
-  /** 20 of them at most, those that find it worst first. */
+  /** At most 20, the worst findings first. */
   data_planes: z.array(
     z.object({
       deployment_id: z.string(),
@@ -131,7 +138,7 @@ export const ServerView = z.object({
   credential_configured: z.boolean(),
   /** The secret's last four characters; null where there is none or it is short. */
   credential_hint: z.string().nullable(),
-  /** The worst that a data plane that is online found; null where none has asked it lately. */
+  /** The worst finding of an online data plane; null when none asked the server lately. */
   health: ReportedHealth.nullable(),
   health_by: HealthBy,
   created_at: Timestamp,
@@ -141,7 +148,7 @@ export type ServerView = z.infer<typeof ServerView>;
 
 export const ServerListView = z.object({ mcp_servers: z.array(ServerView), total: z.int() });
 
-/** Without what only data planes need to know. */
+/** Without what only data planes need. */
 export function actionsOf({ toolActions }: Pick<McpServer, 'toolActions'>) {
   return Object.fromEntries(
     Object.entries(toolActions).map(([name, { action }]) => [name, action]),

@@ -1,12 +1,13 @@
 /**
- * The registry of MCP servers. A change goes into the settings of the bundle (the WebAssembly is
- * reused) and, sealed, into the feed; the answer comes when both are in force.
+ * The registry of MCP servers. A change goes into the bundle's settings (the WebAssembly is
+ * reused), and a credential, sealed, into the feed. The answer comes when both are in force.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import { isUniqueViolation } from '../platform/database.ts';
+import type { SealingTarget } from '../platform/feature.ts';
 import type { MasterKey } from '../platform/master-key.ts';
 import {
   type AdminAction,
@@ -20,7 +21,6 @@ import {
   appendCredential,
   lockCredentials,
   readSealingTargets,
-  type SealingTarget,
   takeBackFromOthers,
 } from './credential-sealing.ts';
 import {
@@ -32,10 +32,10 @@ import {
 import type { NewServerBody, ServerPatchBody } from './mcp-server-schemas.ts';
 import { mcpServerStore, type StoredServer } from './mcp-server-store.ts';
 
-/** Servers of one tenant; all of them stand in its bundle. */
+/** Servers of one tenant; all are in its bundle. */
 export const MAX_SERVERS = 500;
 
-/** Tools of all a tenant's servers of which something is said; they stand in its bundle too. */
+/** Tools with `tool_actions`, of all a tenant's servers; all are in its bundle too. */
 export const MAX_TOOL_ACTIONS_OF_TENANT = 5_000;
 
 export interface McpServerServiceDeps {
@@ -61,16 +61,16 @@ export interface McpServerService {
   /** Seals every credential of the tenant for a data plane, in the transaction that registers it. */
   sealCredentialsFor(tx: TenantTransaction, target: SealingTarget): Promise<void>;
   /**
-   * Has the sealed credentials of data planes that were revoked or forked leave the feed. Done
-   * after that was committed: however many they are, they must not hold it up.
+   * Removes the sealed credentials of revoked and forked data planes from the feed, after the
+   * revocation is committed: their number must not delay it.
    */
   takeBackCredentials(tenantId: string): Promise<void>;
 }
 
-/** Entries that are written in one transaction. */
+/** Entries written in one transaction. */
 const TAKEN_BACK_AT_ONCE = 2_000;
 
-/** The servers that enforcement is told of: those that are not switched off. */
+/** The servers that data planes may use: those that are enabled. */
 export async function readServerSettings(tx: TenantTransaction) {
   const servers = await mcpServerStore(tx).list();
   return Object.fromEntries(
@@ -101,7 +101,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
     ciphertext: credential && encryptCredential(deps.masterKey, rowOf(tx, server), credential),
   });
 
-  /** Commits a change, has the bundle built for it and returns when both channels are applied. */
+  /** Commits a change, builds the bundle and returns when both channels are applied. */
   async function commit<T>(
     scope: TenantScope,
     work: (tx: TenantTransaction) => Promise<T>,
@@ -122,8 +122,8 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
   }
 
   /**
-   * Names of stdio servers are the data planes': the one of this process is asked, where the tenant
-   * has no other that may know more. Each data plane checks again at every use.
+   * Data planes define the names of stdio servers. The local one is asked, if the tenant has no
+   * other that may know more names. Each data plane checks again at every use.
    *
    * @throws AppError VALIDATION_FAILED for a name that is not open to the tenant
    */
@@ -215,9 +215,9 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
 }
 
 /**
- * The caller holds the tenant's servers (`lockCredentials`).
+ * The caller holds `lockCredentials`.
  *
- * @throws AppError VALIDATION_FAILED where the tenant would say something of too many tools
+ * @throws AppError VALIDATION_FAILED when the tenant would have `tool_actions` for too many tools
  */
 async function requireRoomForActions(
   tx: TenantTransaction,
@@ -248,7 +248,7 @@ function refuseDuplicate(error: unknown): never {
   throw new AppError('DUPLICATE_NAME', 'Another MCP server has this server_id.', { cause: error });
 }
 
-/** Said anew, so that it holds for the definitions that the tools have now. */
+/** New ids, so that the actions apply to the current definitions of the tools. */
 function sayActions(actions: NewServerBody['tool_actions'], now: Date): McpServer['toolActions'] {
   return Object.fromEntries(
     Object.entries(actions ?? {}).map(([name, action]) => [
@@ -323,7 +323,7 @@ function auditOf(
     target: `mcp_server/${serverId}`,
     details: {
       transport,
-      // Without its query, where some servers expect a key: the chain keeps everything for ever.
+      // Without the query, which may hold a key: the chain keeps everything for ever.
       ...(server.url && { url: new URL(server.url).origin + new URL(server.url).pathname }),
       ...(localName && { local_name: localName }),
       enabled,

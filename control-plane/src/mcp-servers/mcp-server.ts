@@ -4,8 +4,8 @@ import type { UpstreamCredential } from '@governance/shared/upstream-credential'
 import { z } from 'zod';
 
 /**
- * Also the name of a path segment, a prefix of tool names (`server__tool`) and half of a feed key:
- * no underscore, so that the prefix can be told apart, and nothing that needs escaping.
+ * Also a path segment, the prefix of tool names (`server__tool`) and half of a feed key: no
+ * underscore, so that the prefix is unambiguous, and nothing that needs escaping.
  */
 export const ServerId = z
   .string()
@@ -14,13 +14,13 @@ export const ServerId = z
 interface ServerBase {
   serverId: string;
   enabled: boolean;
-  /** What the tenant says of tools, by their names. */
+  /** `tool_actions` by tool name. */
   toolActions: Record<string, ToolActionSetting>;
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** A stdio server is a command of a data plane's operator: it is named here, never given. */
+/** The name of a stdio server, whose command only a data plane's operator defines. */
 export type McpServer = ServerBase &
   (
     | { transport: 'streamable-http'; url: string; localName: null }
@@ -33,7 +33,7 @@ export interface ServerWithCredential {
   credential: UpstreamCredential | null;
 }
 
-/** What data planes are told of a server, in the bundle. */
+/** A server as the bundle describes it to data planes. */
 export function toSetting(server: McpServer, hasCredential: boolean): McpServerSetting {
   const { serverId, transport, url, localName, toolActions } = server;
   return {
@@ -46,10 +46,10 @@ export function toSetting(server: McpServer, hasCredential: boolean): McpServerS
   };
 }
 
-/** Shorter secrets would be half told by their end. */
+/** The end of a shorter secret would reveal too much. */
 const MIN_HINTED = 16;
 
-/** What helps to recognise a secret without knowing it: its last four characters. */
+/** Its last four characters, by which people recognise a secret. */
 export function credentialHint(credential: UpstreamCredential | null): string | null {
   if (!credential) return null;
   const secret = credential.type === 'bearer' ? credential.token : credential.value;

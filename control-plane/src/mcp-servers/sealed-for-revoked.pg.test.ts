@@ -6,8 +6,8 @@ import { RegistrationReply } from '@governance/shared/channels';
 import { SealedUpstreamCredential } from '@governance/shared/upstream-credential';
 import { compactDecrypt } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { aRegistration, type TestRegistration } from '../../../tests/a-registration.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { aRegistration, type TestRegistration } from '../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const { call, aTenantAdmin, controlPlane, test } = await testControlPlane();
 const TOKENS = '/api/v1/admin/data-plane-tokens';

@@ -1,7 +1,7 @@
 import type { ServerReport } from '@governance/shared/channels';
 import { beforeEach, expect, it } from 'vitest';
-import { aRegistration } from '../../../tests/a-registration.ts';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { aRegistration } from '../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 let now = new Date('2026-03-01T12:00:00.000Z');
 const { call, aTenantAdmin, superAdminToken, controlPlane } = await testControlPlane({

@@ -1,17 +1,17 @@
 /**
- * How MCP servers are, as the data planes that are online told it with their last heartbeats: the
- * control plane asks no server itself. Proven by server-health.pg.test.ts.
+ * The health of MCP servers, from the last heartbeats of the data planes that are online. The
+ * control plane never asks a server itself. Proven by server-health.pg.test.ts.
  */
 import type { ReportedHealth } from '@governance/shared/channels';
 import { SILENT_AFTER_MS } from '../data-planes/data-plane.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 
-/** Data planes that are named for each server; a tenant may have 2,000. */
+/** Data planes listed for each server; a tenant may have 2,000. */
 const MAX_NAMED = 20;
 
 const WORST_FIRST: ReportedHealth[] = ['resting', 'failing', 'ok'];
 
-/** How one data plane finds a server, and why, where it says so. */
+/** One data plane's finding about a server, with its reason if it gives one. */
 export interface PlaneFinding {
   deploymentId: string;
   label: string;
@@ -20,17 +20,17 @@ export interface PlaneFinding {
 }
 
 export interface ServerFindings {
-  /** Data planes that have found out how the server is. */
+  /** Data planes that have a finding. */
   total: number;
-  /** Those that find it in the worst state first. */
+  /** The worst findings first. */
   planes: PlaneFinding[];
 }
 
 export interface ServerHealth {
   /**
-   * What was found of each server, by its id; nothing of one that nobody asked.
+   * The findings by server id; none for a server that nobody asked.
    *
-   * @param serverId one server, all where it is not given
+   * @param serverId one server; all unless given
    */
   find(scope: TenantScope, serverId?: string): Promise<Map<string, ServerFindings>>;
 }
@@ -53,7 +53,7 @@ export function createServerHealth(deps: {
     find: async (scope, serverId) => {
       const { tenantId } = scope;
       const heardSince = new Date(deps.now().getTime() - SILENT_AFTER_MS);
-      // Online as `statusOf` says it. A server that one data plane told of twice counts once, at its
+      // Online as in `statusOf`. A server that one data plane lists twice counts once, at its
       // worst.
       const rows = await deps.db.inTenant(
         scope,

@@ -1,6 +1,6 @@
 /**
- * Tells the rest of the control plane that a transaction committed something for a tenant. It
- * carries no data: a listener reads what it needs, so a lost or doubled message costs only time.
+ * Announces that a transaction committed a change of a tenant. It carries no data: a listener reads
+ * what it needs, so a lost or doubled message costs only time.
  */
 export interface TenantChange {
   tenantId: string;
@@ -8,16 +8,16 @@ export interface TenantChange {
   feedSeq?: number;
   /** The newest position in ledger_records, when the transaction wrote there. */
   position?: number;
-  /** Tokens of data planes were revoked: polls that are held with one have to be answered. */
+  /** Tokens of data planes were revoked: their open polls have to be answered. */
   tokensRevoked?: true;
 }
 
 export interface ChangeBus {
   publish(change: TenantChange): void;
   /**
-   * @param onChange told of each change, here or on another replica
-   * @param onMissed told when changes of any tenant may have been missed (the connection to the
-   *   other replicas was lost for a while): what is remembered may be old
+   * @param onChange called for each change, here or on another replica
+   * @param onMissed called when changes of any tenant may have been missed (the connection to the
+   *   other replicas was lost): caches may be stale
    * @returns a function that ends the subscription
    */
   subscribe(onChange: (change: TenantChange) => void, onMissed: () => void): () => void;
@@ -40,7 +40,7 @@ export function createChangeBus(onListenerError: (error: unknown) => void): Loca
       try {
         say(listener);
       } catch (error) {
-        // The change is committed: one listener's failure is not the publisher's, nor the others'.
+        // The change is committed: a failing listener affects neither the publisher nor the others.
         onListenerError(error);
       }
     }

@@ -1,4 +1,4 @@
-/** Says what to change where the operator's own PostgreSQL cannot be used. */
+/** Explains what to change when the operator's own PostgreSQL cannot be used. */
 import { errorCode, StartError } from '@governance/shared/start-error';
 
 const AWAY = 'check host and port in it, and that PostgreSQL runs and listens there';
@@ -38,7 +38,7 @@ const TEXTS: readonly (readonly [text: string, what: string, change: string])[] 
 
 /**
  * @param setting the variable that names the database
- * @returns one sentence, or the error itself where it is none that the setting can mend
+ * @returns one sentence, or the error itself when no setting can mend it
  */
 export function describeDatabaseFailure(error: unknown, setting: string): unknown {
   const message = error instanceof Error ? error.message : '';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, expect, inject, it } from 'vitest';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
 import { connectDatabase, isDatabaseAway, isUniqueViolation } from './database.ts';
 
 const test = await testDatabase();
@@ -91,4 +91,21 @@ it('tells a taken value and a lost connection from each other and from anything 
     .catch((error: unknown) => error);
   expect([taken, wrong, away].map(isUniqueViolation)).toEqual([true, false, false]);
   expect([taken, wrong, away].map(isDatabaseAway)).toEqual([false, false, true]);
+});
+
+it('takes a statement that took too long for a database that cannot answer now', async () => {
+  const connections = await connect(test.url);
+  const slow = (run: Promise<unknown>) => run.catch((error: unknown) => error);
+  const ofPrisma = slow(
+    connections.prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`SET LOCAL statement_timeout = 20`;
+      await tx.$queryRaw`SELECT pg_sleep(5)::text`;
+    }),
+  );
+  const client = new pg.Client({ connectionString: test.url, statement_timeout: 20 });
+  await client.connect();
+  const ofDriver = slow(client.query('SELECT pg_sleep(5)'));
+  expect((await Promise.all([ofPrisma, ofDriver])).map(isDatabaseAway)).toEqual([true, true]);
+  await client.end();
+  await connections.close();
 });

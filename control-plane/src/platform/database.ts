@@ -15,8 +15,8 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const TRANSACTION_TIMEOUT_MS = 60_000;
 const POOL_WAIT_MS = 10_000;
 
-// Sessions outside the pools hold locks and listen. Where their process is gone without a word (a
-// machine, a network) or stands still, PostgreSQL is to end them soon, so that another takes over.
+// Sessions outside the pools hold locks and listen. When their process vanishes or hangs,
+// PostgreSQL should end them soon, so that another takes over.
 const SESSION_OPTIONS =
   '-c idle_session_timeout=15000 -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3';
 const SESSION_QUERY_TIMEOUT_MS = 3_000;
@@ -32,7 +32,7 @@ export interface DatabaseOptions {
   poolSize: number;
   /** SERVICE_DB_MAX_OVERFLOW: connections beyond, closed when idle. */
   maxOverflow: number;
-  /** Told about connections that broke while idle; they are replaced by themselves. */
+  /** Called for connections that broke while idle; the pool replaces them. */
   onConnectionError: (error: Error) => void;
 }
 
@@ -55,8 +55,8 @@ export interface Connections {
 /**
  * Opens both pools and checks their roles.
  *
- * @throws ConfigurationError when a login may not be what it has to be
- * @throws Error when the server cannot be reached, or a pool would run with more power than meant
+ * @throws ConfigurationError when a login cannot take its role
+ * @throws Error when the server cannot be reached, or a pool has more rights than intended
  */
 export async function connectDatabase(options: DatabaseOptions): Promise<Connections> {
   const pool = createPool(options.url, 'governance_app', options);
@@ -99,8 +99,8 @@ function createPool(url: string, role: DatabaseRole, options: DatabaseOptions): 
     application_name: role,
   });
   pool.on('error', options.onConnectionError);
-  // The pool listens to connections that it holds. One that breaks between two queries of its user,
-  // or while it is being closed, would end the process: its next query says that it is broken.
+  // The pool handles errors of idle connections only. An error of a checked-out or closing one
+  // would end the process; its next query fails anyway.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
@@ -129,7 +129,7 @@ function splitStartOptions(url: string): { connectionString: string; startOption
   return { connectionString: parsed.href, startOptions };
 }
 
-/** What PostgreSQL says to `-c role=…` of a login that is not a member, or of a role that is not there. */
+/** PostgreSQL's answers to `-c role=…` when the login is no member, or the role does not exist. */
 const ROLE_REFUSED = new Set(['22023', '42501']);
 
 async function checkRole(pool: pg.Pool, expected: DatabaseRole, setting: string): Promise<void> {
@@ -150,14 +150,15 @@ async function checkRole(pool: pg.Pool, expected: DatabaseRole, setting: string)
   }
 }
 
-// Of the system, of PostgreSQL (classes 08 and 57P, 53300), of Prisma.
+// Of the system, of PostgreSQL (classes 08 and 57P, 53300, and 57014: a statement took longer than it
+// may), of Prisma.
 const AWAY_CODES =
-  /^(?:ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|P1001|P1002|P1008|P1017|P2024|P2028)$/;
+  /^(?:ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|57014|53300|P1001|P1002|P1008|P1017|P2024|P2028)$/;
 // Prisma wraps what the driver throws and keeps only its text; the pool throws errors without codes.
 const AWAY_TEXTS =
-  /Can't reach database server|Code: `(?:08\w{3}|57P\d\d|53300)`|Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
+  /Can't reach database server|Code: `(?:08\w{3}|57P\d\d|57014|53300)`|Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
 
-/** Whether an error says that the database cannot be reached now, and not that a query is wrong. */
+/** Whether an error means that the database is unreachable or overloaded, not that a query is wrong. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };

@@ -1,12 +1,11 @@
 /**
- * The PostgreSQL of `npm start`: a real server in the data folder, so that one code path serves it
- * and a customer's own (`DATABASE_URL`).
+ * The PostgreSQL of `npm start`: a real server in the data folder, so that one code path serves
+ * both it and a customer's own (`DATABASE_URL`).
  *
- * It runs in a session of its own and outlives a service that is killed for some seconds, in which
- * the next start adopts it; then its keeper ends it (postgres-keeper.ts). One that dies under a
- * service is started again, on the same port, so that the pools find it (postgres-supervision.ts).
- * Nothing here makes a commit less durable: fsync and synchronous_commit are on, unless a test asks
- * otherwise. Proven by embedded-postgres.test.ts.
+ * It runs in its own session and outlives a killed service for some seconds, in which the next
+ * start adopts it; then its keeper ends it (postgres-keeper.ts). A server that dies is restarted on
+ * the same port, so that the pools find it (postgres-supervision.ts). Commits are fully durable:
+ * fsync and synchronous_commit are on, except in tests. Proven by embedded-postgres.test.ts.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -45,7 +44,7 @@ export interface EmbeddedPostgresOptions {
   log: { info(message: string): void; warn(message: string): void };
   /** False only in tests: commits are then not flushed to disk. */
   durable?: boolean;
-  /** For how long it waits for a next service when its own was killed; 20 s. */
+  /** How long it waits for the next start after its service was killed; 20 s. */
   outlivesSeconds?: number;
 }
 
@@ -55,14 +54,14 @@ export interface EmbeddedPostgres {
   /** Connects as the superuser, for the tests' templates and clones. */
   superuserUrl: string;
   port: number;
-  /** The process id of the server, of the last one while none runs. */
+  /** The process id of the server; of the last one while none runs. */
   readonly pid: number;
   /** The process that ends the server when this one is gone; undefined on Windows. */
   readonly keeperPid: number | undefined;
   /** Whether it was left behind by an earlier service and taken over. */
   adopted: boolean;
   clusterFolder: string;
-  /** Why there is no server now, which is being started again; null while it runs. */
+  /** Why the server is down while it is being restarted; null while it runs. */
   findProblem(): string | null;
   /** Ends the server by a fast shutdown (open transactions are rolled back) and frees the folder. */
   stop(): Promise<void>;
@@ -77,7 +76,7 @@ interface Credentials {
   superuserPassword: string;
   password: string;
   port: number | null;
-  /** Null: in the data folder, wherever that was moved to. */
+  /** Null: in the data folder, even if that was moved. */
   outside: string | null;
 }
 
@@ -160,7 +159,7 @@ async function startLocked(
   const { logFile } = cluster;
   const lockFile = join(dataDir, LOCK_FILE);
   const { outlivesSeconds } = options;
-  // Before the server: from its first moment there is one who ends it.
+  // Started before the server, so that the server is never without a keeper.
   const keeper = startKeeper({ dataDir, lockFile, clusterFolder, logFile, outlivesSeconds, log });
   try {
     const server = running ?? (await startServer(cluster, credentials, urlAt));
@@ -181,7 +180,7 @@ async function startLocked(
   }
 }
 
-/** The first start of a server, on the port of before if that is free. */
+/** Starts the server for the first time, on its previous port if that is free. */
 async function startServer(
   cluster: PostgresCluster,
   credentials: Credentials,
@@ -198,7 +197,7 @@ async function startServer(
       return { pid, port };
     } catch (error) {
       await shutDown(pid);
-      // Somebody may take a free port in the moment between the look and the bind.
+      // Another process may take the free port before the server binds it.
       if (attempt >= 3 || !/could not bind|Address already in use/.test(String(error))) throw error;
     } finally {
       process.removeListener('exit', onExit);
@@ -206,7 +205,7 @@ async function startServer(
   }
 }
 
-/** Holds a server that runs: it is started again when it dies, until it is stopped. */
+/** Supervises a running server: it is restarted when it dies, until it is stopped. */
 function keepRunning(parts: {
   server: Server;
   adopted: boolean;
@@ -222,7 +221,7 @@ function keepRunning(parts: {
   const urlAt = (at: number) =>
     connectionString('postgres', credentials.superuserPassword, at, 'postgres');
   let { pid } = parts.server;
-  /** Null while there is none: the id of a dead one may be another process's by now. */
+  /** Null while there is none: the id of a dead server may belong to another process. */
   let alive: number | null = pid;
 
   async function restart(end: AbortSignal): Promise<void> {
@@ -230,7 +229,7 @@ function keepRunning(parts: {
     if (found && found.port !== port) throw new Error(`another server uses ${clusterFolder}`);
     pid = found?.pid ?? (await launchServer(cluster, port));
     alive = pid;
-    // Replaying what was committed takes as long as it takes.
+    // No time limit: replaying the log may take long.
     await waitUntilReady(pid, urlAt(port), cluster.logFile, end);
   }
 
@@ -242,7 +241,7 @@ function keepRunning(parts: {
     restart,
     log,
   });
-  // A service that ends without stopping it (an uncaught error) still asks it to shut down.
+  // Shuts it down even when the service ends by an uncaught error.
   const onExit = () => {
     if (alive !== null) signal(alive, 'SIGINT');
   };
@@ -308,7 +307,8 @@ async function chooseClusterFolder(
   const outside = sharedClusterFolder(dataDir);
   log.info(`PostgreSQL's user cannot enter ${dataDir}, so the database is kept in ${outside}`);
   if (existsSync(outside)) {
-    // The data folder was removed, and with it the password: what is left is nobody's, yet data.
+    // The data folder is gone, and with it the password. What is left is orphaned, but still data:
+    // do not delete it.
     await stopLeftover(outside);
     const aside = `${outside}.orphan-${Date.now()}`;
     await rename(outside, aside);

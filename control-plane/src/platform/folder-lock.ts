@@ -1,6 +1,6 @@
 /**
- * One service a data folder: a lock file with the holder's process id. A holder that was killed
- * leaves its file behind; the next start sees that the process is gone and takes over.
+ * One service per data folder: a lock file with the holder's process id. A killed holder leaves its
+ * file behind; the next start sees that the process is gone and takes over.
  */
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { StartError } from '@governance/shared/start-error';
@@ -11,7 +11,9 @@ export interface FolderLock {
 
 interface Holder {
   pid: number;
-  /** When the process started, so that a later process with the same id is not taken for it. */
+  /**
+   * The start time of the process, so that a later process with the same id is not mistaken for it.
+   */
   started: string | null;
 }
 
@@ -29,7 +31,7 @@ export function lockFolder(path: string, folder: string): FolderLock {
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
       try {
-        // A link appears with its content, or not at all.
+        // A link appears with its content or not at all.
         linkSync(draft, path);
         return {
           release: () => {
@@ -54,8 +56,8 @@ export function lockFolder(path: string, folder: string): FolderLock {
 }
 
 /**
- * Moved away before it is deleted, so that of two processes only one removes the stale file. What
- * was moved may already be the fresh lock of the other: then it goes back.
+ * Renamed before it is deleted, so that only one of two processes removes the stale file. If the
+ * renamed file is the fresh lock of the other, it is put back.
  */
 function removeStale(path: string, stale: Holder | undefined): void {
   const aside = `${path}.stale.${process.pid}`;
@@ -95,7 +97,7 @@ export function isProcessAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  // Dead, but not yet taken note of by its parent; in a container that may be never.
+  // A zombie: dead, but not reaped by its parent, which in a container may never happen.
   return statOf(pid)?.[0] !== 'Z';
 }
 

@@ -72,7 +72,7 @@ describe('createGatheredReads', () => {
     const began = performance.now();
     const all: Promise<unknown>[] = [];
     for (let n = 0; performance.now() - began < 200; n++) {
-      all.push(find(`key ${n}`));
+      all.push(find(`key ${n}`), find(`other ${n}`));
       await sleep(0);
     }
     await Promise.all(all);

@@ -1,11 +1,11 @@
 /**
- * Look-ups by key that share queries: those of one moment are one query, and under load a query
- * goes out every few milliseconds with all that were asked meanwhile. A query begins after the last
- * of those it answers was asked, so each gets what it would have found by itself: nothing is
- * remembered. Proven by gathered-reads.test.ts.
+ * Look-ups by key that share queries: simultaneous ones are one query, and under load one query
+ * goes out every few milliseconds with all that were asked meanwhile. A query begins after all
+ * look-ups that it answers, so the results are as fresh as of separate queries; nothing is cached.
+ * Proven by gathered-reads.test.ts.
  */
 export interface GatheredReadsOptions<V> {
-  /** @returns what there is, by key; a key that is missing was not found */
+  /** @returns the values by key; a missing key was not found */
   read(keys: string[]): Promise<Map<string, V>>;
   /** The least time between two rounds of queries, in milliseconds; a lone look-up does not wait. */
   everyMs?: number;
@@ -50,7 +50,7 @@ export function createGatheredReads<V>(
 
   function schedule(): void {
     const wait = notBefore - performance.now();
-    // Not at once: of a thousand polls that one change ends, all ask in the same turn.
+    // Deferred: a thousand polls that one change ends all ask in the same turn.
     if (wait <= 0) setImmediate(send);
     else setTimeout(send, wait);
   }

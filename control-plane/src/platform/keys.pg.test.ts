@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@governance/shared/settings';
 import { expect, it } from 'vitest';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createServiceKeys } from './keys.ts';
 import { createMasterKey } from './master-key.ts';
 

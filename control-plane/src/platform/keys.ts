@@ -19,7 +19,7 @@ import { SYSTEM_ACTOR, type TenantDatabase } from './tenant-scope.ts';
 
 const generate = promisify(generateKeyPair);
 
-/** A public key as it is published: what it is, its id, and the one algorithm it is good for. */
+/** A public key as it is published: with its id and its one algorithm. */
 export interface PublicJwk {
   kty: string;
   kid: string;
@@ -62,11 +62,11 @@ export interface SigningKey<P extends Purpose = Purpose> {
 export interface ServiceKeys {
   /** The key that signs bundles now; made at the first call on a new database. */
   bundleSigningKey(): Promise<SigningKey<'bundle-signing'>>;
-  /** Every key whose signatures on bundles are still good. */
+  /** All keys whose signatures on bundles are valid. */
   bundleVerificationKeys(): Promise<PublicJwk[]>;
   /** The key that signs statements about the feed now. */
   feedSigningKey(): Promise<SigningKey<'feed-signing'>>;
-  /** Every key whose statements are still good. */
+  /** All keys whose statements are valid. */
   feedVerificationKeys(): Promise<PublicJwk[]>;
 }
 
@@ -82,7 +82,7 @@ export function createServiceKeys(deps: {
     const key =
       known.get(purpose) ??
       findOrMakeSigningKey(deps, purpose).catch((error: unknown) => {
-        // The database may have been away: the next call tries again.
+        // The database may have been unreachable: the next call tries again.
         known.delete(purpose);
         throw error;
       });

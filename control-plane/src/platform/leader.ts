@@ -1,11 +1,11 @@
 /**
- * Periodic work that one of the replicas does: whoever holds a session-level advisory lock is the
- * leader. When its process, its connection or its machine goes, PostgreSQL releases the lock and
- * another replica takes it within seconds. Proven by leader.pg.test.ts.
+ * Periodic work that one replica does: the holder of a session-level advisory lock is the leader.
+ * When its process, connection or machine dies, PostgreSQL releases the lock and another replica
+ * takes it within seconds. Proven by leader.pg.test.ts.
  *
- * It saves work and keeps the same thing from being done twice as a rule; it is no proof of being
- * alone: a leader that is cut off learns of it up to five seconds later. So a task has to bear being
- * run by two replicas for a moment (compare-and-set, claims, statements that can be repeated).
+ * It normally prevents double work, but does not guarantee it: a leader that is cut off notices up
+ * to five seconds later. So a task must tolerate two replicas running it for a moment
+ * (compare-and-set, claims, repeatable statements).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -20,20 +20,20 @@ export interface LeaderTask {
   everyMs: number;
   /**
    * Runs once when this replica becomes the leader, then every `everyMs`; never twice at a time in
-   * one process. The signal aborts when this replica is not the leader any more, or stops: end soon.
-   * A run may as well last until then. One that throws is logged and tried again after a pause that
-   * grows from a second to a minute, and is never longer than `everyMs`.
+   * one process. The signal aborts when this replica stops or is not the leader any more: end soon.
+   * A run may last until then. A failed run is logged and retried after a pause that grows from a
+   * second to a minute, but never beyond `everyMs`.
    */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface LeaderWork {
-  /** Adds a task, at any time. @throws Error when one of that name is there already */
+  /** Adds a task at any time. @throws Error when one of that name is there already */
   add(task: LeaderTask): void;
   isLeader(): boolean;
-  /** Begins to stand for leader. */
+  /** Begins to compete for the lead. */
   start(): void;
-  /** Ends the tasks, waits for them a few seconds, and lets another replica take over. */
+  /** Ends the tasks, waits some seconds for them, and lets another replica take over. */
   stop(): Promise<void>;
 }
 
@@ -48,11 +48,11 @@ export interface LeaderWorkDeps {
 const LOCK = 'governance.leader';
 const TRY_EVERY_MS = 1_000;
 const RETRY = { firstMs: 1_000, longestMs: 60_000 };
-/** Longer than what a task waits for: a receiver of alerts has ten seconds. */
+/** Longer than any task waits: an alert receiver has ten seconds. */
 const STOP_WITHIN_MS = 12_000;
 
 interface KnownTask extends LeaderTask {
-  /** Ends when its last run has, be it of an earlier term. */
+  /** Resolves when its last run has ended, also one of an earlier term. */
   lastLoop: Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function createLeaderWork(deps: LeaderWorkDeps): LeaderWork {
     term = undefined;
     metrics.leader.set(0);
     log.info('this replica does not do the periodic work any more');
-    // The lock is released after this, so that as a rule the next leader finds nothing under way.
+    // The lock is released after this, so that the next leader normally finds nothing under way.
     const ends = Promise.all([...tasks.values()].map((task) => task.lastLoop));
     const late = new AbortController();
     await Promise.race([ends, pause(STOP_WITHIN_MS, late.signal)]);
@@ -91,7 +91,7 @@ export function createLeaderWork(deps: LeaderWorkDeps): LeaderWork {
         failures = 0;
         metrics.done.set({ task: task.name }, Date.now() / 1_000);
       } catch (error) {
-        // What a task says about being interrupted is no failure.
+        // An error after the abort is no failure.
         if (signal.aborted) return;
         failures++;
         metrics.failures.inc({ task: task.name });

@@ -1,6 +1,6 @@
 /**
- * Secrets that the service makes for itself where none is given: kept in the data folder, readable
- * by their owner only, so that a restart finds what the first start made.
+ * Secrets that the service makes when none is configured: kept in the data folder, readable by
+ * their owner only, and found again by the next start.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ export function readOrMakeFile(dataDir: string, name: string, make: () => string
   }
   const draft = writeDraft(path, make().trimEnd());
   try {
-    // Appears whole or not at all, and never over another process's.
+    // Appears whole or not at all, and never replaces another process's file.
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -39,7 +39,7 @@ export function readOrMakeFile(dataDir: string, name: string, make: () => string
   return readNotEmpty(path);
 }
 
-/** @throws StartError for a file with nothing in it, which would be a secret that everybody knows */
+/** @throws StartError for an empty file, which would be a secret that everybody knows */
 function readNotEmpty(path: string): string {
   const text = readFileSync(path, 'utf8');
   if (text.trim() !== '') return text;
@@ -47,8 +47,8 @@ function readNotEmpty(path: string): string {
 }
 
 /**
- * The whole text in a new file of its own: two containers that share the folder have the same
- * process id, and one would read what the other is writing. Never through a link that is there.
+ * Writes the whole text to a new file with a random name: two containers that share the folder may
+ * have the same process id. Never follows an existing link.
  */
 function writeDraft(path: string, text: string): string {
   const draft = `${path}.${randomUUID()}`;
@@ -57,7 +57,7 @@ function writeDraft(path: string, text: string): string {
 }
 
 /**
- * Writes a secret that is known otherwise, for whoever may read the data folder to look it up.
+ * Writes a secret to the data folder, for the operator to look it up.
  *
  * @returns the path of the file
  */

@@ -32,10 +32,10 @@ export interface DataPlaneTokenOwner {
 
 export interface Lookups {
   findLogin(username: string): Promise<Login | undefined>;
-  /** Gathered as below: what made-up client ids cost is bounded by queries, not by requests. */
+  /** Gathered as below, so that made-up client ids cost few queries. */
   findClient(clientId: string): Promise<ClientOwner | undefined>;
   /**
-   * As the row is when this is asked, or later; those that are asked together share a query.
+   * The row as of this call or later; simultaneous look-ups share a query.
    *
    * @param tokenHash SHA-256 of the token, lower-case hexadecimal
    */
@@ -61,7 +61,7 @@ export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups 
         return new Map(rows.map(({ clientId, ...owner }) => [clientId, owner]));
       },
     }),
-    // Every poll of every data plane asks, and those of a thousand that one change ends at once.
+    // Every poll of every data plane asks, and one change may end a thousand polls at once.
     findDataPlaneToken: createGatheredReads({
       read: async (hashes) => {
         const rows = await prisma.$queryRaw<(DataPlaneTokenOwner & { hash: string })[]>`

@@ -1,7 +1,7 @@
 /**
- * Encryption of what the database must not know in clear: signing keys and upstream credentials.
- * AES-256-GCM with the purpose (and tenant, where there is one) as associated data, so that a
- * ciphertext moved to another row or tenant does not open.
+ * Encrypts what must not be in the database in clear: signing keys and upstream credentials.
+ * AES-256-GCM with the purpose (and the tenant, if any) as associated data, so that a ciphertext
+ * moved to another row or tenant does not decrypt.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -16,10 +16,10 @@ export interface CipherContext {
 }
 
 export interface MasterKey {
-  /** Names the key without telling it; stands in every ciphertext. */
+  /** Identifies the key without revealing it; part of every ciphertext. */
   keyId: string;
   encrypt(plaintext: Uint8Array, context: CipherContext): Uint8Array<ArrayBuffer>;
-  /** @throws Error when the key is another one, or the bytes or the context were changed */
+  /** @throws Error with another key, or when the bytes or the context were changed */
   decrypt(ciphertext: Uint8Array, context: CipherContext): Buffer;
 }
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { assetPath } from '@governance/shared/assets';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
-import { dropDatabase, testDatabase } from '../../../tests/test-database.ts';
+import { dropDatabase, testDatabase } from '../../../tests/support/test-database.ts';
 import { Prisma } from './generated/client.ts';
 import { migrateDatabase } from './migrations.ts';
 

@@ -33,7 +33,7 @@ const OLDEST_SERVER = 150_000;
  * @throws Error when it cannot be reached, or a migration fails (it is then rolled back)
  */
 export async function migrateDatabase(connectionString: string, upTo?: string): Promise<string[]> {
-  // The lock belongs to a session, so one connection of its own holds it to the end.
+  // The lock belongs to a session: one dedicated connection holds it to the end.
   const lock = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   await lock.connect();
   try {
@@ -67,8 +67,8 @@ async function applyMigrations(connectionString: string, upTo?: string): Promise
     try {
       const filters = { externalTables: [], externalEnums: [] };
       const migrationsList = readMigrations(assetPath('prisma/migrations'), upTo);
-      // A migration that failed, or whose process was killed, left nothing behind (each is one
-      // transaction) but its row: without this it would have to be resolved by hand.
+      // A failed or killed migration left nothing but its row (each is one transaction). Without
+      // this it would have to be resolved by hand.
       const { failedMigrationNames } = await engine.diagnoseMigrationHistory({
         migrationsList,
         optInToShadowDatabase: false,
@@ -88,8 +88,8 @@ async function applyMigrations(connectionString: string, upTo?: string): Promise
 }
 
 /**
- * The stock adapter cuts a script at every semicolon, also those inside a function's body. Sent
- * whole, a migration is also one implicit transaction: it applies entirely or not at all.
+ * The stock adapter splits a script at every semicolon, even inside a function body. Sent whole, a
+ * migration is also one implicit transaction.
  */
 class WholeScriptAdapter extends PrismaPg {
   override async connect() {
@@ -101,7 +101,7 @@ class WholeScriptAdapter extends PrismaPg {
   }
 }
 
-// Node has WebAssembly; the compiler's library for it comes with the browser's, which we leave out.
+// Node has WebAssembly; its types come with the browser library, which we leave out.
 const { WebAssembly: wasm } = globalThis as unknown as {
   WebAssembly: {
     instantiate(

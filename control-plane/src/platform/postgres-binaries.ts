@@ -15,7 +15,7 @@ import { assetPath } from '@governance/shared/assets';
 
 const run = promisify(execFile);
 
-/** The place for what an unprivileged user must reach and root's own folders would hide. */
+/** For files that an unprivileged user must reach, outside root's own folders. */
 const SHARED_FOLDER = '/var/lib/agent-governance';
 
 export interface PostgresBinaries {
@@ -90,7 +90,7 @@ export async function findRunAs(clusterFolder: string): Promise<RunAs | undefine
       const [uid, gid] = await Promise.all([run('id', ['-u', user]), run('id', ['-g', user])]);
       return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
     } catch {
-      // Not on this machine: try the next.
+      // No such user on this machine: try the next.
     }
   }
   throw new Error(
@@ -119,7 +119,8 @@ export async function makeReachable(
   runAs: RunAs,
 ): Promise<{ binaries: PostgresBinaries; copy: string | null }> {
   if (await canExecute(binaries.postgres, runAs)) return { binaries, copy: null };
-  // Named by path and time of the original: another installation or version makes its own.
+  // Named by path and time of the original, so that another installation or version gets its own
+  // copy.
   const original = statSync(binaries.postgres);
   const name = createHash('sha256')
     .update(`${binaries.postgres} ${original.size} ${original.mtimeMs}`)

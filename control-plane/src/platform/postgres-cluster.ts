@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** What is run, on which files, as whom. */
+/** What runs, on which files, as which user. */
 export interface PostgresCluster {
   /** Copies them where the server's user cannot reach them. */
   findBinaries(): Promise<PostgresBinaries>;
@@ -28,7 +28,7 @@ export async function initializeCluster(
 ): Promise<void> {
   const { runAs, clusterFolder, durable } = cluster;
   const binaries = await cluster.findBinaries();
-  // Made beside its place and renamed, so that a half-made cluster is never taken for one.
+  // Made beside its place and renamed, so that a half-made cluster is never used.
   const draft = `${clusterFolder}.new`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(dirname(draft), { recursive: true, mode: 0o755 });
@@ -48,7 +48,7 @@ export async function initializeCluster(
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // Built into PostgreSQL: the same order on every machine, whatever locales it has.
+      // Built into PostgreSQL: the same sort order on every machine.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
@@ -61,7 +61,7 @@ export async function initializeCluster(
   await rm(draft, { recursive: true, force: true });
 }
 
-/** Not the service's own environment: that holds secrets which are no business of this process. */
+/** Not the service's own environment, which holds secrets. */
 function serverEnvironment(): NodeJS.ProcessEnv {
   const passed = ['PATH', 'LD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP'];
   const given = passed.flatMap((name) => {

@@ -1,12 +1,12 @@
 /**
- * Sees to it that the server does not outlive its service for long: a shell that reads a pipe of
- * the service, which ends when that is gone, however it went. The server is then given a while to
- * be taken over by the next start, and is shut down after it. A process of its own, since a service
- * that is killed does nothing more; a shell, since it takes a megabyte where Node takes forty.
+ * Ensures that the server does not outlive its service for long: a shell reads a pipe of the
+ * service, which closes when the service ends in any way. The next start then has a while to take
+ * the server over; after that the keeper shuts it down. It is a separate process, since a killed
+ * service does nothing more, and a shell, since that takes one megabyte where Node takes forty.
  *
- * The next start and the keeper cannot miss each other: the keeper first leaves its mark and then
- * looks at the lock of the folder, the start first takes the lock and then looks for the mark.
- * Proven by postgres-keeper.test.ts.
+ * The next start and the keeper cannot miss each other: the keeper writes its mark and then checks
+ * the folder lock; the start takes the lock and then checks for the mark. Proven by
+ * postgres-keeper.test.ts.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -15,16 +15,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isProcessAlive } from './folder-lock.ts';
 
-/** For how long the next start finds the server running, in seconds. */
+/** How long the server waits for the next start, in seconds. */
 const OUTLIVES_SECONDS = 20;
 const AGAIN_MS = 5_000;
-/** What the keeper takes at most to end a server, and a little more. */
+/** A little more than the keeper needs to end a server. */
 const ENDING_MS = 45_000;
 
 const MARK = 'postgres.ending';
 
 // $1 lock file, $2 what it holds while the service lives, $3 data folder of the server, $4 seconds
-// to wait, $5 mark. A word on the pipe is the service's own end: it has stopped the server itself.
+// to wait, $5 mark. Any text on the pipe means that the service stopped the server itself.
 const SCRIPT = `
 lock=$1 mine=$2 cluster=$3 wait=$4 mark=$5 passed=0
 is_held() { [ "$(cat "$lock" 2>/dev/null)" = "$mine" ]; }
@@ -72,7 +72,10 @@ export interface KeeperOptions {
   log: { warn(message: string): void };
 }
 
-/** Starts the keeper, and again when it ends. Windows has no shell: there the server stays. */
+/**
+ * Starts the keeper, and restarts it when it ends. Windows has no shell: the server keeps running
+ * there.
+ */
 export function startKeeper(options: KeeperOptions): PostgresKeeper {
   if (process.platform === 'win32') return { pid: undefined, stop: () => {} };
   const { dataDir, lockFile, log } = options;
@@ -102,7 +105,7 @@ export function startKeeper(options: KeeperOptions): PostgresKeeper {
       closeSync(output);
     }
     const pipe = child.stdin as Socket | null;
-    // A keeper that is gone is told of by its end.
+    // A missing keeper is reported by its exit event.
     pipe?.on('error', () => {});
     pipe?.unref();
     child.unref();
@@ -133,7 +136,7 @@ export function startKeeper(options: KeeperOptions): PostgresKeeper {
   };
 }
 
-/** Waits for a keeper that has begun to end the server. To be called with the folder's lock. */
+/** Waits for a keeper that has begun to end the server. The caller holds the folder's lock. */
 export async function waitForKeeper(dataDir: string): Promise<void> {
   const mark = join(dataDir, MARK);
   const deadline = Date.now() + ENDING_MS;

@@ -1,6 +1,6 @@
 /**
- * The server as a process: whether one is left from an earlier run, whether it is ours, and how it
- * is ended. What is known of it stands in its pid file, in the data folder.
+ * The server as a process: finding one left by an earlier run, checking that it is ours, and ending
+ * it. The pid file in the data folder says what is known of it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -20,7 +20,7 @@ const STOP_MS = 30_000;
  * The server that a killed service left behind, if it is alive and ours.
  *
  * @param connectionString of the superuser, given the port
- * @throws Error when something holds the folder that neither answers nor ends
+ * @throws Error when a process holds the folder and neither answers nor ends
  */
 export async function findRunningServer(
   clusterFolder: string,
@@ -44,9 +44,9 @@ export async function findRunningServer(
 }
 
 /**
- * Removes the pid file of a server that is gone. PostgreSQL would do so itself, but for an id that
- * is somebody else's by now, or that of a dead process nobody took note of (a container's first
- * process may never do). Backends outlive a killed server for a moment and must be gone first.
+ * Removes the pid file of a dead server. PostgreSQL does so itself, unless the id belongs to
+ * another process by now, or to a zombie (a container's first process may never reap it). Backends
+ * outlive a killed server for a moment and must be gone first.
  */
 async function clearStalePid(clusterFolder: string): Promise<void> {
   const deadline = Date.now() + STOP_MS;
@@ -59,7 +59,7 @@ async function clearStalePid(clusterFolder: string): Promise<void> {
   await rm(join(clusterFolder, 'postmaster.pid'), { force: true });
 }
 
-/** Whether a living process has the folder as its own, where the system tells (Linux). */
+/** Whether a living process uses the folder, where the system tells (Linux). */
 function isProcessInside(folder: string): boolean {
   if (!existsSync('/proc/self/cwd')) return false;
   return readdirSync('/proc').some((name) => {
@@ -101,7 +101,7 @@ async function isPostgres(pid: number): Promise<boolean> {
     const { stdout } = await run('ps', ['-p', String(pid), '-o', 'comm=']);
     return /postgres/.test(stdout);
   } catch {
-    // No `ps` here: when in doubt it is one, and the wait above ends with a message.
+    // No `ps` here: assume that it lives; the wait above ends with a message.
     return existsSync(`/proc/${pid}/comm`)
       ? /postgres/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'))
       : true;
@@ -146,6 +146,6 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It is gone already.
+    // It has ended already.
   }
 }

@@ -1,17 +1,17 @@
 /**
- * Keeps the server running: one that died is started again, at once and then after longer and
- * longer pauses, for as long as the service runs. Proven by postgres-supervision.test.ts.
+ * Keeps the server running: a dead one is restarted, at once and then with growing pauses, as long
+ * as the service runs. Proven by postgres-supervision.test.ts.
  */
 
 const LOOK_MS = 250;
 const BACKOFF = { first: 500, longest: 30_000 };
-/** One that lived this long did not die of its start. */
+/** A server that lived this long did not die of its start. */
 const STEADY_MS = 60_000;
 
 export interface Supervision {
   /** What keeps the server from running; null while it runs. */
   findProblem(): string | null;
-  /** No server is started any more when it resolves. */
+  /** Once it resolves, no server is started any more. */
   stop(): Promise<void>;
 }
 

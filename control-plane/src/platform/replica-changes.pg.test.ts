@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, expect, it } from 'vitest';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
 import type { Connections } from './database.ts';
 import { createReplicaChanges, type ReplicaChanges } from './replica-changes.ts';
 

@@ -1,13 +1,13 @@
 /**
  * Joins the change buses of all replicas by LISTEN and NOTIFY of the database they share.
  *
- * What is published here is heard here at once and, gathered for a moment, told to the others, after
- * the commit and never from its transaction: NOTIFY takes a lock of the whole server until the
- * transaction that notifies has committed, and ingest commits all the time. A process that dies
- * between its commit and its word tells nobody; so whoever remembers something looks again by
- * itself (long polls when their time is up, the bundle source every ten seconds, audit streams at
- * each keep-alive). While the session is away changes wait here; when it is back, every listener of
- * this process is told that it may have missed something. Proven by replica-changes.pg.test.ts.
+ * A change is delivered here at once, and to the other replicas shortly after the commit, gathered
+ * with others. Never from within its transaction: NOTIFY holds a server-wide lock until the commit,
+ * and ingest commits all the time. A process that dies between its commit and its NOTIFY announces
+ * nothing, so every cache also checks by itself (long polls at their end, the bundle source every
+ * ten seconds, audit streams at each keep-alive). While the session is lost, changes wait here;
+ * when it is back, all listeners of this process are told that they may have missed something.
+ * Proven by replica-changes.pg.test.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,9 +20,11 @@ import type { Connections } from './database.ts';
 import { type StandingSession, startStandingSession } from './standing-session.ts';
 
 export interface ReplicaChanges extends ChangeBus {
-  /** Begins to listen; resolves when it does, or when the first try failed (it goes on trying). */
+  /**
+   * Begins to listen; resolves when it listens, or when the first try failed (it keeps trying).
+   */
   start(): Promise<void>;
-  /** Tells what waits, if the database is there, and ends. */
+  /** Sends what waits, if the database is reachable, and ends. */
   stop(): Promise<void>;
 }
 
@@ -41,11 +43,11 @@ const GATHER_MS = 50;
 const RETRY_MS = 1_000;
 /** A payload holds less than 8,000 bytes; a change is at most 90. */
 const CHANGES_A_PAYLOAD = 50;
-/** Beyond it, what waits is not told one by one: the others look at everything. */
+/** Beyond it, single changes are dropped: the others check everything. */
 const MAX_WAITING = 10_000;
 
 const Message = z.object({
-  /** The process that tells: it hears itself too. */
+  /** Identifies the sender, which hears itself too. */
   from: z.string(),
   /** [tenant, feed_seq, position, tokens revoked]; `null`: any tenant may have changed. */
   changes: z
@@ -104,7 +106,7 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
   function hear({ channel, payload }: pg.Notification): void {
     if (channel !== CHANNEL) return;
     const message = parse(payload);
-    // Not from a replica: looking costs little, and believing it is not needed.
+    // Not sent by a replica. A check costs little, and needs no trust.
     if (message?.from === own) return;
     metrics.changes.inc({ direction: 'heard' }, message?.changes?.length ?? 1);
     if (!message?.changes) local.announceMissed();
@@ -125,7 +127,7 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
     metrics.up.set(1);
     metrics.sessions.inc();
     notBefore = 0;
-    // From here on everything is heard; what came before has to be looked for.
+    // From here on everything is heard; listeners must check for what came before.
     local.announceMissed();
     schedule();
     try {
@@ -133,7 +135,7 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
       await sending;
       clearTimeout(timer);
       timer = undefined;
-      // At a stop the session is still good: the last word.
+      // The session is still open at a stop: send what is left.
       if (!outbox.isEmpty()) send();
       await sending;
     } finally {
@@ -147,7 +149,7 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
   return {
     publish: (change) => {
       local.publish(change);
-      // Before `start` and after `stop` there is nobody to tell it by; what is bounded may wait.
+      // Before `start` and after `stop` there is no session; changes wait, bounded.
       outbox.add(change);
       schedule();
     },
@@ -158,7 +160,7 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
           open: () => connections.openSession('governance_changes'),
           use: async (client, signal) => {
             const listening = listen(client, signal);
-            // LISTEN is the first that the session is asked.
+            // LISTEN is the session's first statement.
             await Promise.race([client.query('SELECT 1'), listening]);
             resolve();
             await listening;
@@ -203,7 +205,7 @@ function toPayloads(from: string, changes: TenantChange[] | null): string[] {
   return payloads;
 }
 
-/** What is to be told: the newest numbers of each tenant. */
+/** The changes to send: the newest numbers of each tenant. */
 function createOutbox() {
   let waiting = new Map<string, TenantChange>();
   let isEverything = false;

@@ -6,7 +6,7 @@
 import { uuidv7 } from '@governance/shared/ids';
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
 
 const test = await testDatabase();
 const { superuser } = test;
@@ -70,9 +70,12 @@ function valueFor(table: string, column: Column, tenant: string): unknown {
     'mcp_servers.transport': 'stdio',
     'mcp_servers.local_name': 'local',
     'alerts.severity': 'low',
+    'inbound_rules.rule_type': 'block',
+    'dlp_patterns.severity': 'low',
     'ledger_quarantine.kind': 'fork',
     'verification_walks.kind': 'new',
     'verification_marks.kind': 'new',
+    'event_payloads.part': 'input',
   };
   const given = chosen[`${table}.${column.name}`];
   if (given !== undefined) return given;
@@ -89,6 +92,10 @@ function valueFor(table: string, column: Column, tenant: string): unknown {
       return false;
     case 'bytea':
       return Buffer.from('x');
+    case 'text[]':
+      return [];
+    case 'jsonb':
+      return '{}';
     default:
       return `${tenant}-${column.name}`;
   }

@@ -7,7 +7,7 @@ export interface Schedule {
 /**
  * Runs `work` now and then every `everyMs` after the end of the run before.
  *
- * @param onError told about a failed run; the next one comes all the same
+ * @param onError called for a failed run; the next one comes anyway
  */
 export function repeat(
   everyMs: number,

@@ -1,15 +1,16 @@
 /**
- * How much of a kind of work may be under way at once, in all and for each tenant: work that holds a
- * connection of the pool for longer than a request does. Proven by slots.test.ts.
+ * Shares that are waited for: bounds long work that holds a connection of the pool, in total and
+ * per tenant. Proven by slots.test.ts.
  */
 import { AppError } from '@governance/shared/errors';
+import { createShares } from './shares.ts';
 
 export interface SlotLimits {
-  /** What is said to who cannot have one. */
+  /** The error text when none is free. */
   busy: string;
   /** Of all tenants together. */
   total: number;
-  /** Of one tenant, so that it leaves room for the others. */
+  /** Per tenant, so that it leaves room for others. */
   perTenant: number;
   /** How many may wait for a slot, and for how long. */
   waiting: number;
@@ -20,7 +21,7 @@ export interface Slots {
   /**
    * Waits for a slot, in the order of asking where the tenant's own limit allows it.
    *
-   * @returns what gives it back; calling it again does nothing
+   * @returns a function that releases it; calling it again does nothing
    * @throws AppError UNAVAILABLE when too many wait, or it took too long
    */
   take(tenantId: string, signal?: AbortSignal): Promise<() => void>;
@@ -32,38 +33,36 @@ interface Waiting {
 }
 
 export function createSlots(limits: SlotLimits): Slots {
-  const taken = new Map<string, number>();
+  const shares = createShares(limits);
   const queue: Waiting[] = [];
-  let total = 0;
 
-  const isFree = (tenantId: string) =>
-    total < limits.total && (taken.get(tenantId) ?? 0) < limits.perTenant;
-
-  function occupy(tenantId: string): () => void {
-    total++;
-    taken.set(tenantId, (taken.get(tenantId) ?? 0) + 1);
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      total--;
-      const left = (taken.get(tenantId) ?? 1) - 1;
-      if (left === 0) taken.delete(tenantId);
-      else taken.set(tenantId, left);
-      startNext();
-    };
+  /** @returns undefined when there is none for this tenant */
+  function occupy(tenantId: string): (() => void) | undefined {
+    const giveBack = shares.take(tenantId, 1);
+    return (
+      giveBack &&
+      (() => {
+        giveBack();
+        startNext();
+      })
+    );
   }
 
   function startNext(): void {
-    const index = queue.findIndex(({ tenantId }) => isFree(tenantId));
-    const [next] = index === -1 ? [] : queue.splice(index, 1);
-    next?.start(occupy(next.tenantId));
+    for (const [index, { tenantId, start }] of queue.entries()) {
+      const release = occupy(tenantId);
+      if (!release) continue;
+      queue.splice(index, 1);
+      start(release);
+      return;
+    }
   }
 
   return {
     take: (tenantId, signal) => {
       if (signal?.aborted) return Promise.reject(signal.reason);
-      if (isFree(tenantId)) return Promise.resolve(occupy(tenantId));
+      const free = occupy(tenantId);
+      if (free) return Promise.resolve(free);
       if (queue.length >= limits.waiting) return Promise.reject(tooMany(limits.busy));
       return new Promise((resolve, reject) => {
         const leave = (error: unknown) => {

@@ -1,7 +1,6 @@
 /**
- * A database session that is there all the time: opened again, with growing pauses, whenever it is
- * lost. That it is lost is noticed within seconds, also where nothing says so (a network that
- * swallows packets): it is asked something every other second.
+ * A permanent database session: reopened, with growing pauses, whenever it is lost. A query every
+ * other second notices the loss within seconds, even if the network silently drops packets.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -9,13 +8,13 @@ import type pg from 'pg';
 export interface StandingSessionDeps {
   open(): Promise<pg.Client>;
   /**
-   * What is done with each session. The signal aborts when the session is lost or is to end; `use`
-   * has to return then. What it throws ends the session, and another one is opened.
+   * Uses each session. The signal aborts when the session is lost or must end; `use` has to return
+   * then. If it throws, the session is closed and another one opened.
    */
   use(session: pg.Client, signal: AbortSignal): Promise<void>;
-  /** Told why a session could not be opened, or ended before `stop`. */
+  /** Called with the reason when a session could not be opened, or ended before `stop`. */
   onLost(error: unknown): void;
-  /** Between two questions whether the session is still there. */
+  /** Between two checks of the session. */
   askEveryMs?: number;
   /** The first and the longest pause before the next try. */
   pauses?: { firstMs: number; longestMs: number };
@@ -79,7 +78,7 @@ export function startStandingSession(deps: StandingSessionDeps): StandingSession
   };
 }
 
-/** A lost session is not said good-bye to: nobody would answer. */
+/** A lost session is not closed politely: nobody would answer. */
 async function close(session: pg.Client, isLost: boolean): Promise<void> {
   session.removeAllListeners('end');
   session.removeAllListeners('notification');

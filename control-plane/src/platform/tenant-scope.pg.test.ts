@@ -2,8 +2,8 @@ import type { NewFact } from '@governance/shared/facts';
 import { verifyLink } from '@governance/shared/hash-chain';
 import { parseRecord } from '@governance/shared/ledger-record';
 import { describe, expect, it } from 'vitest';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
 import type { TenantChange } from './change-bus.ts';
 import { SYSTEM_ACTOR, type TenantScope } from './tenant-scope.ts';
 

@@ -3,11 +3,12 @@
  *
  * `inTenant` opens a transaction, tells PostgreSQL the tenant (for this transaction only), runs the
  * callback, and then, in the same transaction, writes what the callback appended to the feed and to
- * the admin audit chain. A change, its feed entry and its audit record commit together or not at all.
+ * the admin audit chain. A change, its feed entry and its audit record commit together or not at
+ * all.
  *
- * The tenant's row in tenant_heads gives both their numbers. It is locked last, after the callback's
- * own work, so that transactions of one tenant wait for each other only for the moment of the
- * commit, and numbers become visible in order. Proven by tenant-scope.pg.test.ts.
+ * Both are numbered by the tenant's row in tenant_heads. It is locked last, after the callback's
+ * own work, so that transactions of one tenant wait for each other only during the commit, and
+ * numbers become visible in order. Proven by tenant-scope.pg.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { FACTS, type NewFact } from '@governance/shared/facts';
@@ -30,7 +31,7 @@ export interface Actor {
   role: 'admin' | 'super_admin' | 'system' | 'data_plane';
 }
 
-/** On whose rows, by whom, for which request. Made by the guards, or by `systemScope`. */
+/** The tenant, the actor and the request of a change. Made by the guards, or by `systemScope`. */
 export interface TenantScope {
   tenantId: string;
   actor: Actor;
@@ -59,7 +60,7 @@ export interface TenantTransaction {
   audit: { append(action: AdminAction): void };
 }
 
-/** Where the tenant stands after the commit; undefined where this transaction wrote nothing. */
+/** The tenant's numbers after the commit; undefined where this transaction wrote nothing. */
 export interface Heads {
   feedSeq: number | undefined;
   position: number | undefined;
@@ -81,7 +82,7 @@ export interface TenantDatabase {
     work: (tx: TenantTransaction) => Promise<T>,
     options?: TransactionOptions,
   ): Promise<T>;
-  /** The same, and says where the tenant's feed stands, for `AppliedBarrier.wait`. */
+  /** The same, with the tenant's feed_seq, for `AppliedBarrier.wait`. */
   inTenantWithHeads<T>(
     scope: TenantScope,
     work: (tx: TenantTransaction) => Promise<T>,
@@ -182,7 +183,7 @@ interface HeadsRow {
   admin_head: string;
 }
 
-/** @returns where the feed stands then: as before when there is nothing to write */
+/** @returns the feed_seq then, unchanged when there is nothing to write */
 async function writeFacts(
   db: Prisma.TransactionClient,
   tenantId: string,
@@ -195,7 +196,7 @@ async function writeFacts(
   const values: (string | null)[] = [];
   const digests: string[] = [];
   for (const { kind, key, value: given } of facts) {
-    // A fact of the wrong shape would stop every data plane of the tenant: it fails here instead.
+    // Fails here: a malformed fact would stop every data plane of the tenant.
     const value = given === null ? null : FACTS[kind].parse(given);
     end.seq += 1;
     end.digest = feedDigest(end.digest, { seq: end.seq, kind, key, value });
@@ -222,7 +223,7 @@ interface ChainedRecord {
   bytes: Buffer;
 }
 
-/** Lays the actions onto the tenant's admin chain, whose first record says that it begins. */
+/** Appends the actions to the tenant's admin chain, which begins with an epoch_start record. */
 function chainActions(row: HeadsRow, scope: TenantScope, actions: AdminAction[], now: Date) {
   const head: ChainHead = {
     tenant_id: scope.tenantId,

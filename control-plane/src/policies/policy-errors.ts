@@ -1,13 +1,13 @@
 import type { Diagnostic } from '@governance/policies/contract';
 import { AppError, type FieldError } from '@governance/shared/errors';
 
-/** A hostile source can have a diagnostic a line; nobody reads more than these. */
+/** A hostile source can have a diagnostic per line; nobody reads more than these. */
 const MAX_SHOWN = 50;
 
 /**
- * A 422 that names line and column of the first fault, and lists them all beside it.
+ * A 422 that names line and column of the first fault, and lists all of them.
  *
- * @param policyId the policy that the request is about; faults of others name theirs
+ * @param policyId the policy of the request; faults of other policies name theirs
  */
 export function doesNotCompile(diagnostics: Diagnostic[], policyId: string): AppError {
   const [first] = diagnostics;

@@ -1,6 +1,6 @@
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it } from 'vitest';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const { call, aTenantAdmin } = await testControlPlane({
   env: { SERVICE_MAX_ACTIVE_POLICIES: '3' },

@@ -44,7 +44,7 @@ export const policyRoutes =
         schema: {
           summary: 'Create a policy',
           description:
-            'The source has to compile, a draft too. An active one is answered when it is in force.',
+            'The source must compile, also that of a draft. For an active policy the answer comes when it is in force.',
           tags,
           body: NewPolicyBody,
           response: { 201: PolicyView, 409: ErrorBody },

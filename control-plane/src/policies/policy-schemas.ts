@@ -62,8 +62,8 @@ export function toPolicyView(policy: Policy): PolicyView {
 const Words = z.array(Text.max(500)).max(1_000);
 
 /**
- * What is asked in the specification, and the rest of the policies' input as options, so that
- * every rule can be tried.
+ * The specification's fields, and the rest of the policy input as options, so that every rule can
+ * be tried.
  */
 export const EvaluateBody = z.strictObject({
   agent: z.strictObject({
@@ -81,7 +81,7 @@ export const EvaluateBody = z.strictObject({
     action: z.enum(['read', 'write', 'delete', 'execute']).default('execute'),
     /** The tool's name unless given. */
     resource: Text.max(4_000).optional(),
-    /** The parser of bodies bounds how deep it may be nested. */
+    /** The body parser bounds its nesting. */
     parameters: z.record(z.string(), z.unknown()).default({}),
     mcp_server: Text.max(500).default(''),
     method: Text.max(200).default('tools/call'),

@@ -1,18 +1,21 @@
 import { baselinePack } from '@governance/policies/baseline-pack';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { PolicySource } from '@governance/policies/contract';
+import { unpackArchive } from '@governance/shared/bundle-archive';
 import { parseRecord } from '@governance/shared/ledger-record';
 import { Secret } from '@governance/shared/settings';
 import { afterAll, describe, expect, it } from 'vitest';
-import { aTenant } from '../../../tests/a-tenant.ts';
-import { testDatabase } from '../../../tests/test-database.ts';
-import { unpackArchive } from '../bundles/bundle-archive.ts';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createBundleBuilder } from '../bundles/bundle-builder.ts';
+import { readServerSettings } from '../mcp-servers/mcp-server-service.ts';
+import { createFeatureList } from '../platform/feature-list.ts';
 import { createServiceKeys } from '../platform/keys.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { insertBaselinePack } from './baseline-pack.ts';
 import { createPolicyService, type PolicyServiceDeps } from './policy-service.ts';
+import { readActivePolicies } from './policy-store.ts';
 
 const test = await testDatabase();
 const { db, superuser } = test;
@@ -25,6 +28,10 @@ const ends: (() => Promise<void>)[] = [() => compiler.close()];
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
+
+const features = createFeatureList();
+features.add({ settings: { mcp_servers: readServerSettings } });
+const { readSettings } = features;
 
 /** The policies of one replica, with what it compiled together, built and waited for. */
 function aReplica(given: Partial<PolicyServiceDeps> = {}) {
@@ -39,6 +46,8 @@ function aReplica(given: Partial<PolicyServiceDeps> = {}) {
   const bundles = createBundleBuilder({
     db,
     compiler,
+    readPolicies: readActivePolicies,
+    readSettings,
     signer: keys.bundleSigningKey,
     now: () => new Date(),
     observer: {
@@ -59,6 +68,7 @@ function aReplica(given: Partial<PolicyServiceDeps> = {}) {
     applied: {
       wait: async (_tenant, target) => void seen.applied.push(target.bundleRevision ?? 0),
     },
+    readSettings,
     maxActive: 300,
     now: () => new Date(),
     ...given,
@@ -258,11 +268,12 @@ describe('the baseline pack', () => {
       'Permissions',
       'Destructive calls',
       'Critical risk',
+      'Local models',
     ]);
     await db.inTenant(scope, (tx) => insertBaselinePack(tx, pack, new Date()));
     const { policies } = aReplica();
     const active = await policies.list(scope, 'active');
-    expect(active.map(({ origin }) => origin)).toEqual(['baseline', 'baseline', 'baseline']);
+    expect(active.map(({ origin }) => origin)).toEqual(pack.map(() => 'baseline'));
     const permissions = active.find(({ name }) => name === 'Permissions')?.id ?? '';
     const ask = (permission: string) =>
       policies.evaluate(scope, permissions, {
@@ -288,6 +299,6 @@ describe('the baseline pack', () => {
       });
     expect(await ask('files:read')).toMatchObject({ decision: 'allow' });
     expect(await ask('files:write')).toMatchObject({ decision: 'deny' });
-    expect(await auditOf(scope)).toEqual(['policy_created', 'policy_created', 'policy_created']);
+    expect(await auditOf(scope)).toEqual(pack.map(() => 'policy_created'));
   });
 });

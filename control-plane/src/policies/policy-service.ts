@@ -1,17 +1,17 @@
 /**
- * Policies: what is committed as active was compiled together before (policies are compiled one
- * against the other, so two activations at once must not meet for the first time in the bundle),
- * and the answer comes when the change is built, signed and, standalone, in force.
- * Proven by policy-routes.pg.test.ts ("a storm of activations").
+ * Policies. An active set is compiled together before it is committed, so that two simultaneous
+ * activations cannot meet for the first time in the bundle. The answer comes when the change is
+ * built, signed and, standalone, in force. Proven by policy-routes.pg.test.ts ("a storm of
+ * activations").
  */
 import type { PolicyInput, PolicySource, RegoCompiler } from '@governance/policies/contract';
 import { describeDecision } from '@governance/policies/describe-decision';
+import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import { compiledBytes, MAX_COMPILED_BYTES } from '../bundles/bundle-content.ts';
-import { readSettings } from '../bundles/read-settings.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
@@ -34,6 +34,8 @@ export interface PolicyServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   compiler: Pick<RegoCompiler, 'check' | 'compile' | 'explain' | 'sourcesDigest'>;
   bundles: Pick<BundleBuilder, 'requestBuild'>;
+  /** The tenant's enforcement settings, which policies may read. */
+  readSettings(tx: TenantTransaction): Promise<BundleSettings>;
   applied: AppliedBarrier;
   /** Active policies a tenant may have. */
   maxActive: number;
@@ -58,7 +60,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     return policy;
   };
 
-  /** Returns when the data plane of this process, if it has one, decides by what was committed. */
+  /** Returns when the local data plane, if there is one, decides by what was committed. */
   async function putInForce({ tenantId }: TenantScope): Promise<void> {
     const { revision, feedSeq } = await deps.bundles.requestBuild(tenantId);
     await deps.applied.wait(tenantId, {
@@ -75,7 +77,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   /**
    * Compiles the active set as it would be with this policy.
    *
-   * @returns the digest of the set that this compilation is good for
+   * @returns the digest of the compiled set
    */
   async function checkTogether(
     { tenantId }: TenantScope,
@@ -91,18 +93,18 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     return result.digest;
   }
 
-  /** Whether the set, as this transaction finds it, is the one that was compiled. */
+  /** Whether the set in this transaction is the one that was compiled. */
   async function isCompiledSet(tx: TenantTransaction, after: Policy, digest: string) {
     const candidate = withPolicy(await readActivePolicies(tx), after);
     return compiler.sourcesDigest(candidate) === digest;
   }
 
   /**
-   * Stores one step of a policy's life.
+   * Stores a new policy or a change of one.
    *
-   * @param isContended compiles under the tenant's lock: outside of it another replica's change may
-   *   come first again and again
-   * @returns whether the bundle is to differ for it, or may not have been built since it did
+   * @param isContended compiles under the tenant's lock, since another replica keeps changing the
+   *   set
+   * @returns `build` when the bundle changes, or may not have been built since it did
    */
   async function store(
     scope: TenantScope,
@@ -134,7 +136,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     return decides ? 'build' : 'done';
   }
 
-  /** @returns false when the ground is not what the step was prepared for */
+  /** @returns false when the state has changed since the step was prepared */
   function commit(
     scope: TenantScope,
     { before, after }: Step,
@@ -161,8 +163,8 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   }
 
   /**
-   * Takes a step after those that this process has under way, and again when another replica came
-   * in between. The wait for the bundle comes after the turn, so that a storm shares builds.
+   * Serialises the steps of a tenant in this process, and repeats one when another replica was
+   * first. Waits for the bundle after its turn, so that many changes share builds.
    */
   async function take(scope: TenantScope, plan: () => Promise<Step>): Promise<Policy> {
     const { after, outcome } = await turns.take(scope.tenantId, async () => {
@@ -198,7 +200,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
       const { policy, active, settings } = await db.inTenant(scope, async (tx) => ({
         policy: await policyStore(tx).find(id),
         active: await readActivePolicies(tx),
-        settings: await readSettings(tx),
+        settings: await deps.readSettings(tx),
       }));
       if (!policy) throw new AppError('POLICY_NOT_FOUND');
       const input = toPolicyInput(body, deps.now());
@@ -216,7 +218,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   };
 }
 
-/** What a policy was (nothing, when it is new) and what it is to be. */
+/** A policy before (undefined when it is new) and after a change. */
 interface Step {
   before: Policy | undefined;
   after: Policy;

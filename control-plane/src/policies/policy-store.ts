@@ -37,8 +37,8 @@ export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * Lets one transaction at a time change the tenant's set of active policies, on any replica:
-     * what was compiled together is what is committed together. Held until the transaction ends.
+     * Serialises changes of the tenant's active policies over all replicas, until the transaction
+     * ends: what was compiled together is committed together.
      */
     lockActiveSet: async (): Promise<void> => {
       await db.$queryRaw`

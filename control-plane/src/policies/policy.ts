@@ -1,5 +1,5 @@
 /**
- * A policy and what may become of it.
+ * A policy and its states.
  *
  * draft → active → archived, and back: an archived policy may be restored to draft or active, an
  * active one may be taken back to draft. Only active policies decide. Every policy, a draft too,
@@ -30,7 +30,7 @@ export type PolicyChange = Partial<Pick<Policy, 'name' | 'description' | 'regoCo
 
 const CHANGEABLE = ['name', 'description', 'regoContent', 'status'] as const;
 
-/** The fields that an administrator can change in which two states of a policy differ. */
+/** The changeable fields in which two states of a policy differ. */
 export function changedFields(before: Policy, after: Policy): (keyof PolicyChange)[] {
   return CHANGEABLE.filter((field) => before[field] !== after[field]);
 }
@@ -47,7 +47,7 @@ export function affectsDecisions(before: Policy | undefined, after: Policy): boo
   return before?.name !== after.name || before.regoContent !== after.regoContent;
 }
 
-/** What the audit chain keeps of a policy's creation (`before` undefined) or change. */
+/** The audit record of a policy's creation (`before` undefined) or change. */
 export function auditOf(before: Policy | undefined, after: Policy): AdminAction {
   return {
     action: before ? auditAction(before.status, after.status) : 'policy_created',
@@ -55,14 +55,14 @@ export function auditOf(before: Policy | undefined, after: Policy): AdminAction 
     details: {
       name: after.name,
       status: after.status,
-      // Which source it was can be proven by this; the source itself stays in its table.
+      // Proves which source it was; the source itself stays in its table.
       rego_sha256: hash('sha256', after.regoContent, 'hex'),
       ...(before && { status_before: before.status, changed: changedFields(before, after) }),
     },
   };
 }
 
-/** The audit action that names what a change of status amounts to. */
+/** The audit action for a change of status. */
 function auditAction(before: PolicyStatus, after: PolicyStatus): string {
   if (before === after) return 'policy_updated';
   if (after === 'active') return 'policy_activated';

@@ -1,4 +1,4 @@
-/** One at a time for each key, in the order of asking; keys do not wait for each other. */
+/** A keyed mutex: one at a time per key, first come, first served. */
 export interface Turns {
   take<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
@@ -8,7 +8,7 @@ export function createTurns(): Turns {
   return {
     take: (key, work) => {
       const turn = (last.get(key) ?? Promise.resolve()).then(work);
-      // The next in line does not care how this one ends.
+      // The next one runs whether this one succeeds or fails.
       const ended = turn.catch(() => undefined);
       last.set(key, ended);
       void ended.then(() => {

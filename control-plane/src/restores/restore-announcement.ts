@@ -1,24 +1,24 @@
 /**
- * The operator's word that the database was restored from a backup, in every tenant's admin chain.
- * It says why data planes know heads that the chain does not have, and verifies nothing: the break
- * stays, explained. No route of the API leads here, or an administrator could explain away what was
- * cut. Proven by announce-restore.pg.test.ts.
+ * Records in every tenant's admin chain that the operator restored the database from a backup. It
+ * explains why data planes know heads that the chain does not have, and verifies nothing: the break
+ * stays, explained. No API route leads here, or an administrator could explain away removed
+ * records. Proven by announce-restore.pg.test.ts.
  */
-import { CONTROL_PLANE_RESTORED } from '../audit/admin-facts.ts';
-import { forEachTenant } from '../data-planes/each-tenant.ts';
+import { CONTROL_PLANE_RESTORED } from '../chain/admin-facts.ts';
+import { forEachTenant } from '../platform/each-tenant.ts';
 import type { TenantDatabase, TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface AnnouncedRestore {
   tenantId: string;
-  /** Where the admin chain stood when it was announced: what the backup held, and what came since. */
+  /** The head of the admin chain at the announcement: of the backup, and what came since. */
   restored: { stream: string; epoch: number; seq: number; hash: string };
   /** The highest head that data planes have reported and the chain does not have. */
   lost: { position: string; signedAt: string | null } | null;
 }
 
 /**
- * @param announced.operator who says so: the login at the machine
- * @returns what was recorded, a tenant each
+ * @param announced.operator the login at the machine
+ * @returns what was recorded, one entry per tenant
  */
 export async function announceRestore(
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>,

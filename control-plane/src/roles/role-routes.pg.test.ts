@@ -1,6 +1,6 @@
 import { RoleFact, ScopedRoleFact } from '@governance/shared/facts';
 import { beforeEach, expect, it } from 'vitest';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const { call, aTenantAdmin, test } = await testControlPlane();
 

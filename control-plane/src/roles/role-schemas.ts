@@ -39,7 +39,7 @@ export const RoleView = z
   })
   .meta({ id: 'Role' });
 
-/** A role that was created: what of it concerns nothing that is registered. */
+/** For a created role: its permissions and scopes that match no registered server. */
 export const NewRoleView = RoleView.extend({ warnings: z.array(z.string()) }).meta({
   id: 'NewRole',
 });

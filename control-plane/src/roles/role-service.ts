@@ -33,8 +33,8 @@ export function createRoleService({ db, applied, now }: RoleServiceDeps) {
       try {
         const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
           const role = await roleStore(tx).create({ id, ...input }, at);
-          // Within scopes it permits by a fact of its own, which data planes that know no scopes
-          // do not read either.
+          // A role with scopes travels as a fact of its own kind, which data planes that know no
+          // scopes ignore.
           const isScoped = parseResourceScopes(resource_scopes) !== null;
           const flat = isScoped ? [] : permissions;
           tx.feed.append({

@@ -4,16 +4,16 @@ import { coverServer, parseResourceScopes } from '@governance/shared/resource-sc
 import type { Role } from './role-store.ts';
 
 /**
- * Characters that are compared for one role, some 50 ms of work: 1,000 permissions full of stars
- * against 500 servers would hold up every other request for half a minute.
+ * Characters compared for one role, about 50 ms of work: 1,000 permissions full of wildcards
+ * against 500 servers would block every other request for half a minute.
  */
 const MAX_COMPARED = 1_000_000;
 
 const ACTIONS = ['read', 'write', 'delete', 'execute'];
 
 /**
- * What of a role has nothing that it could concern. It may be meant for a server that comes later,
- * so none of it is refused.
+ * Permissions and scopes of a role that match nothing. They may be meant for a later server, so
+ * they are not refused.
  *
  * @param serverIds of the registered MCP servers
  */
@@ -39,7 +39,7 @@ export function findRoleWarnings(
   return found;
 }
 
-/** Whether any server fits; counts what is compared, and gives up where that is used up. */
+/** Whether any server matches; gives up when the budget of comparisons is used up. */
 function someServer(
   serverIds: readonly string[],
   pattern: string,
@@ -58,8 +58,9 @@ function warningsOf(permission: string, serverIds: readonly string[], effort: Ef
   if (!ACTIONS.some((one) => wildcardMatches(action, one))) {
     warnings.push(`${permission}: the action is none of ${ACTIONS.join(', ')}`);
   }
-  // Everything, and the names of MCP's own methods, which every server has.
+  // Everything, the names of MCP's own methods, which every server has, and what local models need.
   if (/^\*+(?:\/\*+)?$/.test(resource) || /^(?:\*\/)?mcp:/.test(resource)) return warnings;
+  if (resource === 'web') return warnings;
   const isServer = (id: string) => wildcardMatches(resource, id);
   if (someServer(serverIds, resource, effort, isServer)) return warnings;
   if (!resource.includes('/')) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { testControlPlane } from '../../../tests/test-control-plane.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const { call, test, superAdminToken, aTenantAdmin } = await testControlPlane();
 const token = await superAdminToken();

@@ -34,11 +34,11 @@ export interface NewTenantRequest {
 export interface TenantServiceDeps {
   db: TenantDatabase;
   lookups: Pick<Lookups, 'findLogin'>;
-  /** What every tenant begins with, written in the transaction that makes it. */
-  beginnings: ((tx: TenantTransaction) => Promise<void> | void)[];
-  /** Standalone: why the data plane beside it cannot serve so many tenants. */
+  /** Writes what every tenant begins with, in the transaction that makes it. */
+  begin: (tx: TenantTransaction) => Promise<void>;
+  /** Standalone: why the local data plane cannot serve so many tenants. */
   findTenantProblem?: ((tenants: number) => string | undefined) | undefined;
-  /** What is done once it is committed and before the answer: building its first bundle. */
+  /** Runs after the commit and before the answer: builds the first bundle. */
   afterCreation: (tenantId: string, feedSeq: number | undefined) => Promise<void>;
 }
 
@@ -47,15 +47,14 @@ export interface TenantService {
     actor: Actor,
     page: { offset: number; limit: number },
   ): Promise<{ tenants: Tenant[]; total: number }>;
-  /** Of every tenant: for the start, when each is made ready. */
+  /** The ids of all tenants, for the start. */
   listIds(): Promise<string[]>;
   /**
    * @throws AppError DUPLICATE_NAME for a tenant or a user of that name; OPA_SERVES_ONE_TENANT
    */
   create(actor: Actor, request: NewTenantRequest, requestId?: string): Promise<Tenant>;
   /**
-   * Makes the tenant `default` with its user `admin`, or gives that user the password, if it has
-   * another.
+   * Makes the tenant `default` with its user `admin`, or sets that user's password if it differs.
    *
    * @returns the tenant's id
    */
@@ -69,7 +68,7 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
     if (admin.username === SUPER_ADMIN_USERNAME) {
       throw new AppError('DUPLICATE_NAME', 'The username is reserved.');
     }
-    // The first tenant is the service's own: it is made in any case.
+    // The first tenant is the service's own and is always made.
     if (actor !== SYSTEM_ACTOR) await requireServable(deps, actor);
     const passwordHash = await hashPassword(admin.password);
     const tenantId = uuidv7();
@@ -79,7 +78,7 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
         { tenantId, actor, requestId },
         async (tx) => {
           const tenant = await tenantStore(tx).create({ name, administrator });
-          for (const begin of deps.beginnings) await begin(tx);
+          await deps.begin(tx);
           tx.audit.append({
             action: 'tenant_created',
             target: tenantId,

@@ -11,8 +11,8 @@ export interface NewTenant {
 export function tenantStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     /**
-     * The tenant's row and what every tenant has from the first moment: an administrator, the heads
-     * of its feed and admin chain, its order of receipt, a kill switch at rest.
+     * Inserts a tenant with its administrator, the heads of its feed and admin chain, its positions
+     * and its kill switch.
      *
      * @throws a unique violation when the name or the username is taken
      */

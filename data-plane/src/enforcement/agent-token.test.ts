@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import type { TokenKeysFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { signToken } from '../test-plane.ts';
+import { signToken } from '../testing/test-plane.ts';
 import { type AgentTokenVerifier, createAgentTokenVerifier } from './agent-token.ts';
 
 const TENANT = uuidv7();

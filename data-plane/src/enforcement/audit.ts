@@ -3,34 +3,62 @@
  * `AllowedCall`, and only after the ledger said that the record is on disk; only an `AllowedCall`
  * can be forwarded. Proven by enforcer.test.ts (no forward without a resolved append).
  */
+
 import { hash, randomFillSync } from 'node:crypto';
+import { formatReasons } from '@governance/policies/contract';
+import type { BundleSettings } from '@governance/shared/bundle-format';
 import { canonicalize } from '@governance/shared/canonical-json';
+import { isoTime } from '@governance/shared/iso-time';
 import type { PolicyResult, UnchainedRecord } from '@governance/shared/ledger-record';
+import { LOCAL_MODELS } from '@governance/shared/local-models';
 import type { Ledger } from '../contracts.ts';
 import { actionOf, targetOf } from './call-kinds.ts';
-import type { CallObserver } from './call-observer.ts';
-import type { AgentCall, JudgedCall, RawCall } from './calls.ts';
+import { tellPart } from './call-parts.ts';
+import type { AgentCall, Ask, JudgedCall, RawCall } from './calls.ts';
+import type { KeptPayload } from './kept-payload.ts';
 import type { Judgement } from './pipeline-builder.ts';
-import { formatReasons } from './steps/policy.ts';
+import type { RefusedCalls } from './refused-calls.ts';
 
 declare const durable: unique symbol;
 
 /** An allowed call whose decision is on disk. */
 export interface AllowedCall {
   readonly call: JudgedCall;
+  /** Of its decision; the digest of the result has the same one. */
+  readonly salt: Uint8Array;
+  /** What is kept of it beside the record. */
+  readonly kept: KeptPayload | null;
   readonly [durable]: true;
 }
 
 export type CallJudgement = Judgement<RawCall, JudgedCall>;
 
+/** Members of a decision that may repeat what its call says. */
+export interface SaidMembers {
+  readonly target: string;
+  readonly policy_reason: string | null;
+  readonly requester_id: string | null;
+}
+
+/** The same as they may be recorded, and which of them are not as they were. */
+export interface ProtectedMembers extends SaidMembers {
+  readonly protected_fields: (keyof SaidMembers)[];
+}
+
 export interface AuditDeps {
   ledger: Ledger;
+  /** Takes calls that a rate limit refused. */
+  refusedCalls: Pick<RefusedCalls, 'count'>;
+  /** Of a tenant's active bundle. */
+  findRevision(tenantId: string): number | null;
+  findSettings(tenantId: string): BundleSettings | null;
+  /** What the tenant's data protection leaves of what a record would repeat of a call. */
+  protectMembers(settings: BundleSettings | null, ask: Ask, members: SaidMembers): ProtectedMembers;
   findRegion(tenantId: string): string | null;
   /** Unix milliseconds. */
   now(): number;
   /** Monotonic milliseconds, the clock of `arrivedAt`. */
   elapsed(): number;
-  observe?: CallObserver | undefined;
 }
 
 type DecisionFields = Extract<UnchainedRecord, { type: 'decision' }>;
@@ -38,89 +66,130 @@ type DecisionFields = Extract<UnchainedRecord, { type: 'decision' }>;
 /**
  * Writes a judgement down.
  *
+ * @param kept what is kept of the call beside its record
  * @returns the call to forward when it was allowed, null when it was not
  * @throws when the record could not be made durable: then nothing may be forwarded
  */
 export async function recordDecision(
   judgement: CallJudgement,
   deps: AuditDeps,
+  kept: KeptPayload | null = null,
 ): Promise<AllowedCall | null> {
   const { call } = judgement;
   // A caller that proved nothing leaves no record (evidence, section 1): there is no tenant.
-  if (call.tenantId === undefined || call.agent === undefined) return null;
+  if (call.agent === undefined) return null;
+  // The one exception to a decision for each call: an agent must not fill the ledger by calling.
+  if (judgement.verdict === 'deny' && judgement.deny.exceeded !== undefined) {
+    const revision = deps.findRevision(call.caller.tenantId);
+    deps.refusedCalls.count(call as AgentCall, judgement.deny.exceeded, revision);
+    return null;
+  }
   const salt = nextSalt();
-  const record = decisionRecord(judgement, call as AgentCall, salt, deps);
-  const written = deps.ledger.append(call.tenantId, record, { event_id: call.id, salt });
-  deps.observe?.(call, 'record-handed-over');
+  const record = decisionRecord(judgement, call as AgentCall, { salt, kept }, deps);
+  const written = deps.ledger.append(call.caller.tenantId, record, salt);
+  tellPart(call, 'record-handed-over');
   await written;
-  deps.observe?.(call, 'record-durable');
-  return judgement.verdict === 'allow' ? grant(judgement.call) : null;
+  tellPart(call, 'record-durable');
+  return judgement.verdict === 'allow' ? grant(judgement.call, salt, kept) : null;
 }
 
-function grant(call: JudgedCall): AllowedCall {
-  return { call } as AllowedCall;
+function grant(call: JudgedCall, salt: Uint8Array, kept: KeptPayload | null): AllowedCall {
+  return { call, salt, kept } as AllowedCall;
 }
 
 function decisionRecord(
   judgement: CallJudgement,
   call: AgentCall & Partial<JudgedCall>,
-  salt: Uint8Array,
+  { salt, kept }: { salt: Uint8Array; kept: KeptPayload | null },
   deps: AuditDeps,
 ): DecisionFields {
-  const { agent } = call;
+  const { agent, ask, caller, dlp } = call;
+  // A call that was denied early knows no rules, and is recorded as they say all the same.
+  const settings = call.rules?.settings ?? deps.findSettings(caller.tenantId);
+  const members = deps.protectMembers(settings, ask, {
+    target: call.target ?? targetOf(ask),
+    policy_reason: reasonOf(judgement),
+    requester_id: caller.requesterId,
+  });
   return {
     type: 'decision',
     id: call.id,
-    timestamp: new Date(deps.now()).toISOString(),
+    timestamp: isoTime(deps.now()),
     bundle_revision: call.rules?.revision ?? null,
     agent_id: agent.id,
-    action: call.action ?? actionOf(call, undefined),
-    target: storable(call.target ?? targetOf(call)),
-    method: call.method,
-    tool_name: call.toolName,
-    mcp_server: call.serverId,
+    action: ask.model ? LOCAL_MODELS.recordedAction : (call.action ?? actionOf(ask, undefined)),
+    target: storable(members.target),
+    method: ask.method,
+    tool_name: ask.name,
+    mcp_server: ask.serverId,
     policy_result: judgement.verdict satisfies PolicyResult,
-    policy_reason: reasonOf(judgement),
+    policy_reason: members.policy_reason && storable(members.policy_reason),
     decided_by: judgement.step,
     behavioral_score: agent.risk_score,
     risk_tier: agent.risk_tier,
-    dlp_action: null,
-    dlp_findings_count: 0,
-    dlp_findings: [],
-    latency_ms: roundMs(deps.elapsed() - call.arrivedAt),
-    session_id: call.sessionId,
+    dlp_action: dlp?.action ?? null,
+    dlp_findings_count: dlp?.findings.length ?? 0,
+    dlp_findings: recorded(dlp?.findings),
+    latency_ms: roundMs(deps.elapsed() - caller.arrivedAt),
+    session_id: caller.sessionId,
     workflow_session_id: null,
     causal_depth: 0,
     parent_event_id: null,
     delegation_chain: [],
-    requester_id: call.requesterId,
+    requester_id: members.requester_id,
     requester_verified: false,
-    instruction_hash: instructionHash(salt, call),
-    region: deps.findRegion(call.tenantId),
+    instruction_hash: instructionHash(salt, ask),
+    region: deps.findRegion(caller.tenantId),
+    escalation_id: null,
+    grant_id: call.grant?.id ?? null,
+    exception_id: null,
+    payload_digest: kept?.digest ?? null,
+    protected_fields: members.protected_fields,
+    model: ask.model ? { ...ask.model, name: ask.model.name && storable(ask.model.name) } : null,
   };
 }
 
 function reasonOf(judgement: CallJudgement): string | null {
   switch (judgement.verdict) {
     case 'allow':
-      return storable(formatReasons(judgement.call.reasons)) || null;
+      return formatReasons(judgement.call.reasons) || null;
     case 'escalate':
-      return storable(formatReasons(judgement.escalate.reasons)) || null;
+      return formatReasons(judgement.escalate.reasons) || null;
     case 'deny':
-      return storable(judgement.deny.detail ?? judgement.deny.message);
+      return judgement.deny.detail ?? judgement.deny.message;
   }
 }
 
 /** What one call asks for, as a salted hash: it can be proven later and betrays nothing. */
-function instructionHash(salt: Uint8Array, call: RawCall): string {
-  const instruction = canonicalize({
-    method: call.method,
-    mcp_server: call.serverId,
-    tool_name: call.toolName,
-    arguments: call.args,
-    ...(call.retry && { retry: call.retry }),
-  });
-  return hash('sha256', Buffer.concat([salt, Buffer.from(instruction)]), 'hex');
+function instructionHash(salt: Uint8Array, ask: Ask): string {
+  const { method, serverId, name, args, retry } = ask;
+  // The members in canonical order.
+  const asked = `{"arguments":${canonicalize(args)},"mcp_server":${canonicalize(serverId)}`;
+  const again = retry ? `,"retry":${canonicalize(retry)}` : '';
+  const instruction = `${asked},"method":${canonicalize(method)}${again},"tool_name":${canonicalize(name)}}`;
+  return saltedHash(salt, instruction);
+}
+
+/** Most texts fit. */
+const scratch = Buffer.alloc(16 * 1024);
+
+/** SHA-256(salt || text): proves a text that is known, and does not help to guess one. */
+export function saltedHash(salt: Uint8Array, text: string): string {
+  const length = salt.length + Buffer.byteLength(text);
+  // In one go: an object of Node's for each hash costs as much as the hash.
+  const bytes = length <= scratch.length ? scratch.subarray(0, length) : Buffer.alloc(length);
+  bytes.set(salt);
+  bytes.write(text, salt.length);
+  return hash('sha256', bytes, 'hex');
+}
+
+/** Findings that a record holds; it counts all of them. */
+const MAX_RECORDED_FINDINGS = 50;
+
+/** Findings as a record holds them. */
+export function recorded<F extends object>(findings: readonly F[] | undefined): F[] {
+  if (findings === undefined || findings.length === 0) return [];
+  return findings.slice(0, MAX_RECORDED_FINDINGS).map((finding) => ({ ...finding }));
 }
 
 const MAX_RECORDED_TEXT = 2048;

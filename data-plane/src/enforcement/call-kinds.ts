@@ -4,9 +4,9 @@
  * called the same. The colon, which no id of a server has, keeps the two apart in permissions:
  * `prompts/get` would also be the tool `get` of a server `prompts`.
  */
-import type { Action, RawCall } from './calls.ts';
+import type { UpstreamSession } from '../upstream/upstream.ts';
+import type { Action, Ask, Destination, JudgedCall } from './calls.ts';
 import { deriveAction, type ToolHints } from './tool-action.ts';
-import { findTarget } from './tool-target.ts';
 
 export const TOOL_CALL = 'tools/call';
 
@@ -61,7 +61,25 @@ const OTHER_ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['tasks/get', 'read'],
   ['tasks/update', 'write'],
   ['tasks/cancel', 'write'],
+  // What an agent says to a language model goes out as what it writes elsewhere does.
+  ['localmodel/models', 'read'],
+  ['localmodel/chat', 'write'],
+  ['localmodel/generate', 'write'],
 ]);
+
+/** What may be asked of the local model runtime. Both styles of its API have the same names here. */
+export type ModelMethod = 'localmodel/models' | 'localmodel/chat' | 'localmodel/generate';
+
+const QUESTIONS: ReadonlySet<string> = new Set([
+  'roots/list',
+  'elicitation/create',
+  'sampling/createMessage',
+]);
+
+/** Whether a method is what a server asks of a client: its params are the server's words. */
+export function isQuestion(method: string): boolean {
+  return QUESTIONS.has(method);
+}
 
 /** Whether a method is about a task that a server has already. */
 export function isTaskMethod(method: string): method is TaskMethod {
@@ -74,41 +92,121 @@ export function nameOfMethod(method: string): string {
   return `mcp:${method}`;
 }
 
-type Asked = Pick<RawCall, 'method' | 'toolName' | 'args'>;
+type Asked = Pick<Ask, 'method' | 'name' | 'args' | 'model'>;
 
 /** The action of a call. What is not known is `execute`. */
-export function actionOf({ method, toolName }: Asked, hints: ToolHints | undefined): Action {
-  if (method === TOOL_CALL) return deriveAction(toolName, hints);
+export function actionOf({ method, name }: Asked, hints: ToolHints | undefined): Action {
+  if (method === TOOL_CALL) return deriveAction(name, hints);
   return isJudgedRead(method) || isList(method) ? 'read' : (OTHER_ACTIONS.get(method) ?? 'execute');
 }
 
 /**
  * The target of a call: of a read the URI, the prompt's name or the level; of a completion what is
- * completed; of an elicitation the page that a person is sent to. These are whole, since a policy
- * may decide by how they end.
+ * completed; of an elicitation the page that a person is sent to; of a language model its name.
+ * These are whole, since a policy may decide by how they end.
  */
-export function targetOf({ method, toolName, args }: Asked): string {
-  if (method === TOOL_CALL) return findTarget(toolName, args);
-  if (isList(method)) return toolName;
+export function targetOf({ method, name, args, model }: Asked): string {
+  if (method === TOOL_CALL) return findTarget(name, args);
+  if (model !== undefined) return model.name ?? name;
+  if (isList(method)) return name;
   if (!isJudgedRead(method)) {
     const found = isTaskMethod(method) ? args.taskId : args.url;
     const isTarget = isTaskMethod(method) || method === 'elicitation/create';
-    return isTarget && typeof found === 'string' ? found : toolName;
+    return isTarget && typeof found === 'string' ? found : name;
   }
-  const { uri, name, level, ref } = args;
+  const { uri, name: item, level, ref } = args;
   const named = (ref ?? {}) as { uri?: unknown; name?: unknown };
-  const found = [uri, name, level, named.uri, named.name].find((one) => typeof one === 'string');
-  return typeof found === 'string' ? found : toolName;
+  const found = [uri, item, level, named.uri, named.name].find((one) => typeof one === 'string');
+  return typeof found === 'string' ? found : name;
 }
 
 /** The members that a request has when it is made again with what it was asked for. */
-export function retryMembersOf({ retry }: Pick<RawCall, 'retry'>): string | undefined {
+export function retryMembersOf({ retry }: Pick<Ask, 'retry'>): string | undefined {
   return retry === undefined ? undefined : JSON.stringify(retry).slice(1, -1);
 }
 
 /** The members of the request's params for the server: what was judged, and nothing besides. */
-export function membersOf({ method, toolName, args }: Asked): string {
+export function membersOf({ method, name, args }: Asked): string {
   const judged = JSON.stringify(args);
-  if (method === TOOL_CALL) return `"name":${JSON.stringify(toolName)},"arguments":${judged}`;
+  if (method === TOOL_CALL) return `"name":${JSON.stringify(name)},"arguments":${judged}`;
   return judged.slice(1, -1);
+}
+
+/**
+ * The destination that is the agent's session with the server of the call. A call is sent once.
+ *
+ * @param findSession throws UpstreamFailure for a server that is not there
+ */
+export function createServerDestination(
+  findSession: (call: JudgedCall) => UpstreamSession,
+): Destination {
+  return {
+    speaker: 'server',
+    send(call, exchange) {
+      const { ask } = call;
+      const request = {
+        method: ask.method,
+        // The serialisation of the value that was judged, and nothing besides it: `_meta` and
+        // unknown members were not judged, so they stay here.
+        members: membersOf(ask),
+        wantsProgress: exchange.wantsProgress,
+        retry: retryMembersOf(ask),
+      };
+      return findSession(call).request(request, exchange);
+    },
+  };
+}
+
+/**
+ * The target of a call, for `request.resource` of the policy input and `target` of the audit
+ * event. A guess by the argument's name, in this order; a policy that must be sure reads
+ * `request.parameters`, where every argument is.
+ */
+const TARGET_KEYS = [
+  'path',
+  'file_path',
+  'filepath',
+  'filePath',
+  'file',
+  'filename',
+  'destination',
+  'source',
+  'directory',
+  'dir',
+  'uri',
+  'url',
+  'table',
+  'table_name',
+  'tableName',
+  'collection',
+  'bucket',
+  'database',
+  'recipient',
+  'recipients',
+  'to',
+  'email',
+  'channel',
+  'repository',
+  'repo',
+  'paths',
+  'files',
+  'urls',
+] as const;
+
+/** Longer targets are cut: the whole arguments are hashed into the record anyway. */
+const MAX_TARGET_LENGTH = 1024;
+
+/**
+ * @param args the call's arguments, caller-controlled
+ * @returns the first target found, else the tool's name
+ */
+export function findTarget(toolName: string, args: Record<string, unknown>): string {
+  for (const key of TARGET_KEYS) {
+    // Only what the caller sent: an inherited property is nobody's target.
+    if (!Object.hasOwn(args, key)) continue;
+    const value = args[key];
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    if (typeof first === 'string' && first !== '') return first.slice(0, MAX_TARGET_LENGTH);
+  }
+  return toolName;
 }

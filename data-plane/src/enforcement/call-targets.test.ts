@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readingsOfCall } from './call-targets.ts';
 
 const of = (args: Record<string, unknown>) =>
-  readingsOfCall({ method: 'tools/call', toolName: 'x', args });
+  readingsOfCall({ method: 'tools/call', name: 'x', args });
 
 describe('the targets of a call', () => {
   it.each<[Record<string, unknown>, string[]]>([
@@ -47,11 +47,11 @@ describe('the targets of a call', () => {
 
   it('are those of a read, and of what a client gives along', () => {
     const args = { uri: 'demo://A/b' };
-    expect(
-      readingsOfCall({ method: 'resources/read', toolName: 'mcp:resources/read', args }),
-    ).toEqual(['demo://a/b']);
+    expect(readingsOfCall({ method: 'resources/read', name: 'mcp:resources/read', args })).toEqual([
+      'demo://a/b',
+    ]);
     const retry = { inputResponses: { one: { content: { path: '/etc' } } } };
-    const call = { method: 'tools/call', toolName: 'x', args: { path: '/a' }, retry };
+    const call = { method: 'tools/call', name: 'x', args: { path: '/a' }, retry };
     expect(readingsOfCall(call)).toEqual(['/a', '/etc']);
   });
 });

@@ -4,10 +4,11 @@
  * `target:` scopes of roles, which have to match all of it. What is doubtful counts: a target too
  * many denies a call, one too few would let it through.
  */
+
 import { readTarget } from '@governance/shared/target-readings';
+import { wordsOfName } from '@governance/shared/words-of-name';
 import { TOOL_CALL, targetOf } from './call-kinds.ts';
-import type { RawCall } from './calls.ts';
-import { wordsOfName } from './tool-words.ts';
+import type { Ask } from './calls.ts';
 
 /** A call with more targets, or longer ones, is covered by no scope. */
 const MAX_TARGETS = 1_000;
@@ -58,16 +59,16 @@ const CONTENT_WORDS = new Set(
  * @returns null where one of them cannot be read, or they are too many; nothing where there is none
  */
 export function readingsOfCall(
-  call: Pick<RawCall, 'method' | 'toolName' | 'args' | 'retry'>,
+  ask: Pick<Ask, 'method' | 'name' | 'args' | 'retry'>,
 ): string[] | null {
   const targets = new Set<string>();
-  if (call.method !== TOOL_CALL) {
-    const target = targetOf(call);
-    if (target !== call.toolName) targets.add(target);
+  if (ask.method !== TOOL_CALL) {
+    const target = targetOf(ask);
+    if (target !== ask.name) targets.add(target);
   }
   const finder = new TargetFinder(targets);
-  finder.visit(call.args);
-  if (call.retry?.inputResponses) finder.visit(call.retry.inputResponses);
+  finder.visit(ask.args);
+  if (ask.retry?.inputResponses) finder.visit(ask.retry.inputResponses);
   if (finder.isTooMany) return null;
   const readings = new Set<string>();
   for (const target of targets) {

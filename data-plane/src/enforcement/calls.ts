@@ -1,13 +1,47 @@
 /**
- * What travels through the pipeline. Each type adds what one more step has established, so that a
- * step that needs an agent cannot be put before the one that finds it.
+ * A call: who makes it (`Caller`), what it asks for (`Ask`) and who answers it (`Destination`).
+ * In the pipeline it grows: each type adds what one more step has established, so that a step that
+ * needs an agent cannot be put before the one that finds it.
  */
 import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
+import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
-import type { Era, UpstreamPeer, UpstreamSession } from '../upstream/upstream.ts';
+import type { Era, UpstreamExchange, UpstreamPeer } from '../upstream/upstream.ts';
+import type { Answer, Refusal } from './answer.ts';
 import type { Credential } from './credentials.ts';
+import type { ExceededLimit } from './exceeded-limit.ts';
 
 export type Action = PolicyInput['request']['action'];
+
+declare const agentKey: unique symbol;
+/** Names an agent of a tenant in maps and seals. Only `agentKeyOf` (eligibility.ts) makes one. */
+export type AgentKey = string & { readonly [agentKey]: true };
+
+/** Who sent a request: the agent was proven when the request arrived. */
+export interface Caller {
+  readonly tenantId: string;
+  /** As it was at arrival. */
+  readonly agent: ReplicaAgent;
+  readonly key: AgentKey;
+  /** Set at arrival where the agent may not act whatever changes meanwhile. */
+  readonly bar?: Deny | undefined;
+  readonly credential: Credential;
+  /** The server of the path, which a token must be good for; null at the unified gateway. */
+  readonly serverId: string | null;
+  /** The gateway's own id of the MCP session, not the secret that the client holds. */
+  readonly sessionId: string | null;
+  readonly requesterId: string | null;
+  /** The gateway's own id of the HTTP request, for log lines. */
+  readonly requestId: string;
+  /** The client, where servers may ask it something. */
+  readonly peer?: UpstreamPeer | undefined;
+  /** The era of the client; a server that speaks both is spoken to in it. Absent: legacy. */
+  readonly era?: Era | undefined;
+  /** Gateways that the request passed before this one. */
+  readonly hops: number;
+  /** Monotonic milliseconds. */
+  readonly arrivedAt: number;
+}
 
 /** What a client gives when it makes a request again for which it was asked for input (MRTR). */
 export interface CallRetry {
@@ -15,42 +49,70 @@ export interface CallRetry {
   readonly requestState?: string | undefined;
 }
 
-/** A tool call as it came in. Everything but `id` and `arrivedAt` is caller-controlled. */
+/** What is recorded of a call to a language model in the place of what it says. */
+export interface ModelCall {
+  /** The model's; null where the call names none, as a list of models. */
+  readonly name: string | null;
+  readonly has_system_prompt: boolean;
+  readonly has_tools: boolean;
+  readonly message_count: number;
+}
+
+/** What is asked for, in the server's own names. Caller-controlled. */
+export interface Ask {
+  readonly serverId: string;
+  readonly method: string;
+  /** The tool's name; for a method that calls no tool `nameOfMethod` of it. */
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+  readonly retry?: CallRetry | undefined;
+  /** Set for every call to a language model, and for no other. Its content is kept nowhere. */
+  readonly model?: ModelCall | undefined;
+}
+
+/** Who answers: a server, a client that is asked something, a list, a parked call, a model. */
+export interface Destination {
+  /** Whose words the answer is: a server's are inspected as such. */
+  readonly speaker: 'server' | 'client' | 'gateway' | 'model';
+  /**
+   * Answers an allowed call. Called once, after the decision is on disk.
+   *
+   * @throws UpstreamFailure, or a Refusal
+   */
+  send(call: JudgedCall, exchange: Exchange): Promise<Answer>;
+}
+
+/** The client's end of a call while it waits for the answer. */
+export interface Exchange extends UpstreamExchange {
+  readonly wantsProgress: boolean;
+}
+
+/** A call as it enters the pipeline. */
 export interface RawCall {
   /** Becomes the id of the decision, which is the audit event's. */
   readonly id: string;
-  /** Monotonic milliseconds. */
-  readonly arrivedAt: number;
-  readonly credential: Credential;
-  /** The server that a token must be good for: null at the unified gateway. */
-  readonly audienceServerId: string | null;
-  readonly serverId: string;
-  readonly method: string;
-  readonly toolName: string;
-  readonly args: Record<string, unknown>;
-  readonly retry?: CallRetry | undefined;
-  /** Tenant and agent as they were proven at the door, for what only they may find again. */
-  readonly owner?: string | undefined;
-  /** The gateway's own id of the MCP session, not the secret the client holds. */
-  readonly sessionId: string | null;
-  readonly requesterId: string | null;
-  /** The gateway's own id of the HTTP request, for log lines. */
-  readonly requestId: string;
-  /** The client, where it has sessions with servers of its own. */
-  readonly peer?: UpstreamPeer | undefined;
-  /** The era of the client, in which a server that speaks both is spoken to. */
-  readonly era?: Era | undefined;
-  /** Gateways that it passed before this one. */
-  readonly hops?: number | undefined;
-  /** Who gets the call instead of the server: a client that the server asks something. */
-  readonly recipient?: Pick<UpstreamSession, 'request'>;
+  readonly caller: Caller;
+  readonly ask: Ask;
+  /** Set when a person approved the call while it was held. */
+  readonly grant?: BoundGrant | undefined;
+}
+
+/** A person's approval of a held call. */
+export interface HoldGrant {
+  readonly id: string;
+  readonly escalationId: string;
+}
+
+/** An approval with what it approves: the policies that had escalated the call. */
+export interface BoundGrant extends HoldGrant {
+  readonly policyIds: ReadonlySet<string>;
 }
 
 /** A call whose agent is proven. */
 export interface AgentCall extends RawCall {
-  readonly tenantId: string;
+  /** As it is now: looked up anew after each wait. */
   readonly agent: ReplicaAgent;
-  /** Why it is denied in any case, as it stood when the agent was identified. */
+  /** See `Caller.bar`. */
   readonly bar?: Deny;
 }
 
@@ -60,10 +122,24 @@ export interface ClassifiedCall extends AgentCall {
   readonly rules: ActiveRules | null;
   readonly action: Action;
   readonly target: string;
+  /** What a person has to approve, whatever policy allows; a denial of policy wins. */
+  readonly carried?: readonly PolicyReason[];
+}
+
+/** What the scan of a call for sensitive data found. */
+export interface CallDlp {
+  readonly findings: readonly DlpFinding[];
+  /** The strongest of what was done about them; null where nothing was found. */
+  readonly action: 'blocked' | 'warned' | 'logged' | null;
+}
+
+/** A call that was scanned for sensitive data. */
+export interface ScannedCall extends ClassifiedCall {
+  readonly dlp: CallDlp;
 }
 
 /** A call that policy allowed. */
-export interface JudgedCall extends ClassifiedCall {
+export interface JudgedCall extends ScannedCall {
   readonly rules: ActiveRules;
   readonly reasons: readonly PolicyReason[];
 }
@@ -74,11 +150,19 @@ export interface Continue<C> {
 }
 
 /**
- * Why a call is denied: `unauthenticated` and `barred` are answered with -32000 and HTTP 401,
+ * Why a call is denied: `unauthenticated` and `ineligible` are answered with -32000 and HTTP 401,
  * `policy` and `plane` (this data plane may let nobody of the tenant act) with -32003, `arguments`
- * (larger than a call's may be) with -32602, `loop` (it has passed too many gateways) with -32603.
+ * (larger than a call's may be) with -32602, `loop` (it has passed too many gateways) with -32603,
+ * `rate` (its agent calls too often) with -32005: it alone leaves no decision (refused-calls.ts).
  */
-export type DenyCause = 'unauthenticated' | 'barred' | 'policy' | 'plane' | 'arguments' | 'loop';
+export type DenyCause =
+  | 'unauthenticated'
+  | 'ineligible'
+  | 'policy'
+  | 'plane'
+  | 'arguments'
+  | 'loop'
+  | 'rate';
 
 export interface Deny {
   readonly kind: 'deny';
@@ -90,10 +174,14 @@ export interface Deny {
   readonly planeReason?: PlaneDenial['reason'];
   /** A permission that would cover the call, where the want of one is why. */
   readonly neededPermission?: string;
+  /** Of cause `rate`: which limit. */
+  readonly exceeded?: ExceededLimit;
   /** For the record, where it may say more than the agent is told. */
   readonly detail?: string;
   /** The challenge that an unauthenticated caller is shown. */
   readonly challenge?: 'basic' | 'bearer';
+  /** Of an inspection: what is answered in the place of what was said. */
+  readonly refusal?: Refusal;
   /** The token is good, and for another path of the gateway: HTTP 403 (RFC 6750 section 3.1). */
   readonly isForAnotherPath?: true;
 }
@@ -104,16 +192,3 @@ export interface Escalate {
 }
 
 export type StepResult<C> = Continue<C> | Deny | Escalate;
-
-/**
- * Adds to a call what a step has established. A call belongs to its run of the pipeline and grows
- * in place: three copies on its way cost more than most steps do.
- */
-export function extend<C extends object, Added extends object>(call: C, added: Added): C & Added {
-  return Object.assign(call, added);
-}
-
-/** Passes a call on to the next step. */
-export function proceed<C>(call: C): Continue<C> {
-  return { kind: 'continue', call };
-}

@@ -2,47 +2,42 @@
  * SERVICE_DEBUG: how a decision came about. Ids, steps and times alone: neither arguments nor what
  * policies or servers said of them, which may repeat them.
  */
+import { subscribe } from 'node:diagnostics_channel';
 import type { Logger } from 'pino';
-import type { CallJudgement } from './audit.ts';
-import { roundMs } from './audit.ts';
-import type { CallObserver } from './call-observer.ts';
+import { type CallJudgement, roundMs } from './audit.ts';
+import { CALL_PARTS, type PassedPart } from './call-parts.ts';
 import type { RawCall } from './calls.ts';
 
-export interface DecisionLog {
-  /** To be told of each part that a call has come through. */
-  observe: CallObserver;
-  /** Told once a call was judged and recorded. */
-  judged(judgement: CallJudgement): void;
-  /** Told where it was not judged at all. */
-  forget(call: RawCall): void;
+/** Told of each call once it was judged and recorded. */
+export type DecisionLog = (judgement: CallJudgement) => void;
+
+interface TimedPart {
+  part: string;
+  at: number;
 }
 
 /** @returns undefined where nobody reads it, so that calls pay nothing for it */
 export function createDecisionLog(
   log: Pick<Logger, 'debug' | 'isLevelEnabled'>,
   elapsed: () => number,
-  observe?: CallObserver,
 ): DecisionLog | undefined {
   if (!log.isLevelEnabled('debug')) return undefined;
-  // By id: a step may make another object of the call.
-  const parts = new Map<string, { part: string; at: number }[]>();
-  return {
-    observe: (call, part) => {
-      observe?.(call, part);
-      if (part === 'received') parts.set(call.id, []);
-      parts.get(call.id)?.push({ part, at: elapsed() });
-    },
-    forget: (call) => void parts.delete(call.id),
-    judged: (judgement) => {
-      const passed = parts.get(judgement.call.id) ?? [];
-      parts.delete(judgement.call.id);
-      log.debug(describe(judgement, passed), 'a call was judged');
-    },
+  const parts = new WeakMap<RawCall, TimedPart[]>();
+  subscribe(CALL_PARTS, (message) => {
+    const { call, part } = message as PassedPart;
+    if (part === 'received') parts.set(call, []);
+    // What comes after the steps is no part of the decision.
+    if (part.startsWith('record-')) return;
+    parts.get(call)?.push({ part, at: elapsed() });
+  });
+  return (judgement) => {
+    log.debug(describe(judgement, parts.get(judgement.call) ?? []), 'a call was judged');
   };
 }
 
-function describe(judgement: CallJudgement, passed: { part: string; at: number }[]) {
+function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
   const call: RawCall & Partial<CallJudgement['call']> = judgement.call;
+  const { caller, ask } = call;
   const steps = passed.slice(1).map(({ part, at }, index) => ({
     step: part,
     ms: roundMs(at - (passed[index]?.at ?? at)),
@@ -54,13 +49,14 @@ function describe(judgement: CallJudgement, passed: { part: string; at: number }
         ? judgement.deny.reasons
         : judgement.escalate.reasons;
   return {
-    reqId: call.requestId,
+    reqId: caller.requestId,
     event_id: call.id,
-    tenant_id: call.tenantId,
+    // Only of a call whose agent the pipeline has proven.
+    tenant_id: call.agent && caller.tenantId,
     agent_id: call.agent?.id,
-    server: call.serverId,
-    method: call.method,
-    tool: call.toolName,
+    server: ask.serverId,
+    method: ask.method,
+    tool: ask.name,
     action: call.action,
     bundle_revision: call.rules?.revision,
     verdict: judgement.verdict,

@@ -7,8 +7,13 @@ import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Ledger } from '../contracts.ts';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
 const TOOLS = ['read_thing', 'write_thing', 'delete_thing', 'run_thing', 'missing_tool'];
 

@@ -1,219 +1,297 @@
 /**
- * What the gateway does with a tool call: judge, record, forward. Nothing reaches a tool except
- * through `call`. An error on the way is never permission.
+ * The way of a call: judge, record, hold, send, inspect, outcome. Nothing reaches a server, and
+ * nothing that a server says reaches an agent, except through here. An error on the way is never
+ * permission. Proven by enforcer.test.ts.
  */
-
-import { RPC_ERRORS } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
 import type { Logger } from 'pino';
 import type { Ledger } from '../contracts.ts';
-import { LOOP_MESSAGE } from '../upstream/hops.ts';
-import type { UpstreamFailureKind } from '../upstream/upstream.ts';
-import { type AuditDeps, type CallJudgement, recordDecision } from './audit.ts';
-import type { CallObserver } from './call-observer.ts';
-import type { RawCall } from './calls.ts';
+import {
+  Cancellation,
+  type UpstreamFailure,
+  type UpstreamNotification,
+} from '../upstream/upstream.ts';
+import { type Answer, isRefusal, type Refusal } from './answer.ts';
+import { type AllowedCall, type AuditDeps, type CallJudgement, recordDecision } from './audit.ts';
+import { stepTeller, tellPart } from './call-parts.ts';
+import type {
+  AgentCall,
+  Ask,
+  BoundGrant,
+  Caller,
+  Destination,
+  Exchange,
+  JudgedCall,
+  RawCall,
+} from './calls.ts';
 import { createDecisionLog } from './decision-log.ts';
-import { deniedByPolicy, ownErrorOf } from './denied.ts';
-import { type ForwardDeps, type ForwardExchange, type Forwarded, forward } from './forward.ts';
+import { findAgentNow } from './eligibility.ts';
+import { type Holds, NOBODY_TO_ASK } from './holds.ts';
+import { InspectedStream } from './inspected-stream.ts';
+import { type InspectionDeps, inspection } from './inspection.ts';
+import type { PayloadKeeper } from './kept-payload.ts';
+import { type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
 import { enforcement, type StepDeps } from './pipeline.ts';
-import { formatReasons } from './steps/policy.ts';
-
-/** What the agent gets. `status` is the HTTP status where the answer stands alone. */
-export type CallAnswer =
-  /** `value` is what `raw` says, parsed. */
-  | { readonly kind: 'result'; readonly raw: string; readonly value: unknown }
-  | { readonly kind: 'upstream-error'; readonly raw: string }
-  | {
-      readonly kind: 'error';
-      readonly status: number;
-      readonly code: number;
-      readonly message: string;
-      readonly data?: Record<string, unknown>;
-      readonly challenge?: 'basic' | 'bearer';
-    }
-  | { readonly kind: 'cancelled' };
+import {
+  type AnswerLimits,
+  failedAnswer,
+  failureOf,
+  internalRefusal,
+  refusalOf,
+} from './refusals.ts';
+import { createInspect, type Inspected } from './said.ts';
+import { Sending } from './sending.ts';
+import { policyInput } from './steps/policy.ts';
 
 export type Verdict = CallJudgement['verdict'] | 'unauthenticated' | 'unrecorded';
 
 export interface EnforcerDeps {
   steps: StepDeps;
   audit: AuditDeps;
-  forward: ForwardDeps;
+  outcome: OutcomeDeps;
+  inspection: Omit<InspectionDeps, 'judge'>;
   ledger: Ledger;
+  payloads: Pick<PayloadKeeper, 'keepInput'>;
   log: Pick<Logger, 'error' | 'warn' | 'debug' | 'isLevelEnabled'>;
   /** `tenantId` is null where nobody was proven to call. */
   onVerdict(verdict: Verdict, ms: number, tenantId: string | null): void;
+  /** Told where the inspection of what a server said of its own accord has failed. */
+  onInspectionFailed(tenantId: string, serverId: string, why: string): void;
   /** For the messages that name a limit. */
-  limits: { timeoutMs: number; messageBytes: number };
-  observe?: CallObserver | undefined;
+  limits: AnswerLimits;
 }
 
+/** Passes on what a server says. */
+export type Hear = (serverId: string, notification: UpstreamNotification) => void;
+
 export interface Enforcer {
-  /** Never throws. */
-  call(call: RawCall, exchange: ForwardExchange): Promise<CallAnswer>;
+  /**
+   * Judges, records and sends a call, and inspects its answer. Never rejects.
+   *
+   * @param exchange the client's end of it, where the client waits for more than the answer
+   */
+  call(caller: Caller, ask: Ask, destination: Destination, exchange?: Exchange): Promise<Answer>;
+  /**
+   * Inspects what servers say of their own accord, on one stream of the caller's.
+   *
+   * @param passOn gets what the caller may hear
+   * @returns takes what the servers say
+   */
+  listen(caller: Caller, passOn: Hear): Hear;
+  /**
+   * Inspects what a server says outside of an answer: of itself, or as a question to the client.
+   *
+   * @returns null where nothing of it is passed on
+   */
+  introduce<T extends object>(caller: Caller, serverId: string, said: T): Promise<T | null>;
+}
+
+/** The lists of steps, and who is asked about an escalation. */
+export interface EnforcementPages {
+  enforcement: typeof enforcement;
+  inspection: typeof inspection;
+  holds?: Holds;
 }
 
 /** Builds the enforcer. */
-export function createEnforcer(deps: EnforcerDeps): Enforcer {
-  const decisions = createDecisionLog(deps.log, deps.audit.elapsed, deps.observe);
-  const observe = decisions?.observe ?? deps.observe;
+export function createEnforcer(
+  deps: EnforcerDeps,
+  pages: EnforcementPages = { enforcement, inspection },
+): Enforcer {
+  const { audit, log } = deps;
+  const { holds = NOBODY_TO_ASK } = pages;
+  const logDecision = createDecisionLog(log, audit.elapsed);
+  const inspect = createInspect(pages.inspection, { ...deps.inspection, judge: judgeQuestion });
+  const sending = { inspect, findIneligibility };
+
+  async function run(
+    caller: Caller,
+    ask: Ask,
+    destination: Destination,
+    exchange: Exchange,
+    grant?: BoundGrant,
+  ): Promise<Answer> {
+    const call: RawCall = { id: uuidv7(audit.now()), caller, ask, grant };
+    tellPart(call, 'received');
+    // No record, no call: the specification's fail-closed, before any work is spent.
+    const condition = deps.ledger.condition();
+    if (condition === 'full' || condition === 'failed') {
+      return unrecorded(call, `the ledger is ${condition}`);
+    }
+    const judging = pages.enforcement.run(call, deps.steps, stepTeller());
+    const judgement = judging instanceof Promise ? await judging : judging;
+    if (judgement.verdict === 'deny' && 'error' in judgement) {
+      const { step, error } = judgement;
+      log.error({ ...about(call), err: error, step }, 'an enforcement step threw');
+    }
+    let allowed: AllowedCall | null;
+    try {
+      const kept = keepInput(judgement);
+      allowed = await recordDecision(judgement, audit, kept);
+    } catch (error) {
+      return unrecorded(call, 'the ledger did not take the record', error);
+    } finally {
+      logDecision?.(judgement);
+    }
+    const isProven = judgement.call.agent !== undefined;
+    const ms = audit.elapsed() - caller.arrivedAt;
+    if (isProven) deps.onVerdict(judgement.verdict, ms, caller.tenantId);
+    else deps.onVerdict('unauthenticated', ms, null);
+    if (allowed !== null) return forward(allowed, destination, exchange);
+    if (judgement.verdict !== 'escalate' || !isProven) return refusalOf(judgement);
+    const held = await holds.hold(judgement, exchange);
+    if (isRefusal(held)) return held;
+    const policyIds = new Set(judgement.escalate.reasons.map(({ policy_id }) => policy_id));
+    // Judged again, since everything may have changed while a person thought it over.
+    return run(caller, ask, destination, exchange, { ...held, policyIds });
+  }
+
+  function keepInput({ call }: CallJudgement) {
+    if (call.agent === undefined) return null;
+    return deps.payloads.keepInput(call as AgentCall, (classified) =>
+      policyInput(classified, classified.agent, deps.steps),
+    );
+  }
+
+  async function forward(
+    allowed: AllowedCall,
+    destination: Destination,
+    exchange: Exchange,
+  ): Promise<Answer> {
+    const { call } = allowed;
+    const sentAt = audit.elapsed();
+    const way = new Sending(call, destination.speaker, exchange, sending);
+    let sent: Answer;
+    try {
+      const answering = destination.send(call, way);
+      tellPart(call, 'sent-upstream');
+      sent = await answering;
+    } catch (error) {
+      const { isCancelled } = exchange.cancellation;
+      sent = isRefusal(error)
+        ? error
+        : failedAnswer(failureOf(error, isCancelled), call.id, deps.limits);
+    }
+    way.end();
+    tellPart(call, 'upstream-answered');
+    const passing = inspectAnswer(call, destination.speaker, way, sent);
+    const passed = passing instanceof Promise ? await passing : passing;
+    const recorded = recordOutcome(allowed, sent, passed, sentAt, deps.outcome);
+    tellPart(call, 'outcome-handed-over');
+    if (passed.answer === sent) return sent;
+    // What inspection did to an answer is on disk before anybody sees it.
+    const isRecorded = await recorded;
+    return isRecorded || passed.answer.kind === 'refusal' ? passed.answer : unrecordedAnswer(call);
+  }
+
+  function inspectAnswer(
+    call: JudgedCall,
+    speaker: Destination['speaker'],
+    way: Sending,
+    sent: Answer,
+  ): Passed | Promise<Passed> {
+    const settled = way.stream?.settled;
+    if (settled) return settled.then(() => inspectAnswer(call, speaker, way, sent));
+    if (way.failed !== undefined) return passedOf(call, way.failed);
+    if (sent.kind === 'refusal' || sent.kind === 'model') logFailure(call, sent.failure);
+    // What a model said has gone on already: it is made of what the agent itself had given it.
+    if (!('raw' in sent)) return { answer: sent };
+    const { caller, ask } = call;
+    const carry = way.stream?.carry ?? '';
+    const said = { speaker, caller, serverId: ask.serverId, call, part: sent, carry };
+    const inspecting = inspect(said);
+    return inspecting instanceof Promise
+      ? inspecting.then((inspected) => passedOf(call, inspected))
+      : passedOf(call, inspecting);
+  }
+
+  function passedOf(call: JudgedCall, inspected: Inspected): Passed {
+    const { part, step, blocked: why, refusal, error, findings } = inspected;
+    if (error !== undefined) log.error({ ...about(call), err: error, why }, 'an inspection threw');
+    if (why !== undefined) return { ...blocked(call, step, why, refusal), findings };
+    if (part.kind !== 'notification') return { answer: part, step, findings };
+    return blocked(call, step, `${step}: it made no answer of an answer`);
+  }
+
+  function logFailure(call: RawCall, failure: UpstreamFailure | undefined): void {
+    // Who is refused as busy asks often: the record says so, and the log is no place for each.
+    if (failure === undefined || failure.kind === 'busy' || failure.kind === 'ineligible') return;
+    const { kind, message } = failure;
+    log.warn({ ...about(call), failure: kind, detail: message }, 'no upstream answer');
+  }
+
+  function unrecorded(call: RawCall, why: string, error?: unknown): Answer {
+    log.error({ ...about(call), err: error, why }, 'a call was refused unrecorded');
+    deps.onVerdict('unrecorded', audit.elapsed() - call.caller.arrivedAt, null);
+    return internalRefusal('The call cannot be recorded now, so it was not forwarded.');
+  }
+
+  /** Of what belongs to no call, and so has no outcome that could say it. */
+  function failed(caller: Caller, serverId: string, why: string, error: unknown): void {
+    log.error({ err: error, server: serverId, why }, 'an inspection threw');
+    deps.onInspectionFailed(caller.tenantId, serverId, why);
+  }
+
+  function findIneligibility(call: JudgedCall): string | undefined {
+    const found = findAgentNow(call, deps.steps);
+    return 'kind' in found ? found.message : undefined;
+  }
+
+  /** What a server asks in a result, as a call: it came in when its server asked it. */
+  function judgeQuestion(caller: Caller, ask: Ask, destination: Destination): Promise<Answer> {
+    return run({ ...caller, arrivedAt: audit.elapsed() }, ask, destination, quiet());
+  }
+
   return {
-    async call(call, exchange) {
-      observe?.(call, 'received');
-      // No record, no call: the specification's fail-closed, before any work is spent.
-      const condition = deps.ledger.condition();
-      if (condition === 'full' || condition === 'failed') {
-        decisions?.forget(call);
-        return unrecorded(deps, call, `the ledger is ${condition}`);
-      }
-      const judgement = await enforcement.run(call, deps.steps, observe);
-      if (judgement.verdict === 'deny' && judgement.error !== undefined) {
-        const { step, error } = judgement;
-        deps.log.error({ ...about(call), err: error, step }, 'an enforcement step threw');
-      }
-      let allowed: Awaited<ReturnType<typeof recordDecision>>;
-      try {
-        allowed = await recordDecision(judgement, deps.audit);
-      } catch (error) {
-        return unrecorded(deps, call, 'the ledger did not take the record', error);
-      } finally {
-        decisions?.judged(judgement);
-      }
-      const ms = deps.audit.elapsed() - call.arrivedAt;
-      if (allowed !== null) {
-        deps.onVerdict('allow', ms, allowed.call.tenantId);
-        return forwardedAnswer(call, await forward(allowed, exchange, deps.forward), deps);
-      }
-      const { tenantId } = judgement.call;
-      if (tenantId === undefined) deps.onVerdict('unauthenticated', ms, null);
-      else deps.onVerdict(judgement.verdict, ms, tenantId);
-      return refusal(judgement);
+    call: (caller, ask, destination, exchange = quiet()) =>
+      run(caller, ask, destination, exchange).catch((error: unknown) => {
+        const fields = { err: error, reqId: caller.requestId, server: ask.serverId };
+        log.error(fields, 'a call failed');
+        return internalRefusal('Internal error');
+      }),
+    listen(caller, passOn) {
+      const stream = new InspectedStream({
+        caller,
+        speaker: 'server',
+        call: null,
+        inspect,
+        passOn,
+        onFailed: (serverId, { blocked: why = '', error }) => failed(caller, serverId, why, error),
+      });
+      return (serverId, notification) => stream.push(serverId, notification);
+    },
+    async introduce<T extends object>(caller: Caller, serverId: string, value: T) {
+      const part = { kind: 'result', raw: JSON.stringify(value), value } as const;
+      const said = { speaker: 'server', caller, serverId, call: null, part, carry: '' } as const;
+      const { blocked, error, ...inspected } = await inspect(said);
+      if (error !== undefined) failed(caller, serverId, blocked ?? '', error);
+      if (blocked !== undefined || inspected.part.kind === 'notification') return null;
+      return inspected.part.value as T;
     },
   };
 }
 
-function unrecorded(deps: EnforcerDeps, call: RawCall, why: string, error?: unknown): CallAnswer {
-  deps.log.error({ ...about(call), err: error, why }, 'a call was refused unrecorded');
-  deps.onVerdict('unrecorded', deps.audit.elapsed() - call.arrivedAt, null);
-  return {
-    kind: 'error',
-    status: 200,
-    code: RPC_ERRORS.INTERNAL,
-    message: 'The call cannot be recorded now, so it was not forwarded.',
-  };
+function blocked(call: RawCall, step: string | undefined, why: string, refusal?: Refusal): Passed {
+  const message = 'The gateway blocked the answer.';
+  const data = { event_id: call.id, failure: 'blocked' };
+  return { answer: refusal ?? internalRefusal(message, data), step, blocked: why };
+}
+
+function unrecordedAnswer(call: RawCall): Refusal {
+  const message = 'What inspection did to the answer cannot be recorded now.';
+  return internalRefusal(message, { event_id: call.id, failure: 'unrecorded' });
 }
 
 /** What every log line of a call says. */
-function about(call: RawCall) {
-  return { reqId: call.requestId, event_id: call.id, server: call.serverId };
+function about({ id, caller, ask }: RawCall) {
+  return { reqId: caller.requestId, event_id: id, server: ask.serverId };
 }
 
-function refusal(judgement: CallJudgement): CallAnswer {
-  switch (judgement.verdict) {
-    case 'deny': {
-      const { call, deny } = judgement;
-      if (deny.cause === 'unauthenticated' || deny.cause === 'barred') {
-        const { message, challenge } = deny;
-        return { kind: 'error', status: 401, code: RPC_ERRORS.UNAUTHORIZED, message, challenge };
-      }
-      if (deny.cause === 'arguments') {
-        const code = RPC_ERRORS.INVALID_PARAMS;
-        const data = { event_id: call.id };
-        return { kind: 'error', status: 200, code, message: deny.message, data };
-      }
-      if (deny.cause === 'loop') {
-        const data = { event_id: call.id, failure: 'loop' };
-        const code = RPC_ERRORS.INTERNAL;
-        return { kind: 'error', status: 200, code, message: deny.message, data };
-      }
-      // A failed first step leaves no event: there is nobody to record it for.
-      const eventId = call.agent === undefined ? null : call.id;
-      return {
-        kind: 'error',
-        status: 200,
-        ...deniedByPolicy(deny.message, {
-          event_id: eventId,
-          reasons: deny.reasons,
-          ...(deny.planeReason && { reason: deny.planeReason }),
-          ...(deny.neededPermission && { needed_permission: deny.neededPermission }),
-        }),
-      };
-    }
-    case 'escalate': {
-      const { call, escalate } = judgement;
-      return {
-        kind: 'error',
-        status: 200,
-        code: RPC_ERRORS.ESCALATED,
-        message: `Escalated: ${formatReasons(escalate.reasons)}. The call was not forwarded.`,
-        // Nobody can be asked yet, so what needs a person's consent does not happen.
-        data: { resolution: 'denied', event_id: call.id, reasons: escalate.reasons },
-      };
-    }
-    case 'allow':
-      // Allowed and yet not granted by the audit: never forwarded.
-      return {
-        kind: 'error',
-        status: 200,
-        code: RPC_ERRORS.INTERNAL,
-        message: 'The call was not recorded, so it was not forwarded.',
-      };
-  }
-}
-
-function forwardedAnswer(call: RawCall, forwarded: Forwarded, deps: EnforcerDeps): CallAnswer {
-  if (forwarded.kind === 'answer') {
-    const { kind, raw, value } = forwarded.answer;
-    if (kind === 'result') return { kind, raw, value };
-    // What a client answers to a server is the client's own.
-    const isOfServer = call.recipient === undefined;
-    return { kind: 'upstream-error', raw: isOfServer ? ownErrorOf(raw, value) : raw };
-  }
-  const { failure, detail } = forwarded;
-  if (failure === 'cancelled') return { kind: 'cancelled' };
-  if (failure === 'barred') {
-    const code = RPC_ERRORS.UNAUTHORIZED;
-    return { kind: 'error', status: 401, code, message: detail, challenge: 'bearer' };
-  }
-  // Who is refused as busy asks often: the record says so, and the log is no place for each.
-  if (failure !== 'busy') deps.log.warn({ ...about(call), failure, detail }, 'no upstream answer');
-  if (failure === 'unsupported') {
-    const data = { event_id: call.id, failure };
-    return { kind: 'error', status: 200, code: RPC_ERRORS.METHOD_NOT_FOUND, message: detail, data };
-  }
+/** For a call whose client waits for nothing but its answer. */
+export function quiet(): Exchange {
   return {
-    kind: 'error',
-    status: 200,
-    code: RPC_ERRORS.INTERNAL,
-    message: failure === 'busy' ? detail : failureMessage(failure, deps.limits),
-    data: { event_id: call.id, failure },
+    cancellation: new Cancellation(),
+    wantsProgress: false,
+    onNotification: () => undefined,
   };
-}
-
-/** What an agent is told when there is no answer; where the server is stays inside. */
-export function failureMessage(
-  failure: UpstreamFailureKind,
-  limits: { timeoutMs: number; messageBytes: number },
-): string {
-  switch (failure) {
-    case 'timeout':
-      return `The MCP server did not answer within ${limits.timeoutMs / 1000} s.`;
-    case 'too_large':
-      return `The answer is larger than ${limits.messageBytes} bytes and was blocked.`;
-    case 'malformed':
-      return 'The MCP server gave an answer that is not valid MCP.';
-    case 'refused':
-      return 'The MCP server refused the gateway.';
-    case 'cancelled':
-      return 'The call was cancelled.';
-    case 'unsupported':
-      return 'The revision of MCP that the server speaks has no such thing.';
-    case 'busy':
-      return 'Busy: too many requests are under way. Try again later.';
-    case 'loop':
-      return LOOP_MESSAGE;
-    case 'barred':
-      return 'Unauthorized: the agent may not act any more.';
-    case 'unreachable':
-      return 'The MCP server cannot be reached.';
-  }
 }

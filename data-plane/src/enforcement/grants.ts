@@ -2,49 +2,27 @@
  * What an agent's roles permit. A permission counts only within the `resource_scopes` of its own
  * role, so policies are shown the permissions that hold for the call at hand, and no others.
  */
-import type { RoleFact } from '@governance/shared/facts';
-import { coversCall } from '@governance/shared/permission';
-import {
-  coverReach,
-  coverTool,
-  parseResourceScopes,
-  type Reach,
-} from '@governance/shared/resource-scopes';
+import type { BundleSettings } from '@governance/shared/bundle-format';
+import { coversCall, mayCoverServer, splitPermission } from '@governance/shared/permission';
+import { coverReach, coverServer, coverTool, type Reach } from '@governance/shared/resource-scopes';
 import type { Grant, ReplicaAgent } from '../contracts.ts';
+import { nameOfMethod, useOfList } from './call-kinds.ts';
 import { readingsOfCall } from './call-targets.ts';
-import type { ClassifiedCall } from './calls.ts';
+import type { Action, Ask, ClassifiedCall } from './calls.ts';
 
 /** Steps of matching that one question may cost; beyond, a scope covers nothing. */
 const EFFORT = 1_000_000;
 
-export function newEffort() {
+function newEffort() {
   return { left: EFFORT };
 }
 
-type RoleGrants = Pick<RoleFact, 'permissions' | 'resource_scopes'>;
-
-/** The grants of some roles; those of a role whose scopes cannot be read are none. */
-export function grantsOf(roles: readonly RoleGrants[]): Grant[] {
-  const everywhere = new Set<string>();
-  const scoped: Grant[] = [];
-  for (const { permissions, resource_scopes } of roles) {
-    const scopes = parseResourceScopes(resource_scopes);
-    if (scopes === 'none' || permissions.length === 0) continue;
-    if (scopes === null) for (const permission of permissions) everywhere.add(permission);
-    else scoped.push({ permissions: [...permissions], scopes });
-  }
-  if (everywhere.size === 0) return scoped;
-  return [{ permissions: [...everywhere], scopes: null }, ...scoped];
-}
-
-type Asked = Pick<ClassifiedCall, 'serverId' | 'toolName' | 'method' | 'args' | 'retry'>;
-
 /** The permissions that hold for a call, whatever they cover. */
-export function permissionsFor(grants: readonly Grant[], call: Asked): string[] {
+export function permissionsFor(grants: readonly Grant[], ask: Ask): string[] {
   const [first] = grants;
   if (first === undefined) return [];
   if (grants.length === 1 && first.scopes === null) return first.permissions;
-  const reach = reachOf(call, grants);
+  const reach = reachOf(ask, grants);
   const effort = newEffort();
   const holding = grants.filter(
     ({ scopes }) => scopes === null || coverReach(scopes, reach, effort),
@@ -52,14 +30,14 @@ export function permissionsFor(grants: readonly Grant[], call: Asked): string[] 
   return [...new Set(holding.flatMap(({ permissions }) => permissions))];
 }
 
-function reachOf(call: Asked, grants: readonly Grant[]): Reach {
-  const resource = `${call.serverId}/${call.toolName}`;
+function reachOf(ask: Ask, grants: readonly Grant[]): Reach {
+  const resource = `${ask.serverId}/${ask.name}`;
   const effort = newEffort();
   const asksTargets = grants.some(
     ({ scopes }) =>
       scopes !== null && scopes.targets !== null && coverTool(scopes, resource, effort),
   );
-  return { resource, targets: asksTargets ? readingsOfCall(call) : [] };
+  return { resource, targets: asksTargets ? readingsOfCall(ask) : [] };
 }
 
 /** Why no permission of the agent covers a call, if none does: what it lacks. */
@@ -73,12 +51,72 @@ export interface LackingPermission {
 /** What an agent lacks for a call; undefined where a permission covers it. */
 export function findLackingPermission(
   { grants }: Pick<ReplicaAgent, 'grants'>,
-  call: Asked & Pick<ClassifiedCall, 'action'>,
+  { ask, action }: Pick<ClassifiedCall, 'ask' | 'action'>,
 ): LackingPermission | undefined {
-  const { serverId, toolName, action } = call;
-  const covers = (permission: string) => coversCall(permission, serverId, toolName, action);
-  if (permissionsFor(grants, call).some(covers)) return undefined;
-  const permission = `${serverId}/${toolName}:${action}`;
+  const { serverId, name } = ask;
+  const covers = (permission: string) => coversCall(permission, serverId, name, action);
+  if (permissionsFor(grants, ask).some(covers)) return undefined;
+  const permission = `${serverId}/${name}:${action}`;
   const isOutOfScope = grants.some(({ permissions }) => permissions.some(covers));
   return { permission, isOutOfScope };
+}
+
+/**
+ * Whether a permission of the agent covers a tool, as the baseline policy sees it, at some target.
+ * Used to leave tools out of a list, which is a convenience and no control: what is called is judged
+ * by policy.
+ */
+export function isToolVisible(
+  grants: readonly Grant[],
+  serverId: string,
+  toolName: string,
+  action: Action,
+): boolean {
+  const effort = newEffort();
+  return grants.some(
+    ({ permissions, scopes }) =>
+      permissions.some((permission) => coversCall(permission, serverId, toolName, action)) &&
+      (scopes === null || coverTool(scopes, `${serverId}/${toolName}`, effort)),
+  );
+}
+
+/** The registry, where it is known. */
+export type Registry = { readonly settings: Pick<BundleSettings, 'mcp_servers'> } | null;
+
+/**
+ * Whether a permission could cover anything of a server. One that is the name of another server is
+ * taken for that, though a tool could be called the same.
+ */
+export function isServerVisible(
+  grants: readonly Grant[],
+  serverId: string,
+  registry: Registry,
+): boolean {
+  const effort = newEffort();
+  const servers = registry?.settings.mcp_servers ?? {};
+  return grants.some(
+    ({ permissions, scopes }) =>
+      permissions.some((permission) => {
+        const resource = splitPermission(permission)?.resource ?? '';
+        if (resource !== serverId && Object.hasOwn(servers, resource)) return false;
+        return mayCoverServer(permission, serverId);
+      }) &&
+      (scopes === null || coverServer(scopes, serverId, effort)),
+  );
+}
+
+/**
+ * Whether an agent is shown anything of a list of a server's.
+ *
+ * @param method of the list
+ */
+export function isListVisible(
+  grants: readonly Grant[],
+  serverId: string,
+  method: string,
+  registry: Registry,
+): boolean {
+  const use = useOfList(method);
+  if (use === null) return isServerVisible(grants, serverId, registry);
+  return isToolVisible(grants, serverId, nameOfMethod(use), 'read');
 }

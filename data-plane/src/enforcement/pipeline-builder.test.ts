@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { proceed, type StepResult } from './calls.ts';
+import { describe, expect, it, vi } from 'vitest';
+import type { StepResult } from './calls.ts';
 import { enforcement } from './pipeline.ts';
-import { pipeline } from './pipeline-builder.ts';
+import { pipeline, proceed } from './pipeline-builder.ts';
 
 interface Raw {
   n: number;
@@ -48,6 +48,19 @@ describe('a pipeline', () => {
 
   it('allows nothing without steps', async () => {
     expect((await pipeline<Raw, object>().run({ n: 1 }, {})).verdict).toBe('deny');
+  });
+
+  it('makes a denial of a step that hangs', async () => {
+    vi.useFakeTimers();
+    try {
+      const hang = () => new Promise<StepResult<Raw>>(() => undefined);
+      const judging = pipeline<Raw, object>().step('hang', hang).run({ n: 1 }, {});
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(await judging).toMatchObject({ verdict: 'deny', step: 'hang', error: {} });
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('makes a denial that names the step of whatever is thrown', async () => {
@@ -98,9 +111,13 @@ it('has the steps of enforcement in the specified order', () => {
     'authenticate',
     'standing',
     'kill-switch',
+    'rate-limit',
     'hops',
     'arguments',
     'classify',
+    'pinned-tools',
+    'dlp',
+    'blast-radius',
     'policy',
   ]);
 });

@@ -1,9 +1,9 @@
 /**
- * The runner of enforcement steps. It knows one rule: whatever is thrown is a denial that names
- * the step. Proven by pipeline-builder.test.ts (a throwing step never allows, a wrong order does
- * not compile).
+ * The runner of steps, on the way out (pipeline.ts) and back (inspection.ts). It knows one rule:
+ * whatever is thrown, or does not end in time, is a denial that names the step. Proven by pipeline-builder.test.ts (a throwing
+ * step never allows, a wrong order does not compile).
  */
-import type { Deny, Escalate, StepResult } from './calls.ts';
+import type { Continue, Deny, Escalate, StepResult } from './calls.ts';
 
 /** One step: sees the call as far as it is known, and lets it on, denies it or escalates it. */
 export type Step<In, Out, Deps> = (
@@ -32,8 +32,16 @@ export type Judgement<In, Out> =
 export interface Pipeline<In, Out, Deps> {
   /** The pipeline with one more step at its end. A step may add to a call, never take away. */
   step<Next extends Out>(name: string, run: Step<Out, Next, Deps>): Pipeline<In, Next, Deps>;
-  /** Runs the steps in order. Never rejects. `passed` is told of each step that let the call on. */
-  run(call: In, deps: Deps, passed?: (call: In, step: string) => void): Promise<Judgement<In, Out>>;
+  /**
+   * Runs the steps in order: at once, unless one of them waits. Never throws, never rejects.
+   *
+   * @param passed is told of each step that let the call on
+   */
+  run(
+    call: In,
+    deps: Deps,
+    passed?: (call: In, step: string) => void,
+  ): Judgement<In, Out> | Promise<Judgement<In, Out>>;
   readonly steps: readonly string[];
 }
 
@@ -43,7 +51,11 @@ interface AnyStep {
   run: Step<unknown, unknown, unknown>;
 }
 
+/** No step of the product waits as long: each has a limit of its own. */
+const STEP_MS = 60_000;
+
 type Passed = (call: unknown, step: string) => void;
+type AnyJudgement = Judgement<unknown, unknown>;
 
 /** An empty pipeline for calls of type `In`; steps get `Deps`. */
 export function pipeline<In, Deps>(): Pipeline<In, In, Deps> {
@@ -59,51 +71,107 @@ function build<In, Out, Deps>(steps: readonly AnyStep[]): Pipeline<In, Out, Deps
         { name, run: run as unknown as Step<unknown, unknown, unknown> },
       ]),
     run: (call, deps, passed) =>
-      runSteps(steps, call, deps, passed as Passed | undefined) as Promise<Judgement<In, Out>>,
+      runSteps(steps, 0, call, deps, passed as Passed | undefined) as Judgement<In, Out>,
   };
 }
 
-async function runSteps(
+/** Runs the steps from one on. A promise is made only where a step waits. */
+function runSteps(
   steps: readonly AnyStep[],
+  from: number,
   first: unknown,
   deps: unknown,
   passed: Passed | undefined,
-): Promise<Judgement<unknown, unknown>> {
+): AnyJudgement | Promise<AnyJudgement> {
   let call = first;
-  let at = 'none';
-  for (const { name, run } of steps) {
-    at = name;
-    let result: StepResult<unknown>;
+  for (let at = from; at < steps.length; at++) {
+    const { name, run } = steps[at] as AnyStep;
+    let result: StepResult<unknown> | Promise<StepResult<unknown>>;
     try {
-      const answer = run(call, deps);
-      // A step that answers at once costs no turn of the microtask queue.
-      result = answer instanceof Promise ? await answer : answer;
-      if (result.kind === 'continue') {
-        call = result.call;
-        passed?.(call, name);
-        continue;
-      }
-      if (result.kind === 'escalate') {
-        return { verdict: 'escalate', step: name, call: call as object, escalate: result };
-      }
-      if (result.kind === 'deny') {
-        return { verdict: 'deny', step: name, call: call as object, deny: result };
-      }
-      throw new TypeError('a step gave no verdict');
+      result = run(call, deps);
     } catch (error) {
-      const deny: Deny = {
-        kind: 'deny',
-        cause: 'policy',
-        message: `the enforcement step ${name} failed`,
-        reasons: [],
-      };
-      return { verdict: 'deny', step: name, call: call as object, deny, error };
+      return thrown(name, call, error);
     }
+    if (result instanceof Promise) {
+      return finishLater(steps, at, call, result, deps, passed);
+    }
+    const ended = endOf(name, call, result);
+    if (ended !== null) return ended;
+    call = (result as { call: unknown }).call;
+    passed?.(call, name);
   }
   // A pipeline without steps judges nothing, so it allows nothing.
-  if (steps.length === 0) {
-    const deny: Deny = { kind: 'deny', cause: 'policy', message: 'no steps', reasons: [] };
-    return { verdict: 'deny', step: at, call: call as object, deny };
+  if (steps.length === 0) return denied('none', call, 'no steps');
+  return { verdict: 'allow', step: steps.at(-1)?.name ?? 'none', call };
+}
+
+async function finishLater(
+  steps: readonly AnyStep[],
+  at: number,
+  call: unknown,
+  waiting: Promise<StepResult<unknown>>,
+  deps: unknown,
+  passed: Passed | undefined,
+): Promise<AnyJudgement> {
+  const { name } = steps[at] as AnyStep;
+  let result: StepResult<unknown>;
+  try {
+    result = await inTime(waiting);
+  } catch (error) {
+    return thrown(name, call, error);
   }
-  return { verdict: 'allow', step: at, call };
+  const ended = endOf(name, call, result);
+  if (ended !== null) return ended;
+  const next = (result as { call: unknown }).call;
+  passed?.(next, name);
+  return runSteps(steps, at + 1, next, deps, passed);
+}
+
+/** A step that hangs ends like one that throws. */
+async function inTime<T>(waiting: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('the step did not end in time')), STEP_MS);
+  });
+  try {
+    return await Promise.race([waiting, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The judgement that a step's result makes; null where the call goes on. */
+function endOf(step: string, call: unknown, result: StepResult<unknown>): AnyJudgement | null {
+  switch (result?.kind) {
+    case 'continue':
+      return null;
+    case 'deny':
+      return { verdict: 'deny', step, call: call as object, deny: result };
+    case 'escalate':
+      return { verdict: 'escalate', step, call: call as object, escalate: result };
+    default:
+      return thrown(step, call, new TypeError('a step gave no verdict'));
+  }
+}
+
+function thrown(step: string, call: unknown, error: unknown): AnyJudgement {
+  return { ...denied(step, call, `the enforcement step ${step} failed`), error };
+}
+
+function denied(step: string, call: unknown, message: string) {
+  const deny: Deny = { kind: 'deny', cause: 'policy', message, reasons: [] };
+  return { verdict: 'deny', step, call: call as object, deny } as const;
+}
+
+/**
+ * Adds to a call what a step has established. A call belongs to its run of the pipeline and grows
+ * in place: three copies on its way cost more than most steps do.
+ */
+export function extend<C extends object, Added extends object>(call: C, added: Added): C & Added {
+  return Object.assign(call, added);
+}
+
+/** Passes a call on to the next step. */
+export function proceed<C>(call: C): Continue<C> {
+  return { kind: 'continue', call };
 }

@@ -1,16 +1,26 @@
 import type { RawCall } from './calls.ts';
+import type { EligibilityDeps } from './eligibility.ts';
 import { pipeline } from './pipeline-builder.ts';
 import { type ArgumentsDeps, boundArguments } from './steps/arguments.ts';
 import { type AuthenticateDeps, authenticate } from './steps/authenticate.ts';
+import { type BlastRadiusDeps, limitBlastRadius } from './steps/blast-radius.ts';
 import { type ClassifyDeps, classify } from './steps/classify.ts';
+import { type DlpDeps, scanCall } from './steps/dlp.ts';
 import { checkHops } from './steps/hops.ts';
-import { checkKillSwitch, checkStanding, type KillSwitchDeps } from './steps/kill-switch.ts';
+import { checkKillSwitch } from './steps/kill-switch.ts';
+import { checkPinnedTool, type PinnedToolsDeps } from './steps/pinned-tools.ts';
 import { evaluatePolicy, type PolicyDeps } from './steps/policy.ts';
+import { limitRate, type RateLimitDeps } from './steps/rate-limit.ts';
+import { checkStanding } from './steps/standing.ts';
 
 export type StepDeps = AuthenticateDeps &
-  KillSwitchDeps &
+  EligibilityDeps &
+  RateLimitDeps &
   ArgumentsDeps &
   ClassifyDeps &
+  PinnedToolsDeps &
+  DlpDeps &
+  BlastRadiusDeps &
   PolicyDeps;
 
 // Order is security. The reason for each position is in docs/enforcement-order.md.
@@ -18,7 +28,11 @@ export const enforcement = pipeline<RawCall, StepDeps>()
   .step('authenticate', authenticate) // 1, RawCall -> AgentCall
   .step('standing', checkStanding)
   .step('kill-switch', checkKillSwitch)
+  .step('rate-limit', limitRate)
   .step('hops', checkHops)
   .step('arguments', boundArguments)
   .step('classify', classify) // AgentCall -> ClassifiedCall
-  .step('policy', evaluatePolicy); // 5, ClassifiedCall -> JudgedCall
+  .step('pinned-tools', checkPinnedTool)
+  .step('dlp', scanCall) // 2, ClassifiedCall -> ScannedCall
+  .step('blast-radius', limitBlastRadius) // 4d
+  .step('policy', evaluatePolicy); // 5, ScannedCall -> JudgedCall

@@ -2,8 +2,13 @@
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PlaneDenial } from '../contracts.ts';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
 let plane: TestPlane;
 let upstream: TestUpstream;
@@ -118,12 +123,10 @@ describe('a data plane that may let nobody act', () => {
   it('does not send a client away whose token is newer than what came here', async () => {
     denial = because('tenant_revoked');
     const feed_seq = plane.cursor() + 1_000;
-    const began = performance.now();
     const { status, json } = await post(CALL, agent.bearer({ feed_seq }));
+    // Nothing is waited for that cannot come: such a wait ends with a 401.
     expect(status).toBe(200);
     expect(json.error).toMatchObject({ code: -32003, data: { reason: 'tenant_revoked' } });
-    // Nothing is waited for that cannot come.
-    expect(performance.now() - began).toBeLessThan(900);
     const decisions = (await plane.records()).filter((record) => record.type === 'decision');
     expect(decisions).toMatchObject([
       { id: json.error.data.event_id, agent_id: agent.id, decided_by: 'standing' },

@@ -1,6 +1,7 @@
+import { wordsOfName } from '@governance/shared/words-of-name';
 import type { ToolHeader } from '../upstream/modern/tool-headers.ts';
 import type { Action } from './calls.ts';
-import { NOUN_WORDS, VERB_STEMS, VERB_WORDS, wordsOfName } from './tool-words.ts';
+import { NOUN_WORDS, VERB_STEMS, VERB_WORDS } from './tool-words.ts';
 
 /** What a server says of its tool (MCP, ToolAnnotations). Untrusted: the server wrote it. */
 export interface ToolHints {
@@ -55,7 +56,24 @@ function hintedAction(toolName: string, hints: ToolHints | undefined): Action {
 /** After these a word stands as it does at the beginning. */
 const JOINING = new Set(['and', 'then', 'or']);
 
+/** Names whose action is remembered, and the characters of each, at most. */
+const MAX_KNOWN_NAMES = 4096;
+const MAX_KNOWN_LENGTH = 256;
+const knownNames = new Map<string, Action | undefined>();
+
+/** Remembers what names say: the same few tools are called again and again. */
 function actionOfName(toolName: string): Action | undefined {
+  const known = knownNames.get(toolName);
+  if (known !== undefined || knownNames.has(toolName)) return known;
+  const action = readName(toolName);
+  if (toolName.length > MAX_KNOWN_LENGTH) return action;
+  // An agent may call tools by any name.
+  if (knownNames.size >= MAX_KNOWN_NAMES) knownNames.clear();
+  knownNames.set(toolName, action);
+  return action;
+}
+
+function readName(toolName: string): Action | undefined {
   let found: Action | undefined;
   const words = wordsOfName(toolName);
   for (const [at, word] of words.entries()) {

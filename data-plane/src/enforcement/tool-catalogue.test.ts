@@ -1,8 +1,9 @@
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../contracts.ts';
-import type { ListedTool } from '../upstream/list-tools.ts';
+import type { ListedTool } from '../upstream/lists/list-tools.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
+import type { Caller } from './calls.ts';
 import { createToolCatalogue, type ToolCatalogue } from './tool-catalogue.ts';
 import { NO_DEFINITIONS } from './tool-definitions.ts';
 
@@ -18,10 +19,9 @@ const rules: ActiveRules = {
     },
   },
 };
-const call = (toolName: string, serverId = 'up') => ({
-  tenantId: TENANT,
-  serverId,
-  toolName,
+const call = (name: string, serverId = 'up') => ({
+  caller: { tenantId: TENANT } as Caller,
+  ask: { serverId, method: 'tools/call', name, args: {} },
   agent: { grants: [{ permissions: ['*:*'], scopes: null }] } as unknown as ReplicaAgent,
 });
 const tool = (name: string, readOnlyHint: boolean): ListedTool => ({

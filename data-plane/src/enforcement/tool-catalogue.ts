@@ -6,21 +6,30 @@
 import type { McpServerSetting, ToolActionSetting } from '@governance/shared/bundle-format';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRules } from '../contracts.ts';
-import { LIST_BUDGETS } from '../upstream/list-part.ts';
-import type { ListedTool } from '../upstream/list-tools.ts';
+import { LIST_BUDGETS } from '../upstream/lists/list-part.ts';
+import type { ListedTool } from '../upstream/lists/list-tools.ts';
 import { scanToolHeaders } from '../upstream/modern/tool-headers.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
 import type { AgentCall } from './calls.ts';
+import { isServerVisible } from './grants.ts';
 import type { ActionOverride, ToolHints } from './tool-action.ts';
 import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
-import { isServerVisible } from './tool-visibility.ts';
+
+/** On whose behalf a server is asked. */
+type Asking = Pick<AgentCall, 'caller' | 'ask' | 'agent'>;
 
 export interface ToolCatalogue {
   /** The hints of the called tool, at once when its server's list is known and fresh. */
   findHints(
-    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'toolName' | 'agent' | 'peer' | 'era'>,
+    call: Asking,
     rules: ActiveRules | null,
   ): ToolHints | undefined | Promise<ToolHints | undefined>;
+  /**
+   * The JSON Schema that the tool's `structuredContent` follows, as far as its list is known.
+   *
+   * @returns undefined where it has none; `unreadable` where it is too large to be looked at
+   */
+  findOutputSchema(tenantId: string, serverId: string, toolName: string): unknown;
   /** Keeps what a list said. Part of a list adds to what is known. */
   learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void;
   /** What is to be held of a tool that a server has just listed. */
@@ -31,14 +40,13 @@ export interface ToolCatalogue {
 
 export interface ToolCatalogueDeps {
   /** Asks a server for all its tools, on behalf of an agent. */
-  listTools(
-    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era' | 'hops'>,
-    rules: ActiveRules,
-  ): Promise<ListedTool[]>;
+  listTools(call: Asking, rules: ActiveRules): Promise<ListedTool[]>;
   /** Whether tools are still what they were when an administrator said what they do. */
   definitions: Pick<ToolDefinitions, 'isUnchanged'>;
   /** What an administrator says of a server's tools, as it is in force now. */
   findActions(tenantId: string, serverId: string): ToolActions | undefined;
+  /** Told of whatever a server lists, as it wrote it. */
+  onListed?(tenantId: string, serverId: string, tools: readonly ListedTool[]): void;
   /** Monotonic milliseconds. */
   elapsed(): number;
 }
@@ -57,8 +65,13 @@ interface Entry {
   hints: Map<string, ToolHints>;
   /** Of tools of which something was said when the list came. */
   looks: Map<string, Look>;
+  /** Output schemas by tool, as JSON; null for one that is too large to be kept. */
+  outputs: Map<string, string | null>;
   goodUntil: number;
 }
+
+/** UTF-16 units of an output schema as JSON. */
+const MAX_OUTPUT_SCHEMA = 16 * 1024;
 
 const TTL_MS = 10 * 60_000;
 /** After a failure the server is left alone for as long. */
@@ -74,12 +87,19 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
   const loading = new Map<string, { agentId: string; done: Promise<void> }>();
 
   function learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void {
+    deps.onListed?.(tenantId, serverId, tools);
     const key = keyOf(tenantId, serverId);
     const known = entries.get(key);
     if (!isWhole && known === undefined) return;
     const hints = isWhole ? new Map<string, ToolHints>() : (known?.hints ?? new Map());
+    const outputs = new Map(isWhole ? [] : known?.outputs);
     for (const tool of tools) {
-      if (hints.size < MAX_TOOLS || hints.has(tool.name)) hints.set(tool.name, readHints(tool));
+      if (hints.size >= MAX_TOOLS && !hints.has(tool.name)) continue;
+      hints.set(tool.name, readHints(tool));
+      const { outputSchema } = tool;
+      if (outputSchema === undefined) continue;
+      const json = JSON.stringify(outputSchema);
+      outputs.set(tool.name, json.length > MAX_OUTPUT_SCHEMA ? null : json);
     }
     const goodUntil = isWhole ? deps.elapsed() + TTL_MS : (known?.goodUntil ?? 0);
     const looks = isWhole ? new Map<string, Look>() : (known?.looks ?? new Map());
@@ -92,34 +112,31 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
       // Looked at now, so that a change is noticed before somebody calls it.
       overrideOf(tenantId, serverId, tool.name, said, looks);
     }
-    entries.set(key, { hints, looks, goodUntil });
+    entries.set(key, { hints, looks, outputs, goodUntil });
   }
 
-  async function load(
-    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era' | 'hops'>,
-    rules: ActiveRules,
-  ): Promise<void> {
+  async function load(call: Asking, rules: ActiveRules): Promise<void> {
+    const { tenantId } = call.caller;
+    const { serverId } = call.ask;
     try {
-      learn(call.tenantId, call.serverId, await deps.listTools(call, rules), true);
+      learn(tenantId, serverId, await deps.listTools(call, rules), true);
     } catch (error) {
       // The asking agent's share is taken, which says nothing of the server: the next one asks.
       if (error instanceof UpstreamFailure && error.kind === 'busy') return;
       // Fail closed: without a hint a tool's action is what its name says, else `execute`.
-      const hints = entries.get(keyOf(call.tenantId, call.serverId))?.hints ?? new Map();
+      const known = entries.get(keyOf(tenantId, serverId));
+      const hints = known?.hints ?? new Map();
+      const outputs = known?.outputs ?? new Map();
       const goodUntil = deps.elapsed() + RETRY_MS;
       // As it was is not as it is: what was said of tools has no force until the list is there.
-      const actions = deps.findActions(call.tenantId, call.serverId) ?? {};
+      const actions = deps.findActions(tenantId, serverId) ?? {};
       const looks = new Map(unknownLooks(actions));
-      entries.set(keyOf(call.tenantId, call.serverId), { hints, looks, goodUntil });
+      entries.set(keyOf(tenantId, serverId), { hints, looks, outputs, goodUntil });
     }
   }
 
   /** Joins what loads already; where that agent's share is taken, it is loaded in this one's. */
-  async function loadOnce(
-    key: string,
-    call: Pick<AgentCall, 'tenantId' | 'serverId' | 'agent' | 'peer' | 'era' | 'hops'>,
-    rules: ActiveRules,
-  ): Promise<void> {
+  async function loadOnce(key: string, call: Asking, rules: ActiveRules): Promise<void> {
     for (;;) {
       const running = loading.get(key);
       if (running !== undefined) await running.done;
@@ -149,22 +166,20 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
     return { action, isInForce: deps.definitions.isUnchanged(place, set_id, digest) };
   }
 
-  type Asked = Pick<AgentCall, 'tenantId' | 'serverId' | 'toolName'>;
-
-  function findSaid({ tenantId, serverId, toolName }: Asked): ToolActionSetting | undefined {
-    const actions = deps.findActions(tenantId, serverId) ?? {};
-    return Object.hasOwn(actions, toolName) ? actions[toolName] : undefined;
+  function findSaid({ caller, ask }: Asking): ToolActionSetting | undefined {
+    const actions = deps.findActions(caller.tenantId, ask.serverId) ?? {};
+    return Object.hasOwn(actions, ask.name) ? actions[ask.name] : undefined;
   }
 
-  function hintsFor(call: Asked, known: Entry | undefined): ToolHints | undefined {
-    const { tenantId, serverId, toolName } = call;
-    const hints = known?.hints.get(toolName);
+  function hintsFor(call: Asking, known: Entry | undefined): ToolHints | undefined {
+    const { serverId, name } = call.ask;
+    const hints = known?.hints.get(name);
     const said = findSaid(call);
     if (said === undefined) return hints;
     // A list that is out of date, or that did not come in time, does not say what the tool is now.
     const isFresh = known !== undefined && known.goodUntil > deps.elapsed();
     const looks = isFresh ? known.looks : new Map<string, Look>();
-    return { ...hints, override: overrideOf(tenantId, serverId, toolName, said, looks) };
+    return { ...hints, override: overrideOf(call.caller.tenantId, serverId, name, said, looks) };
   }
 
   return {
@@ -177,23 +192,28 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
       const looks = new Map([[tool.name, { setId: said.set_id, digest: definitionDigest(tool) }]]);
       return { ...hints, override: overrideOf(tenantId, serverId, tool.name, said, looks) };
     },
+    findOutputSchema(tenantId, serverId, toolName) {
+      const json = entries.get(keyOf(tenantId, serverId))?.outputs.get(toolName);
+      return json === null ? 'unreadable' : json && JSON.parse(json);
+    },
     forget(tenantId, serverId) {
       const known = entries.get(keyOf(tenantId, serverId));
       if (known !== undefined) known.goodUntil = 0;
     },
     findHints(call, rules) {
-      const key = keyOf(call.tenantId, call.serverId);
+      const { serverId } = call.ask;
+      const key = keyOf(call.caller.tenantId, serverId);
       const known = entries.get(key);
       const isFresh = known !== undefined && known.goodUntil > deps.elapsed();
       const said = findSaid(call);
       const hasLooked =
-        said === undefined || known?.looks.get(call.toolName)?.setId === said.set_id;
+        said === undefined || known?.looks.get(call.ask.name)?.setId === said.set_id;
       if (isFresh && hasLooked) return hintsFor(call, known);
       // For an agent that may use nothing of the server, nobody asks it anything.
-      if (!isServerVisible(call.agent.grants, call.serverId, rules)) {
+      if (!isServerVisible(call.agent.grants, serverId, rules)) {
         return hintsFor(call, known);
       }
-      if (rules === null || !Object.hasOwn(rules.settings.mcp_servers, call.serverId)) {
+      if (rules === null || !Object.hasOwn(rules.settings.mcp_servers, serverId)) {
         return undefined;
       }
       return within(loadOnce(key, call, rules), WAIT_MS).then(() =>

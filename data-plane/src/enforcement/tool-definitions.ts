@@ -8,9 +8,9 @@ import { hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { Logger } from 'pino';
 import { openDurableDatabase } from '../storage/durable-database.ts';
-import type { ListedTool } from '../upstream/list-tools.ts';
-import type { ServerFinding } from '../upstream/server-report.ts';
-import type { Registry } from './tool-visibility.ts';
+import type { ServerFinding } from '../upstream/health/server-report.ts';
+import type { ListedTool } from '../upstream/lists/list-tools.ts';
+import type { Registry } from './grants.ts';
 
 export interface ToolPlace {
   tenantId: string;

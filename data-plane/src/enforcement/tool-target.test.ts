@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findTarget } from './tool-target.ts';
+import { findTarget } from './call-kinds.ts';
 
 describe('findTarget', () => {
   it('finds a path, a URI, a table or a recipient', () => {

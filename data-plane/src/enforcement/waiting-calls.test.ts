@@ -5,12 +5,17 @@
 import type { ServerResponse } from 'node:http';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
 import {
   type SeenRequest,
   startTestUpstream,
   type TestUpstream,
-} from '../upstream/test-upstream.ts';
+} from '../testing/test-upstream.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;

@@ -5,7 +5,7 @@
 import type { FastifyReply } from 'fastify';
 import { eventText, streamHeaders } from './event-stream.ts';
 import { GatewayError } from './json-rpc.ts';
-import type { LoggedStream, StreamLog } from './legacy/stream-log.ts';
+import type { LoggedStream, StreamLog } from './stream-log.ts';
 import type { Outlet } from './unread-answers.ts';
 
 /** An answer that is not worth a look at what waits: it fits the system's own buffers. */
@@ -13,10 +13,10 @@ const SMALL = 4096;
 
 /** What a client accepts; a client that says nothing accepts everything. */
 export interface Accepts {
-  json: boolean;
-  events: boolean;
+  readonly json: boolean;
+  readonly events: boolean;
   /** Events come before JSON in what it wrote. */
-  prefersEvents: boolean;
+  readonly prefersEvents: boolean;
 }
 
 export class PostAnswer {
@@ -74,14 +74,14 @@ export class PostAnswer {
    * Sends the answer and ends.
    *
    * @param text null when there is nothing to say any more: the request was cancelled
-   * @param unsent what is said instead where the agent has too much unread
+   * @param unsent makes what is said instead where the agent has too much unread
    */
-  end(status: number, text: string | null, unsent: string | null = null): void {
+  end(status: number, text: string | null, unsent?: () => string): void {
     const { raw } = this.#reply;
     const isResumable = this.#isStream && this.#logged !== null;
     if (text !== null && text.length > SMALL && !isResumable) {
       if (!this.#outlet.hasRoom(text.length)) {
-        this.end(status, unsent);
+        this.end(status, unsent?.() ?? null);
         return;
       }
     }
@@ -141,14 +141,32 @@ export function requireAccept(header: string | undefined): Accepts {
   throw new GatewayError(406, 'Accept must name application/json and text/event-stream.');
 }
 
-/** Reads Accept. A list of media types; parameters do not matter here. */
+/** Headers whose meaning is remembered, and the characters of each, at most: clients send few. */
+const MAX_KNOWN = 64;
+const MAX_KNOWN_LENGTH = 256;
+const known = new Map<string, Accepts>();
+
+/** Reads Accept. */
 export function parseAccept(header: string | undefined): Accepts {
-  const anything = { json: true, events: true, prefersEvents: false };
-  if (header === undefined || header === '') return anything;
+  if (header === undefined || header === '') return ANYTHING;
+  let accepts = known.get(header);
+  if (accepts !== undefined) return accepts;
+  accepts = readAccept(header);
+  if (header.length > MAX_KNOWN_LENGTH) return accepts;
+  // caller-controlled
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(header, accepts);
+  return accepts;
+}
+
+const ANYTHING: Accepts = { json: true, events: true, prefersEvents: false };
+
+/** A list of media types; parameters do not matter here. */
+function readAccept(header: string): Accepts {
   const accepts = { json: false, events: false, prefersEvents: false };
   for (const part of header.split(',')) {
     const type = part.split(';', 1)[0]?.trim().toLowerCase();
-    if (type === '*/*') return { ...anything, prefersEvents: accepts.prefersEvents };
+    if (type === '*/*') return { ...ANYTHING, prefersEvents: accepts.prefersEvents };
     if (type === 'application/json' || type === 'application/*') accepts.json = true;
     if (type === 'text/event-stream' || type === 'text/*') {
       accepts.events = true;

@@ -14,8 +14,8 @@ import {
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestPlane } from '../test-plane.ts';
-import { startEverythingPlane } from './test-everything.ts';
+import { startEverythingPlane } from '../testing/test-everything.ts';
+import type { TestPlane } from '../testing/test-plane.ts';
 
 let plane: TestPlane;
 

@@ -3,12 +3,12 @@ import type { McpServerSetting } from '@governance/shared/bundle-format';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isStorableText } from '@governance/shared/text';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
+import type { Caller } from '../enforcement/calls.ts';
 import { isTooFar, LOOP_MESSAGE } from '../upstream/hops.ts';
-import type { UpstreamPool } from '../upstream/pool.ts';
+import { isObject } from '../upstream/message.ts';
+import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 import { UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
-import type { Caller } from './caller.ts';
-import { GatewayError, isObject } from './json-rpc.ts';
-import { findServer } from './servers.ts';
+import { GatewayError } from './json-rpc.ts';
 
 const MAX_CURSOR = 4096;
 /** A server that is slower is left out of a joined list. */
@@ -30,13 +30,6 @@ export function requireRules(rules: RulesProvider, caller: Caller): ActiveRules 
   return active;
 }
 
-/** One server of the registry. Throws GatewayError 404. */
-export function requireServer(rules: ActiveRules, serverId: string): McpServerSetting {
-  const server = findServer(rules, serverId);
-  if (server === undefined) throw new GatewayError(404, 'No such MCP server.');
-  return server;
-}
-
 /** The caller's session with a server. Throws UpstreamFailure where there can be none. */
 export function sessionWith(
   pool: Pick<UpstreamPool, 'find'>,
@@ -47,7 +40,7 @@ export function sessionWith(
 }
 
 /** Refuses to begin anything that leads to servers for who has come by too many gateways. */
-export function requireFewHops({ hops = 0, serverId }: Caller): void {
+export function requireFewHops({ hops, serverId }: Caller): void {
   if (isTooFar(hops, serverId === null)) throw new UpstreamFailure('loop', LOOP_MESSAGE);
 }
 

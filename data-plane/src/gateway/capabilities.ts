@@ -5,22 +5,18 @@
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { Logger } from 'pino';
 import type { RulesProvider } from '../contracts.ts';
-import { isServerVisible } from '../enforcement/tool-visibility.ts';
-import type { UpstreamPool } from '../upstream/pool.ts';
+import type { Caller } from '../enforcement/calls.ts';
+import type { Enforcer } from '../enforcement/enforcer.ts';
+import { isServerVisible } from '../enforcement/grants.ts';
+import { isObject } from '../upstream/message.ts';
+import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 import type { UpstreamInfo } from '../upstream/upstream.ts';
-import {
-  inTime,
-  requireFewHops,
-  requireRules,
-  requireServer,
-  sessionWith,
-} from './call-routing.ts';
-import type { Caller } from './caller.ts';
-import { isObject } from './json-rpc.ts';
-import { TASKS_EXTENSION } from './modern/extensions.ts';
-import { listServers } from './servers.ts';
+import { inTime, requireFewHops, requireRules, sessionWith } from './call-routing.ts';
+import { TASKS_EXTENSION } from './extensions.ts';
+import { listServers, requireServer } from './servers.ts';
 
 export interface CapabilityDeps {
+  enforcer: Pick<Enforcer, 'introduce'>;
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'find' | 'tell'>;
   log: Pick<Logger, 'warn'>;
@@ -122,7 +118,9 @@ export function createAnnouncer(deps: CapabilityDeps) {
     const session = sessionWith(deps.pool, caller, server);
     const info: UpstreamInfo = await session.open();
     const { serverInfo, instructions } = info;
-    return { capabilities: passed(info, caller), serverInfo, instructions };
+    const said = { serverInfo, instructions };
+    const shown = await deps.enforcer.introduce(caller, caller.serverId, said);
+    return { capabilities: passed(info, caller), ...(shown ?? UNNAMED) };
   };
 }
 
@@ -146,8 +144,11 @@ function passed(
   return found;
 }
 
+/** Where nothing that the server says of itself is passed on: the gateway names itself. */
+const UNNAMED = { serverInfo: null, instructions: null };
+
 /** A list of tools there is, for agents of whatever roles; here it is empty. */
-const NOTHING: Announcement = { capabilities: { tools: {} }, serverInfo: null, instructions: null };
+const NOTHING: Announcement = { capabilities: { tools: {} }, ...UNNAMED };
 
 const ALL: Record<string, unknown> = Object.fromEntries(
   Object.entries(PASSED).map(([name, members]) => [

@@ -22,7 +22,7 @@ import {
   startTestPlane,
   type TestAgent,
   type TestPlane,
-} from '../test-plane.ts';
+} from '../testing/test-plane.ts';
 
 const MCP_REMOTE = assetPath('node_modules/mcp-remote/dist/proxy.js');
 const EVERYTHING = assetPath('node_modules/@modelcontextprotocol/server-everything/dist/index.js');

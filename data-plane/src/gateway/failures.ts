@@ -1,33 +1,65 @@
-import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Logger } from 'pino';
-import { type CallAnswer, failureMessage } from '../enforcement/enforcer.ts';
-import { UpstreamFailure, type UpstreamLimits } from '../upstream/upstream.ts';
+import { type Answer, isRefusal } from '../enforcement/answer.ts';
+import type { Caller, Deny } from '../enforcement/calls.ts';
+import type { Enforcer } from '../enforcement/enforcer.ts';
+import {
+  type AnswerLimits,
+  deniedByPolicy,
+  failedAnswer,
+  internalRefusal,
+  unauthorized,
+} from '../enforcement/refusals.ts';
+import { UpstreamFailure } from '../upstream/upstream.ts';
 import { GatewayError } from './json-rpc.ts';
+import { isKnownMethod, routeRefused } from './router.ts';
 
 /** What a client is told of a request that threw; what it must not know goes to the log. */
-export type AnswerFailure = (error: unknown, requestId: string) => CallAnswer;
+export type AnswerFailure = (error: unknown, requestId: string) => Answer;
 
 /** Builds it. */
 export function createFailures(deps: {
-  limits: UpstreamLimits;
+  limits: AnswerLimits;
   log: Pick<Logger, 'error'>;
 }): AnswerFailure {
   return (error, requestId) => {
-    if (error instanceof GatewayError) {
-      const { status, code, message, challenge, data } = error;
-      const more = { ...(data && { data }), ...(challenge && { challenge }) };
-      return { kind: 'error', status, code, message, ...more };
-    }
-    if (error instanceof UpstreamFailure) {
-      const { kind } = error;
-      const isNamed = kind === 'unsupported' || kind === 'busy';
-      const message = isNamed ? error.message : failureMessage(kind, deps.limits);
-      const code = kind === 'unsupported' ? RPC_ERRORS.METHOD_NOT_FOUND : RPC_ERRORS.INTERNAL;
-      // The gateway before this one knows it by that, and says the same.
-      const data = kind === 'loop' ? { data: { failure: kind } } : {};
-      return { kind: 'error', status: 200, code, message, ...data };
-    }
+    if (isRefusal(error)) return error;
+    if (error instanceof UpstreamFailure) return failedAnswer(error, null, deps.limits);
     deps.log.error({ err: error, reqId: requestId }, 'a request failed');
-    return { kind: 'error', status: 200, code: RPC_ERRORS.INTERNAL, message: 'Internal error' };
+    return internalRefusal('Internal error');
   };
+}
+
+/**
+ * What a request is answered whose agent may not act. Where this data plane lets nobody act, that is
+ * no 401: the client's credentials are good, and it must keep them.
+ *
+ * @param status where it is the data plane: 200 for the answer to a JSON-RPC request
+ */
+export function ineligibleError(deny: Deny, status: 200 | 403 = 200): GatewayError {
+  if (deny.cause !== 'plane') {
+    const { message, code } = unauthorized(deny.message);
+    return new GatewayError(401, message, code, deny.challenge ?? 'bearer');
+  }
+  const { message, code, data } = deniedByPolicy(
+    deny.message,
+    deny.planeReason && { reason: deny.planeReason },
+  );
+  return new GatewayError(status, message, code, undefined, data);
+}
+
+/**
+ * Answers what is no call of an agent that may not act, and records it. Where it is the data plane
+ * that lets nobody act, only calls are worth a record.
+ */
+export async function answerIneligible(
+  enforcer: Pick<Enforcer, 'call'>,
+  caller: Caller,
+  ineligible: Deny,
+  method: string,
+): Promise<Answer> {
+  if (ineligible.cause !== 'plane' && isKnownMethod(method)) {
+    const { ask, destination } = routeRefused(caller, method);
+    await enforcer.call(caller, ask, destination);
+  }
+  return ineligibleError(ineligible);
 }

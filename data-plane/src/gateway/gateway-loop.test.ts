@@ -1,8 +1,13 @@
 /** A server of the registry may be a gateway, this one too: nothing goes round for ever. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
-import { postModern } from './modern/test-modern-client.ts';
+import { postModern } from '../testing/test-modern-client.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
 const HOPS = 'x-governance-hops';
 

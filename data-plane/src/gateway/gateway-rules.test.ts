@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ActiveRules } from '../contracts.ts';
 import { parseAccept } from './answer.ts';
+import { createOriginPolicy } from './arrival.ts';
 import { eventText } from './event-stream.ts';
-import { createOriginPolicy } from './origin.ts';
 import { challengeHeader, metadataPaths, protectedResource } from './protected-resource.ts';
 import { splitUnifiedName, unifiedName } from './servers.ts';
 

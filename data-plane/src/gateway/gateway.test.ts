@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;
@@ -238,7 +243,8 @@ describe('POST of a tool call', () => {
       expect(records.filter((record) => record.type === 'decision')).toHaveLength(2);
       const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
       const { json } = await bare.post('/mcp/v1', list, { authorization: one.basic });
-      expect(json.error.code).toBe(-32603);
+      expect(json.error.code).toBe(-32003);
+      expect(await bare.records()).toMatchObject([{ method: 'tools/list', policy_result: 'deny' }]);
     } finally {
       await bare.stop();
     }

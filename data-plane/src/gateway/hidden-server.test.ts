@@ -6,9 +6,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
-import { listenModern, postModern } from './modern/test-modern-client.ts';
+import { listenModern, postModern } from '../testing/test-modern-client.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;

@@ -1,7 +1,7 @@
 /** The shapes of the bench, at one size: each is answered as what it is, and none is a fault of ours. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { JSON_SHAPES, TOKEN_SHAPES } from '../../../bench/hostile/shapes.ts';
-import { startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
+import { startTestPlane, type TestAgent, type TestPlane } from '../testing/test-plane.ts';
 
 let plane: TestPlane;
 let agent: TestAgent;

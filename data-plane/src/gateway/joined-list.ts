@@ -3,10 +3,10 @@
  * hides the others; what one leaves free goes to those after it, and then to those that have more.
  */
 
-import type { ListMethod } from '../upstream/list-page.ts';
-import type { ListBudget, ListPart } from '../upstream/list-part.ts';
+import type { Caller } from '../enforcement/calls.ts';
+import type { ListMethod } from '../upstream/lists/list-page.ts';
+import type { ListBudget, ListPart } from '../upstream/lists/list-part.ts';
 import { Cancellation } from '../upstream/upstream.ts';
-import type { Caller } from './caller.ts';
 import { isKeepable, type ListCursors, type ListPlace } from './list-cursors.ts';
 import type { ListNotes } from './list-notes.ts';
 

@@ -3,7 +3,10 @@
  * hottest path of the product, and the shapes are few.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
+import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json';
 import { isStorableText } from '@governance/shared/text';
+import type { Refusal } from '../enforcement/answer.ts';
+import { isObject } from '../upstream/message.ts';
 
 export type RpcId = string | number;
 
@@ -21,6 +24,7 @@ export type ClientMessage =
 
 const MAX_ID_LENGTH = 256;
 const MAX_METHOD_LENGTH = 128;
+const MAX_DEPTH = 64;
 
 /** Reads one message. `value` is caller-controlled, but strict JSON. */
 export function readMessage(value: unknown): ClientMessage {
@@ -51,11 +55,6 @@ function invalid(id: RpcId | null, why: string): ClientMessage {
 function isId(value: unknown): value is RpcId {
   if (typeof value === 'number') return Number.isSafeInteger(value);
   return typeof value === 'string' && value.length <= MAX_ID_LENGTH;
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A response around a result that is JSON text already. */
@@ -90,8 +89,9 @@ function idText(id: RpcId): string {
   return typeof id === 'number' ? String(id) : JSON.stringify(id);
 }
 
-/** What is wrong with a request as a whole: an HTTP status and the error to go with it. */
-export class GatewayError extends Error {
+/** A refusal that is thrown: of a request as a whole, or of what it asks for. */
+export class GatewayError extends Error implements Refusal {
+  readonly kind = 'refusal';
   readonly status: number;
   readonly code: number;
   readonly challenge: 'basic' | 'bearer' | undefined;
@@ -110,5 +110,25 @@ export class GatewayError extends Error {
     this.code = code;
     this.challenge = challenge;
     this.data = data;
+  }
+}
+
+/**
+ * The one place where a client's bytes become a value.
+ *
+ * @param maxNodes values and keys of a message or batch, at most
+ * @throws GatewayError 400 with -32700 or -32600
+ */
+export function parseBody(body: unknown, maxNodes: number): unknown {
+  if (!(body instanceof Uint8Array)) {
+    throw new GatewayError(400, 'The body is missing.', RPC_ERRORS.PARSE_ERROR);
+  }
+  try {
+    return parseStrictJson(body, { maxDepth: MAX_DEPTH, maxNodes });
+  } catch (error) {
+    if (!(error instanceof StrictJsonError)) throw error;
+    const isUnreadable = error.reason === 'syntax' || error.reason === 'utf8';
+    const code = isUnreadable ? RPC_ERRORS.PARSE_ERROR : RPC_ERRORS.INVALID_REQUEST;
+    throw new GatewayError(400, error.message, code);
   }
 }

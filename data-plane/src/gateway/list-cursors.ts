@@ -5,10 +5,10 @@
  */
 import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import type { ListMethod } from '../upstream/list-page.ts';
-import type { ListPosition } from '../upstream/list-part.ts';
+import type { Caller } from '../enforcement/calls.ts';
+import type { ListMethod } from '../upstream/lists/list-page.ts';
+import type { ListPosition } from '../upstream/lists/list-part.ts';
 import { badParams, readCursor } from './call-routing.ts';
-import type { Caller } from './caller.ts';
 
 /** The list of one server. */
 export interface ListPlace {

@@ -1,8 +1,8 @@
 /** Tells of what is left out of servers' lists: in the health of the server, and once in the log. */
 import type { Logger } from 'pino';
-import type { ListMethod } from '../upstream/list-page.ts';
-import type { UpstreamPool } from '../upstream/pool.ts';
-import type { NoteTopic } from '../upstream/server-notes.ts';
+import type { NoteTopic } from '../upstream/health/server-notes.ts';
+import type { ListMethod } from '../upstream/lists/list-page.ts';
+import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 
 export type ListNotes = ReturnType<typeof createListNotes>;
 

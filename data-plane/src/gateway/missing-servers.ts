@@ -2,7 +2,7 @@
  * The servers that are missing from a list of the unified gateway: the result names them, for the
  * agent to know that there is more, and their health says why, for the administrator.
  */
-import type { ServerNote } from '../upstream/server-notes.ts';
+import type { ServerNote } from '../upstream/health/server-notes.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../upstream/upstream.ts';
 
 /** The member of a result's `_meta`. */

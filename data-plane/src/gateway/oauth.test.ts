@@ -22,12 +22,12 @@ import {
   startTestPlane,
   type TestAgent,
   type TestPlane,
-} from '../test-plane.ts';
+} from '../testing/test-plane.ts';
 import {
   type SeenRequest,
   startTestUpstream,
   type TestUpstream,
-} from '../upstream/test-upstream.ts';
+} from '../testing/test-upstream.ts';
 
 const UPSTREAM_SECRET = 'the-gateways-own-credential';
 const INBOUND = {

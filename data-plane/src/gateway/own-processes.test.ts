@@ -1,6 +1,11 @@
 /** Clients of one agent, each with a process of its own that remembers what it was told. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { STDIO_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
+import {
+  STDIO_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
 
 const SERVER = `
   let kept = [];

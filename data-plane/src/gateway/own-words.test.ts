@@ -2,12 +2,17 @@
 import { request as httpRequest } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
 import {
   startTestUpstream,
   type TestUpstream,
   type UpstreamToolCall,
-} from '../upstream/test-upstream.ts';
+} from '../testing/test-upstream.ts';
 
 const SECRET_ARGUMENT = 'an argument that nobody may read';
 const logged: string[] = [];
@@ -151,9 +156,13 @@ describe('SERVICE_DEBUG', () => {
       'authenticate',
       'standing',
       'kill-switch',
+      'rate-limit',
       'hops',
       'arguments',
       'classify',
+      'pinned-tools',
+      'dlp',
+      'blast-radius',
       'policy',
     ]);
     expect(allowed.steps.every(({ ms }: { ms: number }) => ms >= 0)).toBe(true);

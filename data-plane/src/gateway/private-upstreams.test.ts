@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GatewayConfig } from '../config.ts';
-import { HTTP_SERVER, startTestPlane, type TestPlane } from '../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
+import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;

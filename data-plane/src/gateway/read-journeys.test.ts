@@ -13,8 +13,8 @@ import {
   ResourceUpdatedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestAgent, TestPlane } from '../test-plane.ts';
-import { startEverythingPlane } from './test-everything.ts';
+import { startEverythingPlane } from '../testing/test-everything.ts';
+import type { TestAgent, TestPlane } from '../testing/test-plane.ts';
 
 let plane: TestPlane;
 let agent: TestAgent;

@@ -4,8 +4,13 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { JUDGED_READS } from '../enforcement/call-kinds.ts';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
 const CAPABILITIES = {
   tools: {},

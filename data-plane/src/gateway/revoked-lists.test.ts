@@ -4,9 +4,9 @@
  */
 import type { AgentFact } from '@governance/shared/facts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestPlane } from '../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
-import { postModern } from './modern/test-modern-client.ts';
+import { postModern } from '../testing/test-modern-client.ts';
+import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;

@@ -1,8 +1,8 @@
 /** `resource_scopes` as an agent meets them: in lists, in calls, and in what policies see. */
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestPlane } from '../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
+import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;

@@ -1,8 +1,9 @@
 /** The MCP servers of a tenant as the gateway finds them in the active rules. */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { ActiveRules } from '../contracts.ts';
-import { isServerVisible } from '../enforcement/tool-visibility.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../enforcement/calls.ts';
+import { isServerVisible } from '../enforcement/grants.ts';
+import { GatewayError } from './json-rpc.ts';
 
 /** Between server and tool in the names that the unified gateway gives to tools. */
 const SEPARATOR = '__';
@@ -11,6 +12,13 @@ const SEPARATOR = '__';
 export function findServer(rules: ActiveRules, serverId: string): McpServerSetting | undefined {
   const servers = rules.settings.mcp_servers;
   return Object.hasOwn(servers, serverId) ? servers[serverId] : undefined;
+}
+
+/** One server of the registry. Throws GatewayError 404. */
+export function requireServer(rules: ActiveRules, serverId: string): McpServerSetting {
+  const server = findServer(rules, serverId);
+  if (server === undefined) throw new GatewayError(404, 'No such MCP server.');
+  return server;
 }
 
 /**

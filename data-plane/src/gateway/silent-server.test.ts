@@ -2,8 +2,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../upstream/test-upstream.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const callOf = (name: string) => ({

@@ -3,8 +3,13 @@
  * a second one comes, unless its entry names it.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { STDIO_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
-import type { StdioServer } from '../upstream/servers-file.ts';
+import {
+  STDIO_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
+import type { StdioServer } from '../upstream/stdio/servers-file.ts';
 
 const SERVER = `
   const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n');

@@ -1,12 +1,17 @@
 /** What an administrator says of tools, and how it lapses with their definition. */
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../test-plane.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
 import {
   startTestUpstream,
   type TestUpstream,
   type UpstreamTool,
-} from '../upstream/test-upstream.ts';
+} from '../testing/test-upstream.ts';
 
 const tools: UpstreamTool[] = [
   { name: 'git_status' },
@@ -57,7 +62,11 @@ beforeEach(() => {
   say({});
 });
 
-const alerts = async () => (await plane.records()).filter(({ type }) => type === 'alert');
+/** Those about what was said of tools; their pins have alerts of their own. */
+const alerts = async () =>
+  (await plane.records()).filter(
+    (record) => record.type === 'alert' && !('pinned_hash' in record.details),
+  );
 
 it('lowers and raises, in lists and in calls', async () => {
   expect(await list()).toEqual(['get_report']);

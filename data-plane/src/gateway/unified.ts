@@ -4,16 +4,13 @@
  * can therefore neither hide nor catch another's resources.
  */
 import type { ActiveRules } from '../contracts.ts';
+import type { Answer } from '../enforcement/answer.ts';
 import { isTaskMethod, TOOL_CALL } from '../enforcement/call-kinds.ts';
-import type { RawCall } from '../enforcement/calls.ts';
-import type { CallAnswer } from '../enforcement/enforcer.ts';
-import type { ForwardExchange } from '../enforcement/forward.ts';
-import { isServerVisible } from '../enforcement/tool-visibility.ts';
+import type { Ask, Caller, Exchange } from '../enforcement/calls.ts';
+import { isServerVisible } from '../enforcement/grants.ts';
+import { isObject } from '../upstream/message.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
-import type { Caller } from './caller.ts';
-import type { Guard } from './guard.ts';
 import { withMember } from './json-members.ts';
-import { isObject } from './json-rpc.ts';
 import { unifiedName } from './servers.ts';
 
 const SCHEME = 'mcp+';
@@ -71,18 +68,20 @@ export function unifiedNotification(
   return { method, params };
 }
 
-/** Makes a call for a client of the unified gateway, and answers in its names. */
+/**
+ * Makes a call for a client of the unified gateway: what the server says, in the gateway's names.
+ *
+ * @param call with the exchange that it is to have
+ */
 export async function callUnified(
-  guard: Pick<Guard, 'call'>,
-  call: RawCall,
-  exchange: ForwardExchange,
-): Promise<CallAnswer> {
-  const { serverId, method } = call;
-  const answer = await guard.call(call, {
+  { serverId, method }: Ask,
+  exchange: Exchange,
+  call: (exchange: Exchange) => Promise<Answer>,
+): Promise<Answer> {
+  const answer = await call({
     wantsProgress: exchange.wantsProgress,
     cancellation: exchange.cancellation,
     send: exchange.send,
-    takesEveryResult: exchange.takesEveryResult,
     logLevel: exchange.logLevel,
     onPaused: (retryMs) => exchange.onPaused?.(retryMs),
     onNotification: (heard) => exchange.onNotification(unifiedNotification(serverId, heard)),
@@ -103,7 +102,7 @@ function withUnifiedTask(
   serverId: string,
   raw: string,
   value: { taskId: string; result?: unknown },
-): CallAnswer {
+): Answer {
   const taskId = unifiedName(serverId, value.taskId);
   const named = { ...value, taskId };
   const text = withMember(raw, value, 'taskId', taskId);

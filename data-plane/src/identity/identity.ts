@@ -31,7 +31,7 @@ export interface DataPlaneIdentity {
     version: string;
     label: string;
   }): RegistrationRequest;
-  /** What was learnt at a tenant's registration; undefined before the first. */
+  /** The answer to a tenant's registration; undefined before the first. */
   findRegistration(tenantId: string): RegistrationAnswer | undefined;
   listRegistrations(): RegistrationAnswer[];
   /** Keeps the answer durably. @throws Error when the tenant knew this plane by another id */
@@ -101,7 +101,7 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
       if (known && known.deployment_id !== answer.deployment_id) {
         throw new Error('the tenant knew this data plane by another deployment id');
       }
-      // Nothing new is no reason to need room on a disk that is full.
+      // Unchanged: write nothing, since the disk may be full.
       if (known && canonicalize(known) === canonicalize(answer)) return;
       writeFileDurably(fileOf(answer.tenant_id), `${JSON.stringify(answer, null, 2)}\n`);
     },

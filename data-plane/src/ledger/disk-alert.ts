@@ -1,6 +1,4 @@
-import type { DataPlaneAlert } from '@governance/shared/data-plane-records';
-import { uuidv7 } from '@governance/shared/ids';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import { type AlertRecord, createAlertRecord } from '../alerts/alert.ts';
 import type { DiskLevel } from './disk-watermark.ts';
 
 /** The alert that a stream's disk fills up, or is full. */
@@ -9,16 +7,11 @@ export function diskAlert(
   level: Exclude<DiskLevel, 'ok'>,
   usedShare: number | null,
   now: number,
-): Extract<UnchainedRecord, { type: 'alert' }> {
+): AlertRecord {
   const isFull = level === 'full';
-  return {
-    type: 'alert',
-    id: uuidv7(now),
-    timestamp: new Date(now).toISOString(),
-    bundle_revision: null,
-    alert_type: 'DISK_WATERMARK' satisfies DataPlaneAlert,
+  const alert = {
+    alert_type: 'DISK_WATERMARK',
     severity: isFull ? 'critical' : 'high',
-    agent_id: null,
     title: isFull
       ? 'The data plane denies new calls: its disk is full'
       : 'The disk of the data plane is filling up',
@@ -28,5 +21,6 @@ export function diskAlert(
       used_percent: usedShare === null ? null : Math.round(usedShare * 1000) / 10,
     },
     dedupe_key: `disk-watermark:${stream}:${level}`,
-  };
+  } as const;
+  return createAlertRecord(alert, now);
 }

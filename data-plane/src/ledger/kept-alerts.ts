@@ -4,12 +4,10 @@
  * came; a tenant has 100, and what is beyond is counted and told as ALERTS_LOST. A restart forgets
  * them, and tells of a disk that is still full by itself. Proven by kept-alerts.test.ts.
  */
-import type { DataPlaneAlert } from '@governance/shared/data-plane-records';
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import { type AlertRecord, createAlertRecord } from '../alerts/alert.ts';
 import { LedgerError } from './ledger-error.ts';
-
-type AlertRecord = Extract<UnchainedRecord, { type: 'alert' }>;
 
 export const MAX_KEPT_ALERTS = 100;
 
@@ -96,18 +94,14 @@ export function createKeptAlerts(options: {
   }
 
   function lostAlert(times: number, types: string[]): AlertRecord {
-    return {
-      type: 'alert',
-      id: uuidv7(options.now()),
-      timestamp: time(),
-      bundle_revision: null,
-      alert_type: 'ALERTS_LOST' satisfies DataPlaneAlert,
+    const alert = {
+      alert_type: 'ALERTS_LOST',
       severity: 'high',
-      agent_id: null,
       title: 'More alerts came while nothing could be recorded than are kept',
       details: { times, types },
       dedupe_key: 'alerts-lost',
-    };
+    } as const;
+    return createAlertRecord(alert, options.now());
   }
 
   function stop(): void {

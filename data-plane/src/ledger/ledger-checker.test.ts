@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { uuidv7 } from '@governance/shared/ids';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { aDecision } from '../testing/test-records.ts';
 import { createLedger, type DurableLedger, LEDGER_FILE } from './ledger.ts';
 import { type LedgerChecker, startLedgerChecker } from './ledger-checker.ts';
-import { aDecision } from './test-records.ts';
 
 const { privateKey: signingKey } = generateKeyPairSync('ed25519');
 const [tenantA, tenantB] = [uuidv7(), uuidv7()] as const;
@@ -23,11 +23,10 @@ beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'checker-'));
   ledger = await open();
   for (const tenant of tenants) {
-    await Promise.all(
-      Array.from({ length: RECORDS }, () =>
-        ledger.append(tenant, aDecision({ policy_result: 'deny' })),
-      ),
-    );
+    // One after the other: each is a group of its own.
+    for (let n = 0; n < RECORDS; n++) {
+      await ledger.append(tenant, aDecision({ policy_result: 'deny' }));
+    }
     await shipAll(tenant);
   }
 });

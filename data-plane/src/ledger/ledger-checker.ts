@@ -7,7 +7,7 @@ import type { DurableLedger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type { ShippedPosition } from './ledger-messages.ts';
 
-/** At most 1,000 records a second: a call's record waits a millisecond for a step. */
+/** At most 1,000 records a second, on the thread that also makes the batches. */
 const STEP_RECORDS = 50;
 const PAUSE_MS = 50;
 const FIRST_AFTER_MS = 10_000;

@@ -1,29 +1,102 @@
-/** Opens the ledger's files: checked first, then held exclusively until they are closed. */
-import type { Database } from 'better-sqlite3';
+/**
+ * Opens the ledger's file for its only writer, the main thread.
+ *
+ * A COMMIT on this connection writes to the log and does not wait for the disk: the ledger syncs the
+ * log itself, on a thread of its own, and acknowledges nothing before (ledger-committer.ts). It
+ * never checkpoints either, which the reader's thread does. `NORMAL` and not `OFF`, so that SQLite
+ * still syncs the header of a log that it begins anew, and the folder of a new one.
+ */
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import Database from 'better-sqlite3';
 import { openDurableDatabase } from '../storage/durable-database.ts';
+import { lockLedger } from './ledger-lock.ts';
 import { type LedgerMarks, openMarks } from './ledger-marks.ts';
 import { isNew, prepareStatements, requireKnownVersion } from './ledger-schema.ts';
 import { checkLedgerFiles, readStreamMarks } from './ledger-start.ts';
 
-/** @throws as `createLedgerStore` does */
-export function openLedgerFile(options: { path: string; limitBytes: number | null }) {
-  checkLedgerFiles(options.path);
-  const db = openDurableDatabase(options.path, { exclusive: true });
+export interface LedgerFile {
+  db: Database.Database;
+  sql: ReturnType<typeof prepareStatements>;
+  marks: LedgerMarks;
+  close(): void;
+}
+
+export interface LedgerFileOptions {
+  path: string;
+  /** What the file may grow to; beyond it a commit fails with SQLITE_FULL. Null: no limit. */
+  limitBytes: number | null;
+}
+
+/**
+ * Checks and opens a ledger, creating it when it is new.
+ *
+ * @throws LedgerDamagedError when records that were acknowledged are not there any more; nothing
+ *   was changed then
+ * @throws when the file is damaged, in use by another process, or cannot be made durable
+ */
+export function openLedgerFile(options: LedgerFileOptions): LedgerFile {
+  const lock = lockLedger(options.path);
+  let db: Database.Database | undefined;
   let marks: LedgerMarks | undefined;
+  const close = () => {
+    db?.close();
+    marks?.close();
+    lock.release();
+  };
   try {
-    if (options.limitBytes !== null) limitFile(db, options.limitBytes);
+    checkLedgerFiles(options.path);
+    db = openDurableDatabase(options.path, { exclusive: false });
+    limitFile(db, options.limitBytes);
     requireKnownVersion(db);
+    syncLog(options.path);
     // Before the file says that it has marks.
     marks = openMarks(options.path, isNew(db) ? [] : readStreamMarks(db));
-    return { db, sql: prepareStatements(db), marks };
+    const sql = prepareStatements(db);
+    // From here on an append must never wait for another connection's lock, nor for the disk.
+    db.pragma('busy_timeout = 0');
+    db.pragma('synchronous = NORMAL');
+    db.pragma('wal_autocheckpoint = 0');
+    return { db, sql, marks, close };
   } catch (error) {
-    db.close();
-    marks?.close();
+    close();
     throw error;
   }
 }
 
-function limitFile(db: Database, limitBytes: number): void {
+/**
+ * A process that was killed may have left a commit that is not on disk. Nothing is marked or built
+ * upon it before it is: the marks are never ahead, and one commit at most is not on disk.
+ */
+function syncLog(path: string): void {
+  const log = openSync(`${path}-wal`, 'r+');
+  try {
+    fsyncSync(log);
+  } finally {
+    closeSync(log);
+  }
+}
+
+/**
+ * A second connection to an open ledger, for the thread that reads, prunes and checkpoints.
+ *
+ * It opens the file by SQLite alone: closing any other descriptor of it would release the locks of
+ * the whole process.
+ */
+export function openSecondConnection({ path, limitBytes }: LedgerFileOptions): Database.Database {
+  // While it waits for somebody else's lock, the writer waits for it.
+  const db = new Database(path, { fileMustExist: true, timeout: 100 });
+  db.pragma('synchronous = FULL');
+  db.pragma('wal_autocheckpoint = 0');
+  db.pragma('fullfsync = ON');
+  db.pragma('checkpoint_fullfsync = ON');
+  db.pragma('cell_size_check = ON');
+  db.pragma('trusted_schema = OFF');
+  limitFile(db, limitBytes);
+  return db;
+}
+
+function limitFile(db: Database.Database, limitBytes: number | null): void {
+  if (limitBytes === null) return;
   const pageSize = db.pragma('page_size', { simple: true }) as number;
   db.pragma(`max_page_count = ${Math.max(1, Math.floor(limitBytes / pageSize))}`);
 }

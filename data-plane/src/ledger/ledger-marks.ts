@@ -1,8 +1,8 @@
 /**
  * Where each stream ended and was shipped up to, kept in a file beside SQLite's own, so that a
  * ledger whose end was cut off (a log that was removed or shortened, an older copy of the file, a
- * damaged frame) is told from one that is whole. It is written after each commit, before that is
- * acknowledged: a process that is killed leaves it exact. It is made durable when something was
+ * damaged frame) is told from one that is whole. It is written when a group is on disk, before that
+ * is acknowledged: a process that is killed leaves it exact. It is made durable when something was
  * shipped, at most once a second, and at a stop: after a power failure it may lag behind the
  * ledger, and is never ahead of it.
  *
@@ -14,6 +14,7 @@ import { hash as digest } from 'node:crypto';
 import {
   closeSync,
   existsSync,
+  fdatasync,
   fdatasyncSync,
   fsyncSync,
   openSync,
@@ -58,6 +59,8 @@ export interface LedgerMarks {
   write(mark: StreamMark): void;
   /** Makes what was written survive a power failure. */
   sync(): void;
+  /** The same, without stopping the thread. */
+  syncSoon(onError: (error: Error) => void): void;
   close(): void;
 }
 
@@ -109,6 +112,7 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]): Led
   let n = Math.max(0, ...readNumbers(path));
   let isDirty = false;
   let isClosed = false;
+  let syncing = 0;
 
   function write(mark: StreamMark): void {
     const { stream_no: streamNo } = mark;
@@ -124,6 +128,17 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]): Led
     if (!isDirty) return;
     isDirty = false;
     fdatasyncSync(file);
+  }
+
+  function syncSoon(onError: (error: Error) => void): void {
+    if (!isDirty) return;
+    isDirty = false;
+    syncing++;
+    fdatasync(file, (error) => {
+      syncing--;
+      if (isClosed && syncing === 0) closeSync(file);
+      if (error) onError(error);
+    });
   }
 
   try {
@@ -142,13 +157,14 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]): Led
   return {
     write,
     sync,
+    syncSoon,
     close: () => {
       if (isClosed) return;
       isClosed = true;
       try {
         sync();
       } finally {
-        closeSync(file);
+        if (syncing === 0) closeSync(file);
       }
     },
   };

@@ -31,6 +31,10 @@ export function outcomeUnknown(eventId: string, timestamp: string): UnchainedRec
     result_digest: null,
     result_bytes: null,
     inbound_findings_count: 0,
+    result_action: null,
+    inspection: null,
+    model_usage: null,
+    payload_digest: null,
     detail: 'The data plane stopped before the outcome was recorded.',
   };
 }

@@ -8,10 +8,15 @@ import { uuidv7 } from '@governance/shared/ids';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createLedgerStore,
+  type LedgerStore,
+  makeOlder,
+  readStoredRecords,
+} from '../testing/test-ledger-store.ts';
+import { aDecision } from '../testing/test-records.ts';
 import { readUsedShare } from './disk-watermark.ts';
 import { TAIL } from './ledger-schema.ts';
-import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
-import { aDecision } from './test-records.ts';
 
 const { privateKey: signingKey } = generateKeyPairSync('ed25519');
 const tenantId = uuidv7();
@@ -42,13 +47,16 @@ function open(): number {
   return store.openStream({ tenantId, stream, writerVersion: '1', timestamp }).streamNo;
 }
 
-function append(streamNo: number, count: number): void {
-  const items = Array.from({ length: count }, () => ({
-    streamNo,
-    record: aDecision(),
-    salt: null,
-  }));
-  store.commitGroup(items);
+/** In groups of so many records. */
+function append(streamNo: number, count: number, group = 7): void {
+  for (let left = count; left > 0; left -= group) {
+    const items = Array.from({ length: Math.min(left, group) }, () => ({
+      streamNo,
+      record: aDecision(),
+      salt: null,
+    }));
+    store.commitGroup(items);
+  }
 }
 
 /** Ships everything that waits. @returns [epoch, first seq, last seq, previous head] of each batch */
@@ -145,18 +153,23 @@ describe('pruning', () => {
 
   it('keeps the end of the chain, on which the next epoch builds', () => {
     const streamNo = open();
-    append(streamNo, 199);
+    append(streamNo, 199, 1);
     shipAll(streamNo);
     const t0 = Date.now();
     pruneAll(streamNo, t0);
     expect(pruneAll(streamNo, t0 + 10 * keepMs)).toBe(200 - TAIL);
+    append(streamNo, 140, 20);
+    shipAll(streamNo);
+    pruneAll(streamNo, t0 + 11 * keepMs);
+    // Whole groups: the last four of 20 hold the 64 that a start checks.
+    expect(pruneAll(streamNo, t0 + 20 * keepMs)).toBe(140 - 80);
     restart();
     expect(shipAll(streamNo)[0]).toMatchObject([2, 1, expect.any(Number), expect.any(String)]);
   });
 
   it('gives room back to the watermark', async () => {
     const streamNo = open();
-    append(streamNo, 2_000);
+    append(streamNo, 2_000, 20);
     shipAll(streamNo);
     const t0 = Date.now();
     pruneAll(streamNo, t0);
@@ -170,13 +183,41 @@ describe('pruning', () => {
     expect(before).toBeGreaterThan(0);
   });
 
+  it('keeps the salts of what it removes, but for those that were purged', () => {
+    const streamNo = open();
+    const records = Array.from({ length: 6 }, () => aDecision());
+    const salts = records.map((_, n) => (n === 1 ? null : Buffer.alloc(16, n + 1)));
+    store.commitGroup(records.map((record, n) => ({ streamNo, record, salt: salts[n] ?? null })));
+    append(streamNo, 200);
+    shipAll(streamNo);
+    store.close();
+    let db = new Database(path);
+    const stored = db.prepare('SELECT salts FROM records WHERE salts IS NOT NULL').pluck();
+    const packed = stored.get() as Buffer;
+    // The third record's, behind a salt, no salt and its own length.
+    packed.fill(0, 17 + 1 + 1, 17 + 1 + 17);
+    db.prepare('UPDATE records SET salts = ? WHERE salts IS NOT NULL').run(packed);
+    db.close();
+    store = boot();
+    const again = open();
+    pruneAll(again, Date.now());
+    expect(pruneAll(again, Date.now() + 2 * keepMs)).toBeGreaterThan(100);
+    store.close();
+    db = new Database(path);
+    const kept = db.prepare('SELECT event_id, salt FROM event_salts ORDER BY salt').all();
+    db.close();
+    const expected = records.flatMap(({ id }, n) => {
+      const event_id = Buffer.from(id.replaceAll('-', ''), 'hex');
+      return n === 1 || n === 2 ? [] : [{ event_id, salt: salts[n] }];
+    });
+    expect(kept).toEqual(expected);
+  });
+
   it('opens a file of the first version', () => {
     const streamNo = open();
-    append(streamNo, 3);
+    append(streamNo, 3, 1);
     store.close();
-    const db = new Database(path);
-    db.exec('DROP TABLE shipped_marks; PRAGMA user_version = 1;');
-    db.close();
+    makeOlder(path, 1);
     store = boot();
     open();
     expect(shipAll(streamNo).map(([epoch]) => epoch)).toEqual([1, 2]);
@@ -185,7 +226,10 @@ describe('pruning', () => {
 
   it('leaves an unbroken end that can be shipped again, whatever came before', () => {
     const step = fc.oneof(
-      fc.record({ append: fc.integer({ min: 1, max: 150 }) }),
+      fc.record({
+        append: fc.integer({ min: 1, max: 150 }),
+        group: fc.integer({ min: 10, max: 150 }),
+      }),
       fc.record({ wait: fc.integer({ min: 0, max: 9 }) }),
       fc.constantFrom('ship' as const, 'prune' as const, 'restart' as const),
     );
@@ -198,17 +242,11 @@ describe('pruning', () => {
           else if (one === 'restart') streamNo = restart();
           else if (one === 'prune') store.prune(streamNo, { now, keepMs, limit: 40 });
           else if ('wait' in one) now += one.wait * DAY;
-          else append(streamNo, one.append);
+          else append(streamNo, one.append, one.group);
         }
         shipAll(streamNo);
-        const db = new Database(path, { readonly: true });
         store.close();
-        const kept = db
-          .prepare<[], { epoch: number; seq: number }>(
-            'SELECT epoch, seq FROM records ORDER BY epoch, seq',
-          )
-          .all();
-        db.close();
+        const kept = readStoredRecords(path);
         streamNo = restart();
         shipAll(streamNo);
         const [oldest] = kept;

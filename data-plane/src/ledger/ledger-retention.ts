@@ -8,110 +8,133 @@ import { GENESIS_HASH } from '@governance/shared/hash-chain';
 import { parseRecord } from '@governance/shared/ledger-record';
 import type { Database } from 'better-sqlite3';
 import type { ShippedPosition } from './ledger-messages.ts';
+import { type Position, type RecordRows, recordsIn, type StoredRow } from './ledger-rows.ts';
 import { TAIL } from './ledger-schema.ts';
+import { eventIdBytes } from './open-decisions.ts';
 
 export const BEFORE_FIRST: ShippedPosition = { epoch: 0, seq: 0, head: GENESIS_HASH };
 
 /** Marks in a backup window: what is pruned is at most this fraction of it too old. */
 const MARKS = 168;
 
-interface Place {
-  epoch: number;
-  seq: number;
-}
-
-export type Retention = ReturnType<typeof createRetention>;
-
-export function createRetention(db: Database) {
+export function createRetention(db: Database, rows: RecordRows) {
   const sql = {
     countAfter: db
-      .prepare<[number, number, number], number>(
-        'SELECT count(*) FROM records WHERE stream_no = ? AND (epoch, seq) > (?, ?)',
+      .prepare<[number, number, number, number, number], number>(
+        `SELECT coalesce(sum(CASE WHEN epoch = ? THEN min(count, seq - ?) ELSE count END), 0)
+         FROM records WHERE stream_no = ? AND (epoch, seq) > (?, ?)`,
       )
       .pluck(),
-    findRecord: db.prepare<[number, number, number], { hash: Buffer; bytes: Buffer }>(
-      'SELECT hash, bytes FROM records WHERE stream_no = ? AND epoch = ? AND seq = ?',
+    readOldest: db.prepare<
+      [number, number, number],
+      StoredRow & { position: number; salts: Buffer | null }
+    >(
+      `SELECT * FROM records WHERE stream_no = ? AND (epoch, seq) <= (?, ?)
+       ORDER BY epoch, seq LIMIT 1`,
     ),
-    findKeptEnd: db.prepare<[number], Place>(
-      `SELECT epoch, seq FROM records WHERE stream_no = ?
-       ORDER BY epoch DESC, seq DESC LIMIT 1 OFFSET ${TAIL}`,
+    findKeptEnd: db.prepare<[number, number, number], Position>(
+      `SELECT epoch, seq FROM records WHERE stream_no = ? AND (epoch, seq) < (?, ?)
+       ORDER BY epoch DESC, seq DESC LIMIT 1`,
     ),
-    deleteUpTo: db.prepare<[number, number, number, number]>(
-      `DELETE FROM records WHERE position IN (
-         SELECT position FROM records WHERE stream_no = ? AND (epoch, seq) <= (?, ?)
-         ORDER BY epoch, seq LIMIT ?)`,
+    findOpenFrom: db.prepare<[number], Position>(
+      'SELECT open_epoch AS epoch, open_seq AS seq FROM streams WHERE stream_no = ?',
     ),
+    insertSalt: db.prepare<[Buffer, Buffer]>('INSERT OR IGNORE INTO event_salts VALUES (?, ?)'),
+    deleteRow: db.prepare<[number]>('DELETE FROM records WHERE position = ?'),
     lastMark: db
       .prepare<[number], number | null>('SELECT max(at) FROM shipped_marks WHERE stream_no = ?')
       .pluck(),
     addMark: db.prepare<[number, number, number, number]>(
       'INSERT OR REPLACE INTO shipped_marks VALUES (?, ?, ?, ?)',
     ),
-    findDue: db.prepare<[number, number], Place & { at: number }>(
+    findDue: db.prepare<[number, number], Position & { at: number }>(
       `SELECT at, epoch, seq FROM shipped_marks WHERE stream_no = ? AND at <= ?
        ORDER BY at DESC LIMIT 1`,
     ),
     dropMarksBefore: db.prepare<[number, number]>(
       'DELETE FROM shipped_marks WHERE stream_no = ? AND at < ?',
     ),
-    dropMarksAfter: db.prepare<[number, number, number]>(
-      'DELETE FROM shipped_marks WHERE stream_no = ? AND (epoch, seq) > (?, ?)',
-    ),
   };
+
+  /** The last row that a start does not need. */
+  function findKeptEnd(streamNo: number): Position | undefined {
+    const [first] = rows.readTail(streamNo, TAIL);
+    return first && sql.findKeptEnd.get(streamNo, first.epoch, first.seq);
+  }
+
+  /** By them a hash that the control plane has can be proven later. */
+  function keepSalts(row: StoredRow, salts: Buffer): void {
+    let at = 0;
+    for (const { bytes } of recordsIn(row)) {
+      const salt = salts.subarray(at + 1, at + 1 + (salts[at] ?? 0));
+      at += 1 + salt.length;
+      const id = salt.some((byte) => byte !== 0) && findId(bytes);
+      if (id) sql.insertSalt.run(eventIdBytes(id), salt);
+    }
+  }
+
+  /** Whole rows up to a position, until `limit` records are removed. */
+  function deleteUpTo(streamNo: number, end: Position, limit: number): number {
+    let removed = 0;
+    // One at a time: a row may have a megabyte.
+    while (removed < limit) {
+      const row = sql.readOldest.get(streamNo, end.epoch, end.seq);
+      if (!row) break;
+      if (row.salts) keepSalts(row, row.salts);
+      sql.deleteRow.run(row.position);
+      removed += row.count;
+    }
+    return removed;
+  }
 
   return {
     /** Records that wait to be shipped. */
-    backlog: (streamNo: number, after: Place): number =>
-      sql.countAfter.get(streamNo, after.epoch, after.seq) ?? 0,
+    backlog: (streamNo: number, { epoch, seq }: Position): number =>
+      sql.countAfter.get(epoch, seq, streamNo, epoch, seq) ?? 0,
 
     /**
      * The position of one who wants this record next, with the head that he must have.
      *
      * @returns null where the records that he lacks are no longer kept
      */
-    findBefore: (streamNo: number, next: Place): ShippedPosition | null => {
-      const record = sql.findRecord.get(streamNo, next.epoch, next.seq);
+    findBefore: (streamNo: number, next: Position): ShippedPosition | null => {
+      const { epoch, seq } = next;
+      const record = rows.find(streamNo, next);
       if (!record) {
         // An epoch of which he has everything: the next one follows.
-        const last = sql.findRecord.get(streamNo, next.epoch, next.seq - 1);
-        const { epoch, seq } = next;
-        return last ? { epoch, seq: seq - 1, head: last.hash.toString('hex') } : null;
+        const last = rows.find(streamNo, { epoch, seq: seq - 1 });
+        return last ? { epoch, seq: seq - 1, head: last.hash } : null;
       }
       const read = parseRecord(record.bytes);
-      if (read.type !== 'epoch_start') {
-        return { epoch: next.epoch, seq: next.seq - 1, head: read.prev_hash };
-      }
+      if (read.type !== 'epoch_start') return { epoch, seq: seq - 1, head: read.prev_hash };
       const { previous } = read;
       return previous
         ? { epoch: previous.epoch, seq: previous.last_seq, head: previous.head }
         : BEFORE_FIRST;
     },
 
-    /** Forgets when what lies behind a position was shipped: it is going to be shipped again. */
-    forgetAfter: (streamNo: number, { epoch, seq }: Place): void => {
-      sql.dropMarksAfter.run(streamNo, epoch, seq);
-    },
-
     /**
-     * One step: notes what is shipped now, and removes up to `limit` records that were shipped
-     * longer than `keepMs` ago.
+     * One step: notes what is shipped now, and removes records that were shipped longer than
+     * `keepMs` ago, until `limit` or a few more are gone.
      *
      * @returns how many were removed
      */
     prune: (
       streamNo: number,
-      shipped: Place | null,
-      { now, keepMs, limit }: { now: number; keepMs: number; limit: number },
+      shipped: Position | null,
+      { now, keepMs, limit }: PruneStep,
     ): number => {
       const last = sql.lastMark.get(streamNo) ?? null;
       if (shipped && (last === null || now - last >= keepMs / MARKS || now < last)) {
         sql.addMark.run(streamNo, now, shipped.epoch, shipped.seq);
       }
       const due = sql.findDue.get(streamNo, now - keepMs);
-      const kept = sql.findKeptEnd.get(streamNo);
-      if (!due || !kept) return 0;
-      const end = isBefore(due, kept) ? due : kept;
-      const removed = sql.deleteUpTo.run(streamNo, end.epoch, end.seq, limit).changes;
+      const kept = findKeptEnd(streamNo);
+      // Behind it, calls are known to be open by their records alone.
+      const spilled = sql.findOpenFrom.get(streamNo);
+      if (!due || !kept || !spilled) return 0;
+      const [end = due] = [due, kept, spilled].sort((a, b) => (isBefore(a, b) ? -1 : 1));
+      const removed = deleteUpTo(streamNo, end, limit);
       if (removed < limit) sql.dropMarksBefore.run(streamNo, due.at);
       return removed;
     },
@@ -124,6 +147,21 @@ export function createRetention(db: Database) {
   };
 }
 
-function isBefore(a: Place, b: Place): boolean {
+/** Null where the record is damaged: what was shipped is not looked at before it is pruned. */
+function findId(bytes: Buffer): string | null {
+  try {
+    return (JSON.parse(bytes.toString()) as { id: string }).id;
+  } catch {
+    return null;
+  }
+}
+
+export interface PruneStep {
+  now: number;
+  keepMs: number;
+  limit: number;
+}
+
+function isBefore(a: Position, b: Position): boolean {
   return a.epoch < b.epoch || (a.epoch === b.epoch && a.seq < b.seq);
 }

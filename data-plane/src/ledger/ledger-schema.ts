@@ -1,9 +1,10 @@
-/** The ledger's tables and its prepared statements. */
+/** The ledger's tables and the statements that write them. */
 import type { Database } from 'better-sqlite3';
 
-/** 3: the streams' ends are kept in a file beside it (ledger-marks.ts). */
-export const VERSION = 3;
+/** 3: the streams' ends are kept in a file beside it (ledger-marks.ts). 4: a row holds a group. */
+export const VERSION = 4;
 export const FIRST_VERSION_WITH_MARKS = 3;
+export const FIRST_VERSION_WITH_GROUPS = 4;
 
 // When a stream was shipped up to where, by which what is old enough is pruned.
 const SHIPPED_MARKS = `
@@ -16,9 +17,14 @@ CREATE TABLE shipped_marks (
 ) STRICT, WITHOUT ROWID;
 `;
 
-// `records` is append-only, but for its oldest, which are pruned. `open_decisions` holds the allowed calls whose outcome is not yet
-// recorded, so that a start after a crash costs what was in flight, not what was ever recorded.
-// Salts lie beside the chain: purging one makes the event's hashes unlinkable, and breaks nothing.
+// A row of `records` holds the records of one group and stream, one a line; `seq` and `hash` are
+// those of the last, `type` is 'group' (rows of older versions hold one record, and its type).
+// Only the oldest rows are ever removed, and only salts are ever changed: a purged salt makes hashes
+// unlinkable, and breaks nothing. Salts outlive their rows, in `event_salts`.
+//
+// `open_decisions` holds allowed calls without an outcome up to `open_epoch`/`open_seq` of their
+// stream; later ones are found in the records. So a start after a crash reads a bounded number of
+// records, and a call costs no row here.
 const SCHEMA = `
 CREATE TABLE streams (
   stream_no INTEGER PRIMARY KEY,
@@ -27,6 +33,8 @@ CREATE TABLE streams (
   shipped_epoch INTEGER NOT NULL DEFAULT 0,
   shipped_seq INTEGER NOT NULL DEFAULT 0,
   shipped_head TEXT NOT NULL DEFAULT '',
+  open_epoch INTEGER NOT NULL DEFAULT 0,
+  open_seq INTEGER NOT NULL DEFAULT 0,
   UNIQUE (tenant_id, stream)
 ) STRICT;
 CREATE TABLE records (
@@ -37,6 +45,8 @@ CREATE TABLE records (
   type TEXT NOT NULL,
   hash BLOB NOT NULL,
   bytes BLOB NOT NULL,
+  count INTEGER NOT NULL DEFAULT 1,
+  salts BLOB,
   UNIQUE (stream_no, epoch, seq)
 ) STRICT;
 CREATE TABLE event_salts (
@@ -50,19 +60,17 @@ CREATE TABLE open_decisions (
 ${SHIPPED_MARKS}PRAGMA user_version = ${VERSION};
 `;
 
-export interface StreamRow {
-  stream_no: number;
-  shipped_epoch: number;
-  shipped_seq: number;
-  shipped_head: string;
-}
-
-export interface StoredRecord {
-  epoch: number;
-  seq: number;
-  hash: Buffer;
-  bytes: Buffer;
-}
+// Each old row is a group of one, and its salts are in `event_salts` already.
+const ADD_GROUPS = `
+ALTER TABLE records ADD COLUMN count INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE records ADD COLUMN salts BLOB;
+ALTER TABLE streams ADD COLUMN open_epoch INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE streams ADD COLUMN open_seq INTEGER NOT NULL DEFAULT 0;
+UPDATE streams SET (open_epoch, open_seq) = (
+  SELECT epoch, seq FROM records WHERE records.stream_no = streams.stream_no
+  ORDER BY epoch DESC, seq DESC LIMIT 1)
+  WHERE stream_no IN (SELECT stream_no FROM records);
+`;
 
 /** How many of a stream's last records are checked when it is opened, and therefore kept. */
 export const TAIL = 64;
@@ -77,30 +85,25 @@ export function requireKnownVersion(db: Database): void {
   if (version > VERSION) throw new Error(`the ledger was written by a newer version (${version})`);
 }
 
-function versionOf(db: Database): number {
+export function versionOf(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number;
 }
 
-/** Creates the tables in a new file. */
+/** Creates the tables in a new file, and takes over a file of an older version. */
 function migrate(db: Database): void {
   const version = versionOf(db);
-  if (version === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
-  if (version === 1 || version === 2) {
-    const added = version === 1 ? SHIPPED_MARKS : '';
-    db.exec(`BEGIN IMMEDIATE; ${added} PRAGMA user_version = ${VERSION}; COMMIT`);
-  }
+  if (version === VERSION) return;
+  const added = `${version === 1 ? SHIPPED_MARKS : ''}${ADD_GROUPS}PRAGMA user_version = ${VERSION};`;
+  db.exec(`BEGIN IMMEDIATE; ${version === 0 ? SCHEMA : added} COMMIT`);
 }
 
-/** Migrates the file and prepares every statement that the store runs. */
+/** Migrates the file and prepares every statement that the writer runs. */
 export function prepareStatements(db: Database) {
   migrate(db);
   return {
     begin: db.prepare('BEGIN IMMEDIATE'),
     commit: db.prepare('COMMIT'),
     rollback: db.prepare('ROLLBACK'),
-    findStream: db.prepare<[string, string], StreamRow>(
-      'SELECT stream_no, shipped_epoch, shipped_seq, shipped_head FROM streams WHERE tenant_id = ? AND stream = ?',
-    ),
     insertStream: db.prepare<[string, string]>(
       'INSERT INTO streams (tenant_id, stream) VALUES (?, ?)',
     ),
@@ -108,35 +111,17 @@ export function prepareStatements(db: Database) {
       'UPDATE streams SET shipped_epoch = ?, shipped_seq = ?, shipped_head = ? WHERE stream_no = ?',
     ),
     // The bytes are given as text: SQLite writes its UTF-8 itself.
-    insertRecord: db.prepare<[number, number, number, string, Buffer, string]>(
-      `INSERT INTO records (stream_no, epoch, seq, type, hash, bytes)
-       VALUES (?, ?, ?, ?, ?, CAST(? AS BLOB))`,
+    insertRecords: db.prepare<[number, number, number, number, Buffer, string, Buffer | null]>(
+      `INSERT INTO records (stream_no, epoch, seq, type, count, hash, bytes, salts)
+       VALUES (?, ?, ?, 'group', ?, ?, CAST(? AS BLOB), ?)`,
     ),
-    readTail: db.prepare<[number], StoredRecord>(
-      `SELECT epoch, seq, hash, bytes FROM (
-         SELECT epoch, seq, hash, bytes FROM records WHERE stream_no = ?
-         ORDER BY epoch DESC, seq DESC LIMIT ${TAIL}
-       ) ORDER BY epoch, seq`,
-    ),
-    readUpTo: db.prepare<[number, number, number, number, number, number], StoredRecord>(
-      `SELECT epoch, seq, hash, bytes FROM records
-       WHERE stream_no = ? AND (epoch, seq) > (?, ?) AND (epoch, seq) <= (?, ?)
-       ORDER BY epoch, seq LIMIT ?`,
-    ),
-    findHash: db
-      .prepare<[number, number, number], Buffer>(
-        'SELECT hash FROM records WHERE stream_no = ? AND epoch = ? AND seq = ?',
-      )
-      .pluck(),
-    readAfter: db.prepare<[number, number, number, number], StoredRecord>(
-      `SELECT epoch, seq, hash, bytes FROM records
-       WHERE stream_no = ? AND (epoch, seq) > (?, ?) ORDER BY epoch, seq LIMIT ?`,
-    ),
-    insertSalt: db.prepare<[Buffer, Uint8Array]>('INSERT OR IGNORE INTO event_salts VALUES (?, ?)'),
     insertOpen: db.prepare<[Buffer, number]>('INSERT OR IGNORE INTO open_decisions VALUES (?, ?)'),
     deleteOpen: db.prepare<[Buffer]>('DELETE FROM open_decisions WHERE event_id = ?'),
-    readOpen: db.prepare<[number], { event_id: Buffer }>(
-      'SELECT event_id FROM open_decisions WHERE stream_no = ? ORDER BY event_id',
+    moveOpen: db.prepare<[number, number, number]>(
+      'UPDATE streams SET open_epoch = ?, open_seq = ? WHERE stream_no = ?',
+    ),
+    dropMarksAfter: db.prepare<[number, number, number]>(
+      'DELETE FROM shipped_marks WHERE stream_no = ? AND (epoch, seq) > (?, ?)',
     ),
   };
 }

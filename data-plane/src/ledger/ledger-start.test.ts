@@ -15,9 +15,14 @@ import { uuidv7 } from '@governance/shared/ids';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createLedgerStore,
+  type LedgerStore,
+  makeOlder,
+  readStoredRecords,
+} from '../testing/test-ledger-store.ts';
+import { aDecision, anOutcome } from '../testing/test-records.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
-import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
-import { aDecision } from './test-records.ts';
 
 const { privateKey: signingKey } = generateKeyPairSync('ed25519');
 const tenantId = uuidv7();
@@ -53,9 +58,18 @@ function boot(at = path) {
 const openIn = (store: LedgerStore) =>
   store.openStream({ tenantId, stream, writerVersion: '1', timestamp: new Date().toISOString() });
 
+const anEntry = (streamNo: number) => ({
+  streamNo,
+  record: aDecision({ policy_result: 'deny' }),
+  salt: null,
+});
+
 function append(store: LedgerStore, streamNo: number, count = 1): void {
-  const entry = () => ({ streamNo, record: aDecision({ policy_result: 'deny' }), salt: null });
-  store.commitGroup(Array.from({ length: count }, entry));
+  store.commitGroup(Array.from({ length: count }, () => anEntry(streamNo)));
+}
+
+function appendEach(store: LedgerStore, streamNo: number, count: number): void {
+  for (let n = 0; n < count; n++) append(store, streamNo);
 }
 
 function ship(store: LedgerStore, streamNo: number, limit: number): void {
@@ -76,16 +90,9 @@ function killed(): void {
 }
 
 function readAll(file: string): string[] {
-  const db = new Database(file, { readonly: true });
-  try {
-    return db
-      .prepare<[], Buffer>('SELECT bytes FROM records WHERE epoch = 1 ORDER BY seq')
-      .pluck()
-      .all()
-      .map((bytes) => bytes.toString());
-  } finally {
-    db.close();
-  }
+  return readStoredRecords(file)
+    .filter(({ epoch }) => epoch === 1)
+    .map(({ bytes }) => bytes.toString());
 }
 
 const snapshot = () =>
@@ -248,12 +255,12 @@ describe('an end that was cut off', () => {
 
   it('is a refusal when the last records were deleted, or an older copy was put in place', () => {
     const { store, streamNo } = boot();
-    append(store, streamNo, 10);
+    appendEach(store, streamNo, 10);
     ship(store, streamNo, 5);
     closeAll();
     const older = readFileSync(path);
     const next = boot();
-    append(next.store, next.streamNo, 5);
+    appendEach(next.store, next.streamNo, 5);
     closeAll();
     const intact = snapshot();
 
@@ -310,12 +317,19 @@ describe('an end that was cut off', () => {
 describe('records that were not shipped', () => {
   it('are walked: an edit, a gap or a swap far from the end is a refusal', () => {
     const { store, streamNo } = boot();
+    appendEach(store, streamNo, 30);
     append(store, streamNo, 300);
     ship(store, streamNo, 10);
     closeAll();
     const intact = snapshot();
     const db = () => new Database(path);
+    const inGroup = 'WHERE seq = 331';
     const damages = [
+      `UPDATE records SET bytes = CAST(substr(bytes, 1, 100000) || replace(substr(bytes, 100001), 'read_file', 'exec_file') AS BLOB) ${inGroup}`,
+      `UPDATE records SET bytes = CAST(substr(bytes, 1, 100000) || replace(substr(bytes, 100001), '"seq":200', '"seq":201') AS BLOB) ${inGroup}`,
+      `UPDATE records SET bytes = CAST(replace(bytes, char(10), ' ') AS BLOB) ${inGroup}`,
+      `UPDATE records SET count = count - 1 ${inGroup}`,
+      `UPDATE records SET count = count + 1 ${inGroup}`,
       `UPDATE records SET bytes = CAST(replace(bytes, 'read_file', 'exec_file') AS BLOB) WHERE seq = 20`,
       'DELETE FROM records WHERE seq = 20',
       'UPDATE records SET hash = zeroblob(32) WHERE seq = 20',
@@ -337,18 +351,43 @@ describe('records that were not shipped', () => {
 describe('a start', () => {
   it('takes over a ledger of the version before, and keeps its end from then on', () => {
     const { store, streamNo } = boot();
-    append(store, streamNo, 5);
+    appendEach(store, streamNo, 5);
     closeAll();
     rmSync(`${path}-marks`);
-    const db = new Database(path);
-    db.pragma('user_version = 2');
-    db.close();
+    makeOlder(path, 2);
     expect(boot().epoch).toBe(2);
     closeAll();
     const changed = new Database(path);
     changed.exec('DELETE FROM records WHERE epoch = 2');
     changed.close();
     expect(() => boot()).toThrow(/ends at 1\/6, and 2\/1 was recorded/);
+  });
+
+  it('takes over version 3 with what was open, also from its log alone, and keeps older services out', () => {
+    const live = join(folder, 'live.db');
+    const first = boot(live);
+    const open = aDecision();
+    for (const record of [open, anOutcome(uuidv7()), aDecision({ policy_result: 'deny' })]) {
+      first.store.commitGroup([{ streamNo: first.streamNo, record, salt: null }]);
+    }
+    const before = readAll(live);
+    closeAll();
+    makeOlder(live, 3);
+    const old = new Database(live);
+    const id = Buffer.from(open.id.replaceAll('-', ''), 'hex');
+    old.prepare('INSERT INTO open_decisions VALUES (?, ?)').run(id, first.streamNo);
+    for (const end of FILES) if (existsSync(live + end)) copyFileSync(live + end, path + end);
+    old.close();
+    const { store, streamNo, outcomesUnknown } = boot();
+    expect(outcomesUnknown).toBe(1);
+    append(store, streamNo, 3);
+    closeAll();
+    expect(readAll(path)).toEqual(before);
+    const db = new Database(path, { readonly: true });
+    expect(db.pragma('user_version', { simple: true })).toBeGreaterThan(3);
+    expect(db.prepare('SELECT count(*) FROM open_decisions').pluck().get()).toBe(0);
+    db.close();
+    expect(boot()).toMatchObject({ epoch: 3, outcomesUnknown: 0, backlog: 10 });
   });
 
   it('goes on where a kill came between the first commit of a stream and its mark', () => {

@@ -4,11 +4,12 @@
  * (ledger-marks.ts). What does not hold is a refusal to start, and nothing is changed: SQLite, once
  * it has opened a file for writing, overwrites what it did not take. Proven by ledger-start.test.ts.
  */
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
 import { marksPath, readMarks, type StreamMark } from './ledger-marks.ts';
+import { createRecordRows } from './ledger-rows.ts';
 import { FIRST_VERSION_WITH_MARKS, VERSION } from './ledger-schema.ts';
 import { readWal, type WalReport } from './ledger-wal.ts';
 
@@ -75,7 +76,8 @@ function findFileFault(path: string): string | null {
 function findStoredFault(path: string, marks: StreamMark[] | null): string | null {
   // Only from the creation of the file: a log has no journal.
   if (existsSync(`${path}-journal`)) openDurableDatabase(path, { exclusive: true }).close();
-  // A connection that only reads writes nothing, neither when it is closed.
+  // A connection that only reads writes nothing, neither when it is closed. The index of the log,
+  // -shm, stays: another program may have it open, and two indexes of one log would ruin the file.
   const db = new Database(path, { readonly: true });
   try {
     const version = db.pragma('user_version', { simple: true }) as number;
@@ -83,37 +85,27 @@ function findStoredFault(path: string, marks: StreamMark[] | null): string | nul
     return findFault(isKnown ? readStreams(db) : [], marks, version);
   } finally {
     db.close();
-    // The index of the log: the writer, who is alone, keeps it in memory.
-    rmSync(`${path}-shm`, { force: true });
   }
 }
 
 function readStreams(db: Database.Database): StoredStream[] {
-  const rows = db
+  const streams = db
     .prepare<
       [],
       Record<'stream_no' | 'shipped_epoch' | 'shipped_seq', number> &
         Record<'tenant_id' | 'stream' | 'shipped_head', string>
     >('SELECT stream_no, tenant_id, stream, shipped_epoch, shipped_seq, shipped_head FROM streams')
     .all();
-  const readEnd = db.prepare<[number], { epoch: number; seq: number; hash: Buffer }>(
-    'SELECT epoch, seq, hash FROM records WHERE stream_no = ? ORDER BY epoch DESC, seq DESC LIMIT 1',
-  );
-  const findHash = db
-    .prepare<[number, number, number], Buffer>(
-      'SELECT hash FROM records WHERE stream_no = ? AND epoch = ? AND seq = ?',
-    )
-    .pluck();
-  return rows.map(({ stream_no, tenant_id, stream, ...row }) => {
-    const end = readEnd.get(stream_no);
+  const rows = createRecordRows(db);
+  return streams.map(({ stream_no, tenant_id, stream, ...row }) => {
     const { shipped_epoch: epoch, shipped_seq: seq, shipped_head: head } = row;
     return {
       stream_no,
       tenant_id,
       stream,
-      end: end ? { epoch: end.epoch, seq: end.seq, head: end.hash.toString('hex') } : null,
+      end: rows.findEnd(stream_no),
       shipped: epoch === 0 ? null : { epoch, seq, head },
-      hashAt: (place) => findHash.get(stream_no, place.epoch, place.seq)?.toString('hex'),
+      hashAt: (place) => rows.find(stream_no, place)?.hash,
     };
   });
 }

@@ -11,9 +11,13 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
+import {
+  createLedgerStore,
+  type LedgerStore,
+  readStoredRecords,
+} from '../testing/test-ledger-store.ts';
+import { aDecision, anAlert, anOutcome } from '../testing/test-records.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
-import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
-import { aDecision, anAlert, anOutcome } from './test-records.ts';
 
 const { privateKey: signingKey } = generateKeyPairSync('ed25519');
 const tenantId = uuidv7();
@@ -45,13 +49,7 @@ function boot(of = stream) {
 function readDisk() {
   store?.close();
   store = null;
-  const db = new Database(path);
-  const rows = db
-    .prepare<[], { stream_no: number; hash: Buffer; bytes: Buffer }>(
-      'SELECT stream_no, hash, bytes FROM records ORDER BY stream_no, epoch, seq',
-    )
-    .all();
-  db.close();
+  const rows = readStoredRecords(path);
   const heads = new Map<number, ChainPosition>();
   const breaks: unknown[] = [];
   const records = rows.map((row) => {
@@ -61,7 +59,7 @@ function readDisk() {
     const { after, broken } = verifyLink(
       heads.get(row.stream_no) ?? null,
       link,
-      row.hash.toString('hex'),
+      row.hash ?? undefined,
     );
     heads.set(row.stream_no, after);
     if (broken) breaks.push(broken);
@@ -193,7 +191,7 @@ describe('a group', () => {
     ]);
     const results = writer.commitGroup([
       ...items,
-      { streamNo, record: decision, salt: { eventId: decision.id, salt: Buffer.of(1) } },
+      { streamNo, record: decision, salt: Buffer.of(1) },
     ]);
     expect(results.map((result) => result.ok)).toEqual([
       ...poison.flatMap(() => [true, false]),
@@ -204,28 +202,26 @@ describe('a group', () => {
     expect(records).toHaveLength(1 + poison.length + 1);
   });
 
-  it('keeps the salt of an event beside the chain, once', () => {
+  it('keeps the salts of its records beside the chain, where one can be purged', () => {
     const { store: writer, streamNo } = boot();
-    const decision = aDecision();
-    const entry = {
-      streamNo,
-      record: decision,
-      salt: { eventId: decision.id, salt: Buffer.of(7) },
-    };
-    expect(writer.commitGroup([entry, entry])).toMatchObject([
-      { ok: true },
-      { ok: false, reason: 'the event has a salt already' },
-    ]);
+    const salts = [Buffer.of(7, 7), null, Buffer.alloc(255, 7)];
+    writer.commitGroup(salts.map((salt) => ({ streamNo, record: aDecision(), salt })));
+    writer.commitGroup([{ streamNo, record: anAlert(), salt: null }]);
     writer.close();
     store = null;
     const db = new Database(path);
-    const salts = db
-      .prepare('SELECT hex(event_id) AS id, hex(salt) AS salt FROM event_salts')
+    const rows = db
+      .prepare<[], { salts: Buffer | null; at: number }>(
+        `SELECT salts, instr(bytes, x'07') AS at FROM records ORDER BY position`,
+      )
       .all();
-    const chained = db.prepare(`SELECT instr(bytes, x'07') AS at FROM records`).pluck().all();
+    expect(rows.map(({ at }) => at)).toEqual([0, 0, 0]);
+    const packed = [Buffer.of(2, 7, 7), Buffer.of(0), Buffer.of(255), Buffer.alloc(255, 7)];
+    expect(rows.map((row) => row.salts)).toEqual([null, Buffer.concat(packed), null]);
+    db.prepare('UPDATE records SET salts = zeroblob(length(salts))').run();
     db.close();
-    expect(salts).toEqual([{ id: decision.id.replaceAll('-', '').toUpperCase(), salt: '07' }]);
-    expect(chained).toEqual([0, 0]);
+    expect(boot().epoch).toBe(2);
+    expect(readDisk().breaks).toEqual([]);
   });
 
   it('leaves nothing behind when its commit fails, and the next one follows what is stored', () => {
@@ -276,10 +272,17 @@ describe('batches', () => {
     });
   });
 
-  it('never sign what is no longer what was chained', () => {
+  it.each([
+    ['the middle of a group', "replace(bytes, 'm1', 'm2')"],
+    ['the end of a group', "replace(bytes, 'm3', 'm4')"],
+  ])('never sign what is no longer what was chained, in %s', (_where, edit) => {
     const { store: writer, streamNo } = boot();
-    const records = Array.from({ length: 80 }, () => ({ streamNo, record: anAlert(), salt: null }));
-    writer.commitGroup(records);
+    const titles = Array.from({ length: 80 }, (_, n) => (n === 9 ? 'm1' : n === 19 ? 'm3' : 'x'));
+    const records = titles.map((title) => ({ streamNo, record: anAlert({ title }), salt: null }));
+    // What a start checks of the end lies behind them.
+    for (let n = 0; n < 80; n += 20) writer.commitGroup(records.slice(n, n + 20));
+    const behind = () => ({ streamNo, record: anAlert(), salt: null });
+    writer.commitGroup(Array.from({ length: 80 }, behind));
     const header = writer.nextBatch(streamNo, 500)?.header;
     if (!header) throw new Error('nothing to ship');
     const { epoch, last_seq: seq, head } = header;
@@ -287,14 +290,23 @@ describe('batches', () => {
     writer.close();
     store = null;
     const db = new Database(path);
-    db.exec(
-      `UPDATE records SET bytes = CAST(replace(bytes, 'high', 'none') AS BLOB) WHERE seq = 5`,
-    );
+    expect(db.prepare(`UPDATE records SET bytes = CAST(${edit} AS BLOB)`).run().changes).toBe(6);
     db.close();
     // What was shipped is not looked at by the start; then a restored control plane lacks it.
     const reopened = boot();
     reopened.store.rewindShipped(reopened.streamNo, { epoch: 1, seq: 3 });
-    expect(() => reopened.store.nextBatch(reopened.streamNo, 500)).toThrow(LedgerDamagedError);
+    for (const limit of [500, 8]) {
+      const ship = () => {
+        for (;;) {
+          const { streamNo: no, store: of } = reopened;
+          const signed = of.nextBatch(no, limit)?.header;
+          if (!signed) return;
+          const position = { epoch: signed.epoch, seq: signed.last_seq, head: signed.head };
+          of.commitGroup([{ streamNo: no, shipped: position }]);
+        }
+      };
+      expect(ship).toThrow(LedgerDamagedError);
+    }
   });
 });
 

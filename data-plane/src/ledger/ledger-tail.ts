@@ -1,7 +1,7 @@
 import { type ChainPosition, recordHash, verifyLink } from '@governance/shared/hash-chain';
 import { parseRecord } from '@governance/shared/ledger-record';
 import { LedgerDamagedError } from './ledger-error.ts';
-import type { StoredRecord } from './ledger-schema.ts';
+import type { StoredRecord } from './ledger-rows.ts';
 
 /**
  * Checks the last records of a stream, so that a new epoch never builds on damaged bytes.
@@ -11,13 +11,12 @@ import type { StoredRecord } from './ledger-schema.ts';
  * @throws LedgerDamagedError when a record is not what was chained
  */
 export function verifyTail(
-  rows: StoredRecord[],
+  rows: Iterable<StoredRecord>,
   tenantId: string,
   stream: string,
 ): ChainPosition | null {
   let position: ChainPosition | null = null;
   for (const row of rows) {
-    const hash = row.hash.toString('hex');
     const at = `record ${row.epoch}/${row.seq} of stream ${stream}`;
     const record = readStored(row, at);
     if (
@@ -36,7 +35,11 @@ export function verifyTail(
       previous: record.type === 'epoch_start' ? record.previous : undefined,
       bytes: row.bytes,
     };
-    const { after, broken } = verifyLink(startsStream(before) ? null : before, link, hash);
+    const { after, broken } = verifyLink(
+      startsStream(before) ? null : before,
+      link,
+      row.hash ?? undefined,
+    );
     if (broken) throw new LedgerDamagedError(`${at}: ${broken.kind} is broken`);
     position = after;
   }
@@ -61,9 +64,9 @@ export function verifyRows(
 ): ChainPosition | null {
   let position = before;
   for (const row of rows) {
-    const hash = row.hash.toString('hex');
     const at = `record ${row.epoch}/${row.seq} of stream ${stream}`;
-    if (recordHash(row.bytes) !== hash) throw new LedgerDamagedError(`${at}: content is broken`);
+    const hash = recordHash(row.bytes);
+    if (hash !== (row.hash ?? hash)) throw new LedgerDamagedError(`${at}: content is broken`);
     const record = parseStored(row.bytes, at);
     const isOwn = record.tenant_id === tenantId && record.stream === stream;
     if (!isOwn || record.epoch !== row.epoch || record.seq !== row.seq) {
@@ -72,7 +75,7 @@ export function verifyRows(
     const previous = record.type === 'epoch_start' ? record.previous : undefined;
     const from: ChainPosition = position ?? beforeFirst(record);
     const link = { ...record, previous, bytes: row.bytes };
-    const { after, broken } = verifyLink(startsStream(from) ? null : from, link);
+    const { after, broken } = verifyLink(startsStream(from) ? null : from, link, hash);
     if (broken) throw new LedgerDamagedError(`${at}: ${broken.kind} is broken`);
     position = after;
   }

@@ -1,50 +1,44 @@
 /**
- * The main thread's side of the ledger: collects records into one message for the worker, while that
- * is busy with two earlier ones, and settles each append when its group is on disk. A failed disk ends the ledger for
- * good: `onFatal` is told once, and the process has to end, since what a later fsync says about
- * earlier writes is worth nothing. Proven by ledger.test.ts and ledger-crash.test.ts.
+ * The ledger of a data plane: records are checked, chained and committed on the main thread, in
+ * groups, and acknowledged when a thread of their own has synced the log. A failed disk ends the
+ * ledger for good: `onFatal` is told once, and the process has to end, since what a later fsync
+ * says about earlier writes is worth nothing. Proven by ledger.test.ts and ledger-crash.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { SignedBatch } from '@governance/shared/audit-batch';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
-import { spawnWorker } from '@governance/shared/spawn-worker';
-import type { AppendedRecord, EventSalt, Ledger } from '../contracts.ts';
+import type { AppendedRecord, Ledger } from '../contracts.ts';
+import { sqliteCode } from '../storage/durable-database.ts';
 import { diskAlert } from './disk-alert.ts';
 import { createDiskWatermark, type DiskLevel, readUsedShare } from './disk-watermark.ts';
 import { createKeptAlerts } from './kept-alerts.ts';
+import { createLedgerCommitter, type LedgerObserver } from './ledger-committer.ts';
 import { LedgerError } from './ledger-error.ts';
-import type {
-  Checked,
-  LedgerAnswer,
-  LedgerMessage,
-  LedgerRequest,
-  LedgerWorkerData,
-  OpenedStream,
-  PackedBatch,
-  Rewound,
-  ShippedPosition,
-} from './ledger-messages.ts';
+import { openLedgerFile } from './ledger-file.ts';
+import type { Checked, OpenedStream, Rewound, ShippedPosition } from './ledger-messages.ts';
+import { createLedgerQueue } from './ledger-queue.ts';
+import { startLedgerReading } from './ledger-reading.ts';
+import { type AppendListener, createLedgerStreams } from './ledger-streams.ts';
+import { startLedgerSync } from './ledger-sync.ts';
+import { createLedgerWriter } from './ledger-writer.ts';
+import { callMark } from './open-decisions.ts';
+import {
+  charactersOf,
+  type Place,
+  type RecordText,
+  UnfitRecordError,
+  writeRecord,
+} from './record-text.ts';
+
+export type { LedgerObserver };
 
 export const LEDGER_FILE = 'data-plane.db';
 
 const DEFAULT_MAX_PENDING_RECORDS = 20_000;
-const DEFAULT_MAX_PENDING_CHARACTERS = 64 * 1024 * 1024;
 const DISK_CHECK_MS = 5_000;
-/** One that the worker commits, one that it finds when it is done. */
-const MAX_GROUPS_UNDER_WAY = 2;
-/** Bounds what a record may wait for the others of its group. */
-const MAX_GROUP_RECORDS = 512;
-/** The longest that an outcome waits for a record to go with. */
-const OUTCOME_DELAY_MS = 5;
-
-export interface LedgerObserver {
-  /**
-   * A group was committed: its size, the seconds from its start until the disk had it, and those of
-   * its COMMIT alone (writing and fdatasync).
-   */
-  committed?(records: number, seconds: number, diskSeconds: number): void;
-}
+/** What a byte can count. */
+const MAX_SALT_BYTES = 255;
 
 export interface LedgerOptions {
   dataDir: string;
@@ -60,6 +54,8 @@ export interface LedgerOptions {
   readUsedShare?: () => Promise<number>;
   diskCheckMs?: number;
   maxPendingRecords?: number;
+  /** How the log is made durable. */
+  startSync?: typeof startLedgerSync;
 }
 
 export interface LedgerStatus {
@@ -85,9 +81,10 @@ export interface DurableLedger extends Ledger {
   /** Records that wait to be shipped; 0 where the tenant has no stream. */
   backlog(tenantId: string): number;
   /**
-   * Removes up to `limit` records that were shipped longer than `keepMs` ago.
+   * Removes records that were shipped longer than `keepMs` ago, `limit` of them or the rest of a
+   * group more.
    *
-   * @returns how many
+   * @returns how many; fewer than `limit` when no more are due
    */
   prune(tenantId: string, keepMs: number, limit: number): Promise<number>;
   /**
@@ -105,20 +102,6 @@ export interface DurableLedger extends Ledger {
   stop(): Promise<void>;
 }
 
-export type AppendListener = (tenantId: string, urgent: boolean, records: number) => void;
-
-interface Pending {
-  tenantId: string;
-  streamNo: number;
-  epoch: number;
-  id: string;
-  urgent: boolean;
-  text: string;
-  salt: EventSalt | undefined;
-  resolve: (appended: AppendedRecord) => void;
-  reject: (error: Error) => void;
-}
-
 /**
  * Opens the ledger in a data folder.
  *
@@ -127,180 +110,81 @@ interface Pending {
 export async function createLedger(options: LedgerOptions): Promise<DurableLedger> {
   const now = options.now ?? Date.now;
   const path = join(options.dataDir, LEDGER_FILE);
-  const maxPending = options.maxPendingRecords ?? DEFAULT_MAX_PENDING_RECORDS;
   const limitBytes = options.limitBytes ?? null;
-  const workerData: LedgerWorkerData = { path, signingKey: options.signingKey, limitBytes };
-  const worker = spawnWorker(import.meta.url, 'ledger-worker', { workerData });
-
-  const streams = new Map<string, OpenedStream & { stream: string }>();
-  const listeners = new Set<AppendListener>();
-  const backlogs = new Map<string, number>();
-  /** Of the last batch of each tenant: where it ends, and how many records it has. */
-  const batches = new Map<string, { epoch: number; seq: number; records: number }>();
-  const appends = new Map<number, Pending[]>();
-  const requests = new Map<
-    number,
-    { resolve: (value: unknown) => void; reject: (error: Error) => void }
-  >();
-  let waiting: Pending[] = [];
-  /** Whether somebody waits for one of the waiting records. */
-  let isDue = false;
-  let isFlushing = false;
-  let outcomeTimer: NodeJS.Timeout | null = null;
-  let nextId = 1;
-  let pendingRecords = 0;
-  let pendingCharacters = 0;
+  const retryMs = options.diskCheckMs ?? DISK_CHECK_MS;
   let committedRecords = 0;
   let failure: Error | null = null;
-  let started = false;
   let stopping = false;
-
   let usedShare: number | null = null;
-  const retryMs = options.diskCheckMs ?? DISK_CHECK_MS;
-  const kept = createKeptAlerts({ append: (...given) => appendOnce(...given), now, retryMs });
+
+  const file = openLedgerFile({ path, limitBytes });
+  const writer = createLedgerWriter(file);
+  const startSync = options.startSync ?? startLedgerSync;
+  const sync = await startSync(`${path}-wal`, fail).catch((error) => {
+    file.close();
+    throw error;
+  });
+  const reading = startLedgerReading({ path, signingKey: options.signingKey, limitBytes }, fail);
+  const queue = createLedgerQueue({
+    maxRecords: options.maxPendingRecords ?? DEFAULT_MAX_PENDING_RECORDS,
+    run: () => committer.run(),
+    settled: ({ tenantId, isUrgent, records }) => {
+      committedRecords += records;
+      streams.appended(tenantId, isUrgent, records);
+    },
+  });
+  const committer = createLedgerCommitter({
+    writer,
+    sync,
+    take: queue.take,
+    checkpoint: () => reading.ask('checkpoint'),
+    refusalFor,
+    onFatal: fail,
+    ...(options.observer && { observer: options.observer }),
+  });
+  const streams = createLedgerStreams({
+    writer,
+    reading,
+    committer,
+    drained: queue.drained,
+    ship: (streamNo, shipped) => queue.add({ streamNo, shipped }),
+    onFatal: fail,
+    writerVersion: options.writerVersion,
+    now,
+  });
+  const kept = createKeptAlerts({ append: appendOnce, now, retryMs });
   const disk = createDiskWatermark({
     readUsedShare:
       options.readUsedShare ??
       (async () => {
-        const free = Number(await request({ op: 'space' }));
+        const free = await reading.ask('freeBytes');
         return readUsedShare(options.dataDir, [path, `${path}-wal`], limitBytes, free);
       }),
     intervalMs: retryMs,
     onChange: reportDisk,
   });
 
-  worker.on('message', (answers: LedgerAnswer[]) => {
-    for (const answer of answers) settle(answer);
-    flush();
-  });
-  worker.on('error', (error: Error) => fail(error));
-  worker.on('exit', (code) => {
-    if (!stopping || requests.size > 0) fail(new Error(`the ledger's thread ended (${code})`));
-  });
-
-  function settle(answer: LedgerAnswer): void {
-    switch (answer.op) {
-      case 'appended':
-        settleAppends(answer);
-        return;
-      case 'answer':
-        requests.get(answer.id)?.resolve(answer.value);
-        requests.delete(answer.id);
-        return;
-      case 'refused': {
-        if (answer.fault === 'full') disk.reportFull();
-        const error = new LedgerError(answer.fault, answer.message);
-        for (const pending of takeAppends(answer.id)) pending.reject(error);
-        requests.get(answer.id)?.reject(error);
-        requests.delete(answer.id);
-        return;
-      }
-      case 'committed':
-        committedRecords += answer.records;
-        options.observer?.committed?.(answer.records, answer.seconds, answer.diskSeconds);
-        return;
-      case 'fatal':
-        fail(new Error(`the ledger cannot write: ${answer.message}`));
-    }
+  /** A full disk can be cleared. After any other error its state is unknown: then null. */
+  function refusalFor(error: unknown): LedgerError | null {
+    if (error instanceof LedgerError) return error.fault === 'failed' ? null : error;
+    if (sqliteCode(error) !== 'SQLITE_FULL') return null;
+    disk.reportFull();
+    return new LedgerError('full', 'the disk has no room for the commit', { cause: error });
   }
 
-  function settleAppends(answer: Extract<LedgerAnswer, { op: 'appended' }>): void {
-    const settled = new Map<string, { urgent: boolean; records: number }>();
-    for (const [index, pending] of takeAppends(answer.id).entries()) {
-      const { id, epoch, tenantId } = pending;
-      const seq = answer.seqs[index] ?? 0;
-      const hash = answer.hashes[index] ?? '';
-      if (seq === 0) {
-        pending.reject(new LedgerError('record_refused', `the record cannot be chained: ${hash}`));
-        continue;
-      }
-      pending.resolve({ id, epoch, seq, hash });
-      const before = settled.get(tenantId);
-      const urgent = pending.urgent || (before?.urgent ?? false);
-      settled.set(tenantId, { urgent, records: (before?.records ?? 0) + 1 });
-    }
-    for (const [tenantId, { urgent, records }] of settled) {
-      backlogs.set(tenantId, (backlogs.get(tenantId) ?? 0) + records);
-      for (const listener of listeners) listener(tenantId, urgent, records);
-    }
-  }
-
-  function takeAppends(id: number): Pending[] {
-    const taken = appends.get(id) ?? [];
-    appends.delete(id);
-    release(taken);
-    return taken;
-  }
-
-  function release(settled: Pending[]): void {
-    pendingRecords -= settled.length;
-    for (const pending of settled) pendingCharacters -= pending.text.length;
-  }
-
-  function fail(error: Error): void {
+  function fail(error: unknown): void {
     if (failure) return;
-    failure = error;
+    const code = sqliteCode(error);
+    const message = error instanceof Error ? error.message : String(error);
+    failure = new Error(`the ledger cannot write: ${code ? `${code}: ` : ''}${message}`);
     disk.stop();
     kept.stop();
-    const refusal = new LedgerError('failed', error.message, { cause: error });
-    for (const pending of [...[...appends.values()].flat(), ...waiting]) pending.reject(refusal);
-    for (const request of requests.values()) request.reject(refusal);
-    appends.clear();
-    requests.clear();
-    waiting = [];
-    if (outcomeTimer) clearTimeout(outcomeTimer);
-    void worker.terminate();
-    if (started) options.onFatal(error);
-  }
-
-  // Each message costs both threads more than a record does. So while the worker has one group to
-  // commit and a next one, further records are collected.
-  function flush(): void {
-    while (isDue && appends.size < MAX_GROUPS_UNDER_WAY) send();
-  }
-
-  function send(): void {
-    const group = waiting.splice(0, MAX_GROUP_RECORDS);
-    if (waiting.length === 0) isDue = false;
-    if (group.length === 0) return;
-    const id = nextId++;
-    const entries = `[${group.map(entryText).join(',')}]`;
-    appends.set(id, group);
-    post({ op: 'append', id, count: group.length, entries });
-  }
-
-  /** Nobody waits for an outcome: it goes with the next record somebody waits for, or after a moment. */
-  function schedule(record: UnchainedRecord): void {
-    if (record.type === 'outcome') {
-      outcomeTimer ??= setTimeout(() => {
-        outcomeTimer = null;
-        isDue = true;
-        flush();
-      }, OUTCOME_DELAY_MS);
-      return;
-    }
-    isDue = true;
-    if (isFlushing) return;
-    isFlushing = true;
-    setImmediate(() => {
-      isFlushing = false;
-      flush();
-    });
-  }
-
-  function post(message: LedgerMessage): void {
-    worker.postMessage(message);
-  }
-
-  function request(body: LedgerRequest): Promise<unknown> {
-    if (failure) return Promise.reject(new LedgerError('failed', failure.message));
-    return new Promise((resolve, reject) => {
-      const id = nextId++;
-      requests.set(id, { resolve, reject });
-      // Keeps the order in which appends and requests were made.
-      while (waiting.length > 0) send();
-      post({ ...body, id });
-    });
+    const refusal = new LedgerError('failed', failure.message, { cause: failure });
+    queue.fail(refusal);
+    committer.end(refusal);
+    reading.fail(refusal);
+    void sync.close();
+    options.onFatal(failure);
   }
 
   function refusalOf(record: UnchainedRecord, characters: number): LedgerError | null {
@@ -310,8 +194,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     if (record.type === 'decision' && disk.level() === 'full') {
       return new LedgerError('full', 'the disk is too full to record new calls');
     }
-    const tooMany = pendingRecords >= maxPending;
-    if (tooMany || pendingCharacters + characters > DEFAULT_MAX_PENDING_CHARACTERS) {
+    if (!queue.hasRoom(characters)) {
       return new LedgerError('overloaded', 'too many records wait for the disk');
     }
     return null;
@@ -320,7 +203,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   function append(
     tenantId: string,
     record: UnchainedRecord,
-    salt?: EventSalt,
+    salt?: Uint8Array,
   ): Promise<AppendedRecord> {
     const appended = appendOnce(tenantId, record, salt);
     if (record.type === 'alert') {
@@ -332,109 +215,37 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   function appendOnce(
     tenantId: string,
     record: UnchainedRecord,
-    salt?: EventSalt,
+    salt: Uint8Array | null = null,
   ): Promise<AppendedRecord> {
-    const stream = streams.get(tenantId);
-    if (!stream) {
-      return Promise.reject(new LedgerError('stream_unknown', 'no stream is open for the tenant'));
-    }
-    let text: string;
     try {
-      text = JSON.stringify(record);
-    } catch (cause) {
-      return Promise.reject(new LedgerError('record_refused', 'the record is no JSON', { cause }));
+      const known = streams.find(tenantId);
+      if (!known) throw new LedgerError('stream_unknown', 'no stream is open for the tenant');
+      if (salt && salt.length > MAX_SALT_BYTES) {
+        throw new LedgerError('record_refused', `a salt has at most ${MAX_SALT_BYTES} bytes`);
+      }
+      const text = written(known.place, record);
+      const characters = charactersOf(text);
+      const refusal = refusalOf(record, characters);
+      if (refusal) throw refusal;
+      const { id, type } = record;
+      const item = { id, streamNo: known.streamNo, text, mark: callMark(record), salt };
+      return queue.addRecord(item, tenantId, type, characters);
+    } catch (error) {
+      return Promise.reject(error);
     }
-    const refusal = refusalOf(record, text.length);
-    if (refusal) return Promise.reject(refusal);
-    return new Promise((resolve, reject) => {
-      const { streamNo, epoch } = stream;
-      const urgent = record.type === 'alert';
-      const { id } = record;
-      waiting.push({ tenantId, streamNo, epoch, id, urgent, text, salt, resolve, reject });
-      pendingRecords++;
-      pendingCharacters += text.length;
-      schedule(record);
-    });
   }
 
   async function open(tenantId: string, stream: string): Promise<OpenedStream> {
-    const known = streams.get(tenantId);
-    if (known && known.stream !== stream) throw new Error('the tenant writes another stream');
-    if (known) return known;
-    const timestamp = new Date(now()).toISOString();
-    const { writerVersion } = options;
-    const opened = (await request({
-      op: 'open',
-      tenantId,
-      stream,
-      writerVersion,
-      timestamp,
-    })) as OpenedStream;
-    streams.set(tenantId, { ...opened, stream });
-    backlogs.set(tenantId, opened.backlog);
-    for (const listener of listeners) listener(tenantId, true, opened.backlog);
+    const isFirst = !streams.find(tenantId);
+    const opened = await streams.open(tenantId, stream);
     // After a restart on a disk that is full still, nobody else would tell.
-    tellOfDisk(tenantId, stream, disk.level());
+    if (isFirst) tellOfDisk(tenantId, stream, disk.level());
     return opened;
-  }
-
-  function streamNoOf(tenantId: string): number {
-    const stream = streams.get(tenantId);
-    if (!stream) throw new LedgerError('stream_unknown', 'no stream is open for the tenant');
-    return stream.streamNo;
-  }
-
-  async function nextBatch(tenantId: string, limit: number): Promise<SignedBatch | null> {
-    const streamNo = streamNoOf(tenantId);
-    const packed = (await request({ op: 'batch', streamNo, limit })) as PackedBatch | null;
-    if (!packed) {
-      backlogs.set(tenantId, 0);
-      return null;
-    }
-    const { epoch, last_seq: seq } = packed.header;
-    batches.set(tenantId, { epoch, seq, records: packed.lengths.length });
-    return unpack(packed);
-  }
-
-  async function markShipped(tenantId: string, position: ShippedPosition): Promise<void> {
-    await request({ op: 'shipped', streamNo: streamNoOf(tenantId), position });
-    const batch = batches.get(tenantId);
-    if (batch?.epoch !== position.epoch || batch.seq !== position.seq) return;
-    batches.delete(tenantId);
-    backlogs.set(tenantId, Math.max(0, (backlogs.get(tenantId) ?? 0) - batch.records));
-  }
-
-  async function rewindShipped(
-    tenantId: string,
-    next: { epoch: number; seq: number },
-  ): Promise<Rewound> {
-    const streamNo = streamNoOf(tenantId);
-    const rewound = (await request({ op: 'rewind', streamNo, next })) as Rewound;
-    if (rewound.state === 'rewound') backlogs.set(tenantId, rewound.backlog);
-    return rewound;
-  }
-
-  async function prune(tenantId: string, keepMs: number, limit: number): Promise<number> {
-    const streamNo = streamNoOf(tenantId);
-    return Number(await request({ op: 'prune', streamNo, now: now(), keepMs, limit }));
-  }
-
-  async function checkShipped(
-    tenantId: string,
-    after: ShippedPosition | null,
-    limit: number,
-  ): Promise<Checked> {
-    return (await request({
-      op: 'check',
-      streamNo: streamNoOf(tenantId),
-      after,
-      limit,
-    })) as Checked;
   }
 
   function reportDisk(level: DiskLevel, share: number | null): void {
     usedShare = share;
-    for (const [tenantId, { stream }] of streams) tellOfDisk(tenantId, stream, level);
+    for (const [tenantId, { stream }] of streams.all()) tellOfDisk(tenantId, stream, level);
     if (level !== 'full') void kept.raise();
   }
 
@@ -449,54 +260,37 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     stopping = true;
     disk.stop();
     kept.stop();
-    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    await request({ op: 'close' });
-    await ended;
+    await queue.drained();
+    // What has its turn ends first; after that nothing is begun.
+    await committer.between(async () => undefined);
+    const refusal = new LedgerError('stopped', 'the ledger is stopping');
+    queue.fail(refusal);
+    committer.end(refusal);
+    await reading.ask('close');
+    await sync.close();
+    file.close();
   }
 
-  await new Promise<unknown>((resolve, reject) => requests.set(0, { resolve, reject })).catch(
-    (error: LedgerError) => {
-      throw error.cause ?? error;
-    },
-  );
-  started = true;
   await disk.check();
 
+  const condition = () => (failure ? 'failed' : disk.level());
   return {
+    ...streams,
     append,
-    condition: () => (failure ? 'failed' : disk.level()),
     open,
-    nextBatch,
-    markShipped,
-    rewindShipped,
-    backlog: (tenantId) => backlogs.get(tenantId) ?? 0,
-    prune,
-    checkShipped,
-    onAppended: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    condition,
     checkDisk: disk.check,
-    status: () => ({
-      condition: failure ? 'failed' : disk.level(),
-      pendingRecords,
-      committedRecords,
-    }),
+    status: () => ({ condition: condition(), pendingRecords: queue.size(), committedRecords }),
     stop,
   };
 }
 
-function entryText({ streamNo, salt, text }: Pending): string {
-  if (!salt) return `[${streamNo},null,${text}]`;
-  const bytes = Buffer.from(salt.salt.buffer, salt.salt.byteOffset, salt.salt.byteLength);
-  return `[${streamNo},[${JSON.stringify(salt.event_id)},"${bytes.toString('base64')}"],${text}]`;
-}
-
-function unpack({ header, signature, bytes, lengths }: PackedBatch): SignedBatch {
-  let offset = 0;
-  const records = lengths.map((length) => {
-    offset += length;
-    return bytes.subarray(offset - length, offset);
-  });
-  return { header, signature, records };
+function written(place: Place, record: UnchainedRecord): RecordText {
+  try {
+    return writeRecord(place, record);
+  } catch (cause) {
+    if (!(cause instanceof UnfitRecordError)) throw cause;
+    const message = `the record cannot be chained: ${cause.message}`;
+    throw new LedgerError('record_refused', message, { cause });
+  }
 }

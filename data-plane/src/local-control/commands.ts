@@ -11,6 +11,7 @@ import { parseSettings } from '@governance/shared/settings';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
+import { isLedgerInUse } from '../ledger/ledger-lock.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
 import { syncFolder } from '../storage/durable-file.ts';
 import { findDrained, listWorkers, workerFolder } from '../workers/worker-folders.ts';
@@ -183,15 +184,18 @@ function moveAside(dataDir: string, out: CommandOutput): void {
   );
 }
 
+const RUNNING = 'the data plane is running: stop it first';
+
 function requireUnused(file: string): void {
   if (!existsSync(file)) return;
-  // For reading alone: a damaged file and its log are evidence, and stay as they are.
+  if (isLedgerInUse(file)) throw new Error(RUNNING);
+  // A service of an older version locks the file itself. For reading alone: a damaged file and its log are evidence, and stay as they are.
   const database = new Database(file, { readonly: true, timeout: 200 });
   try {
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
   } catch (error) {
     if (sqliteCode(error) !== 'SQLITE_BUSY') return;
-    throw new Error('the data plane is running: stop it first', { cause: error });
+    throw new Error(RUNNING, { cause: error });
   } finally {
     database.close();
   }

@@ -98,7 +98,7 @@ function readError(status: number, text: string): Extract<OpaAnswer, { kind: 'fa
   try {
     error = ErrorBody.parse(JSON.parse(text));
   } catch {
-    // Not OPA's own words: what stands before it, or nothing.
+    // Not said by OPA: by a proxy before it, or by nobody.
   }
   if (error === undefined) {
     const failure = status >= 500 ? 'opa_unreachable' : 'opa_error';

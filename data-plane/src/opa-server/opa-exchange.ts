@@ -5,11 +5,7 @@
 import { Pool } from 'undici';
 import type { OpaReply } from './opa-answer.ts';
 
-export interface OpaExchange {
-  /** @param body absent for a GET */
-  send(path: string, timeoutMs: number, body?: string): Promise<OpaReply>;
-  close(): Promise<void>;
-}
+export type OpaExchange = ReturnType<typeof createOpaExchange>;
 
 const MAX_REPLY_BYTES = 1024 * 1024;
 
@@ -17,11 +13,7 @@ const MAX_REPLY_BYTES = 1024 * 1024;
  * @param base the server's address, its path ending in a slash
  * @param connections at most; a question waits for a free one within its time limit
  */
-export function createOpaExchange(
-  base: URL,
-  token: string | null,
-  connections: number,
-): OpaExchange {
+export function createOpaExchange(base: URL, token: string | null, connections: number) {
   const pool = new Pool(base.origin, { connections, maxResponseSize: MAX_REPLY_BYTES });
   const headers: Record<string, string> = {
     accept: 'application/json',
@@ -29,7 +21,8 @@ export function createOpaExchange(
     ...(token !== null && { authorization: `Bearer ${token}` }),
   };
   return {
-    async send(path, timeoutMs, body) {
+    /** @param body absent for a GET */
+    async send(path: string, timeoutMs: number, body?: string): Promise<OpaReply> {
       try {
         const reply = await pool.request({
           path: `${base.pathname}${path}`,
@@ -44,7 +37,7 @@ export function createOpaExchange(
         return failureOf(error, timeoutMs);
       }
     },
-    close: () => pool.destroy(),
+    close: (): Promise<void> => pool.destroy(),
   };
 }
 

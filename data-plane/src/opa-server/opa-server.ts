@@ -24,16 +24,7 @@ export interface OpaServerStatus {
   message: string;
 }
 
-export interface OpaServer {
-  /** Asks for a decision; never rejects. `input` is JSON. */
-  ask(input: string, timeoutMs: number): Promise<OpaReaction>;
-  /** Probes again, as often as callers need but no oftener than every few milliseconds. */
-  look(): Promise<OpaServerStatus>;
-  status(): OpaServerStatus;
-  /** Why it is not this tenant's server, where several have its address. */
-  findNoAddress(): string | undefined;
-  stop(): Promise<void>;
-}
+export type OpaServer = ReturnType<typeof createOpaServer>;
 
 export interface OpaServerOptions {
   tenantId: string;
@@ -56,10 +47,10 @@ const INTERVALS = { well: 5_000, ill: 500 };
 /** Calls that wait for a revision look this often, all of them together. */
 const LOOK_MS = 25;
 const PROBE_MS = 1_000;
-/** What may wait for one server at once, so that a slow one cannot fill the memory. */
+/** Requests that may wait for one server, so that a slow one cannot fill the memory. */
 const MAX_ASKED = { calls: 4_096, bytes: 256 * 1024 * 1024 };
 
-export function createOpaServer(options: OpaServerOptions): OpaServer {
+export function createOpaServer(options: OpaServerOptions) {
   const { tenantId, exchange, probes, timeoutMs } = options;
   const intervals = options.intervals ?? INTERVALS;
   const maxAsked = options.maxAsked ?? MAX_ASKED;
@@ -156,16 +147,19 @@ export function createOpaServer(options: OpaServerOptions): OpaServer {
   }
 
   return {
+    /** Asks for a decision; never rejects. `input` is JSON. */
     ask,
-    look() {
+    /** Probes again, as often as callers need but no oftener than every few milliseconds. */
+    look(): Promise<OpaServerStatus> {
       looking ??= new Promise((resolve) => setTimeout(resolve, LOOK_MS)).then(probe).finally(() => {
         looking = null;
       });
       return looking;
     },
-    status: () => current,
-    findNoAddress: () => findNoAddress(current.state),
-    async stop() {
+    status: (): OpaServerStatus => current,
+    /** Why it is not this tenant's server, where several have its address. */
+    findNoAddress: (): string | undefined => findNoAddress(current.state),
+    async stop(): Promise<void> {
       stopped = true;
       clearTimeout(timer);
       await Promise.all([exchange.close(), probes.close()]);

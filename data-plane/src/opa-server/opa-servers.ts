@@ -1,7 +1,8 @@
 /** The OPA servers of the tenants that this data plane serves: made when asked for, told of when ill. */
 import { Gauge, type Registry } from 'prom-client';
-import type { createAlerts, RaisedAlert } from '../sync/raise-alert.ts';
-import type { SyncLog } from '../sync/sync-status.ts';
+import type { Alert } from '../alerts/alert.ts';
+import type { RaiseAlert } from '../alerts/raise-alert.ts';
+import type { SyncLog } from '../sync/link/sync-failure.ts';
 import { findTenantProblem } from './opa-address.ts';
 import { createOpaExchange } from './opa-exchange.ts';
 import { createOpaServer, type OpaServer, type OpaServerStatus } from './opa-server.ts';
@@ -11,27 +12,19 @@ export interface OpaServersOptions {
   config: OpaConfig;
   /** How many tenants this data plane serves. */
   countTenants(): number;
-  alert: ReturnType<typeof createAlerts>;
+  alert: RaiseAlert;
   registry: Registry;
   log: SyncLog;
 }
 
-export interface OpaServers {
-  readonly timeoutMs: number;
-  readonly failClosed: boolean;
-  of(tenantId: string): OpaServer;
-  /** How the servers of these tenants are; those never asked before are probed first. */
-  status(tenantIds: readonly string[]): Promise<OpaServerStatus[]>;
-  alert(tenantId: string, what: OpaTrouble, details: Record<string, unknown>): void;
-  stop(): Promise<void>;
-}
+export type OpaServers = ReturnType<typeof createOpaServers>;
 
 export type OpaTrouble = 'unavailable' | 'bundle' | 'answer';
 
 const CONNECTIONS = 64;
 const STATES = ['unknown', 'ok', 'unreachable', 'no_bundle', 'wrong_tenant', 'refused'] as const;
 
-export function createOpaServers(options: OpaServersOptions): OpaServers {
+export function createOpaServers(options: OpaServersOptions) {
   const { config, countTenants, alert, registry, log } = options;
   const servers = new Map<string, OpaServer>();
 
@@ -85,7 +78,8 @@ export function createOpaServers(options: OpaServersOptions): OpaServers {
     timeoutMs: config.timeoutMs,
     failClosed: config.failClosed,
     of,
-    async status(tenantIds) {
+    /** How the servers of these tenants are; those never asked before are probed first. */
+    async status(tenantIds: readonly string[]): Promise<OpaServerStatus[]> {
       const own = tenantIds.map(of);
       const states = await Promise.all(
         own.map((server) => {
@@ -98,13 +92,13 @@ export function createOpaServers(options: OpaServersOptions): OpaServers {
       return counted.length > 0 ? counted : states;
     },
     alert: raise,
-    async stop() {
+    async stop(): Promise<void> {
       await Promise.all([...servers.values()].map((server) => server.stop()));
     },
   };
 }
 
-function troubleOf(what: OpaTrouble, failClosed: boolean): Omit<RaisedAlert, 'details'> {
+function troubleOf(what: OpaTrouble, failClosed: boolean): Omit<Alert, 'details'> {
   switch (what) {
     case 'unavailable':
       return failClosed

@@ -1,9 +1,9 @@
-import { AgentFact, FACTS, type FactKind } from '@governance/shared/facts';
+import { FACTS, type FactKind } from '@governance/shared/facts';
 
-/** Stored in the place of a fact that was refused, where its absence would permit something. */
+/** Stored in place of a refused fact: its absence might permit something. */
 export const REFUSED = '{"refused":true}';
 
-/** A known kind of fact that was not accepted; what it concerned is denied. */
+/** A fact that was refused; what it concerns is denied. */
 export interface RefusedFact {
   tenantId: string;
   kind: string;
@@ -11,21 +11,26 @@ export interface RefusedFact {
   reason: string;
 }
 
-export type CheckedFact =
-  | { text: string; reason: null; agent: AgentFact | null }
-  | { text: typeof REFUSED; reason: string; agent: null };
+/** The text to store for a fact, and the reason where it was refused. */
+export interface CheckedFact {
+  text: string;
+  reason: string | null;
+}
 
-/** What is stored of a fact: its own text, or that it was refused and why. */
-export function checkFact(kind: string, key: string, value: unknown): CheckedFact {
-  const refuse = (reason: string): CheckedFact => ({ text: REFUSED, reason, agent: null });
+export const refusedFor = (reason: string): CheckedFact => ({ text: REFUSED, reason });
+
+/** @param index the one of the fact's kind, where that has one */
+export function checkFact(
+  kind: string,
+  key: string,
+  value: unknown,
+  index: { checkKey(fact: never, key: string): boolean } | undefined,
+): CheckedFact {
   // A kind that only a newer version knows is kept for it.
-  if (isKnownKind(kind)) {
-    const parsed = FACTS[kind].safeParse(value);
-    if (!parsed.success) return refuse(parsed.error.message);
-  }
-  const agent = kind === 'agent' ? AgentFact.parse(value) : null;
-  if (agent && agent.id !== key) return refuse('the key is not the id');
-  return { text: JSON.stringify(value), reason: null, agent };
+  const parsed = isKnownKind(kind) ? FACTS[kind].safeParse(value) : null;
+  if (parsed?.error) return refusedFor(parsed.error.message);
+  if (index && !index.checkKey(value as never, key)) return refusedFor('the key is not the id');
+  return { text: JSON.stringify(value), reason: null };
 }
 
 function isKnownKind(kind: string): kind is FactKind {

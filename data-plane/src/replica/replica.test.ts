@@ -285,10 +285,29 @@ describe('facts that are not what they should be', () => {
     expect(replica.findUpstreamCredential(tenantId, 'files')).toBeUndefined();
   });
 
-  it('are kept when only a newer version knows their kind', () => {
-    apply(entry('holds', 'x', { anything: true }));
-    expect(refused).toEqual([]);
+  it('are kept when only a newer version knows their kind, which is told until it is withdrawn', () => {
+    apply(entry('agent', 'a', null), entry('optional.hint', 'x', {}), entry('role', 'b', aRole()));
+    expect(replica.findUnknownKind(tenantId)).toBeUndefined();
+    apply(entry('holds', 'x', { anything: true }), entry('zones', 'y', 1));
     expect(replica.cursor(tenantId)).toBe(seq);
+    expect(replica.findUnknownKind(tenantId)).toBe('holds');
+    expect(reopen().findUnknownKind(tenantId)).toBe('holds');
+    expect(refused).toContainEqual(expect.objectContaining({ kind: 'holds', key: '*' }));
+    apply(entry('holds', 'x', null));
+    expect(replica.findUnknownKind(tenantId)).toBe('zones');
+    expect(replica.findUnknownKind(uuidv7())).toBeUndefined();
+    const snapshot = replica.beginSnapshot(tenantId);
+    snapshot.add([entry('optional.hint', 'x', {})]);
+    snapshot.swap({ ...replica.place(tenantId), cursor: seq });
+    expect(replica.findUnknownKind(tenantId)).toBeUndefined();
+  });
+
+  it('are refused where a newer version gave them a member that may restrict', () => {
+    const agent = anAgent();
+    apply(put(agent));
+    apply(entry('agent', agent.id, { ...agent, allowed_hours: [9, 17] }));
+    expect(replica.findAgent(tenantId, agent.id)).toBeUndefined();
+    expect(refused).toMatchObject([{ kind: 'agent', key: agent.id }]);
   });
 });
 

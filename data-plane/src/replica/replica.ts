@@ -1,32 +1,23 @@
 /**
  * The data plane's copy of the facts that enforcement reads: SQLite on disk, least-recently-used
  * caches before it. Read synchronously on the main thread at every call, hence a file of its own:
- * the ledger's thread holds the other one, and its commits would make these reads wait.
+ * the ledger has the other one, whose writes would make these reads wait.
  *
  * Fails closed: a fact that does not parse, or whose stored bytes changed, is no fact. An agent is
  * then unknown, a role that is unknown makes its agents unknown (a policy may deny by role), and a
  * kill switch that cannot be read is engaged. Proven by replica.test.ts.
  */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  FACTS,
-  type FactKind,
-  type FactOf,
-  FeedEntry,
-  type KillSwitchFact,
-  type TokenKeysFact,
-} from '@governance/shared/facts';
+import { FeedEntry } from '@governance/shared/facts';
 import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Replica, ReplicaAgent } from '../contracts.ts';
-import { grantsOf } from '../enforcement/grants.ts';
-import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
+import type { Replica } from '../contracts.ts';
 import { createProgressWaiters } from '../storage/progress-waiters.ts';
-import { checkFact, REFUSED, type RefusedFact } from './fact-check.ts';
+import { checkFact, type RefusedFact, refusedFor } from './fact-check.ts';
+import { createFactKinds, type FactFinds } from './fact-kinds.ts';
+import { FactReader } from './fact-reader.ts';
 import { DigestSet, type FeedPlace, factDigest } from './fact-seal.ts';
-import { prepareStatements } from './replica-schema.ts';
+import { openReplicaFile } from './replica-file.ts';
 import { createSnapshotStaging, type SnapshotStaging } from './snapshot-staging.ts';
 
 export const REPLICA_FILE = 'replica.db';
@@ -41,7 +32,7 @@ export interface ReplicaOptions {
   cachedAgents?: number;
 }
 
-export interface LocalReplica extends Replica {
+export interface LocalReplica extends Replica, FactFinds {
   /** Begins to serve a tenant; its cursor is kept from before, if there was one. */
   addTenant(tenantId: string, deploymentId: string): void;
   /** Forgets a tenant: none of its agents is known from then on. */
@@ -56,136 +47,44 @@ export interface LocalReplica extends Replica {
   apply(tenantId: string, entries: FeedEntry[], cursor: number, statementMs?: number): void;
   /** Keeps the time of a newer verified statement durably. */
   keepStatement(tenantId: string, statementMs: number): void;
-  /** Begins a snapshot in place of what is known; what another one staged is thrown away. */
+  /** Begins a snapshot that will replace all facts; drops what another one has staged. */
   beginSnapshot(tenantId: string): SnapshotStaging;
   close(): void;
 }
 
-/** What an unreadable kill switch counts as. */
-const ENGAGED: KillSwitchFact = {
-  generation: Number.MAX_SAFE_INTEGER,
-  engaged: true,
-  reason: 'the kill switch could not be read',
-  changed_at: '1970-01-01T00:00:00.000Z',
-};
-
 const FeedEntries = z.array(FeedEntry);
+
+interface Served {
+  place: FeedPlace;
+  /** Of all facts of the tenant. */
+  sum: DigestSet;
+  deploymentId: string;
+}
 
 /**
  * Opens the replica in a data folder. A damaged file is thrown away and filled again from the
  * feed: it is a copy, and until then every agent is unknown.
  */
-export function createReplica(options: ReplicaOptions): LocalReplica {
-  const { db, sql } = openReplica(join(options.dataDir, REPLICA_FILE));
-  /** Of the tenants served by this process. */
-  const places = new Map<string, FeedPlace>();
-  const sums = new Map<string, DigestSet>();
-  const deployments = new Map<string, string>();
-  const agents = new LRUCache<string, ReplicaAgent>({ max: options.cachedAgents ?? CACHED_AGENTS });
-  const clients = new LRUCache<string, { tenantId: string; agentId: string }>({
-    max: options.cachedAgents ?? CACHED_AGENTS,
+export function createReplica({ dataDir, onRefused, cachedAgents }: ReplicaOptions): LocalReplica {
+  const file = openReplicaFile(join(dataDir, REPLICA_FILE));
+  const { db, sql } = file;
+  /** The tenants that this process serves. */
+  const served = new Map<string, Served>();
+  const facts = new FactReader(sql.findFact, onRefused);
+  const { kinds, finds } = createFactKinds({
+    db,
+    facts,
+    isServed: (tenantId) => served.has(tenantId),
+    findDeploymentId: (tenantId) => served.get(tenantId)?.deploymentId,
+    cachedAgents: cachedAgents ?? CACHED_AGENTS,
   });
-  /** Kill switches, token keys, credentials: bounded by the tenants and their servers. */
-  const singles = new Map<string, unknown>();
-  const waiters = createProgressWaiters((tenantId) => places.get(tenantId)?.cursor);
+  const indexes = kinds.flatMap(({ index }) => index ?? []);
+  const waiters = createProgressWaiters((tenantId) => served.get(tenantId)?.place.cursor);
 
-  function readFact<K extends FactKind>(tenantId: string, kind: K, key: string) {
-    const row = sql.findFact.get(tenantId, kind, key);
-    if (!row) return { state: 'absent' as const };
-    const refuse = (reason: string) => {
-      options.onRefused({ tenantId, kind, key, reason });
-      return { state: 'refused' as const };
-    };
-    if (!row.digest.equals(factDigest(tenantId, kind, key, row.value))) {
-      return refuse('the stored fact is damaged');
-    }
-    if (row.value === REFUSED) return { state: 'refused' as const };
-    const parsed = FACTS[kind].safeParse(JSON.parse(row.value));
-    if (!parsed.success) return refuse(parsed.error.message);
-    return { state: 'known' as const, value: parsed.data as FactOf<K> };
-  }
-
-  function findAgent(tenantId: string, agentId: string): ReplicaAgent | undefined {
-    const cacheKey = `${tenantId}/${agentId}`;
-    const cached = agents.get(cacheKey);
-    if (cached) return cached;
-    const agent = places.has(tenantId) ? loadAgent(tenantId, agentId) : undefined;
-    if (agent) agents.set(cacheKey, agent);
-    return agent;
-  }
-
-  function loadAgent(tenantId: string, agentId: string): ReplicaAgent | undefined {
-    const fact = readFact(tenantId, 'agent', agentId);
-    if (fact.state !== 'known' || fact.value.id !== agentId) return undefined;
-    const roles: FactOf<'role'>[] = [];
-    for (const roleId of fact.value.role_ids) {
-      const role = readFact(tenantId, 'role', roleId);
-      if (role.state !== 'known') {
-        const reason = `its role ${roleId} is ${role.state}`;
-        options.onRefused({ tenantId, kind: 'agent', key: agentId, reason });
-        return undefined;
-      }
-      roles.push(role.value);
-    }
-    const granting = roles.flatMap((role) => [role, ...findScoped(tenantId, role.id)]);
-    return {
-      ...fact.value,
-      role_names: roles.map((role) => role.name),
-      permissions: unique(granting.flatMap((role) => role.permissions)),
-      grants: grantsOf(granting),
-    };
-  }
-
-  /** What a role permits within its scopes; a fact that cannot be read permits nothing. */
-  function findScoped(tenantId: string, roleId: string): FactOf<'scoped_role'>[] {
-    const scoped = readFact(tenantId, 'scoped_role', roleId);
-    return scoped.state === 'known' && scoped.value.id === roleId ? [scoped.value] : [];
-  }
-
-  function findClient(clientId: string) {
-    const cached = clients.get(clientId);
-    const known = cached && agentOfClient(cached, clientId);
-    if (known) return known;
-    const row = sql.findClient.get(clientId);
-    if (!row) return undefined;
-    const found = { tenantId: row.tenant_id, agentId: row.agent_id };
-    clients.set(clientId, found);
-    return agentOfClient(found, clientId);
-  }
-
-  function agentOfClient(found: { tenantId: string; agentId: string }, clientId: string) {
-    const agent = findAgent(found.tenantId, found.agentId);
-    return agent?.client_id === clientId ? { tenantId: found.tenantId, agent } : undefined;
-  }
-
-  function findSingle<K extends FactKind>(
-    tenantId: string,
-    kind: K,
-    key: string,
-    ifRefused: FactOf<K> | undefined,
-  ): FactOf<K> | undefined {
-    const cacheKey = `${tenantId}/${kind}/${key}`;
-    if (singles.has(cacheKey)) return singles.get(cacheKey) as FactOf<K> | undefined;
-    const fact = readFact(tenantId, kind, key);
-    const value = fact.state === 'known' ? fact.value : undefined;
-    const result = fact.state === 'refused' ? ifRefused : value;
-    singles.set(cacheKey, result);
-    return result;
-  }
-
-  const findKillSwitch = (tenantId: string): KillSwitchFact | undefined =>
-    findSingle(tenantId, 'kill_switch', 'tenant', ENGAGED);
-
-  function countActiveAgents(tenantId: string): number {
-    const killSwitch = findKillSwitch(tenantId);
-    const generation = killSwitch?.engaged ? killSwitch.generation : 0;
-    return sql.countActive.get(tenantId, generation) ?? 0;
-  }
-
-  function servedPlace(tenantId: string): FeedPlace {
-    const place = places.get(tenantId);
-    if (!place) throw new Error('the tenant is not served here');
-    return place;
+  function getServed(tenantId: string): Served {
+    const tenant = served.get(tenantId);
+    if (!tenant) throw new Error('the tenant is not served here');
+    return tenant;
   }
 
   function apply(
@@ -194,7 +93,7 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     cursor: number,
     statementMs: number = 0,
   ): void {
-    const current = servedPlace(tenantId);
+    const { place: current, sum: known } = getServed(tenantId);
     const entries = FeedEntries.parse(given).filter((entry) => entry.seq > current.cursor);
     const place = {
       cursor: Math.max(current.cursor, cursor, ...entries.map((entry) => entry.seq)),
@@ -202,20 +101,39 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
       statementMs: Math.max(current.statementMs, statementMs),
     };
     if (place.cursor === current.cursor && place.statementMs === current.statementMs) return;
-    const sum = sums.get(tenantId)?.copy() ?? new DigestSet();
+    const sum = known.copy();
     const refused = db
       .transaction(() => {
-        const refusals = entries.map((entry) => store(tenantId, entry, sum));
+        const refusals = entries.flatMap((entry) => store(tenantId, entry, sum) ?? []);
         putPlace(tenantId, place, sum);
-        return refusals.filter((refusal) => refusal !== null);
+        return refusals;
       })
       .immediate();
     // Only what is on disk may be seen.
-    for (const entry of entries) invalidate(tenantId, entry);
-    places.set(tenantId, place);
-    sums.set(tenantId, sum);
-    waiters.reached(tenantId, place.cursor);
-    for (const refusal of refused) options.onRefused(refusal);
+    for (const { kind, key } of entries) {
+      facts.forget(tenantId, kind, key);
+      for (const one of kinds) one.changed?.(tenantId, kind, key);
+    }
+    moveTo(tenantId, place, sum);
+    refused.forEach(onRefused);
+  }
+
+  /** @returns the fact where it was refused */
+  function store(tenantId: string, entry: FeedEntry, sum: DigestSet): RefusedFact | null {
+    const { kind, key, value } = entry;
+    const index = indexes.find((one) => one.kind === kind);
+    index?.remove(tenantId, key);
+    const before = sql.findFact.get(tenantId, kind, key);
+    if (before) sum.toggle(before.digest);
+    sql.deleteFact.run(tenantId, kind, key);
+    if (value === null || value === undefined) return null;
+    const checked = checkFact(kind, key, value, index);
+    const conflict = checked.reason === null ? index?.put(tenantId, value as never) : null;
+    const { text, reason } = conflict ? refusedFor(conflict) : checked;
+    const digest = factDigest(tenantId, kind, key, text);
+    sql.putFact.run(tenantId, kind, key, text, digest);
+    sum.toggle(digest);
+    return reason === null ? null : { tenantId, kind, key, reason };
   }
 
   function putPlace(tenantId: string, place: FeedPlace, sum: DigestSet): void {
@@ -223,65 +141,24 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     sql.putTenant.run(tenantId, cursor, digest, statementMs, sum.seal(tenantId, place));
   }
 
+  function moveTo(tenantId: string, place: FeedPlace, sum: DigestSet): void {
+    const tenant = served.get(tenantId);
+    // Removed while its snapshot came.
+    if (!tenant) return;
+    served.set(tenantId, { ...tenant, place, sum });
+    waiters.reached(tenantId, place.cursor);
+  }
+
   function beginSnapshot(tenantId: string): SnapshotStaging {
-    servedPlace(tenantId);
-    return createSnapshotStaging({ db, sql }, tenantId, (place, sum, refused) => {
-      dropCaches(tenantId);
-      places.set(tenantId, place);
-      sums.set(tenantId, sum);
-      waiters.reached(tenantId, place.cursor);
-      for (const refusal of refused) options.onRefused(refusal);
+    getServed(tenantId);
+    return createSnapshotStaging(file, indexes, tenantId, (place, sum, refused) => {
+      forgetFacts(tenantId);
+      moveTo(tenantId, place, sum);
+      refused.forEach(onRefused);
     });
   }
 
-  function store(tenantId: string, entry: FeedEntry, sum: DigestSet): RefusedFact | null {
-    const { kind, key, value } = entry;
-    if (kind === 'agent') sql.deleteAgent.run(tenantId, key);
-    const before = sql.findFact.get(tenantId, kind, key);
-    if (before) sum.toggle(before.digest);
-    sql.deleteFact.run(tenantId, kind, key);
-    if (value === null || value === undefined) return null;
-    const { text, reason } = admit(tenantId, kind, key, value);
-    const digest = factDigest(tenantId, kind, key, text);
-    sql.putFact.run(tenantId, kind, key, text, digest);
-    sum.toggle(digest);
-    return reason === null ? null : { tenantId, kind, key, reason };
-  }
-
-  /** What is stored of a fact; an agent is entered among those looked up. */
-  function admit(tenantId: string, kind: string, key: string, value: unknown) {
-    const checked = checkFact(kind, key, value);
-    const { agent } = checked;
-    if (!agent) return checked;
-    const owner = sql.findClient.get(agent.client_id);
-    if (owner) {
-      return { text: REFUSED, reason: `its client id belongs to agent ${owner.agent_id}` };
-    }
-    const { client_id, status, kill_released_generation } = agent;
-    sql.putAgent.run(tenantId, key, client_id, status, kill_released_generation);
-    return checked;
-  }
-
-  function invalidate(tenantId: string, { kind, key }: FeedEntry): void {
-    singles.delete(`${tenantId}/${kind}/${key}`);
-    if (kind === 'agent') {
-      forgetAgent(`${tenantId}/${key}`);
-    } else if (kind === 'role' || kind === 'scoped_role') {
-      for (const [cacheKey, agent] of agents.entries()) {
-        if (cacheKey.startsWith(`${tenantId}/`) && agent.role_ids.includes(key)) {
-          forgetAgent(cacheKey);
-        }
-      }
-    }
-  }
-
-  function forgetAgent(cacheKey: string): void {
-    const agent = agents.peek(cacheKey);
-    if (agent) clients.delete(agent.client_id);
-    agents.delete(cacheKey);
-  }
-
-  /** What is kept of a tenant; undefined when nothing is, or when it is not what was stored. */
+  /** A tenant's place and digests as stored; undefined where there are none or they are damaged. */
   function readTenant(tenantId: string) {
     const row = sql.findTenant.get(tenantId);
     if (!row) return undefined;
@@ -294,11 +171,11 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
     const { cursor, digest, statement_ms: statementMs } = row;
     const place = { cursor, digest, statementMs };
     if (sum.seal(tenantId, place).equals(row.seal)) return { place, sum };
-    options.onRefused({ tenantId, kind: '*', key: '*', reason: 'the stored facts are damaged' });
+    onRefused({ tenantId, kind: '*', key: '*', reason: 'the stored facts are damaged' });
     return undefined;
   }
 
-  /** Begins with nothing: until the feed was read again, no agent of the tenant is known. */
+  /** Starts empty: until the feed is read again, all agents of the tenant are unknown. */
   function beginTenant(tenantId: string) {
     const sum = new DigestSet();
     const place = { cursor: 0, digest: FEED_START, statementMs: 0 };
@@ -311,97 +188,43 @@ export function createReplica(options: ReplicaOptions): LocalReplica {
 
   function eraseTenant(tenantId: string): void {
     sql.deleteTenantFacts.run(tenantId);
-    sql.deleteTenantAgents.run(tenantId);
+    for (const index of indexes) index.clear(tenantId);
     sql.clearStaged.run(tenantId);
     sql.deleteTenant.run(tenantId);
   }
 
-  function dropCaches(tenantId: string): void {
-    for (const cacheKey of agents.keys()) {
-      if (cacheKey.startsWith(`${tenantId}/`)) forgetAgent(cacheKey);
-    }
-    for (const [clientId, found] of clients.entries()) {
-      if (found.tenantId === tenantId) clients.delete(clientId);
-    }
-    for (const cacheKey of singles.keys()) {
-      if (cacheKey.startsWith(`${tenantId}/`)) singles.delete(cacheKey);
-    }
+  function forgetFacts(tenantId: string): void {
+    facts.forgetTenant(tenantId);
+    for (const kind of kinds) kind.dropped?.(tenantId);
   }
 
   function forgetTenant(tenantId: string): void {
-    dropCaches(tenantId);
-    places.delete(tenantId);
-    sums.delete(tenantId);
-    deployments.delete(tenantId);
+    forgetFacts(tenantId);
+    served.delete(tenantId);
     waiters.drop(tenantId);
   }
 
   return {
-    findAgent,
-    findClient,
-    findKillSwitch,
-    findTokenKeys: (tenantId): TokenKeysFact | undefined =>
-      findSingle(tenantId, 'token_keys', 'current', undefined),
-    findUpstreamCredential: (tenantId, serverId) => {
-      const deploymentId = deployments.get(tenantId);
-      if (deploymentId === undefined) return undefined;
-      const key = `${deploymentId}/${serverId}`;
-      return findSingle(tenantId, 'upstream_credential', key, undefined)?.jwe;
-    },
-    countActiveAgents,
-    hasTenant: (tenantId) => places.has(tenantId),
-    cursor: (tenantId) => places.get(tenantId)?.cursor ?? 0,
-    place: (tenantId) => ({ ...servedPlace(tenantId) }),
+    ...finds,
+    hasTenant: (tenantId) => served.has(tenantId),
+    cursor: (tenantId) => served.get(tenantId)?.place.cursor ?? 0,
+    place: (tenantId) => ({ ...getServed(tenantId).place }),
     apply,
     keepStatement: (tenantId, statementMs) =>
-      apply(tenantId, [], servedPlace(tenantId).cursor, statementMs),
+      apply(tenantId, [], getServed(tenantId).place.cursor, statementMs),
     beginSnapshot,
     waitFor: waiters.wait,
     addTenant: (tenantId, deploymentId) => {
-      deployments.set(tenantId, deploymentId);
-      if (places.has(tenantId)) return;
-      const { place, sum } = readTenant(tenantId) ?? beginTenant(tenantId);
-      places.set(tenantId, place);
-      sums.set(tenantId, sum);
+      const kept = served.get(tenantId) ?? readTenant(tenantId) ?? beginTenant(tenantId);
+      served.set(tenantId, { ...kept, deploymentId });
     },
     removeTenant: (tenantId) => {
       db.transaction(() => eraseTenant(tenantId)).immediate();
       forgetTenant(tenantId);
     },
     close: () => {
-      for (const tenantId of [...places.keys()]) forgetTenant(tenantId);
+      for (const tenantId of [...served.keys()]) forgetTenant(tenantId);
       db.close();
     },
   };
-}
-
-function openReplica(path: string) {
-  try {
-    return prepare(path);
-  } catch (error) {
-    if (!DAMAGED.has(sqliteCode(error) ?? '') && !(error instanceof DamagedReplicaError))
-      throw error;
-    for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
-    return prepare(path);
-  }
-}
-
-const DAMAGED = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
-
-class DamagedReplicaError extends Error {}
-
-function prepare(path: string) {
-  const db = openDurableDatabase(path, { exclusive: true });
-  try {
-    const state = db.pragma('integrity_check(1)', { simple: true });
-    if (state !== 'ok') throw new DamagedReplicaError(String(state));
-    return { db, sql: prepareStatements(db) };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function unique(items: string[]): string[] {
-  return [...new Set(items)];
 }

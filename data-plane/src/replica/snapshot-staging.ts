@@ -4,29 +4,23 @@
  * ended is thrown away by the next snapshot.
  */
 import type { FeedEntry } from '@governance/shared/facts';
-import type { Database } from 'better-sqlite3';
 import { checkFact, REFUSED, type RefusedFact } from './fact-check.ts';
+import type { FactIndex } from './fact-kind.ts';
 import { DigestSet, type FeedPlace, factDigest } from './fact-seal.ts';
-import type { ReplicaSql } from './replica-schema.ts';
+import type { ReplicaFile } from './replica-file.ts';
 
-export interface SnapshotStaging {
-  /** @throws when an entry is a tombstone, or its (kind, key) came before */
-  add(entries: readonly FeedEntry[]): void;
-  /** Replaces the tenant's facts by what was added, and its place in the feed, as one. */
-  swap(place: FeedPlace): void;
-  /** Forgets what was added. Does nothing after a swap. */
-  drop(): void;
-}
+export type SnapshotStaging = ReturnType<typeof createSnapshotStaging>;
 
 /**
  * @param onSwapped told after the swap is on disk, with the new sum of the tenant's facts and
  *   those that were refused
  */
 export function createSnapshotStaging(
-  { db, sql }: { db: Database; sql: ReplicaSql },
+  { db, sql }: ReplicaFile,
+  indexes: readonly FactIndex<never>[],
   tenantId: string,
   onSwapped: (place: FeedPlace, sum: DigestSet, refused: RefusedFact[]) => void,
-): SnapshotStaging {
+) {
   const sum = new DigestSet();
   const refused: RefusedFact[] = [];
   let isOpen = true;
@@ -34,54 +28,47 @@ export function createSnapshotStaging(
 
   function stage({ kind, key, value }: FeedEntry): void {
     if (value === null || value === undefined) throw new Error('a tombstone in a snapshot');
-    const { text, reason, agent } = checkFact(kind, key, value);
+    const index = indexes.find((one) => one.kind === kind);
+    const { text, reason } = checkFact(kind, key, value, index);
     const digest = factDigest(tenantId, kind, key, text);
-    sql.stage.run(
-      tenantId,
-      kind,
-      key,
-      text,
-      digest,
-      agent?.client_id ?? null,
-      agent?.status ?? null,
-      agent?.kill_released_generation ?? null,
-    );
+    sql.stage.run(tenantId, kind, key, text, digest);
     sum.toggle(digest);
     if (reason !== null) refused.push({ tenantId, kind, key, reason });
   }
 
-  function refuseUnmoved(): void {
-    for (const { key, digest } of sql.readUnmoved.all(tenantId)) {
-      const instead = factDigest(tenantId, 'agent', key, REFUSED);
-      sql.putFact.run(tenantId, 'agent', key, REFUSED, instead);
+  function fill({ kind, clear, fill: fillIn }: FactIndex<never>): void {
+    clear(tenantId);
+    for (const { key, digest, reason } of fillIn(tenantId)) {
+      const instead = factDigest(tenantId, kind, key, REFUSED);
+      sql.putFact.run(tenantId, kind, key, REFUSED, instead);
       sum.toggle(digest);
       sum.toggle(instead);
-      const reason = 'its client id belongs to another agent';
-      refused.push({ tenantId, kind: 'agent', key, reason });
+      refused.push({ tenantId, kind, key, reason });
     }
   }
 
   return {
-    add: (entries) => {
+    /** @throws when an entry is a tombstone, or its (kind, key) came before */
+    add: (entries: readonly FeedEntry[]): void => {
       if (!isOpen) throw new Error('the snapshot is over');
       db.transaction(() => entries.forEach(stage)).immediate();
     },
-    swap: (place) => {
+    /** Replaces the tenant's facts by what was added, and its place in the feed, as one. */
+    swap: (place: FeedPlace): void => {
       if (!isOpen) throw new Error('the snapshot is over');
       isOpen = false;
       db.transaction(() => {
         sql.deleteTenantFacts.run(tenantId);
-        sql.deleteTenantAgents.run(tenantId);
-        sql.moveFacts.run(tenantId);
-        sql.moveAgents.run(tenantId);
-        refuseUnmoved();
+        sql.moveStaged.run(tenantId);
+        indexes.forEach(fill);
         const seal = sum.seal(tenantId, place);
         sql.putTenant.run(tenantId, place.cursor, place.digest, place.statementMs, seal);
         sql.clearStaged.run(tenantId);
       }).immediate();
       onSwapped(place, sum, refused);
     },
-    drop: () => {
+    /** Forgets what was added. Does nothing after a swap. */
+    drop: (): void => {
       if (!isOpen) return;
       isOpen = false;
       sql.clearStaged.run(tenantId);

@@ -41,7 +41,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** As `writeFileDurably`, and no call waits for the disk meanwhile. */
+/** As `writeFileDurably`, without blocking. */
 export async function storeFileDurably(
   path: string,
   content: string | Uint8Array,
@@ -64,7 +64,7 @@ export async function storeFileDurably(
   await storeFolder(dirname(path));
 }
 
-/** As `syncFolder`, without holding up anything. */
+/** As `syncFolder`, without blocking. */
 async function storeFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');

@@ -1,11 +1,5 @@
 /** Lets callers wait until a number of a tenant, which only rises, has reached what they need. */
-export interface ProgressWaiters {
-  /** @returns true once `reached` told of `target` or more, false after `ms` or `drop` */
-  wait(tenantId: string, target: number, ms: number): Promise<boolean>;
-  reached(tenantId: string, value: number): void;
-  /** Ends every wait of a tenant. */
-  drop(tenantId: string): void;
-}
+export type ProgressWaiters = ReturnType<typeof createProgressWaiters>;
 
 interface Waiter {
   target: number;
@@ -13,13 +7,12 @@ interface Waiter {
 }
 
 /** @param current the number now; undefined for a tenant that is not served */
-export function createProgressWaiters(
-  current: (tenantId: string) => number | undefined,
-): ProgressWaiters {
+export function createProgressWaiters(current: (tenantId: string) => number | undefined) {
   const waiting = new Map<string, Set<Waiter>>();
 
   return {
-    wait: (tenantId, target, ms) => {
+    /** @returns true once `reached` told of `target` or more, false after `ms` or `drop` */
+    wait: (tenantId: string, target: number, ms: number): Promise<boolean> => {
       const now = current(tenantId);
       if (now === undefined) return Promise.resolve(false);
       if (now >= target) return Promise.resolve(true);
@@ -38,12 +31,13 @@ export function createProgressWaiters(
         ofTenant.add(waiter);
       });
     },
-    reached: (tenantId, value) => {
+    reached: (tenantId: string, value: number): void => {
       for (const waiter of waiting.get(tenantId) ?? []) {
         if (waiter.target <= value) waiter.done(true);
       }
     },
-    drop: (tenantId) => {
+    /** Ends every wait of a tenant. */
+    drop: (tenantId: string): void => {
       for (const waiter of waiting.get(tenantId) ?? []) waiter.done(false);
       waiting.delete(tenantId);
     },

@@ -3,12 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { aDecision } from '../ledger/test-records.ts';
-import { createDataPlaneCore, type DataPlaneCore } from '../tenant-runtime.ts';
-import { connectControlPlane } from './connect.ts';
-import { aBundle, aBundleSigner } from './test-bundles.ts';
-import { until } from './test-control-plane.ts';
-import { type HttpControlPlane, startHttpControlPlane } from './test-http-control-plane.ts';
+import { createDataPlaneCore, type DataPlaneCore } from '../core/data-plane-core.ts';
+import { aBundle, aBundleSigner } from '../testing/test-bundles.ts';
+import { until } from '../testing/test-control-plane.ts';
+import {
+  type HttpControlPlane,
+  startHttpControlPlane,
+} from '../testing/test-http-control-plane.ts';
+import { aDecision } from '../testing/test-records.ts';
+import { connectControlPlane } from './registration/connect.ts';
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const signer = aBundleSigner();
@@ -57,7 +60,7 @@ const role = (name: string) => ({
   value: { id: name, name, permissions: [], resource_scopes: [] },
 });
 
-it('has the newest facts two seconds later, and rules and records at most a second after', async () => {
+it('has the newest facts, rules and records by itself', async () => {
   const { tenantId } = server;
   const bundle = (revision: number) => aBundle({ tenantId, revision, signer });
   const tenant = () => core.status().tenants[0];
@@ -79,13 +82,8 @@ it('has the newest facts two seconds later, and rules and records at most a seco
   server.plane().offer(bundle(2));
 
   server.intercept(null);
-  const began = performance.now();
+  // The pauses themselves are proven in link/contact.test.ts.
   await until(() => core.replica.cursor(tenantId) === 2);
-  const facts = performance.now() - began;
   await until(() => tenant()?.bundle.active?.revision === 2 && tenant()?.shipper.backlog === 0);
-  const all = performance.now() - began;
-  // Two seconds, a second's spread, and what a busy machine takes beside that.
-  expect(facts).toBeLessThan(2_500);
-  expect(all).toBeLessThan(3_500);
   expect(tenant()?.control_plane.state).toBe('connected');
 }, 30_000);

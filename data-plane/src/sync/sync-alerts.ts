@@ -1,8 +1,9 @@
 /** What the synchronisation tells people, as alerts in the tenant's own ledger. */
+
+import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { RefusedFact } from '../replica/replica.ts';
-import type { WentBack } from './admin-heads.ts';
-import type { createAlerts } from './raise-alert.ts';
-import type { SyncFailure } from './sync-status.ts';
+import type { WentBack } from './feed/admin-heads.ts';
+import type { SyncFailure } from './link/sync-failure.ts';
 
 export type SyncAlerts = ReturnType<typeof createSyncAlerts>;
 
@@ -12,7 +13,7 @@ const shown = ({ stage, code, message }: SyncFailure) => ({
   message: message.slice(0, 500),
 });
 
-export function createSyncAlerts(raise: ReturnType<typeof createAlerts>) {
+export function createSyncAlerts(raise: RaiseAlert) {
   return {
     factRefused: ({ tenantId, kind, key, reason }: RefusedFact): void =>
       raise(tenantId, {
@@ -29,6 +30,14 @@ export function createSyncAlerts(raise: ReturnType<typeof createAlerts>) {
         title: 'A policy bundle was refused; the rules from before stay in force',
         details: shown(failure),
         dedupe_key: `bundle-refused:${failure.code}`,
+      }),
+    payloadsLost: (tenantId: string, parts: number, reason: string): void =>
+      raise(tenantId, {
+        alert_type: 'PAYLOAD_LOST',
+        severity: 'high',
+        title: 'Payloads that were kept did not reach the control plane and are gone',
+        details: { parts, reason },
+        dedupe_key: `payload-lost:${reason}`,
       }),
     feedRefused: (tenantId: string, failure: SyncFailure): void =>
       raise(tenantId, {

@@ -1,4 +1,5 @@
 /** Everything that keeps one tenant in step with its control plane, started and stopped as one. */
+import { join } from 'node:path';
 import type {
   ControlPlaneLink,
   Heartbeat,
@@ -6,22 +7,25 @@ import type {
   StreamReport,
 } from '@governance/shared/channels';
 import type { DurableLedger } from '../ledger/ledger.ts';
+import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import type { LocalReplica } from '../replica/replica.ts';
-import type { AdminHeads } from './admin-heads.ts';
-import type { BundleFiles } from './bundle-files.ts';
-import { createBundleNews } from './bundle-news.ts';
-import { type BundleStatus, type BundleSync, startBundleSync } from './bundle-sync.ts';
-import { type ContactStatus, createContact } from './contact.ts';
-import { type FeedFollower, type FeedStatus, startFeedFollower } from './feed-follower.ts';
-import { createFreshness, type FreshnessStatus } from './freshness.ts';
-import { type HeartbeatStatus, startHeartbeat } from './heartbeat.ts';
-import type { PlaneClock } from './plane-clock.ts';
-import type { LoadPolicyEngine } from './policy-activation.ts';
-import { startPruner } from './pruner.ts';
-import { type Shipper, type ShipperStatus, type ShipperStop, startShipper } from './shipper.ts';
-import { FAILING_MS, toStreamReport } from './stream-report.ts';
+import { createBundleFiles } from './bundle/bundle-files.ts';
+import { createBundleNews } from './bundle/bundle-news.ts';
+import { type BundleStatus, type BundleSync, startBundleSync } from './bundle/bundle-sync.ts';
+import type { LoadPolicyEngine } from './bundle/policy-activation.ts';
+import { loadAdminHeads } from './feed/admin-heads.ts';
+import { type FeedFollower, type FeedStatus, startFeedFollower } from './feed/feed-follower.ts';
+import { createFreshness, type FreshnessStatus } from './feed/freshness.ts';
+import type { PlaneClock } from './feed/plane-clock.ts';
+import { type ContactStatus, createContact } from './link/contact.ts';
+import { type HeartbeatStatus, startHeartbeat } from './link/heartbeat.ts';
+import { isRefusedCode, type SyncFailure, type SyncLog } from './link/sync-failure.ts';
+import { startPayloadShipper } from './shipping/payload-shipper.ts';
+import { startPruner } from './shipping/pruner.ts';
+import { startShipper } from './shipping/shipper.ts';
+import type { ShipperStatus, ShipperStop } from './shipping/shipping-status.ts';
+import { FAILING_MS, toStreamReport } from './shipping/stream-report.ts';
 import type { SyncAlerts } from './sync-alerts.ts';
-import { isRefusedCode, type SyncFailure, type SyncLog } from './sync-status.ts';
 
 export interface TenantSyncStatus {
   feed: FeedStatus;
@@ -31,54 +35,49 @@ export interface TenantSyncStatus {
   stream: StreamReport;
   heartbeat: HeartbeatStatus;
   freshness: FreshnessStatus;
-  /** What came and was refused, counted by its reason since the start. */
+  /** Refusals since the start, by reason. */
   refusals: { bundle: Record<string, number>; feed: Record<string, number> };
   control_plane: ContactStatus;
 }
 
-export interface TenantSync {
-  bundle: BundleSync;
-  feed: FeedFollower;
-  /** Takes the keys of a newer registration. */
-  trust(answer: RegistrationAnswer): void;
-  /** Why the tenant's rules are too old to permit anything; null while they are good. */
-  findStaleness(): string | null;
-  /** Something that the heartbeat tells has changed. */
-  report(): void;
-  /** Tries everything at once, as after an outage. */
-  kick(): void;
-  status(): TenantSyncStatus;
-  /** Ships what can be shipped within `ms`, then ends. */
-  stop(ms: number): Promise<void>;
-}
+export type TenantSync = Awaited<ReturnType<typeof startTenantSync>>;
 
-export interface TenantSyncOptions {
-  answer: RegistrationAnswer;
-  link: ControlPlaneLink;
-  ledger: DurableLedger;
-  replica: LocalReplica;
+/** What is the same for all tenants of a data plane. */
+export interface SyncSettings {
+  dataDir: string;
   clock: PlaneClock;
-  files: BundleFiles;
-  adminHeads: AdminHeads;
   load: LoadPolicyEngine;
   alerts: SyncAlerts;
-  heartbeat: (bundle: BundleSync) => Heartbeat;
-  isRevoked: () => boolean;
-  /** Told of a stream that has stopped. */
-  onStreamStopped: (stop: ShipperStop) => void;
-  /** Told when something was signed by a key that is not known: the keys may have changed. */
-  onUnknownKey: () => void;
+  /** For how long rules are good without a newer statement of the control plane. */
   offlineMaxAgeMs: number;
+  /** For how long records are kept after they were shipped. */
   ledgerKeepMs: number;
+  /** How long records are collected before they are shipped. */
   shipDelayMs: number;
   log: SyncLog;
   now: () => number;
   backoffLimits?: { first: number; longest: number };
 }
 
-/** Begins with what is kept from before, so that an outage at the start changes nothing. */
-export async function startTenantSync(options: TenantSyncOptions): Promise<TenantSync> {
-  const { ledger, replica, alerts, adminHeads, log, now } = options;
+export interface TenantSyncOptions extends SyncSettings {
+  answer: RegistrationAnswer;
+  link: ControlPlaneLink;
+  ledger: DurableLedger;
+  payloadSpool: PayloadSpool;
+  replica: LocalReplica;
+  heartbeat: (bundle: BundleSync) => Heartbeat;
+  isRevoked: () => boolean;
+  /** Told of a stream that has stopped. */
+  onStreamStopped: (stop: ShipperStop) => void;
+  /** Called when a signature names an unknown key: the keys may have changed. */
+  onUnknownKey: () => void;
+}
+
+const ADMIN_HEADS_FOLDER = 'admin-heads';
+
+/** Starts from what is kept on disk, so that an outage at the start changes nothing. */
+export async function startTenantSync(options: TenantSyncOptions) {
+  const { dataDir, ledger, replica, alerts, log, now } = options;
   const { tenant_id: tenantId, deployment_id: deploymentId } = options.answer;
   const limits = options.backoffLimits && { backoffLimits: options.backoffLimits };
   let { answer } = options;
@@ -93,7 +92,7 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
     },
     now,
   });
-  /** What waits after a failure and is woken by whoever hears the control plane first. */
+  /** Woken from the pause after a failure as soon as one of them hears the control plane. */
   const channels: { wake(): void }[] = [];
   const { link } = contact;
   const freshness = createFreshness({
@@ -111,11 +110,21 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
   let feed: FeedFollower | undefined;
   let bundle: BundleSync | undefined;
   let heartbeat: ReturnType<typeof startHeartbeat> | undefined;
+  const adminHeads = loadAdminHeads({
+    path: join(dataDir, ADMIN_HEADS_FOLDER, `${tenantId}.json`),
+    onWentBack: (found) => {
+      const [known, told] = [found.known.statement, found.told.statement];
+      log.warn({ tenantId, known, told }, 'the admin chain went back');
+      alerts.adminHeadWentBack(tenantId, found);
+      heartbeat?.report();
+    },
+    log,
+  });
   const activeBundle = await startBundleSync({
     tenantId,
     link,
     keys: () => answer.bundle_keys,
-    files: options.files,
+    files: createBundleFiles(dataDir, tenantId),
     load: options.load,
     findNamed: () =>
       named && { revision: named.revision, forMs: options.clock.read() - named.since },
@@ -160,7 +169,7 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
     ...limits,
   });
   feed = activeFeed;
-  const shipper: Shipper = startShipper({
+  const shipper = startShipper({
     tenantId,
     link,
     ledger,
@@ -189,7 +198,7 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
       ...options.heartbeat(activeBundle),
       admin_heads: adminHeads.report(),
       shipped: shipper.acknowledged() ?? undefined,
-      // After a start nothing is known of it until a batch was tried: what was told before stays.
+      // Unknown until the first batch after a start was tried; the control plane keeps the last report.
       stream: shipper.isSettled() || isLedgerStopped() ? streamReport() : undefined,
     }),
     onReceived: () => {
@@ -199,23 +208,34 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
     now,
   });
   heartbeat = activeHeartbeat;
-  channels.push(activeFeed, activeBundle, shipper, activeHeartbeat);
+  const payloads = startPayloadShipper({
+    tenantId,
+    link,
+    spool: options.payloadSpool,
+    log,
+    ...limits,
+  });
+  channels.push(activeFeed, activeBundle, shipper, payloads, activeHeartbeat);
   const pruner = startPruner({ tenantId, ledger, keepMs: options.ledgerKeepMs, log });
 
   return {
     bundle: activeBundle,
     feed: activeFeed,
-    trust: (newer) => {
+    /** Takes the keys of a newer registration. */
+    trust: (newer: RegistrationAnswer): void => {
       answer = newer;
     },
+    /** Why the tenant's rules are too old to permit anything; null while they are good. */
     findStaleness: freshness.findDenial,
+    /** Something that the heartbeat tells has changed. */
     report: activeHeartbeat.report,
-    kick: () => {
+    /** Tries everything at once, as after an outage. */
+    kick: (): void => {
       activeFeed.kick();
       activeBundle.kick();
       shipper.kick();
     },
-    status: () => ({
+    status: (): TenantSyncStatus => ({
       feed: activeFeed.status(),
       bundle: activeBundle.status(),
       shipper: shipper.status(),
@@ -225,8 +245,11 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
       refusals: { bundle: { ...refusals.bundle }, feed: { ...refusals.feed } },
       control_plane: contact.status(),
     }),
-    /** A link that hangs must not keep the process: what it holds is shipped after the next start. */
-    stop: async (ms) => {
+    /**
+     * Ships what can be shipped within `ms`, then ends. A link that hangs must not keep the process:
+     * what it holds is shipped after the next start.
+     */
+    stop: async (ms: number): Promise<void> => {
       activeHeartbeat.stop();
       pruner.stop();
       await shipper.flush(ms);
@@ -234,6 +257,7 @@ export async function startTenantSync(options: TenantSyncOptions): Promise<Tenan
         activeFeed.stop(),
         activeBundle.stop(),
         shipper.stop(),
+        payloads.stop(),
         adminHeads.stored(),
       ]);
       await Promise.race([ended, delay(ms)]);

@@ -13,8 +13,8 @@ export const MAX_HOPS = 4;
 export const MAX_UNIFIED_HOPS = 1;
 
 /**
- * Reads the header of a request. Whoever sets it to a greater number than is true is refused sooner,
- * and nobody is served better for one; what cannot be read counts as too many.
+ * Reads the header of a request. A greater number than is true is only refused sooner; an
+ * unreadable one counts as too many.
  *
  * @param header caller-controlled
  * @returns at most one more than MAX_HOPS, so that sessions can be told apart by it
@@ -34,7 +34,7 @@ export function isTooFar(hops: number, isUnified: boolean): boolean {
   return hops > (isUnified ? MAX_UNIFIED_HOPS : MAX_HOPS);
 }
 
-/** What whoever began it is told. */
+/** Tells the first caller of the loop. */
 export const LOOP_MESSAGE =
   'The request has passed too many gateways: an MCP server leads back to a gateway before it.';
 

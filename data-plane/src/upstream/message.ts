@@ -92,7 +92,8 @@ function rawMember(
   return text.slice(spans[at * 2], spans[at * 2 + 1]).trim();
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

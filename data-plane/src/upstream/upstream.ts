@@ -111,14 +111,15 @@ export interface UpstreamExchange {
    * Asked directly before the bytes go out, which may be long after the request was made: a session
    * may have to be opened first. Undefined when the request may still go, else why it may not.
    */
-  findBar?(): string | undefined;
+  findIneligibility?(): string | undefined;
 }
 
 /** Fails a request that must not be sent any more. */
-export function requireStillWanted({ cancellation, findBar }: UpstreamExchange): void {
-  if (cancellation.isCancelled) throw new UpstreamFailure('cancelled', 'before it was sent');
-  const bar = findBar?.();
-  if (bar !== undefined) throw new UpstreamFailure('barred', bar);
+export function requireStillWanted(exchange: UpstreamExchange): void {
+  if (exchange.cancellation.isCancelled)
+    throw new UpstreamFailure('cancelled', 'before it was sent');
+  const ineligible = exchange.findIneligibility?.();
+  if (ineligible !== undefined) throw new UpstreamFailure('ineligible', ineligible);
 }
 
 /** The server's answer to a request: a result, or a JSON-RPC error of its own. */
@@ -142,7 +143,7 @@ export type UpstreamFailureKind =
   /** It has passed too many gateways: the server leads back to one of them. */
   | 'loop'
   /** The agent may not act any more. */
-  | 'barred'
+  | 'ineligible'
   | 'cancelled';
 
 /** Why there is no answer. The message is for the log and the record, not for the agent. */
@@ -191,6 +192,11 @@ export class Cancellation {
     this.#isCancelled = true;
     this.#listener?.();
   }
+}
+
+/** The exchange of a request of the gateway's own: nobody hears what comes along with its answer. */
+export function unheardExchange(cancellation = new Cancellation()): UpstreamExchange {
+  return { onNotification: () => undefined, cancellation };
 }
 
 /** Limits that hold for every upstream. */

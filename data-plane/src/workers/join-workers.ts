@@ -5,26 +5,16 @@ import type { FastifyInstance } from 'fastify';
 import { createSiblings } from './siblings.ts';
 import { createWorkerListener, type WorkerListener } from './worker-listener.ts';
 import { socketPath, type WorkerPlace } from './worker-place.ts';
-import { createWorkerSessions, type WorkerSessions } from './worker-sessions.ts';
+import { createWorkerSessions } from './worker-sessions.ts';
 import { type OwnViews, ownViews, type Views, workerViews } from './worker-views.ts';
 
 /** As long as a listener of one process takes. */
 const DRAIN_MS = 10_000;
 
-export interface JoinedWorkers {
-  /** Null where it is the only one that serves. */
-  sessions: WorkerSessions | null;
-  views(own: OwnViews): Views;
-  /** Takes connections from now on. */
-  listen(app: FastifyInstance): Promise<void>;
-  /** Serves a client's connection; false where this worker is stopping. */
-  accept(socket: Socket): boolean;
-  /** Closes the app, and the ways to the others after it. */
-  close(): Promise<void>;
-}
+export type JoinedWorkers = ReturnType<typeof joinWorkers>;
 
 /** @param options.bodyBytes bytes of a request's body at the gateway, at most */
-export function joinWorkers(place: WorkerPlace, options: { bodyBytes: number }): JoinedWorkers {
+export function joinWorkers(place: WorkerPlace, options: { bodyBytes: number }) {
   const { worker, count, socketDir } = place;
   const siblings = createSiblings({ worker, count, socketDir });
   const { wayTo } = siblings;
@@ -32,16 +22,21 @@ export function joinWorkers(place: WorkerPlace, options: { bodyBytes: number }):
   const isPrivate = (request: IncomingMessage) => listener?.isPrivate(request) ?? false;
   const isAlone = count === 1;
   return {
+    /** Null where it is the only one that serves. */
     sessions: isAlone
       ? null
       : createWorkerSessions({ worker, count, wayTo, isPrivate, ...options }),
-    views: (own) => (isAlone ? ownViews(own) : workerViews(own, { worker, siblings, isPrivate })),
-    listen: async (app) => {
+    views: (own: OwnViews): Views =>
+      isAlone ? ownViews(own) : workerViews(own, { worker, siblings, isPrivate }),
+    /** Takes connections from now on. */
+    listen: async (app: FastifyInstance): Promise<void> => {
       listener = createWorkerListener(app);
       await listener.listen(socketPath(socketDir, worker));
     },
-    accept: (socket) => listener?.accept(socket) ?? false,
-    close: async () => {
+    /** Serves a client's connection; false where this worker is stopping. */
+    accept: (socket: Socket): boolean => listener?.accept(socket) ?? false,
+    /** Closes the app, and the ways to the others after it. */
+    close: async (): Promise<void> => {
       await listener?.close(DRAIN_MS);
       await siblings.close();
     },

@@ -12,25 +12,21 @@ import { GatewayError } from '../gateway/json-rpc.ts';
 /** A body of a known length up to this is sent in one piece: the owner needs it whole anyway. */
 const ONE_PIECE_BYTES = 64 * 1024;
 
-export interface Passage {
-  /**
-   * Resolves when the answer has ended, or its client went.
-   *
-   * @throws GatewayError when there is no answer and none was begun
-   */
-  readonly ended: Promise<void>;
-  /** Ends it early, in both directions. */
-  end(): void;
-}
+export type Passage = ReturnType<typeof openPassage>;
 
 /** Passes a request on. Its body was not read. */
-export function openPassage(
-  way: Dispatcher,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Passage {
+export function openPassage(way: Dispatcher, request: FastifyRequest, reply: FastifyReply) {
   const answer = new PassedAnswer(reply);
-  return { ended: run(way, request.raw, answer), end: () => answer.stop() };
+  return {
+    /**
+     * Resolves when the answer has ended, or its client went.
+     *
+     * @throws GatewayError when there is no answer and none was begun
+     */
+    ended: run(way, request.raw, answer),
+    /** Ends it early, in both directions. */
+    end: (): void => answer.stop(),
+  };
 }
 
 async function run(way: Dispatcher, raw: IncomingMessage, answer: PassedAnswer): Promise<void> {

@@ -1,30 +1,14 @@
 /** The ways from one worker to the others of its machine, over their private sockets. */
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import { socketPath } from './worker-place.ts';
 
-export interface Siblings {
-  /** The numbers of the other workers. */
-  readonly others: readonly number[];
-  /** Connections to a worker; made when they are needed. */
-  wayTo(worker: number): Dispatcher;
-  /**
-   * Asks a worker for JSON.
-   *
-   * @returns null where it does not answer with JSON within a second: it is away, or hangs
-   */
-  ask(worker: number, path: string): Promise<unknown>;
-  close(): Promise<void>;
-}
+export type Siblings = ReturnType<typeof createSiblings>;
 
 const ASK_MS = 1_000;
 /** Between processes of one machine, a connection comes about at once or not at all. */
 const CONNECT_MS = 2_000;
 
-export function createSiblings(own: {
-  worker: number;
-  count: number;
-  socketDir: string;
-}): Siblings {
+export function createSiblings(own: { worker: number; count: number; socketDir: string }) {
   const pools = new Map<number, Pool>();
 
   function wayTo(worker: number): Pool {
@@ -40,11 +24,18 @@ export function createSiblings(own: {
   }
 
   return {
+    /** The numbers of the other workers. */
     others: Array.from({ length: own.count }, (_, index) => index + 1).filter(
       (worker) => worker !== own.worker,
     ),
+    /** Connections to a worker; made when they are needed. */
     wayTo,
-    ask: async (worker, path) => {
+    /**
+     * Asks a worker for JSON.
+     *
+     * @returns null where it does not answer with JSON within a second: it is away, or hangs
+     */
+    ask: async (worker: number, path: string): Promise<unknown> => {
       try {
         const signal = AbortSignal.timeout(ASK_MS);
         const answer = await wayTo(worker).request({ method: 'GET', path, signal });
@@ -53,7 +44,7 @@ export function createSiblings(own: {
         return null;
       }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
   };

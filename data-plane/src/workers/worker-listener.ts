@@ -9,23 +9,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-export interface WorkerListener {
-  /** Whether a request came over the Unix socket. */
-  isPrivate(request: IncomingMessage): boolean;
-  /** Begins to listen at `path`. The folder's ledger is open: no other process has a claim to it. */
-  listen(path: string): Promise<void>;
-  /**
-   * Serves a client's connection.
-   *
-   * @returns false where this worker is stopping: another one may take it
-   */
-  accept(socket: Socket): boolean;
-  /** Closes the app, and waits for requests under way, for `drainMs` at most. */
-  close(drainMs: number): Promise<void>;
-}
+export type WorkerListener = ReturnType<typeof createWorkerListener>;
 
 /** @param app with all its routes, not yet listening */
-export function createWorkerListener(app: FastifyInstance): WorkerListener {
+export function createWorkerListener(app: FastifyInstance) {
   const { server } = app;
   const fromClients = new Set<Socket>();
   const fromWorkers = new WeakSet<Socket>();
@@ -35,16 +22,23 @@ export function createWorkerListener(app: FastifyInstance): WorkerListener {
   });
 
   return {
-    isPrivate: (request) => fromWorkers.has(request.socket),
+    /** Whether a request came over the Unix socket. */
+    isPrivate: (request: IncomingMessage): boolean => fromWorkers.has(request.socket),
 
-    listen: async (path) => {
+    /** Begins to listen at `path`. The folder's ledger is open: no other process has a claim to it. */
+    listen: async (path: string): Promise<void> => {
       // What a worker that was killed left behind.
       rmSync(path, { force: true });
       await app.listen({ path });
       chmodSync(path, 0o600);
     },
 
-    accept: (socket) => {
+    /**
+     * Serves a client's connection.
+     *
+     * @returns false where this worker is stopping: another one may take it
+     */
+    accept: (socket: Socket): boolean => {
       if (isClosing) return false;
       fromClients.add(socket);
       socket.once('close', () => fromClients.delete(socket));
@@ -52,7 +46,8 @@ export function createWorkerListener(app: FastifyInstance): WorkerListener {
       return true;
     },
 
-    close: async (drainMs) => {
+    /** Closes the app, and waits for requests under way, for `drainMs` at most. */
+    close: async (drainMs: number): Promise<void> => {
       isClosing = true;
       await app.close();
       // The server waits for connections that it accepted itself; these it was given.

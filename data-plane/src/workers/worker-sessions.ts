@@ -10,17 +10,7 @@ import type { Dispatcher } from 'undici';
 import { GatewayError } from '../gateway/json-rpc.ts';
 import { openPassage, type Passage } from './passage.ts';
 
-export interface WorkerSessions {
-  /** Makes a session id of its random part. */
-  nameSession(random: string): string;
-  /**
-   * Takes a request whose session another worker holds; undefined where this one serves it.
-   * Rejects with a GatewayError where there is no answer and none was begun.
-   */
-  passOn(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined;
-  /** Ends the streams that other workers send through this one: it stops. */
-  endStreams(): void;
-}
+export type WorkerSessions = ReturnType<typeof createWorkerSessions>;
 
 export interface WorkerSessionsOptions {
   /** This worker's number, from 1. */
@@ -37,7 +27,7 @@ export interface WorkerSessionsOptions {
 /** A full stop is in no base64url: the number cannot be mistaken for a part of the secret. */
 const SESSION_ID = /^w([1-9]\d{0,3})\./;
 
-export function createWorkerSessions(options: WorkerSessionsOptions): WorkerSessions {
+export function createWorkerSessions(options: WorkerSessionsOptions) {
   const { worker, count } = options;
   const streams = new Set<Passage>();
 
@@ -59,9 +49,14 @@ export function createWorkerSessions(options: WorkerSessionsOptions): WorkerSess
   }
 
   return {
-    nameSession: (random) => `w${worker}.${random}`,
+    /** Makes a session id of its random part. */
+    nameSession: (random: string): string => `w${worker}.${random}`,
 
-    passOn: (request, reply) => {
+    /**
+     * Takes a request whose session another worker holds; undefined where this one serves it.
+     * Rejects with a GatewayError where there is no answer and none was begun.
+     */
+    passOn: (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
       const owner = ownerOf(request.headers['mcp-session-id']);
       if (owner === worker || options.isPrivate(request.raw)) return undefined;
       if (Number(request.headers['content-length'] ?? 0) > options.bodyBytes) {
@@ -70,7 +65,8 @@ export function createWorkerSessions(options: WorkerSessionsOptions): WorkerSess
       return hand(owner, request, reply);
     },
 
-    endStreams: () => {
+    /** Ends the streams that other workers send through this one: it stops. */
+    endStreams: (): void => {
       for (const passage of streams) passage.end();
     },
   };

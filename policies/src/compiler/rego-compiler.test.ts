@@ -73,9 +73,8 @@ closed := {"a"} # comment
   test('answers a set that it compiled before from memory', async () => {
     const set = [policy('package remembered\nallow if input.remembered')];
     const first = await compiler.compile(set);
-    const started = performance.now();
+    // The same object: no compiler gives that.
     expect(await compiler.compile(set)).toBe(first);
-    expect(performance.now() - started).toBeLessThan(20);
   });
 
   test('names every policy that is wrong, with its place', async () => {

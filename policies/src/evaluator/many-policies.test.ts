@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { aPolicyInput, testCompiler } from '../testing/test-policies.ts';
 import { loadPolicyEngine } from './policy-engine.ts';
-import { aPolicyInput, testCompiler } from './test-policies.ts';
 
 const { policies } = testCompiler();
 

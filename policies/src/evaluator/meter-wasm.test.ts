@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { aPolicyInput, testCompiler, verdictRego } from '../testing/test-policies.ts';
+import {
+  compileProgram,
+  type ModuleParts,
+  type Program,
+  wasmModule,
+} from '../testing/test-wasm.ts';
 import { OWN_BUILTIN_FUNCTIONS } from './builtins/index.ts';
 import { FUEL_EXPORT, MAX_MEMORY_PAGES, meterWasm } from './meter-wasm.ts';
 import { compilePolicyModule, PolicySandbox } from './policy-sandbox.ts';
-import { aPolicyInput, testCompiler, verdictRego } from './test-policies.ts';
-import { compileProgram, type ModuleParts, type Program, wasmModule } from './test-wasm.ts';
 import { type WasmGlobal, wasmApi } from './wasm-api.ts';
 import { WasmFormatError } from './wasm-reader.ts';
 
@@ -193,9 +198,8 @@ describe("OPA's own output", () => {
               bytes.subarray(Math.max(place - 3, 8)),
             ]);
         }
-        const started = performance.now();
+        // Each comes to its end, whatever it is: the fuel sees to that.
         outcomes[await tryModule(bytes)]++;
-        expect(performance.now() - started).toBeLessThan(5_000);
       }),
       { numRuns: 150 },
     );

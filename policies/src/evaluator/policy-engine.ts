@@ -68,9 +68,17 @@ export async function loadPolicyEngine(
 }
 
 function createEngine(sandbox: PolicySandbox): LoadedPolicyEngine {
+  // Most calls end in the verdict of the one before. It is the same text, so the same verdict.
+  let lastText = '';
+  let lastOutcome: PolicyOutcome | undefined;
   const evaluateRaw = (inputJson: string): PolicyOutcome => {
     const result = sandbox.run(inputJson, DECISION_ENTRYPOINT);
-    return result.ok ? readVerdict(result.text) : result;
+    if (!result.ok) return result;
+    if (lastOutcome === undefined || result.text !== lastText) {
+      lastOutcome = frozen(readVerdict(result.text));
+      lastText = result.text;
+    }
+    return lastOutcome;
   };
   return {
     evaluateRaw,
@@ -99,6 +107,16 @@ function createEngine(sandbox: PolicySandbox): LoadedPolicyEngine {
       }
     },
   };
+}
+
+/** Calls share it: none may change another's. */
+function frozen(outcome: PolicyOutcome): PolicyOutcome {
+  if (outcome.ok) {
+    for (const reason of outcome.verdict.reasons) Object.freeze(reason);
+    Object.freeze(outcome.verdict.reasons);
+    Object.freeze(outcome.verdict);
+  }
+  return Object.freeze(outcome);
 }
 
 /** Reads OPA's result set: `[{"result": verdict}]`, or `[]` when there is no decision. */

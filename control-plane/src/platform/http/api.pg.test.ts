@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { testControlPlane } from '../../../../tests/test-control-plane.ts';
+import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
 
 const { app, call, controlPlane, logged, superAdminToken, test } = await testControlPlane({
   env: {

@@ -1,4 +1,4 @@
-/** What every route of the control plane has: strict bodies, schemas, guards, one form of error. */
+/** Sets up what all routes share: strict bodies, schemas, guards, one form of error. */
 import helmet from '@fastify/helmet';
 import { createErrorHandler } from '@governance/shared/http-errors';
 import { readStrictRequests } from '@governance/shared/http-requests';
@@ -30,7 +30,7 @@ export async function prepareApi(
   await app.register(helmet, {
     // Only JSON and the documentation's pages are served; those set a policy of their own.
     contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    // Whether the address is https is known to whoever terminates TLS.
+    // Only the proxy that terminates TLS knows whether the address is https.
     hsts: false,
   });
 

@@ -95,10 +95,10 @@ export function createGuards(deps: GuardDeps): Guards {
   };
 }
 
-/** How long after its token's end a data plane may hand in what it recorded before. */
+/** How long after its token's end a data plane may ship its backlog. */
 export const BACKLOG_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** @param graceMs how long ago the token may have been revoked, or have expired */
+/** @param graceMs how long ago the token may have expired or been revoked */
 async function enterAsDataPlane(
   deps: GuardDeps,
   request: FastifyRequest,
@@ -131,13 +131,13 @@ function isGoodFor(
   graceMs: number,
   now: Date,
 ): boolean {
-  // Revoked is revoked, even by a replica whose clock is ahead.
+  // A revocation counts at once, also when another replica's clock is ahead.
   if (revokedAt && graceMs === 0) return false;
   const end = Math.min(expiresAt?.getTime() ?? Infinity, revokedAt?.getTime() ?? Infinity);
   return now.getTime() < end + graceMs;
 }
 
-/** A super-admin in a tenant: allowed, named by the tenant's own audit chain before anything else. */
+/** Lets a super-admin into a tenant, after recording it in the tenant's audit chain. */
 async function enterByBreakingGlass(
   deps: GuardDeps,
   request: FastifyRequest,

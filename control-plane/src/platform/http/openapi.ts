@@ -1,6 +1,6 @@
 /**
- * /docs and its OpenAPI document, made from the schemas that validate. What a route can answer
- * beside its own answers follows from its guard and from what it takes: route-answers.ts.
+ * /docs and its OpenAPI document, made from the schemas that validate. route-answers.ts adds the
+ * errors that follow from a route's guard and input.
  */
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
@@ -76,7 +76,7 @@ function withTenantHeader(schema: object, guard: GuardName): object {
   return isRead ? { ...schema, headers: TenantHeader } : schema;
 }
 
-/** A body that no schema validates: its route reads the bytes. */
+/** No schema validates this body: its route reads the bytes. */
 function withRawBody(schema: object): object {
   const { body, consumes } = schema as { body?: unknown; consumes?: unknown };
   return consumes === undefined || body !== undefined
@@ -84,7 +84,7 @@ function withRawBody(schema: object): object {
     : { ...schema, body: { type: 'string', description: 'Read as it is.' } };
 }
 
-/** The plugin calls each body required; one that may be null may be left out. */
+/** The plugin marks each body as required; one that may be null is optional. */
 function markOptionalBody(operation: {
   requestBody?: { required?: boolean; content?: Record<string, { schema?: object }> };
 }): void {

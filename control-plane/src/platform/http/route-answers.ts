@@ -1,6 +1,6 @@
 /**
- * The errors that a route can answer: its own, and those that follow from its guard, its method and
- * what it takes. tests/documented-answers.ts holds every answer of the tests against it.
+ * The errors that a route can answer: its own, and those that follow from its guard, method and
+ * input. tests/support/documented-answers.ts checks every answer of the tests against it.
  */
 import type { GuardName } from './route-table.ts';
 import { ErrorBody } from './schemas.ts';
@@ -12,7 +12,7 @@ const ERROR_TEXTS: Record<number, string> = {
   404: 'Nothing is there, or it is another tenant’s.',
   406: 'The Accept header names no media type that this route has.',
   409: 'It contradicts what is there: the detail says what.',
-  410: 'It cannot be read on from there.',
+  410: 'It cannot be continued from this cursor.',
   413: 'The body is larger than this route accepts.',
   415: 'The content type is not accepted here.',
   422: 'A field is missing or wrong.',
@@ -21,7 +21,7 @@ const ERROR_TEXTS: Record<number, string> = {
   503: 'The service cannot answer now: try again.',
 };
 
-/** Adds to a route's schema what it answers beside its own. */
+/** Adds the general errors to a route's schema. */
 export function withErrors(schema: object, method: string | string[], guard: GuardName): object {
   const { response, ...takes } = schema as Record<string, unknown>;
   if (response === undefined) return schema;
@@ -36,7 +36,7 @@ export function withErrors(schema: object, method: string | string[], guard: Gua
   };
 }
 
-/** Errors are JSON, whatever the route produces. */
+/** Errors are always JSON. */
 function describe(status: number, body: unknown): unknown {
   const description = ERROR_TEXTS[status];
   if (description === undefined) return body;
@@ -51,7 +51,7 @@ function impliedStatuses(
 ): number[] {
   const isOfAdmins = guard.includes('admin');
   const entersTenant = isOfAdmins && guard !== 'super-admin';
-  // The framework reads a body that somebody sends, also where none is asked for.
+  // The framework reads any body that is sent, even if the route takes none.
   const readsBody = method !== 'GET';
   const names: [boolean, number[]][] = [
     [true, [500]],
@@ -63,7 +63,7 @@ function impliedStatuses(
     [readsBody, [400, 413, 415]],
     [body !== undefined || querystring !== undefined, [422]],
     [params !== undefined, [404]],
-    // The database is away.
+    // The database is unreachable.
     [(guard !== 'public' && guard !== 'metrics') || readsBody, [503]],
   ];
   return [...new Set(names.flatMap(([applies, statuses]) => (applies ? statuses : [])))].sort();

@@ -7,15 +7,21 @@ import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
 import { FEED_START } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import Fastify from 'fastify';
-import { describe, expect, it } from 'vitest';
-import { anAgent } from '../../../../tests/an-agent.ts';
-import { type CallOptions, testControlPlane } from '../../../../tests/test-control-plane.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { aPayload } from '../../../../tests/support/a-payload.ts';
+import { anAgent } from '../../../../tests/support/an-agent.ts';
+import {
+  type CallOptions,
+  testControlPlane,
+} from '../../../../tests/support/test-control-plane.ts';
+import type { TestDatabase } from '../../../../tests/support/test-database.ts';
 import { type GuardName, type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
 
 let time = Date.now();
 const { call, controlPlane, test, aTenantAdmin, superAdminToken } = await testControlPlane({
   now: () => new Date(time),
   env: { SERVICE_METRICS_TOKEN: 'metrics-token' },
+  prepare: keepFromLeading,
 });
 const theirs = await aTenantAdmin();
 const mine = await aTenantAdmin();
@@ -60,6 +66,15 @@ async function makeVictim() {
     transport: 'streamable-http',
     url: 'https://mcp.example/mcp',
   });
+  const pattern = await post('/api/v1/dlp/patterns', {
+    name: 'victim',
+    regex: 'victim-[0-9]{4}',
+    severity: 'low',
+  });
+  const rule = await post('/api/v1/inbound/rules', {
+    source_pattern: 'victim',
+    rule_type: 'trust',
+  });
   const token = await post('/api/v1/admin/data-plane-tokens', { label: 'victim' });
   const { tenantId } = theirs.scope;
   const [alert, chainBreak, plane] = [uuidv7(), uuidv7(), uuidv7()];
@@ -72,10 +87,26 @@ async function makeVictim() {
     [tenantId, chainBreak],
   );
   await test.superuser.query(
+    `INSERT INTO pinned_tools (tenant_id, server_id, tool_name, pinned_hash, seen_hash,
+       first_seen_at, changed_at) VALUES ($1, 'victim', 'changed', $2, $3, now(), now())`,
+    [tenantId, 'a'.repeat(64), 'b'.repeat(64)],
+  );
+  await test.superuser.query(
     `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key) VALUES ($1, $2, '{}', '{}')`,
     [tenantId, plane],
   );
-  return { agent, role, policy, token, alert, chainBreak, plane, tenantId };
+  const place = { tenantId, deploymentId: plane };
+  const encrypted = await aPayload(test, controlPlane, place, 'encrypted');
+  const kept = await aPayload(test, controlPlane, place, 'full');
+  const ofRoutes = { agent, role, policy, pattern, rule, token };
+  return { ...ofRoutes, alert, chainBreak, plane, tenantId, encrypted, kept };
+}
+
+/** Periodic work (a chain's verification, a silent data plane) would change the rows compared here. */
+async function keepFromLeading({ superuser }: TestDatabase): Promise<void> {
+  const leader = await superuser.connect();
+  await leader.query(`SELECT pg_advisory_lock(hashtext('governance.leader'))`);
+  afterAll(() => leader.release(true));
 }
 
 /** How to reach the victim through each route that names a row; a new route needs its line. */
@@ -111,6 +142,17 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
     body: { enabled: false },
   },
   'DELETE /api/v1/mcp-servers/:server_id': { path: '/api/v1/mcp-servers/victim' },
+  'GET /api/v1/mcp-servers/:server_id/tools': { path: '/api/v1/mcp-servers/victim/tools' },
+  'POST /api/v1/mcp-servers/:server_id/tools/:tool/approve': {
+    path: '/api/v1/mcp-servers/victim/tools/changed/approve',
+    body: {},
+  },
+  'PATCH /api/v1/dlp/patterns/:pattern_id': {
+    path: `/api/v1/dlp/patterns/${victim.pattern.id}`,
+    body: { enabled: false },
+  },
+  'DELETE /api/v1/dlp/patterns/:pattern_id': { path: `/api/v1/dlp/patterns/${victim.pattern.id}` },
+  'DELETE /api/v1/inbound/rules/:rule_id': { path: `/api/v1/inbound/rules/${victim.rule.id}` },
   'DELETE /api/v1/admin/data-plane-tokens/:id': {
     path: `/api/v1/admin/data-plane-tokens/${victim.token.id}`,
   },
@@ -140,6 +182,16 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
     path: `/api/v1/data-planes/${victim.plane}/feed/snapshot`,
   },
   'GET /api/v1/opa/bundle/:tenant_id': { path: `/api/v1/opa/bundle/${victim.tenantId}` },
+  'POST /api/v1/data-planes/:deployment_id/payloads': {
+    path: `/api/v1/data-planes/${victim.plane}/payloads`,
+    body: { payloads: [{ event_id: victim.kept, part: 'input', jwe: 'a..b.c.d' }] },
+  },
+  'POST /api/v1/audit/events/:event_id/decrypt': {
+    path: `/api/v1/audit/events/${victim.encrypted}/decrypt`,
+  },
+  'GET /api/v1/audit/events/:event_id/payload': {
+    path: `/api/v1/audit/events/${victim.kept}/payload`,
+  },
   'POST /api/v1/audit/chain/breaks/:id/acknowledge': {
     path: `/api/v1/audit/chain/breaks/${victim.chainBreak}/acknowledge`,
     body: { notes: 'x' },
@@ -287,11 +339,14 @@ describe.each(ofAdmins.map((route) => [keyOf(route), route] as const))('%s', (_,
 });
 
 describe.each([...new Set(routes.map(({ url }) => url))])('%s', (url) => {
-  const methods = routes.filter((route) => route.url === url).map(({ method }) => method);
+  const path = url.replaceAll(/:\w+/g, () => uuidv7());
+  // `/patterns/test` is also what `/patterns/:pattern_id` names.
+  const methods = routes
+    .filter((route) => new RegExp(`^${route.url.replaceAll(/:\w+/g, '[^/]+')}$`).test(path))
+    .map(({ method }) => method);
   const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY'].filter(
     (method) => !methods.includes(method),
   );
-  const path = url.replaceAll(/:\w+/g, () => uuidv7());
 
   it.each(others)('has no %s, and says what it has', async (method) => {
     const send = (headers: Record<string, string>) =>
@@ -332,7 +387,7 @@ describe('another tenant’s rows', () => {
     const { path = '', body } = AT_VICTIM[HEARTBEAT] ?? {};
     const answer = await call(path, { token, ...(body && { body }) });
     expect(answer.statusCode, answer.body).toBe(200);
-    expect(await rowsOf(victim.tenantId)).toBe(before);
+    expect(await rowsOf(victim.tenantId)).toEqual(before);
     const listed = (await call('/api/v1/data-planes', { token: mine.token })).json().data_planes;
     const named = listed.find(
       (plane: { deployment_id: string }) => plane.deployment_id === victim.plane,
@@ -360,7 +415,7 @@ describe('another tenant’s rows', () => {
       ...(target?.contentType ? { headers: { 'content-type': target.contentType } } : {}),
     });
     expect(answer.statusCode, answer.body).toBe(404);
-    expect(await rowsOf(victim.tenantId)).toBe(before);
+    expect(await rowsOf(victim.tenantId)).toEqual(before);
   });
 
   it.each(
@@ -372,7 +427,8 @@ describe('another tenant’s rows', () => {
   )('%s shows none of them', async (_, route) => {
     const answer = await call(route.url, { token: mine.token });
     expect(answer.statusCode).toBe(200);
-    const ids = [victim.agent, victim.role, victim.policy, victim.token].map(({ id }) => id);
+    const { agent, role, policy, pattern, rule, token } = victim;
+    const ids = [agent, role, policy, pattern, rule, token].map(({ id }) => id);
     for (const id of [...ids, victim.alert, victim.chainBreak, victim.plane, victim.tenantId]) {
       expect(answer.body).not.toContain(id);
     }
@@ -394,22 +450,23 @@ describe('another tenant’s rows', () => {
   });
 });
 
-/** All rows of a tenant as one text. */
-async function rowsOf(tenantId: string): Promise<string> {
+/** What each table holds of a tenant, digested. */
+async function rowsOf(tenantId: string): Promise<Record<string, string>> {
   const { rows: tables } = await test.superuser.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
      WHERE a.attname = 'tenant_id' AND c.relkind IN ('r', 'p') AND NOT c.relispartition
        AND c.relnamespace = 'public'::regnamespace ORDER BY 1`,
   );
-  const all: string[] = [];
+  const all: Record<string, string> = {};
   for (const { name } of tables) {
     const { rows } = await test.superuser.query(
       `SELECT t::text AS row FROM ${name} t WHERE tenant_id = $1 ORDER BY 1`,
       [tenantId],
     );
-    all.push(name, ...rows.map(({ row }) => row as string));
+    const text = rows.map(({ row }) => row as string).join('\n');
+    all[name] = createHash('sha256').update(text).digest('hex');
   }
-  return createHash('sha256').update(all.join('\n')).digest('hex');
+  return all;
 }
 
 describe('a data-plane token', () => {

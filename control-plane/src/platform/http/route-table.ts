@@ -1,7 +1,7 @@
 /**
- * Every route of the control plane says who may call it. A route that does not, or that has no
- * schema, stops the service from starting; the guard runs before the body is read, so that a caller
- * who may not call learns nothing else. route-table.pg.test.ts attacks every entry.
+ * Every route declares who may call it. A route without a guard or a schema stops the service from
+ * starting. The guard runs before the body is read, so that a refused caller learns nothing else.
+ * route-table.pg.test.ts attacks every entry.
  */
 import type { BodyHolder } from '@governance/shared/body-turns';
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
@@ -86,14 +86,14 @@ export function findScope(request: FastifyRequest): TenantScope | undefined {
   return callers.get(request)?.scope;
 }
 
-/** Whose a request's body is: where nobody was proven to send it, its address's. */
+/** Who is charged for a request's body: the caller, or the address of an unauthenticated one. */
 export function findHolder(request: FastifyRequest): BodyHolder {
   const caller = callers.get(request);
   const callerId = caller?.actor.id ?? request.ip;
   return { tenantId: caller?.scope?.tenantId ?? callerId, callerId };
 }
 
-/** Makes a scope's guards hold all its routes, and keeps the table of them. */
+/** Applies the guards to all routes of a scope, and fills the table of routes. */
 export function guardRoutes(app: FastifyInstance, guards: Guards): RouteEntry[] {
   const table: RouteEntry[] = [];
   app.decorateRequest('scope', { getter: requireCaller('scope') });
@@ -109,7 +109,7 @@ export function guardRoutes(app: FastifyInstance, guards: Guards): RouteEntry[] 
     const own = route.onRequest === undefined ? [] : [route.onRequest].flat();
     route.onRequest = [guards[guard], ...own];
     for (const method of [route.method].flat()) {
-      // The twin of a GET, with the same guard.
+      // The HEAD of a GET has the same guard.
       if (method === 'HEAD') continue;
       table.push({
         method,
@@ -122,7 +122,7 @@ export function guardRoutes(app: FastifyInstance, guards: Guards): RouteEntry[] 
   return table;
 }
 
-/** The pages of the interface's description, which a plugin adds. */
+/** The documentation's pages, which a plugin adds. */
 function isDocumentation(url: string): boolean {
   return url === '/docs' || url.startsWith('/docs/');
 }
@@ -130,7 +130,7 @@ function isDocumentation(url: string): boolean {
 function requireCaller<K extends keyof Caller>(part: K) {
   return function get(this: FastifyRequest): NonNullable<Caller[K]> {
     const value = callers.get(this)?.[part];
-    // A handler that reads what its guard does not give is a mistake in the code: fail closed.
+    // A handler that reads what its guard did not set is a bug: fail closed.
     if (!value) throw new Error(`this route's guard gives no ${part}`);
     return value;
   };

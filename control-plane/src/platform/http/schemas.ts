@@ -1,4 +1,4 @@
-/** What the schemas of all routes share. */
+/** Parts that the schemas of all routes share. */
 import { Text, VisibleText } from '@governance/shared/text';
 import { z } from 'zod';
 
@@ -13,7 +13,7 @@ export const Description = Text.max(10_000);
 export interface IntBounds {
   min: number;
   max?: number;
-  /** What is wrong with a greater one. */
+  /** The message for a greater one. */
   tooBig?: string;
 }
 

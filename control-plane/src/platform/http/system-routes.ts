@@ -1,18 +1,18 @@
-/** Health, readiness, metrics: what operators and their machines ask. */
+/** Health, readiness and metrics, for operators and their monitoring. */
 import { AppError } from '@governance/shared/errors';
 import { withoutTenants } from '@governance/shared/metrics-text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 
-/** One thing without which the service cannot do its work. */
+/** Something that the service cannot work without. */
 export interface ReadinessCheck {
   name: string;
   /** Resolves when it is there; throws or rejects when not. */
   check(): Promise<void>;
 }
 
-/** What somebody has to look at although the service does its work, by name; public, as /health. */
+/** Problems that need attention although the service works, by name; public, as /health. */
 export type ReadinessWarnings = () => Record<string, string>;
 
 /** Members that a part of the service adds to /health. */
@@ -22,11 +22,11 @@ export interface SystemRoutesDeps {
   version: string;
   readiness: ReadinessCheck[];
   warnings?: ReadinessWarnings | undefined;
-  /** What /health says beside the process being there. Public: no names, no addresses. */
+  /** Additions to /health. Public: no names, no addresses. */
   health?: HealthDetails | undefined;
   /** All that /metrics shows; standalone adds the data plane's. */
   metrics: Registry[];
-  /** Whether whoever reads /metrics has shown the token for it. */
+  /** Whether /metrics requires its token. */
   namesTenants: boolean;
 }
 
@@ -35,7 +35,7 @@ const READY_TIMEOUT_MS = 5_000;
 const Readiness = z.object({
   status: z.enum(['ready', 'not_ready']),
   checks: z.record(z.string(), z.enum(['ok', 'failed'])),
-  /** What somebody has to look at; the service is ready all the same. */
+  /** Problems that need attention; the service is ready all the same. */
   warnings: z.record(z.string(), z.string()).optional(),
 });
 

@@ -1,4 +1,5 @@
-import { type AgentCall, type Continue, type Deny, proceed } from '../calls.ts';
+import type { AgentCall, Continue, Deny } from '../calls.ts';
+import { proceed } from '../pipeline-builder.ts';
 
 export interface ArgumentLimits {
   /** Of the arguments as JSON in UTF-8. */
@@ -19,7 +20,8 @@ export function boundArguments<C extends AgentCall>(
   call: C,
   { argumentLimits }: ArgumentsDeps,
 ): Continue<C> | Deny {
-  const excess = findExcess(call.retry ? [call.args, call.retry] : call.args, argumentLimits);
+  const { args, retry } = call.ask;
+  const excess = findExcess(retry ? [args, retry] : args, argumentLimits);
   if (excess === undefined) return proceed(call);
   const message = `The arguments have more than ${excess}, which is what a call may have.`;
   return { kind: 'deny', cause: 'arguments', message, reasons: [] };

@@ -4,11 +4,11 @@
  * the bundle that is active here, for the agent as it is now. Proven by tests/opa-server.test.ts.
  */
 import type { PolicyOutcome } from '@governance/policies/contract';
-import type { ActiveRules, Replica, ReplicaAgent, RulesProvider } from '../../contracts.ts';
+import type { ActiveRules, ReplicaAgent, RulesProvider } from '../../contracts.ts';
 import type { OpaFailure } from '../../opa-server/opa-answer.ts';
 import type { OpaServers } from '../../opa-server/opa-servers.ts';
 import type { ClassifiedCall, Deny } from '../calls.ts';
-import { findAgentNow, type KillSwitchDeps } from './kill-switch.ts';
+import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
 
 /** Why OPA's answer counts for nothing; each is a denial. */
 export type OpaDenial =
@@ -24,9 +24,8 @@ export type OpaJudgement =
   | { kind: 'allowed_unjudged'; agent: ReplicaAgent; rules: ActiveRules }
   | { kind: 'denied'; reason: OpaDenial; message: string };
 
-export interface AskOpaDeps extends KillSwitchDeps {
+export interface AskOpaDeps extends EligibilityDeps {
   opa: OpaServers;
-  replica: KillSwitchDeps['replica'] & Pick<Replica, 'findAgent'>;
   rules: RulesProvider;
 }
 
@@ -43,7 +42,7 @@ export async function askOpa(
   deps: AskOpaDeps,
 ): Promise<OpaJudgement | Deny> {
   const { opa } = deps;
-  const { tenantId } = call;
+  const { tenantId } = call.caller;
   const server = opa.of(tenantId);
   const began = performance.now();
   const left = () => began + opa.timeoutMs + SETTLE_MS - performance.now();

@@ -2,16 +2,14 @@ import { timingSafeEqual } from 'node:crypto';
 import { gatewayAudience } from '@governance/shared/agent-token';
 import type { FindDenial, Replica, ReplicaAgent } from '../../contracts.ts';
 import type { AgentTokenVerifier } from '../agent-token.ts';
-import {
-  type AgentCall,
-  type Deny,
-  extend,
-  proceed,
-  type RawCall,
-  type StepResult,
-} from '../calls.ts';
+import type { AgentCall, Caller, Deny, RawCall, StepResult } from '../calls.ts';
 import type { Credential } from '../credentials.ts';
-import { findPlaneBar } from './kill-switch.ts';
+import {
+  type EligibilityDeps,
+  findIneligibility,
+  findTenantIneligibility,
+} from '../eligibility.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
 
 /** How long a replica that is behind a token may take to catch up. */
 const FEED_WAIT_MS = 1000;
@@ -45,15 +43,24 @@ export function authenticate(
   call: RawCall,
   deps: AuthenticateDeps,
 ): StepResult<AgentCall> | Promise<StepResult<AgentCall>> {
-  const identity = identify(call.credential, call.audienceServerId, deps);
-  if (identity instanceof Promise) return identity.then((found) => withIdentity(call, found));
-  return withIdentity(call, identity);
+  const identity = identify(call.caller.credential, call.caller.serverId, deps);
+  if (identity instanceof Promise) return identity.then((found) => withIdentity(call, found, deps));
+  return withIdentity(call, identity, deps);
 }
 
-function withIdentity(call: RawCall, identity: Identity | Deny): StepResult<AgentCall> {
+function withIdentity(
+  call: RawCall,
+  identity: Identity | Deny,
+  deps: AuthenticateDeps,
+): StepResult<AgentCall> {
   if ('kind' in identity) return identity;
   const { tenantId, agent, bar } = identity;
-  return proceed(extend(call, bar ? { tenantId, agent, bar } : { tenantId, agent }));
+  const { caller } = call;
+  // A credential stands for one agent only: anything else is a fault of the gateway's own.
+  if (tenantId !== caller.tenantId || agent.id !== caller.agent.id) {
+    return refuse('another_agent', 'bearer', deps);
+  }
+  return proceed(extend(call, bar ? { agent, bar } : { agent }));
 }
 
 /**
@@ -130,7 +137,7 @@ function identifyToken(
     return { tenantId, agent };
   };
   if (deps.replica.cursor(tenantId) >= feedSeq) return find();
-  const bar = findPlaneBar(tenantId, deps);
+  const bar = findTenantIneligibility(tenantId, deps);
   if (bar) {
     // Nothing comes here any more, so waiting would end with a 401 that makes the client throw a
     // good token away. What is known suffices to say why, and to record it.
@@ -162,5 +169,35 @@ function refuse(reason: string, challenge: 'basic' | 'bearer', deps: Authenticat
     reasons: [],
     detail: reason,
     challenge,
+  };
+}
+
+/** What the gateway asks before, and while, it serves a request. Calls are asked the same again. */
+export interface Door {
+  /** Proves a credential for a path: a server's, or null for the unified one. */
+  identify(
+    credential: Credential,
+    serverId: string | null,
+  ): Identity | Deny | Promise<Identity | Deny>;
+  /** Why a caller may not act now, if so. */
+  findIneligibility(caller: Caller): Deny | undefined;
+  /** For a stream, which outlives its request: suspended, rotated or expired meanwhile? */
+  isStillEligible(caller: Caller): boolean;
+  /** The grants that the caller's agent has now. */
+  grantsOf(caller: Pick<Caller, 'tenantId' | 'agent'>): ReplicaAgent['grants'];
+}
+
+/** Builds it. */
+export function createDoor(deps: AuthenticateDeps & EligibilityDeps): Door {
+  return {
+    identify: (credential, serverId) => identify(credential, serverId, deps),
+    findIneligibility: (caller) => findIneligibility(caller, deps),
+    isStillEligible({ credential, serverId }) {
+      const identity = identify(credential, serverId, deps);
+      // At once, since the replica had caught up with the token when the stream began.
+      if (identity instanceof Promise || 'kind' in identity) return false;
+      return findIneligibility(identity, deps) === undefined;
+    },
+    grantsOf: ({ tenantId, agent }) => deps.replica.findAgent(tenantId, agent.id)?.grants ?? [],
   };
 }

@@ -1,12 +1,11 @@
-import type { Replica, RulesProvider } from '../../contracts.ts';
+import type { RulesProvider } from '../../contracts.ts';
 import { actionOf, TOOL_CALL, targetOf } from '../call-kinds.ts';
-import { type AgentCall, type ClassifiedCall, extend, proceed, type StepResult } from '../calls.ts';
+import type { AgentCall, ClassifiedCall, StepResult } from '../calls.ts';
+import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
 import type { ToolHints } from '../tool-action.ts';
-import { findAgentNow, type KillSwitchDeps } from './kill-switch.ts';
 
-export interface ClassifyDeps {
-  replica: KillSwitchDeps['replica'] & Pick<Replica, 'findAgent'>;
-  findDenial: KillSwitchDeps['findDenial'];
+export interface ClassifyDeps extends EligibilityDeps {
   rules: RulesProvider;
   catalogue: {
     /** What the server says of its tool; asks the server when it was never asked. */
@@ -26,17 +25,19 @@ export function classify(
   call: AgentCall,
   deps: ClassifyDeps,
 ): StepResult<ClassifiedCall> | Promise<StepResult<ClassifiedCall>> {
-  const rules = deps.rules.findActiveRules(call.tenantId);
-  const hints = call.method === TOOL_CALL ? deps.catalogue.findHints(call, rules) : undefined;
+  const { ask } = call;
+  const { tenantId } = call.caller;
+  const rules = deps.rules.findActiveRules(tenantId);
+  const hints = ask.method === TOOL_CALL ? deps.catalogue.findHints(call, rules) : undefined;
   const describe = (hinted: ToolHints | undefined) => ({
-    action: actionOf(call, hinted),
-    target: targetOf(call),
+    action: actionOf(ask, hinted),
+    target: targetOf(ask),
   });
   if (!(hints instanceof Promise)) return proceed(extend(call, { rules, ...describe(hints) }));
   return hints.then((hinted) => {
     const agent = findAgentNow(call, deps);
     if ('kind' in agent) return agent;
-    const rulesNow = deps.rules.findActiveRules(call.tenantId);
+    const rulesNow = deps.rules.findActiveRules(tenantId);
     return proceed(extend(call, { agent, rules: rulesNow, ...describe(hinted) }));
   });
 }

@@ -1,24 +1,19 @@
-import type {
-  PolicyFault,
-  PolicyInput,
-  PolicyOutcome,
-  PolicyReason,
+import {
+  formatReasons,
+  isAuthorsFault,
+  type PolicyFault,
+  type PolicyInput,
+  type PolicyOutcome,
+  type PolicyReason,
 } from '@governance/policies/contract';
+import { isoTime } from '@governance/shared/iso-time';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
 import type { OpaServers, OpaTrouble } from '../../opa-server/opa-servers.ts';
-import { isAuthorsFault } from '../../policy-faults.ts';
 import { isList } from '../call-kinds.ts';
-import {
-  type ClassifiedCall,
-  type Deny,
-  type Escalate,
-  extend,
-  type JudgedCall,
-  proceed,
-  type StepResult,
-} from '../calls.ts';
+import type { Deny, Escalate, JudgedCall, ScannedCall, StepResult } from '../calls.ts';
+import { dlpInput } from '../dlp/dlp-findings.ts';
 import { findLackingPermission, permissionsFor } from '../grants.ts';
-import { isListVisible } from '../tool-visibility.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
 import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
 
 export interface PolicyDeps extends Omit<AskOpaDeps, 'opa'> {
@@ -30,33 +25,24 @@ export interface PolicyDeps extends Omit<AskOpaDeps, 'opa'> {
   /** Unix milliseconds. */
   now(): number;
   /** Told when a policy failed at what its author wrote: somebody has to look at it. */
-  onPolicyFault(call: ClassifiedCall, fault: PolicyFault): void;
+  onPolicyFault(call: ScannedCall, fault: PolicyFault): void;
 }
 
 /** Step 5: what the tenant's policies say. Whatever is not a well-formed allow is none. */
 export function evaluatePolicy(
-  call: ClassifiedCall,
+  call: ScannedCall,
   deps: PolicyDeps,
 ): StepResult<JudgedCall> | Promise<StepResult<JudgedCall>> {
   const { rules, agent } = call;
   if (rules === null) return deny('no policy bundle is active', []);
-  if (isList(call.method)) return checkList(call, rules);
+  // A list is no control: it shows what the agent may ask for, and what is asked for is judged.
+  if (isList(call.ask.method)) return allowed(call, rules, []);
   if (deps.opa !== null) return evaluateByOpa(call, { ...deps, opa: deps.opa });
   return judge(call, rules, rules.engine.evaluate(policyInput(call, agent, deps)), deps);
 }
 
-/** A list is no control: what of it an agent asks for is judged. It is shown what it may ask for. */
-function checkList(call: ClassifiedCall, rules: ActiveRules): StepResult<JudgedCall> {
-  const { agent, serverId, method } = call;
-  // At the unified gateway the list of no one server.
-  const ids = serverId === '' ? Object.keys(rules.settings.mcp_servers) : [serverId];
-  const isShown = ids.some((id) => isListVisible(agent.grants, id, method, rules));
-  if (!isShown) return deny('no permission covers anything of the list', []);
-  return proceed(extend(call, { rules, reasons: [] }));
-}
-
 async function evaluateByOpa(
-  call: ClassifiedCall,
+  call: ScannedCall,
   deps: PolicyDeps & AskOpaDeps,
 ): Promise<StepResult<JudgedCall>> {
   // One time for the whole call, so that an input differs only by what changed.
@@ -72,7 +58,7 @@ async function evaluateByOpa(
   }
   const { agent, rules } = judgement;
   if (judgement.kind === 'allowed_unjudged') {
-    return proceed(extend(call, { agent, rules, reasons: [UNJUDGED] }));
+    return allowed(extend(call, { agent }), rules, [UNJUDGED]);
   }
   return judge(extend(call, { agent }), rules, judgement.outcome, deps);
 }
@@ -86,7 +72,7 @@ const UNJUDGED: PolicyReason = {
 };
 
 function reportDenial(
-  call: ClassifiedCall,
+  call: ScannedCall,
   reason: OpaDenial,
   message: string,
   deps: PolicyDeps & AskOpaDeps,
@@ -94,7 +80,7 @@ function reportDenial(
   const details = { reason, message, event_id: call.id };
   const trouble = OPA_TROUBLES[reason];
   if (reason === 'opa_policy_failed') deps.onPolicyFault(call, 'trap');
-  else if (trouble) deps.opa.alert(call.tenantId, trouble, details);
+  else if (trouble) deps.opa.alert(call.caller.tenantId, trouble, details);
 }
 
 /** What a person has to look at. An outage is told of with the server's state. */
@@ -124,7 +110,7 @@ const OPA_DENIALS: Record<OpaDenial, string> = {
 };
 
 function judge(
-  call: ClassifiedCall,
+  call: ScannedCall,
   rules: ActiveRules,
   outcome: PolicyOutcome,
   deps: PolicyDeps,
@@ -137,16 +123,41 @@ function judge(
   const said = reasons.filter((reason) => reason.rule === decision);
   switch (decision) {
     case 'allow':
-      return proceed(extend(call, { rules, reasons: said }));
+      return allowed(call, rules, said);
     case 'escalate':
-      return { kind: 'escalate', reasons: said } satisfies Escalate;
+      return escalated(call, rules, said);
     case 'deny':
       return denied(call, said);
   }
 }
 
+/** What policy allows, if no earlier step wants a person to see it. */
+function allowed(
+  call: ScannedCall,
+  rules: ActiveRules,
+  said: readonly PolicyReason[],
+): StepResult<JudgedCall> {
+  if (call.carried !== undefined) return escalated(call, rules, said);
+  return proceed(extend(call, { rules, reasons: said }));
+}
+
+/** One question to a person, with all reasons for it. */
+function escalated(
+  call: ScannedCall,
+  rules: ActiveRules,
+  said: readonly PolicyReason[],
+): StepResult<JudgedCall> {
+  const carried = call.carried ?? [];
+  const asking = [...said.filter(({ rule }) => rule === 'escalate'), ...carried];
+  // A person has approved what these asked for. Others ask again; a denial wins.
+  if (asking.length > 0 && asking.every(({ policy_id }) => call.grant?.policyIds.has(policy_id))) {
+    return proceed(extend(call, { rules, reasons: [...said, ...carried] }));
+  }
+  return { kind: 'escalate', reasons: asking } satisfies Escalate;
+}
+
 /** Where nothing but the default denied it, a permission may be what is missing. */
-function denied(call: ClassifiedCall, said: readonly PolicyReason[]): Deny {
+function denied(call: ScannedCall, said: readonly PolicyReason[]): Deny {
   const message = said.length > 0 ? formatReasons(said) : 'no policy allows this call';
   const isByDefault = said.every(({ policy_id }) => policy_id === DEFAULT_REASON);
   const lacking = isByDefault ? findLackingPermission(call.agent, call) : undefined;
@@ -174,16 +185,13 @@ function deny(message: string, reasons: readonly PolicyReason[], detail?: string
   return { kind: 'deny', cause: 'policy', message, reasons, detail };
 }
 
-/** Reasons as one line, as agent and audit event see them. */
-export function formatReasons(reasons: readonly PolicyReason[]): string {
-  return reasons.map((reason) => `${reason.policy}: ${reason.message}`).join('; ');
-}
-
-function policyInput(
-  call: ClassifiedCall,
+/** What policies are asked about a call. */
+export function policyInput(
+  call: ScannedCall,
   agent: ReplicaAgent,
   deps: Pick<PolicyDeps, 'now' | 'findDeploymentId' | 'findRegion'>,
 ): PolicyInput {
+  const { ask, caller } = call;
   return {
     agent: {
       id: agent.id,
@@ -192,29 +200,29 @@ function policyInput(
       owner: agent.owner,
       roles: agent.role_names,
       // Within the scopes of their roles: what does not hold for this call is not shown.
-      permissions: permissionsFor(agent.grants, call),
+      permissions: permissionsFor(agent.grants, ask),
       risk_tier: agent.risk_tier,
       risk_score: agent.risk_score,
     },
     request: {
-      tool_name: call.toolName,
+      tool_name: ask.name,
       action: call.action,
       resource: call.target,
-      parameters: call.args,
-      ...(call.retry?.inputResponses && { input_responses: call.retry.inputResponses }),
-      mcp_server: call.serverId,
-      method: call.method,
+      parameters: ask.args,
+      ...(ask.retry?.inputResponses && { input_responses: ask.retry.inputResponses }),
+      mcp_server: ask.serverId,
+      method: ask.method,
     },
-    requester: { id: call.requesterId, verified: false },
+    requester: { id: caller.requesterId, verified: false },
     workflow: null,
     delegation: null,
-    dlp: { findings_count: 0, max_severity: null, patterns: [] },
+    dlp: dlpInput(call.dlp),
     context: {
-      time: new Date(deps.now()).toISOString(),
-      data_plane: deps.findDeploymentId(call.tenantId) ?? '',
-      region: deps.findRegion(call.tenantId),
-      model: null,
-      agent_role: null,
+      time: isoTime(deps.now()),
+      data_plane: deps.findDeploymentId(caller.tenantId) ?? '',
+      region: deps.findRegion(caller.tenantId),
+      model: ask.model?.name ?? null,
+      agent_role: ask.model ? (agent.role_names[0] ?? null) : null,
     },
   };
 }

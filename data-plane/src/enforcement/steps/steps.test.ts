@@ -1,10 +1,14 @@
-import type { PolicyOutcome, PolicyReason } from '@governance/policies/contract';
+import {
+  isAuthorsFault,
+  type PolicyOutcome,
+  type PolicyReason,
+} from '@governance/policies/contract';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
-import { isAuthorsFault } from '../../policy-faults.ts';
-import type { AgentCall, ClassifiedCall, RawCall } from '../calls.ts';
+import type { AgentCall, Caller, RawCall, ScannedCall } from '../calls.ts';
 import { parseCredential } from '../credentials.ts';
+import { agentKeyOf } from '../eligibility.ts';
 import { type AuthenticateDeps, authenticate } from './authenticate.ts';
 import { classify } from './classify.ts';
 import { checkKillSwitch } from './kill-switch.ts';
@@ -32,24 +36,31 @@ const anAgent = (over: Partial<ReplicaAgent> = {}): ReplicaAgent => ({
   ...over,
 });
 
-const aCall = (over: Partial<RawCall> = {}): RawCall => ({
+const aCaller = (over: Partial<Caller> = {}): Caller => {
+  const agent = over.agent ?? anAgent();
+  return {
+    tenantId: TENANT,
+    agent,
+    key: agentKeyOf(TENANT, agent.id),
+    credential: parseCredential(`Basic ${Buffer.from('client:secret').toString('base64')}`),
+    serverId: null,
+    sessionId: null,
+    requesterId: 'user-1',
+    requestId: 'request-1',
+    hops: 0,
+    arrivedAt: 0,
+    ...over,
+  };
+};
+
+const aCall = (over: Partial<Caller> = {}): RawCall => ({
   id: uuidv7(),
-  arrivedAt: 0,
-  credential: parseCredential(`Basic ${Buffer.from('client:secret').toString('base64')}`),
-  audienceServerId: null,
-  serverId: 'files',
-  method: 'tools/call',
-  toolName: 'read_file',
-  args: { path: '/a' },
-  sessionId: null,
-  requesterId: 'user-1',
-  requestId: 'request-1',
-  ...over,
+  caller: aCaller(over),
+  ask: { serverId: 'files', method: 'tools/call', name: 'read_file', args: { path: '/a' } },
 });
 
 const anAgentCall = (over: Partial<ReplicaAgent> = {}): AgentCall => ({
   ...aCall(),
-  tenantId: TENANT,
   agent: anAgent(over),
 });
 
@@ -80,13 +91,13 @@ describe('authenticate', () => {
     onUnauthenticated: () => undefined,
     ...over,
   });
-  const bearer = aCall({ credential: parseCredential('Bearer a.b.c') });
+  const bearer = () => aCall({ agent, credential: parseCredential('Bearer a.b.c') });
 
   it('finds the agent of a client secret and of a token', async () => {
-    for (const call of [aCall(), bearer]) {
+    for (const call of [aCall({ agent }), bearer()]) {
       expect(await authenticate(call, deps())).toMatchObject({
         kind: 'continue',
-        call: { tenantId: TENANT, agent },
+        call: { agent },
       });
     }
   });
@@ -94,7 +105,10 @@ describe('authenticate', () => {
   it.each(['client:wrong', 'client:', 'nobody:secret', ':'])('refuses %s', async (text) => {
     const refused = vi.fn();
     const credential = parseCredential(`Basic ${Buffer.from(text).toString('base64')}`);
-    const result = await authenticate(aCall({ credential }), deps({ onUnauthenticated: refused }));
+    const result = await authenticate(
+      aCall({ agent, credential }),
+      deps({ onUnauthenticated: refused }),
+    );
     expect(result).toMatchObject({ kind: 'deny', cause: 'unauthenticated', challenge: 'basic' });
     expect(refused).toHaveBeenCalledOnce();
   });
@@ -109,7 +123,7 @@ describe('authenticate', () => {
     ['a position that the replica does not reach', { feedSeq: 11 }],
   ])('refuses a token for %s', async (_what, over) => {
     const verify = () => ({ ...(token as Exclude<typeof token, string>), ...over });
-    const result = await authenticate(bearer, deps({ tokens: { verify } }));
+    const result = await authenticate(bearer(), deps({ tokens: { verify } }));
     expect(result).toMatchObject({ kind: 'deny', cause: 'unauthenticated', challenge: 'bearer' });
   });
 
@@ -119,7 +133,7 @@ describe('authenticate', () => {
     [['https://other.example/mcp/v1'], false],
   ])('takes its issuer’s gateway for the tenant’s: %j', async (audiences, isTaken) => {
     const verify = () => ({ ...(token as Exclude<typeof token, string>), audiences });
-    const result = await authenticate(bearer, deps({ tokens: { verify } }));
+    const result = await authenticate(bearer(), deps({ tokens: { verify } }));
     expect(result.kind).toBe(isTaken ? 'continue' : 'deny');
   });
 
@@ -136,7 +150,7 @@ describe('authenticate', () => {
         return true;
       },
     };
-    expect(await authenticate(bearer, deps({ replica }))).toMatchObject({ kind: 'continue' });
+    expect(await authenticate(bearer(), deps({ replica }))).toMatchObject({ kind: 'continue' });
   });
 });
 
@@ -152,9 +166,9 @@ describe('checkKillSwitch', () => {
     ['a deprovisioned agent', { status: 'deprovisioned' }, undefined, 'deny'],
   ])('%s', (_what, over, killSwitch, kind) => {
     const replica = { findKillSwitch: () => killSwitch };
-    const result = checkKillSwitch(anAgentCall(over), { replica, findDenial: () => null });
+    const result = checkKillSwitch(anAgentCall(over), { replica });
     expect(result.kind).toBe(kind);
-    if (result.kind === 'deny') expect(result.cause).toBe('barred');
+    if (result.kind === 'deny') expect(result.cause).toBe('ineligible');
   });
 });
 
@@ -198,11 +212,12 @@ describe('evaluatePolicy', () => {
     now: () => Date.UTC(2026, 0, 2),
     onPolicyFault,
   };
-  const classified = (active: ActiveRules | null): ClassifiedCall => ({
+  const scanned = (active: ActiveRules | null): ScannedCall => ({
     ...anAgentCall(),
     rules: active,
     action: 'read',
     target: '/a',
+    dlp: { findings: [], action: null },
   });
   const reason = (rule: PolicyReason['rule']): PolicyReason => ({
     policy_id: 'p',
@@ -214,7 +229,7 @@ describe('evaluatePolicy', () => {
   it('asks with the whole input', () => {
     const seen: unknown[] = [];
     const verdict = { decision: 'allow' as const, reasons: [reason('allow')] };
-    const call = classified(rules({ ok: true, verdict }, seen));
+    const call = scanned(rules({ ok: true, verdict }, seen));
     expect(evaluatePolicy(call, deps)).toMatchObject({
       kind: 'continue',
       call: { reasons: verdict.reasons },
@@ -257,18 +272,18 @@ describe('evaluatePolicy', () => {
   it('denies and escalates with the reasons that say so', () => {
     const reasons = [reason('deny'), reason('escalate'), reason('allow')];
     const denied = rules({ ok: true, verdict: { decision: 'deny', reasons } });
-    expect(evaluatePolicy(classified(denied), deps)).toMatchObject({
+    expect(evaluatePolicy(scanned(denied), deps)).toMatchObject({
       kind: 'deny',
       message: 'Policy: says deny',
       reasons: [reason('deny')],
     });
     const escalated = rules({ ok: true, verdict: { decision: 'escalate', reasons } });
-    expect(evaluatePolicy(classified(escalated), deps)).toEqual({
+    expect(evaluatePolicy(scanned(escalated), deps)).toEqual({
       kind: 'escalate',
       reasons: [reason('escalate')],
     });
     const silent = rules({ ok: true, verdict: { decision: 'deny', reasons: [] } });
-    expect(evaluatePolicy(classified(silent), deps)).toMatchObject({
+    expect(evaluatePolicy(scanned(silent), deps)).toMatchObject({
       message: 'no policy allows this call',
     });
   });
@@ -284,7 +299,7 @@ describe('evaluatePolicy', () => {
   ] as const)('denies on %s, and tells the agent nothing of the inside', async (fault) => {
     onPolicyFault.mockClear();
     const broken = rules({ ok: false, fault, message: 'inner detail' });
-    const result = await evaluatePolicy(classified(broken), deps);
+    const result = await evaluatePolicy(scanned(broken), deps);
     expect(result).toMatchObject({
       kind: 'deny',
       cause: 'policy',
@@ -295,6 +310,6 @@ describe('evaluatePolicy', () => {
   });
 
   it('denies without rules', () => {
-    expect(evaluatePolicy(classified(null), deps)).toMatchObject({ kind: 'deny', cause: 'policy' });
+    expect(evaluatePolicy(scanned(null), deps)).toMatchObject({ kind: 'deny', cause: 'policy' });
   });
 });

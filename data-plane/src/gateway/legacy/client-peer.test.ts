@@ -1,13 +1,18 @@
 /** What a server may ask of a client through the gateway, and what becomes of it. */
 import { createParser } from 'eventsource-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
 import {
   startTestUpstream,
   type TestUpstream,
   type UpstreamToolCall,
-} from '../../upstream/test-upstream.ts';
-import { askableCapabilities } from '../askable.ts';
+} from '../../testing/test-upstream.ts';
+import { askableCapabilities } from '../client-questions.ts';
 
 const ALL = { roots: { listChanged: true }, sampling: {}, elicitation: {} };
 const TIMEOUT_MS = 700;

@@ -7,45 +7,42 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RulesProvider } from '../../contracts.ts';
-import type { Deny } from '../../enforcement/calls.ts';
-import type { UpstreamPool } from '../../upstream/pool.ts';
-import type { UpstreamNotification } from '../../upstream/upstream.ts';
+import type { Caller, Deny } from '../../enforcement/calls.ts';
+import type { Enforcer } from '../../enforcement/enforcer.ts';
+import type { Door } from '../../enforcement/steps/authenticate.ts';
+import type { UpstreamPool } from '../../upstream/sessions/pool.ts';
+import type { UpstreamNotification, UpstreamSession } from '../../upstream/upstream.ts';
 import { type Accepts, PostAnswer, parseAccept, requireAccept } from '../answer.ts';
-import { barOf, barred } from '../barred.ts';
-import { parseBody } from '../body.ts';
-import type { Caller } from '../caller.ts';
 import { KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
-import type { Guard } from '../guard.ts';
-import { createHearing, mayHear } from '../hearing.ts';
+import { ineligibleError } from '../failures.ts';
+import { createHearing } from '../hearing.ts';
 import {
   type ClientMessage,
   errorText,
   GatewayError,
   notificationText,
+  parseBody,
   type RpcId,
   readMessage,
 } from '../json-rpc.ts';
-import type { ToolService } from '../tool-service.ts';
+import { ASSUMED_REVISION, isLegacyRevision, type LegacyRevision } from '../revisions.ts';
+import type { Router } from '../router.ts';
 import { unifiedNotification } from '../unified.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
-import { isStillWelcome } from '../welcome.ts';
-import {
-  isForClients,
-  type RequestAnswer,
-  type RequestHandler,
-  type RequestScene,
-} from './requests.ts';
-import { ASSUMED_REVISION, isLegacyRevision, type LegacyRevision } from './revisions.ts';
+import type { RequestAnswer, RequestHandler, RequestScene } from './requests.ts';
 import { isWanted } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 export interface LegacyDeps {
   requests: RequestHandler;
   sessions: LegacySessions;
-  tools: ToolService;
-  guard: Pick<Guard, 'findBar' | 'identify' | 'findAgent'>;
+  enforcer: Pick<Enforcer, 'listen'>;
+  router: Pick<Router, 'checkPath'>;
+  door: Door;
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'listen' | 'notifyPeer'>;
+  /** The agent's session with the one server of the path, if the server is there. */
+  findSession(caller: Caller): UpstreamSession | undefined;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
   /** Values and keys of a message, at most. */
@@ -67,14 +64,16 @@ export function createLegacyHandler(deps: LegacyDeps) {
     body: unknown,
   ): Promise<void> {
     const accepts = requireAccept(request.headers.accept);
-    // What may do nothing at all does not even learn which servers there are.
-    if (barOf(caller, deps.guard) === undefined) deps.tools.checkServer(caller);
+    const ineligible = deps.door.findIneligibility(caller);
+    // Who may not act does not even learn which servers there are.
+    if (ineligible === undefined) deps.router.checkPath(caller);
     const session = findSession(caller, request);
     const revision = revisionOf(request, session);
     const log = session?.log ?? null;
     const answer = new PostAnswer(reply, accepts, deps.messageBytes, log, outletOf(caller));
     const scene: RequestScene = {
-      caller: withPeer(caller, session),
+      caller: inSession(caller, session),
+      ineligible,
       session,
       notify: (text) => answer.notify(text),
       send: (text) => answer.send(text),
@@ -102,7 +101,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     // A header of an answer that has not begun; `initialize` sends nothing before its answer.
     if (result.session) reply.header('mcp-session-id', result.session.token);
     if (result.challenge) deps.challenge(reply, caller, result.challenge);
-    answer.end(result.status, result.text, unsentText(message.id));
+    answer.end(result.status, result.text, () => unsentText(message.id));
   }
 
   /** Revision 2025-03-26 alone has batches; each message is judged by itself. */
@@ -143,9 +142,10 @@ export function createLegacyHandler(deps: LegacyDeps) {
       reply.code(202).send();
       return;
     }
-    const unsent = messages.flatMap((one) => (one.kind === 'request' ? [unsentText(one.id)] : []));
+    const unsent = () =>
+      `[${messages.flatMap((one) => (one.kind === 'request' ? [unsentText(one.id)] : [])).join(',')}]`;
     const text = texts.length === 0 ? null : `[${texts.join(',')}]`;
-    answer.end(refused ? 401 : 200, text, `[${unsent.join(',')}]`);
+    answer.end(refused ? 401 : 200, text, unsent);
   }
 
   /**
@@ -153,19 +153,19 @@ export function createLegacyHandler(deps: LegacyDeps) {
    * bare news that roots changed go on to a server: a notification is not judged, so none carries a
    * text of the agent's there. A response goes to the server whose judged request it answers.
    */
-  function accept(message: ClientMessage, { caller, session }: RequestScene): void {
+  function accept(message: ClientMessage, { caller, session, ineligible }: RequestScene): void {
     // What an agent says that may not act any more reaches no server.
-    const isBarred = message.kind === 'response' && barOf(caller, deps.guard) !== undefined;
-    if (message.kind === 'response') session?.peer?.answered(message, isBarred);
+    const isEligible = ineligible === undefined;
+    if (message.kind === 'response') session?.peer?.answered(message, isEligible);
     if (message.kind !== 'notification') return;
     if (message.method === 'notifications/cancelled') {
       const { requestId } = message.params;
       if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
       session?.calls.get(requestId)?.cancel();
     } else if (message.method === 'notifications/roots/list_changed') {
-      if (barOf(caller, deps.guard) !== undefined) return;
+      if (!isEligible) return;
       if (session?.peer) deps.pool.notifyPeer(session.peer.id, message.method);
-      else deps.tools.findSession(caller)?.notify(message.method);
+      else deps.findSession(caller)?.notify(message.method);
     }
   }
 
@@ -174,8 +174,9 @@ export function createLegacyHandler(deps: LegacyDeps) {
     if (!parseAccept(request.headers.accept).events) {
       throw new GatewayError(406, 'Accept must name text/event-stream.');
     }
-    refuseBarred(caller);
-    deps.tools.checkServer(caller);
+    const ineligible = deps.door.findIneligibility(caller);
+    if (ineligible !== undefined) throw ineligibleError(ineligible, 403);
+    deps.router.checkPath(caller);
     const session = requireSession(caller, request);
     revisionOf(request, session);
     const resumed = session.log.find(request.headers['last-event-id']);
@@ -191,21 +192,21 @@ export function createLegacyHandler(deps: LegacyDeps) {
     raw.write(KEEP_ALIVE);
     const timer = setInterval(() => {
       session.stream?.review();
-      if (!isStillWelcome(caller, deps.guard)) raw.end();
+      if (!deps.door.isStillEligible(caller)) raw.end();
       else if (raw.writableLength === 0) raw.write(KEEP_ALIVE);
     }, deps.keepAliveMs);
     raw.once('close', () => clearInterval(timer));
-    withPeer(caller, session);
+    const own = inSession(caller, session);
     // The rest of an answer whose connection broke.
     if (resumed && resumed.stream !== session.stream?.events) {
       resumed.stream.attach(raw, resumed.n);
       return;
     }
-    const stream = session.stream ?? listen(caller, session);
-    stream.caller = caller;
+    const stream = session.stream ?? listen(own, session);
+    stream.caller = own;
     stream.events.attach(raw, resumed?.n);
     const detach = session.peer?.attach((text) => {
-      if (!isStillWelcome(caller, deps.guard)) raw.end();
+      if (!deps.door.isStillEligible(caller)) raw.end();
       return !raw.writableEnded && stream.events.isAttached && stream.events.write(text);
     });
     const end = () => void raw.end();
@@ -221,17 +222,16 @@ export function createLegacyHandler(deps: LegacyDeps) {
   /** Begins to listen to the servers of a session, until its stream is gone for good. */
   function listen(caller: Caller, session: LegacySession) {
     const { tenantId, agent, serverId } = caller;
-    const hear = (from: string, notification: UpstreamNotification) => {
+    const passOn = (from: string, notification: UpstreamNotification) => {
       const { method, params } =
         serverId === null ? unifiedNotification(from, notification) : notification;
-      if (!isForClients(method) || method === 'notifications/progress') return;
-      if (!mayHear(stream.caller, deps, from, notification)) return;
       if (!isWanted(session, from, notification)) return;
       // Without a connection it is kept: who may not act any more is refused when he comes back.
-      if (stream.events.isAttached && !isStillWelcome(stream.caller, deps.guard))
+      if (stream.events.isAttached && !deps.door.isStillEligible(stream.caller))
         stream.events.drop();
       else stream.events.write(notificationText(method, params));
     };
+    const hear = deps.enforcer.listen(caller, passOn);
     const peerId = session.peer?.id;
     const hearing = createHearing(caller, deps, () =>
       deps.pool.listen(tenantId, agent.id, serverId, hear, peerId, caller.hops),
@@ -256,13 +256,8 @@ export function createLegacyHandler(deps: LegacyDeps) {
     reply.code(204).send();
   }
 
-  function outletOf({ tenantId, agent }: Caller) {
-    return deps.unread.outletOf(`${tenantId} ${agent.id}`);
-  }
-
-  function refuseBarred(caller: Caller): void {
-    const bar = barOf(caller, deps.guard);
-    if (bar !== undefined) throw barred(bar, 403);
+  function outletOf({ key }: Caller) {
+    return deps.unread.outletOf(key);
   }
 
   function findSession(caller: Caller, request: FastifyRequest): LegacySession | null {
@@ -286,14 +281,14 @@ export function createLegacyHandler(deps: LegacyDeps) {
    * Answers for a caller of whom only the token is known, since this data plane may let nobody act
    * and hears of no agent any more: nothing is done, and there is nobody to record it for.
    */
-  function deny(bar: Deny, request: FastifyRequest, reply: FastifyReply): void {
-    if (request.method !== 'POST') throw barred(bar, 403);
+  function deny(denial: Deny, request: FastifyRequest, reply: FastifyReply): void {
+    if (request.method !== 'POST') throw ineligibleError(denial, 403);
     const message = readMessage(parseBody(request.body, deps.messageNodes));
     if (message.kind === 'notification' || message.kind === 'response') {
       reply.code(202).send();
       return;
     }
-    const { status, code, message: text, data } = barred(bar);
+    const { status, code, message: text, data } = ineligibleError(denial);
     reply.code(status).header('content-type', 'application/json');
     reply.send(errorText(message.id, code, text, data));
   }
@@ -306,12 +301,13 @@ function unsentText(id: RpcId): string {
   return errorText(id, RPC_ERRORS.INTERNAL, TOO_MUCH_UNREAD);
 }
 
-/** The caller with what servers may ask its client through, which learns who calls now. */
-function withPeer(caller: Caller, session: LegacySession | null): Caller {
-  const peer = session?.peer ?? null;
-  if (peer === null) return caller;
-  peer.caller = caller;
-  return { ...caller, peer };
+/** The caller in its session; what servers ask its client through learns who calls now. */
+function inSession(caller: Caller, session: LegacySession | null): Caller {
+  if (session === null) return caller;
+  const { id: sessionId, peer } = session;
+  const own = { ...caller, sessionId, peer: peer ?? undefined };
+  if (peer !== null) peer.caller = own;
+  return own;
 }
 
 function revisionOf(request: FastifyRequest, session: LegacySession | null): LegacyRevision {

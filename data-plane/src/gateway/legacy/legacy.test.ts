@@ -1,11 +1,16 @@
 import { createParser } from 'eventsource-parser';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
 import {
   startTestUpstream,
   type TestUpstream,
   type UpstreamToolCall,
-} from '../../upstream/test-upstream.ts';
+} from '../../testing/test-upstream.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;

@@ -6,8 +6,8 @@ import {
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestPlane } from '../../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
+import { HTTP_SERVER, startTestPlane, type TestPlane } from '../../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;

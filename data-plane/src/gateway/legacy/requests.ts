@@ -1,39 +1,36 @@
 /** The requests of a client of a legacy revision, one by one. */
 import { RPC_ERRORS } from '@governance/shared/errors';
+import type { Answer } from '../../enforcement/answer.ts';
 import { isJudgedRead, TOOL_CALL } from '../../enforcement/call-kinds.ts';
-import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import type { Caller, Deny } from '../../enforcement/calls.ts';
+import type { Enforcer } from '../../enforcement/enforcer.ts';
+import { isObject } from '../../upstream/message.ts';
 import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
-import { askableCapabilities } from '../askable.ts';
-import { barOf, barred } from '../barred.ts';
-import type { Caller } from '../caller.ts';
 import type { Announce, Announcement } from '../capabilities.ts';
-import type { AnswerFailure } from '../failures.ts';
-import type { Guard } from '../guard.ts';
+import { askableCapabilities } from '../client-questions.ts';
+import { type AnswerFailure, answerIneligible, ineligibleError } from '../failures.ts';
 import {
   type ClientMessage,
   errorText,
   GatewayError,
-  isObject,
   notificationText,
   type RpcId,
   rawErrorText,
   resultText,
 } from '../json-rpc.ts';
-import { isListMethod, type RecordedLists } from '../recorded-lists.ts';
-import type { ToolService } from '../tool-service.ts';
+import { negotiateRevision } from '../revisions.ts';
+import { callRouted, type Router } from '../router.ts';
 import type { ClientPeer } from './client-peer.ts';
-import { negotiateRevision } from './revisions.ts';
 import { isLoudEnough, type SessionReads } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 export interface RequestDeps {
-  tools: ToolService;
+  enforcer: Pick<Enforcer, 'call'>;
+  router: Pick<Router, 'route' | 'routeTool'>;
   reads: SessionReads;
-  lists: RecordedLists;
   announce: Announce;
   /** Makes what servers ask this client through. */
   createPeer(capabilities: Record<string, unknown>, caller: Caller): ClientPeer;
-  guard: Pick<Guard, 'findBar'>;
   sessions: LegacySessions;
   failed: AnswerFailure;
   gateway: { name: string; version: string };
@@ -42,6 +39,8 @@ export interface RequestDeps {
 /** Where a request came in. */
 export interface RequestScene {
   caller: Caller;
+  /** Why its agent may not act, if so. */
+  ineligible: Deny | undefined;
   session: LegacySession | null;
   /** Sends something to the client before the answer, if it can take it. */
   notify(text: string): void;
@@ -67,37 +66,27 @@ export type RequestHandler = ReturnType<typeof createRequestHandler>;
 /** Builds the handler: answers a request, whatever happens. */
 export function createRequestHandler(deps: RequestDeps) {
   async function answer(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
-    const { caller } = scene;
-    const bar = barOf(caller, deps.guard);
+    const { caller, ineligible } = scene;
+    const { id, method, params } = request;
     try {
-      // What is judged meets the same check in its pipeline, where the denial is recorded.
-      if (request.method === TOOL_CALL || isJudgedRead(request.method)) {
-        return await callServer(request, scene);
+      // What is judged meets the same question in its pipeline, where the denial is recorded.
+      const isCall = method === TOOL_CALL || isJudgedRead(method);
+      if (isCall) return await call(request, scene);
+      if (ineligible !== undefined) {
+        return written(id, await answerIneligible(deps.enforcer, caller, ineligible, method));
       }
-      const sessionId = scene.session?.id ?? null;
-      if (bar !== undefined) {
-        await deps.lists.refused(caller, bar, sessionId, request.method);
-        throw barred(bar);
+      const routed = deps.router.route(caller, method, params);
+      if (routed !== undefined) {
+        return written(id, await deps.enforcer.call(caller, routed.ask, routed.destination));
       }
-      if (isListMethod(request.method)) {
-        const { method, params } = request;
-        return toAnswer(request.id, await deps.lists.list(caller, sessionId, method, params));
-      }
-      switch (request.method) {
-        case 'initialize':
-          return await initialize(request, scene);
-        case 'ping':
-          return ok(request.id, '{}');
-        default:
-          return {
-            status: 200,
-            text: errorText(request.id, RPC_ERRORS.METHOD_NOT_FOUND, 'Method not found'),
-          };
-      }
+      if (method === 'initialize') return await initialize(request, scene);
+      if (method === 'ping') return { status: 200, text: resultText(id, '{}') };
+      const text = errorText(id, RPC_ERRORS.METHOD_NOT_FOUND, 'Method not found');
+      return { status: 200, text };
     } catch (error) {
       // What is wrong with a call is nothing for an agent that may make none.
-      const told = deps.failed(bar === undefined ? error : barred(bar), caller.requestId);
-      return toAnswer(request.id, told);
+      const why = ineligible === undefined ? error : ineligibleError(ineligible);
+      return written(id, deps.failed(why, caller.requestId));
     }
   }
 
@@ -115,49 +104,48 @@ export function createRequestHandler(deps: RequestDeps) {
       const revision = negotiateRevision(protocolVersion);
       const owner = { tenantId, agentId: agent.id, serverId };
       const session = deps.sessions.create(owner, revision, peer);
-      if (peer !== null) peer.sessionId = session.id;
+      if (peer !== null) peer.caller = { ...caller, sessionId: session.id };
       const result = initializeResult(revision, announcement, deps.gateway);
-      return { ...ok(request.id, JSON.stringify(result)), session };
+      return { status: 200, text: resultText(request.id, JSON.stringify(result)), session };
     } catch (error) {
       peer?.close();
       throw error;
     }
   }
 
-  async function callServer(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
+  async function call(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
     const { caller, session } = scene;
-    const exchange = new ClientExchange(progressToken(request.params), scene);
-    session?.calls.set(request.id, exchange.cancellation);
+    const { id, method, params } = request;
+    const exchange = new ClientExchange(progressToken(params), scene);
+    session?.calls.set(id, exchange.cancellation);
     const detach = session?.peer?.attach(exchange.send);
     try {
-      const { method, params } = request;
-      const answering = isJudgedRead(method)
-        ? deps.reads.call(caller, session, method, params, exchange)
-        : deps.tools.callTool(caller, session?.id ?? null, params, exchange);
-      return toAnswer(request.id, await answering);
+      if (isJudgedRead(method)) {
+        return written(id, await deps.reads.call(caller, session, method, params, exchange));
+      }
+      const routed = deps.router.routeTool(caller, params);
+      return written(id, await callRouted(caller, routed, exchange, deps.enforcer.call));
     } finally {
       detach?.();
-      const own = session?.calls.get(request.id) === exchange.cancellation;
-      if (own) session?.calls.delete(request.id);
+      const isOwn = session?.calls.get(id) === exchange.cancellation;
+      if (isOwn) session?.calls.delete(id);
     }
   }
 
   return { answer };
 }
 
-function ok(id: RpcId, raw: string): RequestAnswer {
-  return { status: 200, text: resultText(id, raw) };
-}
-
-function toAnswer(id: RpcId, answer: CallAnswer): RequestAnswer {
+/** An answer as a client of a legacy revision gets it. */
+function written(id: RpcId, answer: Answer): RequestAnswer {
   switch (answer.kind) {
     case 'result':
-      return ok(id, answer.raw);
-    case 'upstream-error':
+      return { status: 200, text: resultText(id, answer.raw) };
+    case 'error':
       return { status: 200, text: rawErrorText(id, answer.raw) };
     case 'cancelled':
+    case 'model':
       return { status: 200, text: null };
-    case 'error': {
+    case 'refusal': {
       const { status, code, message, data, challenge } = answer;
       return { status, text: errorText(id, code, message, data), challenge };
     }
@@ -211,13 +199,6 @@ class ClientExchange {
       this.#scene.notify(notificationText(method, { ...params, progressToken: token }));
     } else if (method === 'notifications/message' && !isLoudEnough(this.#scene.session, params)) {
       return;
-    } else if (isForClients(method)) {
-      this.#scene.notify(notificationText(method, params));
-    }
+    } else this.#scene.notify(notificationText(method, params));
   }
-}
-
-/** Whether a notification of a server means the client: not those that end the gateway's requests. */
-export function isForClients(method: string): boolean {
-  return method.startsWith('notifications/') && method !== 'notifications/cancelled';
 }

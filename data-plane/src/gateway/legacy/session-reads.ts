@@ -5,27 +5,30 @@
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { RulesProvider } from '../../contracts.ts';
+import type { Answer } from '../../enforcement/answer.ts';
 import type { JudgedRead } from '../../enforcement/call-kinds.ts';
-import type { CallAnswer } from '../../enforcement/enforcer.ts';
-import type { ForwardExchange } from '../../enforcement/forward.ts';
-import { isServerVisible } from '../../enforcement/tool-visibility.ts';
-import type { SessionPlace } from '../../upstream/pool.ts';
+import type { Caller, Exchange } from '../../enforcement/calls.ts';
+import type { Enforcer } from '../../enforcement/enforcer.ts';
+import { isServerVisible } from '../../enforcement/grants.ts';
+import type { Door } from '../../enforcement/steps/authenticate.ts';
+import { isObject } from '../../upstream/message.ts';
+import type { SessionPlace } from '../../upstream/sessions/session-listeners.ts';
 import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
-import { barOf } from '../barred.ts';
 import { badParams, inTime } from '../call-routing.ts';
-import type { Caller } from '../caller.ts';
-import type { Guard } from '../guard.ts';
-import { GatewayError, isObject } from '../json-rpc.ts';
+import { GatewayError } from '../json-rpc.ts';
 import { LOG_LEVELS, parseReadParams } from '../read-params.ts';
-import type { ReadService, RoutedRead } from '../read-service.ts';
+import { callRouted, type RoutedRead, type Router } from '../router.ts';
 import { listServers } from '../servers.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 export interface SessionReadDeps {
-  reads: ReadService;
+  enforcer: Pick<Enforcer, 'call'>;
+  router: Pick<Router, 'routeRead' | 'toRead'>;
+  door: Pick<Door, 'findIneligibility'>;
   sessions: Pick<LegacySessions, 'ofOwner'>;
   rules: RulesProvider;
-  guard: Pick<Guard, 'findBar'>;
+  /** Monotonic milliseconds. */
+  elapsed(): number;
   /** What a server has declared, which is opened for it. */
   findCapabilities(caller: Caller, serverId: string): Promise<Record<string, unknown>>;
 }
@@ -37,20 +40,23 @@ export type SessionReads = ReturnType<typeof createSessionReads>;
 
 /** Builds the handler of all judged reads. `call` throws GatewayError. */
 export function createSessionReads(deps: SessionReadDeps) {
+  const read = (caller: Caller, routed: RoutedRead, exchange: Exchange) =>
+    callRouted(caller, routed, exchange, deps.enforcer.call);
+
   async function subscribe(
     caller: Caller,
     session: LegacySession,
     routed: RoutedRead,
-    exchange: ForwardExchange,
-  ): Promise<CallAnswer> {
-    const key = subscriptionKey(routed.serverId, routed.args.uri);
+    exchange: Exchange,
+  ): Promise<Answer> {
+    const key = subscriptionKey(routed.ask.serverId, routed.ask.args.uri);
     if (session.subscriptions.size >= MAX_SUBSCRIPTIONS && !session.subscriptions.has(key)) {
       throw badParams(`A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
     }
     const isNew = !session.subscriptions.has(key);
     // Before it is sent: the first update may come with the answer.
     session.subscriptions.add(key);
-    const answer = await deps.reads.call(caller, session.id, routed, exchange);
+    const answer = await read(caller, routed, exchange);
     if (answer.kind !== 'result' && isNew) session.subscriptions.delete(key);
     return answer;
   }
@@ -59,15 +65,15 @@ export function createSessionReads(deps: SessionReadDeps) {
     caller: Caller,
     session: LegacySession,
     routed: RoutedRead,
-    exchange: ForwardExchange,
-  ): Promise<CallAnswer> {
-    const key = subscriptionKey(routed.serverId, routed.args.uri);
+    exchange: Exchange,
+  ): Promise<Answer> {
+    const key = subscriptionKey(routed.ask.serverId, routed.ask.args.uri);
     const isLast = !together(session).some(
       (other) => other !== session && other.subscriptions.has(key),
     );
     // Another session of the agent still listens: only this one ceases to.
     if (!isLast && session.subscriptions.delete(key)) return DONE;
-    const answer = await deps.reads.call(caller, session.id, routed, exchange);
+    const answer = await read(caller, routed, exchange);
     if (answer.kind === 'result') session.subscriptions.delete(key);
     return answer;
   }
@@ -77,8 +83,8 @@ export function createSessionReads(deps: SessionReadDeps) {
     caller: Caller,
     session: LegacySession,
     params: Record<string, unknown>,
-    exchange: ForwardExchange,
-  ): Promise<CallAnswer> {
+    exchange: Exchange,
+  ): Promise<Answer> {
     const { level } = parseReadParams('logging/setLevel', params);
     const rank = LOG_LEVELS.indexOf(level);
     const serverIds =
@@ -87,8 +93,8 @@ export function createSessionReads(deps: SessionReadDeps) {
     session.logRank = rank;
     const answers = await Promise.all(
       serverIds.map((serverId) => {
-        const routed = { method: 'logging/setLevel', serverId, args: { level: lowest(session) } };
-        return tell(caller, session, routed as RoutedRead, exchange);
+        const args = { level: lowest(session) };
+        return tell(caller, deps.router.toRead('logging/setLevel', serverId, args), exchange);
       }),
     );
     // Nobody there to be told: then there is nothing to hear either.
@@ -97,17 +103,12 @@ export function createSessionReads(deps: SessionReadDeps) {
     return answer;
   }
 
-  function tell(
-    caller: Caller,
-    session: LegacySession,
-    routed: RoutedRead,
-    exchange: ForwardExchange,
-  ): Promise<CallAnswer> {
-    if (caller.serverId !== null) return deps.reads.call(caller, session.id, routed, exchange);
+  function tell(caller: Caller, routed: RoutedRead, exchange: Exchange): Promise<Answer> {
+    if (caller.serverId !== null) return read(caller, routed, exchange);
     // Each has its own, since a cancellation has one listener.
     const cancellation = new Cancellation();
     const own = { ...QUIET, cancellation };
-    const telling = deps.reads.call(caller, session.id, routed, own);
+    const telling = read(caller, routed, own);
     return inTime(telling, () => cancellation.cancel()).catch(() => telling);
   }
 
@@ -119,7 +120,8 @@ export function createSessionReads(deps: SessionReadDeps) {
     const visible = ids.filter((id) => isServerVisible(caller.agent.grants, id, rules));
     // Nothing that the agent may use: one of them stands for all, so that the denial is recorded,
     // and none is asked what it can do.
-    if (visible.length === 0 || barOf(caller, deps.guard) !== undefined) return [ids[0] ?? ''];
+    if (visible.length === 0 || deps.door.findIneligibility(caller) !== undefined)
+      return [ids[0] ?? ''];
     const logging = await Promise.all(
       visible.map(async (id) => {
         const declared = await inTime(deps.findCapabilities(caller, id)).catch(() => ({}));
@@ -145,26 +147,25 @@ export function createSessionReads(deps: SessionReadDeps) {
     session: LegacySession | null,
     method: JudgedRead,
     params: Record<string, unknown>,
-    exchange: ForwardExchange,
-  ): Promise<CallAnswer> {
+    exchange: Exchange,
+  ): Promise<Answer> {
     if (method === 'logging/setLevel') {
       return setLevel(caller, requireSession(session), params, exchange);
     }
-    const routed = deps.reads.route(caller, method, params);
+    const routed = deps.router.routeRead(caller, method, params);
     if (method === 'resources/subscribe') {
       return subscribe(caller, requireSession(session), routed, exchange);
     }
     if (method === 'resources/unsubscribe') {
       return unsubscribe(caller, requireSession(session), routed, exchange);
     }
-    return deps.reads.call(caller, session?.id ?? null, routed, exchange);
+    return read(caller, routed, exchange);
   }
 
   /** A read that nobody waits for, judged and recorded like any. Never throws. */
-  function tellAnew(session: LegacySession, heard: Caller, routed: RoutedRead) {
-    const caller = session.peer === null ? heard : { ...heard, peer: session.peer };
-    const exchange = { ...QUIET, cancellation: new Cancellation() };
-    return deps.reads.call(caller, session.id, routed, exchange);
+  function tellAnew(caller: Caller, routed: RoutedRead) {
+    const now = { ...caller, arrivedAt: deps.elapsed() };
+    return read(now, routed, { ...QUIET, cancellation: new Cancellation() });
   }
 
   /**
@@ -180,14 +181,14 @@ export function createSessionReads(deps: SessionReadDeps) {
       if (session.logRank !== null && !isLevelTold) {
         isLevelTold = true;
         const args = { level: lowest(session) };
-        await tellAnew(session, heard, { method: 'logging/setLevel', serverId, args });
+        await tellAnew(heard, deps.router.toRead('logging/setLevel', serverId, args));
       }
       for (const key of [...session.subscriptions]) {
         if (!key.startsWith(`${serverId} `) || renewed.has(key)) continue;
         renewed.add(key);
         const args = { uri: key.slice(serverId.length + 1) };
-        const routed = { method: 'resources/subscribe', serverId, args } as const;
-        const answer = await tellAnew(session, heard, routed);
+        const routed = deps.router.toRead('resources/subscribe', serverId, args);
+        const answer = await tellAnew(heard, routed);
         if (answer.kind === 'result') continue;
         for (const one of together(session)) one.subscriptions.delete(key);
       }
@@ -197,7 +198,7 @@ export function createSessionReads(deps: SessionReadDeps) {
   return { call, renew };
 }
 
-const DONE: CallAnswer = { kind: 'result', raw: '{}', value: {} };
+const DONE: Answer = { kind: 'result', raw: '{}', value: {} };
 
 const QUIET = { onNotification: () => undefined, wantsProgress: false };
 

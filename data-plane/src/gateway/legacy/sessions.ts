@@ -5,12 +5,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
+import type { Caller } from '../../enforcement/calls.ts';
 import type { Cancellation } from '../../upstream/upstream.ts';
-import type { Caller } from '../caller.ts';
 import { GatewayError, type RpcId } from '../json-rpc.ts';
+import type { LegacyRevision } from '../revisions.ts';
+import { type LoggedStream, type ReplayBudget, StreamLog } from '../stream-log.ts';
 import type { ClientPeer } from './client-peer.ts';
-import type { LegacyRevision } from './revisions.ts';
-import { type LoggedStream, type ReplayBudget, StreamLog } from './stream-log.ts';
 
 export interface LegacySession {
   /** The secret of the client: the value of Mcp-Session-Id. */

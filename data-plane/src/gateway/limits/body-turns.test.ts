@@ -1,6 +1,6 @@
 /** Many large bodies of one agent make nobody else wait for all of them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
+import { startTestPlane, type TestAgent, type TestPlane } from '../../testing/test-plane.ts';
 
 const BODIES = 20;
 const MIB = 1024 * 1024;

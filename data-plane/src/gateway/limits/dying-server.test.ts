@@ -9,14 +9,25 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, STDIO_SERVER, startTestPlane, type TestPlane } from '../../test-plane.ts';
+import {
+  CLIENT_NAMES,
+  PATIENT,
+  REAL_CLIENTS,
+  textOf,
+  toolCall,
+} from '../../testing/test-client.ts';
+import { growthPerRound, MIB } from '../../testing/test-memory.ts';
+import {
+  HTTP_SERVER,
+  STDIO_SERVER,
+  startTestPlane,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
 import {
   startTestUpstream,
   type TestUpstream,
   type UpstreamToolCall,
-} from '../../upstream/test-upstream.ts';
-import { CLIENT_NAMES, PATIENT, REAL_CLIENTS, textOf, toolCall } from './test-client.ts';
-import { growthPerRound, MIB } from './test-memory.ts';
+} from '../../testing/test-upstream.ts';
 
 /** `die` begins an answer of 3 MB and is killed in it; `hang` never answers; `pid` does at once. */
 const STDIO_SCRIPT = `

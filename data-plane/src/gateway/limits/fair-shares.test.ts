@@ -4,14 +4,20 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  type Exchange,
+  openWay,
+  PATIENT,
+  sendByHand,
+  toolCall,
+} from '../../testing/test-client.ts';
+import {
   HTTP_SERVER,
   STDIO_SERVER,
   startTestPlane,
   type TestAgent,
   type TestPlane,
-} from '../../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
-import { type Exchange, openWay, PATIENT, sendByHand, toolCall } from './test-client.ts';
+} from '../../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 const SHARE = 6;
 const PATH = '/mcp/v1/up';

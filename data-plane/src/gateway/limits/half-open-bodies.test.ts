@@ -1,8 +1,13 @@
 /** Bodies that never end take no more memory than one agent may take, and nobody else's. */
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 const MESSAGE = 64 * 1024;
 let upstream: TestUpstream;

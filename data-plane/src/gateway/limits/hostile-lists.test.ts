@@ -1,9 +1,14 @@
 /** Servers whose lists are longer, larger or slower than anybody can use. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
-import { modernRequest } from '../modern/test-modern-client.ts';
-import { PATIENT, sendByHand, toolCall } from './test-client.ts';
+import { PATIENT, sendByHand, toolCall } from '../../testing/test-client.ts';
+import { modernRequest } from '../../testing/test-modern-client.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 const MIB = 1024 * 1024;
 

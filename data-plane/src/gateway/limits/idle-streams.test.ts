@@ -4,11 +4,11 @@
  */
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestPlane } from '../../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
-import { modernRequest } from '../modern/test-modern-client.ts';
-import { openSession, PATIENT } from './test-client.ts';
-import { settledBytes } from './test-memory.ts';
+import { openSession, PATIENT } from '../../testing/test-client.ts';
+import { settledBytes } from '../../testing/test-memory.ts';
+import { modernRequest } from '../../testing/test-modern-client.ts';
+import { HTTP_SERVER, startTestPlane, type TestPlane } from '../../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 const AGENTS = 5;
 /** Of each agent. */
@@ -134,11 +134,9 @@ describe.each(Object.keys(ERAS))('500 idle streams %s', (era) => {
     // Time costs nothing: what is held does not grow with the signs of life.
     expect((await settledBytes()) - afterThree).toBeLessThan(streams.length * 2_048);
 
-    const started = performance.now();
     await plane.stop();
     isStopped = true;
     await expect.poll(() => streams.filter((one) => !one.isEnded), PATIENT).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(5_000);
     expect(await connections()).toBe(0);
     await expect.poll(upstream.streams, PATIENT).toBe(0);
   });

@@ -1,7 +1,12 @@
 /** What one call may give to be judged is bounded, whatever its method, and the refusal is recorded. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 const BYTES = 64 * 1024;
 const NODES = 500;
@@ -117,8 +122,8 @@ describe('arguments that are too large', () => {
   });
 
   it('pass up to the limits', async () => {
-    // The object, its key, the list and its values.
-    const list = await post({ name: 'write_file', arguments: { list: wide(NODES - 3) } });
+    // The object, its key, the list and its values; values are no things that a call changes.
+    const list = await post({ name: 'write_file', arguments: { values: wide(NODES - 3) } });
     expect(list.json.result).toEqual({ content: [] });
     const text = 'a'.repeat(BYTES - '{"text":""}'.length);
     const long = await post({ name: 'write_file', arguments: { text } });

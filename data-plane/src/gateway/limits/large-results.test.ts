@@ -9,14 +9,25 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assetPath } from '@governance/shared/assets';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HTTP_SERVER, STDIO_SERVER, startTestPlane, type TestPlane } from '../../test-plane.ts';
+import {
+  CLIENT_NAMES,
+  PATIENT,
+  REAL_CLIENTS,
+  textOf,
+  toolCall,
+} from '../../testing/test-client.ts';
+import { growthPerRound, heldBytes, MIB, peakDuring } from '../../testing/test-memory.ts';
+import {
+  HTTP_SERVER,
+  STDIO_SERVER,
+  startTestPlane,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
 import {
   startTestUpstream,
   type TestUpstream,
   type UpstreamToolCall,
-} from '../../upstream/test-upstream.ts';
-import { CLIENT_NAMES, PATIENT, REAL_CLIENTS, textOf, toolCall } from './test-client.ts';
-import { growthPerRound, heldBytes, MIB, peakDuring } from './test-memory.ts';
+} from '../../testing/test-upstream.ts';
 
 const LIMIT = 4 * MIB;
 /** What a server would say if it were let. */

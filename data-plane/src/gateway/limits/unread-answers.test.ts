@@ -4,15 +4,22 @@
  */
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
-import { openSession, openWay, PATIENT, toolCall } from './test-client.ts';
+import { openSession, openWay, PATIENT, toolCall } from '../../testing/test-client.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 const MIB = 1024 * 1024;
 /** More than the system buffers of a connection take. */
 const ANSWER = 8 * MIB;
 const LIMIT = 3 * ANSWER;
 const PATH = '/mcp/v1/up';
+/** Longer than six answers take to be made on a busy machine. */
+const STALL_MS = 5_000;
 
 let upstream: TestUpstream;
 let plane: TestPlane;
@@ -27,14 +34,18 @@ beforeAll(async () => {
       {
         name: 'read_much',
         annotations: { readOnlyHint: true },
-        handle: ({ result }) => result({ content: [{ type: 'text', text: 'a'.repeat(ANSWER) }] }),
+        // A picture, which takes no time to inspect.
+        handle: ({ result }) =>
+          result({
+            content: [{ type: 'image', mimeType: 'image/png', data: 'A'.repeat(ANSWER) }],
+          }),
       },
       { name: 'read_little', annotations: { readOnlyHint: true } },
     ],
   });
   plane = await startTestPlane({
     servers: [HTTP_SERVER('up', upstream.url)],
-    config: { unreadBytesPerAgent: LIMIT, stallMs: 2_500, messageBytes: 16 * MIB },
+    config: { unreadBytesPerAgent: LIMIT, stallMs: STALL_MS, messageBytes: 16 * MIB },
   });
   other = plane.addAgent(['*:*']);
 });
@@ -102,10 +113,10 @@ it.each([
   expect((await ask('read_little', agent)).json.result).toBeDefined();
   expect((await ask('read_much', other)).json.result).toBeDefined();
   const before = await connections();
-  await expect.poll(unreadBytes, { timeout: 20_000, interval: 50 }).toBe(0);
+  await expect.poll(unreadBytes, { timeout: 40_000, interval: 50 }).toBe(0);
   await expect.poll(connections, PATIENT).toBeLessThan(before);
   expect((await ask('read_much', agent)).json.result).toBeDefined();
-}, 40_000);
+}, 90_000);
 
 it('streams that nobody reads are bounded, and their connections are closed', async () => {
   agent = plane.addAgent(['*:*']);
@@ -120,12 +131,13 @@ it('streams that nobody reads are bounded, and their connections are closed', as
     params: { level: 'info', data: 'a'.repeat(MIB) },
   };
   let most = 0;
-  for (let n = 0; n < 24; n++) {
+  // What comes while others are inspected is dropped.
+  const pushOne = async () => {
     upstream.push(message);
-    await new Promise((resolve) => setTimeout(resolve, 20));
     most = Math.max(most, await unreadBytes());
-  }
-  expect(most).toBeGreaterThan(LIMIT / 4);
+    return most;
+  };
+  await expect.poll(pushOne, { ...PATIENT, interval: 20 }).toBeGreaterThan(LIMIT / 4);
   expect(most).toBeLessThanOrEqual(LIMIT + 2 * MIB);
-  await expect.poll(unreadBytes, { timeout: 20_000, interval: 50 }).toBe(0);
-}, 40_000);
+  await expect.poll(unreadBytes, { timeout: 40_000, interval: 50 }).toBe(0);
+}, 90_000);

@@ -3,9 +3,14 @@
  * with one, with what, and what is left when nobody does.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
-import { type ModernOptions, postModern } from './test-modern-client.ts';
+import { type ModernOptions, postModern } from '../../testing/test-modern-client.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;

@@ -6,17 +6,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { CallRetry } from '../../enforcement/calls.ts';
 import { MODERN_REVISION } from '../../upstream/era.ts';
+import { isObject } from '../../upstream/message.ts';
 import { badParams } from '../call-routing.ts';
-import { type ClientMessage, GatewayError, isObject, type RpcId } from '../json-rpc.ts';
-import { LEGACY_REVISIONS } from '../legacy/revisions.ts';
+import { type ClientMessage, GatewayError, type RpcId } from '../json-rpc.ts';
 import { LOG_LEVELS } from '../read-params.ts';
+import { LEGACY_REVISIONS } from '../revisions.ts';
 import { checkHeaders, mismatch } from './headers.ts';
 
 /** All that the gateway speaks, the best first. */
 export const SUPPORTED_REVISIONS = [MODERN_REVISION, ...LEGACY_REVISIONS] as const;
 
 const PREFIX = 'io.modelcontextprotocol/';
-const VERSION = `${PREFIX}protocolVersion`;
+/** The member of `_meta` that a modern request has. */
+export const VERSION = `${PREFIX}protocolVersion`;
 const CAPABILITIES = `${PREFIX}clientCapabilities`;
 const CLIENT_INFO = `${PREFIX}clientInfo`;
 const LOG_LEVEL = `${PREFIX}logLevel`;
@@ -31,23 +33,8 @@ export interface ModernRequest {
   capabilities: Record<string, unknown>;
   logLevel: (typeof LOG_LEVELS)[number] | undefined;
   progressToken: RpcId | undefined;
-}
-
-/**
- * Whether a POST is a modern one. The body decides, since it is what is executed; a header alone
- * says so only of a body that says nothing.
- *
- * @param body parsed, caller-controlled
- */
-export function isModern(headers: IncomingHttpHeaders, body: unknown): boolean {
-  if (Array.isArray(body)) return body.some(hasClaim);
-  return hasClaim(body) || headers['mcp-protocol-version'] === MODERN_REVISION;
-}
-
-function hasClaim(message: unknown): boolean {
-  const params = isObject(message) ? message.params : undefined;
-  const meta = isObject(params) ? params._meta : undefined;
-  return isObject(meta) && Object.hasOwn(meta, VERSION);
+  /** Those that repeat its arguments are held against them. */
+  headers: IncomingHttpHeaders;
 }
 
 /**
@@ -84,6 +71,7 @@ export function readEnvelope(
     capabilities,
     logLevel: readLogLevel(meta[LOG_LEVEL]),
     progressToken: typeof token === 'string' || typeof token === 'number' ? token : undefined,
+    headers,
   };
 }
 

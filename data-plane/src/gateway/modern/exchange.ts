@@ -1,4 +1,4 @@
-import type { ForwardExchange } from '../../enforcement/forward.ts';
+import type { Exchange } from '../../enforcement/calls.ts';
 import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
 import { notificationText } from '../json-rpc.ts';
 import { LOG_LEVELS } from '../read-params.ts';
@@ -8,9 +8,8 @@ import type { ModernRequest } from './envelope.ts';
  * One request of a modern client on its way: what a server sends before the answer reaches the
  * client as far as it belongs to the request (MCP 2026-07-28, Streamable HTTP, receiving messages).
  */
-export class ModernExchange implements ForwardExchange {
+export class ModernExchange implements Exchange {
   readonly cancellation = new Cancellation();
-  readonly takesEveryResult = true;
   readonly wantsProgress: boolean;
   readonly logLevel: string | undefined;
   readonly #request: ModernRequest;

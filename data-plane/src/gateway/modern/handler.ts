@@ -4,15 +4,16 @@
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer } from '../../enforcement/answer.ts';
 import { TOOL_CALL } from '../../enforcement/call-kinds.ts';
-import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import type { Caller, Deny } from '../../enforcement/calls.ts';
+import type { Enforcer } from '../../enforcement/enforcer.ts';
+import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { MODERN_REVISION } from '../../upstream/era.ts';
 import { type Accepts, PostAnswer, requireAccept } from '../answer.ts';
-import { askableCapabilities } from '../askable.ts';
-import { barOf, barred } from '../barred.ts';
-import type { Caller } from '../caller.ts';
-import type { AnswerFailure } from '../failures.ts';
-import type { Guard } from '../guard.ts';
+import { askableCapabilities } from '../client-questions.ts';
+import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
+import { type AnswerFailure, answerIneligible } from '../failures.ts';
 import {
   errorText,
   GatewayError,
@@ -21,12 +22,10 @@ import {
   readMessage,
   resultText,
 } from '../json-rpc.ts';
-import type { RecordedLists } from '../recorded-lists.ts';
-import type { ToolService } from '../tool-service.ts';
+import type { Router } from '../router.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import { type ModernRequest, readEnvelope } from './envelope.ts';
 import { ModernExchange } from './exchange.ts';
-import { TASKS_EXTENSION, takesTasks } from './extensions.ts';
 import { mismatch, refuseRepeated } from './headers.ts';
 import type { Listen } from './listen.ts';
 import type { ParkedCalls } from './parked-calls.ts';
@@ -37,9 +36,9 @@ export interface ModernDeps {
   requests: ModernRequests;
   listen: Listen;
   parked: Pick<ParkedCalls, 'peer'>;
-  tools: Pick<ToolService, 'checkServer'>;
-  lists: Pick<RecordedLists, 'refused'>;
-  guard: Pick<Guard, 'findBar'>;
+  enforcer: Pick<Enforcer, 'call'>;
+  router: Pick<Router, 'checkPath'>;
+  door: Pick<Door, 'findIneligibility'>;
   failed: AnswerFailure;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
@@ -82,40 +81,33 @@ export function createModernHandler(deps: ModernDeps) {
         return;
       }
     }
+    const ineligible = deps.door.findIneligibility(caller);
     let read: ModernRequest;
     try {
       refuseRepeated(request.raw.rawHeaders);
       read = readEnvelope(request.headers, message);
-      // What may do nothing at all does not even learn which servers there are.
-      if (barOf(caller, deps.guard) === undefined) deps.tools.checkServer(caller);
+      // Who may not act does not even learn which servers there are.
+      if (ineligible === undefined) deps.router.checkPath(caller);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       sendError(reply, error.status, message.id, error.code, error.message, error.data);
       return;
     }
-    const own = { ...withPeer(caller, read), headers: request.headers };
-    if (read.method === 'subscriptions/listen') await listen(own, read, accepts, reply);
-    else await serve(own, read, accepts, reply);
-  }
-
-  async function serve(
-    caller: Caller,
-    read: ModernRequest,
-    accepts: Accepts,
-    reply: FastifyReply,
-  ): Promise<void> {
-    const outlet = deps.unread.outletOf(`${caller.tenantId} ${caller.agent.id}`);
+    const own = asModern(caller, read);
+    if (read.method === 'subscriptions/listen') {
+      await listen(own, read, accepts, reply, ineligible);
+      return;
+    }
+    const outlet = deps.unread.outletOf(own.key);
     const answer = new PostAnswer(reply, accepts, deps.messageBytes, null, outlet);
     const exchange = new ModernExchange(read, (text) => answer.notify(text));
     const gone = () => exchange.cancellation.cancel();
     reply.raw.once('close', gone);
-    const result = await deps.requests.answer(caller, read, exchange);
+    const result = await deps.requests.answer(own, read, exchange, ineligible);
     reply.raw.off('close', gone);
-    if (result.kind === 'error' && result.challenge) {
-      deps.challenge(reply, caller, result.challenge);
-    }
+    challenge(reply, own, result);
     const { status, text } = answerOf(read, result);
-    answer.end(status, text, errorText(read.id, RPC_ERRORS.INTERNAL, TOO_MUCH_UNREAD));
+    answer.end(status, text, () => errorText(read.id, RPC_ERRORS.INTERNAL, TOO_MUCH_UNREAD));
   }
 
   async function listen(
@@ -123,35 +115,36 @@ export function createModernHandler(deps: ModernDeps) {
     read: ModernRequest,
     accepts: Accepts,
     reply: FastifyReply,
+    ineligible: Deny | undefined,
   ): Promise<void> {
-    const bar = barOf(caller, deps.guard);
     try {
-      if (bar !== undefined) {
-        await deps.lists.refused(caller, bar, null, read.method);
-        throw barred(bar);
+      if (ineligible !== undefined) {
+        throw await answerIneligible(deps.enforcer, caller, ineligible, read.method);
       }
       if (!accepts.events) throw new GatewayError(406, 'Accept must name text/event-stream.');
       await deps.listen.open(caller, read, reply);
     } catch (error) {
       if (reply.raw.headersSent) throw error;
       const result = deps.failed(error, caller.requestId);
-      if (result.kind === 'error' && result.challenge) {
-        deps.challenge(reply, caller, result.challenge);
-      }
+      challenge(reply, caller, result);
       const { status, text } = answerOf(read, result);
       reply.code(status).header('content-type', 'application/json').send(text);
     }
   }
 
-  /** What servers may ask its client through; one that declared nothing is asked nothing. */
-  function withPeer(caller: Caller, { capabilities }: ModernRequest): Caller {
+  function challenge(reply: FastifyReply, caller: Caller, result: Answer): void {
+    if (result.kind !== 'refusal' || !result.challenge) return;
+    deps.challenge(reply, caller, result.challenge);
+  }
+
+  /** With what servers may ask its client through; one that declared nothing is asked nothing. */
+  function asModern(caller: Caller, { capabilities }: ModernRequest): Caller {
     const askable = askableCapabilities(capabilities);
     const withTasks = takesTasks(capabilities);
     const era = 'modern' as const;
     if (askable === null && !withTasks) return { ...caller, era };
     const declared = { ...askable, ...(withTasks && { extensions: { [TASKS_EXTENSION]: {} } }) };
-    const owner = `${caller.tenantId} ${caller.agent.id}`;
-    return { ...caller, era, peer: deps.parked.peer(owner, declared) };
+    return { ...caller, era, peer: deps.parked.peer(caller.key, declared) };
   }
 
   return { post };
@@ -159,18 +152,19 @@ export function createModernHandler(deps: ModernDeps) {
 
 function answerOf(
   { id, method }: ModernRequest,
-  answer: CallAnswer,
+  answer: Answer,
 ): { status: number; text: string | null } {
   switch (answer.kind) {
     case 'result':
       return { status: 200, text: resultText(id, modernResult(method, answer.raw, answer.value)) };
-    case 'upstream-error': {
-      const { code } = JSON.parse(answer.raw) as { code: unknown };
+    case 'error': {
+      const { code } = answer.value as { code: unknown };
       return { status: statusOf(method, 200, code), text: rawErrorText(id, answer.raw) };
     }
     case 'cancelled':
+    case 'model':
       return { status: 200, text: null };
-    case 'error': {
+    case 'refusal': {
       const { status, code, message, data } = answer;
       return { status: statusOf(method, status, code), text: errorText(id, code, message, data) };
     }

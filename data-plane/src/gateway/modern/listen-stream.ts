@@ -5,8 +5,9 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { isObject } from '../../upstream/message.ts';
 import { eventText, KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
-import { isObject, notificationText, type RpcId, resultText } from '../json-rpc.ts';
+import { notificationText, type RpcId, resultText } from '../json-rpc.ts';
 import type { Outlet } from '../unread-answers.ts';
 
 export interface ListenStreamOptions {

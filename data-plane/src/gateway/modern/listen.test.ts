@@ -6,9 +6,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
-import { startTestUpstream } from '../../upstream/test-upstream.ts';
-import { listenModern } from './test-modern-client.ts';
+import { listenModern } from '../../testing/test-modern-client.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
+import { startTestUpstream } from '../../testing/test-upstream.ts';
 
 interface ServerStream {
   id: unknown;

@@ -6,29 +6,37 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { RulesProvider } from '../../contracts.ts';
-import type { SessionPlace, UpstreamPool } from '../../upstream/pool.ts';
-import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
+import type { AgentKey, Caller } from '../../enforcement/calls.ts';
+import { agentKeyOf } from '../../enforcement/eligibility.ts';
+import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
+import type { Door } from '../../enforcement/steps/authenticate.ts';
+import { isObject } from '../../upstream/message.ts';
+import type { UpstreamPool } from '../../upstream/sessions/pool.ts';
+import type { SessionPlace } from '../../upstream/sessions/session-listeners.ts';
+import type { UpstreamNotification } from '../../upstream/upstream.ts';
 import { badParams } from '../call-routing.ts';
-import type { Caller } from '../caller.ts';
 import type { Announce } from '../capabilities.ts';
-import type { Guard } from '../guard.ts';
-import { createHearing, mayHear } from '../hearing.ts';
-import { GatewayError, isObject } from '../json-rpc.ts';
-import type { ReadService, RoutedRead } from '../read-service.ts';
+import { createHearing } from '../hearing.ts';
+import { GatewayError } from '../json-rpc.ts';
+import type { RoutedRead, Router } from '../router.ts';
 import { unifiedNotification } from '../unified.ts';
 import type { UnreadAnswers } from '../unread-answers.ts';
-import { isStillWelcome } from '../welcome.ts';
 import type { ModernRequest } from './envelope.ts';
 import { ListenStream } from './listen-stream.ts';
+import type { ModernCalls } from './modern-calls.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 export interface ListenDeps {
-  guard: Pick<Guard, 'findBar' | 'identify' | 'findAgent'>;
+  enforcer: Pick<Enforcer, 'listen'>;
+  calls: ModernCalls;
+  router: Pick<Router, 'routeRead' | 'toRead'>;
+  door: Pick<Door, 'isStillEligible' | 'grantsOf'>;
   rules: RulesProvider;
-  reads: ReadService;
   announce: Announce;
   pool: Pick<UpstreamPool, 'listen'>;
   unread: Pick<UnreadAnswers, 'outletOf'>;
+  /** Monotonic milliseconds. */
+  elapsed(): number;
   messageBytes: number;
   keepAliveMs: number;
   /** Streams of all agents; a further one is refused. */
@@ -65,7 +73,7 @@ interface Held {
 }
 
 interface Stream {
-  agentKey: string;
+  agentKey: AgentKey;
   caller: Caller;
   events: ListenStream;
   /** What is subscribed to, by what the client calls it. */
@@ -89,6 +97,11 @@ export function createListen(deps: ListenDeps) {
   const shared = new Map<string, Shared>();
   /** The ends of subscriptions that are under way: the next one of the same waits for it. */
   const leaving = new Map<string, Promise<unknown>>();
+
+  /** A call that no request of the client makes: it begins now. */
+  function call(caller: Caller, read: RoutedRead) {
+    return deps.calls.call({ ...caller, arrivedAt: deps.elapsed() }, read, quiet());
+  }
 
   async function open(caller: Caller, request: ModernRequest, reply: FastifyReply): Promise<void> {
     const wanted = readFilter(request.params);
@@ -122,18 +135,16 @@ export function createListen(deps: ListenDeps) {
     reply: FastifyReply,
     methods: ReadonlySet<string>,
   ): Stream {
-    const { tenantId, agent, serverId } = caller;
-    const agentKey = `${tenantId} ${agent.id}`;
+    const { tenantId, agent, serverId, key: agentKey } = caller;
     const held = new Map<string, Held>();
-    const hear = (from: string, notification: UpstreamNotification) => {
+    const passOn = (from: string, notification: UpstreamNotification) => {
       const { method, params } =
         serverId === null ? unifiedNotification(from, notification) : notification;
       const isUpdate = method === 'notifications/resources/updated';
       const isWanted = isUpdate ? held.has(String(params?.uri)) : methods.has(method);
-      if (isWanted && mayHear(caller, deps, from, notification)) {
-        events.notify(method, params);
-      }
+      if (isWanted) events.notify(method, params);
     };
+    const hear = deps.enforcer.listen(caller, passOn);
     const hearing = createHearing(caller, deps, () =>
       deps.pool.listen(tenantId, agent.id, serverId, hear, caller.peer?.id, caller.hops),
     );
@@ -144,7 +155,7 @@ export function createListen(deps: ListenDeps) {
       keepAliveMs: deps.keepAliveMs,
       isWelcome: () => {
         hearing.review();
-        return isStillWelcome(caller, deps.guard);
+        return deps.door.isStillEligible(caller);
       },
       onEnd: () => {
         hearing.end();
@@ -177,7 +188,7 @@ export function createListen(deps: ListenDeps) {
     if (events.isEnded) return;
     let read: RoutedRead;
     try {
-      read = deps.reads.route(caller, 'resources/subscribe', { uri });
+      read = deps.router.routeRead(caller, 'resources/subscribe', { uri });
     } catch {
       // No such resource: then it is not acknowledged.
       return;
@@ -190,7 +201,7 @@ export function createListen(deps: ListenDeps) {
     // What arrives with the answer is heard already.
     held.set(uri, own);
     await leaving.get(key);
-    const answer = await deps.reads.call(caller, null, read, quiet());
+    const answer = await call(caller, read);
     own.isAnswered = true;
     if (answer.kind === 'result') one.isTold = true;
     if (answer.kind !== 'result' || events.isEnded) release(stream, uri);
@@ -206,15 +217,15 @@ export function createListen(deps: ListenDeps) {
     if (one === undefined || --one.holders > 0) return;
     shared.delete(key);
     if (!one.isTold) return;
-    const { serverId, args } = own.read;
-    const back: RoutedRead = { method: 'resources/unsubscribe', serverId, args };
-    const left = ending(() => deps.reads.call(caller, null, back, quiet())).finally(() => {
+    const { serverId, args } = own.read.ask;
+    const back = deps.router.toRead('resources/unsubscribe', serverId, args);
+    const left = ending(() => call(caller, back)).finally(() => {
       if (leaving.get(key) === left) leaving.delete(key);
     });
     leaving.set(key, left);
   }
 
-  function makeRoom(agentKey: string): void {
+  function makeRoom(agentKey: AgentKey): void {
     const own = [...streams].filter((stream) => stream.agentKey === agentKey);
     if (own.length < deps.maxPerAgent) return;
     own[0]?.events.end();
@@ -228,13 +239,14 @@ export function createListen(deps: ListenDeps) {
       const renewed = new Set<string>();
       for (const stream of [...streams]) {
         const { caller, held } = stream;
-        const isHere = stream.agentKey === `${tenantId} ${agentId}` && caller.peer?.id === peerId;
+        const isHere =
+          stream.agentKey === agentKeyOf(tenantId, agentId) && caller.peer?.id === peerId;
         if (!isHere) continue;
         for (const { read } of [...held.values()]) {
           const key = sharedKey(caller, read);
-          if (read.serverId !== serverId || renewed.has(key)) continue;
+          if (read.ask.serverId !== serverId || renewed.has(key)) continue;
           renewed.add(key);
-          await deps.reads.call(caller, null, read, quiet());
+          await call(caller, read);
         }
       }
     },
@@ -254,15 +266,6 @@ function readFilter(params: Record<string, unknown>): Filter {
   throw badParams(`${path}: ${issue?.message ?? 'malformed'}`);
 }
 
-function sharedKey({ tenantId, agent, peer }: Caller, { serverId, args }: RoutedRead): string {
-  return JSON.stringify([tenantId, agent.id, peer?.id ?? null, serverId, args.uri]);
-}
-
-function quiet() {
-  return {
-    onNotification: () => undefined,
-    wantsProgress: false,
-    cancellation: new Cancellation(),
-    takesEveryResult: true,
-  };
+function sharedKey({ key, peer }: Caller, { ask }: RoutedRead): string {
+  return JSON.stringify([key, peer?.id ?? null, ask.serverId, ask.args.uri]);
 }

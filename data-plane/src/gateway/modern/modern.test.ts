@@ -1,9 +1,14 @@
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestAgent, type TestPlane } from '../../test-plane.ts';
-import { startTestUpstream, type TestUpstream } from '../../upstream/test-upstream.ts';
-import { type ModernOptions, modernRequest, postModern } from './test-modern-client.ts';
+import { type ModernOptions, modernRequest, postModern } from '../../testing/test-modern-client.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 let upstream: TestUpstream;
 let plane: TestPlane;

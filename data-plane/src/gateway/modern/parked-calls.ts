@@ -5,34 +5,25 @@
  */
 import { randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
-import { RPC_ERRORS } from '@governance/shared/errors';
-import type { RawCall } from '../../enforcement/calls.ts';
-import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import type { Answer } from '../../enforcement/answer.ts';
+import type { AgentKey, Ask, Caller } from '../../enforcement/calls.ts';
+import type { SendToClient, UpstreamPeer } from '../../upstream/upstream.ts';
 import {
-  Cancellation,
-  type SendToClient,
-  type ServerRequest,
-  type SessionPeer,
-  type UpstreamPeer,
-} from '../../upstream/upstream.ts';
-import { answerText, askedCall, canAnswer } from '../askable.ts';
-import type { Guard } from '../guard.ts';
-import { errorText } from '../json-rpc.ts';
+  type AskedClient,
+  bindClient,
+  type QuestionDeps,
+  type QuestionTarget,
+  TOO_MANY,
+} from '../client-questions.ts';
 import { OpenCall } from './open-call.ts';
 import { isOwnState, stateOfCall } from './request-states.ts';
 
-export interface ParkedCallsDeps {
-  guard: Pick<Guard, 'call'>;
-  /** Unix milliseconds. */
-  now(): number;
-  /** Monotonic milliseconds. */
-  elapsed(): number;
-  /** Milliseconds that a client may take to answer. */
-  timeoutMs: number;
-}
+/** A caller whose client servers may ask. */
+export type PeerCaller = Caller & { readonly peer: UpstreamPeer };
 
-interface Entry {
-  call: RawCall & { peer: UpstreamPeer };
+export interface Entry {
+  caller: PeerCaller;
+  ask: Ask;
   open: OpenCall;
   /** Whether its client was asked something: then it has one of the places that are bounded. */
   isPlaced: boolean;
@@ -52,32 +43,32 @@ const KEPT_LENGTH = 16 * 1024 * 1024;
 export type ParkedCalls = ReturnType<typeof createParkedCalls>;
 
 /** Builds the registry. */
-export function createParkedCalls(deps: ParkedCallsDeps) {
+export function createParkedCalls(deps: QuestionDeps) {
   const bySend = new Map<SendToClient, Entry>();
   const byState = new Map<string, Entry>();
   /** The calls of a peer at a server that are under way, by the two. */
   const underWay = new Map<string, Set<Entry>>();
   /** The places that are taken, by agent. */
-  const places = new Map<string, number>();
+  const places = new Map<AgentKey, number>();
   let placed = 0;
   /** Answers that wait for their clients, the oldest first, with their lengths. */
   const kept = new Map<Entry, number>();
   let keptLength = 0;
 
-  function begin(call: RawCall & { peer: UpstreamPeer }): Entry {
+  function begin(caller: PeerCaller, ask: Ask): Entry {
     const open = new OpenCall();
-    const entry: Entry = { call, open, isPlaced: false, state: null, timer: null };
+    const entry: Entry = { caller, ask, open, isPlaced: false, state: null, timer: null };
     bySend.set(entry.open.send, entry);
-    const place = placeOf(call.peer.id, call.serverId);
+    const place = placeOf(caller.peer.id, ask.serverId);
     underWay.set(place, (underWay.get(place) ?? new Set()).add(entry));
     return entry;
   }
 
   /** The server has answered: where its client does not wait, that is kept for a while. */
-  function end(entry: Entry, answer: CallAnswer): void {
-    const { open, call, state } = entry;
+  function end(entry: Entry, answer: Answer): void {
+    const { open, caller, ask, state } = entry;
     bySend.delete(open.send);
-    const place = placeOf(call.peer.id, call.serverId);
+    const place = placeOf(caller.peer.id, ask.serverId);
     const others = underWay.get(place);
     if (others?.delete(entry) && others.size === 0) underWay.delete(place);
     open.settle(answer);
@@ -101,7 +92,7 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
     if (!entry.isPlaced) return;
     entry.isPlaced = false;
     placed--;
-    const agent = agentOf(entry.call);
+    const agent = entry.caller.key;
     const count = (places.get(agent) ?? 1) - 1;
     if (count > 0) places.set(agent, count);
     else places.delete(agent);
@@ -115,7 +106,7 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
   /** Whether its client may be asked: how many wait for theirs is bounded. */
   function place(entry: Entry): boolean {
     if (entry.isPlaced) return true;
-    const agent = agentOf(entry.call);
+    const agent = entry.caller.key;
     const count = places.get(agent) ?? 0;
     if (count >= MAX_OF_AGENT || placed >= MAX_ALL) return false;
     entry.isPlaced = true;
@@ -131,70 +122,29 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
     return entries?.size === 1 ? [...entries][0] : undefined;
   }
 
-  async function ask(
-    capabilities: Record<string, unknown>,
-    entry: Entry | undefined,
-    { id, method, params }: ServerRequest,
-    onAsked: (cancel: () => void) => void,
-  ): Promise<string | null> {
+  function findTarget(entry: Entry | undefined): QuestionTarget | string {
     if (entry === undefined) {
-      const message = 'The gateway cannot tell for which request of the client this is.';
-      return errorText(id, RPC_ERRORS.INTERNAL, message);
+      return 'The gateway cannot tell for which request of the client this is.';
     }
-    if (!canAnswer(capabilities, method, params)) {
-      const message = `The client does not support ${method}.`;
-      return errorText(id, RPC_ERRORS.METHOD_NOT_FOUND, message);
-    }
-    if (!place(entry)) {
-      return errorText(id, RPC_ERRORS.INTERNAL, 'Too many requests wait for the client.');
-    }
-    const { call, open } = entry;
-    const { _meta, ...shown } = params;
-    const asked = askedCall(call, call.serverId, { method, params }, deps, {
-      request: (request, exchange) => open.ask(request, shown, exchange, deps.timeoutMs),
-    });
-    const cancellation = new Cancellation();
-    onAsked(() => cancellation.cancel());
-    const exchange = { cancellation, wantsProgress: false, onNotification: () => undefined };
-    return answerText(id, await deps.guard.call(asked, exchange));
+    if (!place(entry)) return TOO_MANY;
+    const { caller, open } = entry;
+    return { caller, deliver: ({ ask }, exchange) => open.ask(ask, exchange, deps.timeoutMs) };
   }
 
   return {
     begin,
     end,
 
-    /**
-     * The peer of all clients of an agent that declare the same.
-     *
-     * @param owner tenant and agent, as they were proven
-     */
-    peer(owner: string, capabilities: Record<string, unknown>): UpstreamPeer {
-      const id = `modern ${owner} ${JSON.stringify(capabilities)}`;
-      return {
-        id,
+    /** The peer of all clients of an agent that declare the same. */
+    peer(agent: AgentKey, capabilities: Record<string, unknown>): UpstreamPeer {
+      const id = `modern ${agent} ${JSON.stringify(capabilities)}`;
+      const client: AskedClient = {
         capabilities,
         needsStream: true,
-        bind(serverId): SessionPeer {
-          const asked = new Map<string, () => void>();
-          return {
-            capabilities,
-            needsStream: true,
-            async ask(request, send) {
-              const key = JSON.stringify(request.id);
-              try {
-                const entry = entryFor(id, serverId, send);
-                return await ask(capabilities, entry, request, (cancel) => asked.set(key, cancel));
-              } finally {
-                asked.delete(key);
-              }
-            },
-            withdraw: (requestId) => asked.get(JSON.stringify(requestId))?.(),
-            abandon: () => {
-              for (const cancel of asked.values()) cancel();
-            },
-          };
-        },
+        findTarget: (serverId, send) => findTarget(entryFor(id, serverId, send)),
       };
+      const bind = (serverId: string) => bindClient(client, serverId, deps);
+      return { id, capabilities, needsStream: true, bind };
     },
 
     /** Keeps a call until its client makes the request again. @returns its `requestState` */
@@ -215,26 +165,22 @@ export function createParkedCalls(deps: ParkedCallsDeps) {
      * @returns `none` where the state is no gateway's, `unknown` where it is, and there is no such
      * call of this client, or it is made with another request
      */
-    find(call: RawCall): Entry | 'none' | 'unknown' {
-      const state = call.retry?.requestState;
+    find(caller: Caller, ask: Ask): Entry | 'none' | 'unknown' {
+      const state = ask.retry?.requestState;
       if (state === undefined || !isOwnState(state)) return 'none';
       const entry = byState.get(state);
       if (entry === undefined || entry.open.isAwaited) return 'unknown';
-      const isOwn = agentOf(entry.call) === agentOf(call) && entry.call.peer.id === call.peer?.id;
-      return isOwn && digestOf(entry.call) === digestOf(call) ? entry : 'unknown';
+      const isOwn = entry.caller.key === caller.key && entry.caller.peer.id === caller.peer?.id;
+      const isSame = digestOf(entry.caller, entry.ask) === digestOf(caller, ask);
+      return isOwn && isSame ? entry : 'unknown';
     },
   };
-}
-
-/** Tenant and agent, as they were proven. */
-function agentOf({ owner = '' }: RawCall): string {
-  return owner;
 }
 
 function placeOf(peerId: string, serverId: string): string {
   return `${peerId} ${serverId}`;
 }
 
-function digestOf({ serverId, audienceServerId, method, toolName, args }: RawCall): string {
-  return canonicalize({ serverId, audienceServerId, method, toolName, args });
+function digestOf({ serverId: path }: Caller, { serverId, method, name, args }: Ask): string {
+  return canonicalize({ serverId, path, method, name, args });
 }

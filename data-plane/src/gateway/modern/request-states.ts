@@ -3,10 +3,10 @@
  * them from a server's; a server whose own begin so (it may be such a gateway) has them renamed on
  * the way to the client, and back.
  */
-import type { RawCall } from '../../enforcement/calls.ts';
-import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import type { Answer } from '../../enforcement/answer.ts';
+import type { Ask } from '../../enforcement/calls.ts';
+import { isObject } from '../../upstream/message.ts';
 import { withMember } from '../json-members.ts';
-import { isObject } from '../json-rpc.ts';
 
 const PREFIX = 'gateway-';
 const OF_CALL = `${PREFIX}call-`;
@@ -23,7 +23,7 @@ export function isOwnState(state: string): boolean {
 }
 
 /** The answer of a server with a state that is told from the gateway's own. */
-export function coverState(answer: CallAnswer): CallAnswer {
+export function coverState(answer: Answer): Answer {
   if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
   const { requestState: state } = answer.value;
   if (typeof state !== 'string' || !state.startsWith(PREFIX)) return answer;
@@ -33,8 +33,8 @@ export function coverState(answer: CallAnswer): CallAnswer {
 }
 
 /** The call with the state as its server knows it. */
-export function uncoverState(call: RawCall): RawCall {
-  const state = call.retry?.requestState;
-  if (state === undefined || !state.startsWith(OF_SERVER)) return call;
-  return { ...call, retry: { ...call.retry, requestState: state.slice(OF_SERVER.length) } };
+export function uncoverState(ask: Ask): Ask {
+  const state = ask.retry?.requestState;
+  if (state === undefined || !state.startsWith(OF_SERVER)) return ask;
+  return { ...ask, retry: { ...ask.retry, requestState: state.slice(OF_SERVER.length) } };
 }

@@ -2,132 +2,112 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isStorableText } from '@governance/shared/text';
 import type { RulesProvider } from '../../contracts.ts';
-import {
-  isTaskMethod,
-  nameOfMethod,
-  type TaskMethod,
-  TOOL_CALL,
-} from '../../enforcement/call-kinds.ts';
-import type { CallAnswer } from '../../enforcement/enforcer.ts';
-import { barOf, barred } from '../barred.ts';
+import type { Answer } from '../../enforcement/answer.ts';
+import { isJudgedRead, isTaskMethod, TOOL_CALL } from '../../enforcement/call-kinds.ts';
+import type { AgentCall, Caller, Deny } from '../../enforcement/calls.ts';
+import type { Enforcer } from '../../enforcement/enforcer.ts';
+import { resultOf } from '../../enforcement/refusals.ts';
+import type { ToolCatalogue } from '../../enforcement/tool-catalogue.ts';
 import { badParams } from '../call-routing.ts';
-import { callServer } from '../call-server.ts';
-import type { Caller } from '../caller.ts';
 import type { Announce } from '../capabilities.ts';
-import type { AnswerFailure } from '../failures.ts';
-import type { Guard } from '../guard.ts';
+import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
+import { type AnswerFailure, answerIneligible, ineligibleError } from '../failures.ts';
 import { GatewayError } from '../json-rpc.ts';
-import type { ReadService } from '../read-service.ts';
-import { isListMethod, type RecordedLists } from '../recorded-lists.ts';
-import { findHidden, splitUnifiedName } from '../servers.ts';
-import type { ToolService } from '../tool-service.ts';
+import type { Routed, Router } from '../router.ts';
 import { isResponses, type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
 import type { ModernExchange } from './exchange.ts';
-import { TASKS_EXTENSION, takesTasks } from './extensions.ts';
-import { resultOf } from './results.ts';
+import { checkParamHeaders } from './headers.ts';
+import type { ModernCalls } from './modern-calls.ts';
 
 export interface ModernRequestDeps {
-  /** The guard of modern clients. */
-  guard: Guard;
-  tools: ToolService;
-  reads: ReadService;
-  lists: RecordedLists;
+  calls: ModernCalls;
+  enforcer: Pick<Enforcer, 'call'>;
+  router: Router;
+  catalogue: Pick<ToolCatalogue, 'findHints'>;
   announce: Announce;
   rules: RulesProvider;
   failed: AnswerFailure;
   gateway: { name: string; version: string };
-  now(): number;
 }
 
 export type ModernRequests = ReturnType<typeof createModernRequests>;
 
 const MAX_TASK_HANDLE = 2048;
-const READS = ['resources/read', 'prompts/get', 'completion/complete'] as const;
+/** What is judged, beside what is done with a task. Updates come by subscriptions/listen here. */
+const CALLS: ReadonlySet<string> = new Set([
+  TOOL_CALL,
+  'resources/read',
+  'prompts/get',
+  'completion/complete',
+]);
 
 /** Builds the handler: answers a request, whatever happens. */
 export function createModernRequests(deps: ModernRequestDeps) {
+  /** @param ineligible why the caller's agent may not act, if so */
   async function answer(
     caller: Caller,
     request: ModernRequest,
     exchange: ModernExchange,
-  ): Promise<CallAnswer> {
-    const bar = barOf(caller, deps.guard);
+    ineligible: Deny | undefined,
+  ): Promise<Answer> {
+    const { method } = request;
     try {
-      const judged = judge(caller, request, exchange);
-      if (judged !== undefined) return await judged;
-      if (bar !== undefined) {
-        await deps.lists.refused(caller, bar, null, request.method);
-        throw barred(bar);
+      // What is judged meets the same question in its pipeline, where the denial is recorded.
+      const isCall = CALLS.has(method) || isTaskMethod(method);
+      if (!isCall && ineligible !== undefined) {
+        return await answerIneligible(deps.enforcer, caller, ineligible, method);
       }
-      return await list(caller, request, exchange);
+      const routed = route(caller, request);
+      if (routed !== undefined) {
+        // For an agent that may not act no server is asked anything.
+        if (ineligible === undefined) await checkHeaders(caller, request, routed);
+        return await deps.calls.call(caller, routed, exchange);
+      }
+      if (method === 'server/discover') return await discover(caller);
+      throw new GatewayError(404, 'Method not found', RPC_ERRORS.METHOD_NOT_FOUND);
     } catch (error) {
       // What is wrong with a call is nothing for an agent that may make none.
-      return deps.failed(bar === undefined ? error : barred(bar), caller.requestId);
+      const why = ineligible === undefined ? error : ineligibleError(ineligible);
+      return deps.failed(why, caller.requestId);
     }
   }
 
-  /** What is judged meets the bar in its pipeline, where the denial is recorded. */
-  function judge(
-    caller: Caller,
-    { method, params }: ModernRequest,
-    exchange: ModernExchange,
-  ): Promise<CallAnswer> | undefined {
-    if (method === TOOL_CALL) {
-      return deps.tools.callTool(caller, null, params, exchange, readRetry(params));
-    }
-    const read = READS.find((one) => one === method);
-    if (read !== undefined) {
-      // Completions are never asked for input (MCP 2026-07-28, MRTR, supported requests).
-      const retry = read === 'completion/complete' ? undefined : readRetry(params);
-      const routed = deps.reads.route(caller, read, params);
-      return deps.reads.call(caller, null, routed, exchange, retry);
-    }
-    return isTaskMethod(method) ? callTask(caller, method, params, exchange) : undefined;
+  function route(caller: Caller, request: ModernRequest): Routed | undefined {
+    const { method, params } = request;
+    if (isTaskMethod(method)) return routeTask(caller, request);
+    if (isJudgedRead(method) && !CALLS.has(method)) return undefined;
+    // Completions are never asked for input (MCP 2026-07-28, MRTR, supported requests).
+    const isAskedFor = CALLS.has(method) && method !== 'completion/complete';
+    return deps.router.route(caller, method, params, isAskedFor ? readRetry(params) : undefined);
   }
 
-  function callTask(
-    caller: Caller,
-    method: TaskMethod,
-    params: Record<string, unknown>,
-    exchange: ModernExchange,
-  ): Promise<CallAnswer> {
+  function routeTask(caller: Caller, { method, params }: ModernRequest): Routed {
     const { taskId, inputResponses } = params;
     if (!takesTasks(caller.peer?.capabilities)) throw undeclared();
     if (typeof taskId !== 'string' || taskId.length > MAX_TASK_HANDLE || !isStorableText(taskId)) {
       throw badParams('taskId must be the id of a task');
     }
-    if (method === 'tasks/update' && !isResponses(inputResponses)) {
+    if (method !== 'tasks/update') return deps.router.routeTask(caller, method, taskId, {});
+    if (!isResponses(inputResponses)) {
       throw badParams('inputResponses must be an object of objects');
     }
-    const { serverId, handle } = routeTask(caller, taskId);
-    const args =
-      method === 'tasks/update' ? { taskId: handle, inputResponses } : { taskId: handle };
-    const asked = { serverId, method, toolName: nameOfMethod(method), args };
-    return callServer(deps, caller, null, asked, exchange);
+    return deps.router.routeTask(caller, method, taskId, { inputResponses });
   }
 
-  function routeTask(caller: Caller, taskId: string): { serverId: string; handle: string } {
-    if (caller.serverId !== null) return { serverId: caller.serverId, handle: taskId };
+  /** Holds the headers that repeat arguments of a tool call against them. */
+  async function checkHeaders(caller: Caller, { headers }: ModernRequest, { ask }: Routed) {
+    if (ask.method !== TOOL_CALL) return;
+    const asking: Pick<AgentCall, 'caller' | 'ask' | 'agent'> = {
+      caller,
+      ask,
+      agent: caller.agent,
+    };
     const rules = deps.rules.findActiveRules(caller.tenantId);
-    const found =
-      rules === null
-        ? undefined
-        : (splitUnifiedName(rules, taskId) ?? findHidden(caller, rules, taskId));
-    // Whoever asks for a task of nobody's is judged all the same, and told that there is none.
-    return { serverId: found?.serverId ?? '', handle: found?.toolName ?? taskId };
+    const hints = await deps.catalogue.findHints(asking, rules);
+    if (hints?.headers) checkParamHeaders(headers, hints.headers, ask.args);
   }
 
-  async function list(
-    caller: Caller,
-    { method, params }: ModernRequest,
-    { cancellation }: ModernExchange,
-  ): Promise<CallAnswer> {
-    if (isListMethod(method)) return deps.lists.list(caller, null, method, params, cancellation);
-    if (method === 'server/discover') return discover(caller);
-    throw new GatewayError(404, 'Method not found', RPC_ERRORS.METHOD_NOT_FOUND);
-  }
-
-  async function discover(caller: Caller): Promise<CallAnswer> {
+  async function discover(caller: Caller): Promise<Answer> {
     const { capabilities, serverInfo, instructions } = await deps.announce(caller);
     return resultOf({
       supportedVersions: [...SUPPORTED_REVISIONS],

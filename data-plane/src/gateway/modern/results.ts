@@ -1,8 +1,7 @@
 /** Results as modern clients take them (MCP 2026-07-28): each says of which type it is. */
-import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import { isObject } from '../../upstream/message.ts';
 import { mayBeOfType } from '../../upstream/modern/results.ts';
 import { withMember } from '../json-members.ts';
-import { isObject } from '../json-rpc.ts';
 
 /** The results that a client may keep for a while. */
 const CACHEABLE: ReadonlySet<string> = new Set([
@@ -49,9 +48,4 @@ export function modernResult(method: string, raw: string, value: unknown): strin
 
 function isDuration(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0;
-}
-
-/** A result that the gateway makes up itself. */
-export function resultOf(value: Record<string, unknown>): CallAnswer {
-  return { kind: 'result', raw: JSON.stringify(value), value };
 }

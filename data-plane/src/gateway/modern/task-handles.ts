@@ -4,11 +4,11 @@
  * for this agent and server alone, and at this data plane (all its workers have the key).
  */
 import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { Answer } from '../../enforcement/answer.ts';
 import { isTaskMethod } from '../../enforcement/call-kinds.ts';
-import type { RawCall } from '../../enforcement/calls.ts';
-import type { CallAnswer } from '../../enforcement/enforcer.ts';
+import type { AgentKey, Ask } from '../../enforcement/calls.ts';
+import { isObject } from '../../upstream/message.ts';
 import { withMember } from '../json-members.ts';
-import { isObject } from '../json-rpc.ts';
 
 export type TaskHandles = ReturnType<typeof createTaskHandles>;
 
@@ -38,30 +38,26 @@ export function createTaskHandles(secret: KeyObject) {
      *
      * @returns undefined where the agent has no such task
      */
-    open(call: RawCall): RawCall | undefined {
-      const handle = call.args.taskId;
+    open(agent: AgentKey, ask: Ask): Ask | undefined {
+      const handle = ask.args.taskId;
       if (typeof handle !== 'string' || handle.length > MAX_TASK_ID + SEAL_LENGTH + 1) return;
       const taskId = handle.slice(0, -(SEAL_LENGTH + 1));
       const given = Buffer.from(handle.slice(-SEAL_LENGTH));
-      const expected = Buffer.from(sealOf(taskId, ownerOf(call)));
+      const expected = Buffer.from(sealOf(taskId, `${agent} ${ask.serverId}`));
       if (handle.at(-(SEAL_LENGTH + 1)) !== '~' || given.length !== expected.length) return;
       if (!timingSafeEqual(given, expected)) return;
-      return { ...call, args: { ...call.args, taskId } };
+      return { ...ask, args: { ...ask.args, taskId } };
     },
 
     /** The answer with the agent's own id of the task, where it names one. */
-    seal(call: RawCall, answer: CallAnswer): CallAnswer {
+    seal(agent: AgentKey, ask: Ask, answer: Answer): Answer {
       if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
       const { value } = answer;
-      const isTask = value.resultType === 'task' || isTaskMethod(call.method);
+      const isTask = value.resultType === 'task' || isTaskMethod(ask.method);
       if (!isTask || typeof value.taskId !== 'string') return answer;
-      const taskId = `${value.taskId}~${sealOf(value.taskId, ownerOf(call))}`;
+      const taskId = `${value.taskId}~${sealOf(value.taskId, `${agent} ${ask.serverId}`)}`;
       const raw = withMember(answer.raw, value, 'taskId', taskId);
       return { kind: 'result', raw, value: { ...value, taskId } };
     },
   };
-}
-
-function ownerOf({ owner, serverId }: RawCall): string {
-  return `${owner} ${serverId}`;
 }

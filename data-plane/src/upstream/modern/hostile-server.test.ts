@@ -1,8 +1,6 @@
 /** Modern servers that do what no good one does. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HTTP_SERVER } from '../../test-plane.ts';
-import type { UpstreamPool } from '../pool.ts';
 import {
   ask,
   call,
@@ -14,7 +12,9 @@ import {
   TENANT,
   testExchange,
   testPeer,
-} from './test-modern.ts';
+} from '../../testing/test-modern.ts';
+import { HTTP_SERVER } from '../../testing/test-plane.ts';
+import type { UpstreamPool } from '../sessions/pool.ts';
 
 type Answer = (message: SeenPost['message'], response: ServerResponse) => unknown;
 

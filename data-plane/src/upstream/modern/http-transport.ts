@@ -3,8 +3,8 @@
  * its headers. A request is cancelled by an end of its exchange, and no stream is resumed.
  */
 import { MODERN_REVISION } from '../era.ts';
-import type { HttpChannel } from '../http-channel.ts';
-import { HttpRequest } from '../http-request.ts';
+import type { HttpChannel } from '../http/http-channel.ts';
+import { HttpRequest } from '../http/http-request.ts';
 import { type UpstreamAnswer, type UpstreamExchange, UpstreamFailure } from '../upstream.ts';
 import { type ModernRequest, modernRequestText, NAMED_BY } from './envelope.ts';
 import { findMember } from './members.ts';

@@ -1,8 +1,5 @@
 /** What a modern server asks in its results: of a legacy client through its peer. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HTTP_SERVER } from '../../test-plane.ts';
-import type { UpstreamPool } from '../pool.ts';
-import type { ServerRequest } from '../upstream.ts';
 import {
   call,
   failureOf,
@@ -13,7 +10,10 @@ import {
   testExchange,
   testPeer,
   textOf,
-} from './test-modern.ts';
+} from '../../testing/test-modern.ts';
+import { HTTP_SERVER } from '../../testing/test-plane.ts';
+import type { UpstreamPool } from '../sessions/pool.ts';
+import type { ServerRequest } from '../upstream.ts';
 
 // As clients before 2025-11-25 declare it.
 const ABLE = { elicitation: {}, roots: {} };
@@ -136,8 +136,8 @@ describe('while the client is asked', () => {
       bar = 'suspended';
       return accept(request);
     });
-    const exchange = testExchange({ findBar: () => bar });
-    expect(await failureOf(call(find(peer), 'ask', {}, exchange))).toBe('barred');
+    const exchange = testExchange({ findIneligibility: () => bar });
+    expect(await failureOf(call(find(peer), 'ask', {}, exchange))).toBe('ineligible');
     expect(server.posts('tools/call')).toHaveLength(1);
   });
 

@@ -3,7 +3,7 @@
  * with that. Here the client is asked, for callers that know no such results.
  */
 import { MISSING_CAPABILITY } from '../era.ts';
-import { parseUpstreamMessages } from '../message.ts';
+import { isObject, parseUpstreamMessages } from '../message.ts';
 import {
   type SessionPeer,
   type UpstreamAnswer,
@@ -156,8 +156,4 @@ export function errorAnswer(code: number, message: string, data?: unknown): Upst
 
 function malformed(what: string): UpstreamFailure {
   return new UpstreamFailure('malformed', `the server asked for input with ${what}`);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,5 @@
 /** A modern server of the MCP SDK over Streamable HTTP, as legacy and modern clients find it. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HTTP_SERVER } from '../../test-plane.ts';
-import type { UpstreamPool } from '../pool.ts';
-import type { UpstreamSession } from '../upstream.ts';
 import {
   ask,
   call,
@@ -13,7 +10,10 @@ import {
   TENANT,
   testExchange,
   textOf,
-} from './test-modern.ts';
+} from '../../testing/test-modern.ts';
+import { HTTP_SERVER } from '../../testing/test-plane.ts';
+import type { UpstreamPool } from '../sessions/pool.ts';
+import type { UpstreamSession } from '../upstream.ts';
 
 let server: SdkServer;
 let pool: UpstreamPool;

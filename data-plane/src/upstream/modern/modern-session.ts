@@ -14,7 +14,6 @@ import {
 } from '../era.ts';
 import type { ClientInfo } from '../initialize.ts';
 import {
-  Cancellation,
   requireStillWanted,
   type SessionPeer,
   type UpstreamAnswer,
@@ -25,6 +24,7 @@ import {
   type UpstreamNotification,
   type UpstreamRequest,
   type UpstreamSession,
+  unheardExchange,
 } from '../upstream.ts';
 import { logLevelMember, metaMembers, parseDiscoverAnswer } from './envelope.ts';
 import { findInput, MAX_ROUNDS } from './input-rounds.ts';
@@ -153,7 +153,7 @@ export class ModernUpstreamSession implements UpstreamSession {
       const timeoutMs = Math.min(patienceMs ?? Infinity, this.#options.limits.timeoutMs);
       const answer = await this.#transport.send(
         { ...request, meta: this.#meta },
-        quiet(),
+        unheardExchange(),
         timeoutMs,
       );
       const info = parseDiscoverAnswer(answer);
@@ -258,7 +258,7 @@ export class ModernUpstreamSession implements UpstreamSession {
     for (let page = 0; page < MAX_PAGES; page++) {
       const members = typeof cursor === 'string' ? `"cursor":${JSON.stringify(cursor)}` : '';
       const request = { method: 'tools/list', members, meta: this.#meta, wantsProgress: false };
-      const exchange = { onNotification: () => undefined, cancellation };
+      const exchange = unheardExchange(cancellation);
       const answer = await this.#transport.send(request, exchange, remaining(until));
       if (answer.kind === 'error') return false;
       toolHeaders.learn(answer);
@@ -286,8 +286,4 @@ function remaining(until: number): number {
 function textMember(members: string, name: string): string | undefined {
   const value: unknown = JSON.parse(findMember(members, name) ?? 'null');
   return typeof value === 'string' ? value : undefined;
-}
-
-function quiet(): UpstreamExchange {
-  return { onNotification: () => undefined, cancellation: new Cancellation() };
 }

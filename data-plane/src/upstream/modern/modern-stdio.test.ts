@@ -1,9 +1,5 @@
 /** A modern server of the MCP SDK over stdio, and processes that do what no good one does. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { STDIO_SERVER } from '../../test-plane.ts';
-import type { UpstreamPool } from '../pool.ts';
-import { openStdio } from '../test-upstream.ts';
-import type { UpstreamSession } from '../upstream.ts';
 import {
   ask,
   call,
@@ -14,7 +10,11 @@ import {
   testExchange,
   testPeer,
   textOf,
-} from './test-modern.ts';
+} from '../../testing/test-modern.ts';
+import { STDIO_SERVER } from '../../testing/test-plane.ts';
+import { openStdio } from '../../testing/test-upstream.ts';
+import type { UpstreamPool } from '../sessions/pool.ts';
+import type { UpstreamSession } from '../upstream.ts';
 
 /** Written by hand: it tells what it was sent, and obeys. */
 const OBEDIENT = `

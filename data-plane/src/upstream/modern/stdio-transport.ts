@@ -2,7 +2,7 @@
  * Modern MCP over a process's standard input and output, which all requests share: what belongs to
  * a stream of `subscriptions/listen` has that request's id.
  */
-import type { StdioChannel } from '../stdio-channel.ts';
+import type { StdioChannel } from '../stdio/stdio-channel.ts';
 import {
   type UpstreamAnswer,
   type UpstreamExchange,

@@ -1,0 +1,103 @@
+/**
+ * `npm run bench:dlp`: what looking for sensitive data costs, as ratios of one run. CPU of this
+ * process, the least of several rounds in which all take turns. Ends with 1 where a goal is missed.
+ *
+ * - clean text: a loop over JavaScript's expressions of the built-in patterns / the engine's set
+ * - clean text: the whole scanner with all its readings / the plain scan without them
+ * - hostile text: how the scanner's time grows as a text doubles
+ *
+ *   BENCH_ROUNDS (9)
+ */
+import { createPlainScan } from '../shared/src/detect/dlp/plain-scan.ts';
+import { createScanBudget } from '../shared/src/detect/dlp/scan-budget.ts';
+import { ScanBudgetError } from '../shared/src/detect/dlp/scan-budget.ts';
+import { createDlpScanner } from '../shared/src/detect/dlp/scanner.ts';
+import { createPatternSet } from '../shared/src/detect/engine/pattern-set.ts';
+import { builtinExpressions, toJavaScript } from './dlp/expressions.ts';
+import { cleanText, HOSTILE } from './dlp/texts.ts';
+import { leastCpuMicros } from './dlp/turns.ts';
+
+const SIZES = [300, 1_000, 10_000, 1_000_000];
+/** The goal of the engine holds from here on. */
+const GOAL_FROM = 1_000;
+const ENGINE_GOAL = 3;
+const SCANNER_GOAL = 3;
+const HOSTILE_SIZES = [32_000, 64_000, 128_000];
+const GROWTH_GOAL = 2.5;
+
+let missed = 0;
+const expressions = builtinExpressions();
+const loop = expressions.map(({ regex }) => toJavaScript(regex));
+const set = createPatternSet(expressions, 'builtin');
+const plain = createPlainScan({});
+const scanner = createDlpScanner({});
+
+console.log(`${expressions.length} expressions, µs of CPU a scan\n`);
+console.log(
+  '| clean text | loop | engine | loop / engine | | plain | scanner | scanner / plain | |',
+);
+console.log('|---|---:|---:|---:|---|---:|---:|---:|---|');
+for (const size of SIZES) {
+  const text = cleanText(size);
+  const times = leastCpuMicros([
+    () => loop.filter((expression) => expression.test(text)),
+    () => set.hits(text),
+    () => plain.scan(text, createScanBudget(text.length)),
+    () => scanner.scanText(text),
+  ]);
+  const [byLoop = 0, byEngine = 0, byPlain = 0, byScanner = 0] = times;
+  const engine = byLoop / byEngine;
+  const whole = byScanner / byPlain;
+  const isMeant = size >= GOAL_FROM;
+  console.log(
+    [
+      `| ${size}`,
+      round(byLoop),
+      round(byEngine),
+      round(engine),
+      isMeant ? verdict(engine >= ENGINE_GOAL) : '',
+      round(byPlain),
+      round(byScanner),
+      round(whole),
+      `${verdict(whole <= SCANNER_GOAL)} |`,
+    ].join(' | '),
+  );
+}
+
+/** A text beyond the scanner's budget is refused, and costs what was spent until then. */
+function scanUntilRefused(text: string): void {
+  try {
+    scanner.scanText(text);
+  } catch (error) {
+    if (!(error instanceof ScanBudgetError)) throw error;
+  }
+}
+
+console.log(`\n| hostile text | ${HOSTILE_SIZES.join(' | ')} | µs a character | growth | |`);
+console.log(`|---|${HOSTILE_SIZES.map(() => '---:|').join('')}---:|---:|---|`);
+for (const { name, make } of HOSTILE) {
+  const times = HOSTILE_SIZES.map((size) => {
+    const text = make(size);
+    return leastCpuMicros([() => scanUntilRefused(text)], 2)[0] ?? 0;
+  });
+  const [first = 1] = times;
+  const last = times.at(-1) ?? 0;
+  const growth = (last / first) ** (1 / (times.length - 1));
+  const cells = times.map((time) => round(time));
+  const each = last / (HOSTILE_SIZES.at(-1) ?? 1);
+  console.log(
+    `| ${name} | ${cells.join(' | ')} | ${each.toFixed(2)} | ${growth.toFixed(2)} | ${verdict(growth <= GROWTH_GOAL)} |`,
+  );
+}
+scanner.close();
+console.log(missed === 0 ? '\nall goals met' : `\n${missed} goals missed`);
+process.exitCode = missed === 0 ? 0 : 1;
+
+function verdict(isMet: boolean): string {
+  if (!isMet) missed++;
+  return isMet ? 'met' : 'missed';
+}
+
+function round(value: number): string {
+  return value >= 20 ? value.toFixed(0) : value.toFixed(1);
+}

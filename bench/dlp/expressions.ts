@@ -1,0 +1,24 @@
+/** The scanner's own expressions, for the engine and for JavaScript. */
+import { BUILTIN_PATTERNS } from '../../shared/src/detect/dlp/builtin-patterns.ts';
+import { GATES } from '../../shared/src/detect/dlp/decode/gates.ts';
+import type { PatternSource } from '../../shared/src/detect/engine/pattern-set.ts';
+
+/** What a plain scan asks the engine, marks of disguises included. */
+export function builtinExpressions(): PatternSource[] {
+  const patterns = BUILTIN_PATTERNS.flatMap(({ name, expressions }) =>
+    expressions.map((one, i) => ({
+      id: `${name}/${i}`,
+      regex: typeof one === 'string' ? one : one.expression,
+    })),
+  );
+  const marks = GATES.flatMap(({ gate, expressions }) =>
+    expressions.map((regex, i) => ({ id: `${gate}/${i}`, regex })),
+  );
+  return [...patterns, ...marks];
+}
+
+/** The only thing that JavaScript writes otherwise is the flag at the beginning. */
+export function toJavaScript(regex: string): RegExp {
+  const flag = '(?i)';
+  return regex.startsWith(flag) ? new RegExp(regex.slice(flag.length), 'i') : new RegExp(regex);
+}

@@ -1,0 +1,31 @@
+import { cpuUsage } from 'node:process';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
+/** What one turn takes at least: CPU is counted in steps. */
+const TURN_MICROS = 40_000;
+
+/**
+ * CPU microseconds of each piece of work. All take turns in every round and the least of a piece
+ * counts, since other work on the machine only ever adds.
+ */
+export function leastCpuMicros(works: readonly (() => unknown)[], rounds = ROUNDS): number[] {
+  const repeats = works.map((work) => {
+    const once = cpuMicros(work, 2) / 2;
+    return Math.max(1, Math.ceil(TURN_MICROS / Math.max(once, 0.5)));
+  });
+  const least = works.map(() => Number.POSITIVE_INFINITY);
+  for (let round = 0; round < rounds; round++) {
+    works.forEach((work, i) => {
+      const count = repeats[i] ?? 1;
+      least[i] = Math.min(least[i] ?? 0, cpuMicros(work, count) / count);
+    });
+  }
+  return least;
+}
+
+function cpuMicros(work: () => unknown, times: number): number {
+  const before = cpuUsage();
+  for (let n = 0; n < times; n++) work();
+  const { user, system } = cpuUsage(before);
+  return user + system;
+}

@@ -1,0 +1,33 @@
+/**
+ * The gateway with enforcement left out, so that the bench can measure what enforcement costs on the
+ * same code. Nothing is authenticated, judged, recorded or inspected.
+ */
+import type { JudgedCall } from '@governance/data-plane/enforcement/calls';
+import { quiet } from '@governance/data-plane/enforcement/enforcer';
+import type { Identity } from '@governance/data-plane/enforcement/steps/authenticate';
+import type { Enforcement } from '@governance/data-plane/plane/enforcement';
+
+/** @param identity whom every caller counts as */
+export function createUnenforced(identity: Identity): Enforcement {
+  return {
+    door: {
+      identify: () => identity,
+      findIneligibility: () => undefined,
+      isStillEligible: () => true,
+      grantsOf: () => identity.agent.grants,
+    },
+    stop: async () => undefined,
+    enforcer: {
+      async call(caller, ask, destination, exchange = quiet()) {
+        try {
+          return await destination.send({ caller, ask } as JudgedCall, exchange);
+        } catch (error) {
+          const message = error instanceof Error ? error.message : 'failed';
+          return { kind: 'refusal', status: 200, code: -32603, message };
+        }
+      },
+      listen: (_caller, passOn) => passOn,
+      introduce: async (_caller, _serverId, said) => said,
+    },
+  };
+}

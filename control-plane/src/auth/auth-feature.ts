@@ -1,0 +1,47 @@
+import { createAgentTokens } from '@governance/shared/agent-token-issue';
+import type { Feature } from '../platform/feature.ts';
+import type { TokenKey } from '../platform/keys.ts';
+import type { Lookups } from '../platform/lookups.ts';
+import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import { createAdminLogin, type SuperAdmin } from './admin-login.ts';
+import type { AdminTokens } from './admin-tokens.ts';
+import { createFindAgentCredentials } from './agent-credentials.ts';
+import { authRoutes } from './auth-routes.ts';
+import { appendTokenKeys, publishTokenKeysToAll } from './token-keys.ts';
+
+export interface AuthCore {
+  config: { publicUrl: string };
+  db: TenantDatabase;
+  lookups: Lookups;
+  tokenKey: TokenKey;
+  adminTokens: AdminTokens;
+  superAdmin: SuperAdmin | undefined;
+  now: () => Date;
+}
+
+export async function authFeature(core: AuthCore): Promise<Feature> {
+  const { db, lookups, tokenKey, adminTokens, superAdmin, now } = core;
+  const { publicUrl } = core.config;
+  const findAgentCredentials = createFindAgentCredentials(db);
+  const agentTokens = createAgentTokens({
+    key: tokenKey,
+    publicUrl,
+    findClient: async (clientId) => {
+      const owner = await lookups.findClient(clientId);
+      if (!owner) return undefined;
+      const { secretHash, tenantId, agentId } = owner;
+      return { secretHash, read: () => findAgentCredentials(tenantId, agentId) };
+    },
+    now,
+  });
+  const adminLogin = await createAdminLogin({ lookups, db, tokens: adminTokens, superAdmin, now });
+  const tokenKeys = [tokenKey.publicJwk];
+  const fact = { issuer: publicUrl, keys: tokenKeys };
+  return {
+    routes: [authRoutes({ adminLogin, agentTokens, publicUrl, tokenKeys })],
+    facts: {
+      begin: (tx) => appendTokenKeys(tx, fact),
+      publish: () => publishTokenKeysToAll(db, fact),
+    },
+  };
+}

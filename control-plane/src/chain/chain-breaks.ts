@@ -1,0 +1,115 @@
+/**
+ * Records breaks of chains until a person acknowledges them. A break is recorded once and raises
+ * one alert, however often it is found again.
+ */
+import { uuidv7 } from '@governance/shared/ids';
+import { raiseAlert } from '../alerts/raise-alert.ts';
+import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import type { StreamBreakKind } from './chain-walk.ts';
+
+/** Breaks of one stream, and a head known to data planes that the admin chain does not have. */
+export type RecordedBreakKind = StreamBreakKind | 'admin_head_went_back';
+
+export interface FoundBreak {
+  stream: string;
+  epoch: number;
+  seq: number;
+  kind: RecordedBreakKind;
+  expected: string;
+  actual: string;
+  detail: string | null;
+  /** Of `admin_head_went_back`: when the lost head was signed. */
+  signedAt?: Date;
+}
+
+export interface ChainBreakRecorder {
+  /** @returns how many of them were not known before */
+  record(tenantId: string, found: readonly FoundBreak[]): Promise<number>;
+  /**
+   * Raises an alert about quarantined records; one per stream while it is unresolved.
+   *
+   * @param records one or more, in the order of the stream
+   */
+  recordQuarantined(
+    tenantId: string,
+    stream: string,
+    records: readonly { epoch: number; seq: number; hash: string; reason: string }[],
+  ): Promise<void>;
+}
+
+/** More would add nothing, and one statement has to hold them. */
+export const MAX_BREAKS_RECORDED = 1_000;
+
+export function createChainBreakRecorder(deps: {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  now: () => Date;
+}): ChainBreakRecorder {
+  return {
+    record: async (tenantId, found) => {
+      if (found.length === 0) return 0;
+      return deps.db.inTenant(systemScope(tenantId), async (tx) => {
+        const now = deps.now();
+        const created = await tx.db.chainBreak.createManyAndReturn({
+          data: found.slice(0, MAX_BREAKS_RECORDED).map((item) => ({
+            tenantId,
+            id: uuidv7(now.getTime()),
+            stream: item.stream,
+            epoch: item.epoch,
+            seq: BigInt(item.seq),
+            kind: item.kind,
+            expected: item.expected,
+            actual: item.actual,
+            detail: item.detail,
+            detectedAt: now,
+            signedAt: item.signedAt ?? null,
+          })),
+          skipDuplicates: true,
+        });
+        const streams = new Map<string, typeof created>();
+        for (const row of created) {
+          streams.set(row.stream, [...(streams.get(row.stream) ?? []), row]);
+        }
+        for (const [stream, rows] of streams) {
+          const [first] = rows;
+          if (!first) continue;
+          await raiseAlert(tx, {
+            alertType: 'CHAIN_BREAK',
+            severity: 'critical',
+            agentId: null,
+            title: `The audit chain of stream ${stream} is broken`,
+            details: {
+              stream,
+              breaks: rows.length,
+              first: {
+                id: first.id,
+                kind: first.kind,
+                epoch: first.epoch,
+                seq: Number(first.seq),
+                expected: first.expected,
+                actual: first.actual,
+              },
+            },
+            dedupeKey: `chain_break:${stream}`,
+            now,
+          });
+        }
+        return created.length;
+      });
+    },
+    recordQuarantined: async (tenantId, stream, records) => {
+      const [first] = records;
+      if (!first) return;
+      await deps.db.inTenant(systemScope(tenantId), async (tx) => {
+        await raiseAlert(tx, {
+          alertType: 'LEDGER_RECORD_QUARANTINED',
+          severity: 'high',
+          agentId: null,
+          title: `Records of stream ${stream} cannot be read and lie in quarantine`,
+          details: { stream, records: records.length, first: { ...first } },
+          dedupeKey: `ledger_quarantine:${stream}`,
+          now: deps.now(),
+        });
+      });
+    },
+  };
+}

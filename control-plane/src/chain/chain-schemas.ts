@@ -1,0 +1,209 @@
+import { Id, Text } from '@governance/shared/text';
+import { z } from 'zod';
+import type { ChainBreak as ChainBreakRow } from '../platform/generated/client.ts';
+import { pageQuery } from '../platform/http/schemas.ts';
+import type { Verification, VerificationProgress } from './chain-verification.ts';
+
+export const VerifyQuery = z.object({
+  /** Whether to verify now even if a recent result could be reused. */
+  fresh: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true'),
+});
+
+const FoundBreakView = z.object({
+  stream: z.string(),
+  epoch: z.int(),
+  seq: z.int(),
+  kind: z.string(),
+  expected: z.string(),
+  actual: z.string(),
+  detail: z.string().nullable(),
+  /** Only of breaks that stand whatever is stored (`fork`, `admin_head_went_back`). */
+  acknowledged: z.boolean().optional(),
+  /** The announced restore that explains the break; it verifies nothing. */
+  explained_by: z.object({ announced_at: z.string(), seq: z.int(), reason: z.string() }).optional(),
+});
+
+/** A finished background walk, and up to where it went in the order of receipt. */
+const FinishedWalk = z.object({
+  finished_at: z.string(),
+  up_to_position: z.int(),
+  records: z.int(),
+  breaks: z.int(),
+});
+
+const BackgroundView = z.object({
+  /** The walk over new records. `records` includes those of earlier runs. */
+  new: FinishedWalk.nullable(),
+  /** The daily walk over all records. */
+  full: FinishedWalk.nullable(),
+  /** The daily walk under way: how many records up to its end it has verified. */
+  full_running: z
+    .object({
+      started_at: z.string(),
+      up_to_position: z.int(),
+      records: z.int(),
+      breaks: z.int(),
+    })
+    .nullable(),
+});
+
+export const VerificationView = z
+  .object({
+    valid: z.boolean(),
+    verified_at: z.string(),
+    /** Whether this is a recent result, reused. */
+    cached: z.boolean(),
+    duration_ms: z.number(),
+    records_verified: z.int(),
+    /** Of these, links of a chain that could not be read and lie in quarantine. */
+    records_quarantined: z.int(),
+    streams: z.array(
+      z.object({
+        stream: z.string(),
+        kind: z.enum(['admin', 'data_plane', 'unknown']),
+        /** Of its last record; 0 and null where it has none. */
+        epoch: z.int(),
+        head: z.string().nullable(),
+        records: z.int(),
+        records_quarantined: z.int(),
+        valid: z.boolean(),
+        first_break: FoundBreakView.optional(),
+      }),
+    ),
+    /** The first of each stream. */
+    breaks: z.array(FoundBreakView),
+    breaks_total: z.int(),
+    /** Recorded breaks that nobody has acknowledged and no announced restore explains. */
+    breaks_open: z.int(),
+    /** What the service verifies by itself. */
+    background: BackgroundView,
+  })
+  .meta({ id: 'ChainVerification' });
+
+export function toVerificationView(
+  verification: Verification,
+  cached: boolean,
+  progress: VerificationProgress,
+): z.input<typeof VerificationView> {
+  return {
+    valid: verification.valid,
+    verified_at: verification.verifiedAt.toISOString(),
+    cached,
+    duration_ms: Math.round(verification.durationMs),
+    records_verified: verification.recordsVerified,
+    records_quarantined: verification.recordsQuarantined,
+    streams: verification.streams.map(
+      ({ stream, kind, records, quarantined, end, firstBreak }) => ({
+        stream,
+        kind,
+        epoch: end?.epoch ?? 0,
+        head: end?.head ?? null,
+        records,
+        records_quarantined: quarantined,
+        valid: firstBreak === null,
+        ...(firstBreak ? { first_break: toFoundBreakView(firstBreak) } : {}),
+      }),
+    ),
+    breaks: verification.breaks.map(toFoundBreakView),
+    breaks_total: verification.breakCount,
+    breaks_open: verification.breaksOpen,
+    background: toBackgroundView(progress),
+  };
+}
+
+function toBackgroundView(progress: VerificationProgress): z.input<typeof BackgroundView> {
+  const { running } = progress;
+  return {
+    new: toFinishedWalk(progress.new),
+    full: toFinishedWalk(progress.full),
+    full_running: running && {
+      started_at: running.startedAt.toISOString(),
+      up_to_position: running.upTo,
+      records: running.records,
+      breaks: running.breaks,
+    },
+  };
+}
+
+function toFinishedWalk(walk: VerificationProgress['new']): z.input<typeof FinishedWalk> | null {
+  if (!walk) return null;
+  const { at, upTo, records, breaks } = walk;
+  return { finished_at: at.toISOString(), up_to_position: upTo, records, breaks };
+}
+
+function toFoundBreakView(found: Verification['breaks'][number]): z.input<typeof FoundBreakView> {
+  const { stream, epoch, seq, kind, expected, actual, detail, isAcknowledged, explainedBy } = found;
+  return {
+    stream,
+    epoch,
+    seq,
+    kind,
+    expected,
+    actual,
+    detail,
+    ...(isAcknowledged === undefined ? {} : { acknowledged: isAcknowledged }),
+    ...(explainedBy
+      ? {
+          explained_by: {
+            announced_at: explainedBy.at,
+            seq: explainedBy.seq,
+            reason: explainedBy.reason,
+          },
+        }
+      : {}),
+  };
+}
+
+export const BreakQuery = z.object({
+  acknowledged: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional(),
+  ...pageQuery({ default: 100, max: 1000 }),
+});
+
+export const BreakParams = z.object({ id: Id });
+
+export const AcknowledgeBody = z
+  .strictObject({ notes: Text.max(10_000).nullable().default(null) })
+  .nullish()
+  .transform((body) => body ?? { notes: null });
+
+export const BreakView = z
+  .object({
+    id: z.string(),
+    stream: z.string(),
+    epoch: z.int(),
+    seq: z.int(),
+    kind: z.string(),
+    expected: z.string().nullable(),
+    actual: z.string().nullable(),
+    detail: z.string().nullable(),
+    detected_at: z.string(),
+    acknowledged_at: z.string().nullable(),
+    acknowledged_by: z.string().nullable(),
+    notes: z.string().nullable(),
+  })
+  .meta({ id: 'ChainBreak' });
+
+export const BreakList = z.object({ breaks: z.array(BreakView), total: z.int() });
+
+export function toBreakView(row: ChainBreakRow): z.input<typeof BreakView> {
+  return {
+    id: row.id,
+    stream: row.stream,
+    epoch: row.epoch,
+    seq: Number(row.seq),
+    kind: row.kind,
+    expected: row.expected,
+    actual: row.actual,
+    detail: row.detail,
+    detected_at: row.detectedAt.toISOString(),
+    acknowledged_at: row.acknowledgedAt?.toISOString() ?? null,
+    acknowledged_by: row.acknowledgedBy,
+    notes: row.notes,
+  };
+}

@@ -1,0 +1,228 @@
+/**
+ * Verifies rows of one stream from their stored bytes, and compares the columns with the bytes.
+ * `received_at` is in no record, so no chain can prove it. Proven by chain-verification.pg.test.ts
+ * (any one-byte edit of the table is found).
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type ChainBreak,
+  type ChainBreakKind,
+  type ChainPosition,
+  verifyLink,
+} from '@governance/shared/hash-chain';
+import type { LedgerRecord } from '@governance/shared/ledger-record';
+import { isTimeImpossible } from '../platform/record-time.ts';
+import {
+  type LedgerColumns,
+  ledgerColumns,
+  QUARANTINED,
+  quarantinedColumns,
+} from './ledger-columns.ts';
+import { type LedgerRow, readRecord } from './ledger-row.ts';
+import { readEnvelope } from './record-envelope.ts';
+import type { StreamMark } from './stream-mark.ts';
+
+export interface StoredRow extends LedgerRow {
+  subjectId: string | null;
+  /** Whether ledger_quarantine holds the record too. */
+  isQuarantined: boolean;
+}
+
+/** The kinds of break that one stream can have. */
+export type StreamBreakKind =
+  | ChainBreakKind
+  /** Its writer did not sign what is stored. */
+  | 'signature'
+  /** The admin chain registered another writer, or none. */
+  | 'registration'
+  /** Acknowledged records are not stored. */
+  | 'missing'
+  | 'fork';
+
+export interface FoundInStream extends Omit<ChainBreak, 'kind'> {
+  kind: StreamBreakKind;
+  detail: string | null;
+}
+
+export interface RowWalk {
+  tenantId: string;
+  stream: string;
+  /** Records up to this position of the order of receipt are counted. */
+  upTo: number;
+  /** Whether a quarantined record belongs there. */
+  belongsInQuarantine(row: StoredRow): Promise<boolean>;
+  /** Called with each intact record, in the order of the chain. */
+  onRecord(record: LedgerRecord): void;
+  onBreak(found: FoundInStream): void;
+}
+
+/** About 2 ms of work, so that verification never holds up the process's other requests. */
+const ROWS_A_TURN = 64;
+
+/**
+ * Verifies the rows after a mark, and moves the mark behind them.
+ *
+ * @param rows in order of (epoch, seq)
+ * @returns the end of each epoch that another follows in these rows
+ */
+export async function walkRows(
+  walk: RowWalk,
+  mark: StreamMark,
+  rows: readonly StoredRow[],
+): Promise<ChainPosition[]> {
+  const epochEnds: ChainPosition[] = [];
+  for (const [index, row] of rows.entries()) {
+    const { after, broken, record } = checkRow(walk, mark, row);
+    if (mark.end && mark.end.epoch !== after.epoch) epochEnds.push(mark.end);
+    mark.end = after;
+    mark.position = row.position;
+    mark.records += 1;
+    if (row.position <= walk.upTo) mark.counted += 1;
+    if (row.type === QUARANTINED) mark.quarantined += 1;
+    const found = broken ?? (record ? null : await checkHeld(walk, mark, row));
+    if (found) walk.onBreak(found);
+    else if (record) walk.onRecord(record);
+    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await nextTurn();
+  }
+  return epochEnds;
+}
+
+/**
+ * Only records of data planes can be unreadable. The service writes the admin chain itself, and no
+ * data plane may write such a record: calling one forbidden would hide it.
+ */
+async function checkHeld(
+  walk: RowWalk,
+  { kind }: StreamMark,
+  row: StoredRow,
+): Promise<FoundInStream | null> {
+  if (kind !== 'admin' && (await walk.belongsInQuarantine(row))) return null;
+  return {
+    kind: 'content',
+    epoch: row.epoch,
+    seq: row.seq,
+    expected: 'a record that cannot be read or stored',
+    actual: 'one that can',
+    detail: 'the record lies in quarantine, and is a good one',
+  };
+}
+
+interface CheckedRow {
+  after: ChainPosition;
+  broken: FoundInStream | null;
+  /** Undefined in quarantine, and where the row is broken. */
+  record: LedgerRecord | undefined;
+}
+
+function checkRow(
+  { tenantId, stream }: RowWalk,
+  { end: before, position: positionBefore }: StreamMark,
+  row: StoredRow,
+): CheckedRow {
+  const isHeld = row.type === QUARANTINED;
+  const record = isHeld ? undefined : readRecord(row.bytes);
+  const envelope = isHeld ? readEnvelope(row.bytes) : record;
+  const { after, broken } = verifyLink(
+    before,
+    {
+      epoch: row.epoch,
+      seq: row.seq,
+      prev_hash: envelope?.prev_hash ?? row.prevHash,
+      ...(envelope?.type === 'epoch_start' ? { previous: envelope.previous ?? null } : {}),
+      bytes: row.bytes,
+    },
+    row.hash,
+  );
+  const asBroken = (found: FoundInStream) => ({ after, broken: found, record: undefined });
+  if (broken) return asBroken({ ...broken, detail: null });
+  const wrong = isHeld
+    ? findWrongHeld(row)
+    : record
+      ? findWrongColumn(tenantId, stream, row, record)
+      : { column: 'bytes', expected: 'a valid record', actual: 'something else' };
+  if (wrong) return asBroken(contentBreak(row, wrong));
+  if (row.position <= positionBefore) {
+    const expected = `more than ${positionBefore}`;
+    const misplaced = { column: 'position', expected, actual: String(row.position) };
+    return asBroken(contentBreak(row, misplaced));
+  }
+  return { after, broken: null, record };
+}
+
+interface WrongColumn {
+  column: string;
+  expected: string;
+  actual: string;
+}
+
+/** A row that only claims to be in quarantine would hide an event. */
+function findWrongHeld(row: StoredRow): WrongColumn | undefined {
+  if (!row.isQuarantined) {
+    return { column: 'type', expected: 'a record in quarantine', actual: 'none' };
+  }
+  const envelope = readEnvelope(row.bytes);
+  return firstDifference([
+    ['prev_hash', envelope?.prev_hash ?? row.prevHash, row.prevHash],
+    ...columnPairs(quarantinedColumns(row.hash), row),
+  ]);
+}
+
+function findWrongColumn(
+  tenantId: string,
+  stream: string,
+  row: StoredRow,
+  record: LedgerRecord,
+): WrongColumn | undefined {
+  return firstDifference([
+    ['tenant_id', lower(record.tenant_id), tenantId],
+    ['stream', lower(record.stream), stream],
+    ['epoch', record.epoch, row.epoch],
+    ['seq', record.seq, row.seq],
+    ['prev_hash', record.prev_hash, row.prevHash],
+    ...columnPairs(asListed(ledgerColumns(record), row), row),
+  ]);
+}
+
+/** A record that came before its own time is listed by its receipt. */
+function asListed(columns: LedgerColumns, { eventTime, receivedAt }: StoredRow): LedgerColumns {
+  const isByReceipt =
+    isTimeImpossible(Date.parse(columns.eventTime), receivedAt.getTime()) &&
+    eventTime.getTime() === receivedAt.getTime();
+  return isByReceipt ? { ...columns, eventTime: receivedAt.toISOString() } : columns;
+}
+
+type ColumnPair = [column: string, expected: unknown, actual: unknown];
+
+function columnPairs(columns: LedgerColumns, row: StoredRow): ColumnPair[] {
+  return [
+    ['type', columns.type, row.type],
+    ['id', lower(columns.id), row.id],
+    ['subject_id', lower(columns.subjectId), row.subjectId],
+    ['agent_id', lower(columns.agentId), row.agentId],
+    ['policy_result', columns.policyResult, row.policyResult],
+    ['event_time', columns.eventTime, row.eventTime.toISOString()],
+  ];
+}
+
+function firstDifference(pairs: ColumnPair[]): WrongColumn | undefined {
+  const wrong = pairs.find(([, expected, actual]) => expected !== actual);
+  if (!wrong) return undefined;
+  const [column, expected, actual] = wrong;
+  return { column, expected: String(expected), actual: String(actual) };
+}
+
+/** PostgreSQL keeps a UUID as a number and writes it in lower case. */
+function lower(id: string | null): string | null {
+  return id === null ? null : id.toLowerCase();
+}
+
+function contentBreak(row: StoredRow, { column, expected, actual }: WrongColumn): FoundInStream {
+  return {
+    kind: 'content',
+    epoch: row.epoch,
+    seq: row.seq,
+    expected,
+    actual,
+    detail: `the column ${column} is not what the record says`,
+  };
+}

@@ -1,0 +1,40 @@
+import { checkRecord, type LedgerRecord } from '@governance/shared/ledger-record';
+
+/** A row of ledger_records, as it is listed and streamed. */
+export interface LedgerRow {
+  position: number;
+  type: string;
+  id: string;
+  agentId: string | null;
+  policyResult: string | null;
+  eventTime: Date;
+  receivedAt: Date;
+  stream: string;
+  epoch: number;
+  seq: number;
+  hash: string;
+  prevHash: string;
+  bytes: Uint8Array;
+  /** Whether it names an agent that the tenant never had; looked up where events are shown. */
+  isAgentUnknown?: boolean;
+}
+
+/** The part of a row that links it into its chain. */
+export type StoredLink = Pick<
+  LedgerRow,
+  'stream' | 'epoch' | 'seq' | 'hash' | 'prevHash' | 'bytes'
+>;
+
+export interface QuarantineTrial {
+  /** Whether a record belongs in quarantine: it cannot be read, or cannot be stored. */
+  belongsInQuarantine(tenantId: string, record: StoredLink): Promise<boolean>;
+}
+
+/** @returns undefined when the bytes are no record of the schema (a tampered row) */
+export function readRecord(bytes: Uint8Array): LedgerRecord | undefined {
+  try {
+    return checkRecord(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  } catch {
+    return undefined;
+  }
+}

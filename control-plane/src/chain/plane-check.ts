@@ -1,0 +1,93 @@
+/**
+ * Compares data planes' rows with the registrations in the admin chain, and their streams with what
+ * they report as acknowledged. Finds an exchanged key, a removed stream, and a stream whose end was
+ * cut together with its head.
+ */
+import { Heartbeat, type ShippedEnd } from '@governance/shared/channels';
+import { z } from 'zod';
+import { registrationBreak } from './admin-facts.ts';
+import type { ChainStore, StoredPlane } from './chain-store.ts';
+import type { FoundInStream } from './chain-walk.ts';
+import type { StreamMark } from './stream-mark.ts';
+
+export interface FoundInPlane {
+  stream: string;
+  found: FoundInStream;
+}
+
+const NONE = 'none';
+
+/**
+ * @param planes a page of rows, read after the admin chain was walked to `marks`
+ * @param readHashes what is stored at places
+ */
+export async function checkPlanes(
+  planes: readonly StoredPlane[],
+  marks: ReadonlyMap<string, StreamMark>,
+  readHashes: ChainStore['readHashes'],
+): Promise<FoundInPlane[]> {
+  const found: FoundInPlane[] = [];
+  const told: { stream: string; shipped: ShippedEnd }[] = [];
+  for (const plane of planes) {
+    const { deploymentId: stream } = plane;
+    const broken = checkKey(plane, marks.get(stream));
+    if (broken) found.push({ stream, found: broken });
+    const shipped = readShipped(plane.lastHeartbeat);
+    if (shipped) told.push({ stream, shipped });
+    else if (plane.hasShippedAll && !plane.hasRecords) {
+      // A data plane ships the beginning of its stream first.
+      const detail = 'the data plane has shipped everything, and nothing is stored';
+      found.push({ stream, found: missing({ epoch: 1, seq: 1 }, 'a stream', NONE, detail) });
+    }
+  }
+  const places = told.map(({ stream, shipped: { epoch, seq } }) => ({ stream, epoch, seq }));
+  const stored = await readHashes(places);
+  for (const [index, { stream, shipped }] of told.entries()) {
+    const hash = stored[index]?.kept ?? NONE;
+    if (hash === shipped.head) continue;
+    const detail = 'the data plane was told that this record is stored';
+    found.push({ stream, found: missing(shipped, shipped.head, hash, detail) });
+  }
+  return found;
+}
+
+function checkKey(plane: StoredPlane, mark: StreamMark | undefined): FoundInStream | undefined {
+  const key = readCoordinate(plane.signingKey) ?? NONE;
+  const registered = mark?.signingKey ?? null;
+  if (registered === key) return undefined;
+  const detail =
+    registered === null
+      ? 'the admin chain has no registration of this data plane'
+      : 'the key that is stored is not the one that was registered';
+  return registrationBreak(registered ?? NONE, key, detail);
+}
+
+/** A data plane that the admin chain registered and that has no row. */
+export function goneBreak(mark: StreamMark): FoundInStream {
+  const detail = 'the data plane was registered, and is not stored';
+  return registrationBreak(mark.signingKey ?? NONE, NONE, detail);
+}
+
+function missing(
+  { epoch, seq }: { epoch: number; seq: number },
+  expected: string,
+  actual: string,
+  detail: string,
+): FoundInStream {
+  return { kind: 'missing', epoch, seq, expected, actual, detail };
+}
+
+const Jwk = z.object({ x: z.string() });
+const Told = Heartbeat.pick({ shipped: true });
+
+/** The row may have been edited: unreadable JSON reports nothing. */
+function readJson<T>(schema: z.ZodType<T>, text: string | null): T | undefined {
+  try {
+    return text === null ? undefined : schema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+const readCoordinate = (text: string) => readJson(Jwk, text)?.x;
+const readShipped = (text: string | null) => readJson(Told, text)?.shipped;

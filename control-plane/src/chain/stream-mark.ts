@@ -1,0 +1,69 @@
+/**
+ * How far a verification walk is in one stream, and what it learned on the way: enough to go on,
+ * also in another process.
+ */
+import { Epoch, Sha256Hex, Timestamp } from '@governance/shared/text';
+import { z } from 'zod';
+
+const Position = z.strictObject({
+  epoch: Epoch,
+  seq: z.int().positive(),
+  head: Sha256Hex,
+});
+
+/** A restore from a backup, as the operator announced it. */
+const Restore = z.strictObject({
+  /** Of its record in the admin chain. */
+  seq: z.int().positive(),
+  at: Timestamp,
+  reason: z.string(),
+});
+export type Restore = z.infer<typeof Restore>;
+
+/** Only the newest are kept; what an earlier one explains was explained then. */
+export const MAX_RESTORES = 20;
+
+const StreamMark = z.strictObject({
+  kind: z.enum(['admin', 'data_plane', 'unknown']),
+  /** The last record that was verified. */
+  end: Position.nullable(),
+  /** Of that record, in the order of receipt. */
+  position: z.int().nonnegative(),
+  /** The last signed batch that was verified. */
+  covered: z.strictObject({ epoch: z.int().nonnegative(), lastSeq: z.int().nonnegative() }),
+  records: z.int().nonnegative(),
+  quarantined: z.int().nonnegative(),
+  /** Records that had been received when the walk began. */
+  counted: z.int().nonnegative(),
+  /** The key's coordinate in the admin chain; null when it registered none. */
+  signingKey: z.string().nullable(),
+  /** Whether the admin chain says that this stream had two writers. */
+  isForked: z.boolean(),
+  /** Of the admin chain: the restores that were announced in it, oldest first. */
+  restores: z.array(Restore).max(MAX_RESTORES),
+});
+export type StreamMark = z.infer<typeof StreamMark>;
+
+export function newMark(kind: StreamMark['kind']): StreamMark {
+  return {
+    kind,
+    end: null,
+    position: 0,
+    covered: { epoch: 0, lastSeq: 0 },
+    records: 0,
+    quarantined: 0,
+    counted: 0,
+    signingKey: null,
+    isForked: false,
+    restores: [],
+  };
+}
+
+/** @returns undefined where the text is no mark: the stream is then walked from its beginning */
+export function readMark(text: string): StreamMark | undefined {
+  try {
+    return StreamMark.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * One walk over a tenant's chains, from its marks on: from the beginning on request, from the end
+ * of the previous run for new records, and from where a restart interrupted the daily walk. Each
+ * chain is walked to the head that it had when the walk reached it; later records are left to the
+ * next walk.
+ */
+
+import { learnFrom } from './admin-facts.ts';
+import { readSigningKey, signatureBreak, walkBatches } from './batch-walk.ts';
+import type { FoundBreak } from './chain-breaks.ts';
+import { showPosition } from './chain-position.ts';
+import type { ChainStore, StoredPlane, StreamEnd } from './chain-store.ts';
+import { type FoundInStream, type RowWalk, type StoredRow, walkRows } from './chain-walk.ts';
+import { checkPlanes, goneBreak } from './plane-check.ts';
+import { newMark, type StreamMark } from './stream-mark.ts';
+
+/** The stream id for breaks of the tenant's order of receipt. */
+export const RECEIPT_STREAM = '00000000-0000-0000-0000-000000000000';
+
+/** Breaks reported per stream and walk. All are counted. */
+const MAX_KEPT = 100;
+
+export interface VerificationStep {
+  /** The streams whose marks were moved. */
+  moved: Set<string>;
+  found: FoundBreak[];
+  /** All breaks found; `found` has the first ones of each stream. */
+  breaks: number;
+}
+
+export interface VerificationRun {
+  tenantId: string;
+  /** Where the walk continues, by stream; moved as it goes. */
+  marks: Map<string, StreamMark>;
+  /** The newest position when the walk began. */
+  upTo: number;
+  /** Whether the walk covers everything, and so must find every position. */
+  isWhole: boolean;
+  inStore<T>(read: (store: ChainStore) => Promise<T>): Promise<T>;
+  belongsInQuarantine(row: StoredRow): Promise<boolean>;
+  /** Called after each page. */
+  onStep(step: VerificationStep): Promise<void>;
+  /** Asked after each page: whether to leave the rest to a later walk. */
+  shouldStop(): boolean;
+}
+
+/** @returns whether the walk came to its end */
+export async function runVerification(run: VerificationRun): Promise<boolean> {
+  const steps = createSteps(run);
+  await checkTails(run, steps);
+  await steps.done();
+  const ends = await run.inStore((store) => store.readEnds());
+  for (const end of inTurn(ends, run.marks)) {
+    if (!(await walkStream(run, steps, end))) return false;
+  }
+  if (!(await checkAllPlanes(run, steps))) return false;
+  await checkHeadsNow(run, steps);
+  if (run.isWhole) checkReceipts(run, steps);
+  await steps.done();
+  return true;
+}
+
+/**
+ * The admin chain first, since it says who may write the others; then the stream with the least
+ * left. A data plane that writes faster than it is verified would take the whole walk, and comes
+ * last.
+ */
+function inTurn(
+  ends: readonly StreamEnd[],
+  marks: ReadonlyMap<string, StreamMark>,
+): readonly StreamEnd[] {
+  const left = ({ stream, kind, head, newest }: StreamEnd): number => {
+    if (kind === 'admin') return -1;
+    const last = (kind === 'unknown' ? newest : head) ?? { epoch: 0, seq: 0 };
+    const done = marks.get(stream)?.end ?? { epoch: 0, seq: 0 };
+    return last.epoch === done.epoch ? Math.max(0, last.seq - done.seq) : last.seq;
+  };
+  return ends.toSorted((a, b) => left(a) - left(b));
+}
+
+/** What a step found and moved, until it is reported. */
+interface Steps {
+  broke(stream: string, found: FoundInStream): void;
+  moved(stream: string): void;
+  done(): Promise<void>;
+}
+
+function createSteps({ onStep }: VerificationRun): Steps {
+  const kept = new Map<string, number>();
+  let step: VerificationStep = { moved: new Set(), found: [], breaks: 0 };
+  return {
+    broke: (stream, broken) => {
+      step.breaks += 1;
+      const before = kept.get(stream) ?? 0;
+      kept.set(stream, before + 1);
+      if (before < MAX_KEPT) step.found.push({ stream, ...broken });
+    },
+    moved: (stream) => void step.moved.add(stream),
+    done: async () => {
+      const told = step;
+      step = { moved: new Set(), found: [], breaks: 0 };
+      await onStep(told);
+    },
+  };
+}
+
+/** Checks that the last verified record is still there, unchanged. */
+async function checkTails({ marks, inStore }: VerificationRun, steps: Steps): Promise<void> {
+  const tails = [...marks].flatMap(([stream, mark]) =>
+    mark.end ? [{ stream, mark, ...mark.end }] : [],
+  );
+  const stored = await inStore((store) => store.readHashes(tails));
+  for (const [index, { stream, mark, epoch, seq, head }] of tails.entries()) {
+    const row = stored[index];
+    if (row?.kept === head && row.actual === head) continue;
+    const expected = showPosition({ epoch, seq, head });
+    if (!row) {
+      const detail = 'the last record that was verified is gone';
+      steps.broke(stream, { kind: 'head', epoch, seq, expected, actual: 'none', detail });
+      continue;
+    }
+    const actual = showPosition({ epoch, seq, head: row.actual });
+    const detail = 'the last record that was verified was changed';
+    steps.broke(stream, { kind: 'content', epoch, seq, expected, actual, detail });
+    // Going on from the stored record keeps one edit from being reported at each run.
+    mark.end = { epoch, seq, head: row.kept };
+    steps.moved(stream);
+  }
+}
+
+/** @returns false when it was stopped on the way */
+async function walkStream(run: VerificationRun, steps: Steps, end: StreamEnd): Promise<boolean> {
+  const { stream, kind } = end;
+  const mark = run.marks.get(stream) ?? newMark(kind);
+  run.marks.set(stream, mark);
+  mark.kind = kind;
+  const last = kind === 'unknown' ? end.newest : end.head;
+  const walk: RowWalk = {
+    tenantId: run.tenantId,
+    stream,
+    upTo: run.upTo,
+    belongsInQuarantine: run.belongsInQuarantine,
+    onRecord: (record) => {
+      if (kind !== 'admin' || record.type !== 'admin_action') return;
+      const learned = learnFrom(record, run.marks, mark);
+      if (!learned) return;
+      steps.moved(learned.stream);
+      if (learned.broken) steps.broke(learned.stream, learned.broken);
+    },
+    onBreak: (found) => steps.broke(stream, found),
+  };
+  while (last) {
+    const after = { ...(mark.end ?? { epoch: 0, seq: 0 }), position: mark.position };
+    const rows = await run.inStore((store) => store.readPage(stream, after, last));
+    if (rows.length === 0) break;
+    const epochEnds = await walkRows(walk, mark, rows);
+    if (kind === 'data_plane') await coverRows(run, steps, stream, mark, epochEnds);
+    steps.moved(stream);
+    await steps.done();
+    if (run.shouldStop()) return false;
+  }
+  checkEnd(steps, stream, mark, last);
+  return true;
+}
+
+/** Verifies the batches that sign what was walked, and every end of an epoch within it. */
+async function coverRows(
+  run: VerificationRun,
+  steps: Steps,
+  stream: string,
+  mark: StreamMark,
+  epochEnds: readonly { epoch: number; seq: number }[],
+): Promise<void> {
+  const key = readSigningKey(mark.signingKey);
+  if (!key || !mark.end) return;
+  const last = mark.end;
+  const uncovered = new Map(epochEnds.map(({ epoch, seq }) => [epoch, seq]));
+  const cover = ({ epoch, lastSeq }: { epoch: number; lastSeq: number }) => {
+    if (uncovered.get(epoch) === lastSeq) uncovered.delete(epoch);
+  };
+  cover(mark.covered);
+  for (;;) {
+    const after = mark.covered;
+    const batches = await run.inStore((store) => store.readBatches(stream, after, last));
+    if (batches.length === 0) break;
+    const writer = { tenantId: run.tenantId, stream, key };
+    mark.covered = await walkBatches(writer, after, batches, (found) => steps.broke(stream, found));
+    for (const batch of batches) cover(batch);
+  }
+  for (const [epoch, lastSeq] of uncovered) {
+    const detail = 'the last records of the epoch are in no signed batch';
+    steps.broke(stream, signatureBreak({ epoch, lastSeq }, detail));
+  }
+}
+
+function checkEnd(steps: Steps, stream: string, mark: StreamMark, head: StreamMark['end']): void {
+  if (showPosition(mark.end) !== showPosition(head)) {
+    steps.broke(stream, {
+      kind: 'head',
+      epoch: head?.epoch ?? 1,
+      seq: head?.seq ?? 1,
+      expected: showPosition(head),
+      actual: showPosition(mark.end),
+      detail: 'the chain does not end where its head says',
+    });
+  }
+  if (mark.kind !== 'data_plane' || !mark.end) return;
+  const { epoch, seq: lastSeq } = mark.end;
+  if (mark.covered.epoch === epoch && mark.covered.lastSeq === lastSeq) return;
+  const detail = readSigningKey(mark.signingKey)
+    ? 'the last records of the epoch are in no signed batch'
+    : 'the writer has no registered key';
+  steps.broke(stream, signatureBreak({ epoch, lastSeq }, detail));
+}
+
+/** @returns false when it was stopped on the way */
+async function checkAllPlanes(run: VerificationRun, steps: Steps): Promise<boolean> {
+  const { inStore, marks } = run;
+  const gone = new Set([...marks.keys()].filter((id) => marks.get(id)?.signingKey != null));
+  for (let after: string | null = null; ; ) {
+    const from: string | null = after;
+    const planes: StoredPlane[] = await inStore((store) => store.readPlanes(from));
+    if (planes.some(({ deploymentId: id }) => marks.get(id)?.signingKey == null)) {
+      // It may have registered during the walk; its record is there by now.
+      if (!(await walkAdminOn(run, steps))) return false;
+    }
+    const found = await checkPlanes(planes, marks, (places) =>
+      inStore((store) => store.readHashes(places)),
+    );
+    for (const { stream, found: broken } of found) steps.broke(stream, broken);
+    for (const { deploymentId } of planes) gone.delete(deploymentId);
+    await steps.done();
+    after = planes.at(-1)?.deploymentId ?? null;
+    if (after === null) break;
+  }
+  for (const stream of gone) {
+    const mark = marks.get(stream);
+    if (mark) steps.broke(stream, goneBreak(mark));
+  }
+  return true;
+}
+
+async function walkAdminOn(run: VerificationRun, steps: Steps): Promise<boolean> {
+  const ends = await run.inStore((store) => store.readEnds());
+  for (const end of ends.filter(({ kind }) => kind === 'admin')) {
+    if (!(await walkStream(run, steps, end))) return false;
+  }
+  return true;
+}
+
+/**
+ * The walks ended at the heads that they found. Newer records may exist, but none beyond the
+ * current head, and none in a stream without a head.
+ */
+async function checkHeadsNow({ inStore, marks }: VerificationRun, steps: Steps): Promise<void> {
+  for (const end of await inStore((store) => store.readEnds())) {
+    if (!marks.has(end.stream) || showPosition(end.head) === showPosition(end.newest)) continue;
+    steps.broke(end.stream, {
+      kind: 'head',
+      epoch: (end.newest ?? end.head)?.epoch ?? 1,
+      seq: (end.newest ?? end.head)?.seq ?? 1,
+      expected: showPosition(end.head),
+      actual: showPosition(end.newest),
+      detail: 'the newest record is not the one that the head names',
+    });
+  }
+}
+
+/** A stream removed together with its head leaves no chain to walk, but a gap in the positions. */
+function checkReceipts({ marks, upTo }: VerificationRun, steps: Steps): void {
+  let counted = 0;
+  for (const mark of marks.values()) counted += mark.counted;
+  if (counted === upTo) return;
+  steps.broke(RECEIPT_STREAM, {
+    kind: 'head',
+    epoch: 1,
+    seq: Math.max(upTo, 1),
+    expected: `${upTo} records received`,
+    actual: `${counted} of them stored`,
+    detail: 'records are missing, or were put in beside the order of receipt',
+  });
+}

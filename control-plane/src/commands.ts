@@ -1,0 +1,137 @@
+/** The control plane's own command line: for the operator of its machine, beside the service. */
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
+import { parseSettings } from '@governance/shared/settings';
+import { z } from 'zod';
+import { CONTROL_PLANE_SETTINGS } from './config.ts';
+import { createChangeBus } from './platform/change-bus.ts';
+import { connectDatabase } from './platform/database.ts';
+import { startEmbeddedPostgres } from './platform/embedded-postgres.ts';
+import { migrateDatabase } from './platform/migrations.ts';
+import { canConnect } from './platform/postgres-process.ts';
+import { createTenantDatabase } from './platform/tenant-scope.ts';
+import { announceRestore } from './restores/restore-announcement.ts';
+
+export const CONTROL_PLANE_USAGE = `Commands of the control plane:
+  announce-restore --reason <text>   records in every tenant's admin chain that the database was restored
+
+It acts on DATABASE_URL, or on the embedded PostgreSQL in SERVICE_DATA_DIR, with the service running or not.`;
+
+export interface CommandOutput {
+  log(text: string): void;
+  error(text: string): void;
+}
+
+const ANNOUNCE = 'announce-restore';
+
+/** Whether these arguments are a command of the control plane. */
+export function isControlPlaneCommand(args: readonly string[]): boolean {
+  return args[0] === ANNOUNCE;
+}
+
+/**
+ * Runs a command.
+ *
+ * @param args after the program's name
+ * @returns the process's exit code: 0, 1 when it failed, 2 when it was not understood
+ */
+export async function runControlPlaneCommand(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  out: CommandOutput = console,
+): Promise<number> {
+  try {
+    const { positionals, values } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { reason: { type: 'string' } },
+    });
+    const reason = (values.reason ?? '').trim().slice(0, 500).toWellFormed().replaceAll('\0', '');
+    if (positionals.join(' ') !== ANNOUNCE || reason === '') {
+      out.error(reason === '' ? 'say why: --reason <text>' : CONTROL_PLANE_USAGE);
+      return 2;
+    }
+    await announce(env, reason, out);
+    return 0;
+  } catch (error) {
+    out.error(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+}
+
+async function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Promise<void> {
+  const database = await openDatabase(env, out);
+  try {
+    const connections = await connectDatabase({
+      url: database.url,
+      poolSize: 1,
+      maxOverflow: 1,
+      onConnectionError: (error) => out.error(error.message),
+    });
+    try {
+      const changes = createChangeBus((error) => out.error(String(error)));
+      const db = createTenantDatabase({ connections, changes, now: () => new Date() });
+      const operator = userInfo().username;
+      for (const { tenantId, restored, lost } of await announceRestore(db, { reason, operator })) {
+        const known = lost
+          ? `the highest that data planes know is ${lost.position}`
+          : 'no data plane has reported a higher one yet';
+        out.log(`tenant ${tenantId}: restored at ${restored.epoch}/${restored.seq}; ${known}`);
+      }
+    } finally {
+      await connections.close();
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+interface OpenDatabase {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** The configured database, migrated to this version. */
+async function openDatabase(env: NodeJS.ProcessEnv, out: CommandOutput): Promise<OpenDatabase> {
+  const { databaseUrl, databaseMigrationUrl, dataDir } = parseSettings(
+    {
+      databaseUrl: CONTROL_PLANE_SETTINGS.databaseUrl,
+      databaseMigrationUrl: CONTROL_PLANE_SETTINGS.databaseMigrationUrl,
+      dataDir: SERVICE_SETTINGS.dataDir,
+    },
+    env,
+  );
+  const stop = async () => undefined;
+  if (databaseUrl) {
+    const url = databaseUrl.reveal();
+    await migrateDatabase(databaseMigrationUrl?.reveal() ?? url);
+    return { url, stop };
+  }
+  const running = readEmbeddedAddress(dataDir);
+  if (running && (await canConnect(running))) return { url: running, stop };
+  const log = { info: () => undefined, warn: out.error };
+  const embedded = await startEmbeddedPostgres({ dataDir, log });
+  try {
+    await migrateDatabase(embedded.url);
+  } catch (error) {
+    await embedded.stop();
+    throw error;
+  }
+  return embedded;
+}
+
+const Credentials = z.object({ password: z.string(), port: z.int() });
+
+/** The address of the running embedded server; undefined when none was started yet. */
+function readEmbeddedAddress(dataDir: string): string | undefined {
+  try {
+    const text = readFileSync(join(dataDir, 'postgres.json'), 'utf8');
+    const { password, port } = Credentials.parse(JSON.parse(text));
+    return `postgresql://governance:${encodeURIComponent(password)}@127.0.0.1:${port}/governance`;
+  } catch {
+    return undefined;
+  }
+}

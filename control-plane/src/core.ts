@@ -1,0 +1,201 @@
+/**
+ * What features are made of: the database, the keys, who may do what, and the channels to the data
+ * planes. It knows features by their list alone.
+ */
+import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
+import type { RegoCompiler } from '@governance/policies/contract';
+import type { AppliedBarrier } from '@governance/shared/channels';
+import type { Secret } from '@governance/shared/settings';
+import type { Logger } from 'pino';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { createSuperAdmin } from './auth/admin-login.ts';
+import { createAdminTokens } from './auth/admin-tokens.ts';
+import { createBundleBuilder } from './bundles/bundle-builder.ts';
+import { createBundleObserver } from './bundles/bundle-observer.ts';
+import { createBundleSource } from './bundles/bundle-source.ts';
+import { createAdminHeadCheck } from './chain/admin-head-check.ts';
+import { createChainBreakRecorder } from './chain/chain-breaks.ts';
+import { createChainVerifier } from './chain/chain-verification.ts';
+import type { ControlPlaneConfig } from './config.ts';
+import { createDataPlaneService } from './data-planes/data-plane-service.ts';
+import { createFeedReader } from './feed/feed-reader.ts';
+import { createIngestService } from './ingest/ingest-service.ts';
+import { createLedgerPartitions } from './ingest/ledger-partitions.ts';
+import { createViolationAlerts } from './ingest/violations.ts';
+import { createConfiguredProviders } from './key-management/configured-providers.ts';
+import { createDataKeys } from './key-management/data-keys.ts';
+import { createKeyProviders } from './key-management/key-providers.ts';
+import { createPayloadIngest } from './payloads/payload-ingest.ts';
+import { createPayloadSealingKey } from './payloads/payload-sealing-key.ts';
+import type { Connections } from './platform/database.ts';
+import type { FeatureList } from './platform/feature-list.ts';
+import { createGuards } from './platform/http/guards.ts';
+import { createServiceKeys, createTokenKey } from './platform/keys.ts';
+import { createLeaderWork } from './platform/leader.ts';
+import { createLookups } from './platform/lookups.ts';
+import { createMasterKey } from './platform/master-key.ts';
+import { createReplicaChanges } from './platform/replica-changes.ts';
+import { createTenantDatabase } from './platform/tenant-scope.ts';
+import { readActivePolicies } from './policies/policy-store.ts';
+import { createTenantService } from './tenants/tenant-service.ts';
+
+export interface CoreDeps {
+  config: ControlPlaneConfig;
+  connections: Connections;
+  /** Of the configuration, or made by development for itself. */
+  masterKey: Secret<Buffer>;
+  log: Logger;
+  now?: () => Date;
+  /** Ends with the control plane; one of its own unless given. */
+  compiler?: RegoCompiler;
+  /** Standalone: resolves when the local data plane has applied a change. */
+  applied?: AppliedBarrier;
+  /** Standalone: lets the local data plane serve a tenant that was just made. */
+  onTenantCreated?: (tenantId: string) => Promise<void>;
+  /** Standalone: the stdio servers that a tenant may use at the local data plane. */
+  listStdioNames?: (tenantId: string) => readonly string[] | undefined;
+  /** Standalone: why the local data plane cannot serve so many tenants. */
+  findTenantProblem?: (tenants: number) => string | undefined;
+}
+
+const NOTHING_TO_WAIT_FOR: AppliedBarrier = { wait: async () => {} };
+
+/** @param features may be empty until the first request: they are made of what this returns */
+export async function createCore(deps: CoreDeps, features: FeatureList) {
+  const platform = createPlatform(deps);
+  const identity = await createIdentity(deps, platform);
+  const channels = createChannels(deps, platform, features);
+  const tenants = createTenantService({
+    db: platform.db,
+    lookups: platform.lookups,
+    begin: features.beginTenant,
+    findTenantProblem: deps.findTenantProblem,
+    afterCreation: async (tenantId, feedSeq) => {
+      const { revision } = await channels.bundles.requestBuild(tenantId);
+      await deps.onTenantCreated?.(tenantId);
+      await platform.applied.wait(tenantId, { feedSeq, bundleRevision: revision });
+    },
+  });
+  const { listStdioNames } = deps;
+  return { ...platform, ...identity, ...channels, tenants, listStdioNames };
+}
+
+export type Core = Awaited<ReturnType<typeof createCore>>;
+
+type Platform = ReturnType<typeof createPlatform>;
+
+function createPlatform({ config, connections, log, masterKey: secret, ...deps }: CoreDeps) {
+  const now = deps.now ?? (() => new Date());
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const changes = createReplicaChanges({
+    connections,
+    onListenerError: (error) => log.error({ err: error }, 'a listener failed'),
+    log,
+    registry,
+  });
+  const db = createTenantDatabase({ connections, changes, now });
+  const masterKey = createMasterKey(secret);
+  const keyProviders = createKeyProviders(masterKey, createConfiguredProviders(config));
+  return {
+    config,
+    log,
+    now,
+    registry,
+    changes,
+    db,
+    masterKey,
+    lookups: createLookups(connections),
+    serviceKeys: createServiceKeys({ db, masterKey }),
+    keyProviders,
+    dataKeys: createDataKeys({ db, providers: keyProviders, now }),
+    payloadSealingKey: createPayloadSealingKey({ db, masterKey }),
+    leaderWork: createLeaderWork({ connections, log, registry }),
+    applied: deps.applied ?? NOTHING_TO_WAIT_FOR,
+  };
+}
+
+/** Who may do what. */
+async function createIdentity(deps: CoreDeps, { config, db, lookups, now }: Platform) {
+  const { jwtPrivateKey, jwtPublicKey, publicUrl } = config;
+  const tokenKey = await createTokenKey(
+    jwtPrivateKey && jwtPublicKey
+      ? { privateKey: jwtPrivateKey, publicKey: jwtPublicKey }
+      : undefined,
+  );
+  const superAdmin = await createSuperAdmin(config.superAdminPassword, deps.masterKey);
+  const adminTokens = createAdminTokens({
+    key: tokenKey,
+    publicUrl,
+    lookups,
+    superAdmin: superAdmin?.account,
+    now,
+  });
+  const guards = createGuards({
+    authenticateAdmin: adminTokens.authenticate,
+    lookups,
+    db,
+    metricsToken: config.metricsToken?.reveal(),
+    isProduction: config.env === 'production',
+    now,
+  });
+  return { tokenKey, superAdmin, adminTokens, guards };
+}
+
+/** What goes down to the data planes, what comes up from them, and who they are. */
+function createChannels(deps: CoreDeps, platform: Platform, features: FeatureList) {
+  const { db, changes, serviceKeys, registry, log, now } = platform;
+  const { pool, ingestPool } = deps.connections;
+  const compiler = deps.compiler ?? createRegoCompiler();
+  const { readSettings, projections } = features;
+  const bundles = createBundleBuilder({
+    db,
+    compiler,
+    readPolicies: readActivePolicies,
+    readSettings,
+    signer: serviceKeys.bundleSigningKey,
+    now,
+    observer: createBundleObserver({ db, registry, log, now }),
+  });
+  const feedKeys = serviceKeys.feedVerificationKeys;
+  const breaks = createChainBreakRecorder({ db, now });
+  const dataPlanes = createDataPlaneService({
+    db,
+    bundleKeys: serviceKeys.bundleVerificationKeys,
+    feedKeys,
+    facts: features,
+    changes,
+    onNewerRules: bundles.heardOfNewer,
+    onAdminHeads: createAdminHeadCheck({ db, breaks, feedKeys }).check,
+    now,
+  });
+  const ingest = createIngestService({
+    ingestPool,
+    projections,
+    changes,
+    breaks,
+    violations: createViolationAlerts({ db, now }),
+    markForked: dataPlanes.markForked,
+  });
+  return {
+    compiler,
+    readSettings,
+    bundles,
+    bundleSource: createBundleSource({ db, changes }),
+    feedReader: createFeedReader({ db, changes, signer: serviceKeys.feedSigningKey, now }),
+    facts: features,
+    dataPlanes,
+    breaks,
+    ingest,
+    payloadIngest: createPayloadIngest({
+      db,
+      dataKeys: platform.dataKeys,
+      sealingKey: platform.payloadSealingKey,
+      registry,
+      log,
+      now,
+    }),
+    ledgerPartitions: createLedgerPartitions(pool),
+    verifier: createChainVerifier({ db, breaks, ingest, now }),
+  };
+}

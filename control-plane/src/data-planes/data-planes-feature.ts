@@ -1,0 +1,32 @@
+import type { Feature } from '../platform/feature.ts';
+import { type AuditBatchRoutesDeps, auditBatchRoutes } from './audit-batch-routes.ts';
+import { dataPlaneRoutes } from './data-plane-routes.ts';
+import type { DataPlaneService } from './data-plane-service.ts';
+import {
+  createDataPlaneTokenService,
+  type DataPlaneTokenServiceDeps,
+} from './data-plane-token-service.ts';
+import { registrationRoutes } from './registration-routes.ts';
+import { createRegistrationService } from './registration-service.ts';
+import { createSilenceWatch, type SilenceWatchDeps } from './silence-watch.ts';
+import { createTokenPurge } from './token-purge.ts';
+
+export interface DataPlanesCore
+  extends DataPlaneTokenServiceDeps,
+    SilenceWatchDeps,
+    Pick<AuditBatchRoutesDeps, 'ingest' | 'registry'> {
+  db: SilenceWatchDeps['db'] & DataPlaneTokenServiceDeps['db'];
+  dataPlanes: DataPlaneService;
+}
+
+export function dataPlanesFeature(core: DataPlanesCore): Feature {
+  const { dataPlanes, ingest, registry } = core;
+  return {
+    routes: [
+      dataPlaneRoutes({ dataPlanes, tokens: createDataPlaneTokenService(core) }),
+      registrationRoutes(createRegistrationService(core)),
+      auditBatchRoutes({ ingest, registry }),
+    ],
+    tasks: [createSilenceWatch(core), createTokenPurge(core)],
+  };
+}

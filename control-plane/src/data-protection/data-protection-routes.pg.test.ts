@@ -1,0 +1,144 @@
+import { unpackArchive } from '@governance/shared/bundle-archive';
+import { BundleData } from '@governance/shared/bundle-format';
+import { uuidv7 } from '@governance/shared/ids';
+import { beforeEach, expect, it } from 'vitest';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { createPayloadPurge } from '../payloads/payload-purge.ts';
+
+const { call, aTenantAdmin, test, controlPlane } = await testControlPlane();
+const URL = '/api/v1/admin/data-protection';
+
+let token: string;
+let tenantId: string;
+beforeEach(async () => {
+  const admin = await aTenantAdmin();
+  ({ token } = admin);
+  ({ tenantId } = admin.scope);
+});
+
+const patch = (body: object) => call(URL, { token, method: 'PATCH', body });
+
+const DEFAULTS = {
+  payload_mode: 'metadata_only',
+  redact_dlp_matches: false,
+  redact_fields: [],
+  hash_identifiers: false,
+  encryption_enabled: false,
+  kms_provider: null,
+  kms_key_id_suffix: null,
+  payload_retention_days: 30,
+  strip_payload_from_stream: false,
+};
+
+async function bundledSettings() {
+  const { rows } = await test.superuser.query(
+    'SELECT bytes FROM bundles WHERE tenant_id = $1 ORDER BY revision DESC LIMIT 1',
+    [tenantId],
+  );
+  const files = await unpackArchive(rows[0].bytes);
+  const data = BundleData.parse(JSON.parse(String(files.get('data.json'))));
+  return data.settings.data_protection;
+}
+
+it('has defaults, changes what is named, audits it and tells the data planes', async () => {
+  expect((await call(URL, { token })).json()).toEqual(DEFAULTS);
+  const answer = await patch({
+    payload_mode: 'encrypted',
+    encryption_enabled: true,
+    kms_provider: 'local',
+    kms_key_id: 'the-key-of-1234',
+    redact_fields: ['password', 'password', 'iban'],
+    test_kms_connectivity: true,
+  });
+  expect(answer.statusCode, answer.body).toBe(200);
+  const changed = {
+    ...DEFAULTS,
+    payload_mode: 'encrypted',
+    encryption_enabled: true,
+    kms_provider: 'local',
+    kms_key_id_suffix: '1234',
+    redact_fields: ['password', 'iban'],
+  };
+  expect(answer.json()).toEqual(changed);
+  expect((await patch({ payload_retention_days: 7 })).json()).toEqual({
+    ...changed,
+    payload_retention_days: 7,
+  });
+  expect((await call(URL, { token })).json()).toMatchObject({ payload_retention_days: 7 });
+  expect(await bundledSettings()).toMatchObject({
+    payload_mode: 'encrypted',
+    redact_fields: ['password', 'iban'],
+    sealing_key: { kty: 'OKP', crv: 'X25519' },
+  });
+  const { rows } = await test.superuser.query(
+    `SELECT bytes FROM ledger_records WHERE tenant_id = $1 AND type = 'admin_action' ORDER BY seq`,
+    [tenantId],
+  );
+  const records = rows.map((row) => row.bytes.toString());
+  expect(JSON.parse(records[0])).toMatchObject({
+    action: 'data_protection_updated',
+    details: { payload_mode: 'encrypted', kms_key_id_suffix: '1234' },
+  });
+  expect(records.join()).not.toContain('the-key-of');
+  await patch({ payload_mode: 'metadata_only' });
+  expect(await bundledSettings()).toMatchObject({ sealing_key: null });
+});
+
+it('a key belongs to its provider', async () => {
+  await patch({ kms_provider: 'local', kms_key_id: 'the-key-of-1234' });
+  const answer = await patch({ kms_provider: null });
+  expect(answer.json()).toMatchObject({ kms_provider: null, kms_key_id_suffix: null });
+});
+
+it.each([
+  ['encryption without a provider', { encryption_enabled: true }, 'kms_provider'],
+  ['a key without a provider', { kms_key_id: 'a' }, 'kms_provider'],
+  ['a trial without a provider', { test_kms_connectivity: true }, 'kms_provider'],
+  ['a provider that is not set up', { kms_provider: 'vault', kms_key_id: 'k' }, 'not set up'],
+])('400: %s, and nothing is stored', async (_, body, text) => {
+  const answer = await patch({ payload_retention_days: 5, ...body });
+  expect(answer.statusCode, answer.body).toBe(400);
+  expect(answer.json().detail).toContain(text);
+  expect((await call(URL, { token })).json()).toEqual(DEFAULTS);
+});
+
+it.each([
+  ['an unknown mode', { payload_mode: 'all' }],
+  ['an unknown provider', { kms_provider: 'paper' }],
+  ['no retention', { payload_retention_days: 0 }],
+  ['an unknown field', { kms_key: 'x' }],
+  ['what this version cannot do', { hash_identifiers: true }],
+])('422: %s', async (_, body) => {
+  expect((await patch(body)).statusCode).toBe(422);
+});
+
+it('each tenant has its own', async () => {
+  await patch({ payload_mode: 'full' });
+  ({ token } = await aTenantAdmin());
+  expect((await call(URL, { token })).json()).toEqual(DEFAULTS);
+});
+
+it('payloads end with the retention, and are counted', async () => {
+  const at = Date.now();
+  const insert = (eventId: string, part: string, ageDays: number) =>
+    test.superuser.query(
+      `INSERT INTO event_payloads (tenant_id, event_id, part, deployment_id, is_encrypted,
+         data_key_id, ciphertext, received_at)
+       VALUES ($1, $2, $3, $4, true, $4, 'x', $5)`,
+      [tenantId, eventId, part, uuidv7(), new Date(at - ageDays * 86_400_000)],
+    );
+  const [old, young] = [uuidv7(), uuidv7()];
+  await insert(old, 'input', 8);
+  await insert(old, 'result', 6);
+  await insert(young, 'input', 6);
+  const status = async () => (await call('/api/v1/audit/retention-status', { token })).json();
+  expect(await status()).toEqual({ events_with_payload: 2, purged_last_24h: 0 });
+  const purge = createPayloadPurge({ db: controlPlane.db, now: () => new Date(at) });
+  await purge.run(new AbortController().signal);
+  expect(await status()).toEqual({ events_with_payload: 2, purged_last_24h: 0 });
+  await patch({ payload_retention_days: 7 });
+  await purge.run(new AbortController().signal);
+  expect(await status()).toEqual({ events_with_payload: 1, purged_last_24h: 1 });
+  ({ token } = await aTenantAdmin());
+  expect(await status()).toEqual({ events_with_payload: 0, purged_last_24h: 0 });
+});

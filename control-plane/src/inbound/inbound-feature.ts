@@ -1,0 +1,21 @@
+import type { Feature } from '../platform/feature.ts';
+import { inboundRuleRoutes } from './inbound-rule-routes.ts';
+import { createInboundRuleService, type InboundDeps } from './inbound-rule-service.ts';
+import { pinnedToolProjection } from './pinned-tool-projection.ts';
+import { pinnedToolRoutes } from './pinned-tool-routes.ts';
+import { createPinnedToolService } from './pinned-tool-service.ts';
+import { tenantSettingsRoutes } from './tenant-settings-routes.ts';
+import { createTenantSettingsService, readInboundSettings } from './tenant-settings-service.ts';
+
+/** What servers say: source rules, and what is done about findings. */
+export function inboundFeature(core: InboundDeps): Feature {
+  return {
+    routes: [
+      inboundRuleRoutes(createInboundRuleService(core)),
+      pinnedToolRoutes(createPinnedToolService(core)),
+      tenantSettingsRoutes(createTenantSettingsService(core)),
+    ],
+    projections: [pinnedToolProjection],
+    settings: { inbound: (tx) => readInboundSettings(tx, core.now()) },
+  };
+}

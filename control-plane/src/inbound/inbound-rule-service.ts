@@ -1,0 +1,95 @@
+/**
+ * Rules about the sources of what servers say. A change goes into the bundle; the answer comes when
+ * it is in force. A rule that expires needs no change: data planes decide it by their clocks.
+ */
+import type { AppliedBarrier } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import { MAX_SOURCE_RULES, type SourceRule } from '@governance/shared/inbound-settings';
+import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { LIFETIMES_MS, type NewRuleBody } from './inbound-rule-schemas.ts';
+import { type InboundRule, inboundRuleStore } from './inbound-rule-store.ts';
+
+export interface InboundDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  bundles: Pick<BundleBuilder, 'requestBuild'>;
+  applied: AppliedBarrier;
+  now(): Date;
+}
+
+export type InboundRuleService = ReturnType<typeof createInboundRuleService>;
+
+export function createInboundRuleService({ db, bundles, applied, now }: InboundDeps) {
+  /** Commits a change and returns when the bundle with it is in force. */
+  async function commit<T>(scope: TenantScope, work: (tx: TenantTransaction) => Promise<T>) {
+    const result = await db.inTenant(scope, work);
+    const { revision } = await bundles.requestBuild(scope.tenantId);
+    await applied.wait(scope.tenantId, { bundleRevision: revision });
+    return result;
+  }
+
+  return {
+    list: (scope: TenantScope): Promise<InboundRule[]> =>
+      db.inTenant(scope, (tx) => inboundRuleStore(tx).listActive(now())),
+
+    create: (scope: TenantScope, body: NewRuleBody): Promise<InboundRule> =>
+      commit(scope, async (tx) => {
+        const at = now();
+        const store = inboundRuleStore(tx);
+        await lockRules(tx);
+        await store.deleteExpired(at);
+        if ((await store.countActive(at)) >= MAX_SOURCE_RULES) {
+          throw new AppError('INBOUND_RULE_LIMIT_REACHED');
+        }
+        const lifetime = LIFETIMES_MS[body.expires_in ?? 'permanent'];
+        const rule = await store.insert({
+          id: uuidv7(at.getTime()),
+          sourcePattern: body.source_pattern,
+          ruleType: body.rule_type,
+          expiresAt: lifetime === null ? null : new Date(at.getTime() + lifetime),
+          createdBy: scope.actor.username,
+          notes: body.notes ?? null,
+          createdAt: at,
+        });
+        audit(tx, 'inbound_rule_created', rule);
+        return rule;
+      }),
+
+    delete: (scope: TenantScope, ruleId: string): Promise<void> =>
+      commit(scope, async (tx) => {
+        const rule = await inboundRuleStore(tx).deleteActive(ruleId, now());
+        if (rule === undefined) throw new AppError('INBOUND_RULE_NOT_FOUND');
+        audit(tx, 'inbound_rule_deleted', rule);
+      }),
+  };
+}
+
+/** The rules for the bundle. */
+export async function readSourceRules(tx: TenantTransaction, now: Date): Promise<SourceRule[]> {
+  const rules = await inboundRuleStore(tx).listActive(now);
+  return rules.map(({ id, sourcePattern, ruleType, expiresAt }) => ({
+    id,
+    source_pattern: sourcePattern,
+    rule_type: ruleType,
+    expires_at: expiresAt?.toISOString() ?? null,
+  }));
+}
+
+/** Two rules at once must not both find the last place. */
+async function lockRules({ db, scope }: TenantTransaction): Promise<void> {
+  await db.$queryRaw`
+    SELECT pg_advisory_xact_lock(hashtextextended(${`inbound_rules ${scope.tenantId}`}, 0))::text`;
+}
+
+function audit(tx: TenantTransaction, action: string, rule: InboundRule): void {
+  tx.audit.append({
+    action,
+    target: `inbound_rule/${rule.id}`,
+    details: {
+      source_pattern: rule.sourcePattern,
+      rule_type: rule.ruleType,
+      expires_at: rule.expiresAt?.toISOString() ?? null,
+    },
+  });
+}

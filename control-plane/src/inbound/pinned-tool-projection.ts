@@ -1,0 +1,57 @@
+/**
+ * Data planes tell of changed tools by alerts; this keeps what they are pinned to and what was seen
+ * last. Proven by pinned-tool-routes.pg.test.ts.
+ */
+import { MAX_PINS } from '@governance/shared/inbound-settings';
+import { Sha256Hex, Text, Timestamp } from '@governance/shared/text';
+import { z } from 'zod';
+import type { ProjectedRecord, Projection } from '../platform/feature.ts';
+
+/** What such an alert says. An alert about `tool_actions` has the type too, and no hashes. */
+const ChangeDetails = z.object({
+  mcp_server: Text.max(100),
+  tool_name: Text.min(1).max(256),
+  pinned_hash: Sha256Hex,
+  seen_hash: Sha256Hex,
+  first_seen_at: Timestamp,
+  changed: z.array(Text.max(40)).max(10),
+});
+
+export const pinnedToolProjection: Projection = {
+  types: ['alert'],
+  store: async (client, tenantId, records) => {
+    // One at a time, in their order: a later one may be about the same tool.
+    for (const { details, at } of records.flatMap(toChange)) {
+      await client.query(
+        `INSERT INTO pinned_tools (tenant_id, server_id, tool_name, pinned_hash, seen_hash, changed,
+           first_seen_at, changed_at)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8
+         WHERE EXISTS (SELECT 1 FROM mcp_servers WHERE tenant_id = $1 AND server_id = $2)
+           AND (EXISTS (SELECT 1 FROM pinned_tools
+                  WHERE tenant_id = $1 AND server_id = $2 AND tool_name = $3)
+             OR (SELECT count(*) FROM pinned_tools WHERE tenant_id = $1) < $9)
+         ON CONFLICT (tenant_id, server_id, tool_name) DO UPDATE
+         SET seen_hash = excluded.seen_hash, changed = excluded.changed,
+           changed_at = excluded.changed_at`,
+        [
+          tenantId,
+          details.mcp_server,
+          details.tool_name,
+          details.pinned_hash,
+          details.seen_hash,
+          details.changed,
+          details.first_seen_at,
+          at,
+          MAX_PINS,
+        ],
+      );
+    }
+    return [];
+  },
+};
+
+function toChange({ record }: ProjectedRecord) {
+  if (record.type !== 'alert' || record.alert_type !== 'TOOL_DEFINITION_CHANGED') return [];
+  const details = ChangeDetails.safeParse(record.details);
+  return details.success ? [{ details: details.data, at: record.timestamp }] : [];
+}

@@ -1,0 +1,40 @@
+/** /api/v1/admin/settings: a route added to the specification's. */
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { TenantSettingsPatch, TenantSettingsView } from './tenant-settings.ts';
+import type { TenantSettingsService } from './tenant-settings-service.ts';
+
+const tags = ['inbound'];
+const config = { guard: 'admin' } as const;
+
+export const tenantSettingsRoutes =
+  (settings: TenantSettingsService): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/admin/settings',
+      {
+        config,
+        schema: {
+          summary: 'The settings of the tenant',
+          tags,
+          response: { 200: TenantSettingsView },
+        },
+      },
+      async ({ scope }) => settings.get(scope),
+    );
+
+    app.patch(
+      '/api/v1/admin/settings',
+      {
+        config,
+        schema: {
+          summary: 'Change settings of the tenant',
+          description:
+            'Names what is to change; the rest stays. The answer comes when it is in force at the local data plane.',
+          tags,
+          body: TenantSettingsPatch,
+          response: { 200: TenantSettingsView },
+        },
+      },
+      async ({ scope, body }) => settings.change(scope, body),
+    );
+  };

@@ -1,0 +1,25 @@
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { TenantSettings } from './tenant-settings.ts';
+
+/** The row of the transaction's tenant, which is there once something was changed. */
+export function tenantSettingsStore({ db, scope: { tenantId } }: TenantTransaction) {
+  return {
+    get: async (): Promise<TenantSettings> => {
+      const row = await db.tenantSettings.findUnique({ where: { tenantId } });
+      return TenantSettings.parse(row?.settings ?? {});
+    },
+
+    /** The same, locked until the transaction ends. */
+    getForUpdate: async (): Promise<TenantSettings> => {
+      await db.$executeRaw`
+        INSERT INTO tenant_settings (tenant_id) VALUES (${tenantId}::uuid) ON CONFLICT DO NOTHING`;
+      const [row] = await db.$queryRaw<{ settings: unknown }[]>`
+        SELECT settings FROM tenant_settings WHERE tenant_id = ${tenantId}::uuid FOR UPDATE`;
+      return TenantSettings.parse(row?.settings ?? {});
+    },
+
+    update: async (settings: TenantSettings, updatedAt: Date): Promise<void> => {
+      await db.tenantSettings.update({ where: { tenantId }, data: { settings, updatedAt } });
+    },
+  };
+}

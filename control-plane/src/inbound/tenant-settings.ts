@@ -1,0 +1,69 @@
+/**
+ * What a tenant's administrators may set about what servers say, with its defaults. Stored as what
+ * was changed, shown and sent whole.
+ */
+import { DEFAULT_INBOUND_ACTIONS, InboundAction } from '@governance/shared/inbound-settings';
+import { z } from 'zod';
+
+const { low, medium, high, critical } = DEFAULT_INBOUND_ACTIONS;
+
+/** As it is stored: a member that is missing has its default. */
+export const TenantSettings = z.object({
+  inbound: z
+    .object({
+      actions: z
+        .object({
+          low: InboundAction.default(low),
+          medium: InboundAction.default(medium),
+          high: InboundAction.default(high),
+          critical: InboundAction.default(critical),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  pinned_tools: z.object({ require_approval: z.boolean().default(false) }).prefault({}),
+});
+export type TenantSettings = z.infer<typeof TenantSettings>;
+
+/** What a PATCH may name: any part. */
+export const TenantSettingsPatch = z.strictObject({
+  inbound: z
+    .strictObject({
+      actions: z
+        .strictObject({
+          low: InboundAction.optional(),
+          medium: InboundAction.optional(),
+          high: InboundAction.optional(),
+          critical: InboundAction.optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  pinned_tools: z.strictObject({ require_approval: z.boolean().optional() }).optional(),
+});
+export type TenantSettingsPatch = z.infer<typeof TenantSettingsPatch>;
+
+export const TenantSettingsView = z
+  .object({
+    inbound: z.object({
+      actions: z.object({
+        low: InboundAction,
+        medium: InboundAction,
+        high: InboundAction,
+        critical: InboundAction,
+      }),
+    }),
+    pinned_tools: z.object({
+      /** A tool whose definition has changed is neither listed nor called until it is approved. */
+      require_approval: z.boolean(),
+    }),
+  })
+  .meta({ id: 'TenantSettings' });
+
+/** The settings with what a PATCH names. */
+export function changedSettings(before: TenantSettings, patch: TenantSettingsPatch) {
+  return TenantSettings.parse({
+    inbound: { actions: { ...before.inbound.actions, ...patch.inbound?.actions } },
+    pinned_tools: { ...before.pinned_tools, ...patch.pinned_tools },
+  });
+}

@@ -1,0 +1,16 @@
+import type { Pool } from 'pg';
+import type { LeaderTask } from '../platform/leader.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Partitions that exist before they are needed. */
+const MONTHS_AHEAD = 2;
+
+/** Makes the partitions of the ledger. Run it once before the first record, then daily. */
+export const createLedgerPartitions = (pool: Pool): LeaderTask => ({
+  name: 'ledger_partitions',
+  everyMs: DAY_MS,
+  run: async () => {
+    await pool.query('SELECT ensure_ledger_partitions($1)', [MONTHS_AHEAD]);
+  },
+});

@@ -1,0 +1,83 @@
+/** AWS KMS by its SDK, which finds its credentials as every AWS program does. */
+import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provider.ts';
+import { loadSdk } from './load-sdk.ts';
+
+export interface AwsOptions {
+  /** Where keys lie that are not named by an ARN; AWS_REGION unless given. */
+  region?: string | undefined;
+  /** The SDK's own settings, before those made here. */
+  client?: Record<string, unknown>;
+}
+
+/** What is used of `@aws-sdk/client-kms`. */
+interface AwsSdk {
+  KMSClient: new (
+    options: object,
+  ) => { send(command: object): Promise<{ CiphertextBlob?: Uint8Array; Plaintext?: Uint8Array }> };
+  EncryptCommand: new (input: object) => object;
+  DecryptCommand: new (input: object) => object;
+}
+type AwsClient = InstanceType<AwsSdk['KMSClient']>;
+
+const PACKAGE = '@aws-sdk/client-kms';
+const KEY_ID =
+  /^(?:arn:aws[a-z-]{0,20}:kms:(?<region>[a-z0-9-]{1,30}):[0-9]{12}:)?(?:(?:key\/)?[A-Za-z0-9-]{1,64}|alias\/[A-Za-z0-9/_-]{1,256})$/;
+const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000 };
+
+export function createAwsProvider(options: AwsOptions): KeyProvider {
+  let sdk: Promise<AwsSdk> | undefined;
+  const clients = new Map<string, AwsClient>();
+
+  async function send(kind: 'EncryptCommand' | 'DecryptCommand', input: { KeyId: string }) {
+    const fault = findKeyIdFault(input.KeyId);
+    if (fault !== null) throw new KeyProviderError(`kms_key_id ${fault}`);
+    sdk ??= loadSdk<AwsSdk>(PACKAGE);
+    const { KMSClient, ...commands } = await sdk;
+    const region = KEY_ID.exec(input.KeyId)?.groups?.region ?? options.region ?? '';
+    let client = clients.get(region);
+    if (!client) {
+      client = new KMSClient({
+        ...options.client,
+        ...(region !== '' && { region }),
+        maxAttempts: 3,
+        requestHandler: TIMEOUTS,
+      });
+      if (clients.size < MAX_REGIONS) clients.set(region, client);
+    }
+    try {
+      return await client.send(new commands[kind](input));
+    } catch (cause) {
+      // The names are AWS's own (AccessDeniedException); messages may hold ARNs.
+      const name = cause instanceof Error ? cause.name : 'an unknown error';
+      throw new KeyProviderError(`AWS KMS answered with ${name}`, { cause });
+    }
+  }
+
+  const bytesOf = (bytes: Uint8Array | undefined) => {
+    if (!bytes || bytes.length === 0) throw new KeyProviderError('AWS KMS gave an empty answer');
+    return Buffer.from(bytes);
+  };
+
+  return {
+    wrap: async (KeyId, Plaintext, context) => {
+      const input = { KeyId, Plaintext, EncryptionContext: contextOf(context) };
+      return bytesOf((await send('EncryptCommand', input)).CiphertextBlob);
+    },
+    unwrap: async (KeyId, wrapped, context) => {
+      const input = { KeyId, CiphertextBlob: wrapped, EncryptionContext: contextOf(context) };
+      return bytesOf((await send('DecryptCommand', input)).Plaintext);
+    },
+    findKeyIdFault,
+  };
+}
+
+/** A tenant names regions in its keys' ARNs. */
+const MAX_REGIONS = 50;
+
+function contextOf({ tenant_id, purpose }: KeyContext) {
+  return { tenant_id, purpose };
+}
+
+function findKeyIdFault(keyId: string | null): string | null {
+  return keyId !== null && KEY_ID.test(keyId) ? null : 'must be the id, ARN or alias of a KMS key';
+}

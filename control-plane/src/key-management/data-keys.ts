@@ -1,0 +1,138 @@
+/**
+ * Envelope encryption: data is encrypted (AES-256-GCM) under data keys, and those by the tenant's key
+ * provider, bound to tenant and purpose. A data key is used for 30 days, and kept in memory in clear
+ * for five minutes, so that a provider is not asked for each piece of data.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { uuidv7 } from '@governance/shared/ids';
+import { LRUCache } from 'lru-cache';
+import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import { KeyProviderError, KeyProviderName } from './key-provider.ts';
+import type { KeyProviders } from './key-providers.ts';
+
+const DATA_KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const USED_FOR_MS = 30 * 86_400_000;
+const KEPT_MS = 5 * 60_000;
+const KEPT_KEYS = 5_000;
+
+export interface DataKey {
+  id: string;
+  key: Buffer;
+}
+
+/** Whose key encrypts. */
+export interface KeyChoice {
+  purpose: string;
+  provider: KeyProviderName;
+  /** The empty text where the provider has one key alone. */
+  keyId: string;
+}
+
+export interface DataKeys {
+  /**
+   * The key to encrypt with now; made where the tenant has none yet.
+   *
+   * @throws KeyProviderError
+   */
+  current(scope: TenantScope, choice: KeyChoice): Promise<DataKey>;
+  /** @throws KeyProviderError, also for a key that the tenant does not have for this purpose */
+  find(scope: TenantScope, id: string, purpose: string): Promise<DataKey>;
+}
+
+export function createDataKeys(deps: {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  providers: KeyProviders;
+  now: () => Date;
+}): DataKeys {
+  const { db, providers, now } = deps;
+  /** In clear, by tenant and id. */
+  const known = new LRUCache<string, Buffer>({ max: KEPT_KEYS, ttl: KEPT_MS });
+  const placeOf = (tenantId: string, id: string) => `${tenantId}/${id}`;
+
+  async function open(scope: TenantScope, row: WrappedKey): Promise<DataKey> {
+    const place = placeOf(scope.tenantId, row.id);
+    let key = known.get(place);
+    if (!key) {
+      const context = { tenant_id: scope.tenantId, purpose: row.purpose };
+      const provider = providers.get(KeyProviderName.parse(row.provider));
+      key = await provider.unwrap(row.kmsKeyId, row.wrapped, context);
+      if (key.length !== DATA_KEY_BYTES) throw new KeyProviderError('the data key is none');
+      known.set(place, key);
+    }
+    return { id: row.id, key };
+  }
+
+  return {
+    current: async (scope, { purpose, provider, keyId }) => {
+      const { tenantId } = scope;
+      const since = new Date(now().getTime() - USED_FOR_MS);
+      const row = await db.inTenant(scope, (tx) =>
+        tx.db.dataKey.findFirst({
+          where: { tenantId, purpose, provider, kmsKeyId: keyId, createdAt: { gt: since } },
+          orderBy: { createdAt: 'desc' },
+        }),
+      );
+      if (row) return open(scope, row);
+      const key = randomBytes(DATA_KEY_BYTES);
+      const context = { tenant_id: tenantId, purpose };
+      const wrapped = new Uint8Array(await providers.get(provider).wrap(keyId, key, context));
+      const id = uuidv7(now().getTime());
+      // Two replicas may make one each; both are good.
+      await db.inTenant(scope, (tx) =>
+        tx.db.dataKey.create({
+          data: { tenantId, id, purpose, provider, kmsKeyId: keyId, wrapped, createdAt: now() },
+        }),
+      );
+      known.set(placeOf(tenantId, id), key);
+      return { id, key };
+    },
+
+    find: async (scope, id, purpose) => {
+      const { tenantId } = scope;
+      const row = await db.inTenant(scope, (tx) =>
+        tx.db.dataKey.findUnique({ where: { tenantId_id: { tenantId, id }, purpose } }),
+      );
+      if (!row) throw new KeyProviderError('the data key is gone');
+      return open(scope, row);
+    },
+  };
+}
+
+interface WrappedKey {
+  id: string;
+  purpose: string;
+  provider: string;
+  kmsKeyId: string;
+  wrapped: Uint8Array;
+}
+
+/** @param context what the ciphertext belongs to; the same is needed to open it */
+export function encryptUnder(
+  { key }: DataKey,
+  plaintext: Uint8Array,
+  context: Record<string, string>,
+): Uint8Array<ArrayBuffer> {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  cipher.setAAD(Buffer.from(canonicalize(context)));
+  const body = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+  return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), body]));
+}
+
+/** @throws Error with another key, or when the bytes or the context were changed */
+export function decryptUnder(
+  { key }: DataKey,
+  ciphertext: Uint8Array,
+  context: Record<string, string>,
+): Buffer {
+  const bytes = Buffer.from(ciphertext);
+  const bodyAt = NONCE_BYTES + TAG_BYTES;
+  const options = { authTagLength: TAG_BYTES };
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), options);
+  decipher.setAAD(Buffer.from(canonicalize(context)));
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, bodyAt));
+  return Buffer.concat([decipher.update(bytes.subarray(bodyAt)), decipher.final()]);
+}

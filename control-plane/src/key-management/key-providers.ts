@@ -1,0 +1,50 @@
+/** The providers that this installation has, and the trial that shows whether one of them works. */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { MasterKey } from '../platform/master-key.ts';
+import {
+  type KeyContext,
+  type KeyProvider,
+  KeyProviderError,
+  type KeyProviderName,
+} from './key-provider.ts';
+import { createLocalProvider } from './local-provider.ts';
+
+const DATA_KEY_BYTES = 32;
+
+export interface KeyProviders {
+  /** @throws KeyProviderError for one that the operator has not set up */
+  get(name: KeyProviderName): KeyProvider;
+  /**
+   * Encrypts and decrypts a data key, as a payload would need it.
+   *
+   * @throws KeyProviderError saying what is wrong
+   */
+  tryOut(name: KeyProviderName, keyId: string, context: KeyContext): Promise<void>;
+}
+
+/** @param remote those of the operator's settings, each made once */
+export function createKeyProviders(
+  masterKey: MasterKey,
+  remote: Partial<Record<KeyProviderName, KeyProvider>> = {},
+): KeyProviders {
+  const providers = { ...remote, local: createLocalProvider(masterKey) };
+  const get = (name: KeyProviderName) => {
+    const provider = providers[name];
+    if (provider) return provider;
+    throw new KeyProviderError(`the key provider ${name} is not set up in this installation`);
+  };
+  return {
+    get,
+    tryOut: async (name, keyId, context) => {
+      const provider = get(name);
+      const dataKey = randomBytes(DATA_KEY_BYTES);
+      const back = await provider.unwrap(
+        keyId,
+        await provider.wrap(keyId, dataKey, context),
+        context,
+      );
+      if (back.length === dataKey.length && timingSafeEqual(back, dataKey)) return;
+      throw new KeyProviderError(`the key provider ${name} decrypted to something else`);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * Deletes payloads, with their salts, once the tenant's retention has passed since their receipt.
+ * The retention that holds is that of the run: a shorter one reaches what is there already.
+ */
+import { forEachTenant } from '../platform/each-tenant.ts';
+import type { LeaderTask } from '../platform/leader.ts';
+import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { payloadStore } from './payload-store.ts';
+import { readProtectionPolicy } from './protection-policy.ts';
+
+const EVERY_MS = 60 * 60_000;
+/** Rows read in one transaction. */
+const STEP = 500;
+const DAY_MS = 86_400_000;
+
+export interface PayloadPurgeDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  now: () => Date;
+}
+
+/** The leader's task. */
+export function createPayloadPurge(deps: PayloadPurgeDeps): LeaderTask {
+  return {
+    name: 'payload_purge',
+    everyMs: EVERY_MS,
+    run: (signal) =>
+      forEachTenant(deps.db, signal, async (tenantId) => {
+        while (!signal.aborted && (await purgeStep(deps, tenantId)) > 0);
+      }),
+  };
+}
+
+async function purgeStep({ db, now }: PayloadPurgeDeps, tenantId: string): Promise<number> {
+  return db.inTenant(systemScope(tenantId), async (tx) => {
+    const at = now();
+    const { payloadRetentionDays } = await readProtectionPolicy(tx);
+    const store = payloadStore(tx);
+    const before = new Date(at.getTime() - payloadRetentionDays * DAY_MS);
+    const events = await store.purge(before, STEP, at);
+    if (events === 0) await store.forgetPurges(at);
+    return events;
+  });
+}

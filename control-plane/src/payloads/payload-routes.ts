@@ -1,0 +1,90 @@
+/** What is kept of calls beside the audit trail: how much of it there is, and what it says. */
+import { Id } from '@governance/shared/text';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ErrorBody } from '../platform/http/schemas.ts';
+import type { PayloadService } from './payload-service.ts';
+
+const tags = ['audit'];
+const config = { guard: 'admin' } as const;
+
+const RetentionStatus = z
+  .object({
+    /** Events of which a payload is kept. */
+    events_with_payload: z.int(),
+    /** Events whose payload was purged in the last 24 hours. */
+    purged_last_24h: z.int(),
+  })
+  .meta({ id: 'RetentionStatus' });
+
+const EventParams = z.object({ event_id: Id });
+
+/** What policy was asked, and what came back; a part that is not kept is absent. */
+const PayloadView = z.object({ input: z.unknown().optional(), result: z.unknown().optional() });
+
+export const payloadRoutes =
+  (payloads: PayloadService): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/audit/retention-status',
+      {
+        config,
+        schema: {
+          summary: 'How many events have a payload, and how many lost it in the last day',
+          tags,
+          response: { 200: RetentionStatus },
+        },
+      },
+      async ({ scope }) => {
+        const { eventsWithPayload, purgedLast24h } = await payloads.retentionStatus(scope);
+        return { events_with_payload: eventsWithPayload, purged_last_24h: purgedLast24h };
+      },
+    );
+
+    app.post(
+      '/api/v1/audit/events/:event_id/decrypt',
+      {
+        config,
+        schema: {
+          summary: 'What an event’s encrypted payload says',
+          description:
+            'Each request leaves the audit action PAYLOAD_DECRYPTED with its result, also where it failed.',
+          tags,
+          params: EventParams,
+          response: {
+            200: z.object({ event_id: z.string(), decrypted: PayloadView }),
+            400: ErrorBody,
+            404: ErrorBody,
+            500: ErrorBody,
+          },
+        },
+      },
+      async ({ scope, params: { event_id } }) => ({
+        event_id,
+        decrypted: await payloads.decrypt(scope, event_id),
+      }),
+    );
+
+    app.get(
+      '/api/v1/audit/events/:event_id/payload',
+      {
+        config,
+        schema: {
+          summary: 'What is kept of an event, where the policy does not encrypt it',
+          description: 'Each request leaves the audit action payload_read with its result.',
+          tags,
+          params: EventParams,
+          response: {
+            200: z.object({ event_id: z.string(), payload: PayloadView }),
+            400: ErrorBody,
+            404: ErrorBody,
+            500: ErrorBody,
+          },
+        },
+      },
+      async ({ scope, params: { event_id } }) => ({
+        event_id,
+        payload: await payloads.show(scope, event_id),
+      }),
+    );
+  };

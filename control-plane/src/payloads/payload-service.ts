@@ -1,0 +1,136 @@
+/**
+ * What administrators read of payloads. Each look at one leaves its audit record, also where it
+ * failed: without the record nothing is shown.
+ */
+import { AppError, type ErrorCode } from '@governance/shared/errors';
+import { type PayloadPart, payloadDigest } from '@governance/shared/event-payload';
+import { z } from 'zod';
+import { readRecord } from '../chain/ledger-row.ts';
+import { type DataKeys, decryptUnder } from '../key-management/data-keys.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { PAYLOAD_PURPOSE } from './payload-ingest.ts';
+import { payloadContext, payloadStore, type StoredPayload } from './payload-store.ts';
+
+export interface PayloadServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  dataKeys: DataKeys;
+  now: () => Date;
+}
+
+export type PayloadService = ReturnType<typeof createPayloadService>;
+
+/** The parts of a payload, by their names. */
+export type Payload = Partial<Record<PayloadPart, unknown>>;
+
+const Stored = z.object({ salt: z.string(), text: z.string() });
+
+interface Found {
+  isEvent: boolean;
+  parts: StoredPayload[];
+  /** What the chain says of each part, by `placeOf` it; absent where its record has gone. */
+  digests: Map<string, string | null>;
+}
+
+export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) {
+  async function show(scope: TenantScope, { parts, digests }: Found): Promise<Payload> {
+    const shown: Payload = {};
+    for (const { part, eventId, deploymentId, dataKeyId, ciphertext } of parts) {
+      const key = await dataKeys.find(scope, dataKeyId, PAYLOAD_PURPOSE);
+      const context = payloadContext(scope.tenantId, eventId, part);
+      const plaintext = decryptUnder(key, ciphertext, context).toString('utf8');
+      const { salt, text } = Stored.parse(JSON.parse(plaintext));
+      const digest = digests.get(placeOf(deploymentId, part));
+      if (digest !== payloadDigest(Buffer.from(salt, 'base64url'), text)) {
+        throw new Error(`the ${part} is not what its record says`);
+      }
+      shown[part] = asJson(text);
+    }
+    return shown;
+  }
+
+  async function tell(scope: TenantScope, eventId: string, action: string, result: string) {
+    await db.inTenant(scope, async (tx) => {
+      tx.audit.append({ action, target: `event/${eventId}`, details: { result } });
+    });
+  }
+
+  /** @param refusal why the caller may not see what is there, if so */
+  async function read(
+    scope: TenantScope,
+    eventId: string,
+    action: string,
+    refusal: (found: Found) => ErrorCode | undefined,
+  ): Promise<Payload> {
+    const found = await db.inTenant(scope, (tx) => findPayload(tx, eventId));
+    const code = found.isEvent ? refusal(found) : 'EVENT_NOT_FOUND';
+    if (code !== undefined) {
+      await tell(scope, eventId, action, code.toLowerCase());
+      throw new AppError(code);
+    }
+    let payload: Payload;
+    try {
+      payload = await show(scope, found);
+    } catch (cause) {
+      await tell(scope, eventId, action, 'failed');
+      throw new AppError('PAYLOAD_DECRYPTION_FAILED', undefined, { cause });
+    }
+    await tell(scope, eventId, action, 'shown');
+    return payload;
+  }
+
+  return {
+    retentionStatus: (scope: TenantScope) =>
+      db.inTenant(scope, (tx) => payloadStore(tx).status(now())),
+
+    /** @throws AppError EVENT_NOT_FOUND, PAYLOAD_NOT_ENCRYPTED, PAYLOAD_DECRYPTION_FAILED */
+    decrypt: (scope: TenantScope, eventId: string): Promise<Payload> =>
+      read(scope, eventId, 'PAYLOAD_DECRYPTED', ({ parts }) =>
+        parts.some(({ isEncrypted }) => isEncrypted) ? undefined : 'PAYLOAD_NOT_ENCRYPTED',
+      ),
+
+    /**
+     * What is kept of an event that policy did not have encrypted.
+     *
+     * @throws AppError EVENT_NOT_FOUND, PAYLOAD_NOT_FOUND, PAYLOAD_ENCRYPTED,
+     *   PAYLOAD_DECRYPTION_FAILED
+     */
+    show: (scope: TenantScope, eventId: string): Promise<Payload> =>
+      read(scope, eventId, 'payload_read', ({ parts }) => {
+        if (parts.length === 0) return 'PAYLOAD_NOT_FOUND';
+        return parts.some(({ isEncrypted }) => isEncrypted) ? 'PAYLOAD_ENCRYPTED' : undefined;
+      }),
+  };
+}
+
+/** Another data plane may write a record of the same event: it says nothing about this one's payload. */
+function placeOf(deploymentId: string, part: PayloadPart): string {
+  return `${deploymentId}/${part}`;
+}
+
+async function findPayload(tx: TenantTransaction, eventId: string): Promise<Found> {
+  const { db, scope } = tx;
+  const rows = await db.$queryRaw<{ stream: string; bytes: Uint8Array }[]>`
+    SELECT stream::text AS stream, bytes FROM ledger_records
+    WHERE tenant_id = ${scope.tenantId}::uuid AND (
+      (id = ${eventId}::uuid AND type IN ('decision', 'admin_action'))
+      OR (subject_id = ${eventId}::uuid AND type = 'outcome'))
+    ORDER BY position`;
+  const digests: Found['digests'] = new Map();
+  for (const { stream, bytes } of rows) {
+    const record = readRecord(bytes);
+    if (record?.v !== 2) continue;
+    if (record.type !== 'decision' && record.type !== 'outcome') continue;
+    const place = placeOf(stream, record.type === 'decision' ? 'input' : 'result');
+    if (!digests.has(place)) digests.set(place, record.payload_digest);
+  }
+  return { isEvent: rows.length > 0, parts: await payloadStore(tx).find(eventId), digests };
+}
+
+/** A server's result may be no JSON. */
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

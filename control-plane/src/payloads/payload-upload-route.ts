@@ -1,0 +1,63 @@
+/**
+ * POST /api/v1/data-planes/{deployment_id}/payloads: payloads on their way up. Their bytes are bounded
+ * before they are read; a caller without a share is told to come again, and loses nothing.
+ */
+import { randomInt } from 'node:crypto';
+import { AppError } from '@governance/shared/errors';
+import { PAYLOAD_LIMITS, PayloadReceipt, PayloadUpload } from '@governance/shared/event-payload';
+import { Id } from '@governance/shared/text';
+import type { FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ErrorBody } from '../platform/http/schemas.ts';
+import { createShares } from '../platform/shares.ts';
+import type { PayloadIngest } from './payload-ingest.ts';
+
+const MIB = 1024 * 1024;
+/** Bytes of bodies that are being read or stored. */
+const SHARES = { total: 64 * MIB, perTenant: 16 * MIB };
+
+export const payloadUploadRoute =
+  (payloads: PayloadIngest): FastifyPluginAsyncZod =>
+  async (app) => {
+    const shares = createShares(SHARES);
+    const held = new WeakMap<FastifyRequest, () => void>();
+    app.addHook('onResponse', async (request) => held.get(request)?.());
+
+    app.post(
+      '/api/v1/data-planes/:deployment_id/payloads',
+      {
+        config: { guard: 'data-plane-backlog' },
+        logLevel: 'warn',
+        bodyLimit: PAYLOAD_LIMITS.bytes,
+        schema: {
+          summary: 'What a data plane keeps of calls, sealed to the control plane',
+          description:
+            'One result for each part, in order: stored, waiting (its record has not arrived: send it again) or refused (it is not what the record says). 503 with Retry-After: send all of it again.',
+          tags: ['data planes'],
+          params: z.object({ deployment_id: Id }),
+          body: PayloadUpload,
+          response: { 200: PayloadReceipt, 404: ErrorBody, 413: ErrorBody, 503: ErrorBody },
+        },
+        onRequest: async (request, reply) => {
+          const giveBack = shares.take(request.dataPlane.tenantId, PAYLOAD_LIMITS.bytes);
+          if (!giveBack) {
+            const detail = 'Too many payloads are in work: send these again.';
+            return reply
+              .code(503)
+              .header('retry-after', String(randomInt(1, 6)))
+              .send({ detail });
+          }
+          held.set(request, giveBack);
+          // A caller that hangs up within the body gets no response.
+          reply.raw.once('close', giveBack);
+        },
+      },
+      async ({ dataPlane, params, body }) => {
+        const { tenantId, deploymentId: bound } = dataPlane;
+        const { deployment_id: deploymentId } = params;
+        if (bound !== null && bound !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
+        return payloads.ingest(tenantId, deploymentId, body);
+      },
+    );
+  };

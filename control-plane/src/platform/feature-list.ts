@@ -1,0 +1,58 @@
+/** What all features give together: the one place where their lists are joined. */
+import { BundleSettings } from '@governance/shared/bundle-format';
+import type { Feature, Projection, SealingTarget } from './feature.ts';
+import type { TenantTransaction } from './tenant-scope.ts';
+
+export interface FeatureList {
+  /** @throws Error when another feature has a setting of the same name */
+  add(feature: Feature): void;
+  all(): readonly Feature[];
+  /** Of every feature, in the order of the list; grows with it. */
+  projections: readonly Projection[];
+  /** A tenant's enforcement settings, as they go into data.json and as policies read them. */
+  readSettings(tx: TenantTransaction): Promise<BundleSettings>;
+  beginTenant(tx: TenantTransaction): Promise<void>;
+  publishFacts(): Promise<void>;
+  addFactsForDataPlane(tx: TenantTransaction, dataPlane: SealingTarget): Promise<void>;
+  takeBackFacts(tenantId: string): Promise<void>;
+}
+
+/** Features are added while the control plane is composed, before any of these is called. */
+export function createFeatureList(): FeatureList {
+  const features: Feature[] = [];
+  const projections: Projection[] = [];
+  const settingNames = new Set(['tenant_id']);
+  return {
+    projections,
+    all: () => features,
+    add: (feature) => {
+      for (const name of Object.keys(feature.settings ?? {})) {
+        if (settingNames.has(name)) throw new Error(`two settings are named ${name}`);
+        settingNames.add(name);
+      }
+      projections.push(...(feature.projections ?? []));
+      features.push(feature);
+    },
+    readSettings: async (tx) => {
+      const settings: Record<string, unknown> = { tenant_id: tx.scope.tenantId };
+      for (const feature of features) {
+        for (const [name, read] of Object.entries(feature.settings ?? {})) {
+          settings[name] = await read(tx);
+        }
+      }
+      return BundleSettings.parse(settings);
+    },
+    beginTenant: async (tx) => {
+      for (const { facts } of features) await facts?.begin?.(tx);
+    },
+    publishFacts: async () => {
+      for (const { facts } of features) await facts?.publish?.();
+    },
+    addFactsForDataPlane: async (tx, dataPlane) => {
+      for (const { facts } of features) await facts?.addForDataPlane?.(tx, dataPlane);
+    },
+    takeBackFacts: async (tenantId) => {
+      for (const { facts } of features) await facts?.takeBack?.(tenantId);
+    },
+  };
+}

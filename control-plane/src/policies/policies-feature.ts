@@ -1,0 +1,19 @@
+import { baselinePack } from '@governance/policies/baseline-pack';
+import type { Feature } from '../platform/feature.ts';
+import { insertBaselinePack } from './baseline-pack.ts';
+import { policyRoutes } from './policy-routes.ts';
+import { createPolicyService, type PolicyServiceDeps } from './policy-service.ts';
+
+export interface PoliciesCore extends Omit<PolicyServiceDeps, 'maxActive'> {
+  config: { maxActivePolicies: number };
+}
+
+export function policiesFeature(core: PoliciesCore): Feature {
+  const { config, now } = core;
+  const pack = baselinePack();
+  const policies = createPolicyService({ ...core, maxActive: config.maxActivePolicies });
+  return {
+    routes: [policyRoutes(policies)],
+    facts: { begin: (tx) => insertBaselinePack(tx, pack, now()) },
+  };
+}

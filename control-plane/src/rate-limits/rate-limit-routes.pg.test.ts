@@ -1,0 +1,78 @@
+import { unpackArchive } from '@governance/shared/bundle-archive';
+import { BundleData } from '@governance/shared/bundle-format';
+import { uuidv7 } from '@governance/shared/ids';
+import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
+import { expect, it } from 'vitest';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+
+const { call, aTenantAdmin, superAdminToken, test } = await testControlPlane();
+const URL = '/api/v1/admin/rate-limits';
+const DEFAULTS = { ...DEFAULT_RATE_LIMITS, is_custom: false };
+
+it('has defaults, changes what is named, audits it and tells the data planes', async () => {
+  const { token, scope } = await aTenantAdmin();
+  const other = await aTenantAdmin();
+  expect((await call(URL, { token })).json()).toEqual(DEFAULTS);
+  const body = {
+    limits: { critical: { requests: 5 }, high: { requests: 60, window_seconds: 10 } },
+  };
+  const answer = await call(URL, { token, method: 'PATCH', body });
+  expect(answer.statusCode, answer.body).toBe(200);
+  const limits = {
+    ...DEFAULTS.limits,
+    critical: { requests: 5, window_seconds: 60 },
+    high: { requests: 60, window_seconds: 10 },
+  };
+  expect(answer.json()).toEqual({ enabled: true, limits, is_custom: true });
+  const off = await call(URL, { token, method: 'PATCH', body: { enabled: false } });
+  expect(off.json()).toEqual({ enabled: false, limits, is_custom: true });
+  expect((await call(URL, { token })).json()).toEqual(off.json());
+  expect((await call(URL, { token: other.token })).json()).toEqual(DEFAULTS);
+
+  const { rows: bundles } = await test.superuser.query(
+    'SELECT bytes FROM bundles WHERE tenant_id = $1 ORDER BY revision DESC LIMIT 1',
+    [scope.tenantId],
+  );
+  const files = await unpackArchive(bundles[0].bytes);
+  const { settings } = BundleData.parse(JSON.parse(String(files.get('data.json'))));
+  expect(settings.rate_limits).toEqual({ enabled: false, limits });
+  const { rows } = await test.superuser.query(
+    `SELECT bytes FROM ledger_records WHERE tenant_id = $1 AND type = 'admin_action' ORDER BY seq`,
+    [scope.tenantId],
+  );
+  expect(JSON.parse(rows[0].bytes.toString())).toMatchObject({
+    action: 'rate_limits_updated',
+    details: { enabled: true, limits: { critical: { requests: 5 } } },
+  });
+});
+
+it.each([
+  { enabled: 'yes' },
+  { limits: { low: { requests: 0 } } },
+  { limits: { low: { requests: 1.5 } } },
+  { limits: { low: { window_seconds: 3_601 } } },
+  { limits: { none: { requests: 1 } } },
+  // A higher tier may not be allowed more.
+  { limits: { critical: { requests: 6_001 } } },
+  { limits: { low: { window_seconds: 3_600, requests: 1 } } },
+  { is_custom: true },
+])('refuses %j', async (body) => {
+  const { token } = await aTenantAdmin();
+  const answer = await call(URL, { token, method: 'PATCH', body });
+  expect(answer.statusCode).toBe(422);
+  expect(answer.json().detail).toContain('body');
+  expect((await call(URL, { token })).json().is_custom).toBe(false);
+});
+
+it('asks a super-admin for the tenant, and answers 404 for one that is not there', async () => {
+  const { scope } = await aTenantAdmin();
+  const token = await superAdminToken();
+  for (const more of [{}, { method: 'PATCH', body: { enabled: false } } as const]) {
+    expect((await call(URL, { token, ...more })).statusCode).toBe(400);
+    const nowhere = { 'x-tenant-id': uuidv7() };
+    expect((await call(URL, { token, headers: nowhere, ...more })).statusCode).toBe(404);
+    const headers = { 'x-tenant-id': scope.tenantId };
+    expect((await call(URL, { token, headers, ...more })).statusCode).toBe(200);
+    expect((await call(URL, more)).statusCode).toBe(401);
+  }
+});

@@ -1,0 +1,40 @@
+/** /api/v1/admin/rate-limits: how often an agent may call, by its risk tier. */
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { RateLimitPatch, RateLimitView, toView } from './rate-limit-schemas.ts';
+import type { RateLimitService } from './rate-limit-service.ts';
+
+const tags = ['rate limits'];
+const config = { guard: 'admin' } as const;
+
+export const rateLimitRoutes =
+  (rateLimits: RateLimitService): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/admin/rate-limits',
+      {
+        config,
+        schema: {
+          summary: 'How often an agent may call; the defaults where the tenant changed none',
+          tags,
+          response: { 200: RateLimitView },
+        },
+      },
+      async ({ scope }) => toView(await rateLimits.get(scope)),
+    );
+
+    app.patch(
+      '/api/v1/admin/rate-limits',
+      {
+        config,
+        schema: {
+          summary: 'Change how often an agent may call, or switch the limits off',
+          description:
+            'Only what is named changes. A higher risk tier may not be allowed more a second than the one below it.',
+          tags,
+          body: RateLimitPatch,
+          response: { 200: RateLimitView },
+        },
+      },
+      async ({ scope, body }) => toView(await rateLimits.change(scope, body)),
+    );
+  };

@@ -1,0 +1,57 @@
+/** A tenant's rate limits. A change goes into the bundle; the answer comes when it is in force. */
+import type { AppliedBarrier } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import {
+  findLooserTier,
+  RATE_TIERS,
+  type RateLimitSettings,
+} from '@governance/shared/rate-limit-settings';
+import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { RateLimitPatch } from './rate-limit-schemas.ts';
+import { type RateLimits, rateLimitStore } from './rate-limit-store.ts';
+
+export interface RateLimitServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  bundles: Pick<BundleBuilder, 'requestBuild'>;
+  applied: AppliedBarrier;
+}
+
+export type RateLimitService = ReturnType<typeof createRateLimitService>;
+
+export function createRateLimitService({ db, bundles, applied }: RateLimitServiceDeps) {
+  return {
+    get: (scope: TenantScope): Promise<RateLimits> =>
+      db.inTenant(scope, (tx) => rateLimitStore(tx).get()),
+
+    /** @throws AppError VALIDATION_FAILED where a higher tier would be allowed more */
+    change: async (scope: TenantScope, patch: RateLimitPatch): Promise<RateLimits> => {
+      const changed = await db.inTenant(scope, async (tx) => {
+        const store = rateLimitStore(tx);
+        const { settings: before } = await store.getForUpdate();
+        const settings = changedLimits(before, patch);
+        await store.put(settings);
+        tx.audit.append({
+          action: 'rate_limits_updated',
+          target: 'rate_limits',
+          details: settings,
+        });
+        return { settings, isCustom: true };
+      });
+      const { revision } = await bundles.requestBuild(scope.tenantId);
+      await applied.wait(scope.tenantId, { bundleRevision: revision });
+      return changed;
+    },
+  };
+}
+
+function changedLimits(before: RateLimitSettings, patch: RateLimitPatch): RateLimitSettings {
+  const limits = { ...before.limits };
+  for (const tier of RATE_TIERS) limits[tier] = { ...limits[tier], ...patch.limits?.[tier] };
+  const looser = findLooserTier(limits);
+  if (looser === undefined) return { enabled: patch.enabled ?? before.enabled, limits };
+  const msg = 'allows more a second than the risk tier below it';
+  throw new AppError('VALIDATION_FAILED', `body.limits.${looser}: ${msg}`, {
+    errors: [{ loc: ['body', 'limits', looser], msg, type: 'custom' }],
+  });
+}

@@ -1,0 +1,36 @@
+import { DEFAULT_RATE_LIMITS, RateLimitSettings } from '@governance/shared/rate-limit-settings';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+/** A tenant's rate limits, and whether they are its own. */
+export interface RateLimits {
+  settings: RateLimitSettings;
+  isCustom: boolean;
+}
+
+/** This feature's row, of the transaction's tenant. */
+export function rateLimitStore({ db, scope: { tenantId } }: TenantTransaction) {
+  const get = async (): Promise<RateLimits> => {
+    const row = await db.rateLimitSetting.findUnique({ where: { tenantId } });
+    if (!row) return { settings: DEFAULT_RATE_LIMITS, isCustom: false };
+    return { settings: RateLimitSettings.parse(row), isCustom: true };
+  };
+  return {
+    get,
+
+    /** The same, until the transaction ends changed by nobody else. */
+    getForUpdate: async (): Promise<RateLimits> => {
+      // No row is there to be locked before the first change.
+      const lock = `rate_limits ${tenantId}`;
+      await db.$queryRaw`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`;
+      return get();
+    },
+
+    put: async ({ enabled, limits }: RateLimitSettings): Promise<void> => {
+      await db.rateLimitSetting.upsert({
+        where: { tenantId },
+        create: { tenantId, enabled, limits },
+        update: { enabled, limits },
+      });
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { LRUCache } from 'lru-cache';
+import type { Ledger } from '../contracts.ts';
+import type { PendingWrites } from '../storage/pending-writes.ts';
+import { type Alert, createAlertRecord } from './alert.ts';
+
+/** Records an alert in a tenant's ledger. Never throws, and is not waited for. */
+export type RaiseAlert = (tenantId: string, alert: Alert) => void;
+
+/** One cause may show at every call: the same alert is recorded no more often than this. */
+const REPEAT_MS = 60_000;
+
+/** Builds what raises alerts. An alert that cannot be recorded is logged. */
+export function createRaiseAlert(deps: {
+  ledger: Pick<Ledger, 'append'>;
+  writes: Pick<PendingWrites, 'track'>;
+  now: () => number;
+}): RaiseAlert {
+  const raised = new LRUCache<string, number>({ max: 10_000 });
+  return (tenantId, alert) => {
+    const now = deps.now();
+    const key = `${tenantId} ${alert.dedupe_key}`;
+    if ((raised.get(key) ?? Number.NEGATIVE_INFINITY) + REPEAT_MS > now) return;
+    raised.set(key, now);
+    const write = deps.ledger.append(tenantId, createAlertRecord(alert, now));
+    deps.writes.track(`${alert.alert_type} of tenant ${tenantId}`, write);
+  };
+}

@@ -1,0 +1,293 @@
+/**
+ * The half of a data plane that does not meet agents: ledger, replica and rules, and for each
+ * tenant the loops that keep them in step with its control plane. One ledger file and one replica
+ * file serve all tenants; one tenant's outage stops no other tenant.
+ */
+import { join } from 'node:path';
+import type {
+  ControlPlaneLink,
+  Heartbeat,
+  RegistrationAnswer,
+  ServerReport,
+} from '@governance/shared/channels';
+import { createRaiseAlert } from '../alerts/raise-alert.ts';
+import type { PlaneDenial, RulesProvider } from '../contracts.ts';
+import { loadIdentity } from '../identity/identity.ts';
+import { loadStanding } from '../identity/standing.ts';
+import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
+import { startLedgerChecker } from '../ledger/ledger-checker.ts';
+import { openPayloadSpool } from '../payloads/payload-spool.ts';
+import { createReplica } from '../replica/replica.ts';
+import { createPendingWrites } from '../storage/pending-writes.ts';
+import type { BundleSync } from '../sync/bundle/bundle-sync.ts';
+import type { LoadPolicyEngine } from '../sync/bundle/policy-activation.ts';
+import { createPolicyLoader } from '../sync/bundle/policy-loader.ts';
+import { createAppliedBarrier } from '../sync/feed/applied-barrier.ts';
+import { DEFAULT_OFFLINE_MAX_AGE_SECONDS } from '../sync/feed/freshness.ts';
+import { createPlaneClock } from '../sync/feed/plane-clock.ts';
+import { failureMessage, type SyncLog } from '../sync/link/sync-failure.ts';
+import { DEFAULT_LEDGER_KEEP_DAYS } from '../sync/shipping/pruner.ts';
+import { createSyncAlerts } from '../sync/sync-alerts.ts';
+import { type SyncSettings, startTenantSync, type TenantSyncStatus } from '../sync/tenant-sync.ts';
+import { createServedTenants } from './served-tenants.ts';
+
+const DEFAULT_SHIP_DELAY_MS = 1_000;
+const DEFAULT_STOP_MS = 5_000;
+const PAYLOADS_FOLDER = 'payloads';
+const DEFAULT_PAYLOAD_LIMIT_BYTES = 1024 ** 3;
+const CLOCK_FILE = 'clock';
+
+export interface DataPlaneCoreOptions {
+  dataDir: string;
+  /** SERVICE_DATA_DIR, where that is another: the key of agents' tokens is there. */
+  sharedDir?: string;
+  version: string;
+  log: SyncLog;
+  /** Called once when the ledger can no longer record: the process must exit. */
+  onFatal: (error: Error) => void;
+  /** How long records are collected before they are shipped: 1 s by default, 50 ms standalone. */
+  shipDelayMs?: number;
+  /** For how long rules are good without a newer statement of the control plane: 24 h. */
+  offlineMaxAgeSeconds?: number;
+  /** For how long records are kept after they were shipped: 7 days. */
+  ledgerKeepDays?: number;
+  /** Limit of all ledger files together, in bytes; null for no limit but the disk. */
+  ledgerLimitBytes?: number | null;
+  /** Limit of the payloads that wait for the control plane, in bytes: 1 GiB. */
+  payloadLimitBytes?: number;
+  /** Tool calls judged for a tenant in the last minute, for the heartbeat. */
+  callsPerMinute?: (tenantId: string) => number;
+  /** How a tenant's MCP servers are, for the heartbeat. */
+  serverReport?: (tenantId: string) => ServerReport;
+  /** How many tenants the settings say it will serve. */
+  expectedTenants?: number;
+  observer?: LedgerObserver;
+  /** Makes an engine of a policy; the evaluator of this product by default. */
+  loadPolicy?: LoadPolicyEngine;
+  /** Unix milliseconds. */
+  now?: () => number;
+  /** A monotonic clock in milliseconds. */
+  elapsed?: () => number;
+  /** The used share of the ledger's disk, from 0 to 1. */
+  readUsedShare?: () => Promise<number>;
+  backoffLimits?: { first: number; longest: number };
+}
+
+export interface TenantStatus extends TenantSyncStatus {
+  tenant_id: string;
+  deployment_id: string;
+  /** The token for the control plane; null where the two are one process. */
+  token: TokenStatus | null;
+}
+
+export interface TokenStatus {
+  expires_at: string | null;
+  /** Since the start. */
+  renewals: number;
+}
+
+export type DataPlaneCore = Awaited<ReturnType<typeof createDataPlaneCore>>;
+
+/**
+ * Opens ledger, replica and identity in a data folder, which must exist.
+ *
+ * @throws when a file is damaged or another process uses the folder
+ */
+export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
+  const { dataDir, log } = options;
+  const now = options.now ?? Date.now;
+  const identity = loadIdentity(dataDir, options.sharedDir);
+  const ledger = await createLedger({
+    dataDir,
+    signingKey: identity.signingKey,
+    writerVersion: options.version,
+    onFatal: options.onFatal,
+    now,
+    ...(options.observer && { observer: options.observer }),
+    ...(options.readUsedShare && { readUsedShare: options.readUsedShare }),
+    limitBytes: options.ledgerLimitBytes ?? null,
+  });
+  const writes = createPendingWrites(log);
+  const alerts = createSyncAlerts(createRaiseAlert({ ledger, writes, now }));
+  const payloadSpool = await openPayloadSpool({
+    dir: join(dataDir, PAYLOADS_FOLDER),
+    limitBytes: options.payloadLimitBytes ?? DEFAULT_PAYLOAD_LIMIT_BYTES,
+    onLost: alerts.payloadsLost,
+    now,
+  });
+  const replica = createReplica({ dataDir, onRefused: alerts.factRefused });
+  const standing = loadStanding(dataDir, log, now);
+  const clock = createPlaneClock({
+    path: join(dataDir, CLOCK_FILE),
+    now,
+    ...(options.elapsed && { elapsed: options.elapsed }),
+    onError: (error) => log.warn({ reason: failureMessage(error) }, 'the time was not kept'),
+  });
+  const started = now();
+  const tokens = new Map<string, TokenStatus>();
+  const keyListeners = new Set<(tenantId: string) => void>();
+  const settings: SyncSettings = {
+    dataDir,
+    clock,
+    load: options.loadPolicy ?? createPolicyLoader(now),
+    alerts,
+    offlineMaxAgeMs: (options.offlineMaxAgeSeconds ?? DEFAULT_OFFLINE_MAX_AGE_SECONDS) * 1000,
+    ledgerKeepMs: (options.ledgerKeepDays ?? DEFAULT_LEDGER_KEEP_DAYS) * 86_400_000,
+    shipDelayMs: options.shipDelayMs ?? DEFAULT_SHIP_DELAY_MS,
+    log,
+    now,
+    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
+  };
+  const tenants = createServedTenants({ identity, ledger, replica, log, startSync });
+  const syncOf = (tenantId: string) => tenants.find(tenantId)?.sync;
+
+  const checker = startLedgerChecker({
+    ledger,
+    listTenants: () => tenants.list().map(([tenantId]) => tenantId),
+    onDamage: (tenantId, message) => {
+      log.error({ tenantId, reason: message }, 'records that are kept are not what was recorded');
+      alerts.ledgerDamaged(tenantId, message);
+    },
+    log,
+    now,
+  });
+
+  function startSync(answer: RegistrationAnswer, link: ControlPlaneLink) {
+    const { tenant_id: tenantId, deployment_id: deploymentId } = answer;
+    return startTenantSync({
+      ...settings,
+      answer,
+      link,
+      ledger,
+      payloadSpool,
+      replica,
+      heartbeat: (bundle) => heartbeatOf(tenantId, deploymentId, bundle),
+      isRevoked: () => standing.find(tenantId)?.reason === 'tenant_revoked',
+      // Two writers share one key. Neither can be trusted, so both stop.
+      onStreamStopped: ({ state, failure }) => {
+        const message = `Another data plane wrote with this one's key: ${failure.code}.`;
+        if (state === 'forked') standing.deny(tenantId, 'stream_forked', message);
+      },
+      onUnknownKey: () => {
+        for (const listener of keyListeners) listener(tenantId);
+      },
+    });
+  }
+
+  function heartbeatOf(tenantId: string, deploymentId: string, bundle: BundleSync): Heartbeat {
+    return {
+      deployment_id: deploymentId,
+      active_agent_count: replica.countActiveAgents(tenantId),
+      proxy_rpm_1m: options.callsPerMinute?.(tenantId) ?? 0,
+      // Holds come with a later feature; until then no call of this plane waits for a person.
+      escalations_pending: 0,
+      opa_bundle_version: String(bundle.activeRules()?.revision ?? 'none'),
+      uptime_seconds: Math.max(0, Math.round((now() - started) / 1000)),
+      mcp_servers: options.serverReport?.(tenantId),
+    };
+  }
+
+  /** Why nobody of the tenant may act; null where they may. Cheap: asked at every call. */
+  function findDenial(tenantId: string): PlaneDenial | null {
+    const denial = standing.find(tenantId);
+    if (denial) return denial;
+    const stale = syncOf(tenantId)?.findStaleness() ?? null;
+    if (stale !== null) return { reason: 'offline_max_age', message: stale };
+    const kind = replica.findUnknownKind(tenantId)?.slice(0, 60);
+    if (kind === undefined) return null;
+    const message = `The data plane is too old to enforce what the control plane sent (${kind}).`;
+    return { reason: 'fact_unknown', message };
+  }
+
+  function findProgress(tenantId: string) {
+    const sync = syncOf(tenantId);
+    return (
+      sync && {
+        waitForFeed: (seq: number, ms: number) => replica.waitFor(tenantId, seq, ms),
+        waitForRules: sync.bundle.waitFor,
+        kick: () => {
+          sync.feed.kick();
+          sync.bundle.kick();
+        },
+      }
+    );
+  }
+
+  const rules: RulesProvider = {
+    findActiveRules: (tenantId) => syncOf(tenantId)?.bundle.activeRules() ?? null,
+  };
+
+  return {
+    identity,
+    ledger,
+    payloadSpool,
+    replica,
+    rules,
+    /** Answers when a change is enforced here. */
+    applied: createAppliedBarrier(findProgress, log),
+    findDeploymentId: (tenantId: string) => tenants.find(tenantId)?.deploymentId,
+    /** The region that the tenant's list shows; undefined where the control plane did not say. */
+    findRegion: (tenantId: string) => tenants.find(tenantId)?.region,
+    /** Tenants that it serves, those that are being added among them. */
+    countTenants: tenants.count,
+    /**
+     * Whether it serves, has served since its start, or will serve more than one tenant. An entry
+     * of the servers file without tenants then belongs to nobody.
+     */
+    servesSeveral: () => tenants.countEver() > 1 || (options.expectedTenants ?? 0) > 1,
+    /**
+     * Begins to serve a tenant: its stream gets a new epoch, the last good bundle is activated, and
+     * the loops start. It does not wait for what the control plane has: see `applied`. For a tenant
+     * that is served already it takes the keys of the newer answer.
+     *
+     * @throws when the tenant's stream is damaged or cannot be opened durably
+     */
+    addTenant: tenants.add,
+    /** Ceases to serve a tenant: its agents are unknown from then on. What was recorded stays. */
+    removeTenant: tenants.remove,
+    findDenial,
+    /** The control plane revoked this data plane: kept durably, until it is reinstated. */
+    revoke: (tenantId: string, message: string) =>
+      standing.deny(tenantId, 'tenant_revoked', message),
+    /** The control plane knows of another writer with this plane's key: kept, never lifted. */
+    fork: (tenantId: string, message: string) => standing.deny(tenantId, 'stream_forked', message),
+    /** The control plane knows this data plane again. A fork is not lifted by it. */
+    reinstate: standing.reinstate,
+    /** Takes what is to be shown of the tenant's token. */
+    noteToken: (tenantId: string, token: TokenStatus): void => {
+      tokens.set(tenantId, token);
+    },
+    /** Has the control plane hear within moments what a tenant's heartbeat tells. */
+    reportSoon: (tenantId: string) => syncOf(tenantId)?.report(),
+    /** Tries everything of a tenant at once. */
+    kick: (tenantId: string) => syncOf(tenantId)?.kick(),
+    /** Calls back when a tenant's data was signed by an unknown key; returns the unsubscribe. */
+    onUnknownKey: (listener: (tenantId: string) => void): (() => void) => {
+      keyListeners.add(listener);
+      return () => keyListeners.delete(listener);
+    },
+    status: () => ({
+      ledger: ledger.status(),
+      ledgerCheck: checker.status(),
+      tenants: tenants.list().map(
+        ([tenantId, { deploymentId, sync }]): TenantStatus => ({
+          tenant_id: tenantId,
+          deployment_id: deploymentId,
+          token: tokens.get(tenantId) ?? null,
+          ...sync.status(),
+        }),
+      ),
+    }),
+    /** Ships what can be shipped within `ms`, makes everything durable and closes the files. */
+    stop: async (ms = DEFAULT_STOP_MS): Promise<void> => {
+      checker.stop();
+      // What is sealed now may still be sent.
+      await payloadSpool.flush();
+      await tenants.stop(ms);
+      clock.stop();
+      await writes.flush();
+      await ledger.stop();
+      replica.close();
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/** The tenants that a data plane serves: each with the loops that keep it in step. */
+import type { ControlPlaneLink, RegistrationAnswer } from '@governance/shared/channels';
+import type { DataPlaneIdentity } from '../identity/identity.ts';
+import type { DurableLedger } from '../ledger/ledger.ts';
+import type { LocalReplica } from '../replica/replica.ts';
+import type { SyncLog } from '../sync/link/sync-failure.ts';
+import type { TenantSync } from '../sync/tenant-sync.ts';
+
+export interface ServedTenant {
+  deploymentId: string;
+  /** Undefined where the control plane did not say. */
+  region: string | null | undefined;
+  sync: TenantSync;
+}
+
+export interface ServedTenantsDeps {
+  identity: Pick<DataPlaneIdentity, 'saveRegistration'>;
+  ledger: Pick<DurableLedger, 'open'>;
+  replica: Pick<LocalReplica, 'removeTenant'>;
+  log: SyncLog;
+  startSync(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<TenantSync>;
+}
+
+/** How long records of a tenant that is removed may take to be shipped. */
+const REMOVE_MS = 5_000;
+
+export function createServedTenants(deps: ServedTenantsDeps) {
+  const { identity, ledger, replica, log } = deps;
+  const served = new Map<string, ServedTenant>();
+  const starting = new Map<string, Promise<void>>();
+  const everServed = new Set<string>();
+
+  function add(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<void> {
+    const tenantId = answer.tenant_id;
+    const begun = starting.get(tenantId);
+    if (begun) return begun;
+    const tenant = served.get(tenantId);
+    if (tenant) return Promise.resolve(renew(tenant, answer));
+    everServed.add(tenantId);
+    const start = begin(answer, link).finally(() => starting.delete(tenantId));
+    starting.set(tenantId, start);
+    return start;
+  }
+
+  async function begin(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<void> {
+    const { tenant_id: tenantId, deployment_id: deploymentId, region } = answer;
+    identity.saveRegistration(answer);
+    const { outcomesUnknown } = await ledger.open(tenantId, deploymentId);
+    if (outcomesUnknown > 0) {
+      log.warn({ tenantId, outcomesUnknown }, 'calls were under way when the data plane stopped');
+    }
+    const sync = await deps.startSync(answer, link);
+    served.set(tenantId, { deploymentId, region, sync });
+  }
+
+  function renew(tenant: ServedTenant, answer: RegistrationAnswer): void {
+    identity.saveRegistration(answer);
+    tenant.region = answer.region;
+    tenant.sync.trust(answer);
+  }
+
+  async function remove(tenantId: string): Promise<void> {
+    const tenant = served.get(tenantId);
+    if (!tenant) return;
+    served.delete(tenantId);
+    replica.removeTenant(tenantId);
+    await tenant.sync.stop(REMOVE_MS);
+  }
+
+  return {
+    add,
+    remove,
+    find: (tenantId: string) => served.get(tenantId),
+    list: () => [...served],
+    /** Those that are being added among them. */
+    count: () => served.size + starting.size,
+    /** How many it has served since its start. */
+    countEver: () => everServed.size,
+    async stop(ms: number): Promise<void> {
+      await Promise.all([...served.values()].map(({ sync }) => sync.stop(ms)));
+      served.clear();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
+import type { RaiseAlert } from '../alerts/raise-alert.ts';
+import type { ClassifiedCall } from './calls.ts';
+
+/**
+ * Raises BLAST_RADIUS_ESCALATION for a call that reaches further than it may, denied at once or for
+ * a person to see (`details.verdict`): one open alert for each agent and rule.
+ */
+export function createBlastRadiusAlert(
+  raise: RaiseAlert,
+  count: (rule: ReachFinding['rule'], verdict: ReachFinding['verdict']) => void,
+) {
+  return (call: ClassifiedCall, findings: readonly ReachFinding[]): void => {
+    const { agent, ask, caller, rules } = call;
+    for (const { rule, verdict, message, place } of findings) {
+      count(rule, verdict);
+      raise(caller.tenantId, {
+        alert_type: 'BLAST_RADIUS_ESCALATION',
+        severity: verdict === 'deny' ? 'high' : 'medium',
+        title: 'A call reaches further than one call may',
+        bundle_revision: rules?.revision ?? null,
+        agent_id: agent.id,
+        details: {
+          rule,
+          verdict,
+          message,
+          place: place.toWellFormed().replaceAll('\u0000', '\ufffd'),
+          event_id: call.id,
+          mcp_server: ask.serverId,
+          tool_name: ask.name,
+        },
+        dedupe_key: `blast-radius:${agent.id}:${rule}`,
+      });
+    }
+  };
+}

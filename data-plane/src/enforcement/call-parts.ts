@@ -1,0 +1,36 @@
+/**
+ * Tells whoever subscribes (the bench, SERVICE_DEBUG) which part of its way a call has passed.
+ * Without subscribers each part costs one test. A subscriber must not throw.
+ */
+import { channel } from 'node:diagnostics_channel';
+import type { RawCall } from './calls.ts';
+
+/** A step of the pipeline by its name, or one of these. */
+export type CallPart =
+  | 'received'
+  | 'record-handed-over'
+  | 'record-durable'
+  | 'sent-upstream'
+  | 'upstream-answered'
+  | 'outcome-handed-over'
+  | (string & {});
+
+export interface PassedPart {
+  readonly call: RawCall;
+  readonly part: CallPart;
+}
+
+/** `node:diagnostics_channel` of that name; its messages are `PassedPart`. */
+export const CALL_PARTS = 'agent-governance:call-part';
+
+const parts = channel(CALL_PARTS);
+
+/** Says that a call has passed a part. */
+export function tellPart(call: RawCall, part: CallPart): void {
+  if (parts.hasSubscribers) parts.publish({ call, part } satisfies PassedPart);
+}
+
+/** What a pipeline tells of its steps; undefined while nobody listens. */
+export function stepTeller(): ((call: RawCall, step: string) => void) | undefined {
+  return parts.hasSubscribers ? tellPart : undefined;
+}

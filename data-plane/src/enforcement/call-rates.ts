@@ -1,0 +1,87 @@
+import type { RateLimit } from '@governance/shared/rate-limit-settings';
+import type { AgentKey } from './calls.ts';
+
+/**
+ * Agents that are counted at once; about 200 bytes each. Beyond it the one that began its window
+ * first is forgotten: whoever makes so many agents has as many limits anyway.
+ */
+const MAX_AGENTS = 200_000;
+/** Agents without a call in two windows that go for each one that comes. */
+const FORGOTTEN_AT_ONCE = 2;
+
+/** Numbers alone: there may be as many of these as agents. */
+interface Counted {
+  windowMs: number;
+  /** Of the current window, by the clock. */
+  window: number;
+  current: number;
+  previous: number;
+}
+
+/**
+ * How often agents call: a sliding window of two counters. What was in the window before counts by
+ * the share of it that the sliding window still covers.
+ *
+ * @param elapsed monotonic milliseconds
+ */
+export function createCallRates(elapsed: () => number, maxAgents = MAX_AGENTS) {
+  // In the order in which their windows began.
+  const agents = new Map<AgentKey, Counted>();
+
+  function forgetSome(now: number): void {
+    let left = FORGOTTEN_AT_ONCE;
+    for (const [key, { window, windowMs }] of agents) {
+      if ((window + 2) * windowMs > now && agents.size < maxAgents) return;
+      if (left-- === 0) return;
+      agents.delete(key);
+    }
+  }
+
+  function countedOf(key: AgentKey, windowMs: number, now: number): Counted {
+    const window = Math.floor(now / windowMs);
+    const found = agents.get(key);
+    if (found?.windowMs === windowMs && found.window === window) return found;
+    // Another length of window begins anew: its counts cannot be converted.
+    const isNext = found?.windowMs === windowMs && found.window === window - 1;
+    const counted = { windowMs, window, current: 0, previous: isNext ? found.current : 0 };
+    agents.delete(key);
+    if (found === undefined) forgetSome(now);
+    agents.set(key, counted);
+    return counted;
+  }
+
+  return {
+    /**
+     * Counts one call, if there is room for it. A refused one does not count, so that an agent that
+     * goes on calling gets as much as one that waits.
+     *
+     * @returns null where it may go on; else whole seconds until it may, 1 or more
+     */
+    take(key: AgentKey, { requests, window_seconds }: RateLimit): number | null {
+      const now = elapsed();
+      const windowMs = window_seconds * 1000;
+      const counted = countedOf(key, windowMs, now);
+      const into = now - counted.window * windowMs;
+      const covered = counted.previous * (1 - into / windowMs);
+      if (covered + counted.current + 1 <= requests) {
+        counted.current++;
+        return null;
+      }
+      return Math.max(1, Math.ceil(waitMs(counted, requests, into) / 1000));
+    },
+    /** Agents that are counted now. */
+    size: () => agents.size,
+  };
+}
+
+export type CallRates = ReturnType<typeof createCallRates>;
+
+/** Until the counters leave room for one call. */
+function waitMs({ windowMs, current, previous }: Counted, requests: number, into: number): number {
+  // The part of a window that may still be covered, of `count` calls in it.
+  const share = (room: number, count: number) => (count === 0 ? 1 : Math.min(1, room / count));
+  if (current + 1 <= requests) {
+    return windowMs * (1 - share(requests - current - 1, previous)) - into;
+  }
+  return windowMs - into + windowMs * (1 - share(requests - 1, current));
+}

@@ -1,0 +1,145 @@
+import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
+import type { DlpFinding } from '@governance/shared/detect/findings';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Alert } from '../../alerts/alert.ts';
+import type { Caller } from '../calls.ts';
+import { createAcrossCalls, type Sent } from './across-calls.ts';
+
+const MINUTE = 60_000;
+let now: number;
+let alerts: Alert[];
+let across: ReturnType<typeof createAcrossCalls>;
+
+beforeEach(() => {
+  now = Date.UTC(2026, 10, 1);
+  alerts = [];
+  across = createAcrossCalls({
+    now: () => now,
+    raiseAlert: vi.fn((_tenant, alert) => void alerts.push(alert)),
+  });
+});
+
+function sent(caller: Record<string, unknown> = {}): Sent {
+  return {
+    caller: {
+      tenantId: 'tenant',
+      agent: { id: 'agent' },
+      sessionId: 'session',
+      requesterId: null,
+      ...caller,
+    } as unknown as Caller,
+    serverId: 'files',
+    toolName: 'write_file',
+    eventId: 'event',
+  };
+}
+const found = (pattern = 'aws_access_key_id'): DlpFinding => ({
+  pattern,
+  severity: 'high',
+  place: '/arguments/text',
+  length: 20,
+});
+
+describe('one pattern in several sessions', () => {
+  it('is an alert from the third on, once in five minutes', () => {
+    for (const sessionId of ['1', '2', '2', '1']) across.note(sent({ sessionId }), [found()]);
+    expect(alerts).toEqual([]);
+    across.note(sent({ sessionId: '3' }), [found(), found()]);
+    across.note(sent({ sessionId: '4' }), [found()]);
+    expect(alerts).toEqual([
+      {
+        alert_type: 'DLP_CROSS_SESSION',
+        severity: 'high',
+        title: expect.any(String),
+        agent_id: 'agent',
+        details: {
+          pattern: 'aws_access_key_id',
+          sessions: 3,
+          event_id: 'event',
+          mcp_server: 'files',
+          tool_name: 'write_file',
+          session_id: '3',
+          requester_id: null,
+        },
+        dedupe_key: 'dlp-cross-session:agent:aws_access_key_id',
+      },
+    ]);
+    now += 5 * MINUTE;
+    across.note(sent({ sessionId: '4' }), [found()]);
+    expect(alerts).toHaveLength(2);
+  });
+
+  it('counts an hour, one agent of one tenant, and each pattern for itself', () => {
+    for (const sessionId of ['1', '2']) across.note(sent({ sessionId }), [found()]);
+    now += 61 * MINUTE;
+    across.note(sent({ sessionId: '3' }), [found()]);
+    across.note(sent({ sessionId: '4', agent: { id: 'other' } }), [found()]);
+    across.note(sent({ sessionId: '4', tenantId: 'other' }), [found()]);
+    across.note(sent({ sessionId: '4' }), [found('iban')]);
+    expect(alerts).toEqual([]);
+  });
+
+  it('remembers the last 200 findings of an agent', () => {
+    for (const sessionId of ['1', '2']) across.note(sent({ sessionId }), [found()]);
+    for (let i = 0; i < 199; i++) across.note(sent({ sessionId: '1' }), [found('iban')]);
+    across.note(sent({ sessionId: '3' }), [found()]);
+    expect(alerts).toEqual([]);
+  });
+
+  it('takes the calls of a modern client’s requester for one session until 30 minutes pass', () => {
+    const modern = (requesterId: string | null) =>
+      across.note(sent({ era: 'modern', sessionId: null, requesterId }), [found()]);
+    modern('one');
+    now += 20 * MINUTE;
+    modern('one');
+    modern(null);
+    expect(alerts).toEqual([]);
+    now += 31 * MINUTE;
+    modern('one');
+    expect(alerts).toMatchObject([{ details: { sessions: 3 } }]);
+  });
+});
+
+describe('a value that is sent piece by piece', () => {
+  const scanner = createDlpScanner({
+    custom: [{ id: 'b', name: 'badge', regex: 'BADGE[0-9]{6}QX', severity: 'critical' }],
+  });
+  const assemble = (args: Record<string, unknown>, over: Partial<Sent> = {}) =>
+    across.assemble({ ...sent(), ...over }, args, scanner);
+
+  it('is found when its last piece comes, and told once in five minutes', () => {
+    expect(assemble({ path: '/tmp/a', text: 'BADG' })).toEqual([]);
+    expect(assemble({ path: '/tmp/b', text: 'E123' })).toEqual([]);
+    const finding = { pattern: 'badge', severity: 'critical', disguise: ['fragments'] };
+    expect(assemble({ path: '/tmp/c', text: '456QX' })).toMatchObject([finding]);
+    expect(alerts).toMatchObject([
+      {
+        alert_type: 'DLP_FRAGMENT_REASSEMBLY',
+        severity: 'critical',
+        agent_id: 'agent',
+        details: { patterns: ['badge'], event_id: 'event' },
+      },
+    ]);
+    expect(JSON.stringify(alerts)).not.toMatch(/123|456/);
+    // The pieces are forgotten with it.
+    expect(assemble({ text: 'QX' })).toEqual([]);
+    assemble({ text: 'BADGE123' });
+    expect(assemble({ text: '456QX' })).toHaveLength(1);
+    expect(alerts).toHaveLength(1);
+  });
+
+  it('is found with words around the pieces, and in other tools and arguments', () => {
+    assemble({ text: 'the first part is "BADGE12",' });
+    expect(assemble({ body: { note: 'and then 3456QX' } }, { toolName: 'send' })).toHaveLength(1);
+  });
+
+  it('is not made of pieces of two agents, nor of old ones, nor of what one call says alone', () => {
+    assemble({ text: 'BADGE123' });
+    const caller = sent({ agent: { id: 'other' } }).caller;
+    expect(assemble({ text: '456QX' }, { caller })).toEqual([]);
+    now += 11 * MINUTE;
+    expect(assemble({ text: '456QX' })).toEqual([]);
+    expect(assemble({ text: 'BADGE123456QX' })).toEqual([]);
+    expect(alerts).toEqual([]);
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * What no single call shows: one pattern in several sessions of an agent, and a value that is sent
+ * piece by piece (specification 1, section 6). Kept in memory alone, bounded by tenant and agent.
+ */
+import type { DlpScanner, TextFinding } from '@governance/shared/detect/dlp/scan-contract';
+import type { DlpFinding } from '@governance/shared/detect/findings';
+import { LRUCache } from 'lru-cache';
+import type { RaiseAlert } from '../../alerts/raise-alert.ts';
+import type { Caller } from '../calls.ts';
+import { AgentTrail, type Joined, piecesOf, tokenOf } from './agent-trail.ts';
+import { patternsOf } from './dlp-findings.ts';
+
+/** What leaves an agent. */
+export interface Sent {
+  readonly caller: Caller;
+  readonly serverId: string;
+  readonly toolName: string;
+  /** The decision's. */
+  readonly eventId: string;
+}
+
+export interface AcrossCalls {
+  /** Takes note of findings; raises DLP_CROSS_SESSION. */
+  note(sent: Sent, findings: readonly DlpFinding[]): void;
+  /**
+   * Puts the texts of a call behind those of the agent's last calls; raises DLP_FRAGMENT_REASSEMBLY.
+   *
+   * @returns what the pieces make together, critical or high, and no call has alone
+   * @throws PatternBudgetError
+   */
+  assemble(sent: Sent, args: Record<string, unknown>, scanner: DlpScanner): DlpFinding[];
+}
+
+const HOUR_MS = 3_600_000;
+const COOL_DOWN_MS = 5 * 60_000;
+/** Distinct sessions within an hour. */
+const MIN_SESSIONS = 3;
+/** Agents of one tenant that are remembered: those that were heard of last. */
+const MAX_AGENTS = 1_000;
+const MAX_TENANTS = 1_000;
+/** Texts of one call that may continue another. */
+const MAX_TEXTS = 4;
+/** Values of one call that are looked at for texts. */
+const MAX_VALUES = 64;
+/** UTF-16 units that both sides must give. */
+const MIN_SHARE = 3;
+
+/** Builds it. */
+export function createAcrossCalls(deps: { raiseAlert: RaiseAlert; now(): number }): AcrossCalls {
+  const { raiseAlert, now } = deps;
+  const tenants = new LRUCache<string, LRUCache<string, AgentTrail>>({ max: MAX_TENANTS });
+
+  function trailOf({ tenantId, agent }: Caller): AgentTrail {
+    let agents = tenants.get(tenantId);
+    if (agents === undefined) {
+      agents = new LRUCache({ max: MAX_AGENTS });
+      tenants.set(tenantId, agents);
+    }
+    let trail = agents.get(agent.id);
+    if (trail === undefined) {
+      trail = new AgentTrail();
+      agents.set(agent.id, trail);
+    }
+    return trail;
+  }
+
+  return {
+    note(sent, findings) {
+      const { caller } = sent;
+      const trail = trailOf(caller);
+      const at = now();
+      const isOfSession = caller.sessionId !== null && caller.era !== 'modern';
+      const session = isOfSession
+        ? `session ${caller.sessionId}`
+        : trail.sessionOf(caller.requesterId, at);
+      const patterns = patternsOf(findings);
+      trail.see(patterns, session, at);
+      for (const pattern of patterns) {
+        const sessions = trail.countSessions(pattern, at - HOUR_MS);
+        if (sessions < MIN_SESSIONS || !trail.mayAlert(`pattern ${pattern}`, at, COOL_DOWN_MS)) {
+          continue;
+        }
+        const { severity } = findings.find((finding) => finding.pattern === pattern) as DlpFinding;
+        raiseAlert(caller.tenantId, {
+          alert_type: 'DLP_CROSS_SESSION',
+          severity,
+          title: 'An agent sends the same kind of sensitive data in several sessions',
+          agent_id: caller.agent.id,
+          details: { pattern, sessions, ...aboutOf(sent) },
+          dedupe_key: `dlp-cross-session:${caller.agent.id}:${pattern}`,
+        });
+      }
+    },
+
+    assemble(sent, args, scanner) {
+      const { caller, serverId, toolName } = sent;
+      const texts = textsOf(args);
+      if (texts.length === 0) return [];
+      const trail = trailOf(caller);
+      const at = now();
+      const joined: (Joined | null)[] = [];
+      let longest = '';
+      for (const { name, text } of texts) {
+        const ends = piecesOf(text);
+        const argument = `${serverId} ${toolName} ${name}`;
+        if (ends !== null) joined.push(trail.join(argument, ends.head, ends.tail, at));
+        const token = tokenOf(text);
+        if (token.length > longest.length) longest = token;
+      }
+      // The pieces may travel in different arguments, or with words around them.
+      if (longest !== '') joined.push(trail.join('', longest, longest, at));
+      const found = splitFindings(joined, scanner);
+      if (found.length === 0) return [];
+
+      trail.forgetPieces();
+      const findings = [
+        ...new Map(found.map((finding) => [finding.pattern, finding])).values(),
+      ].map(({ pattern, severity, length }) => ({
+        pattern,
+        severity,
+        place: '',
+        length,
+        disguise: ['fragments'],
+      }));
+      if (trail.mayAlert('fragments', at, COOL_DOWN_MS)) {
+        raiseAlert(caller.tenantId, {
+          alert_type: 'DLP_FRAGMENT_REASSEMBLY',
+          severity: 'critical',
+          title: 'An agent sends sensitive data piece by piece',
+          agent_id: caller.agent.id,
+          details: { patterns: patternsOf(findings), ...aboutOf(sent) },
+          dedupe_key: `dlp-fragments:${caller.agent.id}`,
+        });
+      }
+      return findings;
+    },
+  };
+}
+
+/** Between two joined texts: no pattern crosses it. */
+const BETWEEN = '\n\u2028\n';
+
+/** What stands across a boundary, and has a part on both sides. All texts are scanned in one go. */
+function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner): TextFinding[] {
+  let all = '';
+  const boundaries: number[] = [];
+  for (const one of new Map(joined.map((part) => [part?.text, part])).values()) {
+    if (one === null || one === undefined) continue;
+    boundaries.push(all.length + one.boundary);
+    all += one.text + BETWEEN;
+  }
+  if (boundaries.length === 0) return [];
+  return scanner.scanText(all).filter(({ pattern, severity, start, length }) => {
+    const isGrave = severity === 'critical' || severity === 'high';
+    const isSplit = boundaries.some(
+      (at) => start <= at - MIN_SHARE && start + length >= at + MIN_SHARE,
+    );
+    return isGrave && isSplit && !BY_LABEL.has(pattern);
+  });
+}
+
+/** Found by the word before it, which any call may end with. */
+const BY_LABEL: ReadonlySet<string> = new Set(['secret_assignment']);
+
+function aboutOf({ caller, serverId, toolName, eventId }: Sent) {
+  return {
+    event_id: eventId,
+    mcp_server: serverId,
+    tool_name: toolName,
+    session_id: caller.sessionId,
+    requester_id: caller.requesterId,
+  };
+}
+
+interface NamedText {
+  /** Of the argument at the top. */
+  name: string;
+  text: string;
+}
+
+/** The first texts of the arguments, each with the name of its argument. */
+function textsOf(args: Record<string, unknown>): NamedText[] {
+  const found: NamedText[] = [];
+  let seen = 0;
+  const visit = (name: string, value: unknown): void => {
+    if (found.length >= MAX_TEXTS || ++seen > MAX_VALUES) return;
+    if (typeof value === 'string') {
+      if (value.length >= MIN_SHARE) found.push({ name, text: value });
+    } else if (typeof value === 'object' && value !== null) {
+      for (const key in value) visit(name, (value as Record<string, unknown>)[key]);
+    }
+  };
+  for (const name in args) visit(name, args[name]);
+  return found;
+}

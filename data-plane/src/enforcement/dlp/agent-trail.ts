@@ -1,0 +1,169 @@
+/**
+ * What one agent sent lately, as far as DLP has to look at several calls together. It is bounded,
+ * and never leaves memory.
+ */
+
+/** Findings that are remembered of an agent (specification 1, section 6). */
+const MAX_SIGHTINGS = 200;
+/** Requesters of an agent without a session of the protocol. */
+const MAX_REQUESTERS = 64;
+/** Calls without a session that are no further apart belong to one: of an agent and its requester. */
+const SESSION_GAP_MS = 30 * 60_000;
+/** Arguments of tools that are followed. */
+const MAX_CHAINS = 8;
+/** Pieces of one value that are put together. */
+const MAX_PIECES = 6;
+/** UTF-16 units of one piece. */
+const MAX_PIECE = 64;
+/** A piece that is older is no part of what comes now. */
+const PIECE_MS = 10 * 60_000;
+
+interface Sighting {
+  readonly pattern: string;
+  readonly session: string;
+  readonly at: number;
+}
+
+interface Piece {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** A text made of pieces, and where the newest of them begins. */
+export interface Joined {
+  readonly text: string;
+  readonly boundary: number;
+}
+
+export class AgentTrail {
+  readonly #sightings: Sighting[] = [];
+  #next = 0;
+  readonly #requesters = new Map<string, { session: string; at: number }>();
+  #sessions = 0;
+  /** By the argument, least recently used first. */
+  readonly #chains = new Map<string, Piece[]>();
+  /** When an alert was raised last, by what it was about. */
+  readonly #alerted = new Map<string, number>();
+
+  /** The session of a call that has none of the protocol. */
+  sessionOf(requesterId: string | null, now: number): string {
+    const key = requesterId ?? '';
+    const known = this.#requesters.get(key);
+    const isSame = known !== undefined && now - known.at <= SESSION_GAP_MS;
+    const session = isSame ? known.session : `requester ${++this.#sessions}`;
+    touch(this.#requesters, key, { session, at: now }, MAX_REQUESTERS);
+    return session;
+  }
+
+  /** Remembers findings of one call, and forgets the oldest. */
+  see(patterns: readonly string[], session: string, at: number): void {
+    for (const pattern of patterns) {
+      this.#sightings[this.#next] = { pattern, session, at };
+      this.#next = (this.#next + 1) % MAX_SIGHTINGS;
+    }
+  }
+
+  /** In how many sessions a pattern was seen since then. */
+  countSessions(pattern: string, since: number): number {
+    const sessions = new Set<string>();
+    for (const sighting of this.#sightings) {
+      if (sighting.pattern === pattern && sighting.at >= since) sessions.add(sighting.session);
+    }
+    return sessions.size;
+  }
+
+  /** Whether nothing was said about it within the cool-down; from now on something is. */
+  mayAlert(about: string, now: number, coolDownMs: number): boolean {
+    const last = this.#alerted.get(about);
+    if (last !== undefined && now - last < coolDownMs) return false;
+    touch(this.#alerted, about, now, MAX_SIGHTINGS);
+    return true;
+  }
+
+  /**
+   * Adds what an argument says to what it said before.
+   *
+   * @param head what continues the pieces before
+   * @param tail what the next piece may continue
+   * @returns the pieces so far with the head; null where it is the first, or says the same again
+   */
+  join(argument: string, head: string, tail: string, now: number): Joined | null {
+    const known = this.#chains.get(argument) ?? [];
+    const pieces = known.filter(({ at }) => now - at <= PIECE_MS);
+    if (pieces.at(-1)?.text === tail) return null;
+    const before = pieces.map(({ text }) => text).join('');
+    const kept = tail === '' ? [] : [...pieces, { text: own(tail), at: now }].slice(-MAX_PIECES);
+    touch(this.#chains, argument, kept, MAX_CHAINS);
+    const isContinued = before !== '' && head !== '';
+    return isContinued ? { text: before + head, boundary: before.length } : null;
+  }
+
+  /** Forgets the pieces: they were put together. */
+  forgetPieces(): void {
+    this.#chains.clear();
+  }
+}
+
+/** A text as a part of a value: what may continue earlier pieces, and what later ones may continue. */
+export interface PieceEnds {
+  readonly head: string;
+  readonly tail: string;
+}
+
+/** Words in a text that is looked at as a whole. */
+const MAX_WORDS = 3;
+const MAX_SEARCHED = 256;
+/** Shorter runs are words. */
+const MIN_TOKEN = 4;
+/** What names a place, and is another one at each call. */
+const PLACE = /^(?:~?\.{0,2}[/\\]|[a-z]+:\/\/|[A-Za-z]:\\)/;
+
+/**
+ * What of a text may be a piece of a value: all of a short one, of a longer one its first and last
+ * run. Nothing of a path, of a URL, and of words alone: nearly all calls are looked at no further.
+ */
+export function piecesOf(text: string): PieceEnds | null {
+  if (PLACE.test(text)) return null;
+  if (text.length <= MAX_PIECE && text.split(' ').length <= MAX_WORDS) {
+    return mayBePiece(text) ? { head: text, tail: text } : null;
+  }
+  const [first = ''] = text.slice(0, MAX_PIECE).split(/\s/);
+  const last = text.slice(-MAX_PIECE).split(/\s/).at(-1) ?? '';
+  const head = mayBePiece(first) ? first : '';
+  const tail = mayBePiece(last) ? last : '';
+  return head === '' && tail === '' ? null : { head, tail };
+}
+
+function mayBePiece(text: string): boolean {
+  return /[0-9A-Z]/.test(text);
+}
+
+/**
+ * The longest run of a text that may be a piece of a secret: `ODNN7` of `and part two: ODNN7`.
+ * Letters with a digit or with both cases; a bare number may be anything.
+ */
+export function tokenOf(text: string): string {
+  if (PLACE.test(text)) return '';
+  let best = '';
+  for (const run of text.slice(0, MAX_SEARCHED).split(/[\s"'`,;:()[\]{}<>]/)) {
+    const isPiece = /[0-9]/.test(run)
+      ? /[A-Za-z]/.test(run)
+      : /[a-z]/.test(run) && /[A-Z]/.test(run);
+    if (isPiece && run.length >= MIN_TOKEN && run.length > best.length) best = run;
+  }
+  return best.slice(0, MAX_PIECE);
+}
+
+/** Sets an entry as the most recently used, and drops the least recently used one. */
+function touch<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= max) return;
+  const { value: oldest } = map.keys().next();
+  if (oldest !== undefined) map.delete(oldest);
+}
+
+/** A copy: a slice would keep the whole text in memory. */
+function own(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
+}

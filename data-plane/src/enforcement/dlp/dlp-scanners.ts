@@ -1,0 +1,114 @@
+/** The scanners of a tenant's bundle. Equal settings, of whichever tenants, share one. */
+import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
+import {
+  type BuiltinOverride,
+  type DlpScanner,
+  MAX_FINDINGS,
+} from '@governance/shared/detect/dlp/scan-contract';
+import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
+import type { DlpFinding } from '@governance/shared/detect/findings';
+import { actionFor, DEFAULT_DLP_SETTINGS, type DlpSettings } from '@governance/shared/dlp-settings';
+import type { Severity } from '@governance/shared/ledger-record';
+import { LRUCache } from 'lru-cache';
+import { perSettings } from '../per-settings.ts';
+
+export interface PreparedDlp {
+  readonly settings: DlpSettings;
+  /** The settings as JSON, for another thread. */
+  settingsText(): string;
+  readonly scanner: DlpScanner;
+  /** Finds what is redacted in results, and nothing else. */
+  readonly redactor: DlpScanner;
+  /** All findings of a value; of one that has too many at least those on which something is done. */
+  scanSent(value: unknown): DlpFinding[];
+  scanSaid(value: unknown): DlpFinding[];
+}
+
+interface Patterns {
+  builtins: Readonly<Record<string, BuiltinOverride>>;
+  custom: DlpSettings['custom'];
+}
+
+/** Compiled scanners that are kept; one that is used again after it was closed compiles again. */
+const MAX_SCANNERS = 256;
+
+const scanners = new LRUCache<string, DlpScanner>({
+  max: MAX_SCANNERS,
+  dispose: (scanner) => scanner.close(),
+});
+
+/** @returns finds the scanner of these patterns; the key is made once, since it may be long */
+function scannerOf({ builtins, custom }: Patterns): () => DlpScanner {
+  const key = JSON.stringify([builtins, custom]);
+  return () => {
+    let scanner = scanners.get(key);
+    if (scanner === undefined) {
+      scanner = createDlpScanner({ builtin: builtins, custom });
+      scanners.set(key, scanner);
+    }
+    return scanner;
+  };
+}
+
+/** The patterns of the severities that are chosen. */
+function chosen(
+  { builtins, custom }: DlpSettings,
+  isChosen: (severity: Severity) => boolean,
+): Patterns {
+  const all: Record<string, BuiltinOverride> = {};
+  for (const { name, severity: standard } of BUILTIN_PATTERNS) {
+    const override = Object.hasOwn(builtins, name) ? builtins[name] : undefined;
+    const severity = override?.severity ?? standard;
+    all[name] = { enabled: (override?.enabled ?? true) && isChosen(severity), severity };
+  }
+  return { builtins: all, custom: custom.filter(({ severity }) => isChosen(severity)) };
+}
+
+const DEFAULTS = prepareDlp(DEFAULT_DLP_SETTINGS);
+
+/** The settings and scanners of a bundle. */
+export const dlpOf = perSettings(({ dlp }) => (dlp === undefined ? DEFAULTS : prepareDlp(dlp)));
+
+/** What holds where no bundle says anything else. */
+export const DEFAULT_DLP: PreparedDlp = DEFAULTS;
+
+/** The scanners of some settings. */
+export function prepareDlp(settings: DlpSettings): PreparedDlp {
+  const { outbound, results } = settings;
+  const isBlocked = (severity: Severity) => actionFor(outbound, severity) === 'block';
+  const isRedacted = (severity: Severity) => actionFor(results, severity) === 'redact';
+  const isActedOn = (severity: Severity) => actionFor(results, severity) !== 'log';
+  const every = scannerOf(settings);
+  const redactor = lazily(() => scannerOf(chosen(settings, isRedacted)));
+  const blocker = lazily(() => scannerOf(chosen(settings, isBlocked)));
+  const graver = lazily(() => scannerOf(chosen(settings, isActedOn)));
+  const scan = (value: unknown, grave: () => () => DlpScanner, isGrave: typeof isBlocked) => {
+    const found = every().scanValue(value);
+    if (found.length < MAX_FINDINGS) return found;
+    // A scan ends with so many: harmless ones must not hide what comes behind them.
+    const rest = found.filter(({ severity }) => !isGrave(severity));
+    return [...grave()().scanValue(value), ...rest];
+  };
+  const settingsText = lazily(() => JSON.stringify(settings));
+  return {
+    settings,
+    settingsText,
+    get scanner() {
+      return every();
+    },
+    get redactor() {
+      return redactor()();
+    },
+    scanSent: (value) => scan(value, blocker, isBlocked),
+    scanSaid: (value) => scan(value, graver, isActedOn),
+  };
+}
+
+/** Makes something at its first use. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

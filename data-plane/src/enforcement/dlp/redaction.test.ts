@@ -1,0 +1,87 @@
+import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
+import { describe, expect, it } from 'vitest';
+import { redact } from './redaction.ts';
+import { partsOf } from './said-parts.ts';
+
+const scanner = createDlpScanner({
+  custom: [
+    { id: 'b', name: 'badge', regex: 'BADGE-[0-9]{6}', severity: 'high' },
+    { id: 'n', name: 'ticket', regex: 'ticket is [a-z]{8}', severity: 'high' },
+  ],
+});
+const BADGE = 'BADGE-123456';
+const MARK = '[REDACTED:badge]';
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+describe('redact', () => {
+  it('takes a value out of content and structuredContent alike', () => {
+    const value = {
+      content: [{ type: 'text', text: `it is ${BADGE}, yes ${BADGE}` }],
+      structuredContent: { badge: BADGE, n: 1.5 },
+    };
+    expect(redact(value, scanner, undefined)).toEqual({
+      content: [{ type: 'text', text: `it is ${MARK}, yes ${MARK}` }],
+      structuredContent: { badge: MARK, n: 1.5 },
+    });
+  });
+
+  it('takes it out where nothing says what it is, too', () => {
+    const value = {
+      content: [{ type: 'text', text: 'the ticket is abcdefgh' }],
+      structuredContent: { said: 'the ticket is abcdefgh indeed', of: { other: 'x' } },
+    };
+    const redacted = JSON.stringify(redact(value, scanner, undefined));
+    expect(redacted).not.toContain('abcdefgh');
+  });
+
+  it('holds the result against the tool’s schema', () => {
+    const value = { content: [], structuredContent: { badge: BADGE } };
+    const schema = (badge: object) => ({ type: 'object', properties: { badge } });
+    expect(redact(value, scanner, schema({ type: 'string' }))).not.toBeNull();
+    expect(redact(value, scanner, schema({ type: 'string', maxLength: 12 }))).toBeNull();
+    expect(redact(value, scanner, 'unreadable')).toBeNull();
+  });
+
+  it.each([
+    ['a URI', { contents: [{ uri: `file:///${BADGE}`, text: 'x' }] }],
+    ['the name of a tool', { tools: [{ name: BADGE }] }],
+    ['`_meta`', { content: [], _meta: { note: BADGE } }],
+    ['a key', { structuredContent: { [BADGE]: 1 } }],
+  ])('does not rewrite %s', (_, value) => expect(redact(value, scanner, undefined)).toBeNull());
+
+  it('does not rewrite a message with a number that it could not write again', () => {
+    const value = { structuredContent: { badge: BADGE, id: 2 ** 60 } };
+    expect(redact(value, scanner, undefined)).toBeNull();
+  });
+});
+
+describe('partsOf', () => {
+  const parts = (value: unknown) => partsOf(value, JSON.stringify(value));
+
+  it('leaves opaque tokens alone', () => {
+    const value = { content: [], requestState: BADGE, nextCursor: BADGE };
+    const { open, whole } = parts(value);
+    expect(open).toEqual({ content: [] });
+    expect(whole({ content: [1] })).toEqual({ ...value, content: [1] });
+  });
+
+  it('reads the text in binary members, and puts them back as they were', () => {
+    const image = { type: 'image', data: base64('PNG\u0000\u0001'), mimeType: 'image/png' };
+    const blob = { uri: 'file:///a', blob: base64(`see ${BADGE}`) };
+    const value = { content: [image, { type: 'resource', resource: blob }, 'x'] };
+    const { open, decoded, whole } = parts(value);
+    expect(decoded).toEqual([`see ${BADGE}`]);
+    expect(JSON.stringify(open)).not.toContain(blob.blob);
+    expect(whole(open)).toEqual(value);
+  });
+
+  it('hands a value without any on as it is', () => {
+    const value = { structuredContent: { data: 'plain', blob: 'plain' } };
+    expect(parts(value).open).toBe(value);
+  });
+
+  it('does not stumble over a character that its bound cuts', () => {
+    const value = { contents: [{ uri: 'a:b', blob: base64('aé€😀'.repeat(400_000)) }] };
+    expect(parts(value).decoded).toHaveLength(1);
+  });
+});

@@ -1,0 +1,114 @@
+/**
+ * What of a message DLP looks at, and what it leaves alone: opaque tokens of the protocol, which only
+ * their maker reads, and binary members, which are looked at as the text that they may be.
+ */
+import { isUtf8 } from 'node:buffer';
+import { isObject } from '../../upstream/message.ts';
+
+/** Members at the top of a result or notification that only their maker reads. */
+const OPAQUE = ['requestState', 'nextCursor', 'progressToken', 'taskId'];
+
+/** Names of protocol members that mean something to machines: they are never rewritten. */
+const NEVER_REWRITTEN: ReadonlySet<string> = new Set([
+  ...['id', 'uri', 'uriTemplate', 'url', 'href', 'src', 'cursor', 'nextCursor', 'requestState'],
+  ...['progressToken', 'taskId', 'type', 'role', 'mimeType', '$ref', '$id', '$schema', 'pattern'],
+]);
+/** Names of tools, prompts and resources in a list, by which they are asked for. */
+const LISTED_NAME = /^\/(?:tools|prompts|resources|resourceTemplates)\/[0-9]+\/name$/;
+
+/** Whether a text at this place of a message stays as it is. */
+export function isKept(pointer: string, key: string): boolean {
+  return NEVER_REWRITTEN.has(key) || pointer.startsWith('/_meta/') || LISTED_NAME.test(pointer);
+}
+
+export interface SaidParts {
+  /** What is scanned. */
+  readonly open: unknown;
+  /** Texts that binary members hold. */
+  readonly decoded: readonly string[];
+  /** Puts back what was left alone. */
+  whole(open: unknown): unknown;
+}
+
+/** UTF-16 units of base64 that are decoded. */
+const MAX_DECODED = 2 * 1024 * 1024;
+
+/** @param raw the message as JSON, where it is there: most have nothing that is left alone */
+export function partsOf(value: unknown, raw: string | null): SaidParts {
+  const decoded: string[] = [];
+  const mayBeBinary = raw === null || raw.includes('"blob"') || raw.includes('"data"');
+  const without = mayBeBinary ? withoutBinary(value, decoded) : value;
+  if (!isObject(without)) return { open: without, decoded, whole: (open) => open };
+  const names = OPAQUE.filter((name) => Object.hasOwn(without, name));
+  if (names.length === 0 && without === value) {
+    return { open: value, decoded, whole: (open) => open };
+  }
+  const open = { ...without };
+  for (const name of names) delete open[name];
+  return {
+    open,
+    decoded,
+    whole: (changed) => {
+      const restored = withBinary(changed, value);
+      const opaque = names.map((name) => [name, without[name]]);
+      return { ...(restored as object), ...Object.fromEntries(opaque) };
+    },
+  };
+}
+
+/** Image, audio and embedded resources: where the protocol has base64. */
+function binaryKey(value: Record<string, unknown>): 'data' | 'blob' | null {
+  const { type, data, blob, uri } = value;
+  if ((type === 'image' || type === 'audio') && typeof data === 'string') return 'data';
+  return typeof blob === 'string' && typeof uri === 'string' ? 'blob' : null;
+}
+
+/** A copy with empty texts for binary members; the value itself where it has none. */
+function withoutBinary(value: unknown, decoded: string[]): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withoutBinary(item, decoded));
+    return items.every((item, i) => item === value[i]) ? value : items;
+  }
+  if (!isObject(value)) return value;
+  const key = binaryKey(value);
+  const copy: Record<string, unknown> = {};
+  let isChanged = key !== null;
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    copy[name] = name === key ? '' : withoutBinary(member, decoded);
+    if (copy[name] !== member) isChanged = true;
+  }
+  if (key !== null) decoded.push(...textOfBase64(value[key] as string));
+  return isChanged ? copy : value;
+}
+
+/** Puts the binary members of the original into a copy of the same shape. */
+function withBinary(changed: unknown, original: unknown): unknown {
+  if (Array.isArray(changed) && Array.isArray(original)) {
+    return changed.map((item, i) => withBinary(item, original[i]));
+  }
+  if (!isObject(changed) || !isObject(original)) return changed;
+  const key = binaryKey(original);
+  return Object.fromEntries(
+    Object.entries(changed).map(([name, member]) => [
+      name,
+      name === key ? original[name] : withBinary(member, original[name]),
+    ]),
+  );
+}
+
+/** The text that base64 holds; none for an image, a sound or an archive. */
+function textOfBase64(base64: string): string[] {
+  const bytes = Buffer.from(base64.slice(0, MAX_DECODED), 'base64');
+  const end = base64.length > MAX_DECODED ? lastWhole(bytes) : bytes.length;
+  const part = bytes.subarray(0, end);
+  if (part.includes(0) || !isUtf8(part)) return [];
+  return [part.toString('utf8')];
+}
+
+/** Bytes before a character that was cut. */
+function lastWhole(bytes: Buffer): number {
+  let end = bytes.length;
+  while (end > 0 && end > bytes.length - 4 && ((bytes[end - 1] ?? 0) & 0xc0) === 0x80) end--;
+  return Math.max(0, end - 1);
+}

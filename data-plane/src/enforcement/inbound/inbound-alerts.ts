@@ -1,0 +1,181 @@
+/**
+ * What is told of findings in what servers say: an alert for each source and kind of finding, and
+ * one where a source keeps trying below what is replaced. Bounded for each tenant, in memory and in
+ * number: everything that is found is in the records and the metrics in any case.
+ */
+import type { InboundFinding } from '@governance/shared/detect/findings';
+import type { Severity } from '@governance/shared/ledger-record';
+import { LRUCache } from 'lru-cache';
+import type { RaiseAlert } from '../../alerts/raise-alert.ts';
+import type { Said } from '../said.ts';
+
+/** Alerts of one tenant in a minute. */
+const MAX_ALERTS = 30;
+const MINUTE_MS = 60_000;
+/** Findings of different texts that are passed on, of one source to one agent, within the window. */
+const CONDITIONING_TIMES = 5;
+const CONDITIONING_WINDOW_MS = 30 * 60_000;
+/** Pairs of agent and source of one tenant that are watched. */
+const MAX_WATCHED = 2_000;
+const MAX_TENANTS = 1_000;
+const MAX_NAMED = 10;
+
+const SEVERITIES: readonly Severity[] = ['info', 'low', 'medium', 'high', 'critical'];
+
+/** The worst of some severities; `info` of none. */
+export function worstOf(findings: readonly Pick<InboundFinding, 'severity'>[]): Severity {
+  const ranks = findings.map(({ severity }) => SEVERITIES.indexOf(severity));
+  return SEVERITIES[Math.max(0, ...ranks)] ?? 'info';
+}
+
+/** The next worse severity. */
+export function promoted(severity: Severity): Severity {
+  return SEVERITIES[SEVERITIES.indexOf(severity) + 1] ?? 'critical';
+}
+
+/** The classes of some findings, each once. */
+export function classesOf(findings: readonly Pick<InboundFinding, 'class'>[]): string[] {
+  return [...new Set(findings.map((finding) => finding.class))].sort();
+}
+
+/** What was done about something that a server said. */
+export interface InboundEvent {
+  readonly said: Said;
+  readonly serverId: string;
+  readonly action: 'passed' | 'substituted' | 'blocked';
+  readonly findings: readonly InboundFinding[];
+  /** The source rule that blocked it, or that raised its severity. */
+  readonly ruleId?: string | undefined;
+  /** Of a list: the items that it concerns. */
+  readonly items?: readonly string[];
+}
+
+/** Tells what was found. Never throws. */
+export type TellInbound = (event: InboundEvent) => void;
+
+interface Tenant {
+  minute: number;
+  alerts: number;
+  /** By agent and source: when what was passed on, by its findings. */
+  readonly passed: LRUCache<string, Map<string, number>>;
+}
+
+/**
+ * Builds what tells.
+ *
+ * @param now Unix milliseconds
+ */
+export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }): TellInbound {
+  const tenants = new LRUCache<string, Tenant>({ max: MAX_TENANTS });
+
+  function tenantOf(tenantId: string): Tenant {
+    const known = tenants.get(tenantId);
+    if (known !== undefined) return known;
+    const made = {
+      minute: 0,
+      alerts: 0,
+      passed: new LRUCache<string, Map<string, number>>({ max: MAX_WATCHED }),
+    };
+    tenants.set(tenantId, made);
+    return made;
+  }
+
+  function raise(tenant: Tenant, tenantId: string, alert: Parameters<RaiseAlert>[1]): void {
+    const minute = Math.floor(deps.now() / MINUTE_MS);
+    if (tenant.minute !== minute) {
+      tenant.minute = minute;
+      tenant.alerts = 0;
+    }
+    if (++tenant.alerts <= MAX_ALERTS) deps.raise(tenantId, alert);
+  }
+
+  return (event) => {
+    const { said, serverId, action, findings } = event;
+    const { tenantId, agent } = said.caller;
+    const tenant = tenantOf(tenantId);
+    const isPassed = action === 'passed';
+    const severity = action === 'blocked' ? 'medium' : worstOf(findings);
+    const name = placeOf(said);
+    raise(tenant, tenantId, {
+      alert_type: isPassed ? 'INBOUND_INJECTION_DETECTED' : 'INBOUND_INJECTION_BLOCKED',
+      severity,
+      title: TITLES[action],
+      agent_id: agent.id,
+      bundle_revision: said.call?.rules.revision ?? null,
+      details: { ...detailsOf(event), mcp_server: serverId, ...name },
+      dedupe_key: `inbound-${action}:${severity}:${serverId}/${name.method}/${name.tool_name ?? ''}`,
+    });
+    if (!isPassed) return;
+    const attempts = countPassed(tenant, `${agent.id} ${serverId}`, findings, deps.now());
+    if (attempts < CONDITIONING_TIMES) return;
+    raise(tenant, tenantId, {
+      alert_type: 'INJECTION_CONDITIONING_SUSPECTED',
+      severity: 'high',
+      title:
+        'A source keeps saying to an agent what looks like an injection, below what is replaced',
+      agent_id: agent.id,
+      details: {
+        mcp_server: serverId,
+        findings: attempts,
+        window_minutes: CONDITIONING_WINDOW_MS / MINUTE_MS,
+        classes: classesOf(findings),
+      },
+      dedupe_key: `inbound-conditioning:${agent.id}:${serverId}`,
+    });
+  };
+}
+
+const TITLES = {
+  passed: 'What an MCP server says looks like an injection; it was passed on',
+  substituted: 'What an MCP server says looks like an injection; it was replaced',
+  blocked: 'What came from a blocked source was replaced',
+} as const;
+
+/** The same text again counts once: a page that is read often is no pattern. */
+function countPassed(
+  { passed }: Tenant,
+  key: string,
+  findings: readonly InboundFinding[],
+  now: number,
+): number {
+  const times = passed.get(key) ?? new Map<string, number>();
+  passed.set(key, times);
+  const text = findings.map((one) => `${one.class} ${one.place} ${one.length} ${one.score}`).join();
+  times.set(text.slice(0, 256), now);
+  for (const [known, at] of times) if (at <= now - CONDITIONING_WINDOW_MS) times.delete(known);
+  const { size } = times;
+  if (size >= CONDITIONING_TIMES) times.clear();
+  return size;
+}
+
+/** Where it was said, in names of MCP and of the agent's request. */
+function placeOf({ call, part }: Said): { method: string; tool_name?: string } {
+  const heard = part.kind === 'notification' ? part.method : undefined;
+  if (call === null) return { method: shown(heard ?? 'server') };
+  const isTool = call.ask.method === 'tools/call';
+  return {
+    method: shown(heard ?? call.ask.method),
+    ...(isTool && { tool_name: shown(call.ask.name) }),
+  };
+}
+
+function detailsOf({ said, action, findings, ruleId, items }: InboundEvent) {
+  return {
+    event_id: said.call?.id ?? null,
+    action,
+    classes: classesOf(findings),
+    findings: findings.length,
+    score: Math.max(0, ...findings.map(({ score }) => score)),
+    scores: findings.slice(0, MAX_NAMED).map(({ score }) => score),
+    ...(ruleId !== undefined && { rule_id: ruleId }),
+    ...(items !== undefined && {
+      items: items.slice(0, MAX_NAMED).map(shown),
+      items_total: items.length,
+    }),
+  };
+}
+
+/** A name that is none is a text of somebody's, which no alert holds. */
+function shown(name: string): string {
+  return /^[A-Za-z0-9_.:/+-]{1,128}$/.test(name) ? name : '(no plain name)';
+}

@@ -1,0 +1,27 @@
+import { hash } from 'node:crypto';
+import type { InboundFinding } from '@governance/shared/detect/findings';
+import type { DetectionOptions, TextKind } from '@governance/shared/detect/inbound/detector';
+import type { Portioned } from '@governance/shared/detect/portions';
+import { LRUCache } from 'lru-cache';
+
+/** Items whose findings are remembered: lists come again and again. */
+const MAX_ITEMS = 5_000;
+
+/** Findings in an item of a list; the same item is scanned once. */
+export type ScanItem = (item: unknown, kind: TextKind) => Portioned<readonly InboundFinding[]>;
+
+/** @param detect finds injections in a value: the same in the same value */
+export function createItemScanner(
+  detect: (value: unknown, options: DetectionOptions) => Portioned<InboundFinding[]>,
+): ScanItem {
+  const known = new LRUCache<string, readonly InboundFinding[]>({ max: MAX_ITEMS });
+  return function* scanItem(item, kind) {
+    const key = hash('sha256', `${kind} ${JSON.stringify(item)}`, 'base64');
+    let found = known.get(key);
+    if (found === undefined) {
+      found = yield* detect(item, { kind });
+      known.set(key, found);
+    }
+    return found;
+  };
+}

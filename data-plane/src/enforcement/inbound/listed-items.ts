@@ -1,0 +1,51 @@
+/** The items of a list, each with the server that it is of. */
+import type { BundleSettings } from '@governance/shared/bundle-format';
+import { LIST_MEMBERS } from '../../upstream/lists/list-page.ts';
+import { isObject } from '../../upstream/message.ts';
+import type { Said } from '../said.ts';
+
+/** Which member of a list's result holds its items; undefined for what is no list. */
+export function listMember({ call, part }: Said): string | undefined {
+  if (call === null || part.kind !== 'result') return undefined;
+  const members: Readonly<Record<string, string>> = LIST_MEMBERS;
+  return Object.hasOwn(members, call.ask.method) ? members[call.ask.method] : undefined;
+}
+
+/** What an item is called. */
+export function nameOfItem(item: unknown): string {
+  const { name, uri, uriTemplate } = isObject(item) ? item : {};
+  const found = [name, uri, uriTemplate].find((one) => typeof one === 'string');
+  return typeof found === 'string' ? found : '';
+}
+
+/**
+ * The server of an item. In a list of the unified gateway its name or URI begins with it, and that is
+ * the gateway's own writing.
+ */
+export function serverOfItem(
+  { serverId }: Said,
+  { mcp_servers: servers }: BundleSettings,
+  item: unknown,
+): string {
+  if (serverId !== '') return serverId;
+  const { name, uri, uriTemplate } = isObject(item) ? item : {};
+  const address = typeof uri === 'string' ? uri : uriTemplate;
+  if (typeof address === 'string') {
+    const end = address.indexOf('+', UNIFIED_SCHEME.length);
+    return address.startsWith(UNIFIED_SCHEME) ? address.slice(UNIFIED_SCHEME.length, end) : '';
+  }
+  if (typeof name !== 'string') return '';
+  for (
+    let at = name.lastIndexOf('__', MAX_SERVER_ID);
+    at > 0;
+    at = name.lastIndexOf('__', at - 1)
+  ) {
+    const server = name.slice(0, at);
+    if (Object.hasOwn(servers, server)) return server;
+  }
+  return '';
+}
+
+const UNIFIED_SCHEME = 'mcp+';
+/** What is longer is no server's id. */
+const MAX_SERVER_ID = 64;

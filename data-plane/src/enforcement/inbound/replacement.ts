@@ -1,0 +1,133 @@
+/**
+ * What the agent gets in the place of what a server said: in the same shape, without a word of the
+ * server's.
+ */
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { isObject } from '../../upstream/message.ts';
+import { isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
+import type { JudgedCall } from '../calls.ts';
+import { resultOf } from '../refusals.ts';
+import type { Said, SaidPart } from '../said.ts';
+
+/** Why something is replaced: what was found, or that its source is blocked. */
+export type Why = { readonly classes: readonly string[] } | 'blocked-source';
+
+/** @returns null for what has no form that a notice could have: it is blocked */
+export function replacementOf({ part, call }: Said, why: Why): SaidPart | null {
+  switch (part.kind) {
+    case 'notification':
+      return inPlaceOfNotification(part, noticeOf('This message', why));
+    case 'error': {
+      const notice = noticeOf('The text of this error', why, call?.id);
+      const { code } = part.value as Record<string, unknown>;
+      const value = { code, message: notice };
+      return { kind: 'error', raw: JSON.stringify(value), value };
+    }
+    case 'result': {
+      if (call === null || !isObject(part.value)) return null;
+      const value = inPlaceOfResult(call, part.value, noticeOf('The result', why, call.id));
+      return value && resultOf(value);
+    }
+  }
+}
+
+function noticeOf(what: string, why: Why, eventId?: string): string {
+  const reason =
+    why === 'blocked-source'
+      ? 'its source is blocked'
+      : `it looks like an injection (${why.classes.join(', ')})`;
+  const event = eventId === undefined ? '' : ` The call itself was made; event ${eventId}.`;
+  return `[${what} is withheld by the gateway: ${reason}.${event}]`;
+}
+
+function inPlaceOfResult(
+  { ask }: JudgedCall,
+  given: Record<string, unknown>,
+  notice: string,
+): Record<string, unknown> | null {
+  const { resultType } = given;
+  if (resultType === 'input_required') return null;
+  const of = typeof resultType === 'string' && {
+    resultType: resultType === 'task' ? 'task' : 'complete',
+  };
+  if (resultType === 'task' || isTaskMethod(ask.method)) return inPlaceOfTask(given, notice, of);
+  const text = { type: 'text', text: notice };
+  switch (ask.method) {
+    case TOOL_CALL:
+      // An error needs no structured content, whatever the tool's output schema says.
+      return { ...of, content: [text], isError: true };
+    case 'resources/read':
+      return { ...of, contents: [{ uri: ask.args.uri, mimeType: 'text/plain', text: notice }] };
+    case 'prompts/get':
+      return { ...of, messages: [{ role: 'user', content: text }] };
+    case 'completion/complete':
+      return { ...of, completion: { values: [] } };
+    case 'resources/subscribe':
+    case 'resources/unsubscribe':
+    case 'logging/setLevel':
+      return { ...of };
+    default:
+      return null;
+  }
+}
+
+const TASK_STATES: ReadonlySet<unknown> = new Set(['working', 'completed', 'failed', 'cancelled']);
+const TASK_TIMES = ['createdAt', 'lastUpdatedAt'] as const;
+const TASK_NUMBERS = ['ttl', 'ttlMs', 'pollInterval', 'pollIntervalMs'] as const;
+const TASK_ID = /^[A-Za-z0-9_.:~-]{1,128}$/;
+
+/** A task goes on without its words. */
+function inPlaceOfTask(
+  given: Record<string, unknown>,
+  notice: string,
+  of: object | false,
+): Record<string, unknown> | null {
+  const { taskId, status } = given;
+  if (typeof taskId !== 'string' || !TASK_ID.test(taskId) || !TASK_STATES.has(status)) return null;
+  const task: Record<string, unknown> = { ...of, taskId, status, statusMessage: notice };
+  for (const name of TASK_TIMES) {
+    const time = given[name];
+    if (typeof time === 'string' && time.length <= 40 && !Number.isNaN(Date.parse(time))) {
+      task[name] = new Date(Date.parse(time)).toISOString();
+    }
+  }
+  for (const name of TASK_NUMBERS) {
+    if (typeof given[name] === 'number' || given[name] === null) task[name] = given[name];
+  }
+  if (isObject(given.result)) {
+    task.result = { content: [{ type: 'text', text: notice }], isError: true };
+  }
+  if (isObject(given.error)) {
+    const { code } = given.error;
+    task.error = { code: Number.isInteger(code) ? code : RPC_ERRORS.INTERNAL, message: notice };
+  }
+  return task;
+}
+
+const LEVELS: ReadonlySet<unknown> = new Set([
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+]);
+
+function inPlaceOfNotification(
+  { method, params = {} }: Extract<SaidPart, { kind: 'notification' }>,
+  notice: string,
+): SaidPart | null {
+  if (method === 'notifications/progress') {
+    const { progressToken, progress, total } = params;
+    const done = typeof progress === 'number' ? progress : 0;
+    const numbers = { progress: done, ...(typeof total === 'number' && { total }) };
+    return { kind: 'notification', method, params: { progressToken, ...numbers, message: notice } };
+  }
+  if (method === 'notifications/message') {
+    const level = LEVELS.has(params.level) ? params.level : 'info';
+    return { kind: 'notification', method, params: { level, data: notice } };
+  }
+  return null;
+}

@@ -1,0 +1,88 @@
+/**
+ * What servers say bit by bit, along with a call or of their own accord: each part is inspected
+ * before it is passed on, in its order and within bounds.
+ */
+import type { UpstreamNotification } from '../upstream/upstream.ts';
+import type { Caller, Destination, JudgedCall } from './calls.ts';
+import type { Inspect, Inspected } from './said.ts';
+import { textsOf } from './said.ts';
+
+/** Characters of what was said before that an inspection sees. */
+const MAX_CARRY = 4096;
+/** Notifications that wait for a slow inspection, and characters of them; others are dropped. */
+const MAX_WAITING = 64;
+const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
+
+export interface StreamOptions {
+  caller: Caller;
+  speaker: Destination['speaker'];
+  /** Whose answer it comes along with; null for none. */
+  call: JudgedCall | null;
+  inspect: Inspect;
+  passOn(serverId: string, notification: UpstreamNotification): void;
+  /** Told where a step threw: that part is not passed on. */
+  onFailed(serverId: string, inspected: Inspected): void;
+}
+
+export class InspectedStream {
+  readonly #options: StreamOptions;
+  #carry = '';
+  #waiting: Promise<void> | null = null;
+  #waitingCount = 0;
+  #waitingLength = 0;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+  }
+
+  /** Null where everything that was said has been inspected. */
+  get settled(): Promise<void> | null {
+    return this.#waiting;
+  }
+
+  get carry(): string {
+    return this.#carry;
+  }
+
+  push(serverId: string, { method, params }: UpstreamNotification): void {
+    if (this.#waitingCount >= MAX_WAITING) return;
+    // The first may be as long as a message; measured only where others wait already.
+    const length = this.#waiting === null ? 0 : JSON.stringify(params ?? null).length;
+    if (length > 0 && this.#waitingLength + length > MAX_WAITING_LENGTH) return;
+    const { caller, speaker, call, inspect } = this.#options;
+    const part = { kind: 'notification', method, params } as const;
+    const inspecting = inspect({ caller, speaker, call, serverId, part, carry: this.#carry });
+    this.#carry = lastOf(this.#carry + textsOf(params));
+    if (!(inspecting instanceof Promise) && this.#waiting === null) {
+      this.#passOn(serverId, inspecting);
+      return;
+    }
+    this.#waitingCount++;
+    this.#waitingLength += length;
+    this.#waiting = Promise.all([inspecting, this.#waiting]).then(([inspected]) => {
+      this.#waitingLength -= length;
+      if (--this.#waitingCount === 0) this.#waiting = null;
+      try {
+        this.#passOn(serverId, inspected);
+      } catch (error) {
+        const blocked = 'stream: it could not be passed on';
+        this.#options.onFailed(serverId, { part, step: 'stream', blocked, error });
+      }
+    });
+  }
+
+  #passOn(serverId: string, inspected: Inspected): void {
+    const { part, blocked, error } = inspected;
+    if (blocked !== undefined) {
+      if (error !== undefined) this.#options.onFailed(serverId, inspected);
+    } else if (part.kind === 'notification') {
+      const { method, params } = part;
+      this.#options.passOn(serverId, { method, params });
+    }
+  }
+}
+
+/** The end of a text, as a copy: a slice would keep the whole text in memory. */
+function lastOf(text: string): string {
+  return Buffer.from(text.slice(-MAX_CARRY), 'utf16le').toString('utf16le');
+}

@@ -1,0 +1,27 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { AllowedCall } from './audit.ts';
+import { type OutcomeDeps, recordOutcome } from './outcome.ts';
+
+it('records a digest of the result that nobody can guess without the salt of the decision', async () => {
+  const raw = '{"deleted":true}';
+  const salt = randomBytes(16);
+  const call = { id: 'x', rules: { revision: 1 }, caller: { tenantId: 't', arrivedAt: 0 } };
+  const written: Record<string, unknown>[] = [];
+  const deps = {
+    ledger: { append: async (_: string, record: never) => void written.push(record) },
+    writes: { track: (_: string, write: Promise<unknown>) => write },
+    now: () => 0,
+    elapsed: () => 1,
+    onOutcome: () => undefined,
+    payloads: { keepResult: () => null },
+  } as unknown as OutcomeDeps;
+  const answer = { kind: 'result', raw, value: { deleted: true } } as const;
+  const allowed = { call, salt } as unknown as AllowedCall;
+  await recordOutcome(allowed, answer as never, { answer: answer as never }, 0, deps);
+  const [record] = written;
+  expect(record).toMatchObject({ result_action: 'allowed', result_bytes: raw.length });
+  const salted = createHash('sha256').update(salt).update(raw).digest('hex');
+  expect(record?.result_digest).toBe(salted);
+  expect(record?.result_digest).not.toBe(createHash('sha256').update(raw).digest('hex'));
+});

@@ -1,0 +1,129 @@
+/** Step 6, last part: what became of an allowed call, as one outcome record for each. */
+import { uuidv7 } from '@governance/shared/ids';
+import { isoTime } from '@governance/shared/iso-time';
+import type { OutcomeRecord, UnchainedRecord } from '@governance/shared/ledger-record';
+import type { Ledger } from '../contracts.ts';
+import type { PendingWrites } from '../storage/pending-writes.ts';
+import type { UpstreamFailureKind } from '../upstream/upstream.ts';
+import type { Answer } from './answer.ts';
+import { type AllowedCall, recorded, roundMs, saltedHash } from './audit.ts';
+import type { PayloadKeeper } from './kept-payload.ts';
+import type { Findings } from './said.ts';
+
+export type Outcome = OutcomeRecord['outcome'];
+
+export interface OutcomeDeps {
+  ledger: Ledger;
+  payloads: Pick<PayloadKeeper, 'keepResult'>;
+  writes: PendingWrites;
+  now(): number;
+  elapsed(): number;
+  onOutcome(outcome: Outcome, upstreamMs: number): void;
+}
+
+/** What inspection made of an answer. */
+export interface Passed {
+  /** What the agent gets. */
+  readonly answer: Answer;
+  /** The step that blocked or replaced what came. */
+  readonly step?: string | undefined;
+  /** Why it was blocked, if so: begins with the step. */
+  readonly blocked?: string;
+  readonly findings?: Findings | undefined;
+}
+
+const MAX_DETAIL = 512;
+
+/**
+ * Hands the outcome over to the ledger. After a crash before it is on disk the ledger writes
+ * `outcome_unknown` in its place.
+ *
+ * @param sent what came back from who was asked
+ * @returns whether it was written, for which nobody need wait: a stop does. It never rejects.
+ */
+export function recordOutcome(
+  { call, salt, kept }: AllowedCall,
+  sent: Answer,
+  passed: Passed,
+  sentAt: number,
+  deps: OutcomeDeps,
+): Promise<boolean> {
+  const { blocked, findings } = passed;
+  const outcome = blocked === undefined ? outcomeOf(sent) : 'blocked';
+  const raw = 'raw' in sent ? sent.raw : null;
+  const detail = blocked ?? detailOf(sent);
+  const elapsed = deps.elapsed();
+  const now = deps.now();
+  const record: Extract<UnchainedRecord, { type: 'outcome' }> = {
+    type: 'outcome',
+    id: uuidv7(now),
+    timestamp: isoTime(now),
+    bundle_revision: call.rules.revision,
+    event_id: call.id,
+    outcome,
+    latency_ms: roundMs(elapsed - call.caller.arrivedAt),
+    result_digest: raw === null ? null : saltedHash(salt, raw),
+    payload_digest: deps.payloads.keepResult(call, kept, sent),
+    result_bytes: bytesOf(sent),
+    inbound_findings_count: findings?.inbound.length ?? 0,
+    result_action: raw === null && sent.kind !== 'model' ? null : actionOf(passed),
+    inspection: inspectionOf(salt, passed),
+    model_usage: sent.kind === 'model' ? sent.usage : null,
+    detail: detail === null ? null : detail.slice(0, MAX_DETAIL).toWellFormed(),
+  };
+  deps.onOutcome(outcome, elapsed - sentAt);
+  return deps.writes.track('outcome', deps.ledger.append(call.caller.tenantId, record));
+}
+
+const FAILED_OUTCOMES: Record<UpstreamFailureKind, Outcome> = {
+  unreachable: 'upstream_error',
+  malformed: 'upstream_error',
+  refused: 'upstream_error',
+  unsupported: 'upstream_error',
+  ineligible: 'blocked',
+  loop: 'upstream_error',
+  busy: 'blocked',
+  timeout: 'upstream_timeout',
+  too_large: 'result_too_large',
+  cancelled: 'cancelled',
+};
+
+function bytesOf(sent: Answer): number | null {
+  if ('raw' in sent) return Buffer.byteLength(sent.raw);
+  return sent.kind === 'model' ? sent.bytes : null;
+}
+
+function actionOf({ step, blocked }: Passed): 'allowed' | 'blocked' | 'replaced' {
+  if (blocked !== undefined) return 'blocked';
+  return step === undefined ? 'allowed' : 'replaced';
+}
+
+/** What the record says of an inspection; null where it found and did nothing. */
+function inspectionOf(salt: Uint8Array, { step, answer, findings }: Passed) {
+  if (step === undefined && findings === undefined) return null;
+  return {
+    step: step ?? null,
+    inbound_findings: recorded(findings?.inbound),
+    dlp_findings_count: findings?.dlp.length ?? 0,
+    dlp_findings: recorded(findings?.dlp),
+    replacement_digest: step !== undefined && 'raw' in answer ? saltedHash(salt, answer.raw) : null,
+    escalation_id: null,
+  };
+}
+
+function detailOf(sent: Answer): string | null {
+  if ('raw' in sent) return null;
+  return sent.failure?.message ?? (sent.kind === 'refusal' ? sent.message : null);
+}
+
+function outcomeOf(sent: Answer): Outcome {
+  if ('raw' in sent) {
+    const { kind, value } = sent;
+    if (kind === 'error') return 'tool_error';
+    const isError = typeof value === 'object' && value !== null && 'isError' in value;
+    return isError && value.isError === true ? 'tool_error' : 'forwarded';
+  }
+  if (sent.failure) return FAILED_OUTCOMES[sent.failure.kind];
+  if (sent.kind === 'model') return sent.isError ? 'tool_error' : 'forwarded';
+  return sent.kind === 'cancelled' ? 'cancelled' : 'tool_error';
+}

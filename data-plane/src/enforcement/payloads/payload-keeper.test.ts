@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import type { PolicyInput } from '@governance/policies/contract';
+import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
+import { MAX_PAYLOAD_BYTES, payloadDigest } from '@governance/shared/event-payload';
+import { uuidv7 } from '@governance/shared/ids';
+import { expect, it, vi } from 'vitest';
+import type { NewPayload } from '../../payloads/payload-spool.ts';
+import type { Answer } from '../answer.ts';
+import type { ScannedCall } from '../calls.ts';
+import { createPayloadKeeper } from './payload-keeper.ts';
+
+const sealing_key = {
+  kty: 'OKP',
+  crv: 'X25519',
+  x: randomBytes(32).toString('base64url'),
+  kid: 'k',
+} as const;
+const tenantId = uuidv7();
+const deploymentId = uuidv7();
+
+function aKeeper(hasRoom = true) {
+  const added: NewPayload[] = [];
+  const notKept = vi.fn();
+  const raiseAlert = vi.fn();
+  const keeper = createPayloadKeeper({
+    spool: { add: (payload) => hasRoom && added.push(payload) > 0 },
+    findDeploymentId: () => deploymentId,
+    raiseAlert,
+    onKept: () => undefined,
+    onNotKept: notKept,
+  });
+  return { keeper, added, notKept, raiseAlert };
+}
+
+function aCall(protection: Partial<DataProtectionSettings> | null, method = 'tools/call') {
+  const data_protection = protection && {
+    payload_mode: 'full',
+    redact_dlp_matches: false,
+    redact_fields: [],
+    hash_identifiers: false,
+    sealing_key,
+    ...protection,
+  };
+  return {
+    id: uuidv7(),
+    caller: { tenantId },
+    ask: { serverId: 'up', method, name: 'tool', args: {} },
+    dlp: { findings: [], action: null },
+    rules: { settings: { tenant_id: tenantId, mcp_servers: {}, data_protection } },
+  } as unknown as ScannedCall;
+}
+
+const inputOf =
+  (parameters: unknown, resource = 'r') =>
+  () =>
+    ({ request: { parameters, resource } }) as unknown as PolicyInput;
+const answerOf = (value: unknown, raw = JSON.stringify(value)) =>
+  ({ kind: 'result', raw, value }) as Answer;
+
+it('keeps both parts under one salt, the result as it came', () => {
+  const { keeper, added } = aKeeper();
+  const call = aCall({});
+  const kept = keeper.keepInput(call, inputOf({ a: 1 }));
+  const raw = '{ "content" : [] }';
+  const digest = keeper.keepResult(call, kept, answerOf({ content: [] }, raw));
+  const [input, result] = added.map(({ content }) => content);
+  expect(input).toMatchObject({
+    tenant_id: tenantId,
+    deployment_id: deploymentId,
+    event_id: call.id,
+    part: 'input',
+    mode: 'full',
+  });
+  expect(result).toMatchObject({ part: 'result', text: raw, salt: input?.salt });
+  const salt = Buffer.from(input?.salt ?? '', 'base64url');
+  expect(kept?.digest).toBe(payloadDigest(salt, input?.text ?? ''));
+  expect(digest).toBe(payloadDigest(salt, raw));
+});
+
+it.each([
+  ['without data protection', aCall(null)],
+  ['with metadata alone', aCall({ payload_mode: 'metadata_only' })],
+  ['without a key to seal to', aCall({ sealing_key: null })],
+  ['of a list', aCall({}, 'tools/list')],
+  ['of a local model', aCall({}, 'localmodel/chat')],
+  ['of the client’s model', aCall({}, 'sampling/createMessage')],
+  ['that was denied before it was scanned', { ...aCall({}), dlp: undefined }],
+])('keeps nothing of a call %s', (_, call) => {
+  const { keeper, added, raiseAlert } = aKeeper();
+  const kept = keeper.keepInput(call as ScannedCall, inputOf({}));
+  expect(kept).toBeNull();
+  expect(keeper.keepResult(call as ScannedCall, kept, answerOf({}))).toBeNull();
+  expect(added).toEqual([]);
+  expect(raiseAlert).not.toHaveBeenCalled();
+});
+
+it('what is taken out of the arguments stands nowhere else in what is kept', () => {
+  const { keeper, added } = aKeeper();
+  const matches = aCall({ payload_mode: 'redacted' });
+  keeper.keepInput(matches, inputOf({ password: 'hunter2!Xy9' }, 'hunter2!Xy9'));
+  const fields = aCall({ redact_fields: ['path'] });
+  const kept = keeper.keepInput(fields, inputOf({ path: '/people/anna' }, '/people/anna'));
+  keeper.keepResult(fields, kept, answerOf({ path: '/p/anna', text: 'it is /p/anna' }));
+  expect(added).toHaveLength(3);
+  expect(added.map(({ content }) => content.text).join()).not.toMatch(/hunter2|anna/);
+});
+
+it('what is taken out cannot make what is kept grow without end', () => {
+  const { keeper, added } = aKeeper();
+  const mark = '[REDACTED]';
+  const parts = [4, 5, 6, 7].flatMap((length) =>
+    Array.from({ length: mark.length - length + 1 }, (_, at) => mark.slice(at, at + length)),
+  );
+  const value = { secrets: parts, note: parts.join('') };
+  keeper.keepInput(aCall({ redact_fields: ['secrets'] }), inputOf(value));
+  expect(added[0]?.content.text.length).toBeLessThan(2_000);
+});
+
+/** Too deep to be written as JSON. */
+function deep(): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < 1e5; level++) value = [value];
+  return value;
+}
+
+it.each([
+  ['no_room', {}, {}, false],
+  ['too_large', {}, { text: 'x'.repeat(MAX_PAYLOAD_BYTES) }, true],
+  ['not_redactable', { redact_dlp_matches: true }, { card: 4111111111111111 }, true],
+  ['not_redactable', {}, deep(), true],
+] as const)('%s is told, and has no digest', (reason, protection, value, hasRoom) => {
+  const { keeper, added, notKept, raiseAlert } = aKeeper(hasRoom);
+  const kept = keeper.keepInput(aCall(protection), inputOf(value));
+  expect(kept?.digest).toBeNull();
+  expect(added).toEqual([]);
+  expect(notKept).toHaveBeenCalledWith(reason);
+  expect(raiseAlert).toHaveBeenCalledWith(
+    tenantId,
+    expect.objectContaining({ alert_type: 'PAYLOAD_NOT_KEPT', details: { reason } }),
+  );
+});

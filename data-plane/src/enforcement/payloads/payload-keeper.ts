@@ -1,0 +1,112 @@
+/**
+ * Keeps what calls ask for and get, as the tenant's data protection wants it: the digest goes into
+ * the record, the text to the spool. What cannot be kept is left out of the record too, with an alert
+ * and a count; no call is denied for it. What is said to language models is kept in no mode. Proven
+ * by payload-keeper.test.ts.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  MAX_PAYLOAD_BYTES,
+  type PayloadPart,
+  payloadDigest,
+} from '@governance/shared/event-payload';
+import type { RaiseAlert } from '../../alerts/raise-alert.ts';
+import type { PayloadSpool } from '../../payloads/payload-spool.ts';
+import { isList } from '../call-kinds.ts';
+import type { AgentCall, ScannedCall } from '../calls.ts';
+import type { KeptPayload, PayloadKeeper, Protection } from '../kept-payload.ts';
+import { protectionOf } from './protection.ts';
+
+/** Why something is not kept. */
+export type NotKept = 'no_room' | 'too_large' | 'not_redactable';
+
+export interface PayloadKeeperDeps {
+  spool: Pick<PayloadSpool, 'add'>;
+  findDeploymentId(tenantId: string): string | undefined;
+  raiseAlert: RaiseAlert;
+  onKept(): void;
+  onNotKept(reason: NotKept): void;
+}
+
+const SALT_BYTES = 16;
+
+export function createPayloadKeeper(deps: PayloadKeeperDeps): PayloadKeeper {
+  function keep(
+    { id, caller: { tenantId } }: AgentCall,
+    part: PayloadPart,
+    { salt, protection }: Pick<KeptPayload, 'salt' | 'protection'>,
+    given: { value: unknown; raw?: string },
+  ): string | null {
+    const text = textOf(protection, given);
+    if (text === undefined) return leaveOut(tenantId, 'not_redactable');
+    if (Buffer.byteLength(text) > MAX_PAYLOAD_BYTES) return leaveOut(tenantId, 'too_large');
+    const { mode, sealingKey } = protection;
+    const deploymentId = deps.findDeploymentId(tenantId);
+    const isAdded =
+      deploymentId !== undefined &&
+      deps.spool.add({
+        content: {
+          tenant_id: tenantId,
+          deployment_id: deploymentId,
+          event_id: id,
+          part,
+          mode,
+          salt: salt.toString('base64url'),
+          text,
+        },
+        sealingKey,
+      });
+    if (!isAdded) return leaveOut(tenantId, 'no_room');
+    deps.onKept();
+    return payloadDigest(salt, text);
+  }
+
+  function leaveOut(tenantId: string, reason: NotKept): null {
+    deps.onNotKept(reason);
+    deps.raiseAlert(tenantId, {
+      alert_type: 'PAYLOAD_NOT_KEPT',
+      severity: reason === 'no_room' ? 'high' : 'medium',
+      title: 'What a call asked for or got could not be kept beside its record',
+      details: { reason },
+      dedupe_key: `payload-not-kept:${reason}`,
+    });
+    return null;
+  }
+
+  return {
+    keepInput: (call, inputOf) => {
+      const { rules, dlp, ask } = call;
+      // What was denied before is known to no policy.
+      if (!rules || !dlp) return null;
+      const protection = protectionOf(rules.settings).keeps;
+      if (!protection || isList(ask.method) || isOfModel(ask.method)) return null;
+      const kept = { salt: randomBytes(SALT_BYTES), protection };
+      const input = inputOf(call as ScannedCall);
+      return { ...kept, digest: keep(call, 'input', kept, { value: input }) };
+    },
+    keepResult: (call, kept, sent) => {
+      if (!kept || !('raw' in sent)) return null;
+      const { raw, value } = sent as { raw: string; value: unknown };
+      return keep(call, 'result', kept, { value, raw });
+    },
+  };
+}
+
+/** @returns undefined where something has to be taken out and cannot be */
+function textOf(
+  protection: Protection,
+  { value, raw }: { value: unknown; raw?: string },
+): string | undefined {
+  try {
+    const redacted = protection.redact(value);
+    if (!redacted) return undefined;
+    return raw !== undefined && !redacted.isChanged ? raw : JSON.stringify(redacted.value);
+  } catch {
+    // No payload is worth a call: what cannot be written is not kept.
+    return undefined;
+  }
+}
+
+function isOfModel(method: string): boolean {
+  return method.startsWith('localmodel/') || method === 'sampling/createMessage';
+}

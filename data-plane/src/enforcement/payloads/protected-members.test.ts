@@ -1,0 +1,81 @@
+import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
+import { uuidv7 } from '@governance/shared/ids';
+import { expect, it } from 'vitest';
+import { protectMembers } from './protected-members.ts';
+
+function settingsOf(changed: Partial<DataProtectionSettings>): BundleSettings {
+  return {
+    tenant_id: uuidv7(),
+    mcp_servers: {},
+    data_protection: {
+      payload_mode: 'metadata_only',
+      redact_dlp_matches: false,
+      redact_fields: [],
+      hash_identifiers: false,
+      sealing_key: null,
+      ...changed,
+    },
+  };
+}
+
+const CARD = '4111 1111 1111 1111';
+const members = {
+  target: `/cards/${CARD}`,
+  policy_reason: `cards: ${CARD} is not for you`,
+  requester_id: 'user-1',
+};
+
+it('nothing changes unless the tenant says so, or where no bundle is', () => {
+  for (const settings of [settingsOf({}), null]) {
+    expect(protectMembers(settings, { args: {} }, members)).toEqual({
+      ...members,
+      protected_fields: [],
+    });
+  }
+});
+
+it.each([
+  { redact_dlp_matches: true },
+  { payload_mode: 'redacted' as const },
+])('DLP matches are taken out with %o, and it is said where', (changed) => {
+  const said = protectMembers(settingsOf(changed), { args: {} }, members);
+  expect(said).toEqual({
+    target: '/cards/[REDACTED:payment_card]',
+    policy_reason: 'cards: [REDACTED:payment_card] is not for you',
+    requester_id: 'user-1',
+    protected_fields: ['target', 'policy_reason'],
+  });
+});
+
+it('what only its name in the arguments betrays is taken out too', () => {
+  const settings = settingsOf({ redact_dlp_matches: true });
+  const args = { password: 'hunter2!Xy9' };
+  const quoting = { ...members, target: 'a', policy_reason: 'x: hunter2!Xy9 is too short' };
+  expect(protectMembers(settings, { args }, quoting).policy_reason).toBe(
+    'x: [REDACTED:secret_assignment] is too short',
+  );
+});
+
+it('fields that are removed stand nowhere', () => {
+  const settings = settingsOf({ redact_fields: ['path', 'requester_id'] });
+  const args = { path: '/people/anna' };
+  const quoting = { ...members, target: '/people/anna', policy_reason: 'x: /people/anna is hers' };
+  expect(protectMembers(settings, { args }, quoting)).toEqual({
+    target: '[REDACTED]',
+    policy_reason: 'x: [REDACTED] is hers',
+    requester_id: '[REDACTED]',
+    protected_fields: ['target', 'policy_reason', 'requester_id'],
+  });
+});
+
+it('where something cannot be taken out, nothing is said', () => {
+  const settings = settingsOf({ redact_dlp_matches: true });
+  const args = { card: 4111111111111111 };
+  expect(protectMembers(settings, { args }, { ...members, policy_reason: null })).toEqual({
+    target: '[REDACTED]',
+    policy_reason: null,
+    requester_id: '[REDACTED]',
+    protected_fields: ['target', 'requester_id'],
+  });
+});

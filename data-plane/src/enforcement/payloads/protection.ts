@@ -1,0 +1,67 @@
+/** A tenant's data protection, prepared once for each bundle. */
+import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
+import { dlpOf } from '../dlp/dlp-scanners.ts';
+import { coverEverywhere, takeOut } from '../dlp/redaction.ts';
+import type { Protection } from '../kept-payload.ts';
+import { perSettings } from '../per-settings.ts';
+import { REDACTED, redactFields } from './redact-fields.ts';
+
+export interface TenantProtection {
+  /** Null where nothing is kept beside the record. */
+  keeps: Protection | null;
+  /** Null where nothing has to be taken out. */
+  takeOut: ((value: unknown) => TakenOut) | null;
+}
+
+/** Undefined where something that has to be taken out cannot be. */
+type TakenOut = { readonly value: unknown } | undefined;
+
+export const protectionOf = perSettings((settings): TenantProtection => {
+  const given = settings.data_protection;
+  if (!given) return { keeps: null, takeOut: null };
+  const takesOut = createTakeOut(settings, given);
+  const { payload_mode: mode, sealing_key: sealingKey } = given;
+  if (mode === 'metadata_only' || sealingKey === null) return { keeps: null, takeOut: takesOut };
+  const redact: Protection['redact'] = (value) => {
+    if (takesOut === null) return { value, isChanged: false };
+    const left = takesOut(value);
+    return left && { ...left, isChanged: true };
+  };
+  return { keeps: { mode, sealingKey, redact }, takeOut: takesOut };
+});
+
+function createTakeOut(
+  bundle: BundleSettings,
+  settings: DataProtectionSettings,
+): TenantProtection['takeOut'] {
+  const names = new Set(settings.redact_fields.map((name) => name.toLowerCase()));
+  const takesOutMatches = settings.redact_dlp_matches || settings.payload_mode === 'redacted';
+  if (names.size === 0 && !takesOutMatches) return null;
+  return (value) => {
+    let left = value;
+    if (names.size > 0) {
+      const removed = new Set<string>();
+      left = redactFields(value, names, removed);
+      left = coverEverywhere(left, marksOf(removed), () => false);
+    }
+    if (!takesOutMatches) return { value: left };
+    try {
+      const { failed, ...taken } = takeOut(left, dlpOf(bundle).scanner, () => false);
+      return failed ? undefined : taken;
+    } catch {
+      // The tenant's own patterns may give up on a text.
+      return undefined;
+    }
+  };
+}
+
+/** UTF-16 units; a shorter text stands in many places that mean something else. */
+const MIN_COVERED = 4;
+
+function marksOf(texts: ReadonlySet<string>): Map<string, string> {
+  const long = [...texts].filter((text) => text.length >= MIN_COVERED);
+  // The longest first: another may be a part of it.
+  long.sort((a, b) => b.length - a.length);
+  return new Map(long.map((text) => [text, REDACTED]));
+}

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { redactFields } from './redact-fields.ts';
+
+const names = new Set(['password', 'iban']);
+
+it('takes named members out, at any depth, in any case, and out of texts that are JSON', () => {
+  const value = {
+    user: 'a',
+    Password: 'b',
+    list: [{ iban: 'c', name: 'd' }, ['e', { PASSWORD: { deep: 1 } }]],
+    text: '{"password":"f","kept":[1,2]}',
+    plain: '[not JSON',
+    password_hint: 'g',
+  };
+  expect(redactFields(value, names)).toEqual({
+    user: 'a',
+    list: [{ name: 'd' }, ['e', {}]],
+    text: '{"kept":[1,2]}',
+    plain: '[not JSON',
+    password_hint: 'g',
+  });
+});
+
+it('a text without such members stays as it was written', () => {
+  expect(redactFields('{ "a": 1 }', names)).toBe('{ "a": 1 }');
+});
+
+it.each([
+  ['a key that is there twice', '{"a":{"password":"hunter2"},"a":1}', '{"a":1}'],
+  ['a key in escapes', '{"p\\u0061ssword":"hunter2"}', '{}'],
+  ['JSON in a JSON text', JSON.stringify('{"password":"hunter2"}'), '"{}"'],
+  ['a byte order mark', '\ufeff{"password":"hunter2"}', '[REDACTED]'],
+  ['lines of JSON', '{"password":"hunter2"}\n{"password":"hunter2"}', '[REDACTED]'],
+  ['JSON within words', 'Here: {"Password" : "hunter2"}', '[REDACTED]'],
+  ['JSON that ends too early', '{"a":{"password":"hunter2"', '[REDACTED]'],
+  ['words', 'the password: yours', 'the password: yours'],
+])('a text with %s', (_, text, expected) => {
+  expect(redactFields(text, names)).toBe(expected);
+});
+
+it('a text of more levels than are written again is taken out', () => {
+  const deep = `{"password":"hunter2","x":${'['.repeat(1e5)}${']'.repeat(1e5)}}`;
+  expect(redactFields(deep, names)).not.toContain('hunter2');
+});
+
+it('says which texts the removed members held', () => {
+  const removed = new Set<string>();
+  redactFields({ iban: ['one', { a: 22 }], text: '{"password":"three"}' }, names, removed);
+  expect([...removed]).toEqual(['one', '22', 'three']);
+});
+
+it('a value of too many levels is taken out', () => {
+  let value: unknown = { iban: 'x' };
+  for (let level = 0; level < 5_000; level++) value = [value];
+  expect(JSON.stringify(redactFields(value, names))).not.toContain('x');
+});

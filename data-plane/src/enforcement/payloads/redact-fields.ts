@@ -1,0 +1,86 @@
+/**
+ * Removes members by their names, at any depth, also within texts that are JSON themselves. What
+ * names such a member and cannot be read is taken out whole.
+ */
+
+/** Deeper values are taken out whole: no message of the gateway has as many levels. */
+const MAX_DEPTH = 200;
+/** Texts of removed members that are looked for elsewhere. */
+const MAX_REMOVED = 200;
+
+export const REDACTED = '[REDACTED]';
+
+/**
+ * @param names in lower case
+ * @param removed gets the texts that removed members held: the same may stand elsewhere
+ */
+export function redactFields(
+  value: unknown,
+  names: ReadonlySet<string>,
+  removed: Set<string> = new Set(),
+  depth = 0,
+): unknown {
+  if (typeof value === 'string') return redactText(value, names, removed, depth);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= MAX_DEPTH) return null;
+  const inner = (item: unknown) => redactFields(item, names, removed, depth + 1);
+  if (Array.isArray(value)) return value.map(inner);
+  const kept: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (names.has(name.toLowerCase())) collectTexts(member, removed, depth + 1);
+    else kept.push([name, inner(member)]);
+  }
+  return Object.fromEntries(kept);
+}
+
+function collectTexts(value: unknown, texts: Set<string>, depth: number): void {
+  if (texts.size >= MAX_REMOVED || depth >= MAX_DEPTH || value === null) return;
+  if (typeof value === 'string' || typeof value === 'number') texts.add(String(value));
+  if (typeof value !== 'object') return;
+  for (const member of Object.values(value)) collectTexts(member, texts, depth + 1);
+}
+
+/** Servers give their results as texts, most of them JSON. */
+function redactText(
+  text: string,
+  names: ReadonlySet<string>,
+  removed: Set<string>,
+  depth: number,
+): string {
+  if (!mayName(text, names)) return text;
+  if (depth >= MAX_DEPTH) return REDACTED;
+  try {
+    // Written anew even where nothing was removed: of a key that is there twice one was not read.
+    const value: unknown = JSON.parse(text);
+    return JSON.stringify(redactFields(value, names, removed, depth + 1));
+  } catch {
+    return REDACTED;
+  }
+}
+
+/** Whether a text has one of the names as a key of JSON, in quotes that may be escaped. */
+function mayName(text: string, names: ReadonlySet<string>): boolean {
+  if (!text.includes(':')) return false;
+  // A key may be written in escapes.
+  const lower = text
+    .toLowerCase()
+    .replace(/\\u([0-9a-f]{4})/g, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)).toLowerCase(),
+    );
+  for (const name of names) {
+    for (let at = lower.indexOf(name); at !== -1; at = lower.indexOf(name, at + name.length)) {
+      if (isKeyEnd(lower, at + name.length)) return true;
+    }
+  }
+  return false;
+}
+
+/** Backslashes, a quote, white space, a colon. */
+function isKeyEnd(text: string, from: number): boolean {
+  let at = from;
+  while (text[at] === '\\') at++;
+  if (text[at] !== '"' && text[at] !== "'") return false;
+  at++;
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++;
+  return text[at] === ':';
+}

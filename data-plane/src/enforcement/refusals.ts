@@ -1,0 +1,161 @@
+/**
+ * What the gateway answers itself. Nothing here says where a server is, or what its failure looked
+ * like inside.
+ */
+import { formatReasons } from '@governance/policies/contract';
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { LOOP_MESSAGE } from '../upstream/hops.ts';
+import {
+  type UpstreamAnswer,
+  UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../upstream/upstream.ts';
+import type { Cancelled, Refusal } from './answer.ts';
+import type { CallJudgement } from './audit.ts';
+import type { Deny } from './calls.ts';
+
+/** For messages that name a limit. */
+export interface AnswerLimits {
+  timeoutMs: number;
+  messageBytes: number;
+}
+
+/** A result that the gateway makes itself. */
+export function resultOf(value: Record<string, unknown>): UpstreamAnswer {
+  return { kind: 'result', raw: JSON.stringify(value), value };
+}
+
+/** A refusal with the gateway's code for failures of its own. */
+export function internalRefusal(message: string, data?: Record<string, unknown>): Refusal {
+  return { kind: 'refusal', status: 200, code: RPC_ERRORS.INTERNAL, message, data };
+}
+
+/**
+ * The one maker of -32003. Its message begins with these words whoever denies: a policy, or what
+ * keeps this data plane from letting anybody act (`data.reason` tells them apart).
+ */
+export function deniedByPolicy(message: string, data?: Record<string, unknown>): Refusal {
+  const code = RPC_ERRORS.POLICY_DENIED;
+  return { kind: 'refusal', status: 200, code, message: `Denied by policy: ${message}`, data };
+}
+
+/** What the agent gets for a call that was not allowed. */
+export function refusalOf(judgement: CallJudgement): Refusal {
+  const { call } = judgement;
+  switch (judgement.verdict) {
+    case 'deny': {
+      // Without an agent there is no event: nobody to record it for.
+      const eventId = call.agent === undefined ? null : call.id;
+      return deniedAnswer(judgement.deny, eventId);
+    }
+    case 'escalate': {
+      const { reasons } = judgement.escalate;
+      return {
+        kind: 'refusal',
+        status: 200,
+        code: RPC_ERRORS.ESCALATED,
+        message: `Escalated: ${formatReasons(reasons)}. The call was not forwarded.`,
+        data: { resolution: 'denied', event_id: call.id, reasons },
+      };
+    }
+    case 'allow':
+      // Allowed and yet not granted by the audit: never forwarded.
+      return internalRefusal('The call was not recorded, so it was not forwarded.');
+  }
+}
+
+function deniedAnswer(deny: Deny, eventId: string | null): Refusal {
+  const { message } = deny;
+  const data = { event_id: eventId };
+  switch (deny.cause) {
+    case 'unauthenticated':
+    case 'ineligible':
+      return unauthorized(message, deny.challenge);
+    case 'arguments':
+      return { kind: 'refusal', status: 200, code: RPC_ERRORS.INVALID_PARAMS, message, data };
+    case 'loop':
+      return internalRefusal(message, { ...data, failure: 'loop' });
+    case 'rate': {
+      // No event: refused calls are counted, not recorded one by one.
+      const retryAfter = { retry_after: deny.exceeded?.retryAfter ?? 1 };
+      const code = RPC_ERRORS.RATE_LIMITED;
+      return { kind: 'refusal', status: 200, code, message, data: retryAfter };
+    }
+    case 'policy':
+    case 'plane':
+      return deniedByPolicy(message, {
+        ...data,
+        reasons: deny.reasons,
+        ...(deny.planeReason && { reason: deny.planeReason }),
+        ...(deny.neededPermission && { needed_permission: deny.neededPermission }),
+      });
+  }
+}
+
+/** A refusal that sends a client to authenticate. */
+export function unauthorized(message: string, challenge?: 'basic' | 'bearer'): Refusal {
+  return { kind: 'refusal', status: 401, code: RPC_ERRORS.UNAUTHORIZED, message, challenge };
+}
+
+/**
+ * What the agent gets where there is no answer.
+ *
+ * @param eventId of the call's decision; null where nothing was decided
+ */
+export function failedAnswer(
+  failure: UpstreamFailure,
+  eventId: string | null,
+  limits: AnswerLimits,
+): Refusal | Cancelled {
+  const { kind, message } = failure;
+  const data = { ...(eventId !== null && { event_id: eventId }), failure: kind };
+  switch (kind) {
+    case 'cancelled':
+      return { kind: 'cancelled', failure };
+    case 'ineligible':
+      return { ...unauthorized(message, 'bearer'), failure };
+    case 'unsupported': {
+      const code = RPC_ERRORS.METHOD_NOT_FOUND;
+      return { kind: 'refusal', status: 200, code, message, data, failure };
+    }
+    default:
+      return { ...internalRefusal(failureMessage(kind, message, limits), data), failure };
+  }
+}
+
+function failureMessage(
+  kind: Exclude<UpstreamFailureKind, 'cancelled' | 'ineligible' | 'unsupported'>,
+  message: string,
+  limits: AnswerLimits,
+): string {
+  switch (kind) {
+    case 'timeout':
+      return `The MCP server did not answer within ${limits.timeoutMs / 1000} s.`;
+    case 'too_large':
+      return `The answer is larger than ${limits.messageBytes} bytes and was blocked.`;
+    case 'malformed':
+      return 'The MCP server gave an answer that is not valid MCP.';
+    case 'refused':
+      return 'The MCP server refused the gateway.';
+    case 'busy':
+      // Says whose share is taken.
+      return message;
+    case 'loop':
+      return LOOP_MESSAGE;
+    case 'unreachable':
+      return 'The MCP server cannot be reached.';
+  }
+}
+
+/**
+ * A thrown value as the failure that it stands for.
+ *
+ * @param isCancelled whether nobody waits any more: otherwise an answer is due, whoever ended it
+ */
+export function failureOf(error: unknown, isCancelled: boolean): UpstreamFailure {
+  if (error instanceof UpstreamFailure) {
+    const isDue = error.kind === 'cancelled' && !isCancelled;
+    return isDue ? new UpstreamFailure('unreachable', error.message) : error;
+  }
+  return new UpstreamFailure('malformed', error instanceof Error ? error.message : 'unknown');
+}

@@ -1,0 +1,124 @@
+/**
+ * What is written of calls that a rate limit refused. A decision for each would let an agent fill
+ * the ledger by calling too often, which is what the limit is for: so they are counted, and each
+ * agent's count is a record, at most one a second. Proven by refused-calls.test.ts.
+ */
+import { uuidv7 } from '@governance/shared/ids';
+import { isoTime } from '@governance/shared/iso-time';
+import type { RateTier } from '@governance/shared/rate-limit-settings';
+import type { RaiseAlert } from '../alerts/raise-alert.ts';
+import type { Ledger } from '../contracts.ts';
+import type { PendingWrites } from '../storage/pending-writes.ts';
+import type { AgentCall, AgentKey } from './calls.ts';
+import type { ExceededLimit } from './exceeded-limit.ts';
+
+/** Between two records of an agent, at the least. */
+const RECORD_MS = 1_000;
+/** After the ledger took none. */
+const RETRY_MS = 30_000;
+
+interface Refused {
+  tenantId: string;
+  agentId: string;
+  revision: number | null;
+  count: number;
+  /** Unix milliseconds. */
+  since: number;
+  until: number;
+  limit: ExceededLimit;
+}
+
+export interface RefusedCallsDeps {
+  ledger: Pick<Ledger, 'append'>;
+  writes: Pick<PendingWrites, 'track'>;
+  raiseAlert: RaiseAlert;
+  /** Unix milliseconds. */
+  now(): number;
+  count(tier: RateTier): void;
+}
+
+export type RefusedCalls = ReturnType<typeof createRefusedCalls>;
+
+export function createRefusedCalls(deps: RefusedCallsDeps, recordMs = RECORD_MS) {
+  let waiting = new Map<AgentKey, Refused>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function add(key: AgentKey, refused: Refused, inMs: number): void {
+    const before = waiting.get(key);
+    if (before === undefined) waiting.set(key, refused);
+    else {
+      before.count += refused.count;
+      before.since = Math.min(before.since, refused.since);
+      before.until = Math.max(before.until, refused.until);
+      before.limit = refused.limit;
+    }
+    timer ??= setTimeout(() => void flush(), inMs).unref();
+  }
+
+  /** Writes what was counted. What the ledger does not take is counted on. */
+  async function flush(mayWait = true): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const written = waiting;
+    waiting = new Map();
+    const writes = [...written].map(async ([key, refused]) => {
+      const { tenantId } = refused;
+      const append = deps.ledger.append(tenantId, toRecord(refused));
+      const what = `refused calls of agent ${refused.agentId}`;
+      const isWritten = await deps.writes.track(what, append);
+      if (!isWritten && mayWait) add(key, refused, RETRY_MS);
+    });
+    await Promise.all(writes);
+  }
+
+  return {
+    /** Counts a refused call. */
+    count({ caller, agent }: AgentCall, limit: ExceededLimit, revision: number | null): void {
+      const { tenantId, key } = caller;
+      const now = deps.now();
+      deps.count(limit.tier);
+      const refused = {
+        tenantId,
+        agentId: agent.id,
+        revision,
+        count: 1,
+        since: now,
+        until: now,
+        limit,
+      };
+      add(key, refused, recordMs);
+      deps.raiseAlert(tenantId, {
+        alert_type: 'AGENT_RATE_LIMITED',
+        severity: 'low',
+        title: 'An agent calls more often than its rate limit allows',
+        bundle_revision: revision,
+        agent_id: agent.id,
+        details: {
+          risk_tier: limit.tier,
+          limit: limit.requests,
+          window_seconds: limit.window_seconds,
+        },
+        dedupe_key: `agent-rate-limited:${agent.id}`,
+      });
+    },
+
+    /** Writes all that is left; before the ledger is closed. */
+    stop: (): Promise<void> => flush(false),
+  };
+}
+
+function toRecord({ agentId, revision, count, since, until, limit }: Refused) {
+  return {
+    type: 'rate_limited',
+    id: uuidv7(until),
+    timestamp: isoTime(until),
+    bundle_revision: revision,
+    agent_id: agentId,
+    refused: count,
+    since: isoTime(since),
+    until: isoTime(until),
+    limit: limit.requests,
+    window_seconds: limit.window_seconds,
+    risk_tier: limit.tier,
+  } as const;
+}

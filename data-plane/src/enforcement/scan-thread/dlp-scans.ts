@@ -1,0 +1,86 @@
+/** Scans for sensitive data: at once for a small value, and on another thread for a large one. */
+import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
+import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
+import type { DlpFinding } from '@governance/shared/detect/findings';
+import type { Caller } from '../calls.ts';
+import type { PreparedDlp } from '../dlp/dlp-scanners.ts';
+import { examineSaid, type SaidReport, type SaidText } from '../dlp/examine-said.ts';
+import type { Owner } from './fair-queue.ts';
+import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
+import type { ScanThreads } from './scan-threads.ts';
+
+/** Each throws, or rejects with, PatternBudgetError, ScanBudgetError or ScanFailure. */
+export interface DlpScans {
+  /** What leaves an agent. */
+  sent(caller: Caller, value: unknown, prepared: PreparedDlp): DlpFinding[] | Promise<DlpFinding[]>;
+  /** What is said to a caller. */
+  said(caller: Caller, said: SaidText, prepared: PreparedDlp): SaidReport | Promise<SaidReport>;
+}
+
+/**
+ * Characters from which on another thread scans. A character of a hostile text costs some
+ * microseconds, so that this many stop the main thread for some tens of milliseconds.
+ */
+const LARGE = 8 * 1024;
+/** What a number, a key or a bracket counts beside its characters. */
+const NODE = 8;
+
+/** Builds it. */
+export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE): DlpScans {
+  async function run(caller: Caller, make: () => ScanJob): Promise<ScanAnswer> {
+    const owner: Owner = { tenantId: caller.tenantId, agentId: caller.agent.id };
+    const answer = await threads.run(owner, make);
+    if (answer.kind === 'gave-up') throw new PatternBudgetError('the patterns took too long');
+    if (answer.kind === 'too-much') throw new ScanBudgetError();
+    if (answer.kind === 'failed') throw new Error(`the scan failed: ${answer.message}`);
+    return answer;
+  }
+  const unexpected = (): never => {
+    throw new Error('the thread that scans answered something else');
+  };
+
+  return {
+    sent(caller, value, prepared) {
+      if (!isLarge(value, large)) return prepared.scanSent(value);
+      const make = (): ScanJob => ({
+        kind: 'sent',
+        settings: prepared.settingsText(),
+        value: JSON.stringify(value),
+      });
+      return run(caller, make).then((answer) =>
+        answer.kind === 'sent' ? answer.findings : unexpected(),
+      );
+    },
+    said(caller, said, prepared) {
+      const { value, raw, ...rest } = said;
+      const goes = raw === null ? isLarge(value, large) : raw.length > large;
+      if (!goes) return examineSaid(said, prepared);
+      const make = (): ScanJob => ({
+        kind: 'said',
+        settings: prepared.settingsText(),
+        value: raw ?? JSON.stringify(value),
+        said: rest,
+      });
+      return run(caller, make).then((answer) =>
+        answer.kind === 'said' ? answer.report : unexpected(),
+      );
+    },
+  };
+}
+
+/** Whether a value has more characters than that; looks no further than it must. */
+function isLarge(value: unknown, limit: number): boolean {
+  let left = limit;
+  const visit = (part: unknown): boolean => {
+    if (typeof part === 'string') left -= part.length;
+    left -= NODE;
+    if (left < 0) return true;
+    if (typeof part !== 'object' || part === null) return false;
+    for (const key in part) {
+      left -= key.length;
+      if (visit((part as Record<string, unknown>)[key])) return true;
+    }
+    return false;
+  };
+  return visit(value);
+}

@@ -1,0 +1,55 @@
+/** What is scanned on another thread. Settings and values travel as JSON: a text is copied fast. */
+import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
+import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
+import type { DlpFinding } from '@governance/shared/detect/findings';
+import { DlpSettings } from '@governance/shared/dlp-settings';
+import { LRUCache } from 'lru-cache';
+import { type PreparedDlp, prepareDlp } from '../dlp/dlp-scanners.ts';
+import { examineSaid, type SaidReport, type SaidText } from '../dlp/examine-said.ts';
+
+export type ScanJob =
+  | { readonly kind: 'sent'; readonly settings: string; readonly value: string }
+  | {
+      readonly kind: 'said';
+      readonly settings: string;
+      readonly value: string;
+      readonly said: Omit<SaidText, 'value' | 'raw'>;
+    };
+
+export type ScanAnswer =
+  | { readonly kind: 'sent'; readonly findings: DlpFinding[] }
+  | { readonly kind: 'said'; readonly report: SaidReport }
+  /** The tenant's own patterns took too long. */
+  | { readonly kind: 'gave-up' }
+  /** The text holds more than can be looked at. */
+  | { readonly kind: 'too-much' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Bundles whose scanners a thread keeps. */
+const MAX_PREPARED = 32;
+
+/** Builds what a thread does with a job. Nothing is thrown. */
+export function createScanJobs(): (job: ScanJob) => ScanAnswer {
+  const known = new LRUCache<string, PreparedDlp>({ max: MAX_PREPARED });
+  const preparedFor = (settings: string): PreparedDlp => {
+    let prepared = known.get(settings);
+    if (prepared === undefined) {
+      prepared = prepareDlp(DlpSettings.parse(JSON.parse(settings)));
+      known.set(settings, prepared);
+    }
+    return prepared;
+  };
+  return (job) => {
+    try {
+      const prepared = preparedFor(job.settings);
+      const value: unknown = JSON.parse(job.value);
+      if (job.kind === 'sent') return { kind: 'sent', findings: prepared.scanSent(value) };
+      const said = { ...job.said, value, raw: job.value };
+      return { kind: 'said', report: examineSaid(said, prepared) };
+    } catch (error) {
+      if (error instanceof PatternBudgetError) return { kind: 'gave-up' };
+      if (error instanceof ScanBudgetError) return { kind: 'too-much' };
+      return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}

@@ -1,0 +1,105 @@
+import { EventEmitter } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
+import { afterEach, expect, it } from 'vitest';
+import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
+import { createScanThreads, type ScanThreads } from './scan-threads.ts';
+
+const LIMITS = { threads: 2, waiting: 3, waitMs: 60_000, runMs: 60_000 };
+const settings = JSON.stringify(DEFAULT_DLP_SETTINGS);
+const AT = { tenantId: 't', agentId: 'a' };
+const SOUND: ScanAnswer = { kind: 'sent', findings: [] };
+const jobOf = (value: string): ScanJob => ({ kind: 'sent', settings, value });
+
+/** A thread that answers when it is told to. */
+class HeldWorker extends EventEmitter {
+  readonly jobs: ScanJob[] = [];
+  isEnded = false;
+  postMessage(job: ScanJob): void {
+    this.jobs.push(job);
+  }
+  async terminate(): Promise<number> {
+    this.isEnded = true;
+    return 0;
+  }
+  unref(): void {}
+}
+
+let threads: ScanThreads;
+let workers: HeldWorker[] = [];
+const valuesOf = () => workers.map(({ jobs }) => jobs.map(({ value }) => value));
+
+function create(over: Partial<typeof LIMITS> = {}): ScanThreads {
+  workers = [];
+  threads = createScanThreads({ ...LIMITS, ...over }, () => {
+    const worker = new HeldWorker();
+    workers.push(worker);
+    return worker as unknown as Worker;
+  });
+  return threads;
+}
+
+afterEach(() => threads.close());
+
+it('gives a tenant one thread, and the other to everybody else', async () => {
+  const { run } = create();
+  const first = run(AT, () => jobOf('t1'));
+  const second = run(AT, () => jobOf('t2'));
+  void run({ tenantId: 'u', agentId: 'b' }, () => jobOf('u1')).catch(() => undefined);
+  expect(valuesOf()).toEqual([['t1'], ['u1']]);
+  workers[0]?.emit('message', SOUND);
+  expect(await first).toEqual(SOUND);
+  expect(valuesOf()).toEqual([['t1', 't2'], ['u1']]);
+  workers[0]?.emit('message', SOUND);
+  expect(await second).toEqual(SOUND);
+});
+
+it('refuses whoever finds too many of the tenant waiting, or waits too long', async () => {
+  const { run } = create({ waiting: 1, waitMs: 1 });
+  const running = run(AT, () => jobOf('t1'));
+  const waiting = run(AT, () => jobOf('t2'));
+  await expect(run(AT, () => jobOf('t3'))).rejects.toMatchObject({ reason: 'overloaded' });
+  await expect(waiting).rejects.toMatchObject({ reason: 'overloaded' });
+  workers[0]?.emit('message', SOUND);
+  expect(await running).toEqual(SOUND);
+  expect(valuesOf()).toEqual([['t1']]);
+});
+
+it('ends a thread that takes too long, and goes on with a new one', async () => {
+  const { run } = create({ runMs: 1 });
+  await expect(run(AT, () => jobOf('t1'))).rejects.toMatchObject({ reason: 'timeout' });
+  expect(workers[0]?.isEnded).toBe(true);
+  const next = run(AT, () => jobOf('t2'));
+  workers[1]?.emit('message', SOUND);
+  expect(await next).toEqual(SOUND);
+});
+
+it('refuses what a thread took along when it ended', async () => {
+  const { run } = create();
+  const running = run(AT, () => jobOf('t1'));
+  workers[0]?.emit('error', new Error('out of memory'));
+  await expect(running).rejects.toMatchObject({ reason: 'stopped' });
+  const broken = run(AT, () => {
+    throw new Error('no JSON');
+  });
+  await expect(broken).rejects.toThrow('no JSON');
+  const next = run(AT, () => jobOf('t2'));
+  workers[1]?.emit('message', SOUND);
+  expect(await next).toEqual(SOUND);
+});
+
+it('answers as the main thread does', async () => {
+  threads = createScanThreads();
+  const key = `AKIA${'Q3EGRNX5T7WVUZ2J'}`;
+  const value = JSON.stringify({ note: key });
+  const sent = await threads.run(AT, () => jobOf(value));
+  expect(sent).toMatchObject({ kind: 'sent', findings: [{ place: '/note' }] });
+  const said = { isSent: false, carry: '', outputSchema: undefined };
+  const answer = await threads.run(AT, () => ({ kind: 'said', settings, value, said }));
+  expect(answer).toMatchObject({
+    kind: 'said',
+    report: { redacted: { raw: expect.stringContaining('[REDACTED:') } },
+  });
+  const failed = await threads.run(AT, () => ({ ...jobOf(value), settings: '{}' }));
+  expect(failed.kind).toBe('failed');
+});

@@ -1,0 +1,157 @@
+/**
+ * Threads for scans that would stop the main thread for too long. A tenant has one of them at a time,
+ * so that its hostile texts leave the other for everybody else. A scan that takes too long ends with
+ * its thread, and whatever has no answer is an error: the caller lets nothing through.
+ */
+import type { Worker } from 'node:worker_threads';
+import { spawnWorker } from '@governance/shared/spawn-worker';
+import { FairQueue, type Owner } from './fair-queue.ts';
+import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
+
+/** `overloaded`: too many wait, or it waited too long for its turn. */
+export type ScanFailureReason = 'overloaded' | 'timeout' | 'stopped';
+
+export class ScanFailure extends Error {
+  readonly reason: ScanFailureReason;
+
+  constructor(reason: ScanFailureReason, message: string) {
+    super(message);
+    this.name = 'ScanFailure';
+    this.reason = reason;
+  }
+}
+
+export interface ScanThreads {
+  /**
+   * @param make is called when it is the job's turn, so that what waits is not copied
+   * @throws ScanFailure
+   */
+  run(owner: Owner, make: () => ScanJob): Promise<ScanAnswer>;
+  close(): Promise<void>;
+}
+
+export interface ScanLimits {
+  threads: number;
+  /** Jobs of one tenant that wait. */
+  waiting: number;
+  waitMs: number;
+  runMs: number;
+}
+
+/** Together less than a step of enforcement may take. */
+const LIMITS: ScanLimits = { threads: 2, waiting: 1_000, waitMs: 40_000, runMs: 10_000 };
+/** A text that is made into more than this ends its thread, and nothing else. */
+const HEAP_MB = 512;
+
+interface Waiting {
+  readonly owner: Owner;
+  readonly make: () => ScanJob;
+  readonly resolve: (answer: ScanAnswer) => void;
+  readonly reject: (error: unknown) => void;
+  timer?: NodeJS.Timeout;
+}
+
+interface Thread {
+  readonly worker: Pick<Worker, 'postMessage' | 'terminate'>;
+  job: Waiting | null;
+}
+
+const startWorker = (): Worker =>
+  spawnWorker(import.meta.url, 'scan-thread-worker', {
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+  });
+
+/** Builds them; a thread is started when it is needed first. */
+export function createScanThreads(
+  limits: ScanLimits = LIMITS,
+  start: () => Worker = startWorker,
+): ScanThreads {
+  const queue = new FairQueue<Waiting>();
+  const threads = new Set<Thread>();
+  const atWork = new Set<string>();
+  let isClosed = false;
+
+  function startThread(): Thread {
+    const worker = start();
+    const thread: Thread = { worker, job: null };
+    threads.add(thread);
+    worker.on('message', (answer: ScanAnswer) => {
+      release(thread)?.resolve(answer);
+      next();
+    });
+    worker.on('error', (error) => retire(thread, 'stopped', `the scan failed: ${error.message}`));
+    worker.on('exit', () => retire(thread, 'stopped', 'the thread that scans ended'));
+    // It keeps no process alive.
+    worker.unref();
+    return thread;
+  }
+
+  function release(thread: Thread): Waiting | null {
+    const { job } = thread;
+    if (job === null) return null;
+    clearTimeout(job.timer);
+    atWork.delete(job.owner.tenantId);
+    thread.job = null;
+    return job;
+  }
+
+  function retire(thread: Thread, reason: ScanFailureReason, message: string): void {
+    if (!threads.delete(thread)) return;
+    void thread.worker.terminate();
+    release(thread)?.reject(new ScanFailure(reason, message));
+    next();
+  }
+
+  function next(): void {
+    while (!isClosed) {
+      const idle = [...threads].find(({ job }) => job === null);
+      if (idle === undefined && threads.size >= limits.threads) return;
+      const job = queue.take((tenantId) => !atWork.has(tenantId));
+      if (job === undefined) return;
+      clearTimeout(job.timer);
+      try {
+        begin(idle ?? startThread(), job);
+      } catch (error) {
+        job.reject(error);
+      }
+    }
+  }
+
+  function begin(thread: Thread, job: Waiting): void {
+    thread.worker.postMessage(job.make());
+    thread.job = job;
+    atWork.add(job.owner.tenantId);
+    job.timer = setTimeout(
+      () => retire(thread, 'timeout', 'the scan took too long'),
+      limits.runMs,
+    ).unref();
+  }
+
+  return {
+    run: (owner, make) =>
+      new Promise((resolve, reject) => {
+        if (isClosed) throw new ScanFailure('stopped', 'the service is stopping');
+        if (queue.countOf(owner.tenantId) >= limits.waiting) {
+          throw new ScanFailure('overloaded', 'too many scans wait');
+        }
+        const job: Waiting = { owner, make, resolve, reject };
+        job.timer = setTimeout(() => {
+          queue.delete(owner, job);
+          reject(new ScanFailure('overloaded', 'the scan waited too long for its turn'));
+        }, limits.waitMs).unref();
+        queue.add(owner, job);
+        next();
+      }),
+    async close() {
+      isClosed = true;
+      const ended = new ScanFailure('stopped', 'the service is stopping');
+      for (let job = queue.take(() => true); job; job = queue.take(() => true)) {
+        clearTimeout(job.timer);
+        job.reject(ended);
+      }
+      const workers = [...threads].map(({ worker }) => worker);
+      for (const thread of threads) retire(thread, 'stopped', ended.message);
+      await Promise.all(workers.map((worker) => worker.terminate()));
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { coversCall } from '@governance/shared/permission';
+import type { Replica, RulesProvider } from '../../contracts.ts';
+import type { UpstreamNotification } from '../../upstream/upstream.ts';
+import { nameOfMethod } from '../call-kinds.ts';
+import type { Caller, Continue, Deny } from '../calls.ts';
+import { isListVisible, isServerVisible, permissionsFor } from '../grants.ts';
+import { proceed } from '../pipeline-builder.ts';
+import type { Said } from '../said.ts';
+
+export interface AudienceDeps {
+  replica: Pick<Replica, 'findAgent'>;
+  rules: RulesProvider;
+}
+
+/**
+ * A stream outlives the roles that its agent had when it began: each notification is held against
+ * those of now. What belongs to a call was judged with it.
+ */
+export function checkAudience(said: Said, deps: AudienceDeps): Continue<Said> | Deny {
+  const { caller, serverId, call, part } = said;
+  if (call !== null || part.kind !== 'notification' || mayHear(caller, serverId, part, deps)) {
+    return proceed(said);
+  }
+  return { kind: 'deny', cause: 'policy', message: 'the agent may not hear of it', reasons: [] };
+}
+
+const LISTS: Readonly<Record<string, string>> = {
+  'notifications/tools/list_changed': 'tools/list',
+  'notifications/resources/list_changed': 'resources/list',
+  'notifications/prompts/list_changed': 'prompts/list',
+};
+
+function mayHear(
+  { tenantId, agent }: Caller,
+  serverId: string,
+  { method, params }: UpstreamNotification,
+  { replica, rules }: AudienceDeps,
+): boolean {
+  const grants = replica.findAgent(tenantId, agent.id)?.grants ?? [];
+  const registry = rules.findActiveRules(tenantId);
+  const list = LISTS[method];
+  if (list !== undefined) return isListVisible(grants, serverId, list, registry);
+  if (method !== 'notifications/resources/updated') {
+    return isServerVisible(grants, serverId, registry);
+  }
+  const subscribed = 'resources/subscribe';
+  const name = nameOfMethod(subscribed);
+  const ask = { serverId, method: subscribed, name, args: { uri: params?.uri } };
+  return permissionsFor(grants, ask).some((permission) =>
+    coversCall(permission, serverId, name, 'read'),
+  );
+}

@@ -1,0 +1,127 @@
+import type { PolicyReason } from '@governance/policies/contract';
+import { uuidv7 } from '@governance/shared/ids';
+import { describe, expect, it, vi } from 'vitest';
+import type { ActiveRules } from '../../contracts.ts';
+import type { JudgedCall, ScannedCall, StepResult } from '../calls.ts';
+import { BLAST_RADIUS, limitBlastRadius } from './blast-radius.ts';
+import { evaluatePolicy } from './policy.ts';
+
+const reason = (rule: PolicyReason['rule'], policy_id = 'p'): PolicyReason => ({
+  policy_id,
+  policy: 'Policy',
+  rule,
+  message: `says ${rule}`,
+});
+
+const rulesThat = (decision: PolicyReason['rule']) =>
+  ({
+    revision: 1,
+    digest: 'd',
+    settings: { tenant_id: uuidv7(), mcp_servers: {} },
+    engine: {
+      evaluate: () => ({ ok: true, verdict: { decision, reasons: [reason(decision)] } }),
+    },
+  }) as unknown as ActiveRules;
+
+const agent = { id: uuidv7(), grants: [], role_names: [] };
+const aCall = (name: string, action: string, args: object, more: object = {}): ScannedCall =>
+  ({
+    id: uuidv7(),
+    caller: { tenantId: uuidv7(), requesterId: null },
+    agent,
+    ask: { serverId: 'files', method: 'tools/call', name, args },
+    rules: rulesThat('allow'),
+    action,
+    target: '/a',
+    dlp: { findings: [], action: null },
+    ...more,
+  }) as unknown as ScannedCall;
+
+const CONFIG = { path: '/etc/hosts', content: 'x' };
+const onBlastRadius = vi.fn();
+const policyDeps = {
+  opa: null,
+  findDeploymentId: () => 'plane',
+  findRegion: () => null,
+  now: () => 0,
+} as unknown as Parameters<typeof evaluatePolicy>[1];
+
+const judge = (call: ScannedCall) => {
+  onBlastRadius.mockClear();
+  const result = limitBlastRadius(call, { onBlastRadius });
+  if (result.kind !== 'continue') return result;
+  // The engine of a bundle answers at once.
+  return evaluatePolicy(result.call, policyDeps) as StepResult<JudgedCall>;
+};
+
+describe('limitBlastRadius', () => {
+  it('denies at once what nobody should approve', () => {
+    const result = judge(aCall('delete_file', 'delete', { path: '/' }));
+    expect(result).toMatchObject({
+      kind: 'deny',
+      cause: 'policy',
+      message: expect.stringContaining('Blast radius: the call deletes at depth 0'),
+      reasons: [{ policy_id: BLAST_RADIUS, rule: 'deny' }],
+    });
+    expect(onBlastRadius).toHaveBeenCalledOnce();
+  });
+
+  it('lets on what stays within bounds, and tells nobody', () => {
+    expect(judge(aCall('read_file', 'read', { path: '/srv/a' }))).toMatchObject({
+      kind: 'continue',
+      call: { reasons: [reason('allow')] },
+    });
+    expect(onBlastRadius).not.toHaveBeenCalled();
+  });
+
+  it('carries an escalation past policies that allow, with all reasons, and a denial wins', () => {
+    const own = { policy_id: BLAST_RADIUS, rule: 'escalate' };
+    const ask = (decision: PolicyReason['rule'], more = {}) =>
+      judge(aCall('write_file', 'write', CONFIG, { rules: rulesThat(decision), ...more }));
+    expect(ask('allow')).toMatchObject({ kind: 'escalate', reasons: [own] });
+    expect(ask('escalate')).toMatchObject({
+      kind: 'escalate',
+      reasons: [reason('escalate'), own],
+    });
+    expect(ask('deny')).toMatchObject({ kind: 'deny', reasons: [reason('deny')] });
+  });
+
+  it('goes by an approval that covers it and all else that asks', () => {
+    const granted = (decision: PolicyReason['rule'], ...policyIds: string[]) => {
+      const grant = { id: 'g', escalationId: 'e', policyIds: new Set(policyIds) };
+      const rules = rulesThat(decision);
+      return judge(aCall('write_file', 'write', CONFIG, { rules, grant })).kind;
+    };
+    expect(granted('allow', BLAST_RADIUS)).toBe('continue');
+    expect(onBlastRadius).not.toHaveBeenCalled();
+    expect(granted('allow', 'p')).toBe('escalate');
+    expect(granted('escalate', BLAST_RADIUS)).toBe('escalate');
+    expect(granted('escalate', BLAST_RADIUS, 'p')).toBe('continue');
+    expect(granted('deny', BLAST_RADIUS)).toBe('deny');
+  });
+
+  it('reads what a client gives along, and the URI of a resource', () => {
+    const retry = { inputResponses: { where: { content: { path: '/etc/hosts' } } } };
+    const ask = { serverId: 's', method: 'tools/call', name: 'save', args: {}, retry };
+    expect(judge(aCall('save', 'write', {}, { ask })).kind).toBe('escalate');
+    const read = { ...ask, method: 'resources/read', args: { uri: 'file:///srv/tls.key' } };
+    expect(judge(aCall('', 'read', {}, { ask: read })).kind).toBe('escalate');
+    const list = { ...ask, method: 'tools/list', args: { path: '/etc/hosts' } };
+    expect(judge(aCall('', 'read', {}, { ask: list })).kind).toBe('continue');
+  });
+
+  it('goes by the limits of the bundle', () => {
+    const rules = rulesThat('allow');
+    const blast_radius = {
+      email_recipient_limit: 1,
+      min_delete_depth: 2,
+      bulk_action_threshold: 100,
+      config_path_prefixes: [],
+      protected_file_patterns: [],
+    };
+    const own = { ...rules, settings: { ...rules.settings, blast_radius } };
+    expect(judge(aCall('write_file', 'write', CONFIG, { rules: own })).kind).toBe('continue');
+    const mail = { to: ['a@x.org', 'b@x.org'] };
+    expect(judge(aCall('send_email', 'execute', mail, { rules: own })).kind).toBe('escalate');
+  });
+});

@@ -1,0 +1,55 @@
+import { formatReasons, type PolicyReason } from '@governance/policies/contract';
+import { DEFAULT_BLAST_RADIUS } from '@governance/shared/blast-radius-settings';
+import { createReachFinder, type FindReach } from '@governance/shared/detect/reach/reach';
+import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
+import { TOOL_CALL } from '../call-kinds.ts';
+import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
+import { perSettings } from '../per-settings.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
+
+/** The `policy_id` of its reasons: an approval that names it covers them. */
+export const BLAST_RADIUS = 'blast_radius';
+
+export interface BlastRadiusDeps {
+  /** Told what was found in a call that no approval covers. */
+  onBlastRadius(call: ClassifiedCall, findings: readonly ReachFinding[]): void;
+}
+
+const finderOf = perSettings((settings) =>
+  createReachFinder(settings.blast_radius ?? DEFAULT_BLAST_RADIUS),
+);
+
+/**
+ * Step 4d: how far the call may reach. What nobody should approve is denied at once. What a person
+ * should see is carried along: policy judges it too, and a denial wins.
+ */
+export function limitBlastRadius<C extends ClassifiedCall>(
+  call: C,
+  deps: BlastRadiusDeps,
+): Continue<C> | Deny {
+  // Without rules policy denies.
+  if (call.rules === null) return proceed(call);
+  const findings = findReach(call, finderOf(call.rules.settings));
+  if (findings.length === 0) return proceed(call);
+  const denials = findings.filter(({ verdict }) => verdict === 'deny');
+  const isApproved = denials.length === 0 && call.grant?.policyIds.has(BLAST_RADIUS);
+  if (!isApproved) deps.onBlastRadius(call, findings);
+  if (denials.length === 0) return proceed(extend(call, { carried: findings.map(toReason) }));
+  const reasons = denials.map(toReason);
+  return { kind: 'deny', cause: 'policy', message: formatReasons(reasons), reasons };
+}
+
+function findReach({ ask, action }: ClassifiedCall, find: FindReach): readonly ReachFinding[] {
+  const { method, name, args, retry } = ask;
+  if (method === 'resources/read' || method === 'resources/subscribe') {
+    return find({ name: '', action: 'read', args });
+  }
+  if (method !== TOOL_CALL) return [];
+  const found = find({ name, action, args });
+  if (retry?.inputResponses === undefined) return found;
+  return [...found, ...find({ name, action, args: retry.inputResponses })];
+}
+
+function toReason({ verdict, message }: ReachFinding): PolicyReason {
+  return { policy_id: BLAST_RADIUS, policy: 'Blast radius', rule: verdict, message };
+}

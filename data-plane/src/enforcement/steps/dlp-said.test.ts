@@ -1,0 +1,122 @@
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
+import { uuidv7 } from '@governance/shared/ids';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ActiveRules } from '../../contracts.ts';
+import type { JudgedCall } from '../calls.ts';
+import type { DlpWatch } from '../dlp/dlp-watch.ts';
+import type { Said } from '../said.ts';
+import { createDlpScans } from '../scan-thread/dlp-scans.ts';
+import { createScanJobs } from '../scan-thread/scan-jobs.ts';
+import { scanSaid } from './dlp-said.ts';
+
+const custom = [
+  { id: uuidv7(), name: 'badge', regex: 'BADGE-[0-9]{6}', severity: 'critical' as const },
+  { id: uuidv7(), name: 'shelf', regex: 'SHELF-[0-9]{6}', severity: 'medium' as const },
+];
+const BADGE = 'BADGE-123456';
+const settings = {
+  tenant_id: uuidv7(),
+  mcp_servers: {},
+  dlp: { ...DEFAULT_DLP_SETTINGS, custom },
+};
+const rules = { settings } as unknown as ActiveRules;
+const caller = {
+  tenantId: settings.tenant_id,
+  agent: { id: 'agent' },
+} as unknown as Said['caller'];
+const call = {
+  id: 'event',
+  caller,
+  rules,
+  ask: { serverId: 'up', method: 'tools/call', name: 'tool', args: {} },
+} as unknown as JudgedCall;
+
+/** What a thread does, without one. */
+const runJob = createScanJobs();
+const counted = vi.fn();
+const noted = vi.fn();
+const deps = {
+  dlp: { count: counted, across: { note: noted }, gaveUp: vi.fn() } as unknown as DlpWatch,
+  scans: createDlpScans({ run: async (_owner, make) => runJob(make()) }),
+  rules: { findActiveRules: () => rules },
+  catalogue: { findOutputSchema: () => undefined },
+};
+beforeEach(() => vi.clearAllMocks());
+
+function said(value: Record<string, unknown>, over: Partial<Said> = {}): Said {
+  const part = { kind: 'result', raw: JSON.stringify(value), value } as const;
+  return { speaker: 'server', caller, serverId: 'up', call, part, carry: '', ...over };
+}
+const progress = (message: string, carry = '') =>
+  said(
+    {},
+    {
+      part: { kind: 'notification', method: 'notifications/progress', params: { message } },
+      carry,
+    },
+  );
+
+it('blocks what has too many candidates to be looked at', async () => {
+  const blocked = await scanSaid(said({ text: 'token '.repeat(10_000) }), deps);
+  expect(blocked).toMatchObject({ kind: 'deny', message: /too much/ });
+});
+
+describe('what a client answers to a server', () => {
+  it('is held to what holds for calls, and counts as sent by the agent', () => {
+    const blocked = scanSaid(said({ content: { note: BADGE } }, { speaker: 'client' }), deps);
+    expect(blocked).toMatchObject({ kind: 'deny', message: /badge/ });
+    // A server learns nothing of it.
+    expect(blocked).not.toHaveProperty('refusal');
+    expect(noted).toHaveBeenCalledOnce();
+    const warned = said({ content: { note: 'SHELF-123456' } }, { speaker: 'client' });
+    expect(scanSaid(warned, deps)).toMatchObject({
+      kind: 'continue',
+      call: { part: warned.part, findings: { dlp: [{ pattern: 'shelf' }] } },
+    });
+  });
+});
+
+describe('what a server says', () => {
+  it('is redacted in an error and in a notification', () => {
+    const error = { code: -32000, message: `no ${BADGE}`, data: { at: BADGE } };
+    const part = { kind: 'error', raw: JSON.stringify(error), value: error } as const;
+    expect(scanSaid(said({}, { part }), deps)).toMatchObject({
+      kind: 'continue',
+      call: {
+        replacedBy: 'dlp',
+        part: {
+          value: { code: -32000, message: 'no [REDACTED:badge]', data: { at: '[REDACTED:badge]' } },
+          raw: expect.not.stringContaining(BADGE),
+        },
+      },
+    });
+    expect(scanSaid(progress(`at ${BADGE}`), deps)).toMatchObject({
+      call: { part: { params: { message: 'at [REDACTED:badge]' } } },
+    });
+  });
+
+  it('is dropped where it completes what the part before began', () => {
+    expect(scanSaid(progress('123456 it is', 'the one of BADGE-'), deps)).toMatchObject({
+      kind: 'deny',
+      message: /badge/,
+    });
+    expect(scanSaid(progress('12345 it is', 'the one of BADGE-'), deps)).toMatchObject({
+      kind: 'continue',
+    });
+  });
+
+  it('keeps its findings where it is blocked', () => {
+    const one = said({ contents: [{ uri: `a:${BADGE}`, text: 'x' }] });
+    expect(scanSaid(one, deps)).toMatchObject({
+      kind: 'deny',
+      refusal: { code: -32603, message: /^The tool was called/, data: { event_id: 'event' } },
+    });
+    expect(one.findings?.dlp).toMatchObject([{ pattern: 'badge' }]);
+  });
+
+  it('is not looked at where the gateway says it', () => {
+    const own = said({ note: BADGE }, { speaker: 'gateway' });
+    expect(scanSaid(own, deps)).toMatchObject({ kind: 'continue', call: { part: own.part } });
+    expect(counted).not.toHaveBeenCalled();
+  });
+});

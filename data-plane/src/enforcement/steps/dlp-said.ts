@@ -1,0 +1,149 @@
+import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
+import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
+import type { DlpFinding } from '@governance/shared/detect/findings';
+import { actionFor, type ResultAction } from '@governance/shared/dlp-settings';
+import type { RulesProvider } from '../../contracts.ts';
+import { TOOL_CALL } from '../call-kinds.ts';
+import type { Continue, Deny } from '../calls.ts';
+import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
+import { DEFAULT_DLP, dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
+import type { DlpWatch } from '../dlp/dlp-watch.ts';
+import type { SaidReport } from '../dlp/examine-said.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
+import { internalRefusal } from '../refusals.ts';
+import { type Said, type SaidPart, withFindings } from '../said.ts';
+import type { DlpScans } from '../scan-thread/dlp-scans.ts';
+import { ScanFailure } from '../scan-thread/scan-threads.ts';
+import type { ToolCatalogue } from '../tool-catalogue.ts';
+
+export interface SaidDlpDeps {
+  dlp: DlpWatch;
+  scans: DlpScans;
+  rules: RulesProvider;
+  catalogue: Pick<ToolCatalogue, 'findOutputSchema'>;
+}
+
+/**
+ * Looks for sensitive data in what is said on its way to a caller. What a server says is blocked,
+ * redacted or logged as the tenant set it for results; a client's answer to a server leaves the
+ * agent, so that what holds for calls holds for it.
+ */
+export function scanSaid(
+  said: Said,
+  deps: SaidDlpDeps,
+): Continue<Said> | Deny | Promise<Continue<Said> | Deny> {
+  const { speaker, part, caller, carry } = said;
+  // The gateway says nothing that it did not make, or take from what was inspected.
+  if (speaker === 'gateway') return proceed(said);
+  const prepared = preparedFor(said, deps);
+  const isNotification = part.kind === 'notification';
+  const text = {
+    isSent: speaker === 'client',
+    value: isNotification ? (part.params ?? null) : part.value,
+    raw: isNotification ? null : part.raw,
+    carry,
+    outputSchema: speaker === 'client' ? undefined : outputSchemaOf(said, deps),
+  };
+  try {
+    const report = deps.scans.said(caller, text, prepared);
+    if (!(report instanceof Promise)) return judge(said, report, prepared, deps);
+    return report
+      .then((found) => judge(said, found, prepared, deps))
+      .catch((error: unknown) => refused(error, said, deps));
+  } catch (error) {
+    return refused(error, said, deps);
+  }
+}
+
+function judge(
+  said: Said,
+  report: SaidReport,
+  prepared: PreparedDlp,
+  deps: SaidDlpDeps,
+): Continue<Said> | Deny {
+  const { findings } = report;
+  if (findings.length === 0) return proceed(said);
+  const found = extend(said, withFindings(said, { dlp: findings }));
+  return said.speaker === 'client'
+    ? judgeClient(found, findings, prepared, deps)
+    : judgeServer(found, report, prepared, deps);
+}
+
+/** @throws what is neither a pattern's fault nor a thread's */
+function refused(error: unknown, said: Said, { dlp }: SaidDlpDeps): Deny {
+  const { caller, serverId, call } = said;
+  const place = { serverId, eventId: call?.id ?? null };
+  if (error instanceof PatternBudgetError) {
+    dlp.gaveUp(caller, place);
+    return blocked(said, 'a DLP pattern of the tenant takes too long on it', []);
+  }
+  if (error instanceof ScanBudgetError) return blocked(said, TOO_MUCH_TO_SCAN, []);
+  if (!(error instanceof ScanFailure)) throw error;
+  dlp.unscanned(caller, place, error.reason);
+  return blocked(said, `it could not be scanned: ${error.message}`, []);
+}
+
+function preparedFor({ call, caller }: Said, { rules }: SaidDlpDeps): PreparedDlp {
+  const active = call?.rules ?? rules.findActiveRules(caller.tenantId);
+  return active === null ? DEFAULT_DLP : dlpOf(active.settings);
+}
+
+/** What an agent's client answers to a server. */
+function judgeClient(
+  said: Said,
+  findings: readonly DlpFinding[],
+  { settings }: PreparedDlp,
+  { dlp }: SaidDlpDeps,
+): Continue<Said> | Deny {
+  const actionOf = ({ severity }: DlpFinding) => actionFor(settings.outbound, severity);
+  dlp.count(findings, 'outbound', (finding) => DONE[actionOf(finding)]);
+  const { caller, serverId, call } = said;
+  if (call !== null) {
+    const sent = { caller, serverId, toolName: call.ask.name, eventId: call.id };
+    dlp.across.note(sent, findings);
+  }
+  if (strongestOf(findings.map(actionOf)) !== 'block') return proceed(said);
+  const blocking = findings.filter((finding) => actionOf(finding) === 'block');
+  return blocked(said, describeFindings(blocking), blocking);
+}
+
+function judgeServer(
+  said: Said,
+  { findings, redacted }: SaidReport,
+  prepared: PreparedDlp,
+  deps: SaidDlpDeps,
+): Continue<Said> | Deny {
+  const { results } = prepared.settings;
+  const actionOf = ({ severity }: DlpFinding): ResultAction => actionFor(results, severity);
+  const grave = findings.filter((finding) => actionOf(finding) !== 'log');
+  deps.dlp.count(findings, 'result', (finding) => {
+    if (actionOf(finding) === 'log') return 'logged';
+    return redacted === null ? 'blocked' : 'redacted';
+  });
+  if (grave.length === 0) return proceed(said);
+  if (redacted === null) return blocked(said, describeFindings(grave), grave);
+  const { value, raw } = redacted;
+  const params = value as Record<string, unknown>;
+  const { part } = said;
+  const rest: SaidPart =
+    part.kind === 'notification' ? { ...part, params } : { ...part, value: params, raw };
+  return proceed({ ...said, part: rest, replacedBy: 'dlp' });
+}
+
+function outputSchemaOf({ call, caller, part }: Said, { catalogue }: SaidDlpDeps): unknown {
+  if (part.kind !== 'result' || call?.ask.method !== TOOL_CALL) return undefined;
+  return catalogue.findOutputSchema(caller.tenantId, call.ask.serverId, call.ask.name);
+}
+
+function blocked(said: Said, message: string, findings: readonly DlpFinding[]): Deny {
+  const { call, speaker } = said;
+  const deny: Deny = { kind: 'deny', cause: 'policy', message, reasons: [] };
+  if (call === null || said.part.kind === 'notification') return deny;
+  const names = [...new Set(findings.map(({ pattern }) => pattern))];
+  const data = { event_id: call.id, failure: 'blocked', dlp_patterns: names };
+  // A server is not told what its question would have given away.
+  if (speaker === 'client') return deny;
+  const what = call.ask.method === TOOL_CALL ? 'The tool was called' : 'The server was asked';
+  const text = `${what}, and the gateway blocked its answer: ${message}.`;
+  return { ...deny, refusal: internalRefusal(text, data) };
+}

@@ -1,0 +1,94 @@
+import { DEFAULT_DLP_SETTINGS, type DlpSettings } from '@governance/shared/dlp-settings';
+import { beforeEach, expect, it, vi } from 'vitest';
+import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
+import type { ClassifiedCall } from '../calls.ts';
+import type { DlpWatch } from '../dlp/dlp-watch.ts';
+import type { DlpScans } from '../scan-thread/dlp-scans.ts';
+import { ScanFailure } from '../scan-thread/scan-threads.ts';
+import { type DlpDeps, scanCall } from './dlp.ts';
+
+const rulesOf = (over: Partial<DlpSettings> = {}) =>
+  ({ settings: { dlp: { ...DEFAULT_DLP_SETTINGS, ...over } } }) as unknown as ActiveRules;
+const agent = { id: 'agent', status: 'active', credential_version: 1 } as unknown as ReplicaAgent;
+const finding = { pattern: 'badge', severity: 'medium', place: '', length: 6 } as const;
+
+let rules: ActiveRules | null;
+let agentNow: ReplicaAgent | undefined;
+/** Ends the scan that is under way. */
+let end: { resolve(found: (typeof finding)[]): void; reject(error: unknown): void };
+const sent = vi.fn();
+const unscanned = vi.fn();
+
+const deps = {
+  dlp: {
+    across: { note: vi.fn(), assemble: () => [] },
+    count: vi.fn(),
+    gaveUp: vi.fn(),
+    unscanned,
+  } as unknown as DlpWatch,
+  scans: { sent } as unknown as DlpScans,
+  rules: { findActiveRules: () => rules },
+  replica: { findAgent: () => agentNow, findKillSwitch: () => undefined },
+  findDenial: () => null,
+} as unknown as DlpDeps;
+
+const scan = () =>
+  scanCall(
+    {
+      id: 'event',
+      caller: { tenantId: 't', agent },
+      ask: { serverId: 'up', method: 'tools/call', name: 'tool', args: {} },
+      agent,
+      rules,
+    } as unknown as ClassifiedCall,
+    deps,
+  );
+
+beforeEach(() => {
+  vi.clearAllMocks();
+  rules = rulesOf();
+  agentNow = agent;
+  sent.mockImplementation(
+    () =>
+      new Promise((resolve, reject) => {
+        end = { resolve, reject };
+      }),
+  );
+});
+
+it('denies whoever may not act any more when a large call has been scanned', async () => {
+  const scanning = scan();
+  agentNow = undefined;
+  end.resolve([]);
+  expect(await scanning).toMatchObject({ kind: 'deny', cause: 'unauthenticated' });
+});
+
+it('scans again under settings that came meanwhile, and judges by them', async () => {
+  const scanning = scan();
+  rules = rulesOf({ outbound: { ...DEFAULT_DLP_SETTINGS.outbound, medium: 'block' } });
+  end.resolve([finding]);
+  await vi.waitFor(() => expect(sent).toHaveBeenCalledTimes(2));
+  end.resolve([finding]);
+  expect(await scanning).toMatchObject({ kind: 'deny', message: /badge/ });
+});
+
+it('goes on under a bundle with the same settings', async () => {
+  const scanning = scan();
+  rules = rulesOf();
+  agentNow = { ...agent };
+  end.resolve([finding]);
+  const result = await scanning;
+  expect(result).toMatchObject({ kind: 'continue', call: { dlp: { action: 'warned' } } });
+  expect(result.kind === 'continue' && result.call).toMatchObject({ rules, agent: agentNow });
+  expect(sent).toHaveBeenCalledOnce();
+});
+
+it('denies what no thread has scanned, and says so', async () => {
+  const scanning = scan();
+  end.reject(new ScanFailure('timeout', 'the scan took too long'));
+  expect(await scanning).toMatchObject({ kind: 'deny', message: /took too long/ });
+  expect(unscanned).toHaveBeenCalledWith(expect.anything(), expect.anything(), 'timeout');
+  const failing = scan();
+  end.reject(new Error('a fault of ours'));
+  await expect(failing).rejects.toThrow('a fault');
+});

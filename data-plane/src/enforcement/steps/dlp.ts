@@ -1,0 +1,136 @@
+import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
+import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
+import type { DlpFinding } from '@governance/shared/detect/findings';
+import { actionFor } from '@governance/shared/dlp-settings';
+import type { RulesProvider } from '../../contracts.ts';
+import { isQuestion } from '../call-kinds.ts';
+import type { Ask, CallDlp, ClassifiedCall, Deny, ScannedCall, StepResult } from '../calls.ts';
+import {
+  DONE,
+  describeFindings,
+  patternsOf,
+  strongestOf,
+  TOO_MUCH_TO_SCAN,
+} from '../dlp/dlp-findings.ts';
+import { dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
+import { type DlpWatch, placeOf } from '../dlp/dlp-watch.ts';
+import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
+import type { DlpScans } from '../scan-thread/dlp-scans.ts';
+import { ScanFailure } from '../scan-thread/scan-threads.ts';
+
+export interface DlpDeps extends EligibilityDeps {
+  dlp: DlpWatch;
+  scans: DlpScans;
+  rules: RulesProvider;
+}
+
+const NOTHING_FOUND: CallDlp = { findings: [], action: null };
+
+/**
+ * Step 2: looks for sensitive data in all that a call says. A critical finding is denied before any
+ * policy is asked; the others are blocked, warned of or logged as the tenant set it, and policies
+ * see them.
+ */
+export function scanCall(
+  call: ClassifiedCall,
+  deps: DlpDeps,
+): StepResult<ScannedCall> | Promise<StepResult<ScannedCall>> {
+  const { rules, ask } = call;
+  // Without a bundle nothing is allowed anyway, and nobody said what to look for.
+  if (rules === null) return proceed(extend(call, { dlp: NOTHING_FOUND }));
+  const prepared = dlpOf(rules.settings);
+  try {
+    const found = deps.scans.sent(call.caller, saidBy(ask), prepared);
+    if (!(found instanceof Promise)) return judge(call, found, prepared, deps);
+    return found
+      .then((findings) => judgeLater(call, findings, prepared, deps))
+      .catch((error: unknown) => refused(error, call, deps));
+  } catch (error) {
+    return refused(error, call, deps);
+  }
+}
+
+/** What an administrator changed while a large call was scanned holds for it. */
+function judgeLater(
+  call: ClassifiedCall,
+  findings: DlpFinding[],
+  prepared: PreparedDlp,
+  deps: DlpDeps,
+): StepResult<ScannedCall> | Promise<StepResult<ScannedCall>> {
+  const agent = findAgentNow(call, deps);
+  if ('kind' in agent) return agent;
+  const rules = deps.rules.findActiveRules(call.caller.tenantId);
+  extend(call, { agent, rules });
+  const isSame = rules !== null && dlpOf(rules.settings).settingsText() === prepared.settingsText();
+  return isSame ? judge(call, findings, prepared, deps) : scanCall(call, deps);
+}
+
+/** @throws what is neither a pattern's fault nor a thread's */
+function refused(error: unknown, call: ClassifiedCall, { dlp }: DlpDeps): Deny {
+  if (error instanceof PatternBudgetError) {
+    dlp.gaveUp(call.caller, placeOf(call));
+    return denied('a DLP pattern of the tenant takes too long on this call');
+  }
+  if (error instanceof ScanBudgetError) return denied(TOO_MUCH_TO_SCAN);
+  if (!(error instanceof ScanFailure)) throw error;
+  dlp.unscanned(call.caller, placeOf(call), error.reason);
+  return denied(`the call could not be scanned: ${error.message}`);
+}
+
+/** @throws PatternBudgetError */
+function judge(
+  call: ClassifiedCall,
+  findings: DlpFinding[],
+  prepared: PreparedDlp,
+  { dlp }: DlpDeps,
+): StepResult<ScannedCall> {
+  const { ask } = call;
+  const fragments = findFragments(call, findings, prepared, dlp);
+  if (findings.length === 0 && fragments.length === 0) {
+    return proceed(extend(call, { dlp: NOTHING_FOUND }));
+  }
+  const { outbound } = prepared.settings;
+  const actionOf = ({ severity }: DlpFinding) => actionFor(outbound, severity);
+  const action = strongestOf([
+    ...findings.map(actionOf),
+    // An alert tells of them, and a policy may deny them: what is put together may be a coincidence.
+    ...fragments.map(() => 'warn' as const),
+  ]);
+  const all = [...findings, ...fragments];
+  dlp.count(findings, 'outbound', (finding) => DONE[actionOf(finding)]);
+  dlp.count(fragments, 'outbound', () => 'warned');
+  if (!isQuestion(ask.method)) {
+    const { serverId, name: toolName } = ask;
+    dlp.across.note({ caller: call.caller, serverId, toolName, eventId: call.id }, all);
+  }
+  const scanned = extend(call, { dlp: { findings: all, action: DONE[action] } });
+  if (action !== 'block') return proceed(scanned);
+  const blocking = findings.filter((finding) => actionOf(finding) === 'block');
+  return denied(describeFindings(blocking));
+}
+
+/** What a call says: all that is forwarded but the state that the server itself gave. */
+function saidBy({ name, args, retry }: Ask): Record<string, unknown> {
+  const input_responses = retry?.inputResponses;
+  return { name, arguments: args, ...(input_responses && { input_responses }) };
+}
+
+/** What the call completes of what earlier ones began, where it is nothing by itself. */
+function findFragments(
+  { caller, ask, id }: ClassifiedCall,
+  findings: readonly DlpFinding[],
+  { scanner, settings }: PreparedDlp,
+  { across }: DlpWatch,
+): DlpFinding[] {
+  // What a server asks of a client is no agent's.
+  if (!settings.fragments || isQuestion(ask.method)) return [];
+  const sent = { caller, serverId: ask.serverId, toolName: ask.name, eventId: id };
+  const known = new Set(patternsOf(findings));
+  return across.assemble(sent, ask.args, scanner).filter(({ pattern }) => !known.has(pattern));
+}
+
+function denied(message: string): Deny {
+  const reason = { policy_id: 'dlp', policy: 'dlp', rule: 'deny', message } as const;
+  return { kind: 'deny', cause: 'policy', message: `dlp: ${message}`, reasons: [reason] };
+}

@@ -1,0 +1,249 @@
+import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { InboundFinding } from '@governance/shared/detect/findings';
+import type {
+  DetectionOptions,
+  detectInjection,
+  TextKind,
+} from '@governance/shared/detect/inbound/detector';
+import type { Portioned } from '@governance/shared/detect/portions';
+import {
+  DEFAULT_INBOUND_ACTIONS,
+  type InboundAction,
+  type InboundActions,
+} from '@governance/shared/inbound-settings';
+import type { RulesProvider } from '../../contracts.ts';
+import { isObject } from '../../upstream/message.ts';
+import { TOOL_CALL } from '../call-kinds.ts';
+import type { Continue, Deny } from '../calls.ts';
+import { classesOf, promoted, type TellInbound } from '../inbound/inbound-alerts.ts';
+import type { ScanItem } from '../inbound/item-scanner.ts';
+import { listMember, nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
+import { readable } from '../inbound/readable.ts';
+import { replacementOf, type Why } from '../inbound/replacement.ts';
+import { requestedUris } from '../inbound/requested-uris.ts';
+import { findTrust, type SourceTrust } from '../inbound/source-trust.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
+import { resultOf } from '../refusals.ts';
+import { type Said, textsOf, withFindings } from '../said.ts';
+
+export interface InjectionDeps {
+  rules: RulesProvider;
+  inbound: {
+    detector: Detector;
+    tell: TellInbound;
+    scanItem: ScanItem;
+    onFinding(finding: InboundFinding, action: InboundAction): void;
+    /** Unix milliseconds. */
+    now(): number;
+  };
+}
+
+/** What finds injections. */
+export interface Detector {
+  inText: typeof detectInjection;
+  inValue(value: unknown, options: DetectionOptions): Portioned<InboundFinding[]>;
+}
+
+/** Of the part itself that are read together with what came before it in the stream. */
+const MAX_JOINED = 4_096;
+
+/**
+ * Looks for injections in whatever a server says, and replaces what is found by its severity and by
+ * how far its source is trusted. After `questions`, whose refusals need no replacing, and before all
+ * that reads or changes the words.
+ */
+export function* scanForInjection(
+  said: Said,
+  deps: InjectionDeps,
+): Portioned<Continue<Said> | Deny> {
+  if (said.speaker !== 'server') return proceed(said);
+  const settings = settingsOf(said, deps);
+  const member = listMember(said);
+  return member === undefined
+    ? yield* scanWhole(said, settings, deps)
+    : yield* scanList(said, member, settings, deps);
+}
+
+function settingsOf({ call, caller }: Said, { rules }: InjectionDeps): BundleSettings | null {
+  return (call?.rules ?? rules.findActiveRules(caller.tenantId))?.settings ?? null;
+}
+
+const UNKNOWN: SourceTrust = { type: null };
+
+function trustOf(
+  serverId: string,
+  { call }: Said,
+  settings: BundleSettings | null,
+  { inbound }: InjectionDeps,
+): SourceTrust {
+  if (settings?.inbound === undefined || settings.inbound.rules.length === 0) return UNKNOWN;
+  const uris = call === null ? [] : requestedUris(call.ask);
+  return findTrust(settings, { serverId, uris }, inbound.now());
+}
+
+function* scanWhole(
+  said: Said,
+  settings: BundleSettings | null,
+  deps: InjectionDeps,
+): Portioned<Continue<Said> | Deny> {
+  const { serverId } = said;
+  const trust = trustOf(serverId, said, settings, deps);
+  if (trust.type === 'trust') return proceed(said);
+  if (trust.type === 'block') {
+    if (isEmpty(said)) return proceed(said);
+    deps.inbound.tell({ said, serverId, action: 'blocked', findings: [], ruleId: trust.ruleId });
+    return replace(said, 'blocked-source');
+  }
+  const findings = judged(yield* detect(said, deps.inbound.detector), trust);
+  if (findings.length === 0) return proceed(said);
+  const action = actionFor(findings, settings);
+  count(findings, action, deps);
+  const substituted = action === 'substitute' ? 'substituted' : 'passed';
+  deps.inbound.tell({ said, serverId, action: substituted, findings, ruleId: trust.ruleId });
+  // In place: what a denial says of the part is read from it.
+  extend(said, { findings: withFindings(said, { inbound: findings }).findings });
+  return action === 'pass' ? proceed(said) : replace(said, { classes: classesOf(findings) });
+}
+
+/** Whether it says nothing: `{}`, or a notification that something has changed. */
+function isEmpty({ part }: Said): boolean {
+  if (part.kind === 'notification') return textsOf(part.params) === '';
+  return Object.keys(part.value as object).length === 0;
+}
+
+function replace(said: Said, why: Why): Continue<Said> | Deny {
+  const part = replacementOf(said, why);
+  if (part !== null) return proceed({ ...said, part, replacedBy: 'injection' });
+  const message =
+    why === 'blocked-source'
+      ? 'its source is blocked'
+      : `it looks like an injection (${why.classes.join(', ')})`;
+  return { kind: 'deny', cause: 'policy', message, reasons: [] };
+}
+
+function* detect(said: Said, detector: Detector): Portioned<InboundFinding[]> {
+  const { part, carry } = said;
+  const value = part.kind === 'notification' ? part.params : readable(part.value);
+  const kind = kindOf(said);
+  const findings = yield* detector.inValue(value, { kind });
+  if (carry === '') return findings;
+  // What is split over two parts: only what goes over the seam is new.
+  const joined = carry + textsOf(value).slice(0, MAX_JOINED);
+  for (const one of detector.inText(joined, { kind }).findings) {
+    const isOverSeam = one.start < carry.length && one.start + one.length > carry.length;
+    const { class: name, severity, length, score } = one;
+    if (isOverSeam) findings.push({ class: name, severity, place: '', length, score });
+  }
+  return findings;
+}
+
+function kindOf({ part, call }: Said): TextKind {
+  if (part.kind === 'error') return 'error';
+  if (part.kind === 'notification') return 'other';
+  if (call === null) return 'question';
+  if (call.ask.method === 'prompts/get') return 'prompt';
+  return call.ask.method === TOOL_CALL || call.ask.method === 'resources/read' ? 'result' : 'other';
+}
+
+function judged(findings: readonly InboundFinding[], { type }: SourceTrust): InboundFinding[] {
+  if (type !== 'untrusted') return [...findings];
+  return findings.map((finding) => ({ ...finding, severity: promoted(finding.severity) }));
+}
+
+function actionFor(
+  findings: readonly InboundFinding[],
+  settings: BundleSettings | null,
+): InboundAction {
+  const actions: InboundActions = settings?.inbound?.actions ?? DEFAULT_INBOUND_ACTIONS;
+  const isReplaced = findings.some(
+    ({ severity }) => severity !== 'info' && actions[severity] === 'substitute',
+  );
+  return isReplaced ? 'substitute' : 'pass';
+}
+
+function count(
+  findings: readonly InboundFinding[],
+  action: InboundAction,
+  { inbound }: InjectionDeps,
+): void {
+  for (const finding of findings) inbound.onFinding(finding, action);
+}
+
+/** What became of the items of one server. */
+interface ServersItems {
+  findings: InboundFinding[];
+  items: string[];
+  ruleId?: string | undefined;
+}
+
+/** A list loses the items that are replaced elsewhere, and nothing else. */
+function* scanList(
+  said: Said,
+  member: string,
+  settings: BundleSettings | null,
+  deps: InjectionDeps,
+): Portioned<Continue<Said>> {
+  const value = said.part.kind === 'result' && isObject(said.part.value) ? said.part.value : {};
+  const { [member]: listed, ...others } = value;
+  const items = Array.isArray(listed) ? listed : [];
+  const kind = member === 'tools' ? 'tool_description' : 'other';
+  const told = new Map<string, ServersItems & { action: 'passed' | 'substituted' | 'blocked' }>();
+  const trusts = new Map<string, SourceTrust>();
+  const all: InboundFinding[] = [];
+
+  const note = (
+    serverId: string,
+    action: 'passed' | 'substituted' | 'blocked',
+    item: unknown,
+    findings: readonly InboundFinding[],
+    ruleId: string | undefined,
+  ) => {
+    const key = `${action} ${serverId}`;
+    const known = told.get(key) ?? { action, findings: [], items: [], ruleId };
+    told.set(key, known);
+    known.findings.push(...findings);
+    known.items.push(nameOfItem(item));
+  };
+
+  function* isKept(item: unknown, at: number): Portioned<boolean> {
+    const serverId = settings === null ? said.serverId : serverOfItem(said, settings, item);
+    const trust = trusts.get(serverId) ?? trustOf(serverId, said, settings, deps);
+    trusts.set(serverId, trust);
+    if (trust.type === 'trust') return true;
+    if (trust.type === 'block') {
+      note(serverId, 'blocked', item, [], trust.ruleId);
+      return false;
+    }
+    const found = judged(yield* deps.inbound.scanItem(item, kind), trust);
+    if (found.length === 0) return true;
+    const action = actionFor(found, settings);
+    count(found, action, deps);
+    const placed = found.map((one) => ({
+      ...one,
+      place: `/${member}/${at}${one.place}`.slice(0, 256),
+    }));
+    all.push(...placed);
+    note(serverId, action === 'pass' ? 'passed' : 'substituted', item, placed, trust.ruleId);
+    return action === 'pass';
+  }
+
+  const kept: unknown[] = [];
+  for (const [at, item] of items.entries()) if (yield* isKept(item, at)) kept.push(item);
+
+  for (const [key, { action, findings, items: names, ruleId }] of told) {
+    const serverId = key.slice(action.length + 1);
+    deps.inbound.tell({ said, serverId, action, findings, ruleId, items: names });
+  }
+  const { nextCursor, ...rest } = others;
+  const around = yield* deps.inbound.detector.inValue(rest, { kind: 'other' });
+  const isClean = actionFor(around, settings) === 'pass';
+  all.push(...around);
+  const next = all.length === 0 ? said : withFindings(said, { inbound: all });
+  if (kept.length === items.length && isClean) return proceed(next);
+  const shown = isClean ? others : { ...(nextCursor !== undefined && { nextCursor }) };
+  return proceed({
+    ...next,
+    part: resultOf({ ...shown, [member]: kept }),
+    replacedBy: 'injection',
+  });
+}

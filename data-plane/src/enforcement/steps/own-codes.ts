@@ -1,0 +1,29 @@
+import { RPC_ERRORS } from '@governance/shared/errors';
+import type { Continue } from '../calls.ts';
+import { proceed } from '../pipeline-builder.ts';
+import type { Said } from '../said.ts';
+
+/** What no server may say in the gateway's place: that it denied, escalated or limited a call. */
+const OWN_CODES: ReadonlySet<unknown> = new Set([
+  RPC_ERRORS.POLICY_DENIED,
+  RPC_ERRORS.ESCALATED,
+  RPC_ERRORS.RATE_LIMITED,
+]);
+
+/**
+ * A server's error with a code of the gateway's decisions is told as what it is, an error of the
+ * server, and keeps its code in `data`.
+ */
+export function coverOwnCodes(said: Said): Continue<Said> {
+  const { part, speaker } = said;
+  if (part.kind !== 'error' || speaker !== 'server') return proceed(said);
+  const { code, message, data } = part.value as Record<string, unknown>;
+  if (!OWN_CODES.has(code)) return proceed(said);
+  const value = {
+    code: RPC_ERRORS.INTERNAL,
+    message: `The MCP server answered with an error: ${String(message)}`,
+    data: { upstream_code: code, ...(data !== undefined && { upstream_data: data }) },
+  };
+  const covered = { kind: 'error', raw: JSON.stringify(value), value } as const;
+  return proceed({ ...said, part: covered, replacedBy: 'own-codes' });
+}

@@ -1,0 +1,25 @@
+import { TOOL_CALL } from '../call-kinds.ts';
+import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
+import type { PinnedTools } from '../pinned-tools.ts';
+import { proceed } from '../pipeline-builder.ts';
+
+export interface PinnedToolsDeps {
+  pins: Pick<PinnedTools, 'isWaiting'>;
+}
+
+/**
+ * Denies the call of a tool that is not what it was pinned as, where the tenant wants to approve
+ * that first. After `classify`, which has asked the server what the tool is.
+ */
+export function checkPinnedTool<C extends ClassifiedCall>(
+  call: C,
+  { pins }: PinnedToolsDeps,
+): Continue<C> | Deny {
+  const { ask, caller, rules } = call;
+  // Without rules policy denies.
+  if (rules === null || ask.method !== TOOL_CALL) return proceed(call);
+  const place = { tenantId: caller.tenantId, serverId: ask.serverId, toolName: ask.name };
+  if (!pins.isWaiting(place, rules.settings)) return proceed(call);
+  const message = 'the definition of this tool has changed and waits for approval';
+  return { kind: 'deny', cause: 'policy', message, reasons: [] };
+}

@@ -1,0 +1,80 @@
+import { isObject } from '../../upstream/message.ts';
+import type { Answer } from '../answer.ts';
+import { isTaskMethod } from '../call-kinds.ts';
+import type { Ask, Caller, Deny, Destination, JudgedCall, StepResult } from '../calls.ts';
+import { askOf, canAnswer } from '../client-questions.ts';
+import { proceed } from '../pipeline-builder.ts';
+import { internalRefusal } from '../refusals.ts';
+import type { Said } from '../said.ts';
+
+export interface QuestionDeps {
+  /** `Enforcer.call`. */
+  judge(caller: Caller, ask: Ask, destination: Destination): Promise<Answer>;
+}
+
+/** Questions of one result, at most. */
+const MAX_QUESTIONS = 16;
+
+/**
+ * What a modern server asks of a client in a result: `input_required`, and a task that waits for
+ * input. Each question is judged and recorded before the client sees it, like one that a legacy
+ * server sends; the answers come with a request that is judged itself.
+ */
+export function judgeQuestions(
+  said: Said,
+  deps: QuestionDeps,
+): StepResult<Said> | Promise<StepResult<Said>> {
+  const { part, call, caller, speaker } = said;
+  const isOfServer = speaker === 'server' && call !== null && caller.era === 'modern';
+  if (part.kind !== 'result' || !isOfServer) return proceed(said);
+  const { resultType, inputRequests } = part.value as Record<string, unknown>;
+  const isOfTask = resultType === 'task' || isTaskMethod(call.ask.method);
+  if (inputRequests === undefined || (resultType !== 'input_required' && !isOfTask)) {
+    return proceed(said);
+  }
+  return judgeAll(call, inputRequests, deps).then((denied) => denied ?? proceed(said));
+}
+
+async function judgeAll(
+  { caller, ask }: JudgedCall,
+  inputRequests: unknown,
+  deps: QuestionDeps,
+): Promise<Deny | null> {
+  if (!isObject(inputRequests)) return refuse(NOT_MCP);
+  const questions = Object.values(inputRequests);
+  if (questions.length > MAX_QUESTIONS) {
+    return refuse(`The MCP server asks for more than ${MAX_QUESTIONS} things at once.`);
+  }
+  for (const question of questions) {
+    const { method, params = {} } = isObject(question) ? question : {};
+    if (typeof method !== 'string' || !isObject(params)) return refuse(NOT_MCP);
+    if (!canAnswer(caller.peer?.capabilities ?? {}, method, params)) {
+      const name = method.slice(0, 64);
+      return refuse(`The MCP server asks for ${name}, which this client did not declare.`);
+    }
+    const judged = await deps.judge(caller, askOf(ask.serverId, method, params), SHOWN);
+    if (judged.kind === 'refusal') {
+      return refuse(`The MCP server asks for ${method}: ${judged.message}`, judged);
+    }
+    if (judged.kind !== 'result') return refuse('What the MCP server asks for was not judged.');
+  }
+  return null;
+}
+
+const NOT_MCP = 'The MCP server gave an answer that is not valid MCP.';
+
+/** The client has it with the result; its answer is a request of its own. */
+const SHOWN: Destination = {
+  speaker: 'gateway',
+  send: async () => ({ kind: 'result', raw: '{}', value: {} }),
+};
+
+function refuse(message: string, judged = internalRefusal('')): Deny {
+  return {
+    kind: 'deny',
+    cause: 'policy',
+    message,
+    reasons: [],
+    refusal: { ...judged, message },
+  };
+}

@@ -1,0 +1,14 @@
+import type { AgentCall, Continue, Deny } from '../calls.ts';
+import { type EligibilityDeps, findTenantIneligibility } from '../eligibility.ts';
+import { proceed } from '../pipeline-builder.ts';
+
+/**
+ * Whether this data plane may let anybody of the tenant act: its rules are not too old, it was not
+ * revoked, its stream is its own, and the operator did not engage the local kill switch.
+ */
+export function checkStanding<C extends AgentCall>(
+  call: C,
+  deps: Pick<EligibilityDeps, 'findDenial'>,
+): Continue<C> | Deny {
+  return call.bar ?? findTenantIneligibility(call.caller.tenantId, deps) ?? proceed(call);
+}

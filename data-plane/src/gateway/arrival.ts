@@ -1,0 +1,158 @@
+/**
+ * From an HTTP request to its caller. Before a body is read: Origin, then the credential, so that
+ * nobody unknown makes the service read megabytes.
+ */
+import { performance } from 'node:perf_hooks';
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { ownAddresses } from '@governance/shared/own-addresses';
+import { isStorableText } from '@governance/shared/text';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { Caller, Deny } from '../enforcement/calls.ts';
+import { type Credential, parseCredential } from '../enforcement/credentials.ts';
+import { agentKeyOf } from '../enforcement/eligibility.ts';
+import type { Door, Identity } from '../enforcement/steps/authenticate.ts';
+import { HOPS_HEADER, readHops } from '../upstream/hops.ts';
+import type { BodyPlace } from './body-room.ts';
+import { GatewayError } from './json-rpc.ts';
+
+export interface OriginPolicy {
+  /** Whether a request with this Origin is served; a request without one comes from no page. */
+  isAllowed(origin: string | undefined): boolean;
+}
+
+/**
+ * Which pages may reach the gateway (MCP, Streamable HTTP: servers must check Origin). Compared
+ * with configured origins, never with the Host header: a page that rebinds its own name to this
+ * address sends that name in both.
+ *
+ * @param publicUrl the service's own address; on a loopback address its other names count as own
+ * @param allowed SERVICE_CORS_ORIGINS_STR: origins, or `*`
+ */
+export function createOriginPolicy(publicUrl: string, allowed: readonly string[]): OriginPolicy {
+  const origins = new Set([
+    ...ownAddresses(publicUrl).map((address) => new URL(address).origin),
+    ...allowed.map((text) => text.replace(/\/+$/, '')),
+  ]);
+  const everyone = origins.has('*');
+  return {
+    isAllowed: (text) => text === undefined || everyone || origins.has(text.toLowerCase()),
+  };
+}
+
+export interface ArrivalDeps {
+  door: Pick<Door, 'identify'>;
+  origins: OriginPolicy;
+  /** Takes a request whose session another process holds; undefined where this one serves it. */
+  passOn?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set on the gateway's routes, once the caller is proven. */
+    caller: Caller | null;
+    /** Set instead where the token is good and this data plane may let nobody act. */
+    denied: Deny | null;
+    /** The room that its body takes. */
+    bodyPlace: BodyPlace | null;
+  }
+}
+
+const MAX_REQUESTER_LENGTH = 256;
+const MAX_SERVER_ID_LENGTH = 256;
+
+/** Lets a request in, and says who sends it. By callback, since at nearly every request there is nothing to wait for. */
+export function enter(deps: ArrivalDeps): onRequestHookHandler {
+  return (request, reply, done) => {
+    try {
+      checkOrigin(request, reply, deps);
+      const passed = deps.passOn?.(request, reply);
+      if (passed !== undefined) {
+        // Who it is for answers it: nothing more happens here unless that fails.
+        passed.catch(done);
+        return;
+      }
+      const arrivedAt = performance.now();
+      const { server_id: serverId = null } = request.params as { server_id?: string };
+      const credential = parseCredential(request.headers.authorization);
+      const found = deps.door.identify(credential, serverId);
+      if (!(found instanceof Promise)) {
+        setCaller(request, found, credential, serverId, arrivedAt);
+        done();
+        return;
+      }
+      found
+        .then((identity) => setCaller(request, identity, credential, serverId, arrivedAt))
+        .then(() => done(), done);
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+}
+
+/** Refuses a page that may not reach the gateway. */
+export function checkOrigin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { origins }: Pick<ArrivalDeps, 'origins'>,
+): void {
+  const { origin } = request.headers;
+  if (!origins.isAllowed(origin)) throw new GatewayError(403, 'This Origin is not allowed.');
+  if (origin === undefined) return;
+  reply.header('access-control-allow-origin', origin);
+  reply.header('access-control-expose-headers', 'mcp-session-id, www-authenticate');
+  reply.header('vary', 'origin');
+}
+
+function setCaller(
+  request: FastifyRequest,
+  identity: Identity | Deny,
+  credential: Credential,
+  serverId: string | null,
+  arrivedAt: number,
+): void {
+  if ('kind' in identity) {
+    if (identity.cause !== 'plane') throw unauthorized(identity);
+    request.denied = identity;
+    return;
+  }
+  if (serverId !== null && (serverId.length > MAX_SERVER_ID_LENGTH || !isStorableText(serverId))) {
+    throw new GatewayError(404, 'No such MCP server.');
+  }
+  const { tenantId, agent, bar } = identity;
+  const requesterId = readRequester(request.headers['x-requester-id']);
+  const { id: requestId } = request;
+  const hops = readHops(request.headers[HOPS_HEADER]);
+  request.caller = {
+    tenantId,
+    agent,
+    key: agentKeyOf(tenantId, agent.id),
+    bar,
+    credential,
+    serverId,
+    sessionId: null,
+    requesterId,
+    requestId,
+    peer: undefined,
+    era: undefined,
+    hops,
+    arrivedAt,
+  };
+}
+
+function readRequester(header: string | string[] | undefined): string | null {
+  if (header === undefined || header === '') return null;
+  if (typeof header !== 'string' || header.length > MAX_REQUESTER_LENGTH) {
+    throw new GatewayError(400, `X-Requester-Id has at most ${MAX_REQUESTER_LENGTH} characters.`);
+  }
+  return header;
+}
+
+function unauthorized(deny: Deny): GatewayError {
+  const status = deny.isForAnotherPath ? 403 : 401;
+  return new GatewayError(
+    status,
+    deny.message,
+    RPC_ERRORS.UNAUTHORIZED,
+    deny.challenge ?? 'bearer',
+  );
+}

@@ -1,0 +1,189 @@
+/**
+ * What servers ask of a client, whatever era it speaks: its roots, a completion of its model, a form
+ * that a person fills in. Each question is judged and recorded like a call of the agent, since what
+ * comes back leaves the agent for the server.
+ */
+import { RPC_ERRORS } from '@governance/shared/errors';
+import type { Answer } from '../enforcement/answer.ts';
+import type { Caller, Destination } from '../enforcement/calls.ts';
+import { askOf, canAnswer } from '../enforcement/client-questions.ts';
+import type { Enforcer } from '../enforcement/enforcer.ts';
+import { deniedByPolicy } from '../enforcement/refusals.ts';
+import { isObject } from '../upstream/message.ts';
+import {
+  Cancellation,
+  type SendToClient,
+  type ServerRequest,
+  type SessionPeer,
+  type UpstreamAnswer,
+  type UpstreamExchange,
+  UpstreamFailure,
+} from '../upstream/upstream.ts';
+import { errorText, rawErrorText, resultText } from './json-rpc.ts';
+
+export interface QuestionDeps {
+  enforcer: Pick<Enforcer, 'call' | 'introduce'>;
+  /** Monotonic milliseconds. */
+  elapsed(): number;
+  /** Milliseconds that a client may take to answer. */
+  timeoutMs: number;
+}
+
+/** Whom a question is asked of. */
+export interface QuestionTarget {
+  /** By whose credential it is judged. */
+  caller: Caller;
+  /** Asks, once the question was allowed and recorded. */
+  deliver: Destination['send'];
+}
+
+/** A client that servers may ask. */
+export interface AskedClient {
+  /** What it declared, as far as the gateway passes it on. */
+  readonly capabilities: Record<string, unknown>;
+  readonly needsStream?: boolean | undefined;
+  /**
+   * @param send the stream of the call with which the question came, where it came with one
+   * @returns why it cannot be asked, where it cannot
+   */
+  findTarget(serverId: string, send: SendToClient | undefined): QuestionTarget | string;
+}
+
+/** A client as one server's session knows it. */
+export function bindClient(client: AskedClient, serverId: string, deps: QuestionDeps): SessionPeer {
+  /** What is under way, by the server's own ids. */
+  const asked = new Map<string, Cancellation>();
+  const { capabilities, needsStream } = client;
+
+  async function ask(
+    { id, method, params }: ServerRequest,
+    send: SendToClient | undefined,
+  ): Promise<string | null> {
+    if (!canAnswer(capabilities, method, params)) {
+      const message = `The client does not support ${method}.`;
+      return errorText(id, RPC_ERRORS.METHOD_NOT_FOUND, message);
+    }
+    const key = JSON.stringify(id);
+    const target = asked.has(key) ? TOO_MANY : client.findTarget(serverId, send);
+    if (typeof target === 'string') return errorText(id, RPC_ERRORS.INTERNAL, target);
+    const cancellation = new Cancellation();
+    asked.set(key, cancellation);
+    try {
+      const caller = { ...target.caller, arrivedAt: deps.elapsed() };
+      const destination = { speaker: 'client', send: target.deliver } as const;
+      const exchange = { cancellation, wantsProgress: false, onNotification: () => undefined };
+      const shown = await deps.enforcer.introduce(caller, serverId, params);
+      if (shown === null) return errorText(id, RPC_ERRORS.INTERNAL, REFUSED);
+      const question = askOf(serverId, method, shown);
+      return answerText(id, await deps.enforcer.call(caller, question, destination, exchange));
+    } finally {
+      asked.delete(key);
+    }
+  }
+
+  return {
+    capabilities,
+    needsStream,
+    ask,
+    withdraw: (requestId) => asked.get(JSON.stringify(requestId))?.cancel(),
+    abandon: () => {
+      for (const cancellation of asked.values()) cancellation.cancel();
+    },
+  };
+}
+
+const REFUSED = 'The gateway refused the request or its answer.';
+export const TOO_MANY = 'Too many requests wait for the client.';
+
+/** A question that its client was asked: it is answered, withdrawn, or given up. */
+export class Question {
+  readonly answer: Promise<UpstreamAnswer>;
+  readonly #onOver: (isGivenUp: boolean) => void;
+  readonly #cancellation: Cancellation;
+  readonly #timer: NodeJS.Timeout;
+  #resolve: (answer: UpstreamAnswer) => void = () => undefined;
+  #reject: (failure: UpstreamFailure) => void = () => undefined;
+
+  /** @param onOver told before `answer` is settled; given up: the client may still be at it */
+  constructor(
+    { cancellation }: UpstreamExchange,
+    timeoutMs: number,
+    onOver: (isGivenUp: boolean) => void,
+  ) {
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#onOver = onOver;
+    this.#cancellation = cancellation;
+    const giveUp = (kind: 'timeout' | 'cancelled', why: string) => {
+      this.#end(true);
+      this.#reject(new UpstreamFailure(kind, why));
+    };
+    this.#timer = setTimeout(
+      () => giveUp('timeout', 'the client did not answer in time'),
+      timeoutMs,
+    );
+    cancellation.onCancel = () => giveUp('cancelled', 'the server withdrew it');
+  }
+
+  resolve(answer: UpstreamAnswer): void {
+    this.#end(false);
+    this.#resolve(answer);
+  }
+
+  fail(failure: UpstreamFailure): void {
+    this.#end(false);
+    this.#reject(failure);
+  }
+
+  #end(isGivenUp: boolean): void {
+    clearTimeout(this.#timer);
+    this.#cancellation.onCancel = null;
+    this.#onOver(isGivenUp);
+  }
+}
+
+/**
+ * What of a client's capabilities the gateway passes on to servers; null where that is nothing.
+ *
+ * @param declared `capabilities` of `initialize`, caller-controlled
+ */
+export function askableCapabilities(declared: unknown): Record<string, unknown> | null {
+  if (!isObject(declared)) return null;
+  const { roots, sampling, elicitation } = declared;
+  const passed: Record<string, unknown> = {};
+  if (isObject(roots)) passed.roots = roots.listChanged === true ? { listChanged: true } : {};
+  if (isObject(sampling)) passed.sampling = modes(sampling, ['context', 'tools']);
+  if (isObject(elicitation)) passed.elicitation = modes(elicitation, ['form', 'url']);
+  return Object.keys(passed).length > 0 ? passed : null;
+}
+
+function modes(declared: Record<string, unknown>, names: string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    names.flatMap((name) => (isObject(declared[name]) ? [[name, {}]] : [])),
+  );
+}
+
+/** The response for the server. It learns neither policies nor who the agent is. */
+function answerText(id: string | number, answer: Answer): string | null {
+  switch (answer.kind) {
+    case 'result':
+      return resultText(id, answer.raw);
+    case 'error':
+      return rawErrorText(id, answer.raw);
+    case 'cancelled':
+    case 'model':
+      return null;
+    case 'refusal': {
+      const { code, data } = answer;
+      if (data?.failure !== undefined) {
+        const isLate = data.failure === 'timeout';
+        const why = isLate ? 'The client did not answer in time.' : 'The client gave no answer.';
+        return errorText(id, RPC_ERRORS.INTERNAL, why);
+      }
+      const isDenied = code === RPC_ERRORS.POLICY_DENIED;
+      return errorText(id, code, isDenied ? deniedByPolicy(REFUSED).message : REFUSED);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/** How the gateway answers a request that is wrong as a whole. Nothing malformed is a 5xx. */
+import { BodiesBusyError } from '@governance/shared/body-turns';
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { addressFor } from '@governance/shared/own-addresses';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { errorText, GatewayError, type RpcId } from './json-rpc.ts';
+import { challengeHeader } from './protected-resource.ts';
+import { readUnreadId } from './unread-id.ts';
+
+export interface HttpErrorDeps {
+  publicUrl: string;
+  onProtocolError(status: number, code: number): void;
+}
+
+/** The error handler of the gateway's routes. */
+export function createErrorHandler(deps: HttpErrorDeps) {
+  return (error: FastifyError | GatewayError, request: FastifyRequest, reply: FastifyReply) => {
+    if (!isUnauthorized(error)) return answerError(error, request, reply, deps, null);
+    return readUnreadId(request).then((id) => answerError(error, request, reply, deps, id));
+  };
+}
+
+function isUnauthorized(error: FastifyError | GatewayError): boolean {
+  return error instanceof GatewayError && error.code === RPC_ERRORS.UNAUTHORIZED;
+}
+
+function answerError(
+  error: FastifyError | GatewayError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: HttpErrorDeps,
+  id: RpcId | null,
+): FastifyReply {
+  const { status, code, message } = describe(error);
+  if (status >= 500 && status !== 503) {
+    request.log.error({ err: error }, 'the gateway failed');
+  }
+  deps.onProtocolError(status, code);
+  if (error instanceof GatewayError && error.challenge !== undefined) {
+    const { server_id: serverId = null } = request.params as { server_id?: string };
+    const fault = request.headers.authorization === undefined ? null : 'invalid_token';
+    const why = error.status === 403 ? 'insufficient_scope' : fault;
+    const address = addressFor(deps.publicUrl, request.headers.host);
+    const header = challengeHeader(address, serverId, error.challenge, why);
+    reply.header('www-authenticate', header);
+  }
+  return reply
+    .code(status)
+    .header('content-type', 'application/json')
+    .send(errorText(id, code, message, error instanceof GatewayError ? error.data : undefined));
+}
+
+function describe(error: FastifyError | GatewayError): {
+  status: number;
+  code: number;
+  message: string;
+} {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof BodiesBusyError) {
+    return { status: 503, code: RPC_ERRORS.INTERNAL, message: error.message };
+  }
+  const status = error.statusCode ?? 500;
+  if (status >= 500) return { status: 500, code: RPC_ERRORS.INTERNAL, message: 'Internal error' };
+  const message = CLIENT_ERRORS[status] ?? 'The request is malformed.';
+  return { status, code: RPC_ERRORS.INVALID_REQUEST, message };
+}
+
+const CLIENT_ERRORS: Record<number, string> = {
+  413: 'The body is larger than this route accepts.',
+  415: 'The content type must be application/json.',
+};

@@ -1,0 +1,257 @@
+/**
+ * The lists of tools, resources, resource templates and prompts, as the destination of a call: one
+ * server's own, or those of all the agent's servers, joined page by page. A list is no control: it
+ * leaves out what no permission covers, and what is asked for is judged by policy.
+ */
+import type { Logger } from 'pino';
+import type { ActiveRules, RulesProvider } from '../contracts.ts';
+import type { Answer } from '../enforcement/answer.ts';
+import type { Caller, Destination } from '../enforcement/calls.ts';
+import { isListVisible, isToolVisible } from '../enforcement/grants.ts';
+import { resultOf } from '../enforcement/refusals.ts';
+import type { Door } from '../enforcement/steps/authenticate.ts';
+import { deriveAction } from '../enforcement/tool-action.ts';
+import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
+import { LIST_MEMBERS, type ListedItem, type ListMethod } from '../upstream/lists/list-page.ts';
+import {
+  LIST_BUDGETS,
+  LIST_START,
+  type ListBudget,
+  type ListPart,
+  type ListPosition,
+  readListPart,
+} from '../upstream/lists/list-part.ts';
+import { callableTools, TOOL_PAGES } from '../upstream/lists/list-tools.ts';
+import { isObject } from '../upstream/message.ts';
+import type { UpstreamPool } from '../upstream/sessions/pool.ts';
+import { requireStillWanted, type UpstreamExchange } from '../upstream/upstream.ts';
+import { inTime, LIST_PART_MS, requireRules, sessionWith } from './call-routing.ts';
+import { type JoinedPart, readJoined, sealRest, together } from './joined-list.ts';
+import { KeptAnswer } from './kept-answer.ts';
+import type { ListCursors, ListPlace } from './list-cursors.ts';
+import type { ListNotes } from './list-notes.ts';
+import { type MissingServer, missingMeta, missingNote, missingServer } from './missing-servers.ts';
+import { findServer, listServers, requireServer, unifiedName } from './servers.ts';
+import { unifiedUri } from './unified.ts';
+
+export interface ListDeps {
+  door: Pick<Door, 'grantsOf'>;
+  rules: RulesProvider;
+  pool: Pick<UpstreamPool, 'find' | 'note'>;
+  catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;
+  cursors: ListCursors;
+  notes: ListNotes;
+  log: Pick<Logger, 'warn'>;
+}
+
+export type Lists = ReturnType<typeof createLists>;
+
+type ListExchange = Pick<UpstreamExchange, 'cancellation' | 'findIneligibility'>;
+
+interface ListKind {
+  /** What a server declares that has such a list; null: it is asked in any case. */
+  capability: string | null;
+  /** The member that names an item. */
+  key: string;
+  /** The name of an item at the unified gateway. */
+  rename(serverId: string, name: string): string;
+  /** Of each server's part of a joined page. */
+  pages: number;
+  limitMs?: number;
+  /** How often servers are asked again that had more than their part; the default otherwise. */
+  rounds?: number;
+}
+
+/** Resources and prompts: a page of each server, asked once, of those that have any. */
+const ONE_PAGE = { pages: 1, rounds: 1 };
+
+const KINDS: Record<ListMethod, ListKind> = {
+  'tools/list': {
+    capability: null,
+    key: 'name',
+    rename: unifiedName,
+    pages: TOOL_PAGES,
+    limitMs: LIST_PART_MS,
+  },
+  'resources/list': { ...ONE_PAGE, capability: 'resources', key: 'uri', rename: unifiedUri },
+  'resources/templates/list': {
+    ...ONE_PAGE,
+    capability: 'resources',
+    key: 'uriTemplate',
+    rename: unifiedUri,
+  },
+  'prompts/list': { ...ONE_PAGE, capability: 'prompts', key: 'name', rename: unifiedName },
+};
+
+/** Whether a method is a list of MCP. */
+export function isListMethod(method: string): method is ListMethod {
+  return Object.hasOwn(LIST_MEMBERS, method);
+}
+
+/** Builds them. */
+export function createLists(deps: ListDeps) {
+  /** By the roles that the agent has now: a server may take its time. */
+  function isVisible(caller: Caller, rules: ActiveRules, serverId: string, method: ListMethod) {
+    return isListVisible(deps.door.grantsOf(caller), serverId, method, rules);
+  }
+
+  /** What of a server's part the agent is shown. */
+  function shown(
+    caller: Caller,
+    rules: ActiveRules,
+    { serverId, at }: ListPlace,
+    method: ListMethod,
+    { items, rest, leftOut }: ListPart,
+  ): ListedItem[] {
+    const { tenantId, peer } = caller;
+    const isWhole = at === LIST_START && rest === null;
+    if (isWhole || leftOut !== null) deps.notes.put(tenantId, serverId, method, leftOut);
+    if (method !== 'tools/list') return isVisible(caller, rules, serverId, method) ? items : [];
+    const tools = callableTools(items);
+    // A client that servers may ask may be shown what others are not.
+    deps.catalogue.learn(tenantId, serverId, tools, isWhole && peer === undefined);
+    const grants = deps.door.grantsOf(caller);
+    return tools.filter((tool) => {
+      const hints = deps.catalogue.hintsOf(tenantId, serverId, tool, rules);
+      return isToolVisible(grants, serverId, tool.name, deriveAction(tool.name, hints));
+    });
+  }
+
+  async function listOne(
+    caller: Caller,
+    serverId: string,
+    method: ListMethod,
+    params: unknown,
+    { cancellation, findIneligibility }: ListExchange,
+  ): Promise<Answer> {
+    const rules = requireRules(deps.rules, caller);
+    // Whoever may use nothing of a server is not told whether it is there.
+    if (!isVisible(caller, rules, serverId, method)) return page(method, [], undefined);
+    const server = requireServer(rules, serverId);
+    const [place] = deps.cursors.find(caller, method, params) ?? [{ serverId, at: LIST_START }];
+    const at: ListPosition = place?.at ?? LIST_START;
+    const asking = new KeptAnswer(sessionWith(deps.pool, caller, server));
+    let part: ListPart;
+    try {
+      const room = LIST_BUDGETS[method];
+      const options = { room, pages: 1, cancellation, findIneligibility };
+      part = await readListPart(asking, method, at, options);
+    } catch (error) {
+      // What the server says itself is passed on as it said it.
+      if (asking.answer?.kind !== 'error' || method === 'tools/list') throw error;
+      return asking.answer;
+    }
+    const items = shown(caller, rules, { serverId, at }, method, part);
+    if (!isVisible(caller, rules, serverId, method)) return page(method, [], undefined);
+    const next = part.rest && deps.cursors.seal(caller, method, [{ serverId, at: part.rest }]);
+    const isPassedOn = method !== 'tools/list' && items === part.items;
+    if (isPassedOn) return asking.withPart(method, items, next);
+    return page(method, items, next ?? undefined);
+  }
+
+  async function listJoined(
+    caller: Caller,
+    method: ListMethod,
+    params: unknown,
+    { cancellation, findIneligibility }: ListExchange,
+  ): Promise<Answer> {
+    const rules = requireRules(deps.rules, caller);
+    const places =
+      deps.cursors.find(caller, method, params) ??
+      listServers(rules).map((one) => ({ serverId: one.server_id, at: LIST_START }));
+    // The rules may be others by now than those under which the cursor was given.
+    const wanted = places.filter(
+      ({ serverId }) =>
+        findServer(rules, serverId) !== undefined && isVisible(caller, rules, serverId, method),
+    );
+    const asked = together(cancellation);
+    const missing: MissingServer[] = [];
+    const read = (place: ListPlace, room: ListBudget) => {
+      const own = { cancellation: asked.next(), findIneligibility };
+      return partOf(caller, rules, place, method, room, own, missing);
+    };
+    const { items, rest } = await readJoined(wanted, read, KINDS[method].rounds);
+    return page(method, items, sealRest(deps, caller, method, rest), missing);
+  }
+
+  async function partOf(
+    caller: Caller,
+    rules: ActiveRules,
+    place: ListPlace,
+    method: ListMethod,
+    room: ListBudget,
+    { cancellation, findIneligibility }: ListExchange,
+    missing: MissingServer[],
+  ): Promise<JoinedPart<ListedItem> | null> {
+    const { serverId, at } = place;
+    const { capability, key, rename, pages, limitMs } = KINDS[method];
+    const ask = async () => {
+      const session = sessionWith(deps.pool, caller, requireServer(rules, serverId));
+      if (capability !== null) {
+        const { capabilities } = await session.open();
+        if (!isObject(capabilities[capability])) return null;
+      }
+      return await readListPart(session, method, at, {
+        room,
+        pages,
+        cancellation,
+        findIneligibility,
+        ...(limitMs !== undefined && { limitMs }),
+      });
+    };
+    try {
+      const part = await inTime(ask(), () => cancellation.cancel());
+      deps.pool.note(caller.tenantId, serverId, 'list', null);
+      if (part === null) return null;
+      const items = shown(caller, rules, place, method, part).flatMap((item) => {
+        const name = item[key];
+        return typeof name === 'string' ? [{ ...item, [key]: rename(serverId, name) }] : [];
+      });
+      return { items, count: part.items.length, bytes: part.bytes, rest: part.rest };
+    } catch (error) {
+      // One server that is away must not hide the others.
+      const fields = { err: error, server: serverId, reqId: caller.requestId, method };
+      deps.log.warn(fields, 'a server is missing from a list');
+      deps.pool.note(caller.tenantId, serverId, 'list', missingNote(error));
+      missing.push(missingServer(serverId, error));
+      return null;
+    }
+  }
+
+  return {
+    /**
+     * Answers a list. Without a permission for anything of it the list is empty, and no server is
+     * asked.
+     *
+     * @param params of the request, caller-controlled
+     */
+    destination(caller: Caller, method: ListMethod, params: unknown): Destination {
+      const { serverId } = caller;
+      return {
+        speaker: 'server',
+        async send(_call, exchange) {
+          const own: ListExchange = {
+            cancellation: exchange.cancellation,
+            findIneligibility: () => exchange.findIneligibility?.(),
+          };
+          const answer =
+            serverId === null
+              ? await listJoined(caller, method, params, own)
+              : await listOne(caller, serverId, method, params, own);
+          // A server can draw a list out: it is nothing for an agent that may not act any more.
+          requireStillWanted(exchange);
+          return answer;
+        },
+      };
+    },
+  };
+}
+
+function page(
+  method: ListMethod,
+  items: ListedItem[],
+  nextCursor: string | undefined,
+  missing: MissingServer[] = [],
+): Answer {
+  return resultOf({ [LIST_MEMBERS[method]]: items, nextCursor, ...missingMeta(missing) });
+}

@@ -1,0 +1,163 @@
+/**
+ * Calls of modern clients. A client that can be asked is not asked while its call is open: it gets
+ * what the server wants to know as an answer, and makes the call again with the replies; meanwhile
+ * the call is parked (parked-calls.ts). Tasks are kept apart by their handles.
+ */
+import { RPC_ERRORS } from '@governance/shared/errors';
+import type { Answer } from '../../enforcement/answer.ts';
+import { isList, isTaskMethod } from '../../enforcement/call-kinds.ts';
+import type { Ask, Caller, Destination, Exchange } from '../../enforcement/calls.ts';
+import type { Enforcer } from '../../enforcement/enforcer.ts';
+import { internalRefusal, resultOf } from '../../enforcement/refusals.ts';
+import { isObject } from '../../upstream/message.ts';
+import {
+  type Cancellation,
+  requireStillWanted,
+  type UpstreamNotification,
+} from '../../upstream/upstream.ts';
+import { takesTasks } from '../extensions.ts';
+import { callRouted, type Routed, refusingDestination } from '../router.ts';
+import type { OpenCall } from './open-call.ts';
+import type { Entry, ParkedCalls, PeerCaller } from './parked-calls.ts';
+import { coverState, uncoverState } from './request-states.ts';
+import type { TaskHandles } from './task-handles.ts';
+
+export interface ModernCallDeps {
+  enforcer: Pick<Enforcer, 'call'>;
+  parked: ParkedCalls;
+  tasks: TaskHandles;
+}
+
+export type ModernCalls = ReturnType<typeof createModernCalls>;
+
+/** Builds them. */
+export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
+  function call(
+    caller: Caller,
+    ask: Ask,
+    destination: Destination,
+    exchange: Exchange,
+  ): Promise<Answer> {
+    const entry = parked.find(caller, ask);
+    // Judged and recorded all the same, and answered by nobody.
+    if (entry === 'unknown') return enforcer.call(caller, ask, NO_CALL, exchange);
+    if (entry !== 'none') return resume(entry, caller, ask, exchange);
+    const isOfTask = isTaskMethod(ask.method);
+    const own = isOfTask ? tasks.open(caller.key, ask) : uncoverState(ask);
+    if (own === undefined) return enforcer.call(caller, ask, NO_TASK, exchange);
+    // A list cannot be answered with a question.
+    const canAsk = !isOfTask && !isList(ask.method) && destination.speaker === 'server';
+    if (hasPeer(caller) && canAsk) {
+      return start(caller, own, destination, exchange);
+    }
+    return enforcer
+      .call(caller, own, destination, exchange)
+      .then((answer) => shown(caller, own, answer));
+  }
+
+  function start(
+    caller: PeerCaller,
+    ask: Ask,
+    destination: Destination,
+    exchange: Exchange,
+  ): Promise<Answer> {
+    const entry = parked.begin(caller, ask);
+    const { open } = entry;
+    const own: Exchange = {
+      wantsProgress: exchange.wantsProgress,
+      logLevel: exchange.logLevel,
+      cancellation: open.cancellation,
+      send: open.send,
+      onNotification: (heard: UpstreamNotification) => open.onNotification?.(heard),
+    };
+    void enforcer
+      .call(caller, ask, destination, own)
+      .then((answer) => parked.end(entry, shown(caller, ask, answer)));
+    return wait(entry, exchange, exchange.cancellation);
+  }
+
+  /** Until the server answers or asks, for one request of the client. */
+  async function wait(
+    entry: Entry,
+    exchange: Exchange,
+    cancellation: Cancellation,
+  ): Promise<Answer> {
+    const { open } = entry;
+    open.isAwaited = true;
+    open.onNotification = (heard) => exchange.onNotification(heard);
+    cancellation.onCancel = () => open.abandon();
+    try {
+      const turn = await open.turn();
+      if (turn.kind === 'asked') return asked(entry, open);
+      parked.forget(entry);
+      return turn.answer;
+    } finally {
+      cancellation.onCancel = null;
+      open.onNotification = null;
+    }
+  }
+
+  function asked(entry: Entry, open: OpenCall): Answer {
+    return resultOf({
+      resultType: 'input_required',
+      inputRequests: open.inputRequests(),
+      requestState: parked.park(entry),
+    });
+  }
+
+  /** The request made again: judged like any, and then the open call goes on with what it brings. */
+  async function resume(
+    entry: Entry,
+    caller: Caller,
+    ask: Ask,
+    exchange: Exchange,
+  ): Promise<Answer> {
+    const { open } = entry;
+    open.isAwaited = true;
+    let isDelivered = false;
+    const parkedCall: Destination = {
+      speaker: 'gateway',
+      async send(_call, under) {
+        requireStillWanted(under);
+        isDelivered = true;
+        open.deliver(ask.retry?.inputResponses ?? {});
+        return wait(entry, exchange, under.cancellation);
+      },
+    };
+    const answer = await enforcer.call(caller, ask, parkedCall, exchange);
+    if (!isDelivered) {
+      // Denied: what the call was waiting for does not come.
+      open.abandon();
+      parked.forget(entry);
+    }
+    return answer;
+  }
+
+  /** An answer as this client may have it: its tasks are sealed, a server's state is told apart. */
+  function shown(caller: Caller, ask: Ask, answer: Answer): Answer {
+    if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
+    const { resultType } = answer.value;
+    if (resultType === 'task' && !takesTasks(caller.peer?.capabilities)) {
+      return internalRefusal(
+        'The MCP server made a task of it, which this client did not declare.',
+      );
+    }
+    const covered = resultType === 'input_required' ? coverState(answer) : answer;
+    return tasks.seal(caller.key, ask, covered);
+  }
+
+  return {
+    call: (caller: Caller, routed: Routed, exchange: Exchange): Promise<Answer> =>
+      callRouted(caller, routed, exchange, call),
+  };
+}
+
+function hasPeer(caller: Caller): caller is PeerCaller {
+  return caller.peer !== undefined;
+}
+
+const NO_CALL = refusingDestination(
+  RPC_ERRORS.INVALID_PARAMS,
+  'This requestState is none that the gateway waits for: it has lapsed, was used, or belongs to another request. Make the request without it.',
+);
+const NO_TASK = refusingDestination(RPC_ERRORS.INVALID_PARAMS, 'No such task of this agent here.');

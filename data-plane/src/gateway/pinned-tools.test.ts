@@ -1,0 +1,80 @@
+/** A tool that changes its definition: told, hidden and denied until it is approved. */
+import { uuidv7 } from '@governance/shared/ids';
+import { DEFAULT_INBOUND_SETTINGS } from '@governance/shared/inbound-settings';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
+import {
+  startTestUpstream,
+  type TestUpstream,
+  type UpstreamTool,
+} from '../testing/test-upstream.ts';
+
+const tool: UpstreamTool = { name: 'read_page', annotations: { readOnlyHint: true } };
+let upstream: TestUpstream;
+let plane: TestPlane;
+const clients: Client[] = [];
+
+beforeAll(async () => {
+  upstream = await startTestUpstream({ tools: [tool, { name: 'read_other' }] });
+  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)] });
+});
+
+afterAll(async () => {
+  for (const client of clients) await client.close();
+  await plane?.stop();
+  await upstream?.stop();
+});
+
+async function connect(path: string): Promise<Client> {
+  const client = new Client({ name: 'pins', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}${path}`), {
+    requestInit: { headers: { authorization: plane.addAgent().basic } },
+  });
+  // The SDK's own types disagree under exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<Client['connect']>[0]);
+  clients.push(client);
+  return client;
+}
+
+const pin = (require_approval: boolean, hash?: string) => {
+  const pins = hash === undefined ? [] : [{ server_id: 'up', tool_name: 'read_page', hash }];
+  const pinned_tools = { require_approval, pins };
+  plane.setSettings({ inbound: { ...DEFAULT_INBOUND_SETTINGS, pinned_tools } });
+};
+const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+
+it('is told, and waits for approval only where the tenant wants so', async () => {
+  const one = await connect('/mcp/v1/up');
+  const all = await connect('/mcp/v1');
+  expect(await names(one)).toEqual(['read_page', 'read_other']);
+  const call = () => one.callTool({ name: 'read_page', arguments: { id: uuidv7() } });
+  tool.description = 'Reads a page, and something else.';
+  expect(await names(one)).toEqual(['read_page', 'read_other']);
+  expect((await call()).isError).toBeFalsy();
+  const told = (await plane.records()).filter(({ type }) => type === 'alert');
+  expect(told).toMatchObject([
+    {
+      alert_type: 'TOOL_DEFINITION_CHANGED',
+      details: { mcp_server: 'up', tool_name: 'read_page', changed: ['description'] },
+    },
+  ]);
+  const [{ details }] = told as unknown as [{ details: { seen_hash: string } }];
+
+  pin(true);
+  expect(await names(one)).toEqual(['read_other']);
+  expect(await names(all)).toEqual(['up__read_other']);
+  await expect(call()).rejects.toMatchObject({
+    code: -32003,
+    message: expect.stringMatching(/Denied by policy: the definition of this tool has changed/),
+  });
+  const records = await plane.records();
+  expect(
+    records.find((one) => one.type === 'decision' && one.policy_result === 'deny'),
+  ).toMatchObject({ decided_by: 'pinned-tools', tool_name: 'read_page' });
+
+  pin(true, details.seen_hash);
+  expect(await names(one)).toEqual(['read_page', 'read_other']);
+  expect((await call()).isError).toBeFalsy();
+});

@@ -1,0 +1,78 @@
+/**
+ * What ends a tenant's calls here until somebody acts, kept durably so that a restart changes
+ * nothing: the control plane revoked this data plane, or another writer used its key.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isUuid } from '@governance/shared/ids';
+import { Text, Timestamp } from '@governance/shared/text';
+import { z } from 'zod';
+import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
+
+export const StandingDenial = z.strictObject({
+  reason: z.enum(['tenant_revoked', 'stream_forked']),
+  message: Text,
+  since: Timestamp,
+});
+export type StandingDenial = z.infer<typeof StandingDenial>;
+
+export interface Standing {
+  find(tenantId: string): StandingDenial | null;
+  /** Denies the tenant's calls from now on. A fork is not overwritten by a revocation. */
+  deny(tenantId: string, reason: StandingDenial['reason'], message: string): void;
+  /** Lifts a revocation; a fork stays until the plane registered anew. */
+  reinstate(tenantId: string): void;
+}
+
+/** @param dataDir the data folder; the marks lie beside the registrations that they concern */
+export function loadStanding(
+  dataDir: string,
+  log: { error(fields: object, message: string): void },
+  now: () => number,
+): Standing {
+  const folder = join(dataDir, 'identity', 'denials');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const denials = new Map<string, StandingDenial>();
+  for (const file of readdirSync(folder)) {
+    const tenantId = file.replace(/\.json$/, '');
+    if (isUuid(tenantId)) denials.set(tenantId, readDenial(join(folder, file)));
+  }
+  const fileOf = (tenantId: string) => join(folder, `${tenantId}.json`);
+
+  return {
+    find: (tenantId) => denials.get(tenantId) ?? null,
+    deny: (tenantId, reason, message) => {
+      if (denials.get(tenantId)?.reason === 'stream_forked') return;
+      const denial = { reason, message, since: new Date(now()).toISOString() };
+      // In force before it is kept: a full disk must not hold back a denial.
+      denials.set(tenantId, denial);
+      try {
+        writeFileDurably(fileOf(tenantId), `${JSON.stringify(denial)}\n`);
+      } catch (error) {
+        // After a restart the control plane says it once more.
+        log.error({ err: error, tenantId }, 'a denial could not be kept');
+      }
+    },
+    reinstate: (tenantId) => {
+      if (denials.get(tenantId)?.reason !== 'tenant_revoked') return;
+      rmSync(fileOf(tenantId), { force: true });
+      if (existsSync(folder)) syncFolder(folder);
+      denials.delete(tenantId);
+    },
+  };
+}
+
+/** A mark that cannot be read denies all the same. */
+function readDenial(file: string): StandingDenial {
+  const unreadable = {
+    reason: 'tenant_revoked' as const,
+    message: 'Why this data plane was stopped could not be read.',
+    since: new Date(0).toISOString(),
+  };
+  try {
+    const parsed = StandingDenial.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    return parsed.success ? parsed.data : unreadable;
+  } catch {
+    return unreadable;
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * Commits groups one after the other: commit, sync, acknowledge. What arrives while a sync runs is
+ * gathered and committed as one group when it ends, so that groups grow with the load. What else
+ * writes to the file takes its turn between two groups; the writer therefore never meets a lock of
+ * its own second thread, and at most one commit is ever not on disk. Proven by
+ * ledger-committer.test.ts.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppendedRecord } from '../contracts.ts';
+import { sqliteCode } from '../storage/durable-database.ts';
+import { LedgerError } from './ledger-error.ts';
+import type { LedgerSync } from './ledger-sync.ts';
+import type { GroupItem, LedgerWriter } from './ledger-writer.ts';
+
+/** Somebody else's lock, such as that of a person with sqlite3, is tried again after this. */
+const BUSY_AGAIN_MS = 5;
+/** And refused after this. Until the lock is free again, what comes then is refused at once. */
+export const BUSY_FOR_MS = 5_000;
+/** Of the log, until it is copied into the file and begun anew. */
+const CHECKPOINT_CHARACTERS = 4 * 1024 * 1024;
+
+export interface Group {
+  items: GroupItem[];
+  characters: number;
+  /** They are on disk. */
+  resolve(chained: AppendedRecord[]): void;
+  /** None of them is recorded. */
+  reject(error: unknown): void;
+  /** None of them is recorded yet: who waits is refused, and outcomes come with a later group. */
+  postpone(error: unknown): void;
+}
+
+export interface LedgerObserver {
+  /**
+   * A group is on disk: its size, the seconds from its start until then, and those of the sync
+   * alone.
+   */
+  committed?(records: number, seconds: number, diskSeconds: number): void;
+}
+
+export interface CommitterOptions {
+  writer: Pick<LedgerWriter, 'commitGroup' | 'confirm'>;
+  sync: Pick<LedgerSync, 'sync'>;
+  /** Takes what waits; null when nothing does. */
+  take(): Group | null;
+  /** Copies the log into the file, as far as it can without stopping the writer. */
+  checkpoint(): Promise<void>;
+  /** What to tell those whom an error concerns alone; null where it ends the ledger. */
+  refusalFor(error: unknown): LedgerError | null;
+  onFatal(error: unknown): void;
+  observer?: LedgerObserver;
+}
+
+export type LedgerCommitter = ReturnType<typeof createLedgerCommitter>;
+
+export function createLedgerCommitter(options: CommitterOptions) {
+  const { writer, sync } = options;
+  const turns: { take: () => Promise<void>; reject: (error: unknown) => void }[] = [];
+  let end: Error | null = null;
+  /** Since when somebody else has the file's lock. */
+  let lockedAt: number | null = null;
+  let isBusy = false;
+  let isCheckpointing = false;
+  let sinceCheckpoint = 0;
+
+  /** Commits what waits, unless a commit or a turn is under way: then that goes on with it. */
+  function run(): void {
+    if (isBusy || end) return;
+    const turn = turns.shift()?.take ?? nextGroup();
+    if (!turn) return;
+    isBusy = true;
+    turn()
+      .catch(options.onFatal)
+      .finally(() => {
+        isBusy = false;
+        // Those who were acknowledged go on first.
+        setImmediate(run);
+      });
+  }
+
+  function nextGroup(): (() => Promise<void>) | null {
+    const group = options.take();
+    return group && (() => commit(group));
+  }
+
+  async function commit(group: Group): Promise<void> {
+    const started = performance.now();
+    let chained: AppendedRecord[];
+    try {
+      chained = await whenFree(() => writer.commitGroup(group.items));
+    } catch (error) {
+      const refusal = refusalOrThrow(error);
+      if (refusal.fault === 'overloaded') group.postpone(refusal);
+      else group.reject(refusal);
+      return;
+    }
+    const committed = performance.now();
+    await settle();
+    group.resolve(chained);
+    const now = performance.now();
+    const seconds = (now - started) / 1_000;
+    if (chained.length > 0) {
+      options.observer?.committed?.(chained.length, seconds, (now - committed) / 1_000);
+    }
+    sinceCheckpoint += group.characters;
+    if (sinceCheckpoint > CHECKPOINT_CHARACTERS && !isCheckpointing) void checkpoint();
+  }
+
+  /** Makes what was committed durable. After an error nothing more may be: it is thrown on. */
+  async function settle(): Promise<void> {
+    await sync.sync();
+    writer.confirm();
+  }
+
+  /** Most of the log while others write; the rest while nobody does, so that it begins anew. */
+  async function checkpoint(): Promise<void> {
+    isCheckpointing = true;
+    try {
+      await options.checkpoint();
+      await between(options.checkpoint);
+      sinceCheckpoint = 0;
+    } catch (error) {
+      if (!options.refusalFor(error)) options.onFatal(error);
+    } finally {
+      isCheckpointing = false;
+    }
+  }
+
+  /**
+   * Runs what writes to the file between two groups. It ends the ledger itself where it leaves the
+   * file in doubt.
+   */
+  function between<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      addTurn(() => work().then(resolve, reject), reject);
+    });
+  }
+
+  function addTurn(take: () => Promise<void>, reject: (error: unknown) => void): void {
+    if (end) {
+      reject(end);
+      return;
+    }
+    turns.push({ take, reject });
+    run();
+  }
+
+  /** Commits something on the writer's connection, and makes it durable. */
+  function write<T>(work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      addTurn(async () => {
+        try {
+          const result = await whenFree(work);
+          await settle();
+          resolve(result);
+        } catch (error) {
+          reject(refusalOrThrow(error));
+        }
+      }, reject);
+    });
+  }
+
+  function refusalOrThrow(error: unknown): LedgerError {
+    const refusal = options.refusalFor(error);
+    if (!refusal) throw error;
+    return refusal;
+  }
+
+  async function whenFree<T>(work: () => T): Promise<T> {
+    while (!end) {
+      try {
+        const result = work();
+        lockedAt = null;
+        return result;
+      } catch (error) {
+        if (!sqliteCode(error)?.startsWith('SQLITE_BUSY')) throw error;
+      }
+      lockedAt ??= performance.now();
+      await sleep(BUSY_AGAIN_MS);
+      if (performance.now() - lockedAt >= BUSY_FOR_MS) {
+        throw new LedgerError('overloaded', 'another program holds the lock of the ledger');
+      }
+    }
+    throw end;
+  }
+
+  return {
+    run,
+    between,
+    write,
+    /** Nothing is begun any more, and who waits for a turn is refused. */
+    end: (error: LedgerError) => {
+      end ??= error;
+      for (const { reject } of turns.splice(0)) reject(error);
+    },
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * What waits to be committed, within bounds. A record that somebody waits for is due at the end of
+ * the tick; an outcome, for which nobody waits, goes with the next such record or after a moment.
+ */
+import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { AppendedRecord } from '../contracts.ts';
+import type { Group } from './ledger-committer.ts';
+import type { LedgerError } from './ledger-error.ts';
+import type { GroupItem, GroupRecord } from './ledger-writer.ts';
+
+const MAX_PENDING_CHARACTERS = 64 * 1024 * 1024;
+/** Bounds what a record may wait for the others of its group, and how long a group stops the thread. */
+const MAX_GROUP_RECORDS = 512;
+const MAX_GROUP_CHARACTERS = 1024 * 1024;
+/** The longest that an outcome waits for a record to go with. */
+const OUTCOME_DELAY_MS = 5;
+
+interface Entry {
+  /** Null: only wants to know when all before it are settled. */
+  item: GroupItem | null;
+  tenantId: string;
+  isUrgent: boolean;
+  /** Whether somebody waits for it. */
+  isAwaited: boolean;
+  /** What counts against the bound. */
+  characters: number;
+  resolve(appended: AppendedRecord | undefined): void;
+  reject(error: unknown): void;
+}
+
+/** Records of a tenant that became durable together. */
+export interface Settled {
+  tenantId: string;
+  isUrgent: boolean;
+  records: number;
+}
+
+const BARE = { tenantId: '', isUrgent: false, isAwaited: true, characters: 0 };
+
+export type LedgerQueue = ReturnType<typeof createLedgerQueue>;
+
+/**
+ * @param options.run told when something is due
+ * @param options.settled told of each tenant's records that are on disk, after those who waited
+ */
+export function createLedgerQueue(options: {
+  maxRecords: number;
+  run: () => void;
+  settled: (of: Settled) => void;
+}) {
+  let waiting: Entry[] = [];
+  let underWay: Entry[] = [];
+  let characters = 0;
+  /** Whether somebody waits for one of the waiting entries. */
+  let isDue = false;
+  let isScheduled = false;
+  let end: LedgerError | null = null;
+  let timer: NodeJS.Timeout | null = null;
+
+  /** Resolves when the item is on disk. */
+  function add(item: GroupItem | null): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (end) throw end;
+      waiting.push({ item, ...BARE, resolve, reject });
+      due();
+    });
+  }
+
+  /** The same for a record, of which an outcome is the one that nobody waits for. */
+  function addRecord(
+    record: GroupRecord,
+    tenantId: string,
+    type: UnchainedRecord['type'],
+    size: number,
+  ): Promise<AppendedRecord> {
+    return new Promise<AppendedRecord | undefined>((resolve, reject) => {
+      if (end) throw end;
+      const isUrgent = type === 'alert';
+      const isAwaited = type !== 'outcome';
+      const item = record;
+      waiting.push({ item, tenantId, isUrgent, isAwaited, characters: size, resolve, reject });
+      characters += size;
+      if (isAwaited) due();
+      else timer ??= setTimeout(due, OUTCOME_DELAY_MS);
+    }) as Promise<AppendedRecord>;
+  }
+
+  function due(): void {
+    isDue = true;
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      options.run();
+    });
+  }
+
+  function take(): Group | null {
+    if (!isDue || waiting.length === 0) return null;
+    let size = 0;
+    let count = 0;
+    for (const entry of waiting) {
+      if (count > 0 && size + entry.characters > MAX_GROUP_CHARACTERS) break;
+      size += entry.characters;
+      if (++count === MAX_GROUP_RECORDS) break;
+    }
+    underWay = waiting.splice(0, count);
+    if (waiting.length === 0) rest();
+    return {
+      items: underWay.flatMap(({ item }) => item ?? []),
+      characters: size,
+      resolve: (chained) => settle(release(), chained),
+      reject: (error) => refuse(release(), error),
+      postpone: (error) => {
+        const entries = release();
+        refuse(
+          entries.filter(({ isAwaited }) => isAwaited),
+          error,
+        );
+        const later = entries.filter(({ isAwaited }) => !isAwaited);
+        waiting.unshift(...later);
+        for (const entry of later) characters += entry.characters;
+        if (later.length > 0) timer ??= setTimeout(due, OUTCOME_DELAY_MS);
+      },
+    };
+  }
+
+  function refuse(entries: Entry[], error: unknown): void {
+    for (const { item, resolve, reject } of entries) {
+      if (item) reject(error);
+      else resolve(undefined);
+    }
+  }
+
+  function settle(entries: Entry[], chained: AppendedRecord[]): void {
+    const tenants = new Map<string, Settled>();
+    let next = 0;
+    for (const { item, tenantId, isUrgent, resolve } of entries) {
+      if (!item || !('text' in item)) {
+        resolve(undefined);
+        continue;
+      }
+      resolve(chained[next++]);
+      const tenant = tenants.get(tenantId) ?? { tenantId, isUrgent: false, records: 0 };
+      tenants.set(tenantId, tenant);
+      tenant.isUrgent ||= isUrgent;
+      tenant.records++;
+    }
+    for (const tenant of tenants.values()) options.settled(tenant);
+  }
+
+  function rest(): void {
+    isDue = false;
+    if (timer) clearTimeout(timer);
+    timer = null;
+  }
+
+  function release(): Entry[] {
+    const entries = underWay;
+    underWay = [];
+    for (const entry of entries) characters -= entry.characters;
+    return entries;
+  }
+
+  return {
+    add,
+    addRecord,
+    take,
+    size: () => waiting.length + underWay.length,
+    hasRoom: (more: number) =>
+      waiting.length + underWay.length < options.maxRecords &&
+      characters + more <= MAX_PENDING_CHARACTERS,
+    /** Resolves when all that was added is on disk, or refused. */
+    drained: async (): Promise<void> => {
+      if (waiting.length + underWay.length > 0) await add(null);
+    },
+    /** Refuses everybody who waits, and who comes after. */
+    fail: (error: LedgerError) => {
+      end = error;
+      for (const { reject } of [...release(), ...waiting]) reject(error);
+      waiting = [];
+      rest();
+    },
+  };
+}

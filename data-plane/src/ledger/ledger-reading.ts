@@ -1,0 +1,75 @@
+/** Asks the ledger's second thread. */
+import { spawnWorker } from '@governance/shared/spawn-worker';
+import { LedgerError, type LedgerFault } from './ledger-error.ts';
+import type { LedgerWorkerData } from './ledger-messages.ts';
+import type { LedgerReader } from './ledger-reader.ts';
+
+export type ReaderOperation = keyof LedgerReader;
+
+export interface ReaderRequest {
+  id: number;
+  operation: ReaderOperation;
+  parameters: unknown[];
+}
+
+export type ReaderAnswer =
+  | { id: number; value: unknown }
+  | { id: number; fault: LedgerFault; message: string };
+
+type Parameters<O extends ReaderOperation> = LedgerReader[O] extends (...given: infer P) => unknown
+  ? P
+  : never;
+
+export interface LedgerReading {
+  ask<O extends ReaderOperation>(
+    operation: O,
+    ...parameters: Parameters<O>
+  ): Promise<ReturnType<LedgerReader[O]>>;
+  /** Refuses everybody who waits. */
+  fail(error: LedgerError): void;
+}
+
+interface Waiting {
+  resolve: (value: unknown) => void;
+  reject: (error: LedgerError) => void;
+}
+
+/** @param onFatal told when the thread ended, or met what leaves the file's state unknown */
+export function startLedgerReading(
+  workerData: LedgerWorkerData,
+  onFatal: (error: Error) => void,
+): LedgerReading {
+  const worker = spawnWorker(import.meta.url, 'ledger-worker', { workerData });
+  const waiting = new Map<number, Waiting>();
+  let nextId = 1;
+  let closed = false;
+
+  worker.on('message', (answer: ReaderAnswer) => {
+    const asked = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if ('value' in answer) return asked?.resolve(answer.value);
+    asked?.reject(new LedgerError(answer.fault, answer.message));
+    if (answer.fault === 'failed') onFatal(new Error(answer.message));
+  });
+  worker.on('error', onFatal);
+  worker.on('exit', (code) => {
+    if (!closed) onFatal(new Error(`the ledger's thread ended (${code})`));
+  });
+
+  return {
+    ask: (operation, ...parameters) =>
+      new Promise((resolve, reject) => {
+        if (closed) throw new LedgerError('stopped', 'the ledger is stopping');
+        closed = operation === 'close';
+        const id = nextId++;
+        waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+        worker.postMessage({ id, operation, parameters } satisfies ReaderRequest);
+      }),
+    fail: (error) => {
+      closed = true;
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+      void worker.terminate();
+    },
+  };
+}

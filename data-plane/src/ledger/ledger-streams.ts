@@ -1,0 +1,179 @@
+/** The streams of a ledger by tenant: opening them, and shipping, checking and pruning of each. */
+import type { SignedBatch } from '@governance/shared/audit-batch';
+import type { LedgerCommitter } from './ledger-committer.ts';
+import { LedgerError } from './ledger-error.ts';
+import type {
+  Checked,
+  OpenedStream,
+  PackedBatch,
+  Rewound,
+  ShippedPosition,
+} from './ledger-messages.ts';
+import type { LedgerReading } from './ledger-reading.ts';
+import type { Position } from './ledger-rows.ts';
+import type { LedgerWriter } from './ledger-writer.ts';
+import type { Place } from './record-text.ts';
+
+/** Before records are pruned, and no more often than this, what is open goes into its table. */
+const SPILL_MS = 30_000;
+/** The marks are made durable no more often than this; each group writes them. */
+const SYNC_MARKS_MS = 1_000;
+
+export type AppendListener = (tenantId: string, urgent: boolean, records: number) => void;
+
+export type NamedStream = OpenedStream & { stream: string; place: Place };
+
+export type LedgerStreams = ReturnType<typeof createLedgerStreams>;
+
+export function createLedgerStreams(options: {
+  writer: LedgerWriter;
+  reading: LedgerReading;
+  committer: LedgerCommitter;
+  /** Resolves when all that was appended is on disk. */
+  drained: () => Promise<void>;
+  /** Puts a position among what waits to be committed. */
+  ship: (streamNo: number, shipped: ShippedPosition) => Promise<unknown>;
+  onFatal: (error: unknown) => void;
+  writerVersion: string;
+  now: () => number;
+}) {
+  const { writer, reading, committer, now } = options;
+  const streams = new Map<string, NamedStream>();
+  const opening = new Map<string, { stream: string; opened: Promise<OpenedStream> }>();
+  const listeners = new Set<AppendListener>();
+  const backlogs = new Map<string, number>();
+  /** Of the last batch of each tenant: where it ends, and how many records it has. */
+  const batches = new Map<string, Position & { records: number }>();
+  const spilledAt = new Map<string, number>();
+  let marksSyncedAt = Number.NEGATIVE_INFINITY;
+
+  function streamNoOf(tenantId: string): number {
+    const stream = streams.get(tenantId);
+    if (!stream) throw new LedgerError('stream_unknown', 'no stream is open for the tenant');
+    return stream.streamNo;
+  }
+
+  function open(tenantId: string, stream: string): Promise<OpenedStream> {
+    const known = opening.get(tenantId);
+    if (known && known.stream !== stream) {
+      return Promise.reject(new Error('the tenant writes another stream'));
+    }
+    if (known) return known.opened;
+    const opened = openOnce(tenantId, stream);
+    opening.set(tenantId, { stream, opened });
+    opened.catch(() => opening.delete(tenantId));
+    return opened;
+  }
+
+  async function openOnce(tenantId: string, stream: string): Promise<OpenedStream> {
+    const found = await reading.ask('checkStream', tenantId, stream);
+    const { writerVersion } = options;
+    const timestamp = new Date(now()).toISOString();
+    const request = { tenantId, stream, writerVersion, timestamp };
+    const opened = await committer.write(() => writer.openStream(request, found));
+    writer.syncMarks();
+    const place = { tenant_id: tenantId, stream, epoch: opened.epoch };
+    streams.set(tenantId, { ...opened, stream, place });
+    backlogs.set(tenantId, opened.backlog);
+    tell(tenantId, true, opened.backlog);
+    return opened;
+  }
+
+  async function nextBatch(tenantId: string, limit: number): Promise<SignedBatch | null> {
+    const streamNo = streamNoOf(tenantId);
+    await options.drained();
+    const packed = await reading.ask('nextBatch', writer.known(streamNo), limit);
+    if (!packed) {
+      backlogs.set(tenantId, 0);
+      return null;
+    }
+    const { epoch, last_seq: seq } = packed.header;
+    batches.set(tenantId, { epoch, seq, records: packed.lengths.length });
+    return unpack(packed);
+  }
+
+  async function markShipped(tenantId: string, position: ShippedPosition): Promise<void> {
+    await options.ship(streamNoOf(tenantId), position);
+    if (performance.now() - marksSyncedAt > SYNC_MARKS_MS) {
+      marksSyncedAt = performance.now();
+      writer.syncMarksSoon(options.onFatal);
+    }
+    const batch = batches.get(tenantId);
+    if (batch?.epoch !== position.epoch || batch.seq !== position.seq) return;
+    batches.delete(tenantId);
+    backlogs.set(tenantId, Math.max(0, (backlogs.get(tenantId) ?? 0) - batch.records));
+  }
+
+  async function rewindShipped(tenantId: string, next: Position): Promise<Rewound> {
+    const streamNo = streamNoOf(tenantId);
+    const position = await reading.ask('findBefore', streamNo, next);
+    if (!position) return { state: 'gone' };
+    if (!writer.canRewind(streamNo, position)) return { state: 'ahead' };
+    await committer.write(() => writer.rewind(streamNo, position));
+    const backlog = await reading.ask('backlog', streamNo, position);
+    backlogs.set(tenantId, backlog);
+    return { state: 'rewound', backlog };
+  }
+
+  async function prune(tenantId: string, keepMs: number, limit: number): Promise<number> {
+    const streamNo = streamNoOf(tenantId);
+    const step = { now: now(), keepMs, limit };
+    const time = performance.now();
+    if (time - (spilledAt.get(tenantId) ?? Number.NEGATIVE_INFINITY) > SPILL_MS) {
+      spilledAt.set(tenantId, time);
+      // On a full disk the less is pruned, but what can be is: it makes room.
+      await committer
+        .write(() => writer.spillOpen(streamNo))
+        .catch((error: LedgerError) => {
+          if (error.fault !== 'full') throw error;
+        });
+    }
+    return committer.between(() =>
+      reading.ask('prune', streamNo, writer.known(streamNo).shipped, step),
+    );
+  }
+
+  async function checkShipped(
+    tenantId: string,
+    after: ShippedPosition | null,
+    limit: number,
+  ): Promise<Checked> {
+    return reading.ask('checkShipped', writer.known(streamNoOf(tenantId)), after, limit);
+  }
+
+  function tell(tenantId: string, urgent: boolean, records: number): void {
+    for (const listener of listeners) listener(tenantId, urgent, records);
+  }
+
+  return {
+    find: (tenantId: string) => streams.get(tenantId),
+    all: () => streams.entries(),
+    open,
+    nextBatch,
+    markShipped,
+    rewindShipped,
+    prune,
+    checkShipped,
+    backlog: (tenantId: string) => backlogs.get(tenantId) ?? 0,
+    /** Records of a tenant became durable. */
+    appended: (tenantId: string, urgent: boolean, records: number) => {
+      backlogs.set(tenantId, (backlogs.get(tenantId) ?? 0) + records);
+      tell(tenantId, urgent, records);
+    },
+    onAppended: (listener: AppendListener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}
+
+function unpack({ header, signature, bytes, lengths }: PackedBatch): SignedBatch {
+  let offset = 0;
+  const records = lengths.map((length) => {
+    offset += length;
+    return bytes.subarray(offset - length, offset);
+  });
+  return { header, signature, records };
+}

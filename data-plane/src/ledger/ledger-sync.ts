@@ -1,0 +1,53 @@
+/** Makes durable what was written to the ledger's log, without stopping the main thread. */
+import { once } from 'node:events';
+import { spawnWorker } from '@governance/shared/spawn-worker';
+
+export interface LedgerSync {
+  /** Resolves when an fdatasync that began after this call has returned. One at a time. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LedgerSyncData {
+  path: string;
+  turns: Int32Array;
+}
+
+/** Places in `turns`: how many syncs were asked for, and how many are done. */
+export const ASKED = 0;
+export const DONE = 1;
+
+/**
+ * Starts the thread that syncs. Memory that both threads see wakes them: a message each way would
+ * cost more than all else that a group of few records does.
+ *
+ * @param path the log, which exists
+ * @param onError told when a sync failed or the thread ended; no sync resolves after that
+ */
+export async function startLedgerSync(
+  path: string,
+  onError: (error: Error) => void,
+): Promise<LedgerSync> {
+  const turns = new Int32Array(new SharedArrayBuffer(8));
+  const data: LedgerSyncData = { path, turns };
+  const worker = spawnWorker(import.meta.url, 'ledger-sync-worker', { workerData: data });
+  let closing = false;
+  await once(worker, 'message');
+  worker.on('error', onError);
+  worker.on('exit', () => {
+    if (!closing) onError(new Error('the thread that syncs ended'));
+  });
+  return {
+    sync: async () => {
+      const done = Atomics.load(turns, DONE);
+      Atomics.add(turns, ASKED, 1);
+      Atomics.notify(turns, ASKED);
+      // The value is there already where the thread was faster.
+      await Atomics.waitAsync(turns, DONE, done).value;
+    },
+    close: async () => {
+      closing = true;
+      await worker.terminate();
+    },
+  };
+}

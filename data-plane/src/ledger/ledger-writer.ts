@@ -1,0 +1,260 @@
+/**
+ * The hash chains of records, one a stream, and their only writer. It commits and does not sync:
+ * after each commit its caller syncs the log, calls `confirm`, and only then acknowledges.
+ * Invariants, proven by ledger-store.test.ts and, under kill -9, by ledger-crash.test.ts:
+ * - each (stream, epoch, seq) exists once and links to the one before it, across epochs;
+ * - the heads in memory move only after the commit that moved them in the file;
+ * - at most one commit is not on disk, and nothing is read for shipping that is not.
+ */
+import { type ChainPosition, GENESIS_HASH } from '@governance/shared/hash-chain';
+import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { AppendedRecord } from '../contracts.ts';
+import { LedgerError } from './ledger-error.ts';
+import type { LedgerFile } from './ledger-file.ts';
+import type { OpenedStream, ShippedPosition } from './ledger-messages.ts';
+import { epochStart, outcomeUnknown } from './ledger-opening.ts';
+import type { FoundStream, KnownStream } from './ledger-reader.ts';
+import {
+  type CallMark,
+  callMark,
+  createOpenDecisions,
+  type OpenDecisions,
+} from './open-decisions.ts';
+import { chainRecordText, type Place, type RecordText, writeRecord } from './record-text.ts';
+
+export interface GroupRecord {
+  id: string;
+  streamNo: number;
+  text: RecordText;
+  mark: CallMark;
+  /** A salt of the record's hashes, kept beside the chain. */
+  salt: Uint8Array | null;
+}
+
+export type GroupItem = GroupRecord | { streamNo: number; shipped: ShippedPosition };
+
+interface Stream {
+  streamNo: number;
+  tenantId: string;
+  stream: string;
+  /** The last record that was committed. */
+  end: ChainPosition;
+  shipped: ShippedPosition | null;
+  /** What is on disk of the two. */
+  confirmed: { end: ChainPosition; shipped: ShippedPosition | null };
+  open: OpenDecisions;
+}
+
+/** What a group does to a stream. */
+interface Change {
+  stream: Stream;
+  end: ChainPosition;
+  shipped: ShippedPosition | null;
+  lines: string[];
+  marks: CallMark[];
+  salts: (Uint8Array | null)[];
+  committed?: () => void;
+}
+
+export interface OpenRequest {
+  tenantId: string;
+  stream: string;
+  writerVersion: string;
+  timestamp: string;
+}
+
+const NO_SALT = Buffer.alloc(0);
+
+export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
+
+export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>) {
+  const streams = new Map<number, Stream>();
+  let unconfirmed: Stream[] = [];
+
+  function inTransaction<T>(work: () => T): T {
+    sql.begin.run();
+    try {
+      const result = work();
+      sql.commit.run();
+      return result;
+    } catch (error) {
+      if (db.inTransaction) sql.rollback.run();
+      throw error;
+    }
+  }
+
+  function streamOf(streamNo: number): Stream {
+    const stream = streams.get(streamNo);
+    if (!stream) throw new Error(`stream ${streamNo} is not open`);
+    return stream;
+  }
+
+  /**
+   * Begins an epoch, which names the end of the one before, and records `outcome_unknown` for what
+   * that left open.
+   */
+  function openStream(request: OpenRequest, found: FoundStream | null): OpenedStream {
+    const { tenantId, stream: name, timestamp } = request;
+    const epoch = (found?.end?.epoch ?? 0) + 1;
+    const records: UnchainedRecord[] = [
+      epochStart(found?.end ?? null, request),
+      ...(found?.open ?? []).map((eventId) => outcomeUnknown(eventId, timestamp)),
+    ];
+    const place = { tenant_id: tenantId, stream: name, epoch };
+    const written = records.map((record) => writeStored(place, record));
+    const change = inTransaction(() => {
+      const streamNo =
+        found?.streamNo ?? Number(sql.insertStream.run(tenantId, name).lastInsertRowid);
+      const end = { epoch, seq: 0, head: found?.end?.head ?? GENESIS_HASH };
+      const shipped = found?.shipped ?? null;
+      const open = createOpenDecisions(sql, streamNo);
+      const stream = { streamNo, tenantId, stream: name, end, shipped, open };
+      const begun = beginChange({ ...stream, confirmed: { end, shipped } });
+      for (const record of written) chain(begun, { ...record, streamNo, salt: null });
+      writeLines(begun);
+      sql.moveOpen.run(epoch, begun.end.seq, streamNo);
+      return begun;
+    });
+    streams.set(change.stream.streamNo, change.stream);
+    settle([change]);
+    const backlog = (found?.backlog ?? 0) + records.length;
+    const { streamNo } = change.stream;
+    return { streamNo, epoch, outcomesUnknown: records.length - 1, backlog };
+  }
+
+  /** Commits a group as one; the results are those of its records, in order. */
+  function commitGroup(items: readonly GroupItem[]): AppendedRecord[] {
+    const changes = new Map<number, Change>();
+    const chained = inTransaction(() => {
+      const results: AppendedRecord[] = [];
+      for (const item of items) {
+        const change = changes.get(item.streamNo) ?? beginChange(streamOf(item.streamNo));
+        changes.set(item.streamNo, change);
+        if ('text' in item) results.push(chain(change, item));
+        else if (isBehind(change.shipped, item.shipped)) {
+          const { epoch, seq, head } = item.shipped;
+          sql.markShipped.run(epoch, seq, head, item.streamNo);
+          change.shipped = item.shipped;
+        }
+      }
+      for (const change of changes.values()) writeLines(change);
+      return results;
+    });
+    settle([...changes.values()]);
+    return chained;
+  }
+
+  function writeLines(change: Change): void {
+    const { stream, lines, end, marks: calls, salts } = change;
+    if (lines.length === 0) return;
+    const hash = Buffer.from(end.head, 'hex');
+    const text = lines.join('\n');
+    sql.insertRecords.run(
+      stream.streamNo,
+      end.epoch,
+      end.seq,
+      lines.length,
+      hash,
+      text,
+      packSalts(salts),
+    );
+    change.committed = stream.open.write(calls, stream.end);
+  }
+
+  function settle(changes: Change[]): void {
+    for (const { stream, end, shipped, committed } of changes) {
+      Object.assign(stream, { end, shipped });
+      committed?.();
+      unconfirmed.push(stream);
+    }
+  }
+
+  /** To be called when everything that was committed is on disk. */
+  function confirm(): void {
+    for (const stream of unconfirmed) {
+      const { streamNo, tenantId, stream: name, end, shipped } = stream;
+      stream.confirmed = { end, shipped };
+      marks.write({ stream_no: streamNo, tenant_id: tenantId, stream: name, end, shipped });
+    }
+    unconfirmed = [];
+  }
+
+  /** Whether a position lies before what was shipped. */
+  function canRewind(streamNo: number, { epoch, seq }: ShippedPosition): boolean {
+    const { shipped } = streamOf(streamNo).confirmed;
+    return shipped !== null && isBehind({ ...shipped, epoch, seq }, shipped);
+  }
+
+  /** Goes back to ship again what lies behind a position. The mark first: it is never ahead. */
+  function rewind(streamNo: number, position: ShippedPosition): void {
+    const stream = streamOf(streamNo);
+    const { epoch, seq, head } = position;
+    const shipped = epoch === 0 ? null : position;
+    const { tenantId, stream: name, end } = stream;
+    marks.write({ stream_no: streamNo, tenant_id: tenantId, stream: name, end, shipped });
+    marks.sync();
+    inTransaction(() => {
+      sql.markShipped.run(epoch, seq, epoch === 0 ? '' : head, streamNo);
+      sql.dropMarksAfter.run(streamNo, epoch, seq);
+    });
+    stream.shipped = shipped;
+    unconfirmed.push(stream);
+  }
+
+  /** What is pruned cannot tell any more which calls it left open. */
+  function spillOpen(streamNo: number): void {
+    const stream = streamOf(streamNo);
+    inTransaction(() => stream.open.spill(stream.end))();
+  }
+
+  return {
+    openStream,
+    spillOpen,
+    commitGroup,
+    confirm,
+    canRewind,
+    rewind,
+    syncMarks: marks.sync,
+    syncMarksSoon: marks.syncSoon,
+    /** A stream as far as it is on disk. */
+    known: (streamNo: number): KnownStream => {
+      const { tenantId, stream, confirmed } = streamOf(streamNo);
+      return { streamNo, tenantId, stream, ...confirmed };
+    },
+  };
+}
+
+/** Made of stored values, a record can only be wrong where those are. */
+function writeStored(place: Place, record: UnchainedRecord) {
+  try {
+    return { id: record.id, text: writeRecord(place, record), mark: callMark(record) };
+  } catch (cause) {
+    throw new LedgerError('damaged', `an open decision: ${String(cause)}`, { cause });
+  }
+}
+
+function beginChange(stream: Stream): Change {
+  const { end, shipped } = stream;
+  return { stream, end, shipped, lines: [], marks: [], salts: [] };
+}
+
+function chain(change: Change, { id, text, mark, salt }: GroupRecord): AppendedRecord {
+  const { epoch } = change.end;
+  const { text: line, seq, head } = chainRecordText(text, change.end);
+  change.end = { epoch, seq, head };
+  change.lines.push(line);
+  change.marks.push(mark);
+  change.salts.push(salt);
+  return { id, epoch, seq, hash: head };
+}
+
+/** For each record a byte, the length of its salt, and the salt. */
+function packSalts(salts: (Uint8Array | null)[]): Buffer | null {
+  if (salts.every((salt) => salt === null)) return null;
+  return Buffer.concat(salts.flatMap((salt) => [Buffer.of(salt?.length ?? 0), salt ?? NO_SALT]));
+}
+
+function isBehind(shipped: ShippedPosition | null, next: ShippedPosition): boolean {
+  if (!shipped) return true;
+  return next.epoch > shipped.epoch || (next.epoch === shipped.epoch && next.seq > shipped.seq);
+}

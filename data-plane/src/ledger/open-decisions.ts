@@ -1,0 +1,82 @@
+/**
+ * The allowed calls of a stream whose outcome is not recorded yet. A call that ends soon costs
+ * nothing on disk: only what is open when `SPILL_AFTER` records were written goes into a table, and
+ * the position up to which that was done with it. A start takes the table and reads the records
+ * behind the position. Memory holds the calls since then, never those that stay open for ever.
+ * Proven by open-decisions.test.ts.
+ */
+import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { prepareStatements } from './ledger-schema.ts';
+
+/** Bounds what a start reads. */
+export const SPILL_AFTER = 4_096;
+
+type Statements = Pick<
+  ReturnType<typeof prepareStatements>,
+  'insertOpen' | 'deleteOpen' | 'moveOpen'
+>;
+
+export type OpenDecisions = ReturnType<typeof createOpenDecisions>;
+
+/** What the ledger keeps of a record for this. */
+export type CallMark = { opens: string } | { closes: string } | null;
+
+export function callMark(record: UnchainedRecord): CallMark {
+  if (record.type === 'outcome') return { closes: record.event_id };
+  const isOpen = record.type === 'decision' && record.policy_result === 'allow';
+  return isOpen ? { opens: record.id } : null;
+}
+
+export function createOpenDecisions(sql: Statements, streamNo: number) {
+  const open = new Set<string>();
+  let records = 0;
+
+  function spill({ epoch, seq }: { epoch: number; seq: number }): void {
+    for (const id of open) sql.insertOpen.run(eventIdBytes(id), streamNo);
+    sql.moveOpen.run(epoch, seq, streamNo);
+  }
+
+  return {
+    /** Within a transaction: so what lies up to the stream's end may be pruned. As `write`. */
+    spill: (end: { epoch: number; seq: number }): (() => void) => {
+      if (records > 0) spill(end);
+      return () => {
+        open.clear();
+        records = 0;
+      };
+    },
+    /**
+     * Within the transaction that writes these records.
+     *
+     * @param before where the stream ends before them
+     * @returns to be called once it is committed
+     */
+    write: (marks: readonly CallMark[], before: { epoch: number; seq: number }): (() => void) => {
+      const spills = records >= SPILL_AFTER;
+      if (spills) spill(before);
+      const opened = new Set<string>();
+      for (const mark of marks) {
+        if (mark === null) continue;
+        if ('opens' in mark) opened.add(mark.opens);
+        else if (!opened.delete(mark.closes) && (spills || !open.has(mark.closes))) {
+          sql.deleteOpen.run(eventIdBytes(mark.closes));
+        }
+      }
+      return () => {
+        if (spills) open.clear();
+        records = (spills ? 0 : records) + marks.length;
+        for (const mark of marks) if (mark && 'closes' in mark) open.delete(mark.closes);
+        for (const id of opened) open.add(id);
+      };
+    },
+  };
+}
+
+export function eventIdBytes(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
+
+export function eventIdText(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

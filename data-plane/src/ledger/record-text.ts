@@ -1,0 +1,191 @@
+/**
+ * A record as the bytes that are going to be chained, but for what only the chain knows: the number
+ * and the hash before it. So each record is checked and written out once, when it is handed over,
+ * and whatever its author changes later changes nothing. Proven by record-text.test.ts.
+ */
+import { canonicalize } from '@governance/shared/canonical-json';
+import { textHash } from '@governance/shared/hash-chain';
+import {
+  type ChainHead,
+  MAX_RECORD_BYTES,
+  RECORD_VERSION,
+  RecordV2,
+  UnchainedRecord,
+} from '@governance/shared/ledger-record';
+import type { z } from 'zod';
+import { type QuickWrite, quickWriteOf } from './quick-text.ts';
+
+/** The record's canonical text around the two members `prev_hash` and `seq`. */
+export interface RecordText {
+  beforeHash: string;
+  beforeSeq: string;
+  end: string;
+}
+
+/** Why a record cannot be chained: it concerns this one alone. */
+export class UnfitRecordError extends Error {}
+
+export type Place = Pick<ChainHead, 'tenant_id' | 'stream' | 'epoch'>;
+
+interface Member {
+  key: string;
+  /** With what stands before its value. */
+  quoted: string;
+  /** Undefined for what the ledger gives itself, and where the general way is taken. */
+  write: QuickWrite | undefined;
+}
+
+const OF_CHAIN: ReadonlySet<string> = new Set([
+  'v',
+  'tenant_id',
+  'stream',
+  'epoch',
+  'seq',
+  'prev_hash',
+]);
+/** Two of these are written a call. */
+const USUAL: ReadonlySet<unknown> = new Set(['decision', 'outcome']);
+
+/** The members of each type of record, in canonical order. */
+const MEMBERS = new Map<string, readonly Member[]>(
+  RecordV2.options.map(({ shape }) => {
+    const [type] = shape.type.values;
+    const entries = Object.entries(shape).sort(([a], [b]) => (a < b ? -1 : 1));
+    const members = entries.map(([key, schema], index) => {
+      const isQuick = USUAL.has(type) && !OF_CHAIN.has(key);
+      const write = isQuick ? quickWriteOf(schema as z.core.$ZodTypes) : undefined;
+      return { key, quoted: `${index === 0 ? '{' : ','}"${key}":`, write };
+    });
+    return [type as string, members];
+  }),
+);
+
+/** A place in the text, and the room that its value takes at most. */
+const HASH_AND_SEQ_BYTES = 64 + 2 + 16;
+/** Of a character. */
+const MAX_BYTES = 3;
+
+/**
+ * Checks a record and writes it out.
+ *
+ * @throws UnfitRecordError when the control plane would not take it: stored, it would hold up its
+ *   stream for ever
+ */
+export function writeRecord(place: Place, given: UnchainedRecord): RecordText {
+  const text = writeUsual(place, given) ?? writeAny(place, parse(given));
+  const characters = charactersOf(text);
+  if (characters * MAX_BYTES > MAX_RECORD_BYTES && bytesOf(text) > MAX_RECORD_BYTES) {
+    throw new UnfitRecordError(`larger than ${MAX_RECORD_BYTES} bytes`);
+  }
+  return text;
+}
+
+/** @returns undefined for a record that is not a usual one, and for one that is none */
+function writeUsual(place: Place, given: UnchainedRecord): RecordText | undefined {
+  if (!USUAL.has(given?.type)) return undefined;
+  const own = given as unknown as Record<string, unknown>;
+  let expected = 0;
+  const text = joinMembers(place, given.type, ({ key, write }) => {
+    expected++;
+    return write?.(own[key]);
+  });
+  if (text === undefined) return undefined;
+  // What the schema does not name is refused the general way.
+  for (const _key in own) expected--;
+  return expected === 0 ? text : undefined;
+}
+
+function writeAny(place: Place, record: UnchainedRecord): RecordText {
+  const own = record as unknown as Record<string, unknown>;
+  try {
+    const text = joinMembers(place, record.type, ({ key }) => canonicalize(own[key]));
+    if (text) return text;
+  } catch (error) {
+    throw new UnfitRecordError(error instanceof Error ? error.message : 'no canonical form');
+  }
+  throw new UnfitRecordError('of no known type');
+}
+
+/** @param write gives a member's value as text; undefined ends it */
+function joinMembers(
+  { tenant_id, stream, epoch }: Place,
+  type: string,
+  write: (member: Member) => string | undefined,
+): RecordText | undefined {
+  let beforeHash = '';
+  let beforeSeq = '';
+  let text = '';
+  for (const member of MEMBERS.get(type) ?? []) {
+    text += member.quoted;
+    switch (member.key) {
+      case 'prev_hash':
+        beforeHash = text;
+        text = '';
+        break;
+      case 'seq':
+        beforeSeq = text;
+        text = '';
+        break;
+      case 'v':
+        text += RECORD_VERSION;
+        break;
+      case 'tenant_id':
+        text += `"${tenant_id}"`;
+        break;
+      case 'stream':
+        text += `"${stream}"`;
+        break;
+      case 'epoch':
+        text += epoch;
+        break;
+      default: {
+        const written = write(member);
+        if (written === undefined) return undefined;
+        text += written;
+      }
+    }
+  }
+  return text === '' ? undefined : { beforeHash, beforeSeq, end: `${text}}` };
+}
+
+/** Gives a record its place behind a head. */
+export function chainRecordText(
+  record: RecordText,
+  before: { seq: number; head: string },
+): { text: string; seq: number; head: string } {
+  const seq = before.seq + 1;
+  const text = `${record.beforeHash}"${before.head}"${record.beforeSeq}${seq}${record.end}`;
+  return { text, seq, head: textHash(text) };
+}
+
+export function charactersOf({ beforeHash, beforeSeq, end }: RecordText): number {
+  return beforeHash.length + beforeSeq.length + end.length + HASH_AND_SEQ_BYTES;
+}
+
+function bytesOf({ beforeHash, beforeSeq, end }: RecordText): number {
+  return Buffer.byteLength(beforeHash + beforeSeq + end) + HASH_AND_SEQ_BYTES;
+}
+
+function parse(given: UnchainedRecord): UnchainedRecord {
+  // Details may hold anything: dates, or members that are undefined.
+  const parsed = UnchainedRecord.safeParse(USUAL.has(given?.type) ? given : asJson(given));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const path = issue?.path.map(String).join('.');
+    throw new UnfitRecordError(issue ? `${path}: ${issue.message}` : 'no valid record');
+  }
+  const record = parsed.data;
+  if (record.type === 'admin_action' && record.actor.role !== 'data_plane') {
+    throw new UnfitRecordError('no administrator acts on a data plane');
+  }
+  if (record.timestamp < '1970') throw new UnfitRecordError('its time is before 1970');
+  return record;
+}
+
+function asJson(given: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(given));
+  } catch (cause) {
+    throw new UnfitRecordError('the record is no JSON', { cause });
+  }
+}

@@ -1,0 +1,27 @@
+/** The paths of the local model runtime that are served (specification 2, section 4), and no others. */
+import type { ModelMethod } from '../enforcement/call-kinds.ts';
+
+/** Whose API a path belongs to: the runtime's own, or OpenAI's. */
+export type ModelStyle = 'native' | 'openai';
+
+export interface ModelApi {
+  /** Of the runtime; this service's is the same below `MODEL_PREFIX`. */
+  readonly path: string;
+  readonly method: ModelMethod;
+  readonly style: ModelStyle;
+}
+
+export const MODEL_PREFIX = '/api/v1/localmodel';
+
+export const MODEL_APIS: readonly ModelApi[] = [
+  { path: '/api/chat', method: 'localmodel/chat', style: 'native' },
+  { path: '/api/generate', method: 'localmodel/generate', style: 'native' },
+  { path: '/api/tags', method: 'localmodel/models', style: 'native' },
+  { path: '/v1/chat/completions', method: 'localmodel/chat', style: 'openai' },
+  { path: '/v1/models', method: 'localmodel/models', style: 'openai' },
+];
+
+/** Whether an API lists models: the runtime is asked by GET then, and no body is sent. */
+export function listsModels({ method }: Pick<ModelApi, 'method'>): boolean {
+  return method === 'localmodel/models';
+}

@@ -1,0 +1,97 @@
+/**
+ * How a refused request to a model is answered: `detail` as everywhere below /api/v1, and `error` in
+ * the form in which clients of the path's style read it. The table is in docs/local-models.md.
+ */
+import { BodiesBusyError } from '@governance/shared/body-turns';
+import { AppError, type ErrorCode, RPC_ERRORS } from '@governance/shared/errors';
+import { StrictJsonError } from '@governance/shared/strict-json';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { isRefusal, type Refusal } from '../enforcement/answer.ts';
+import { GatewayError } from '../gateway/json-rpc.ts';
+import type { UpstreamFailureKind } from '../upstream/upstream.ts';
+import type { ModelStyle } from './model-apis.ts';
+
+/** What an agent is told of its call beside the message. */
+const TOLD = ['event_id', 'reasons', 'reason', 'needed_permission'];
+
+/** Before a client that was told to wait comes again, in seconds, where nothing says how long. */
+const RETRY_SECONDS = 2;
+
+/** Answers what was thrown, or refused. */
+export function answerError(
+  thrown: unknown,
+  style: ModelStyle,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const error = toAppError(thrown);
+  if (error.code === 'INTERNAL') request.log.error({ err: thrown }, 'a request to a model failed');
+  const { detail, errors, status } = error;
+  const data = isRefusal(thrown) ? (thrown.data ?? {}) : {};
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (status === 429 || status === 503) {
+    reply.header('retry-after', String(data.retry_after ?? RETRY_SECONDS));
+  }
+  const code = error.code.toLowerCase();
+  const told = TOLD.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]]));
+  return reply.code(status).send({
+    detail,
+    ...(errors && { errors }),
+    ...(Object.fromEntries(told) as Record<string, unknown>),
+    error: style === 'native' ? detail : { message: detail, type: 'governance', param: null, code },
+  });
+}
+
+function toAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (thrown instanceof GatewayError) return ofGateway(thrown);
+  if (isRefusal(thrown)) return ofRefusal(thrown);
+  if (thrown instanceof StrictJsonError) return new AppError('MALFORMED_JSON', thrown.message);
+  if (thrown instanceof BodiesBusyError) return new AppError('UNAVAILABLE', thrown.message);
+  const { statusCode = 500 } = thrown as Partial<FastifyError>;
+  if (statusCode === 413) return new AppError('BODY_TOO_LARGE');
+  return new AppError(statusCode >= 400 && statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL');
+}
+
+/** Refused before it was a call: by who sends it, or by its size. */
+function ofGateway({ status, message }: GatewayError): AppError {
+  const codes: Record<number, ErrorCode> = {
+    400: 'BAD_REQUEST',
+    401: 'UNAUTHENTICATED',
+    403: 'FORBIDDEN',
+    503: 'UNAVAILABLE',
+  };
+  return new AppError(codes[status] ?? 'BAD_REQUEST', message);
+}
+
+/** Codes of JSON-RPC, which the enforcement speaks, as HTTP statuses. */
+function ofRefusal({ code, message, data, failure }: Refusal): AppError {
+  switch (code) {
+    case RPC_ERRORS.UNAUTHORIZED:
+      return new AppError('UNAUTHENTICATED', message);
+    case RPC_ERRORS.POLICY_DENIED:
+      return new AppError('CALL_DENIED', message);
+    case RPC_ERRORS.ESCALATED:
+      return new AppError('CALL_ESCALATED', message);
+    case RPC_ERRORS.RATE_LIMITED:
+      return new AppError('RATE_LIMITED', message);
+    case RPC_ERRORS.INVALID_PARAMS:
+      return new AppError('BODY_TOO_LARGE', message);
+    default:
+      if (failure !== undefined) return ofFailure(failure.kind);
+      return new AppError(data?.failure === 'loop' ? 'BAD_REQUEST' : 'UNAVAILABLE', message);
+  }
+}
+
+function ofFailure(kind: UpstreamFailureKind): AppError {
+  switch (kind) {
+    case 'unreachable':
+      return new AppError('MODEL_RUNTIME_UNREACHABLE');
+    case 'timeout':
+      return new AppError('MODEL_RUNTIME_TIMEOUT');
+    case 'busy':
+      return new AppError('UNAVAILABLE', 'Busy: too many requests to models are under way.');
+    default:
+      return new AppError('MODEL_RUNTIME_MALFORMED');
+  }
+}

@@ -1,0 +1,249 @@
+/** The real clients of a local model runtime, `ollama` and `openai`, through the service. */
+import type { LedgerRecord } from '@governance/shared/ledger-record';
+import { type ChatResponse, Ollama } from 'ollama';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestModelRuntime, type TestModelRuntime } from '../testing/test-model-runtime.ts';
+import { startTestPlane, type TestAgent, type TestPlane } from '../testing/test-plane.ts';
+
+const SECRET_WORD = 'xyzzy-content';
+const messages = [
+  { role: 'system', content: `Be brief. ${SECRET_WORD}` },
+  { role: 'user', content: `Hello ${SECRET_WORD}` },
+] as { role: 'system' | 'user'; content: string }[];
+
+let runtime: TestModelRuntime;
+let plane: TestPlane;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  runtime = await startTestModelRuntime();
+  plane = await startTestPlane({ config: { localModelUrl: runtime.url } });
+  agent = plane.addAgent(['web:read', 'web:write']);
+});
+afterAll(async () => {
+  await plane.stop();
+  await runtime.stop();
+});
+beforeEach(async () => {
+  await plane.records();
+  runtime.seen.length = 0;
+});
+
+const ollama = () =>
+  new Ollama({
+    host: `${plane.url}/api/v1/localmodel`,
+    headers: { authorization: agent.bearer() },
+  });
+const openai = () =>
+  new OpenAI({
+    baseURL: `${plane.url}/api/v1/localmodel/v1`,
+    apiKey: agent.token(),
+    maxRetries: 0,
+  });
+
+/** The records of the one call that was made, once its outcome is there. */
+async function recordsOfCall() {
+  const records: LedgerRecord[] = [];
+  await expect
+    .poll(
+      async () => {
+        records.push(...(await plane.records()));
+        return records.some(({ type }) => type === 'outcome');
+      },
+      { timeout: 10_000 },
+    )
+    .toBe(true);
+  expect(records.map(({ type }) => type)).toEqual(['decision', 'outcome']);
+  expect(JSON.stringify(records)).not.toContain(SECRET_WORD);
+  expect(JSON.stringify(records)).not.toContain('東京');
+  const [decision, outcome] = records;
+  if (decision?.type !== 'decision' || outcome?.type !== 'outcome') throw new Error('no records');
+  return { decision, outcome };
+}
+
+/** What of the records is the same whichever style was spoken. */
+async function auditOfCall() {
+  const { decision, outcome } = await recordsOfCall();
+  const { action, target, method, tool_name, mcp_server, policy_result, model } =
+    decision as typeof decision & { model: unknown };
+  const { model_usage, result_digest, result_action } = outcome as typeof outcome & {
+    model_usage: unknown;
+    result_action: unknown;
+  };
+  return {
+    decision: { action, target, method, tool_name, mcp_server, policy_result, model },
+    outcome: { outcome: outcome.outcome, model_usage, result_digest, result_action },
+  };
+}
+
+const AUDIT_OF_CHAT = {
+  decision: {
+    action: 'POST',
+    target: 'small',
+    method: 'localmodel/chat',
+    tool_name: 'localmodel-api',
+    mcp_server: 'localmodel-proxy',
+    policy_result: 'allow',
+    model: { name: 'small', has_system_prompt: true, has_tools: false, message_count: 2 },
+  },
+  outcome: {
+    outcome: 'forwarded',
+    model_usage: { status: 200, input_tokens: 11, output_tokens: 5, finish_reason: 'stop' },
+    result_digest: null,
+    result_action: 'allowed',
+  },
+};
+
+describe('a chat', () => {
+  it.each([
+    [
+      'ollama, streamed',
+      async () => {
+        let said = '';
+        for await (const part of await ollama().chat({ model: 'small', messages, stream: true })) {
+          said += part.message.content;
+        }
+        return said;
+      },
+    ],
+    [
+      'ollama, in one piece',
+      async () => (await ollama().chat({ model: 'small', messages })).message.content,
+    ],
+    [
+      'openai, streamed',
+      async () => {
+        let said = '';
+        const stream = await openai().chat.completions.create({
+          model: 'small',
+          messages,
+          stream: true,
+          stream_options: { include_usage: true },
+        });
+        for await (const part of stream) said += part.choices[0]?.delta.content ?? '';
+        return said;
+      },
+    ],
+    [
+      'openai, in one piece',
+      async () => {
+        const answer = await openai().chat.completions.create({ model: 'small', messages });
+        return answer.choices[0]?.message.content;
+      },
+    ],
+  ])('%s: passes, and its record is that of every other', async (_how, chat) => {
+    expect(await chat()).toBe(runtime.words.join(''));
+    expect(await auditOfCall()).toEqual(AUDIT_OF_CHAT);
+    const [request] = runtime.seen;
+    expect(request?.headers.authorization).toBeUndefined();
+    expect(JSON.parse(request?.body ?? '')).toMatchObject({ model: 'small', messages });
+  });
+
+  it('has no counts where the runtime gives none', async () => {
+    const stream = await openai().chat.completions.create({
+      model: 'small',
+      messages,
+      stream: true,
+    });
+    for await (const part of stream) expect(part.id).toBe('chatcmpl-1');
+    const { outcome } = await auditOfCall();
+    expect(outcome.model_usage).toEqual({
+      status: 200,
+      input_tokens: null,
+      output_tokens: null,
+      finish_reason: 'stop',
+    });
+  });
+
+  it('comes word by word, though the model is not at its end', async () => {
+    const stream = await ollama().chat({ model: 'held', messages, stream: true });
+    const parts = stream[Symbol.asyncIterator]();
+    const next = async () => ((await parts.next()).value as ChatResponse).message.content;
+    expect(await next()).toBe(runtime.words[0]);
+    expect(await next()).toBe(runtime.words[1]);
+    // The decision is shown before the model has ended; what became of it is not.
+    expect((await plane.records()).map(({ type }) => type)).toEqual(['decision']);
+    runtime.release();
+    expect(await next()).toBe(runtime.words[2]);
+    for await (const _part of stream);
+  });
+});
+
+it('generates, with a system prompt of its own', async () => {
+  const prompt = `Hello ${SECRET_WORD}`;
+  const said = await ollama().generate({ model: 'small', prompt, system: 'Be brief.' });
+  expect(said.response).toBe(runtime.words.join(''));
+  const { decision, outcome } = await auditOfCall();
+  expect(decision).toMatchObject({
+    method: 'localmodel/generate',
+    model: { name: 'small', has_system_prompt: true, has_tools: false, message_count: 1 },
+  });
+  expect(outcome).toEqual(AUDIT_OF_CHAT.outcome);
+});
+
+it('lists models in both styles, for who may read', async () => {
+  agent = plane.addAgent(['web:read']);
+  expect((await ollama().list()).models.map(({ name }) => name)).toContain('small');
+  const native = await auditOfCall();
+  expect((await openai().models.list()).data.map(({ id }) => id)).toContain('small');
+  expect(await auditOfCall()).toEqual(native);
+  expect(native).toMatchObject({
+    decision: { action: 'POST', method: 'localmodel/models', target: 'localmodel-api' },
+    outcome: { outcome: 'forwarded', model_usage: { status: 200 } },
+  });
+  await expect(ollama().chat({ model: 'small', messages })).rejects.toThrow(
+    'Denied by policy: Local models: local models need the permission web:write',
+  );
+  agent = plane.addAgent(['web:read', 'web:write']);
+});
+
+describe('what goes wrong', () => {
+  it('a model that is not there is the runtime’s own 404', async () => {
+    await expect(ollama().chat({ model: 'absent', messages })).rejects.toMatchObject({
+      status_code: 404,
+      error: "model 'absent' not found",
+    });
+    expect((await auditOfCall()).outcome).toMatchObject({
+      outcome: 'tool_error',
+      model_usage: { status: 404, input_tokens: null },
+    });
+    await expect(
+      openai().chat.completions.create({ model: 'absent', messages }),
+    ).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('an error at the end of a stream reaches the client, and the record', async () => {
+    const stream = await ollama().chat({ model: 'late-error', messages, stream: true });
+    await expect(readAll(stream)).rejects.toThrow('out of memory');
+    expect((await auditOfCall()).outcome).toMatchObject({
+      outcome: 'tool_error',
+      model_usage: { status: 200 },
+    });
+  });
+
+  it('a stream that breaks off breaks off for the client', async () => {
+    const stream = await ollama().chat({ model: 'broken', messages, stream: true });
+    await expect(readAll(stream)).rejects.toThrow();
+    expect((await auditOfCall()).outcome).toMatchObject({
+      outcome: 'upstream_error',
+      model_usage: { status: 200, finish_reason: null },
+    });
+  });
+
+  it('a client that leaves ends the request to the runtime', async () => {
+    const client = ollama();
+    const stream = await client.chat({ model: 'held', messages, stream: true });
+    const parts = stream[Symbol.asyncIterator]();
+    await parts.next();
+    const before = runtime.ended.length;
+    client.abort();
+    await expect.poll(() => runtime.ended.slice(before), { timeout: 10_000 }).toEqual(['cut']);
+    expect((await auditOfCall()).outcome).toMatchObject({ outcome: 'cancelled' });
+    runtime.release();
+  });
+});
+
+async function readAll(stream: AsyncIterable<unknown>): Promise<void> {
+  for await (const _part of stream);
+}

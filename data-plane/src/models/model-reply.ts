@@ -1,0 +1,65 @@
+/** The answer to a client of a model, as it flows: headers, pieces, and an end or a break. */
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { answerForm } from './usage-reader.ts';
+
+/** What is passed on of a runtime's headers. */
+const PASSED = [
+  'content-type',
+  'content-encoding',
+  'content-length',
+  'cache-control',
+  'retry-after',
+];
+
+export class ModelReply {
+  /** Whether something was sent: no refusal can follow. */
+  isBegun = false;
+  readonly #reply: FastifyReply;
+  readonly #raw: ServerResponse;
+
+  constructor(reply: FastifyReply) {
+    this.#reply = reply;
+    this.#raw = reply.raw;
+  }
+
+  /** Sends the head at once, since a model may think for long before it says a word. */
+  begin(status: number, headers: IncomingHttpHeaders): void {
+    this.isBegun = true;
+    const passed: OutgoingHttpHeaders = { ...(this.#reply.getHeaders() as OutgoingHttpHeaders) };
+    const form = answerForm(headers['content-type']);
+    if (form === 'lines' || form === 'events') {
+      passed['cache-control'] = 'no-cache, no-transform';
+      passed['x-accel-buffering'] = 'no';
+    }
+    for (const name of PASSED) if (headers[name] !== undefined) passed[name] = headers[name];
+    this.#reply.hijack();
+    this.#raw.on('error', () => undefined);
+    this.#raw.writeHead(status, passed);
+    this.#raw.flushHeaders();
+  }
+
+  /** Sends a piece; a promise where the client has to read first. It resolves if the client leaves. */
+  write(piece: Buffer): Promise<void> | undefined {
+    const raw = this.#raw;
+    if (raw.destroyed || raw.write(piece)) return undefined;
+    return new Promise((resolve) => {
+      const done = () => {
+        raw.off('drain', done);
+        raw.off('close', done);
+        resolve();
+      };
+      raw.on('drain', done);
+      raw.on('close', done);
+    });
+  }
+
+  end(): void {
+    if (!this.#raw.destroyed) this.#raw.end();
+  }
+
+  /** What broke off there breaks off here: no client may take it for whole. */
+  cut(): void {
+    this.#raw.destroy();
+  }
+}

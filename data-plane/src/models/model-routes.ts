@@ -1,0 +1,164 @@
+/** The local model runtime behind the one way of every call (specification 2, "Local-model proxy"). */
+import { type BodyHolder, createBodyTurns } from '@governance/shared/body-turns';
+import { AppError } from '@governance/shared/errors';
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+} from 'fastify';
+import type { Answer } from '../enforcement/answer.ts';
+import type { Destination, Exchange } from '../enforcement/calls.ts';
+import type { Enforcer } from '../enforcement/enforcer.ts';
+import { type ArrivalDeps, enter } from '../gateway/arrival.ts';
+import { createBodyRoom } from '../gateway/body-room.ts';
+import { ineligibleError } from '../gateway/failures.ts';
+import { type FairShares, shareAccount } from '../upstream/shares/fair-shares.ts';
+import { Cancellation } from '../upstream/upstream.ts';
+import { listsModels, MODEL_APIS, MODEL_PREFIX, type ModelApi } from './model-apis.ts';
+import { answerError } from './model-errors.ts';
+import { ModelReply } from './model-reply.ts';
+import { askModel, parseModelBody, readQuery, sentToRuntime } from './model-request.ts';
+import type { ModelRuntime } from './model-runtime.ts';
+
+export interface ModelRoutesDeps extends Pick<ArrivalDeps, 'door' | 'origins'> {
+  enforcer: Pick<Enforcer, 'call'>;
+  runtime: Pick<ModelRuntime, 'ask'>;
+  shares: Pick<FairShares, 'take' | 'give'>;
+  /** Bytes of a request's body, at most. */
+  bodyBytes: number;
+  /** Values and keys of a body, at most. */
+  bodyNodes: number;
+}
+
+/** Where this data plane may let nobody act, all share one room for their bodies. */
+const NOBODY = { tenantId: '', agent: { id: '' } };
+/** What all ways to the runtime are called where shares are counted. */
+const WAY = 'local models';
+
+/** Builds the plugin, a scope of its own. */
+export function modelRoutes(deps: ModelRoutesDeps): FastifyPluginAsync {
+  return async (app) => {
+    readBodies(app, deps);
+    for (const api of MODEL_APIS) {
+      app.route({
+        method: listsModels(api) ? ['GET', 'POST'] : 'POST',
+        url: `${MODEL_PREFIX}${api.path}`,
+        onRequest: [requireToken, enter(deps)],
+        handler: (request, reply) => serve(api, request, reply, deps),
+        errorHandler: (error, request, reply) => answerError(error, api.style, request, reply),
+        exposeHeadRoute: false,
+      });
+    }
+  };
+}
+
+/** Bodies as bytes, whatever their type says: only strict JSON makes a value of them. */
+function readBodies(app: FastifyInstance, { bodyBytes }: ModelRoutesDeps): void {
+  app.decorateRequest('caller', null);
+  app.decorateRequest('denied', null);
+  app.decorateRequest('bodyPlace', null);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  const bodies = createBodyRoom(bodyBytes);
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    try {
+      const place = bodies.take(request.caller ?? NOBODY, request.headers);
+      request.bodyPlace = place;
+      reply.raw.once('close', place.give);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  const turns = createBodyTurns();
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(
+    '*',
+    { parseAs: 'buffer', bodyLimit: bodyBytes },
+    async (request: FastifyRequest, body: Buffer) => {
+      request.bodyPlace?.arrived(body.length);
+      await turns.take(holderOf(request), body.length);
+      return body;
+    },
+  );
+}
+
+function holderOf({ caller, ip }: FastifyRequest): BodyHolder {
+  if (caller === null) return { tenantId: ip, callerId: ip };
+  return { tenantId: caller.tenantId, callerId: caller.agent.id };
+}
+
+/** A client's secret is for MCP clients: here a token alone says who calls. */
+const requireToken: onRequestHookHandler = (request, _reply, done) => {
+  const isToken = /^bearer /i.test((request.headers.authorization ?? '').slice(0, 16));
+  done(isToken ? undefined : new AppError('UNAUTHENTICATED'));
+};
+
+async function serve(
+  api: ModelApi,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: ModelRoutesDeps,
+): Promise<FastifyReply> {
+  const { caller, denied } = request;
+  if (denied !== null) throw ineligibleError(denied, 403);
+  if (caller === null) throw new Error('the route was reached without a caller');
+  const query = readQuery(request.url);
+  const body = parseModelBody(api, request.body as Buffer | undefined, deps.bodyNodes);
+  const client = new ModelReply(reply);
+  const cancellation = new Cancellation();
+  reply.raw.once('close', () => cancellation.cancel());
+  const exchange: Exchange = {
+    cancellation,
+    wantsProgress: false,
+    onNotification: () => undefined,
+  };
+  const destination = runtimeDestination(api, client, deps);
+  const answer = await deps.enforcer.call(
+    caller,
+    askModel(api, body, query),
+    destination,
+    exchange,
+  );
+  return finish(answer, api, client, request, reply);
+}
+
+/** The runtime as who answers a call: what it says goes on to the client as it comes. */
+function runtimeDestination(
+  api: ModelApi,
+  client: ModelReply,
+  { runtime, shares }: ModelRoutesDeps,
+): Destination {
+  return {
+    speaker: 'model',
+    async send({ ask, caller }, exchange) {
+      const account = shareAccount(caller.tenantId, caller.agent.id, WAY);
+      await shares.take(account, exchange.cancellation);
+      try {
+        const method = listsModels(api) ? 'GET' : 'POST';
+        return await runtime.ask({ method, ...sentToRuntime(api, ask.args) }, exchange, client);
+      } finally {
+        shares.give(account);
+      }
+    },
+  };
+}
+
+function finish(
+  answer: Answer,
+  api: ModelApi,
+  client: ModelReply,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (answer.kind === 'refusal') return answerError(answer, api.style, request, reply);
+  // Passed on already, or nobody is there to hear of it.
+  if (!client.isBegun) {
+    reply.hijack();
+    client.cut();
+  }
+  return reply;
+}

@@ -1,0 +1,148 @@
+/**
+ * The way to the local model runtime, whose address the operator gives. It is asked once; what it
+ * says is passed on piece by piece, and no faster than the client reads.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { withoutTrailingSlashes } from '@governance/shared/text';
+import { Agent, errors } from 'undici';
+import type { ModelAnswer } from '../enforcement/answer.ts';
+import {
+  requireStillWanted,
+  type UpstreamExchange,
+  UpstreamFailure,
+} from '../upstream/upstream.ts';
+import { answerForm, UsageReader } from './usage-reader.ts';
+
+export interface ModelRuntimeOptions {
+  /** SERVICE_LOCALMODEL_URL. */
+  url: string;
+  /** Until the answer begins, and between two of its pieces. */
+  timeoutMs: number;
+  /** Between the looks whether the agent of a stream may still act. */
+  checkMs: number;
+}
+
+export interface RuntimeRequest {
+  readonly method: 'GET' | 'POST';
+  /** With the query. */
+  readonly path: string;
+  readonly body: string | null;
+}
+
+/** Takes the answer as it comes. */
+export interface AnswerSink {
+  begin(status: number, headers: IncomingHttpHeaders): void;
+  /** A promise where it wants no more for now. */
+  write(piece: Buffer): Promise<void> | undefined;
+  end(): void;
+  cut(): void;
+}
+
+export type ModelRuntime = ReturnType<typeof createModelRuntime>;
+
+/** Builds it. Nothing is connected yet. */
+export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOptions) {
+  const { origin, pathname } = new URL(url);
+  const base = withoutTrailingSlashes(pathname);
+  // No limits of its own: whose share it is was counted, and time is kept below.
+  const agent = new Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+  const underWay = new Set<AbortController>();
+
+  return {
+    /**
+     * Asks the runtime.
+     *
+     * @returns what became of the answer once it was begun, whole or not
+     * @throws UpstreamFailure where none was begun
+     */
+    async ask(
+      request: RuntimeRequest,
+      exchange: UpstreamExchange,
+      sink: AnswerSink,
+    ): Promise<ModelAnswer> {
+      requireStillWanted(exchange);
+      const ending = new AbortController();
+      underWay.add(ending);
+      const give = (kind: 'timeout' | 'cancelled' | 'ineligible', why: string) =>
+        ending.abort(new UpstreamFailure(kind, why));
+      exchange.cancellation.onCancel = () => give('cancelled', 'the client has left');
+      const timer = setTimeout(() => give('timeout', 'the runtime was silent'), timeoutMs);
+      // A stream outlives what its agent may do.
+      const checks = setInterval(() => {
+        const ineligible = exchange.findIneligibility?.();
+        if (ineligible !== undefined) give('ineligible', ineligible);
+      }, checkMs);
+      try {
+        const { method, path, body } = request;
+        const response = await agent
+          .request({
+            origin,
+            path: `${base}${path}`,
+            method,
+            body,
+            signal: ending.signal,
+            headers: {
+              accept: '*/*',
+              'accept-encoding': 'identity',
+              ...(body !== null && { 'content-type': 'application/json' }),
+            },
+          })
+          .catch((error: unknown) => {
+            throw failureOf(error, ending.signal);
+          });
+        const { statusCode: status, headers, body: pieces } = response;
+        const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
+        const type = headers['content-type'];
+        const form = isPlain && typeof type === 'string' ? answerForm(type) : 'other';
+        const usage = new UsageReader(form);
+        let bytes = 0;
+        let failure: UpstreamFailure | undefined;
+        sink.begin(status, headers);
+        try {
+          for await (const piece of pieces as AsyncIterable<Buffer>) {
+            bytes += piece.length;
+            usage.push(piece);
+            await sink.write(piece);
+            timer.refresh();
+          }
+          sink.end();
+        } catch (error) {
+          failure = failureOf(error, ending.signal);
+          sink.cut();
+        }
+        const { isError, ...known } = usage.end();
+        return {
+          kind: 'model',
+          usage: { status, ...known },
+          bytes,
+          isError: isError || status >= 400,
+          failure,
+        };
+      } finally {
+        clearTimeout(timer);
+        clearInterval(checks);
+        underWay.delete(ending);
+        exchange.cancellation.onCancel = null;
+      }
+    },
+
+    /** Ends what is under way. */
+    async close(): Promise<void> {
+      const stopped = new UpstreamFailure('cancelled', 'the service stops');
+      for (const ending of underWay) ending.abort(stopped);
+      await agent.destroy();
+      // What was ended writes its records yet.
+      while (underWay.size > 0) await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+/** Where nobody ended it, the runtime did. */
+function failureOf(error: unknown, { aborted, reason }: AbortSignal): UpstreamFailure {
+  if (aborted && reason instanceof UpstreamFailure) return reason;
+  const isMalformed =
+    error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
+  return new UpstreamFailure(isMalformed ? 'malformed' : 'unreachable', message, { cause: error });
+}

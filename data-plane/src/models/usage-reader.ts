@@ -1,0 +1,129 @@
+/**
+ * Reads what a runtime says of its own work (tokens, why it ended) out of an answer that is passed
+ * on meanwhile. It holds one line at a time, or one short document, keeps nothing of the content,
+ * and never fails: what it cannot read is not known.
+ */
+import { StringDecoder } from 'node:string_decoder';
+import { isObject } from '../upstream/message.ts';
+
+/** How an answer is laid out, by its content type. */
+export type AnswerForm = 'lines' | 'events' | 'document' | 'other';
+
+/** Of a line, or of a document that is no stream; what is longer is passed on and not read. */
+const MAX_CHARACTERS = 1024 * 1024;
+const MAX_REASON = 100;
+
+export interface ReadUsage {
+  input_tokens: number | null;
+  output_tokens: number | null;
+  finish_reason: string | null;
+  /** Whether it told of an error. */
+  isError: boolean;
+}
+
+/** The form that a content type names; `lines` and `events` are streams. */
+export function answerForm(contentType: string | undefined): AnswerForm {
+  switch (contentType?.split(';', 1)[0]?.trim().toLowerCase()) {
+    case 'application/x-ndjson':
+      return 'lines';
+    case 'text/event-stream':
+      return 'events';
+    case 'application/json':
+      return 'document';
+    default:
+      return 'other';
+  }
+}
+
+export class UsageReader {
+  readonly #form: AnswerForm;
+  readonly #decoder = new StringDecoder('utf8');
+  #pending = '';
+  /** The rest of a line, or of the document, is too long to be read. */
+  #isSkipping = false;
+  readonly #usage: ReadUsage = {
+    input_tokens: null,
+    output_tokens: null,
+    finish_reason: null,
+    isError: false,
+  };
+
+  constructor(form: AnswerForm) {
+    this.#form = form;
+  }
+
+  /** Takes the next bytes, however they were cut. */
+  push(chunk: Buffer): void {
+    if (this.#form === 'other') return;
+    const text = this.#decoder.write(chunk);
+    if (this.#form === 'document') {
+      this.#keep(text);
+      return;
+    }
+    let from = 0;
+    for (;;) {
+      const end = text.indexOf('\n', from);
+      if (end < 0) break;
+      this.#keep(text.slice(from, end));
+      this.#line();
+      from = end + 1;
+    }
+    this.#keep(text.slice(from));
+  }
+
+  /** What is known when no more bytes come. */
+  end(): ReadUsage {
+    this.#line();
+    return this.#usage;
+  }
+
+  #keep(text: string): void {
+    if (this.#isSkipping) return;
+    this.#isSkipping = this.#pending.length + text.length > MAX_CHARACTERS;
+    this.#pending = this.#isSkipping ? '' : this.#pending + text;
+  }
+
+  #line(): void {
+    const line = this.#pending;
+    this.#pending = '';
+    this.#isSkipping = false;
+    if (this.#form !== 'events') this.#read(line);
+    else if (line.startsWith('data:')) this.#read(line.slice('data:'.length));
+  }
+
+  #read(text: string): void {
+    // `[DONE]`, comments and empty lines are no objects.
+    if (!text.trimStart().startsWith('{')) return;
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return;
+    }
+    if (isObject(value)) this.#take(value);
+  }
+
+  #take(said: Record<string, unknown>): void {
+    const usage = this.#usage;
+    const counts = isObject(said.usage) ? said.usage : undefined;
+    const choices: unknown = said.choices;
+    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+    const reason = isObject(choice) ? choice.finish_reason : said.done_reason;
+    usage.input_tokens = toCount(
+      said.prompt_eval_count ?? counts?.prompt_tokens,
+      usage.input_tokens,
+    );
+    usage.output_tokens = toCount(
+      said.eval_count ?? counts?.completion_tokens,
+      usage.output_tokens,
+    );
+    if (typeof reason === 'string' && reason !== '') {
+      usage.finish_reason = reason.slice(0, MAX_REASON).replaceAll('\u0000', '').toWellFormed();
+    }
+    usage.isError ||= said.error !== undefined && said.error !== null;
+  }
+}
+
+function toCount(value: unknown, before: number | null): number | null {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : before;
+}

@@ -1,0 +1,142 @@
+/**
+ * Composes the enforcing half of a data plane: gateway, enforcement and upstreams over a ledger, a
+ * replica and rules that are given. The caller mounts `routes` on a listener, and stops in this
+ * order: the listener, `stop`, the ledger.
+ */
+import { performance } from 'node:perf_hooks';
+import type { FastifyPluginAsync } from 'fastify';
+import { createRaiseAlert } from '../alerts/raise-alert.ts';
+import { createUnreadAnswers } from '../gateway/unread-answers.ts';
+import { createGatewayMetrics } from '../metrics.ts';
+import { createOpaServers } from '../opa-server/opa-servers.ts';
+import { createPendingWrites } from '../storage/pending-writes.ts';
+import { createEnforcement } from './enforcement.ts';
+import { createGateway } from './gateway.ts';
+import { createLocalModels } from './local-models.ts';
+import type { EnforcementPlaneDeps } from './plane-deps.ts';
+import { createUpstreams } from './upstreams.ts';
+
+export interface PolicyEngineHealth {
+  engine: 'embedded' | 'opa';
+  healthy: boolean;
+  /** Whether calls are denied for it. */
+  denies: boolean;
+  message: string;
+}
+
+export type EnforcementPlane = ReturnType<typeof createEnforcementPlane>;
+
+const KEEP_ALIVE_MS = 15_000;
+/** How long calls may go on after the service was told to stop. */
+const DRAIN_MS = 5_000;
+const NAME = 'agent-governance-gateway';
+
+/**
+ * Builds the plane. Nothing listens and nothing is connected yet.
+ *
+ * @param enforce builds what judges and records
+ */
+export function createEnforcementPlane(
+  deps: EnforcementPlaneDeps,
+  enforce: typeof createEnforcement = createEnforcement,
+) {
+  const { config, publicUrl, ledger, rules, log } = deps;
+  const now = deps.now ?? Date.now;
+  const elapsed = () => performance.now();
+  const limits = { timeoutMs: config.upstreamTimeoutMs, messageBytes: config.messageBytes };
+  const self = { name: NAME, version: deps.version };
+  const writes = createPendingWrites(log);
+  const raiseAlert = createRaiseAlert({ ledger, writes, now });
+  const opa = config.opa
+    ? createOpaServers({
+        config: config.opa,
+        countTenants: deps.countTenants ?? (() => 1),
+        alert: raiseAlert,
+        registry: deps.registry,
+        log,
+      })
+    : null;
+  const upstreams = createUpstreams(deps, self, raiseAlert, {
+    hasSession: (tenantId, agentId, serverId) => gateway.isSharing({ tenantId, agentId, serverId }),
+    onReopened: (place) => gateway.renew(place),
+  });
+  const { pool, catalogue, pins } = upstreams;
+  const unread = createUnreadAnswers({
+    maxBytes: config.unreadBytesPerAgent,
+    stallMs: config.stallMs,
+    elapsed,
+  });
+  const gauges = {
+    unreadBytes: unread.bytes,
+    sessions: () => gateway.countSessions(),
+    upstreams: pool.counts,
+    upstreamHealth: pool.healthCounts,
+  };
+  const metrics = createGatewayMetrics(deps.registry, gauges, elapsed);
+  const parts = { opa, catalogue, pins, limits, metrics, writes, raiseAlert, now, elapsed };
+  const { enforcer, door, stop: stopEnforcement } = enforce(deps, parts);
+  const gateway = createGateway({
+    enforcer,
+    door,
+    config,
+    publicUrl,
+    gateway: self,
+    rules,
+    ...upstreams,
+    unread,
+    limits,
+    taskSecret: deps.taskSecret,
+    workers: deps.workers,
+    keepAliveMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
+    onProtocolError: metrics.protocolError,
+    // Calls under way may end; what takes longer is answered with an error and recorded so.
+    onClose: () => void setTimeout(() => void pool.close(), DRAIN_MS).unref(),
+    elapsed,
+    log,
+  });
+
+  const models = createLocalModels({
+    enforcer,
+    door,
+    config,
+    publicUrl,
+    checkMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
+  });
+  const routes: FastifyPluginAsync = async (app) => {
+    await app.register(gateway.routes);
+    await app.register(models.routes);
+  };
+
+  return {
+    routes,
+    /** For the heartbeat: a tenant's tool calls judged in the last minute. */
+    callsPerMinute: metrics.callsPerMinute,
+    /** For the heartbeat: how a tenant's MCP servers are, as this process found them. */
+    serverReport: upstreams.report,
+    /** The stdio servers of this host that a tenant may register. */
+    listStdioNames: upstreams.listStdioNames,
+    /**
+     * How the policy engine of these tenants is: `embedded` where it is the built-in one.
+     *
+     * @returns the first tenant's trouble where one is unhealthy
+     */
+    async policyEngine(tenantIds: readonly string[]): Promise<PolicyEngineHealth> {
+      if (opa === null) return { engine: 'embedded', healthy: true, denies: false, message: 'ok' };
+      const states = await opa.status(tenantIds);
+      const ill = states.find(({ state }) => state !== 'ok');
+      const denies = ill !== undefined && (opa.failClosed || ill.state !== 'unreachable');
+      const message = ill ? `OPA is ${ill.state}: ${ill.message}` : 'ok';
+      return { engine: 'opa', healthy: ill === undefined, denies, message };
+    },
+    /** Ends sessions with servers and waits for the records that nobody waited for. */
+    async stop(): Promise<void> {
+      gateway.close();
+      unread.stop();
+      await Promise.all([pool.close(), models.close()]);
+      await opa?.stop();
+      await stopEnforcement();
+      await writes.flush();
+      upstreams.close();
+    },
+  };
+}

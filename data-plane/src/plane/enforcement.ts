@@ -1,0 +1,156 @@
+import { gatewayAudience } from '@governance/shared/agent-token';
+import { detectInjection } from '@governance/shared/detect/inbound/detector';
+import { detectInPortions } from '@governance/shared/detect/inbound/value-detector';
+import type { RaiseAlert } from '../alerts/raise-alert.ts';
+import { createAgentTokenVerifier } from '../enforcement/agent-token.ts';
+import { createBlastRadiusAlert } from '../enforcement/blast-radius-alert.ts';
+import { createCallRates } from '../enforcement/call-rates.ts';
+import { createDlpWatch } from '../enforcement/dlp/dlp-watch.ts';
+import { createEnforcer, type EnforcementPages } from '../enforcement/enforcer.ts';
+import { createInboundAlerts } from '../enforcement/inbound/inbound-alerts.ts';
+import { createItemScanner } from '../enforcement/inbound/item-scanner.ts';
+import { createPayloadKeeper } from '../enforcement/payloads/payload-keeper.ts';
+import { protectMembers } from '../enforcement/payloads/protected-members.ts';
+import type { PinnedTools } from '../enforcement/pinned-tools.ts';
+import { createPolicyFaultAlert } from '../enforcement/policy-fault-alert.ts';
+import type { AnswerLimits } from '../enforcement/refusals.ts';
+import { createRefusedCalls } from '../enforcement/refused-calls.ts';
+import { createDlpScans } from '../enforcement/scan-thread/dlp-scans.ts';
+import { createScanThreads } from '../enforcement/scan-thread/scan-threads.ts';
+import { createDoor } from '../enforcement/steps/authenticate.ts';
+import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
+import { createRefusalLog } from '../gateway/refusal-log.ts';
+import type { GatewayMetrics } from '../metrics.ts';
+import type { OpaServers } from '../opa-server/opa-servers.ts';
+import type { PendingWrites } from '../storage/pending-writes.ts';
+import type { EnforcementPlaneDeps } from './plane-deps.ts';
+
+export type Enforcement = ReturnType<typeof createEnforcement>;
+
+export interface EnforcementParts {
+  opa: OpaServers | null;
+  catalogue: ToolCatalogue;
+  pins: PinnedTools;
+  limits: AnswerLimits;
+  metrics: GatewayMetrics;
+  writes: PendingWrites;
+  raiseAlert: RaiseAlert;
+  now(): number;
+  /** Monotonic milliseconds. */
+  elapsed(): number;
+}
+
+const TOKEN_CACHE = 50_000;
+
+/**
+ * Builds what judges, records and inspects.
+ *
+ * @param pages the lists of steps, where they are not the product's
+ */
+export function createEnforcement(
+  deps: EnforcementPlaneDeps,
+  { opa, catalogue, pins, limits, metrics, writes, raiseAlert, now, elapsed }: EnforcementParts,
+  pages?: EnforcementPages,
+) {
+  const { config, ledger, replica, rules, log, findRegion, findDenial } = deps;
+  const dlp = createDlpWatch({
+    raiseAlert,
+    countFinding: metrics.dlpFinding,
+    countUnscanned: metrics.dlpUnscanned,
+    now,
+  });
+  const scanThreads = createScanThreads();
+  const scans = createDlpScans(scanThreads);
+  const refusedCalls = createRefusedCalls({
+    ledger,
+    writes,
+    raiseAlert,
+    now,
+    count: metrics.rateLimited,
+  });
+  const findRevision = (tenantId: string) => rules.findActiveRules(tenantId)?.revision ?? null;
+  const findSettings = (tenantId: string) => rules.findActiveRules(tenantId)?.settings ?? null;
+  const steps = {
+    opa,
+    replica,
+    rules,
+    rates: createCallRates(elapsed),
+    catalogue,
+    pins,
+    tokens: createAgentTokenVerifier({
+      findTokenKeys: (tenantId) => replica.findTokenKeys(tenantId),
+      ownKeys: deps.ownTokenKeys,
+      now,
+      cacheSize: TOKEN_CACHE,
+    }),
+    audience: gatewayAudience(deps.publicUrl),
+    findDeploymentId: deps.findDeploymentId,
+    findDenial,
+    argumentLimits: config.argumentLimits,
+    dlp,
+    scans,
+    findRegion,
+    now,
+    onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),
+    onBlastRadius: createBlastRadiusAlert(raiseAlert, metrics.blastRadius),
+    onPolicyFault: createPolicyFaultAlert(raiseAlert),
+  };
+  const payloads = createPayloadKeeper({
+    spool: deps.payloadSpool,
+    findDeploymentId: deps.findDeploymentId,
+    raiseAlert,
+    onKept: metrics.payloadKept,
+    onNotKept: metrics.payloadNotKept,
+  });
+  const enforcer = createEnforcer(
+    {
+      steps,
+      audit: {
+        ledger,
+        refusedCalls,
+        findRevision,
+        findSettings,
+        protectMembers,
+        findRegion,
+        now,
+        elapsed,
+      },
+      outcome: { ledger, payloads, writes, now, elapsed, onOutcome: metrics.outcome },
+      inspection: {
+        limits,
+        replica,
+        rules,
+        catalogue,
+        dlp,
+        scans,
+        pins,
+        inbound: {
+          tell: createInboundAlerts({ raise: raiseAlert, now }),
+          detector: { inText: detectInjection, inValue: detectInPortions },
+          scanItem: createItemScanner(detectInPortions),
+          onFinding: metrics.inboundFinding,
+          now,
+        },
+      },
+      ledger,
+      payloads,
+      log,
+      onVerdict: metrics.verdict,
+      onInspectionFailed: (tenantId, serverId, why) =>
+        raiseAlert(tenantId, {
+          alert_type: 'INSPECTION_FAILED',
+          severity: 'high',
+          title: 'What an MCP server says of its own accord could not be inspected and is dropped',
+          details: { mcp_server: serverId, reason: why },
+          dedupe_key: `inspection-failed:${serverId}`,
+        }),
+      limits,
+    },
+    pages,
+  );
+  const stop = async () => {
+    await scanThreads.close();
+    await refusedCalls.stop();
+  };
+  return { enforcer, door: createDoor(steps), stop };
+}

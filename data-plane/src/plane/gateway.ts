@@ -1,0 +1,154 @@
+/** Puts the parts of the gateway together: both eras over one router and one enforcer. */
+import type { KeyObject } from 'node:crypto';
+import { addressFor } from '@governance/shared/own-addresses';
+import type { FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import type { GatewayConfig } from '../config.ts';
+import type { RulesProvider } from '../contracts.ts';
+import { createServerDestination } from '../enforcement/call-kinds.ts';
+import type { Caller } from '../enforcement/calls.ts';
+import type { Enforcer } from '../enforcement/enforcer.ts';
+import { isServerVisible } from '../enforcement/grants.ts';
+import type { AnswerLimits } from '../enforcement/refusals.ts';
+import type { Door } from '../enforcement/steps/authenticate.ts';
+import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
+import { createOriginPolicy } from '../gateway/arrival.ts';
+import { createAnnouncer } from '../gateway/capabilities.ts';
+import { createFailures } from '../gateway/failures.ts';
+import { ClientPeer } from '../gateway/legacy/client-peer.ts';
+import { createLegacyHandler } from '../gateway/legacy/handler.ts';
+import { createRequestHandler } from '../gateway/legacy/requests.ts';
+import { createSessionReads } from '../gateway/legacy/session-reads.ts';
+import { createLegacySessions, type SessionOwner } from '../gateway/legacy/sessions.ts';
+import { createListCursors } from '../gateway/list-cursors.ts';
+import type { ListNotes } from '../gateway/list-notes.ts';
+import { createLists } from '../gateway/lists.ts';
+import { createModernGateway } from '../gateway/modern/modern-gateway.ts';
+import { challengeHeader } from '../gateway/protected-resource.ts';
+import { createRouter } from '../gateway/router.ts';
+import { gatewayRoutes } from '../gateway/routes.ts';
+import { findServer } from '../gateway/servers.ts';
+import type { UnreadAnswers } from '../gateway/unread-answers.ts';
+import type { UpstreamPool } from '../upstream/sessions/pool.ts';
+import type { SessionPlace } from '../upstream/sessions/session-listeners.ts';
+import type { UpstreamSession } from '../upstream/upstream.ts';
+import type { WorkerSessions } from '../workers/worker-sessions.ts';
+
+export interface GatewayDeps {
+  enforcer: Enforcer;
+  door: Door;
+  config: GatewayConfig;
+  publicUrl: string;
+  /** What it calls itself. */
+  gateway: { name: string; version: string };
+  rules: RulesProvider;
+  pool: UpstreamPool;
+  catalogue: ToolCatalogue;
+  notes: ListNotes;
+  /** Throws UpstreamFailure for a server that is not there. */
+  findSession(caller: Caller, serverId: string): UpstreamSession;
+  unread: UnreadAnswers;
+  limits: AnswerLimits;
+  taskSecret: KeyObject;
+  workers: WorkerSessions | undefined;
+  keepAliveMs: number;
+  onProtocolError(status: number, code: number): void;
+  /** Told when the service stops, after the streams have ended. */
+  onClose(): void;
+  /** Monotonic milliseconds. */
+  elapsed(): number;
+  log: Logger;
+}
+
+/** Builds the gateway. */
+export function createGateway(deps: GatewayDeps) {
+  const { enforcer, door, config, publicUrl, rules, pool, findSession, elapsed, log } = deps;
+  const servers = createServerDestination(({ caller, ask }) => findSession(caller, ask.serverId));
+  const cursors = createListCursors(deps.taskSecret);
+  const lists = createLists({ ...deps, cursors });
+  const router = createRouter({ rules, servers, lists });
+  const announce = createAnnouncer({ enforcer, rules, pool, log });
+  const failed = createFailures(deps);
+  const { timeoutMs, messageBytes } = deps.limits;
+  const sessions = createLegacySessions(
+    {
+      max: config.maxSessions,
+      maxPerAgent: config.maxSessionsPerAgent,
+      idleMs: config.sessionIdleMs,
+    },
+    elapsed,
+    deps.workers?.nameSession,
+  );
+  const challenge = (reply: FastifyReply, caller: Caller, scheme: 'basic' | 'bearer') => {
+    const address = addressFor(publicUrl, reply.request.headers.host);
+    const header = challengeHeader(address, caller.serverId, scheme, 'invalid_token');
+    reply.header('www-authenticate', header);
+  };
+  const shared = {
+    ...deps,
+    router,
+    announce,
+    failed,
+    sessions,
+    timeoutMs,
+    messageBytes,
+    challenge,
+  };
+
+  const reads = createSessionReads({
+    ...shared,
+    findCapabilities: async (caller, serverId) =>
+      (await findSession(caller, serverId).open()).capabilities,
+  });
+  const peerDeps = { enforcer, elapsed, timeoutMs, onClose: pool.endPeer };
+  const legacy = createLegacyHandler({
+    ...shared,
+    messageNodes: config.messageNodes,
+    requests: createRequestHandler({
+      ...shared,
+      reads,
+      createPeer: (capabilities, caller) => new ClientPeer(capabilities, caller, peerDeps),
+    }),
+    findSession({ agent, serverId, tenantId, ...caller }) {
+      const active = rules.findActiveRules(tenantId);
+      if (serverId === null || !isServerVisible(agent.grants, serverId, active)) return undefined;
+      const server = active && findServer(active, serverId);
+      return server ? pool.find(tenantId, server, agent.id, caller.peer, caller.era) : undefined;
+    },
+  });
+  const modern = createModernGateway({
+    ...shared,
+    max: config.maxSessions,
+    maxPerAgent: config.maxSessionsPerAgent,
+  });
+
+  return {
+    routes: gatewayRoutes({
+      door,
+      legacy,
+      modern: modern.handler,
+      origins: createOriginPolicy(publicUrl, config.corsOrigins),
+      publicUrl,
+      bodyBytes: config.messageBytes,
+      bodyNodes: config.messageNodes,
+      ...(deps.workers && { passOn: deps.workers.passOn }),
+      onProtocolError: deps.onProtocolError,
+      onClose: () => {
+        sessions.close();
+        modern.listen.close();
+        deps.workers?.endStreams();
+        deps.onClose();
+      },
+    }),
+    /** Tells a server that has lost its session what its clients had told it. */
+    renew(place: SessionPlace): void {
+      void reads.renew(place);
+      void modern.listen.renew(place);
+    },
+    /** See `LegacySessions.isSharing`. */
+    isSharing: (owner: SessionOwner): boolean => sessions.isSharing(owner),
+    countSessions: (): number => sessions.count(),
+    /** Ends the sessions of clients. */
+    close: (): void => sessions.close(),
+  };
+}

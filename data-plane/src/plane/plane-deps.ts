@@ -1,0 +1,48 @@
+import type { KeyObject } from 'node:crypto';
+import type { TokenKeysFact } from '@governance/shared/facts';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { GatewayConfig } from '../config.ts';
+import type { FindDenial, Ledger, Replica, RulesProvider } from '../contracts.ts';
+import type { PayloadSpool } from '../payloads/payload-spool.ts';
+import type { WorkerSessions } from '../workers/worker-sessions.ts';
+
+export interface EnforcementPlaneDeps {
+  config: GatewayConfig;
+  /** Where clients reach the service: issuer of nothing here, but base of audience and metadata. */
+  publicUrl: string;
+  version: string;
+  /** The region of this data plane, as a tenant's list shows it. */
+  findRegion(tenantId: string): string | null;
+  ledger: Ledger;
+  replica: Replica;
+  rules: RulesProvider;
+  /** How many tenants it serves; one unless given. */
+  countTenants?(): number;
+  /** This data plane's id at a tenant. */
+  findDeploymentId(tenantId: string): string | undefined;
+  /** Whether it is for more than one tenant. */
+  servesSeveral(): boolean;
+  /** What this data plane signs agents' tokens with, where it issues any. */
+  ownTokenKeys?: TokenKeysFact;
+  /** Why this plane lets nobody of a tenant act now, if so. */
+  findDenial: FindDenial;
+  /** Decrypts a credential that was sealed to this data plane. */
+  openSealed(jwe: string): Promise<string>;
+  /** A private key of this data plane's own, which all its workers have. */
+  taskSecret: KeyObject;
+  /** Where several processes share the listener: whose a session is, and the way there. */
+  workers?: WorkerSessions;
+  /** Told when `serverReport` of the tenant says something else. */
+  onServerReport?(tenantId: string): void;
+  /** Where all workers keep what they have to know together; nothing is kept without it. */
+  sharedDir?: string;
+  /** Takes what is kept of calls beside their records. */
+  payloadSpool: Pick<PayloadSpool, 'add'>;
+  registry: Registry;
+  log: Logger;
+  /** Unix milliseconds. */
+  now?: () => number;
+  /** Between the signs of life of a client's stream, at which it is also checked. */
+  keepAliveMs?: number;
+}

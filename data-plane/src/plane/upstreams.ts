@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import type { ServerReport } from '@governance/shared/channels';
+import type { RaiseAlert } from '../alerts/raise-alert.ts';
+import type { AgentCall } from '../enforcement/calls.ts';
+import { changeAlert, NO_PINS, openPinnedTools } from '../enforcement/pinned-tools.ts';
+import { createToolCatalogue } from '../enforcement/tool-catalogue.ts';
+import { NO_DEFINITIONS, openToolDefinitions } from '../enforcement/tool-definitions.ts';
+import { createListNotes } from '../gateway/list-notes.ts';
+import { findServer } from '../gateway/servers.ts';
+import { createAddressPolicy } from '../upstream/addresses/address-policy.ts';
+import { createRefusedServers } from '../upstream/health/refused-servers.ts';
+import { listAllTools } from '../upstream/lists/list-tools.ts';
+import { createUpstreamPool } from '../upstream/sessions/pool.ts';
+import type { SessionPlace } from '../upstream/sessions/session-listeners.ts';
+import { createStdioAccess } from '../upstream/stdio/stdio-access.ts';
+import { UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
+import type { EnforcementPlaneDeps } from './plane-deps.ts';
+
+/** What the gateway, which is built later, is asked by the servers' side. */
+export interface UpstreamHooks {
+  /** See `LegacySessions.isSharing`. */
+  hasSession(tenantId: string, agentId: string, serverId: string): boolean;
+  /** A server has lost its session, and with it what it was told. */
+  onReopened(place: SessionPlace): void;
+}
+
+const DEFINITIONS_FILE = 'tool-definitions.db';
+const PINS_FILE = 'tool-pins.db';
+
+export type Upstreams = ReturnType<typeof createUpstreams>;
+
+/** Builds the way to MCP servers, and what is known of their tools. */
+export function createUpstreams(
+  deps: EnforcementPlaneDeps,
+  client: { name: string; version: string },
+  raiseAlert: RaiseAlert,
+  hooks: UpstreamHooks,
+) {
+  const { config, replica, rules, log } = deps;
+  const stdio = createStdioAccess(config.stdioServers, deps.servesSeveral, log);
+  // Who registers a server is not who runs this host, where it is for several tenants.
+  const addresses = createAddressPolicy(
+    config.upstreamAllow,
+    () => !(config.isProduction && deps.servesSeveral()),
+  );
+  const findRefused = createRefusedServers({ rules, stdio, addresses });
+  const pool = createUpstreamPool({
+    limits: {
+      timeoutMs: config.upstreamTimeoutMs,
+      messageBytes: config.messageBytes,
+      messageNodes: config.messageNodes,
+    },
+    client,
+    stdio,
+    addresses,
+    connections: config.upstreamConnections,
+    requestsPerAgent: config.upstreamRequestsPerAgent,
+    requestsPerTenant: config.upstreamRequestsPerTenant,
+    maxSessions: config.upstreamMaxSessions,
+    maxProcesses: config.upstreamMaxProcesses,
+    maxOwnProcesses: config.upstreamMaxProcessesPerAgent,
+    servesSeveral: deps.servesSeveral,
+    hasSession: hooks.hasSession,
+    idleMs: config.sessionIdleMs,
+    isRegistered: (tenantId, serverId) => {
+      const active = rules.findActiveRules(tenantId);
+      return active !== null && findServer(active, serverId) !== undefined;
+    },
+    findSealedCredential: (tenantId, serverId) =>
+      replica.findUpstreamCredential(tenantId, serverId),
+    findDeploymentId: deps.findDeploymentId,
+    openSealed: deps.openSealed,
+    onNotification: (tenantId, serverId, { method }) => {
+      if (method === 'notifications/tools/list_changed') catalogue.forget(tenantId, serverId);
+    },
+    onReopened: hooks.onReopened,
+    onHealthChanged: deps.onServerReport,
+    log,
+  });
+
+  /** The agent's session with a server. Throws UpstreamFailure for one that is not there. */
+  function findSession(
+    { tenantId, agent, peer, era, hops }: AgentCall['caller'],
+    serverId: string,
+  ): UpstreamSession {
+    const active = rules.findActiveRules(tenantId);
+    const server = active === null ? undefined : findServer(active, serverId);
+    if (server === undefined) throw new UpstreamFailure('refused', 'no such MCP server');
+    return pool.find(tenantId, server, agent.id, peer, era, hops);
+  }
+
+  const notes = createListNotes({ pool, log });
+  const definitions =
+    deps.sharedDir === undefined
+      ? NO_DEFINITIONS
+      : openToolDefinitions(
+          join(deps.sharedDir, DEFINITIONS_FILE),
+          ({ tenantId, serverId, toolName }) => {
+            raiseAlert(tenantId, {
+              alert_type: 'TOOL_DEFINITION_CHANGED',
+              severity: 'high',
+              title:
+                'A tool has changed since its action was set; what was set can only raise it now',
+              details: { mcp_server: serverId, tool_name: toolName },
+              dedupe_key: `tool-definition-changed:${serverId}/${toolName}`,
+            });
+            deps.onServerReport?.(tenantId);
+          },
+          log,
+        );
+  const pins =
+    deps.sharedDir === undefined
+      ? NO_PINS
+      : openPinnedTools(join(deps.sharedDir, PINS_FILE), {
+          onChanged: (change) => raiseAlert(change.place.tenantId, changeAlert(change)),
+          now: deps.now ?? Date.now,
+          log,
+        });
+  const catalogue = createToolCatalogue({
+    definitions,
+    onListed: (tenantId, serverId, tools) =>
+      pins.observe(tenantId, serverId, tools, rules.findActiveRules(tenantId)?.settings ?? null),
+    findActions: (tenantId, serverId) => {
+      const active = rules.findActiveRules(tenantId);
+      return active === null ? undefined : findServer(active, serverId)?.tool_actions;
+    },
+    async listTools({ caller, ask }) {
+      const { tools, leftOut } = await listAllTools(findSession(caller, ask.serverId));
+      notes.put(caller.tenantId, ask.serverId, 'tools/list', leftOut);
+      return tools;
+    },
+    elapsed: () => performance.now(),
+  });
+
+  return {
+    pool,
+    catalogue,
+    pins,
+    notes,
+    findSession,
+    listStdioNames: stdio.listNames,
+    /** How a tenant's servers are. */
+    report: (tenantId: string): ServerReport =>
+      pool.serverReport(tenantId, [
+        ...findRefused(tenantId),
+        ...definitions.findLapsed(tenantId, rules.findActiveRules(tenantId)),
+      ]),
+    /** After the last record was written. */
+    close: () => {
+      definitions.close();
+      pins.close();
+    },
+  };
+}

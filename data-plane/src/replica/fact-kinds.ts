@@ -1,0 +1,32 @@
+/** The kinds of fact that enforcement asks for: one file and one line each. */
+import type { FactKindContext, KindOfFact } from './fact-kind.ts';
+import { agentFacts } from './facts/agent.ts';
+import { killSwitchFacts } from './facts/kill-switch.ts';
+import { tokenKeyFacts } from './facts/token-keys.ts';
+import { unknownFacts } from './facts/unknown.ts';
+import { upstreamCredentialFacts } from './facts/upstream-credential.ts';
+
+const FACT_KINDS = [
+  agentFacts,
+  killSwitchFacts,
+  tokenKeyFacts,
+  unknownFacts,
+  upstreamCredentialFacts,
+];
+
+type Finds<Kind> = Kind extends (context: FactKindContext) => { finds: infer F }
+  ? (finds: F) => void
+  : never;
+
+/** The look-ups of all kinds. */
+export type FactFinds =
+  Finds<(typeof FACT_KINDS)[number]> extends (finds: infer All) => void ? All : never;
+
+/** Creates every kind of the list. */
+export function createFactKinds(context: FactKindContext) {
+  const kinds: KindOfFact[] = FACT_KINDS.map((create) => create(context));
+  return {
+    kinds,
+    finds: Object.assign({}, ...kinds.map(({ finds }) => finds)) as FactFinds,
+  };
+}

@@ -1,0 +1,132 @@
+/** The replica's file: its tables, and the statements that do not depend on a kind of fact. */
+import { rmSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
+import { AGENTS_SCHEMA } from './facts/agent.ts';
+
+const VERSION = 2;
+
+// SQLite has no page checksums, and a flipped bit must not become a permission: `digest` covers a
+// fact's tenant, kind, key and value; `seal` covers the cursor, the feed's digest there, the time
+// of the newest statement and all digests of the tenant, so that a fact that is lost, or entries
+// that are skipped, show as well. `staged` holds a snapshot until its end was verified; only then
+// does it replace the tenant's facts.
+const SCHEMA = `
+CREATE TABLE tenants (
+  tenant_id TEXT PRIMARY KEY,
+  cursor INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  statement_ms INTEGER NOT NULL,
+  seal BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE facts (
+  tenant_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  digest BLOB NOT NULL,
+  PRIMARY KEY (tenant_id, kind, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE staged (
+  tenant_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  digest BLOB NOT NULL,
+  PRIMARY KEY (tenant_id, kind, key)
+) STRICT, WITHOUT ROWID;
+${AGENTS_SCHEMA}
+PRAGMA user_version = ${VERSION};
+`;
+
+const DROP_FIRST = ['tenants', 'facts', 'agents']
+  .map((table) => `DROP TABLE IF EXISTS ${table};`)
+  .join(' ');
+
+export interface TenantRow {
+  cursor: number;
+  digest: string;
+  /** Of the newest verified statement, Unix milliseconds; 0 before the first. */
+  statement_ms: number;
+  seal: Buffer;
+}
+
+export interface FactRow {
+  value: string;
+  digest: Buffer;
+}
+
+export type ReplicaFile = ReturnType<typeof openReplicaFile>;
+
+/**
+ * Opens the file. A damaged one is thrown away and filled again from the feed: it is a copy, and
+ * until then every agent is unknown.
+ *
+ * @throws when it is in use, or was written by a newer version
+ */
+export function openReplicaFile(path: string) {
+  try {
+    return openAndPrepare(path);
+  } catch (error) {
+    const isDamaged = /^SQLITE_(CORRUPT|NOTADB)$/.test(sqliteCode(error) ?? '');
+    if (!isDamaged && !(error instanceof DamagedReplicaError)) throw error;
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
+    return openAndPrepare(path);
+  }
+}
+
+class DamagedReplicaError extends Error {}
+
+function openAndPrepare(path: string) {
+  const db = openDurableDatabase(path, { exclusive: true });
+  try {
+    const state = db.pragma('integrity_check(1)', { simple: true });
+    if (state !== 'ok') throw new DamagedReplicaError(String(state));
+    migrate(db);
+    return { db, sql: prepareStatements(db) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function migrate(db: Database): void {
+  const version = db.pragma('user_version', { simple: true }) as number;
+  if (version > VERSION) throw new Error(`the replica was written by a newer version (${version})`);
+  // Version 1 had no digests. What it kept is read again from the feed.
+  if (version < VERSION) db.exec(`BEGIN IMMEDIATE; ${DROP_FIRST} ${SCHEMA} COMMIT`);
+}
+
+function prepareStatements(db: Database) {
+  return {
+    findTenant: db.prepare<[string], TenantRow>(
+      'SELECT cursor, digest, statement_ms, seal FROM tenants WHERE tenant_id = ?',
+    ),
+    putTenant: db.prepare<[string, number, string, number, Buffer]>(
+      'INSERT OR REPLACE INTO tenants VALUES (?, ?, ?, ?, ?)',
+    ),
+    deleteTenant: db.prepare<[string]>('DELETE FROM tenants WHERE tenant_id = ?'),
+    readFacts: db.prepare<[string], { kind: string; key: string }>(
+      'SELECT kind, key FROM facts WHERE tenant_id = ?',
+    ),
+    findFact: db.prepare<[string, string, string], FactRow>(
+      'SELECT value, digest FROM facts WHERE tenant_id = ? AND kind = ? AND key = ?',
+    ),
+    putFact: db.prepare<[string, string, string, string, Buffer]>(
+      'INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?)',
+    ),
+    deleteFact: db.prepare<[string, string, string]>(
+      'DELETE FROM facts WHERE tenant_id = ? AND kind = ? AND key = ?',
+    ),
+    deleteTenantFacts: db.prepare<[string]>('DELETE FROM facts WHERE tenant_id = ?'),
+    // Older files have more columns here; nothing reads them.
+    stage: db.prepare<[string, string, string, string, Buffer]>(
+      'INSERT INTO staged (tenant_id, kind, key, value, digest) VALUES (?, ?, ?, ?, ?)',
+    ),
+    clearStaged: db.prepare<[string]>('DELETE FROM staged WHERE tenant_id = ?'),
+    moveStaged: db.prepare<[string]>(
+      `INSERT INTO facts SELECT tenant_id, kind, key, value, digest FROM staged
+       WHERE tenant_id = ?`,
+    ),
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * Ledger writes that nobody awaits (outcomes, alerts). A stop loses none: `flush` comes before the
+ * ledger is closed.
+ */
+export type PendingWrites = ReturnType<typeof createPendingWrites>;
+
+/** Keeps track of unawaited writes. */
+export function createPendingWrites(log: { error(fields: object, message: string): void }) {
+  let pending = 0;
+  let waiting: (() => void)[] = [];
+  const done = () => {
+    if (--pending > 0) return;
+    const resolves = waiting;
+    waiting = [];
+    for (const resolve of resolves) resolve();
+  };
+  return {
+    /**
+     * Takes a write that is under way. A failure is logged: somebody has to act on it.
+     *
+     * @returns whether it was written. It never rejects.
+     */
+    track(what: string, write: Promise<unknown>): Promise<boolean> {
+      pending++;
+      const written = write.then(
+        () => true,
+        (error: unknown) => {
+          log.error({ err: error, what }, 'a record could not be written to the ledger');
+          return false;
+        },
+      );
+      void written.then(done);
+      return written;
+    },
+    /** Resolves when all writes that were tracked have ended. */
+    async flush(): Promise<void> {
+      while (pending > 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * Ships the records that a removed worker left in its folder, and ends. It takes no calls; it
+ * writes the start of an epoch and what the last one left open, as any start does.
+ */
+
+import type { DataPlaneCore } from '../core/data-plane-core.ts';
+import { createPause } from '../sync/link/backoff.ts';
+
+/** What `drain` needs to know of the ways to the control planes. */
+interface Connected {
+  status(): { state: string }[];
+}
+
+const LOOK_MS = 200;
+
+/**
+ * Waits until every record of the folder is at its control plane.
+ *
+ * @returns `drained`, `stuck` where a stream ended for good or a tenant has no token any more, and
+ *   `stopped` where `signal` came first
+ */
+export async function drain(
+  core: Pick<DataPlaneCore, 'identity' | 'status'>,
+  connections: Connected,
+  signal: AbortSignal,
+): Promise<'drained' | 'stuck' | 'stopped'> {
+  const pause = createPause();
+  signal.addEventListener('abort', pause.wake);
+  while (!signal.aborted) {
+    const states = core.identity.listRegistrations().map(({ tenant_id: tenantId }) => {
+      const tenant = core.status().tenants.find((one) => one.tenant_id === tenantId);
+      return stateOf(tenant, connections);
+    });
+    if (!states.includes('shipping')) return states.includes('stuck') ? 'stuck' : 'drained';
+    await pause.wait(LOOK_MS);
+  }
+  return 'stopped';
+}
+
+function stateOf(
+  tenant: ReturnType<DataPlaneCore['status']>['tenants'][number] | undefined,
+  connections: Connected,
+): 'drained' | 'shipping' | 'stuck' {
+  if (tenant === undefined) {
+    // Not served yet; or no token of the list is for it.
+    const isAsking = connections.status().some(({ state }) => state === 'registering');
+    return isAsking ? 'shipping' : 'stuck';
+  }
+  const { state, backlog, stop } = tenant.shipper;
+  if (state === 'idle' && backlog === 0) return 'drained';
+  return stop === null ? 'shipping' : 'stuck';
+}

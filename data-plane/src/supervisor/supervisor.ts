@@ -1,0 +1,157 @@
+/**
+ * Keeps the processes of one machine: starts them, starts those again that died, and stops them.
+ * It opens no data and serves no requests; a worker's fault must not reach it.
+ */
+import type { Logger } from 'pino';
+import type { WorkerPlace, WorkerReport } from '../workers/worker-place.ts';
+
+/** A process as the supervisor sees it. */
+export interface WorkerProcess {
+  readonly pid: number | undefined;
+  onReport(listener: (report: WorkerReport) => void): void;
+  /** @param listener told once; `why` is an exit code or the name of a signal */
+  onExit(listener: (why: number | string) => void): void;
+  /** Asks it to end its work and go. */
+  askToStop(): void;
+}
+
+/** How a worker's life ends its share of the connections. */
+export interface Share {
+  leave(): void;
+}
+
+export interface SupervisorOptions {
+  /** The places to run: those that serve and those that drain. */
+  places: readonly WorkerPlace[];
+  start(place: WorkerPlace): WorkerProcess;
+  /** Told when a worker can take connections. */
+  onReady(process: WorkerProcess): Share;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+export type Supervisor = ReturnType<typeof startSupervisor>;
+
+/** What an operator has to mend before any worker can start; said once, not by each of them. */
+export class WorkersFailed extends Error {
+  constructor(messages: Iterable<string>) {
+    super([...new Set(messages)].join('\n'));
+    this.name = 'WorkersFailed';
+  }
+}
+
+const BACKOFF = { first: 1_000, longest: 30_000 };
+/** One that lived this long did not die of its start. */
+const STEADY_MS = 60_000;
+
+/** How a process that drains ends when it can never ship the rest: it is not started again. */
+export const CANNOT_DRAIN = 3;
+
+interface Slot {
+  place: WorkerPlace;
+  process: WorkerProcess | null;
+  timer: NodeJS.Timeout | undefined;
+  /** Deaths in a row. */
+  failures: number;
+  share: Share | null;
+  /** Whether it was ready, or failed once. */
+  isSettled: boolean;
+}
+
+export function startSupervisor(options: SupervisorOptions) {
+  const { log } = options;
+  const failures: string[] = [];
+  let isOneReady = false;
+  let isStarted = false;
+  let isStopping = false;
+  let settleStart: { resolve(): void; reject(error: Error): void };
+  const started = new Promise<void>((resolve, reject) => {
+    settleStart = { resolve, reject };
+  });
+  // Who stops it before it is started does not wait for it.
+  started.catch(() => undefined);
+  const idle = new Set<() => void>();
+  const slots = options.places.map(
+    (place): Slot => ({
+      place,
+      process: null,
+      share: null,
+      timer: undefined,
+      failures: 0,
+      isSettled: place.task === 'drain',
+    }),
+  );
+
+  function run(slot: Slot): void {
+    const { worker, task } = slot.place;
+    const startedAt = performance.now();
+    const process = options.start(slot.place);
+    slot.process = process;
+    log.info({ worker, task, pid: process.pid }, 'a worker is started');
+    process.onReport((report) => {
+      if (report.kind === 'ready') {
+        isOneReady = true;
+        slot.share = options.onReady(process);
+        settle(slot);
+        return;
+      }
+      if (report.kind !== 'failed') return;
+      failures.push(report.message);
+      if (isStarted) log.error({ worker, reason: report.message }, 'a worker could not start');
+      else if (report.isConfiguration) fail();
+    });
+    process.onExit((why) => {
+      slot.process = null;
+      slot.share?.leave();
+      slot.share = null;
+      if (isStopping) {
+        if (slots.every((one) => one.process === null)) for (const done of idle) done();
+        return;
+      }
+      if (task === 'drain' && (why === 0 || why === CANNOT_DRAIN)) return;
+      slot.failures = performance.now() - startedAt > STEADY_MS ? 1 : slot.failures + 1;
+      const delay = Math.min(BACKOFF.longest, BACKOFF.first * 2 ** (slot.failures - 1));
+      log.warn({ worker, task, why, again_in_ms: delay }, 'a worker ended and is started again');
+      slot.timer = setTimeout(() => run(slot), delay);
+      settle(slot);
+    });
+  }
+
+  function settle(slot: Slot): void {
+    slot.isSettled = true;
+    if (isStarted || isStopping || !slots.every((one) => one.isSettled)) return;
+    if (!isOneReady) {
+      fail();
+      return;
+    }
+    isStarted = true;
+    settleStart.resolve();
+  }
+
+  function fail(): void {
+    if (isStopping) return;
+    const messages = failures.length > 0 ? failures : ['every worker ended at its start'];
+    void stop().then(() => settleStart.reject(new WorkersFailed(messages)));
+  }
+
+  async function stop(): Promise<void> {
+    isStopping = true;
+    for (const { timer } of slots) clearTimeout(timer);
+    const running = slots.flatMap(({ process }) => process ?? []);
+    if (running.length === 0) return;
+    const ended = new Promise<void>((resolve) => idle.add(resolve));
+    for (const process of running) process.askToStop();
+    await ended;
+  }
+
+  for (const slot of slots) run(slot);
+  return {
+    /**
+     * Resolves once every worker that serves is ready or has failed, and one is ready at least.
+     *
+     * @throws WorkersFailed when none can start, or the configuration does not let one start
+     */
+    started,
+    /** Ends all and waits for them. */
+    stop,
+  };
+}

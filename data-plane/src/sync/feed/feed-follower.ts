@@ -1,0 +1,214 @@
+/**
+ * Follows a tenant's feed into the replica by long polls. What cannot be verified or applied is
+ * tried again and never skipped: the replica then stands still, and what it says stays in force.
+ * Where the feed cannot be read on from (410), a snapshot takes the place of all that is known,
+ * in one transaction after its signed end was verified. Proven by feed-follower.test.ts and
+ * feed-follower-model.test.ts.
+ */
+import type { ControlPlaneLink } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import type { FeedEntry } from '@governance/shared/facts';
+import {
+  type FreshnessStatement,
+  type SignedAdminHead,
+  type StatementKey,
+  verifyStatement,
+} from '@governance/shared/signed-statement';
+import type { LocalReplica } from '../../replica/replica.ts';
+import { SYNC_BACKOFF } from '../link/backoff.ts';
+import { outageBackoff } from '../link/contact.ts';
+import { FeedRefusedError } from '../link/feed-error.ts';
+import { type PollLoop, startPollLoop } from '../link/poll-loop.ts';
+import {
+  failureCode,
+  failureMessage,
+  type SyncFailure,
+  type SyncLog,
+} from '../link/sync-failure.ts';
+import { createSnapshotCheck, verifyPage } from './feed-page.ts';
+import type { Freshness } from './freshness.ts';
+
+const PAGE = 500;
+const WAIT_MS = 25_000;
+
+export interface FeedStatus {
+  cursor: number;
+  /** The newest seq that the control plane told of. */
+  head: number;
+  last_attempt_at: string | null;
+  last_applied_at: string | null;
+  /** When a snapshot last took the place of what was known. */
+  last_snapshot_at: string | null;
+  failure: SyncFailure | null;
+}
+
+export interface FeedFollower extends PollLoop {
+  status(): FeedStatus;
+}
+
+export interface FeedFollowerOptions {
+  tenantId: string;
+  link: Pick<ControlPlaneLink, 'readFeed' | 'readSnapshot'>;
+  replica: Pick<LocalReplica, 'apply' | 'keepStatement' | 'place' | 'beginSnapshot'>;
+  freshness: Pick<Freshness, 'check' | 'verified' | 'answered'>;
+  /** The public keys that may sign statements now. */
+  keys: () => readonly StatementKey[];
+  /** Records that wait to be shipped. */
+  backlog: () => number;
+  /** Called with applied entries once they are durable, or with `snapshot`. */
+  onApplied: (entries: FeedEntry[] | 'snapshot') => void;
+  /** Called when the control plane went back in time, as after a restore. */
+  onRewound: (from: number, to: number) => void;
+  /** Told of each statement that was verified. */
+  onStatement?: (statement: FreshnessStatement) => void;
+  /** Told of each head of the admin chain whose signature was verified. */
+  onAdminHead?: (head: SignedAdminHead) => void;
+  /** Told of each failure; `isNews` where it is another than the one before. */
+  onFailure?: (failure: SyncFailure, isNews: boolean) => void;
+  log: SyncLog;
+  now: () => number;
+  backoffLimits?: { first: number; longest: number };
+}
+
+export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
+  const { tenantId, link, replica, freshness, log } = options;
+  const time = () => new Date(options.now()).toISOString();
+  const ending = new AbortController();
+  const status: FeedStatus = {
+    cursor: replica.place(tenantId).cursor,
+    head: replica.place(tenantId).cursor,
+    last_attempt_at: null,
+    last_applied_at: null,
+    last_snapshot_at: null,
+    failure: null,
+  };
+  let stage = 'read';
+  /** False until the first answer, which is asked for without waiting. */
+  let isCurrent = false;
+  /** Snapshots since a page was last read. */
+  let resets = 0;
+
+  async function step(signal: AbortSignal): Promise<boolean> {
+    stage = 'read';
+    status.last_attempt_at = time();
+    const { cursor, digest } = replica.place(tenantId);
+    let page: Awaited<ReturnType<typeof link.readFeed>>;
+    try {
+      const waitMs = isCurrent ? WAIT_MS : 0;
+      const backlog = options.backlog();
+      page = await link.readFeed({ cursor, digest, limit: PAGE, waitMs, signal, backlog });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'FEED_RESET') throw error;
+      await replaceAll();
+      return true;
+    }
+    stage = 'verify';
+    const statement = verifyStatement(page.statement, { tenantId, keys: options.keys() });
+    const stated = Date.parse(statement.time);
+    freshness.check(stated);
+    options.onStatement?.(statement);
+    if (page.admin_head) {
+      verifyStatement(page.admin_head, { tenantId, keys: options.keys() });
+      options.onAdminHead?.(page.admin_head);
+    }
+    const position = verifyPage({ cursor, digest }, page, statement);
+    stage = 'apply';
+    status.head = page.head;
+    const isReached = statement.feed_seq <= position.cursor;
+    replica.apply(tenantId, page.entries, position.cursor, isReached ? stated : 0);
+    const news = freshness.verified(stated, statement.feed_seq, position.cursor);
+    if (news !== null) replica.keepStatement(tenantId, news);
+    freshness.answered();
+    resets = 0;
+    isCurrent = true;
+    status.cursor = position.cursor;
+    status.failure = null;
+    // A page without news is no progress: asking again at once would spin.
+    if (position.cursor === cursor) return false;
+    status.last_applied_at = time();
+    options.onApplied(page.entries);
+    return true;
+  }
+
+  /** Not ended by a kick: a snapshot takes as long as it takes. */
+  async function replaceAll(): Promise<void> {
+    stage = 'snapshot';
+    const before = replica.place(tenantId);
+    log.info({ tenantId, cursor: before.cursor }, 'the feed is read anew from a snapshot');
+    const staging = replica.beginSnapshot(tenantId);
+    const pages = link.readSnapshot({ signal: ending.signal });
+    try {
+      const check = createSnapshotCheck();
+      let next = await pages.next();
+      for (; !next.done; next = await pages.next()) {
+        check.add(next.value);
+        add(staging, next.value);
+      }
+      stage = 'verify';
+      const end = verifyStatement(next.value, { tenantId, keys: options.keys() });
+      const stated = Date.parse(end.time);
+      freshness.check(stated);
+      check.end(end);
+      stage = 'apply';
+      const cursor = end.feed_seq;
+      const statementMs = Math.max(stated, before.statementMs);
+      staging.swap({ cursor, digest: end.feed_digest, statementMs });
+      freshness.verified(stated, cursor, cursor);
+      freshness.answered();
+      status.cursor = cursor;
+      status.head = cursor;
+      status.last_applied_at = time();
+      status.last_snapshot_at = time();
+      status.failure = null;
+      if (cursor < before.cursor) options.onRewound(before.cursor, cursor);
+      options.onApplied('snapshot');
+    } finally {
+      staging.drop();
+      // Ends an answer that was not read to its end.
+      await pages.return(undefined as never);
+    }
+    resets++;
+    // Once more could be a restore just now; again and again would be a loop without a pause.
+    if (resets > 2) {
+      const why = 'the control plane refuses to go on from its own snapshot';
+      throw new FeedRefusedError('snapshot_refused_again', why);
+    }
+  }
+
+  const loop = startPollLoop({
+    step,
+    onFailure: (error, attempt) => {
+      isCurrent = false;
+      const code = failureCode(error);
+      const failure = { stage, code, message: failureMessage(error), at: time() };
+      const before = status.failure;
+      status.failure = failure;
+      const isNews = before?.code !== code || before.stage !== stage;
+      if (isNews) log.warn({ tenantId, attempt, ...failure }, 'the feed could not be followed');
+      options.onFailure?.(failure, isNews);
+    },
+    limitsOf: (error) => options.backoffLimits ?? outageBackoff(error) ?? SYNC_BACKOFF,
+  });
+  return {
+    wake: loop.wake,
+    kick: () => {
+      isCurrent = false;
+      loop.kick();
+    },
+    stop: async () => {
+      ending.abort();
+      await loop.stop();
+    },
+    status: () => ({ ...status }),
+  };
+}
+
+/** An entry that comes twice is the sender's fault, and no fault of the disk. */
+function add(staging: ReturnType<LocalReplica['beginSnapshot']>, entries: FeedEntry[]): void {
+  try {
+    staging.add(entries);
+  } catch (cause) {
+    if (!failureCode(cause).startsWith('SQLITE_CONSTRAINT')) throw cause;
+    throw new FeedRefusedError('snapshot_malformed', 'an entry came twice', { cause });
+  }
+}

@@ -1,0 +1,78 @@
+/** The checks that a page or snapshot of the feed must pass before it is applied. */
+import type { FeedPage } from '@governance/shared/channels';
+import type { FeedEntry } from '@governance/shared/facts';
+import { createSnapshotDigest, feedDigest } from '@governance/shared/feed-chain';
+import type { FreshnessStatement, SnapshotEnd } from '@governance/shared/signed-statement';
+import { FeedRefusedError } from '../link/feed-error.ts';
+
+export interface FeedPosition {
+  cursor: number;
+  digest: string;
+}
+
+/**
+ * Follows the page's entries from where the reader stands, and holds the result against the
+ * signed statement where that speaks of a place within them.
+ *
+ * @returns the position behind the page
+ * @throws FeedRefusedError digest_mismatch, page_incomplete or feed_behind
+ */
+export function verifyPage(
+  position: FeedPosition,
+  page: Pick<FeedPage, 'entries' | 'cursor' | 'head'>,
+  statement: FreshnessStatement,
+): FeedPosition {
+  if (page.head < position.cursor) {
+    const where = `the feed ends at ${page.head}, and ${position.cursor} was applied here`;
+    throw new FeedRefusedError('feed_behind', where);
+  }
+  let at = position;
+  agrees(at, statement);
+  for (const entry of page.entries) {
+    if (entry.seq !== at.cursor + 1) {
+      const gap = `entry ${entry.seq} follows ${at.cursor}`;
+      throw new FeedRefusedError('page_incomplete', gap);
+    }
+    at = { cursor: entry.seq, digest: feedDigest(at.digest, entry) };
+    agrees(at, statement);
+  }
+  if (page.cursor !== at.cursor || page.head < at.cursor) {
+    throw new FeedRefusedError('page_incomplete', `the page ends at ${at.cursor}`);
+  }
+  return at;
+}
+
+function agrees(at: FeedPosition, statement: FreshnessStatement): void {
+  if (statement.feed_seq !== at.cursor || statement.feed_digest === at.digest) return;
+  throw new FeedRefusedError('digest_mismatch', `entry ${at.cursor} is not what was signed`);
+}
+
+/** Sums up a snapshot while it comes, and judges it at its end. */
+export function createSnapshotCheck() {
+  const sum = createSnapshotDigest();
+  let newest = 0;
+  return {
+    add: (entries: readonly FeedEntry[]): void => {
+      for (const entry of entries) {
+        if (entry.value === null || entry.value === undefined) {
+          throw new FeedRefusedError('snapshot_malformed', 'a tombstone in a snapshot');
+        }
+        sum.add(entry);
+        newest = Math.max(newest, entry.seq);
+      }
+    },
+    /** @throws FeedRefusedError snapshot_incomplete, snapshot_digest or snapshot_malformed */
+    end: (end: SnapshotEnd): void => {
+      if (sum.count() !== end.count) {
+        const counts = `${sum.count()} of ${end.count} entries came`;
+        throw new FeedRefusedError('snapshot_incomplete', counts);
+      }
+      if (sum.hex() !== end.entries_digest) {
+        throw new FeedRefusedError('snapshot_digest', 'the entries are not those signed');
+      }
+      if (newest > end.feed_seq) {
+        throw new FeedRefusedError('snapshot_malformed', `entry ${newest} is beyond the end`);
+      }
+    },
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * How old a tenant's rules and facts are, by the newest freshness statement that was verified and
+ * whose place in the feed was reached. Two limits: a statement older than three minutes while the
+ * control plane answers means that somebody holds the changes back; one older than
+ * `offline_max_age` means that nothing known here may permit anything any more.
+ */
+import { FeedRefusedError } from '../link/feed-error.ts';
+import type { PlaneClock } from './plane-clock.ts';
+
+/** TUF's freeze attack shows after this. */
+export const FREEZE_AFTER_MS = 3 * 60_000;
+
+export const DEFAULT_OFFLINE_MAX_AGE_SECONDS = 86_400;
+
+export interface FreshnessStatus {
+  state: 'fresh' | 'stale' | 'never';
+  statement_time: string | null;
+  age_seconds: number | null;
+}
+
+export type Freshness = ReturnType<typeof createFreshness>;
+
+/**
+ * @param options.keptMs the newest time known from before, 0 for none
+ * @param options.onFrozen told once each time that changes begin to be held back
+ */
+export function createFreshness(options: {
+  clock: PlaneClock;
+  maxAgeMs: number;
+  keptMs: number;
+  onFrozen: (ageSeconds: number) => void;
+}) {
+  const { clock, maxAgeMs } = options;
+  /** The newest whose place in the feed was reached; what the age is counted from. */
+  let newest = options.keptMs;
+  /** The newest that was verified at all. */
+  let verified = options.keptMs;
+  /** Verified, but entries before its place are still on their way. */
+  let awaiting: { time: number; feedSeq: number } | null = null;
+  let isFrozen = false;
+  if (newest > 0) clock.saw(newest);
+
+  const age = () => clock.read() - newest;
+
+  function adopt(time: number): number | null {
+    if (time <= newest) return null;
+    newest = time;
+    return time;
+  }
+
+  return {
+    /** @throws FeedRefusedError statement_stale when an older one is played again */
+    check: (time: number): void => {
+      if (time < verified - FREEZE_AFTER_MS) {
+        const than = new Date(verified).toISOString();
+        throw new FeedRefusedError(
+          'statement_stale',
+          `a statement of ${new Date(time).toISOString()} came after one of ${than}`,
+        );
+      }
+    },
+    /**
+     * Takes the time of a verified statement. It counts once everything that it speaks of was
+     * applied.
+     *
+     * @param feedSeq the place that it speaks of
+     * @param cursor where the feed was read up to
+     * @returns the time to keep durably, null where it is no news
+     */
+    verified: (time: number, feedSeq: number, cursor: number): number | null => {
+      if (time > verified) {
+        clock.confirm(time);
+        clock.saw(time);
+        verified = time;
+      }
+      if (feedSeq <= cursor) {
+        awaiting = null;
+        return adopt(time);
+      }
+      // Of those that wait the first is kept: newer ones may run ahead of the reader for ever.
+      const reached = awaiting && awaiting.feedSeq <= cursor ? awaiting.time : null;
+      if (!awaiting || reached !== null) awaiting = { time, feedSeq };
+      return reached === null ? null : adopt(reached);
+    },
+    /** Told after each answer of the control plane: sees whether changes are held back. */
+    answered: (): void => {
+      const frozen = age() > FREEZE_AFTER_MS;
+      if (frozen && !isFrozen) options.onFrozen(Math.round(age() / 1000));
+      isFrozen = frozen;
+    },
+    /** Why nobody may act, null while the rules are good. Cheap: asked at every call. */
+    findDenial: (): string | null => {
+      if (newest === 0) return 'No statement of the control plane was verified yet.';
+      if (age() <= maxAgeMs) return null;
+      return `The control plane was last heard of at ${new Date(newest).toISOString()}: its rules are too old.`;
+    },
+    status: (): FreshnessStatus => {
+      if (newest === 0) return { state: 'never', statement_time: null, age_seconds: null };
+      const old = age();
+      return {
+        state: old > FREEZE_AFTER_MS ? 'stale' : 'fresh',
+        statement_time: new Date(newest).toISOString(),
+        age_seconds: Math.max(0, Math.round(old / 1000)),
+      };
+    },
+  };
+}

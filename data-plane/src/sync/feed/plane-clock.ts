@@ -1,0 +1,116 @@
+/**
+ * A clock that never runs back, over restarts too: the largest time that was seen, on this
+ * machine's clock or in a verified statement, goes on by the monotonic clock. Setting the machine
+ * back gains nothing; only the time between a stop and a start is known from the machine alone.
+ * Proven by freshness.test.ts.
+ */
+import { readFileSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncFolder, writeFileDurably } from '../../storage/durable-file.ts';
+
+const KEEP_EVERY_MS = 10_000;
+
+/** Two clocks that are this near show the same time. */
+const TOLERANCE_MS = 3 * 60_000;
+
+export type PlaneClock = ReturnType<typeof createPlaneClock>;
+
+/**
+ * @param options.path where the time is kept
+ * @param options.now the machine's clock, Unix milliseconds
+ * @param options.elapsed a monotonic clock, milliseconds
+ */
+export function createPlaneClock(options: {
+  path: string;
+  now: () => number;
+  elapsed?: () => number;
+  keepEveryMs?: number;
+  onError?: (error: unknown) => void;
+}) {
+  const { path, now } = options;
+  const elapsed = options.elapsed ?? (() => performance.now());
+  let seen = readKept(path);
+  let seenAt = elapsed();
+  let kept = seen;
+  let keeping = false;
+
+  function set(time: number): void {
+    seen = time;
+    seenAt = elapsed();
+  }
+
+  function read(): number {
+    const steady = seen + (elapsed() - seenAt);
+    const wall = now();
+    if (wall < steady) return steady;
+    set(wall);
+    return wall;
+  }
+
+  /** Off the main thread: a disk that is slow must hold up no call. */
+  async function keepLater(): Promise<void> {
+    const time = Math.floor(read());
+    if (keeping || time === kept) return;
+    keeping = true;
+    try {
+      const file = await open(`${path}.tmp`, 'w', 0o600);
+      try {
+        await file.writeFile(`${time}\n`);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(`${path}.tmp`, path);
+      kept = time;
+    } catch (error) {
+      options.onError?.(error);
+    } finally {
+      keeping = false;
+    }
+  }
+
+  const timer = setInterval(() => void keepLater(), options.keepEveryMs ?? KEEP_EVERY_MS);
+  timer.unref();
+
+  function keep(): void {
+    kept = Math.floor(read());
+    writeFileDurably(path, `${kept}\n`);
+    syncFolder(dirname(path));
+  }
+
+  return {
+    /** Unix milliseconds, never less than before. */
+    read,
+    /** Counts a verified statement's time as seen. */
+    saw: (time: number): void => {
+      if (time > read()) set(time);
+    },
+    /**
+     * A statement newer than all before agrees with this machine's clock: had that clock been far
+     * ahead before, it was wrong then, and what it had shown is forgotten.
+     */
+    confirm: (time: number): void => {
+      const wall = now();
+      const wasAhead = read() - wall > TOLERANCE_MS;
+      if (wasAhead && Math.abs(wall - time) <= TOLERANCE_MS) set(Math.max(wall, time));
+    },
+    /** Keeps the time durably now. */
+    keep,
+    stop: (): void => {
+      clearInterval(timer);
+      keep();
+    },
+  };
+}
+
+/** A file that is not there, or says nothing, begins with the machine's clock. */
+function readKept(path: string): number {
+  try {
+    const text = readFileSync(path, 'utf8').trim();
+    return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}

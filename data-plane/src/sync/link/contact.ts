@@ -1,0 +1,155 @@
+/**
+ * How a tenant's control plane stands to this data plane. Three things that are not the same:
+ * nothing answers, something answers and what it said is refused, and it revoked this plane.
+ */
+import type { ControlPlaneLink } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { AWAY_BACKOFF, type BackoffLimits, BUSY_BACKOFF } from './backoff.ts';
+import { LinkError } from './link-error.ts';
+import { failureCode, failureMessage, isRefusedCode, type SyncFailure } from './sync-failure.ts';
+
+export type ContactState = 'connected' | 'unreachable' | 'rejected' | 'revoked';
+export const CONTACT_STATES: readonly ContactState[] = [
+  'connected',
+  'unreachable',
+  'rejected',
+  'revoked',
+];
+
+export interface ContactStatus {
+  state: ContactState;
+  since: string;
+  failure: SyncFailure | null;
+}
+
+export interface Contact {
+  /** The same link, watched. */
+  link: ControlPlaneLink;
+  status(): ContactStatus;
+}
+
+/**
+ * Those that wait after a failure are not woken more often than this: with one part of a control
+ * plane down its other parts are heard all the time.
+ */
+const WAKE_EVERY_MS = 5_000;
+
+/**
+ * @param options.onBack told when the control plane is heard after a silence, at once the first time
+ *   and then at most every 5 s
+ * @param options.refusal what was refused of the answers at present, null for nothing
+ * @param options.isRevoked whether the control plane revoked this data plane
+ */
+export function createContact(options: {
+  link: ControlPlaneLink;
+  refusal: () => SyncFailure | null;
+  isRevoked: () => boolean;
+  onBack: () => void;
+  now: () => number;
+}): Contact {
+  const { link } = options;
+  const time = () => new Date(options.now()).toISOString();
+  /** Of the last call that ended; nothing was heard before the first. */
+  let silence: SyncFailure | null = {
+    stage: 'connect',
+    code: 'not_yet',
+    message: 'the control plane did not answer yet',
+    at: time(),
+  };
+  let last: ContactStatus = { state: 'unreachable', since: time(), failure: silence };
+
+  function note(): ContactStatus {
+    const { state, failure } = judge();
+    const since = state === last.state ? last.since : time();
+    last = { state, since, failure };
+    return last;
+  }
+
+  function judge(): { state: ContactState; failure: SyncFailure | null } {
+    if (options.isRevoked()) return { state: 'revoked', failure: options.refusal() ?? silence };
+    if (silence) return { state: 'unreachable', failure: silence };
+    const refusal = options.refusal();
+    return { state: refusal ? 'rejected' : 'connected', failure: refusal };
+  }
+
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let telling: NodeJS.Timeout | null = null;
+
+  function heard(): void {
+    const wasSilent = silence !== null;
+    silence = null;
+    note();
+    if (wasSilent) tellBack();
+  }
+
+  function tellBack(): void {
+    if (telling) return;
+    const tell = () => {
+      telling = null;
+      toldAt = performance.now();
+      options.onBack();
+    };
+    const wait = toldAt + WAKE_EVERY_MS - performance.now();
+    if (wait > 0) telling = setTimeout(tell, wait).unref();
+    else tell();
+  }
+
+  function failed(error: unknown, stage: string, signal?: AbortSignal): void {
+    // A wait that this side ended says nothing about the other.
+    if (signal?.aborted) return;
+    if (isAnswer(error)) {
+      heard();
+      return;
+    }
+    silence = { stage, code: failureCode(error), message: failureMessage(error), at: time() };
+    note();
+  }
+
+  async function watch<T>(stage: string, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      const result = await call();
+      heard();
+      return result;
+    } catch (error) {
+      failed(error, stage, signal);
+      throw error;
+    }
+  }
+
+  return {
+    link: {
+      pullBundle: (request) => watch('pull', () => link.pullBundle(request), request.signal),
+      readFeed: (request) => watch('read', () => link.readFeed(request), request.signal),
+      async *readSnapshot(request) {
+        try {
+          const end = yield* link.readSnapshot(request);
+          heard();
+          return end;
+        } catch (error) {
+          failed(error, 'snapshot', request.signal);
+          throw error;
+        }
+      },
+      heartbeat: (body) => watch('heartbeat', () => link.heartbeat(body)),
+      shipBatch: (batch) => watch('ship', () => link.shipBatch(batch)),
+      shipPayloads: (upload) => watch('payloads', () => link.shipPayloads(upload)),
+    },
+    status: () => ({ ...note() }),
+  };
+}
+
+/**
+ * How long to wait after an outage, for what looks whether it is over.
+ *
+ * @returns null where something answered, and what it said is the matter
+ */
+export function outageBackoff(error: unknown): BackoffLimits | null {
+  if (isAnswer(error)) return null;
+  return error instanceof LinkError && error.isSaid ? BUSY_BACKOFF : AWAY_BACKOFF;
+}
+
+/** Whether the control plane itself said this; a time-out or a proxy's page is no answer. */
+function isAnswer(error: unknown): boolean {
+  if (error instanceof AppError) return error.code !== 'UNAVAILABLE';
+  return isRefusedCode(failureCode(error));
+}

@@ -1,0 +1,296 @@
+/** One tenant's channels over HTTP. Proven by control-plane-link.test.ts. */
+import type { BatchReceipt } from '@governance/shared/audit-batch';
+import { BUNDLE_LIMITS } from '@governance/shared/bundle-format';
+import {
+  CHANNEL_PATHS,
+  encodeBatch,
+  FeedPageBody,
+  NDJSON,
+  REVISION_HEADER,
+  SnapshotLine,
+} from '@governance/shared/channel-routes';
+import {
+  type ControlPlaneLink,
+  DeploymentToken,
+  type ProvenRegistration,
+  RegistrationReply,
+} from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { PayloadReceipt } from '@governance/shared/event-payload';
+import type { FeedEntry } from '@governance/shared/facts';
+import type { SignedSnapshotEnd } from '@governance/shared/signed-statement';
+import { Id, Sha256Hex, Timestamp } from '@governance/shared/text';
+import { z } from 'zod';
+import { BundleRefusedError } from './bundle-error.ts';
+import type { ControlPlaneClient, ControlPlaneRequest } from './control-plane-client.ts';
+import { FeedRefusedError } from './feed-error.ts';
+import { AnswerRefusedError, LinkError } from './link-error.ts';
+
+const SMALL_ANSWER = 256 * 1024;
+const FEED_PAGE_BYTES = 64 * 1024 * 1024;
+/** Values and keys: a role has at most 1,000 permissions and as many scopes. */
+const FACT_NODES = 2_500;
+/** Beside the entries. */
+const PAGE_NODES = 10_000;
+/** A fact has at most a megabyte, and a little is written around it. */
+const SNAPSHOT_LINE_BYTES = 4 * 1024 * 1024;
+/** Entries that are handed on together, and the length of their lines. */
+const SNAPSHOT_PAGE = { entries: 500, characters: 8 * 1024 * 1024 };
+const SNAPSHOT_MS = 15 * 60_000;
+/** For a batch of the largest size over a slow line. */
+const BATCH_MS = 60_000;
+
+const HeartbeatAnswer = z.object({ received: z.literal(true), timestamp: Timestamp });
+
+const Receipt: z.ZodType<BatchReceipt> = z.object({
+  status: z.enum(['accepted', 'already_stored']),
+  stream: Id,
+  epoch: z.int().positive(),
+  last_seq: z.int().positive(),
+  head: Sha256Hex,
+});
+
+/**
+ * Registers with the token that an administrator issued.
+ *
+ * @throws LinkError; DATA_PLANE_TOKEN_INVALID, DATA_PLANE_REVOKED and DATA_PLANE_FORKED are definite
+ */
+export async function register(
+  client: ControlPlaneClient,
+  token: string,
+  registration: ProvenRegistration,
+  signal?: AbortSignal,
+): Promise<RegistrationReply> {
+  const answer = await client.send({
+    method: 'POST',
+    path: CHANNEL_PATHS.register,
+    token,
+    body: JSON.stringify(registration),
+    contentType: 'application/json',
+    codes: { 409: 'DATA_PLANE_REVOKED' },
+    signal,
+  });
+  return answer.json(RegistrationReply, SMALL_ANSWER);
+}
+
+/** A new token of the deployment, beside the one that is shown. @throws LinkError */
+export async function renewToken(
+  client: ControlPlaneClient,
+  deploymentId: string,
+  token: string,
+  signal?: AbortSignal,
+): Promise<DeploymentToken> {
+  const path = CHANNEL_PATHS.renew(deploymentId);
+  const answer = await client.send({ method: 'POST', path, token, signal });
+  return answer.json(DeploymentToken, SMALL_ANSWER);
+}
+
+/**
+ * @param options.token the deployment's token now
+ * @param options.onRefused told when the control plane itself refused that token
+ * @param options.onAccepted told when it took that token for what only a live one may do
+ */
+export function createControlPlaneLink(options: {
+  client: ControlPlaneClient;
+  tenantId: string;
+  deploymentId: string;
+  token: () => string;
+  onRefused: (token: string) => void;
+  onAccepted: (token: string) => void;
+}): ControlPlaneLink {
+  const { tenantId, deploymentId } = options;
+
+  async function send(request: Omit<ControlPlaneRequest, 'token'>, isBacklog = false) {
+    const token = options.token();
+    try {
+      const answer = await options.client.send({ ...request, token });
+      if (!isBacklog) options.onAccepted(token);
+      return answer;
+    } catch (error) {
+      if (error instanceof LinkError && error.code === 'DATA_PLANE_TOKEN_INVALID') {
+        options.onRefused(token);
+      }
+      throw error;
+    }
+  }
+
+  return {
+    pullBundle: async ({ digest, waitMs, signal }) => {
+      const answer = await send({
+        method: 'GET',
+        path: CHANNEL_PATHS.bundle(tenantId),
+        headers: {
+          prefer: `wait=${Math.floor(waitMs / 1000)}`,
+          ...(digest !== null && { 'if-none-match': `"${digest}"` }),
+        },
+        waitMs,
+        signal,
+      }).catch((error: unknown) => {
+        // There is none before the first is built; that is no fault.
+        if (error instanceof LinkError && error.code === 'BUNDLE_NOT_FOUND') return null;
+        throw error;
+      });
+      if (!answer) return null;
+      const bytes = await answer.bytes(BUNDLE_LIMITS.compressedBytes).catch(tooLargeBundle);
+      if (answer.status === 304) return null;
+      const { revision, etag } = readBundleHeaders(answer.header);
+      return etag === digest ? null : { revision, digest: etag, bytes };
+    },
+    readFeed: async ({ cursor, digest, limit, waitMs, signal, backlog }) => {
+      const answer = await send({
+        method: 'GET',
+        path: CHANNEL_PATHS.feed(deploymentId),
+        query: {
+          cursor,
+          digest,
+          limit,
+          wait: Math.floor(waitMs / 1000),
+          ...(backlog !== undefined && { backlog }),
+        },
+        codes: { 410: 'FEED_RESET' },
+        waitMs,
+        signal,
+      });
+      const nodes = PAGE_NODES + limit * FACT_NODES;
+      return answer.json(FeedPageBody, FEED_PAGE_BYTES, nodes).catch(withoutStatement);
+    },
+    readSnapshot: ({ signal }) =>
+      readSnapshot(() =>
+        send({
+          method: 'GET',
+          path: CHANNEL_PATHS.snapshot(deploymentId),
+          headers: { accept: NDJSON },
+          bodyMs: SNAPSHOT_MS,
+          signal,
+        }),
+      ),
+    heartbeat: async (body) => {
+      const answer = await send({
+        method: 'POST',
+        path: CHANNEL_PATHS.heartbeat(deploymentId),
+        body: JSON.stringify(body),
+        contentType: 'application/json',
+      });
+      return answer.json(HeartbeatAnswer, SMALL_ANSWER);
+    },
+    shipBatch: async (batch) => {
+      // Taken for some days from one that was revoked, too.
+      const request = {
+        method: 'POST',
+        path: CHANNEL_PATHS.auditBatches(deploymentId),
+        body: encodeBatch(batch),
+        contentType: NDJSON,
+        codes: { 409: 'BATCH_CONFLICT' },
+        waitMs: BATCH_MS,
+      } as const;
+      return (await send(request, true)).json(Receipt, SMALL_ANSWER);
+    },
+    shipPayloads: async (upload) => {
+      const request = {
+        method: 'POST',
+        path: CHANNEL_PATHS.payloads(deploymentId),
+        body: JSON.stringify(upload),
+        contentType: 'application/json',
+        waitMs: BATCH_MS,
+      } as const;
+      return (await send(request, true)).json(PayloadReceipt, SMALL_ANSWER);
+    },
+  };
+}
+
+async function* readSnapshot(
+  open: () => Promise<{ chunks(): AsyncIterable<Uint8Array> }>,
+): AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined> {
+  let end: SignedSnapshotEnd | null = null;
+  let page: FeedEntry[] = [];
+  let characters = 0;
+  for await (const text of linesOf((await open()).chunks())) {
+    if (end) throw new FeedRefusedError('snapshot_malformed', 'something follows the end');
+    const line = parseLine(text);
+    if ('end' in line) end = line.end;
+    else page.push(line.entry);
+    characters += text.length;
+    if (page.length >= SNAPSHOT_PAGE.entries || characters >= SNAPSHOT_PAGE.characters) {
+      yield page;
+      page = [];
+      characters = 0;
+    }
+  }
+  if (page.length > 0) yield page;
+  if (!end) throw new FeedRefusedError('snapshot_incomplete', 'the snapshot has no end');
+  return end;
+}
+
+function parseLine(text: string): SnapshotLine {
+  try {
+    const line: unknown = JSON.parse(text);
+    const parsed = SnapshotLine.safeParse(line);
+    if (parsed.success) return parsed.data;
+    if (isWithoutSignature((line as { end?: unknown } | null)?.end)) throw stripped();
+    throw parsed.error;
+  } catch (cause) {
+    if (cause instanceof FeedRefusedError) throw cause;
+    throw new FeedRefusedError('snapshot_malformed', 'a line is no entry and no end', { cause });
+  }
+}
+
+/** A page that is as agreed but for its signature has a reason of its own. */
+function withoutStatement(error: unknown): never {
+  const cause = error instanceof AnswerRefusedError ? error.cause : null;
+  if (cause instanceof z.ZodError && cause.issues.every(({ path }) => isOfSignature(path))) {
+    throw stripped();
+  }
+  throw error;
+}
+
+function isOfSignature([first, second]: readonly PropertyKey[]): boolean {
+  return first === 'statement' && (second === undefined || second === 'signature');
+}
+
+function isWithoutSignature(signed: unknown): boolean {
+  return typeof signed === 'object' && signed !== null && !Object.hasOwn(signed, 'signature');
+}
+
+function stripped(): FeedRefusedError {
+  return new FeedRefusedError('statement_stripped', 'the statement came without its signature');
+}
+
+/** Lines of UTF-8, without holding more than one. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let rest: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let at = chunk.indexOf(0x0a); at !== -1; at = chunk.indexOf(0x0a, from)) {
+      rest.push(chunk.subarray(from, at));
+      yield Buffer.concat(rest).toString('utf8');
+      rest = [];
+      size = 0;
+      from = at + 1;
+    }
+    rest.push(chunk.subarray(from));
+    size += chunk.length - from;
+    if (size > SNAPSHOT_LINE_BYTES) {
+      throw new FeedRefusedError('snapshot_too_large', 'a line is too long');
+    }
+  }
+  const last = Buffer.concat(rest).toString('utf8');
+  if (last !== '') yield last;
+}
+
+function readBundleHeaders(header: (name: string) => string | undefined) {
+  const etag = /^(?:W\/)?"([0-9a-f]{64})"$/.exec(header('etag') ?? '')?.[1];
+  const revision = Number(header(REVISION_HEADER));
+  if (etag === undefined || !Number.isSafeInteger(revision) || revision <= 0) {
+    // A page of a proxy has neither.
+    throw new AppError('UNAVAILABLE', 'an answer that is no bundle');
+  }
+  return { etag, revision };
+}
+
+function tooLargeBundle(error: unknown): never {
+  if (error instanceof AnswerRefusedError) {
+    throw new BundleRefusedError('too_large', 'the bundle is too large', { cause: error });
+  }
+  throw error;
+}

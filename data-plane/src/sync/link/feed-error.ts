@@ -1,0 +1,36 @@
+import { CodedError } from '@governance/shared/coded-error';
+
+/** Why feed data is refused, beside faults of a statement's signature. */
+const FEED_FAULTS = [
+  // A statement came without its signature, or none came.
+  'statement_stripped',
+  // Older, by more than is allowed for, than one that was verified before: replayed.
+  'statement_stale',
+  // The entries do not lead to what the control plane signed.
+  'digest_mismatch',
+  // Entries are missing between those that came.
+  'page_incomplete',
+  // The head lies before what was read.
+  'feed_behind',
+  'snapshot_incomplete',
+  'snapshot_digest',
+  'snapshot_malformed',
+  'snapshot_too_large',
+  // The control plane refuses what its own snapshot said.
+  'snapshot_refused_again',
+] as const;
+export type FeedFault = (typeof FEED_FAULTS)[number];
+
+/** Every code of a refusal on the feed; docs/errors.md says what each means (refusals.test.ts). */
+export const FEED_REFUSALS = [
+  'statement_unsigned',
+  'statement_unknown_key',
+  'statement_bad_signature',
+  'statement_wrong_tenant',
+  ...FEED_FAULTS,
+  'answer_malformed',
+  'answer_too_large',
+] as const;
+
+/** Feed data that is not applied; what was known stays in force. */
+export class FeedRefusedError extends CodedError<FeedFault> {}

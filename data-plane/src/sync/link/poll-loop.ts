@@ -1,0 +1,93 @@
+/**
+ * A long-poll loop: runs a step again and again until it is stopped, pauses longer and longer
+ * while steps fail, and can be kicked to try at once. An outage of any length ends by itself.
+ */
+import {
+  type BackoffLimits,
+  backoff,
+  createPause,
+  SYNC_BACKOFF,
+  WAKE_SPREAD_MS,
+} from './backoff.ts';
+import { LinkError } from './link-error.ts';
+
+/** A step that found nothing in less than this did not wait as asked: do not spin. */
+const LEAST_WAIT_MS = 100;
+
+/** A longer Retry-After is cut to this: a proxy may have sent it. */
+const LONGEST_HOLD_MS = 10_000;
+
+export type PollLoop = ReturnType<typeof startPollLoop>;
+
+/**
+ * One round.
+ *
+ * @returns whether it found something new
+ * @throws when the round failed; an abort by `signal` is no failure
+ */
+export type PollStep = (signal: AbortSignal) => Promise<boolean>;
+
+export function startPollLoop(options: {
+  step: PollStep;
+  onFailure: (error: unknown, attempt: number) => void;
+  /** By what went wrong; SYNC_BACKOFF whatever it was unless given. */
+  limitsOf?: (error: unknown) => BackoffLimits;
+  random?: () => number;
+}) {
+  const random = options.random ?? Math.random;
+  const limitsOf = options.limitsOf ?? (() => SYNC_BACKOFF);
+  const pause = createPause();
+  let round = new AbortController();
+  let stopped = false;
+  let isHeldOff = false;
+
+  async function run(): Promise<void> {
+    let failures = 0;
+    while (!stopped) {
+      round = new AbortController();
+      const started = performance.now();
+      try {
+        const found = await options.step(round.signal);
+        failures = 0;
+        const waited = performance.now() - started >= LEAST_WAIT_MS;
+        if (!found && !waited && !round.signal.aborted) await pause.wait(LEAST_WAIT_MS);
+      } catch (error) {
+        if (round.signal.aborted) continue;
+        failures++;
+        options.onFailure(error, failures);
+        const heldOff = holdOffOf(error, random);
+        isHeldOff = heldOff > 0;
+        await pause.wait(Math.max(heldOff, backoff(failures, limitsOf(error), random)));
+        isHeldOff = false;
+      }
+    }
+  }
+
+  const ended = run();
+  return {
+    /** Ends a running wait and tries at once. */
+    kick: (): void => {
+      round.abort();
+      pause.wake();
+    },
+    /**
+     * Ends a pause after a failure within a second, since the control plane was heard; a step under
+     * way goes on, and a Retry-After of the control plane is respected.
+     */
+    wake: (): void => {
+      if (!isHeldOff) pause.shorten(WAKE_SPREAD_MS * random());
+    },
+    stop: async (): Promise<void> => {
+      stopped = true;
+      round.abort();
+      pause.wake();
+      await ended;
+    },
+  };
+}
+
+/** How long the control plane asked to be left alone; somewhat longer, not all at one moment. */
+function holdOffOf(error: unknown, random: () => number): number {
+  const asked = error instanceof LinkError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.min(asked, LONGEST_HOLD_MS) * (1 + random() / 4);
+}

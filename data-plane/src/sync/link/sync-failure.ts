@@ -1,0 +1,40 @@
+import { AppError } from '@governance/shared/errors';
+
+/** Why a part of the synchronisation did not get on; null once it did. */
+export interface SyncFailure {
+  /**
+   * What was being done: `pull`, `verify`, `activate`, `persist`, `read`, `snapshot`,
+   * `apply`, `ship`.
+   */
+  stage: string;
+  code: string;
+  message: string;
+  at: string;
+}
+
+/** The part of pino's interface that synchronisation uses. */
+export interface SyncLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** A short code for whatever was thrown. */
+export function failureCode(error: unknown): string {
+  if (error instanceof AppError) return error.code;
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code === 'string') return code;
+  return error instanceof Error ? error.name : 'unknown';
+}
+
+export function failureMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Whether a code says that something came and was refused for what it is. Those are our own, in
+ * lower case; codes of AppError, of SQLite and of the network are in capitals.
+ */
+export function isRefusedCode(code: string): boolean {
+  return /^[a-z][a-z_]+$/.test(code) && code !== 'unknown';
+}

@@ -1,0 +1,73 @@
+/** The way of a data plane to its control plane over a network: one registration a token. */
+
+import type { DataPlaneCore } from '../../core/data-plane-core.ts';
+import { loadDeploymentTokens } from '../../identity/deployment-tokens.ts';
+import { createControlPlaneClient } from '../link/control-plane-client.ts';
+import type { SyncLog } from '../link/sync-failure.ts';
+import {
+  type RegistrationOptions,
+  type RegistrationStatus,
+  startRegistration,
+} from './registration.ts';
+
+export interface Connections {
+  /** One for each token, in their order. */
+  status(): RegistrationStatus[];
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves what was registered before, and registers with each token as soon as the control plane
+ * answers. Never rejects because it is away.
+ *
+ * @param options.cpUrl the control plane's address, without a slash at its end
+ * @param options.tokens one a tenant, as the operator configured them
+ */
+export async function connectControlPlane(
+  options: {
+    core: DataPlaneCore;
+    dataDir: string;
+    cpUrl: string;
+    tokens: readonly string[];
+    region: string | null;
+    version: string;
+    label: string;
+    log: SyncLog;
+    now?: () => number;
+  } & Partial<Pick<RegistrationOptions, 'backoffLimits' | 'askAgainMs' | 'lookMs' | 'random'>>,
+): Promise<Connections> {
+  const { core, dataDir, cpUrl, region, version, label, log } = options;
+  const { backoffLimits, askAgainMs, lookMs, random } = options;
+  const client = createControlPlaneClient(cpUrl);
+  const tokens = loadDeploymentTokens(dataDir);
+  const claims = new Map<string, string>();
+  const roots = [...new Set(options.tokens)];
+  const registrations = roots.map((root) =>
+    startRegistration({
+      core,
+      client,
+      tokens,
+      root,
+      about: { region, version, label },
+      claim: (tenantId) => {
+        const holder = claims.get(tenantId) ?? root;
+        claims.set(tenantId, holder);
+        return holder === root;
+      },
+      log,
+      now: options.now ?? Date.now,
+      ...(backoffLimits && { backoffLimits }),
+      ...(askAgainMs !== undefined && { askAgainMs }),
+      ...(lookMs !== undefined && { lookMs }),
+      ...(random && { random }),
+    }),
+  );
+  await Promise.all(registrations.map(({ ready }) => ready));
+  return {
+    status: () => registrations.map((registration) => registration.status()),
+    stop: async () => {
+      await Promise.all(registrations.map((registration) => registration.stop()));
+      await client.close();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { DurableLedger } from '../../ledger/ledger.ts';
+import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
+
+const EVERY_MS = 60_000;
+/** So few at a time that a call's record hardly waits for it, and a pause between. */
+const STEP_RECORDS = 200;
+const PAUSE_MS = 20;
+
+export const DEFAULT_LEDGER_KEEP_DAYS = 7;
+
+/** Removes what was shipped longer than `keepMs` ago, in small steps, every minute. */
+export function startPruner(options: {
+  tenantId: string;
+  ledger: Pick<DurableLedger, 'prune'>;
+  keepMs: number;
+  log: SyncLog;
+  everyMs?: number;
+}) {
+  const { tenantId, ledger, keepMs, log } = options;
+  let isPruning = false;
+  let stopped = false;
+
+  async function prune(): Promise<void> {
+    if (isPruning) return;
+    isPruning = true;
+    try {
+      while (!stopped && (await ledger.prune(tenantId, keepMs, STEP_RECORDS)) >= STEP_RECORDS) {
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
+      }
+    } catch (error) {
+      if (!stopped) log.warn({ tenantId, reason: failureMessage(error) }, 'records not pruned');
+    } finally {
+      isPruning = false;
+    }
+  }
+
+  const timer = setInterval(() => void prune(), options.everyMs ?? EVERY_MS);
+  timer.unref();
+  void prune();
+  return {
+    stop: () => {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,366 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppError, type ErrorCode } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLedger, type DurableLedger } from '../../ledger/ledger.ts';
+import {
+  createTestControlPlane,
+  type TestControlPlane,
+  until,
+} from '../../testing/test-control-plane.ts';
+import { aDecision, anAlert } from '../../testing/test-records.ts';
+import { LinkError } from '../link/link-error.ts';
+import { type Shipper, type ShipperOptions, startShipper } from './shipper.ts';
+
+const { privateKey: signingKey } = generateKeyPairSync('ed25519');
+const publicKey = createPublicKey(signingKey);
+const tenantId = uuidv7();
+const deploymentId = uuidv7();
+let dataDir: string;
+let ledger: DurableLedger;
+let plane: TestControlPlane;
+let shippers: Shipper[];
+let stopped: string[];
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'shipper-'));
+  plane = createTestControlPlane({ tenantId, deploymentId, publicKey });
+  shippers = [];
+  stopped = [];
+  ledger = await boot();
+});
+
+afterEach(async () => {
+  await Promise.all(shippers.map((shipper) => shipper.stop()));
+  await ledger.stop();
+  rmSync(dataDir, { recursive: true });
+});
+
+async function boot(): Promise<DurableLedger> {
+  const opened = await createLedger({
+    dataDir,
+    signingKey,
+    writerVersion: '1.0.0',
+    onFatal: (error) => {
+      throw error;
+    },
+    readUsedShare: async () => 0,
+  });
+  await opened.open(tenantId, deploymentId);
+  return opened;
+}
+
+function aShipper(over: Partial<ShipperOptions> = {}): Shipper {
+  const shipper = startShipper({
+    tenantId,
+    link: plane.link,
+    ledger,
+    delayMs: 5,
+    onStopped: ({ state }) => stopped.push(state),
+    onResumed: () => stopped.push('resumed'),
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    now: Date.now,
+    backoffLimits: { first: 5, longest: 20 },
+    ...over,
+  });
+  shippers.push(shipper);
+  return shipper;
+}
+
+const append = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => ledger.append(tenantId, aDecision())));
+
+describe('the shipper', () => {
+  it('ships what waits at its start and what comes after, in batches of at most 500', async () => {
+    await append(1_200);
+    const shipper = aShipper();
+    await until(() => plane.records.length === 1_201);
+    expect(plane.batches()).toBe(3);
+    await append(3);
+    // Its status follows the receipt, which follows what the control plane stored.
+    await until(() => shipper.status().last_shipped?.seq === 1_204);
+    expect(plane.records).toHaveLength(1_204);
+    expect(shipper.status()).toMatchObject({ last_shipped: { epoch: 1 }, failure: null });
+  });
+
+  it('collects records for its delay, and ships an urgent one at once', async () => {
+    const shipper = aShipper({ delayMs: 60_000 });
+    expect(await shipper.flush(15_000)).toBe(true);
+    await append(5);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(plane.records).toHaveLength(1);
+    await ledger.append(tenantId, anAlert());
+    await until(() => plane.records.length === 7);
+    expect(plane.batches()).toBe(2);
+  });
+
+  it('goes on after an outage of any length, and stores nothing twice when receipts are lost', async () => {
+    plane.setAway(true);
+    const shipper = aShipper();
+    await append(700);
+    await until(() => shipper.status().state === 'retrying');
+    expect(shipper.status().failure).toMatchObject({ stage: 'ship', code: 'UNAVAILABLE' });
+    plane.loseReceipts(3);
+    plane.setAway(false);
+    await until(() => plane.records.length === 701);
+    expect(await shipper.flush(15_000)).toBe(true);
+    expect(shipper.status()).toMatchObject({ state: 'idle', failure: null });
+    expect(new Set(plane.records.map(({ id }) => id)).size).toBe(701);
+  });
+
+  it('goes on over restarts from where the control plane stands', async () => {
+    const first = aShipper();
+    await append(10);
+    await first.flush(15_000);
+    await first.stop();
+    await append(10);
+    await ledger.stop();
+    ledger = await boot();
+    const second = aShipper();
+    expect(await second.flush(15_000)).toBe(true);
+    const places = plane.records.map(({ epoch, seq }) => `${epoch}/${seq}`);
+    expect(new Set(places).size).toBe(places.length);
+    expect(plane.records.filter(({ epoch }) => epoch === 1)).toHaveLength(21);
+    expect(plane.records.filter(({ epoch }) => epoch === 2).length).toBeGreaterThan(20);
+  });
+
+  it('stops a stream that forked, once and for all, and keeps its records', async () => {
+    const shipper = aShipper();
+    await append(2);
+    await shipper.flush(15_000);
+    plane.fork();
+    await append(1);
+    await until(() => shipper.status().state === 'forked');
+    expect(shipper.status().failure).toMatchObject({ code: 'BATCH_CONFLICT' });
+    const tried = plane.batches();
+    await ledger.append(tenantId, anAlert());
+    shipper.kick();
+    expect(await shipper.flush(50)).toBe(false);
+    expect(plane.batches()).toBe(tried);
+    expect(stopped).toEqual(['forked']);
+    expect(shipper.status().backlog).toBe(2);
+    expect(await ledger.nextBatch(tenantId, 10)).toMatchObject({ header: { first_seq: 4 } });
+    await shipper.stop();
+    expect(shipper.status().state).toBe('forked');
+  });
+
+  it('ships again to a control plane that was restored, from where it stands', async () => {
+    const first = aShipper();
+    await append(700);
+    await first.flush(15_000);
+    await first.stop();
+    await ledger.stop();
+    ledger = await boot();
+    const second = aShipper();
+    await append(5);
+    await second.flush(15_000);
+    const all = plane.records.map(({ epoch, seq }) => `${epoch}/${seq}`);
+    for (const kept of [703, 701, 650, 1, 0]) {
+      plane.restore(kept);
+      await append(1);
+      all.push(`2/${all.length - 701 + 1}`);
+      expect(await second.flush(15_000)).toBe(true);
+      expect(plane.records.map(({ epoch, seq }) => `${epoch}/${seq}`)).toEqual(all);
+      expect(second.status()).toMatchObject({ state: 'idle', backlog: 0, failure: null });
+    }
+    expect(stopped).toEqual([]);
+  });
+
+  it('stops where the control plane lacks what is no longer kept, and says so', async () => {
+    const shipper = aShipper();
+    for (let group = 0; group < 30; group++) await append(10);
+    await shipper.flush(15_000);
+    // With nothing to be kept for: all but the end of the chain.
+    expect(await ledger.prune(tenantId, 0, 1_000)).toBeGreaterThan(200);
+    plane.restore(10);
+    await append(1);
+    await until(() => shipper.status().state === 'conflict');
+    expect(shipper.status().failure?.message).toContain(
+      'lacks records from epoch 1, record 11 that are no longer kept',
+    );
+    expect(stopped).toEqual(['conflict']);
+  });
+
+  it('gets on by itself when the control plane that lacked them has them again', async () => {
+    let isOld = false;
+    const loc = ['stream', 1, 11];
+    const lacks = () =>
+      new AppError('BATCH_CONFLICT', 'a gap', { errors: [{ loc, msg: '', type: 'stream_gap' }] });
+    const shipper = aShipper({
+      stalledRetryMs: 10,
+      link: {
+        shipBatch: (batch) => (isOld ? Promise.reject(lacks()) : plane.link.shipBatch(batch)),
+      },
+    });
+    await append(300);
+    await shipper.flush(15_000);
+    await ledger.prune(tenantId, 0, 1_000);
+    isOld = true;
+    await append(1);
+    await until(() => shipper.status().state === 'conflict');
+    expect(shipper.status().stop).toMatchObject({ at: { epoch: 1, seq: 11 } });
+    isOld = false;
+    await until(() => shipper.status().state === 'idle');
+    expect(stopped).toEqual(['conflict', 'resumed']);
+  });
+
+  it.each([
+    'VALIDATION_FAILED',
+    'BODY_TOO_LARGE',
+    'FORBIDDEN',
+  ] as const)('stops at a batch that is refused again and again (%s), says where, and gets on once it is not', async (code) => {
+    let refuses = true;
+    let tries = 0;
+    const errors = [{ loc: ['records', 3], msg: 'is wrong', type: 'batch_refused' }];
+    const shipper = aShipper({
+      stalledRetryMs: 10,
+      link: {
+        shipBatch: async (batch) => {
+          tries += 1;
+          if (refuses) throw new AppError(code, 'The record with seq 3 is wrong.', { errors });
+          return plane.link.shipBatch(batch);
+        },
+      },
+    });
+    await append(4);
+    await until(() => shipper.status().stop !== null);
+    expect(shipper.status()).toMatchObject({
+      state: 'refused',
+      backlog: 5,
+      stop: { at: { epoch: 1 }, failure: { code } },
+    });
+    // It looks now and then whether the reason has gone, and is not told of as new.
+    const before = tries;
+    await until(() => tries > before + 1);
+    expect(shipper.status()).toMatchObject({ state: 'refused' });
+    expect(await shipper.flush(15_000)).toBe(false);
+    expect(stopped).toEqual(['refused']);
+    refuses = false;
+    await until(() => shipper.status().state === 'idle');
+    expect(shipper.status()).toMatchObject({ stop: null, failure: null, backlog: 0 });
+    expect(stopped).toEqual(['refused', 'resumed']);
+    expect(plane.records).toHaveLength(5);
+  });
+
+  it('does not stop for one refusal, a token or an outage', async () => {
+    const answers = ['VALIDATION_FAILED', 'VALIDATION_FAILED', 'UNAVAILABLE', 'VALIDATION_FAILED'];
+    answers.push(...Array<string>(5).fill('DATA_PLANE_TOKEN_INVALID'), 'RATE_LIMITED');
+    const shipper = aShipper({
+      link: {
+        shipBatch: (batch) => {
+          const code = answers.shift() as ErrorCode | undefined;
+          return code ? Promise.reject(new AppError(code)) : plane.link.shipBatch(batch);
+        },
+      },
+    });
+    await until(() => shipper.status().state === 'idle');
+    expect(stopped).toEqual([]);
+  });
+
+  it('leaves a busy control plane alone for as long as it asks', async () => {
+    let busy = 1;
+    const times: number[] = [];
+    const shipper = aShipper({
+      link: {
+        shipBatch: async (batch) => {
+          times.push(performance.now());
+          if (busy-- > 0) throw new LinkError('RATE_LIMITED', 'busy', { retryAfterMs: 300 });
+          return plane.link.shipBatch(batch);
+        },
+      },
+    });
+    await until(() => shipper.status().state === 'retrying');
+    // Neither a record, an alert nor a kick ends that wait.
+    await append(3);
+    await ledger.append(tenantId, anAlert());
+    shipper.kick();
+    expect(await shipper.flush(15_000)).toBe(true);
+    expect(times).toHaveLength(2);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(290);
+  });
+
+  it('does not hurry back to one that is away because records come', async () => {
+    plane.setAway(true);
+    let tries = 0;
+    const shipper = aShipper({
+      delayMs: 1,
+      backoffLimits: { first: 60_000, longest: 60_000 },
+      link: {
+        shipBatch: (batch) => {
+          tries++;
+          return plane.link.shipBatch(batch);
+        },
+      },
+    });
+    await until(() => shipper.status().state === 'retrying');
+    for (let i = 0; i < 20; i++) {
+      await append(1);
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    expect(tries).toBe(1);
+    plane.setAway(false);
+    expect(await shipper.flush(15_000)).toBe(true);
+    expect(plane.records).toHaveLength(21);
+  });
+
+  it('ships a full batch without its delay', async () => {
+    const shipper = aShipper({ delayMs: 60_000 });
+    expect(await shipper.flush(15_000)).toBe(true);
+    await append(500);
+    await until(() => plane.records.length === 501);
+  });
+
+  it('does not believe a receipt for something else', async () => {
+    let lies = 0;
+    const lying: ShipperOptions['link'] = {
+      shipBatch: async (batch) => {
+        const receipt = await plane.link.shipBatch(batch);
+        return lies++ < 2 ? { ...receipt, head: '0'.repeat(64) } : receipt;
+      },
+    };
+    const shipper = aShipper({ link: lying });
+    await append(1);
+    expect(await shipper.flush(15_000)).toBe(true);
+    expect(lies).toBeGreaterThan(2);
+    expect(plane.records).toHaveLength(2);
+  });
+
+  it('ends in the same chain for any schedule of outages, lost receipts, restores and appends', async () => {
+    const shipper = aShipper();
+    const step = fc.oneof(
+      fc.record({ append: fc.integer({ min: 1, max: 40 }) }),
+      fc.record({ away: fc.boolean() }),
+      fc.record({ lose: fc.nat(2) }),
+      fc.record({ restore: fc.nat(300) }),
+      fc.constant('kick' as const),
+    );
+    let expected = 1;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+        for (const one of steps) {
+          if (one === 'kick') shipper.kick();
+          else if ('away' in one) plane.setAway(one.away);
+          else if ('lose' in one) plane.loseReceipts(one.lose);
+          else if ('restore' in one) plane.restore(one.restore);
+          else {
+            await append(one.append);
+            expected += one.append;
+          }
+        }
+        plane.setAway(false);
+        // What a restore lost shows with the next batch.
+        await append(1);
+        expected++;
+        expect(await shipper.flush(15_000)).toBe(true);
+        expect(plane.records.map(({ seq }) => seq)).toEqual(
+          Array.from({ length: expected }, (_, index) => index + 1),
+        );
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

@@ -1,0 +1,129 @@
+import {
+  failureCode,
+  failureMessage,
+  type SyncFailure,
+  type SyncLog,
+} from '../link/sync-failure.ts';
+
+/** A record of a stream. */
+export interface StreamPlace {
+  epoch: number;
+  seq: number;
+}
+
+/** A stream that ended for good: two writers, or damage. */
+export type EndedState = 'forked' | 'damaged';
+/** A stream that goes on once the control plane has changed: refused, or records are gone here. */
+export type StalledState = 'refused' | 'conflict';
+export type ShipperState = 'shipping' | 'idle' | 'retrying' | 'stopped' | EndedState | StalledState;
+
+export interface ShipperStatus {
+  state: ShipperState;
+  /** Records that wait to be shipped. */
+  backlog: number;
+  last_shipped: StreamPlace | null;
+  last_attempt_at: string | null;
+  failure: SyncFailure | null;
+  /** Why shipping has stopped; null while it goes on. */
+  stop: ShipperStop | null;
+}
+
+export interface ShipperStop {
+  state: EndedState | StalledState;
+  failure: SyncFailure;
+  /** The first record that does not come, where that is known. */
+  at: StreamPlace | null;
+}
+
+export interface ShippingStatusOptions {
+  tenantId: string;
+  /** Told once when the stream stops. */
+  onStopped: (stop: ShipperStop) => void;
+  /** Told when one that had stopped ships again. */
+  onResumed: () => void;
+  log: SyncLog;
+  now: () => number;
+}
+
+/** How the shipping of a stream gets on, and since when it does not. */
+export class ShippingStatus {
+  readonly #options: ShippingStatusOptions;
+  /** When the current run of failures began, by the monotonic clock; null without one. */
+  #failingSince: number | null = null;
+  state: ShipperState = 'idle';
+  lastShipped: StreamPlace | null = null;
+  lastAttemptAt: string | null = null;
+  failure: SyncFailure | null = null;
+  stop: ShipperStop | null = null;
+  /** Whether one attempt has ended: it is known whether records arrive. */
+  isSettled = false;
+
+  constructor(options: ShippingStatusOptions) {
+    this.#options = options;
+  }
+
+  attempted(): void {
+    this.lastAttemptAt = this.#time();
+  }
+
+  getsOn(state: 'shipping' | 'idle'): void {
+    const wasStopped = this.stop !== null;
+    this.state = state;
+    this.failure = null;
+    this.stop = null;
+    this.#failingSince = null;
+    this.isSettled = true;
+    if (!wasStopped) return;
+    const { tenantId, log, onResumed } = this.#options;
+    log.info({ tenantId }, 'the stream is shipped again');
+    onResumed();
+  }
+
+  failed(error: unknown): SyncFailure {
+    const { tenantId, log } = this.#options;
+    const code = failureCode(error);
+    const failure = { stage: 'ship', code, message: failureMessage(error), at: this.#time() };
+    this.#failingSince ??= performance.now();
+    if (code !== this.failure?.code) {
+      log.warn({ tenantId, ...failure }, 'records could not be shipped');
+    }
+    this.failure = failure;
+    return failure;
+  }
+
+  /** The stream cannot go on for now; the control plane may be mended. */
+  stall(state: StalledState, failure: SyncFailure, at: StreamPlace | null): void {
+    if (this.stop?.state !== state) this.halt({ state, failure, at });
+  }
+
+  halt(stop: ShipperStop): void {
+    const { tenantId, log, onStopped } = this.#options;
+    this.state = stop.state;
+    this.failure = stop.failure;
+    this.stop = stop;
+    this.isSettled = true;
+    const { state, failure, at } = stop;
+    const told = { tenantId, state, stopped_at: at, ...failure };
+    log.error(told, 'the stream is not shipped: a person must look');
+    onStopped(stop);
+  }
+
+  failingMs(): number {
+    return this.#failingSince === null ? 0 : performance.now() - this.#failingSince;
+  }
+
+  shown(backlog: number): ShipperStatus {
+    return {
+      state: this.state,
+      backlog,
+      last_shipped: this.lastShipped,
+      last_attempt_at: this.lastAttemptAt,
+      failure: this.failure,
+      stop: this.stop,
+    };
+  }
+
+  #time(): string {
+    return new Date(this.#options.now()).toISOString();
+  }
+}

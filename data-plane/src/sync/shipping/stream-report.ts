@@ -1,0 +1,44 @@
+/**
+ * What the heartbeat says of a tenant's stream: whether records still come, and why not. A record
+ * would be in the stream that has stopped. Proven by stream-report.test.ts.
+ */
+import type { StreamReport } from '@governance/shared/channels';
+import type { LedgerStatus } from '../../ledger/ledger.ts';
+import type { ShipperStatus } from './shipping-status.ts';
+
+/** Attempts that fail for so long while heartbeats are received: more than an outage of moments. */
+export const FAILING_MS = 5 * 60_000;
+
+export interface StreamFacts {
+  shipper: ShipperStatus;
+  ledger: LedgerStatus['condition'];
+  /** Whether every attempt has failed for long although the control plane hears. */
+  isFailing: boolean;
+  now: number;
+}
+
+export function toStreamReport({ shipper, ledger, isFailing, now }: StreamFacts): StreamReport {
+  const { backlog, stop, failure } = shipper;
+  if (stop) {
+    const last_error = shown(stop.failure);
+    return { state: stop.state, is_stopped: true, backlog, last_error, stopped_at: stop.at };
+  }
+  if (ledger === 'full' || ledger === 'failed') {
+    const message = `The ledger is ${ledger}: no new call is recorded, so none is allowed.`;
+    const at = new Date(now).toISOString();
+    const last_error = { code: `ledger_${ledger}`, message, at };
+    return { state: last_error.code, is_stopped: true, backlog, last_error, stopped_at: null };
+  }
+  const last_error = failure && shown(failure);
+  const state = isFailing ? 'failing' : shipper.state;
+  return { state, is_stopped: isFailing, backlog, last_error, stopped_at: null };
+}
+
+/** Messages come from anywhere: cut to what a heartbeat can carry. */
+function shown({ code, message, at }: { code: string; message: string; at: string }) {
+  return { code: carried(code, 100), message: carried(message, 500), at };
+}
+
+function carried(text: string, length: number): string {
+  return text.replaceAll('\u0000', '').slice(0, length).toWellFormed();
+}

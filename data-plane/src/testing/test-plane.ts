@@ -1,0 +1,368 @@
+/**
+ * An enforcement plane for tests, as production composes it: the real ledger and replica in a
+ * temporary folder, the real policy engine, a listener on a real socket. Facts are put in by feed
+ * entries, policies are compiled.
+ */
+import { generateKeyPairSync, hash, sign } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { baselinePack } from '@governance/policies/baseline-pack';
+import type { PolicySource } from '@governance/policies/contract';
+import { loadPolicyEngine } from '@governance/policies/evaluator/policy-engine';
+import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/agent-token';
+import type { BundleSettings, McpServerSetting } from '@governance/shared/bundle-format';
+import type { AgentFact, FeedEntry, KillSwitchFact } from '@governance/shared/facts';
+import { uuidv7 } from '@governance/shared/ids';
+import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
+import fastify from 'fastify';
+import { type Logger, pino } from 'pino';
+import { Registry } from 'prom-client';
+import { compileOnce } from '../../../tests/support/compiled-once.ts';
+import { type GatewayConfig, readGatewayConfig } from '../config.ts';
+import type { ActiveRules, FindDenial, Ledger } from '../contracts.ts';
+import type { EnforcementPages } from '../enforcement/enforcer.ts';
+import { createLedger } from '../ledger/ledger.ts';
+import { localRoutes } from '../local-api/local-routes.ts';
+import { asTokenKeys, createLocalTokens, ownTokenKey } from '../local-api/token-issuer.ts';
+import { createEnforcement } from '../plane/enforcement.ts';
+import { createEnforcementPlane } from '../plane/enforcement-plane.ts';
+import { createReplica } from '../replica/replica.ts';
+import type { StdioServers } from '../upstream/stdio/servers-file.ts';
+import { ownViews } from '../workers/worker-views.ts';
+
+export interface TestPlaneOptions {
+  servers?: McpServerSetting[];
+  stdioServers?: StdioServers;
+  /** Has the plane be one of several tenants. */
+  servesSeveral?: () => boolean;
+  config?: Partial<GatewayConfig>;
+  /** Beside the baseline pack. */
+  policies?: PolicySource[];
+  /** Stands between the plane and its ledger. */
+  wrapLedger?: (ledger: Ledger) => Ledger;
+  now?: () => number;
+  keepAliveMs?: number;
+  log?: Logger;
+  findDenial?: FindDenial;
+  /** The lists of steps, where they are not the product's. */
+  pages?: EnforcementPages;
+  /** Has a token route of its own, as a data plane by itself. */
+  issuesTokens?: boolean;
+}
+
+export interface TestAgent {
+  id: string;
+  clientId: string;
+  secret: string;
+  basic: string;
+  /** A fresh token; `over` replaces claims, `header` replaces parts of the header. */
+  token(over?: Record<string, unknown>, header?: Record<string, unknown>): string;
+  bearer(over?: Record<string, unknown>): string;
+  /** Changes the agent in the replica. */
+  update(over: Partial<AgentFact>): void;
+}
+
+export type TestPlane = Awaited<ReturnType<typeof startTestPlane>>;
+
+export const HTTP_SERVER = (serverId: string, url: string): McpServerSetting => ({
+  server_id: serverId,
+  transport: 'streamable-http',
+  url,
+  local_name: null,
+});
+
+export const STDIO_SERVER = (serverId: string): McpServerSetting => ({
+  server_id: serverId,
+  transport: 'stdio',
+  url: null,
+  local_name: serverId,
+});
+
+const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const ownKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const jwk = keys.publicKey.export({ format: 'jwk' });
+
+/** Signs a token as the control plane does. */
+export function signToken(
+  claims: Record<string, unknown>,
+  header: Record<string, unknown> = {},
+  key = keys.privateKey,
+): string {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const head = { alg: 'RS256', typ: AGENT_TOKEN_TYP, kid: 'test-key', ...header };
+  const signed = `${encode(head)}.${encode(claims)}`;
+  return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), key).toString('base64url')}`;
+}
+
+/** Starts a plane. `stop` ends everything that it started. */
+export async function startTestPlane(options: TestPlaneOptions = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'governance-gateway-'));
+  const tenantId = uuidv7();
+  const deploymentId = uuidv7();
+  const now = options.now ?? Date.now;
+  const ledger = await createLedger({
+    dataDir,
+    signingKey: generateKeyPairSync('ed25519').privateKey,
+    writerVersion: 'test',
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  await ledger.open(tenantId, deploymentId);
+  const replica = createReplica({ dataDir, onRefused: () => undefined });
+  replica.addTenant(tenantId, deploymentId);
+
+  const app = fastify({ forceCloseConnections: true });
+  // As the service's own listener has it (shared/src/http-server.ts).
+  app.decorateRequest('clientAddress', {
+    getter() {
+      return this.raw.socket.remoteAddress ?? '';
+    },
+  });
+  // The address has to be known before the plane is built, as its tokens name it.
+  const port = await freePort();
+  const publicUrl = `http://127.0.0.1:${port}`;
+
+  const cursors = new Map<string, number>();
+  const applyAt = (tenant: string) => (kind: string, key: string, value: unknown) => {
+    const seq = (cursors.get(tenant) ?? 0) + 1;
+    cursors.set(tenant, seq);
+    const entry: FeedEntry = { seq, kind, key, value };
+    replica.apply(tenant, [entry], seq);
+  };
+  const apply = applyAt(tenantId);
+  const key = { ...jwk, kty: 'RSA', kid: 'test-key', alg: 'RS256' };
+  apply('token_keys', 'current', { issuer: publicUrl, keys: [key] });
+
+  let rules: ActiveRules | null = null;
+  /** Other tenants of the plane, with the policies and servers of this one. */
+  const neighbours = new Map<string, string>();
+  const findActiveRules = (id: string): ActiveRules | null => {
+    if (id === tenantId || rules === null) return id === tenantId ? rules : null;
+    if (!neighbours.has(id)) return null;
+    return { ...rules, settings: { ...rules.settings, tenant_id: id } };
+  };
+  const setServers = (servers: McpServerSetting[]) => {
+    if (rules === null) return;
+    const mcp_servers = Object.fromEntries(servers.map((server) => [server.server_id, server]));
+    rules = { ...rules, settings: { ...rules.settings, mcp_servers } };
+  };
+  const setSettings = (settings: Partial<BundleSettings>) => {
+    if (rules !== null) rules = { ...rules, settings: { ...rules.settings, ...settings } };
+  };
+  const setPolicies = async (policies: PolicySource[]) => {
+    const engine = await loadPolicyEngine((await compileOnce(policies)).wasm, {});
+    const settings = rules?.settings ?? { tenant_id: tenantId, mcp_servers: {} };
+    rules = { revision: (rules?.revision ?? 0) + 1, digest: 'ab'.repeat(32), settings, engine };
+  };
+  await setPolicies([...baseline(), ...(options.policies ?? [])]);
+  setServers(options.servers ?? []);
+
+  const findDenial = options.findDenial ?? (() => null);
+  const ownKey = await ownTokenKey(ownKeys.privateKey);
+  const registry = new Registry();
+  const plane = createEnforcementPlane(
+    {
+      config: {
+        ...readGatewayConfig({}),
+        ...(options.stdioServers && { stdioServers: options.stdioServers }),
+        ...options.config,
+      },
+      publicUrl,
+      version: 'test',
+      findRegion: () => 'eu-test',
+      ledger: options.wrapLedger?.(ledger) ?? ledger,
+      replica,
+      rules: { findActiveRules },
+      findDeploymentId: (id) => neighbours.get(id) ?? deploymentId,
+      findDenial,
+      servesSeveral: options.servesSeveral ?? (() => false),
+      ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(ownKey, publicUrl) }),
+      taskSecret: ownKeys.privateKey,
+      openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
+      payloadSpool: { add: () => true },
+      sharedDir: dataDir,
+      registry,
+      log: options.log ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
+      now,
+      ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
+    },
+    (deps, parts) => createEnforcement(deps, parts, options.pages),
+  );
+  if (options.issuesTokens) {
+    await app.register(
+      localRoutes({
+        publicUrl,
+        version: 'test',
+        tokens: createLocalTokens({ key: ownKey, publicUrl, replica, findDenial }),
+        tokenKey: ownKey,
+        metricsToken: undefined,
+        isProduction: false,
+        views: ownViews({
+          registries: [registry],
+          health: () => ({ status: 'ok' }),
+          findUnready: async () => ({}),
+        }),
+      }),
+    );
+  }
+  await app.register(plane.routes);
+  await app.listen({ port, host: '127.0.0.1' });
+
+  const addAgent = (permissions?: string[], over?: Partial<AgentFact>): TestAgent =>
+    addAgentAt(tenantId, permissions, over);
+
+  function addAgentAt(
+    tenantId: string,
+    permissions: string[] = ['*:*'],
+    over: Partial<AgentFact> = {},
+  ): TestAgent {
+    const apply = applyAt(tenantId);
+    const roleId = uuidv7();
+    const secret = `secret-${roleId}`;
+    const role = { id: roleId, name: 'role', permissions, resource_scopes: [] };
+    apply('role', roleId, role);
+    let fact: AgentFact = {
+      id: uuidv7(),
+      name: 'Test agent',
+      agent_type: 'test',
+      owner: 'tests',
+      status: 'active',
+      risk_score: 10,
+      risk_tier: 'low',
+      client_id: `client-${roleId}`,
+      secret_hash: hash('sha256', secret, 'hex'),
+      credential_version: 1,
+      kill_released_generation: 0,
+      role_ids: [roleId],
+      ...over,
+    };
+    apply('agent', fact.id, fact);
+    const token: TestAgent['token'] = (claims = {}, header = {}) => {
+      const iat = Math.floor(now() / 1000);
+      const standard = {
+        iss: publicUrl,
+        aud: gatewayAudience(publicUrl),
+        sub: fact.id,
+        iat,
+        exp: iat + 900,
+        jti: uuidv7(),
+        tenant_id: tenantId,
+        feed_seq: cursors.get(tenantId) ?? 0,
+        credential_version: fact.credential_version,
+        roles: ['role'],
+        permissions,
+        risk_tier: fact.risk_tier,
+      };
+      return signToken({ ...standard, ...claims }, header);
+    };
+    return {
+      id: fact.id,
+      clientId: fact.client_id,
+      secret,
+      basic: `Basic ${Buffer.from(`${fact.client_id}:${secret}`).toString('base64')}`,
+      token,
+      bearer: (claims) => `Bearer ${token(claims)}`,
+      update(change) {
+        fact = { ...fact, ...change };
+        apply('agent', fact.id, fact);
+      },
+    };
+  }
+
+  return {
+    url: publicUrl,
+    tenantId,
+    deploymentId,
+    registry,
+    plane,
+    app,
+    ledger,
+    apply,
+    addAgent,
+    setServers,
+    /** Members of the bundle's settings; the others stay. */
+    setSettings,
+    setPolicies,
+    cursor: () => cursors.get(tenantId) ?? 0,
+    /** Another tenant of this plane, with the policies and servers of the first. */
+    async addNeighbour() {
+      const neighbour = uuidv7();
+      const deployment = uuidv7();
+      await ledger.open(neighbour, deployment);
+      replica.addTenant(neighbour, deployment);
+      neighbours.set(neighbour, deployment);
+      applyAt(neighbour)('token_keys', 'current', { issuer: publicUrl, keys: [key] });
+      return {
+        tenantId: neighbour,
+        addAgent: (permissions?: string[]) => addAgentAt(neighbour, permissions),
+      };
+    },
+    clearRules: () => {
+      rules = null;
+    },
+    engageKillSwitch: (engaged: boolean, generation = 1) => {
+      const fact: KillSwitchFact = {
+        generation,
+        engaged,
+        reason: 'test',
+        changed_at: new Date().toISOString(),
+      };
+      apply('kill_switch', 'tenant', fact);
+    },
+    /** POSTs a message (or text, verbatim) and answers with status, headers and JSON. */
+    async post(path: string, message: unknown, headers: Record<string, string> = {}) {
+      const response = await fetch(`${publicUrl}${path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        body: typeof message === 'string' ? message : JSON.stringify(message),
+      });
+      const text = await response.text();
+      const type = response.headers.get('content-type') ?? '';
+      const json =
+        type.startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined;
+      return { status: response.status, headers: response.headers, text, json };
+    },
+    /** All records of the ledger so far, in their order. They are taken off its outbox. */
+    records: async (): Promise<LedgerRecord[]> => {
+      const found: LedgerRecord[] = [];
+      for (;;) {
+        const batch = await ledger.nextBatch(tenantId, 500);
+        if (batch === null) return found;
+        found.push(...batch.records.map(parseRecord));
+        const { epoch, last_seq, head } = batch.header;
+        await ledger.markShipped(tenantId, { epoch, seq: last_seq, head });
+      }
+    },
+    async stop() {
+      await app.close();
+      await plane.stop();
+      await ledger.stop();
+      replica.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The baseline pack as it is compiled for a tenant. */
+function baseline(): PolicySource[] {
+  return baselinePack().map(({ name, rego_content }, i) => ({
+    id: `0190aaaa-0000-7000-8000-00000000000${i}`,
+    name,
+    rego: rego_content,
+  }));
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

@@ -1,0 +1,206 @@
+/**
+ * Which addresses an upstream may have (SERVICE_UPSTREAM_ALLOW). The check is made on the address
+ * that is then connected to, in the connection's own look-up, so that a name cannot resolve to
+ * one address for the check and to another for the connection. Redirects are not followed. Proven
+ * by address-policy.test.ts.
+ */
+import { lookup } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { bareAddress, carriedIpv4 } from './ip-address.ts';
+
+export interface AddressPolicy {
+  /** Whether the host of a URL may be tried at all; an address in it is checked here. */
+  isHostAllowed(host: string): boolean;
+  /** For `net.connect`: resolves, and gives only addresses that are allowed. */
+  lookup: LookupFunction;
+  /**
+   * Whether private addresses are open without being named. When this changes, earlier connections
+   * must not be used.
+   */
+  isPrivateOpen(): boolean;
+}
+
+/** Not global (IANA special-purpose registries), for the word `global`. */
+const SPECIAL = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+  // Of IPv6 only 2000::/3 is given to anyone.
+  '::/3',
+  '4000::/2',
+  '8000::/1',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+];
+
+/**
+ * Where clouds answer a machine with its own credentials, and all else that is link-local. Neither
+ * `*` nor `global` opens these, nor a range that only happens to hold them.
+ */
+const METADATA = [
+  '169.254.0.0/16',
+  'fe80::/10',
+  // Alibaba, Oracle, Azure; AWS and Google over IPv6.
+  '100.100.100.200/32',
+  '192.0.0.192/32',
+  '168.63.129.16/32',
+  'fd00:ec2::254/128',
+  'fd20:ce::254/128',
+];
+/** Hosts whose answer is remembered, at most: servers have few. */
+const MAX_KNOWN_HOSTS = 4096;
+/** A range that is wider names nothing in particular. */
+const NARROW = { ipv4: 16, ipv6: 10 };
+
+/**
+ * Reads the setting.
+ *
+ * @param entries host names (`.example.com` with all below it), addresses, CIDRs, `global` for
+ *   every global address, `*` for everything but METADATA; a host that is named may have any
+ *   address. Null where nothing is set: everything but METADATA, or only what is global
+ * @param isPrivateOpen asked at each use where nothing is set: whether it is everything
+ * @throws RangeError for an entry that is none of these
+ */
+export function createAddressPolicy(
+  entries: readonly string[] | null,
+  isPrivateOpen: () => boolean = () => false,
+): AddressPolicy {
+  const allowed = new AddressSet();
+  const named = new AddressSet();
+  const special = new AddressSet(SPECIAL);
+  const metadata = new AddressSet(METADATA);
+  const hosts = new Set<string>();
+  const suffixes: string[] = [];
+  let everything = false;
+  let global = entries === null;
+  for (const entry of entries ?? []) {
+    const text = entry.toLowerCase();
+    if (text === '*') everything = true;
+    else if (text === 'global') global = true;
+    else if (text.includes('/')) {
+      const range = readCidr(text);
+      allowed.addRange(range);
+      if (range.bits >= NARROW[family(range.address)]) named.addRange(range);
+    } else if (isIP(text) !== 0) {
+      const address = bareAddress(text) ?? text;
+      allowed.addAddress(address);
+      named.addAddress(address);
+    } else if (/^\.[a-z0-9.-]+$/.test(text)) suffixes.push(text);
+    else if (/^[a-z0-9][a-z0-9._-]*$/.test(text)) hosts.add(text);
+    else throw new RangeError(`neither a host, an address nor a CIDR: ${entry}`);
+  }
+
+  const isBelowNamed = (host: string) => suffixes.some((suffix) => host.endsWith(suffix));
+  const isPrivateOpenNow = () => (entries === null ? isPrivateOpen() : everything);
+
+  /** @param isTrusted the address is that of a host which is named by its suffix */
+  function isAddressAllowed(text: string, isTrusted = false): boolean {
+    const address = bareAddress(text);
+    if (address === null) return false;
+    if (named.has(address)) return true;
+    // What an address of a translator leads to is asked too.
+    const carried = carriedIpv4(address);
+    if (metadata.has(address) || (carried !== null && metadata.has(carried))) return false;
+    if (isTrusted || isPrivateOpenNow() || allowed.has(address)) return true;
+    return global && !special.has(address);
+  }
+
+  function isHostAllowed(host: string): boolean {
+    const bare = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+    // Whether the addresses of a name are allowed shows when it is resolved.
+    return isIP(bare) === 0 || isAddressAllowed(bare);
+  }
+  // Asked twice a call: by whether private addresses are open, which alone can change.
+  const known = { open: new Map<string, boolean>(), closed: new Map<string, boolean>() };
+
+  return {
+    isPrivateOpen: isPrivateOpenNow,
+    isHostAllowed(host) {
+      const answers = isPrivateOpenNow() ? known.open : known.closed;
+      let isAllowed = answers.get(host);
+      if (isAllowed === undefined) {
+        isAllowed = isHostAllowed(host);
+        if (answers.size >= MAX_KNOWN_HOSTS) answers.clear();
+        answers.set(host, isAllowed);
+      }
+      return isAllowed;
+    },
+    lookup(hostname, options, callback) {
+      const { all = false, ...rest } = options;
+      const host = hostname.toLowerCase();
+      lookup(hostname, { ...rest, all: true }, (error, addresses) => {
+        if (error) {
+          callback(error, '', 0);
+          return;
+        }
+        const usable = hosts.has(host)
+          ? addresses
+          : addresses.filter(({ address }) => isAddressAllowed(address, isBelowNamed(host)));
+        const [first] = usable;
+        if (first === undefined) {
+          const refused: NodeJS.ErrnoException = new Error(notAllowed(hostname));
+          refused.code = 'UPSTREAM_ADDRESS_REFUSED';
+          callback(refused, '', 0);
+        } else if (all) callback(null, usable);
+        else callback(null, first.address, first.family);
+      });
+    },
+  };
+}
+
+/** The message for a refused host. */
+export function notAllowed(host: string): string {
+  return `the address of ${host} is not open to MCP servers: SERVICE_UPSTREAM_ALLOW does not name it`;
+}
+
+/** Addresses and ranges. A range of IPv6 says nothing of IPv4, as it would in one BlockList. */
+class AddressSet {
+  readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+
+  constructor(cidrs: readonly string[] = []) {
+    for (const cidr of cidrs) this.addRange(readCidr(cidr));
+  }
+
+  addAddress(address: string): void {
+    this.#lists[family(address)].addAddress(address, family(address));
+  }
+
+  addRange({ address, bits }: Range): void {
+    this.#lists[family(address)].addSubnet(address, bits, family(address));
+  }
+
+  has(address: string): boolean {
+    return this.#lists[family(address)].check(address, family(address));
+  }
+}
+
+interface Range {
+  address: string;
+  bits: number;
+}
+
+function readCidr(cidr: string): Range {
+  const [address = '', prefix = ''] = cidr.split('/');
+  const bits = Number(prefix);
+  const isGood =
+    isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && bits <= (isIP(address) === 4 ? 32 : 128);
+  if (!isGood) throw new RangeError(`not a CIDR: ${cidr}`);
+  return { address, bits };
+}
+
+function family(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+}

@@ -1,0 +1,60 @@
+/**
+ * Connections with MCP servers over HTTP. Each is checked when it is made. When the address policy
+ * changes (a data plane gets a second tenant), no earlier connection is used again.
+ */
+import { Agent, type Dispatcher } from 'undici';
+import type { AddressPolicy } from './address-policy.ts';
+
+export interface CheckedConnections extends Pick<Dispatcher, 'dispatch'> {
+  /** Ends connections made under another policy, even if no request comes. */
+  check(): void;
+  destroy(): Promise<void>;
+}
+
+/**
+ * How many connections there are is a matter of shares (fair-shares.ts): nothing waits here, where
+ * nobody counts.
+ *
+ * @param endMs how long requests of before may go on
+ */
+export function createCheckedConnections(
+  addresses: Pick<AddressPolicy, 'lookup' | 'isPrivateOpen'>,
+  endMs: number,
+): CheckedConnections {
+  const ending = new Map<Dispatcher, NodeJS.Timeout>();
+  let wasOpen = addresses.isPrivateOpen();
+  let current = open();
+
+  function open(): Dispatcher {
+    return new Agent({
+      pipelining: 1,
+      keepAliveTimeout: 30_000,
+      connect: { timeout: 10_000, lookup: addresses.lookup },
+    });
+  }
+
+  function check(): void {
+    if (addresses.isPrivateOpen() === wasOpen) return;
+    wasOpen = !wasOpen;
+    const before = current;
+    current = open();
+    const forget = () => {
+      clearTimeout(ending.get(before));
+      ending.delete(before);
+    };
+    ending.set(before, setTimeout(() => void before.destroy(), endMs).unref());
+    before.close().then(forget, forget);
+  }
+
+  return {
+    check,
+    dispatch(options, handler) {
+      check();
+      return current.dispatch(options, handler);
+    },
+    async destroy() {
+      for (const timer of ending.values()) clearTimeout(timer);
+      await Promise.all([current, ...ending.keys()].map((one) => one.destroy()));
+    },
+  };
+}

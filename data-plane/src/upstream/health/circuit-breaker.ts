@@ -1,0 +1,185 @@
+/**
+ * A circuit breaker for each MCP server. A server that failed several times in a row rests for a
+ * while that grows; then one request probes whether it answers again. Meanwhile lists go on without
+ * it, and calls fail at once. Proven by health.test.ts.
+ */
+import type { ReportedHealth } from '@governance/shared/channels';
+import type { Logger } from 'pino';
+import { UpstreamFailure, type UpstreamFailureKind } from '../upstream.ts';
+
+/** `failing`: the last request failed; `resting`: it is not asked; `probing`: one request is out. */
+export type ServerHealth = 'ok' | 'failing' | 'resting' | 'probing';
+
+/** Failures in a row after which a server rests. */
+const FAILURES = 5;
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+/**
+ * Opening a session or listing counts as failed after this, though it may still end. Joined lists
+ * wait for a server as long.
+ */
+const SLOW_MS = 8_000;
+
+/**
+ * Whether a failure shows that the server is away. A refused or malformed answer was given by
+ * somebody, and the gateway's own refusals say nothing about the server. Neither does a call or a
+ * read that times out: it may just be slow, and must not close the server to others.
+ */
+function isSilence(kind: UpstreamFailureKind, isQuick: boolean): boolean {
+  return kind === 'unreachable' || (kind === 'timeout' && isQuick);
+}
+
+function slowReason(method: string | null): string {
+  return `${method ?? 'opening a session'} takes longer than ${SLOW_MS / 1000} s`;
+}
+
+/** A server; where each agent has a process of its own, that process. */
+export interface WatchedPlace {
+  tenantId: string;
+  serverId: string;
+  /** Null where the agents share the server. */
+  agentId: string | null;
+  /** Where the server is: at another address it begins anew. */
+  address: string | null;
+}
+
+export interface CircuitBreakerDeps {
+  /** Monotonic milliseconds. */
+  elapsed(): number;
+  /** Called when a server's health has changed. */
+  onChanged?(tenantId: string): void;
+  log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** One server's. An answer of any kind, a JSON-RPC error too, is a sign of life. */
+export class CircuitBreaker {
+  readonly #place: WatchedPlace;
+  readonly #deps: CircuitBreakerDeps;
+  usedAt: number;
+  /** Whether the server has answered, or failed to. */
+  #isFound = false;
+  #failures = 0;
+  /** From when on the server may be asked; null while it may be asked at any time. */
+  #retryAt: number | null = null;
+  #pauseMs = FIRST_PAUSE_MS;
+  #isProbing = false;
+  #reason: string | undefined;
+
+  constructor(place: WatchedPlace, deps: CircuitBreakerDeps) {
+    this.#place = place;
+    this.#deps = deps;
+    this.usedAt = deps.elapsed();
+  }
+
+  state(): ServerHealth {
+    if (this.#retryAt !== null) return this.#isProbing ? 'probing' : 'resting';
+    return this.#failures > 0 ? 'failing' : 'ok';
+  }
+
+  /**
+   * For the control plane, which hears of it later: a probe is over by then.
+   */
+  reported(): ReportedHealth | undefined {
+    if (!this.#isFound) return undefined;
+    const state = this.state();
+    return state === 'probing' ? 'resting' : state;
+  }
+
+  /** What went wrong the last time; undefined where nothing does. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  /**
+   * Asks the server, and takes what comes of it as a sign of how it is.
+   *
+   * @param method null for what opens a session
+   * @throws UpstreamFailure `unreachable` while the server rests
+   */
+  async watch<T>(method: string | null, ask: () => Promise<T>): Promise<T> {
+    const isProbe = this.#enter();
+    let isCounted = false;
+    const fail = (reason: string) => {
+      if (!isCounted) this.#failed(isProbe, reason);
+      isCounted = true;
+    };
+    const isQuick = method === null || method.endsWith('/list');
+    const timer = isQuick ? setTimeout(() => fail(slowReason(method)), SLOW_MS) : undefined;
+    try {
+      const done = await ask();
+      this.#answered();
+      return done;
+    } catch (error) {
+      if (error instanceof UpstreamFailure && isSilence(error.kind, isQuick)) fail(error.message);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** @returns whether the request is the one that probes the server */
+  #enter(): boolean {
+    const now = this.#deps.elapsed();
+    this.usedAt = now;
+    if (this.#retryAt === null) return false;
+    if (now < this.#retryAt) {
+      const seconds = Math.ceil((this.#retryAt - now) / 1000);
+      throw new UpstreamFailure(
+        'unreachable',
+        `not asked: the server failed ${this.#failures} times in a row and is tried again in ${seconds} s`,
+      );
+    }
+    // If this probe hangs or is cancelled, another one follows after the same pause.
+    this.#retryAt = now + this.#pauseMs;
+    this.#isProbing = true;
+    return true;
+  }
+
+  #answered(): void {
+    if (this.#isFound && this.#failures === 0) return;
+    this.#change(() => this.#recover());
+  }
+
+  #recover(): void {
+    if (this.#retryAt !== null) {
+      const fields = { server: this.#place.serverId, failures: this.#failures };
+      this.#deps.log.info(fields, 'an MCP server answers again');
+    }
+    this.#failures = 0;
+    this.#reason = undefined;
+    this.#retryAt = null;
+    this.#pauseMs = FIRST_PAUSE_MS;
+    this.#isProbing = false;
+  }
+
+  #failed(isProbe: boolean, reason: string): void {
+    this.#reason = reason;
+    this.#change(() => this.#count(isProbe));
+  }
+
+  #count(isProbe: boolean): void {
+    this.#failures++;
+    if (this.#retryAt === null) {
+      if (this.#failures >= FAILURES) this.#rest();
+    } else if (isProbe) {
+      // What was under way when the rest began says nothing new.
+      this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
+      this.#rest();
+    }
+  }
+
+  #change(work: () => void): void {
+    const before = this.reported();
+    this.#isFound = true;
+    work();
+    if (this.reported() !== before) this.#deps.onChanged?.(this.#place.tenantId);
+  }
+
+  #rest(): void {
+    this.#isProbing = false;
+    this.#retryAt = this.#deps.elapsed() + this.#pauseMs;
+    const { serverId: server } = this.#place;
+    const fields = { server, failures: this.#failures, pauseMs: this.#pauseMs };
+    this.#deps.log.warn(fields, 'an MCP server does not answer and is left alone for a while');
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * The way to one server over HTTP: its address, what authenticates the gateway there, and what is
+ * under way. Which MCP is spoken on it is the business of the session that holds it.
+ */
+import type { Dispatcher } from 'undici';
+import { notAllowed } from '../addresses/address-policy.ts';
+import { HOPS_HEADER } from '../hops.ts';
+import type { ClientInfo } from '../initialize.ts';
+import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';
+import { UpstreamFailure, type UpstreamLimits } from '../upstream.ts';
+import { HttpExchange } from './http-exchange.ts';
+
+/** What goes to a server over HTTP, each with connections of its own. */
+export type Traffic =
+  /** What has an answer that somebody waits for. */
+  | 'calls'
+  /** Notifications and answers to the server. */
+  | 'quiet'
+  /** What stays open for long. */
+  | 'streams';
+export type Dispatchers = Record<Traffic, Pick<Dispatcher, 'dispatch'>>;
+export type Shares = Record<Traffic, FairShares>;
+
+export interface HttpChannelOptions {
+  url: string;
+  dispatchers: Dispatchers;
+  shares: Shares;
+  /** The account that its requests count under. */
+  account: ShareAccount;
+  /** The header that authenticates the gateway to the server, if any. */
+  findCredential(): Promise<[string, string] | null>;
+  isHostAllowed(host: string): boolean;
+  limits: UpstreamLimits;
+  client: ClientInfo;
+  /** Gateways that requests have passed before this one. */
+  hops?: number;
+}
+
+/** What can be ended before its time. */
+export interface Running {
+  abort(): void;
+}
+
+export class HttpChannel {
+  readonly limits: UpstreamLimits;
+  readonly client: ClientInfo;
+  readonly #options: HttpChannelOptions;
+  readonly #origin: string;
+  readonly #path: string;
+  readonly #host: string;
+  readonly #running = new Set<Running>();
+
+  constructor(options: HttpChannelOptions) {
+    const url = new URL(options.url);
+    this.limits = options.limits;
+    this.client = options.client;
+    this.#options = options;
+    this.#origin = url.origin;
+    this.#path = url.pathname + url.search;
+    this.#host = url.hostname;
+  }
+
+  /**
+   * The headers that all requests have, the two of a body first.
+   *
+   * @returns names and values in turn, ready for undici
+   * @throws UpstreamFailure where the server must not be asked, or cannot be
+   */
+  async prepare(): Promise<string[]> {
+    const refusal = this.#findRefusal();
+    if (refusal !== undefined) throw refusal;
+    let credential: [string, string] | null;
+    try {
+      credential = await this.#options.findCredential();
+    } catch (error) {
+      throw new UpstreamFailure('refused', 'the credential for the server cannot be opened', {
+        cause: error,
+      });
+    }
+    return [
+      ...['content-type', 'application/json'],
+      ...['accept', 'application/json, text/event-stream'],
+      ...['user-agent', `${this.client.name}/${this.client.version}`],
+      ...[HOPS_HEADER, String((this.#options.hops ?? 0) + 1)],
+      ...(credential ?? []),
+    ];
+  }
+
+  #findRefusal(): UpstreamFailure | undefined {
+    if (this.#options.isHostAllowed(this.#host)) return undefined;
+    return new UpstreamFailure('refused', notAllowed(this.#host));
+  }
+
+  /**
+   * Sends one HTTP request, for which there is room: a call has its own from its session.
+   */
+  dispatch(
+    traffic: Traffic,
+    method: 'GET' | 'POST' | 'DELETE',
+    headers: string[],
+    body: string | null,
+    exchange: HttpExchange,
+  ): void {
+    const { dispatchers, shares, account, limits } = this.#options;
+    // The address policy may have changed since the session was opened.
+    const refusal = this.#findRefusal();
+    if (refusal !== undefined) {
+      exchange.refuse(refusal);
+      return;
+    }
+    // One that is given up before it has a connection waits for it all the same.
+    exchange.lingers = () => {
+      shares[traffic].hold(account);
+      return () => shares[traffic].give(account);
+    };
+    dispatchers[traffic].dispatch(
+      {
+        origin: this.#origin,
+        path: this.#path,
+        method,
+        headers,
+        body,
+        // Our own timer ends a request; these only end what it left behind.
+        headersTimeout: limits.timeoutMs + 5000,
+        bodyTimeout: traffic === 'streams' ? 0 : limits.timeoutMs + 5000,
+      },
+      exchange,
+    );
+  }
+
+  /**
+   * Takes room for a stream that stays open for long.
+   *
+   * @returns gives it back; undefined where there is none
+   */
+  findStreamRoom(): (() => void) | undefined {
+    const { shares, account } = this.#options;
+    if (!shares.streams.tryTake(account)) return undefined;
+    let isTaken = true;
+    return () => {
+      if (isTaken) shares.streams.give(account);
+      isTaken = false;
+    };
+  }
+
+  /**
+   * Sends what has no answer that anyone waits for. Never rejects: what finds no room in its agent's
+   * share is not sent.
+   */
+  async sendQuietly(
+    method: 'POST' | 'DELETE',
+    headers: string[],
+    body: string | null,
+    timeoutMs: number,
+  ): Promise<void> {
+    const { shares, account } = this.#options;
+    try {
+      const room = shares.quiet.take(account);
+      if (room !== undefined) await room;
+    } catch {
+      return;
+    }
+    try {
+      await this.#sendQuietly(method, headers, body, timeoutMs);
+    } finally {
+      shares.quiet.give(account);
+    }
+  }
+
+  #sendQuietly(
+    method: 'POST' | 'DELETE',
+    headers: string[],
+    body: string | null,
+    timeoutMs: number,
+  ): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = () => {
+        clearTimeout(timer);
+        this.#running.delete(running);
+        resolve();
+      };
+      const sink = { onMessage: () => undefined, onEnd: finish };
+      const exchange = new HttpExchange(sink, this.limits.messageBytes);
+      const running = {
+        abort: () => {
+          exchange.abort();
+          finish();
+        },
+      };
+      const timer = setTimeout(running.abort, timeoutMs);
+      this.#running.add(running);
+      this.dispatch('quiet', method, headers, body, exchange);
+    });
+  }
+
+  /** Takes note of what is ended with `abortAll`. */
+  track(running: Running): void {
+    this.#running.add(running);
+  }
+
+  untrack(running: Running): void {
+    this.#running.delete(running);
+  }
+
+  abortAll(): void {
+    for (const running of this.#running) running.abort();
+    this.#running.clear();
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * One HTTP exchange with a Streamable HTTP server, on undici's dispatcher (its lower level: the
+ * request API's stream costs more than the rest of the hop). The answer is JSON or a stream of
+ * events; either way each message is handed on as a text, and none larger than the limit.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { UpstreamFailure } from '../upstream.ts';
+import { EventReader } from './event-reader.ts';
+
+export interface ExchangeSink {
+  /** The head of the answer, before any message. */
+  onHead?(status: number, headers: IncomingHttpHeaders): void;
+  /** One JSON-RPC message, or the whole body where the status is no 2xx. */
+  onMessage(text: string, status: number): void;
+  /** The id of an event: the stream can be resumed after it. Not told of ids unfit for a header. */
+  onEventId?(id: string): void;
+  /** How long to wait before the stream is resumed, in milliseconds. */
+  onRetry?(ms: number): void;
+  /** The answer ended; `error` is an UpstreamFailure when it ended badly. Called once. */
+  onEnd(status: number, error: UpstreamFailure | null): void;
+}
+
+/** Bytes of an answer that is an error; only its kind matters. */
+const MAX_ERROR_BODY = 64 * 1024;
+const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
+
+/** A running exchange. `abort` ends it without a further call of the sink. */
+export class HttpExchange implements Dispatcher.DispatchHandler {
+  readonly #sink: ExchangeSink;
+  readonly #limit: number;
+  #controller: Dispatcher.DispatchController | null = null;
+  #mode: 'json' | 'events' | 'error' | 'ignore' = 'ignore';
+  #status = 0;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #events: EventReader | null = null;
+  #isOver = false;
+  /** Counts an exchange that is over and waits for a connection still; called once. */
+  lingers: (() => () => void) | null = null;
+  #leave: (() => void) | null = null;
+
+  constructor(sink: ExchangeSink, limit: number) {
+    this.#sink = sink;
+    this.#limit = limit;
+  }
+
+  abort(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#controller === null) this.#leave = this.lingers?.() ?? null;
+    else this.#controller.abort(new Error('the exchange was ended'));
+  }
+
+  /** Ends it before anything is sent. The sink is told later, as with an answer. */
+  refuse(failure: UpstreamFailure): void {
+    queueMicrotask(() => this.#end(failure));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(new Error('the exchange was ended'));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200 || this.#isOver) return;
+    this.#status = status;
+    const type = headers['content-type'] ?? '';
+    if (status >= 300) this.#mode = 'error';
+    else if (type.startsWith('application/json')) this.#mode = 'json';
+    else if (type.startsWith('text/event-stream')) {
+      this.#mode = 'events';
+      this.#events = this.#readEvents();
+    }
+    this.#sink.onHead?.(status, headers);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return;
+    switch (this.#mode) {
+      case 'json':
+        this.#bytes += chunk.length;
+        if (this.#bytes > this.#limit) this.#fail(this.#tooLarge());
+        else this.#chunks.push(chunk);
+        return;
+      case 'events':
+        this.#events?.push(chunk);
+        return;
+      case 'error':
+        this.#bytes += chunk.length;
+        if (this.#bytes <= MAX_ERROR_BODY) this.#chunks.push(chunk);
+        return;
+      case 'ignore':
+        this.#bytes += chunk.length;
+        if (this.#bytes > MAX_ERROR_BODY) {
+          this.#fail(new UpstreamFailure('malformed', 'a body of an unknown content type'));
+        }
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#left();
+    if (this.#isOver) return;
+    if (this.#mode === 'json' || this.#mode === 'error') {
+      const [first] = this.#chunks;
+      const body = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+      if (!isUtf8(body)) {
+        this.#fail(new UpstreamFailure('malformed', 'the answer is not valid UTF-8'));
+        return;
+      }
+      if (body.length > 0 || this.#mode === 'error') this.#deliver(body.toString('utf8'));
+    }
+    this.#end(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#left();
+    this.#end(new UpstreamFailure('unreachable', describe(error), { cause: error }));
+  }
+
+  #left(): void {
+    this.#leave?.();
+    this.#leave = null;
+  }
+
+  #readEvents(): EventReader {
+    return new EventReader(this.#limit, {
+      onEvent: (data, id) => {
+        if (this.#isOver) return;
+        if (id !== undefined && EVENT_ID.test(id)) this.#sink.onEventId?.(id);
+        // An event without data only gives the stream its id.
+        if (data !== '') this.#deliver(data);
+      },
+      onRetry: (ms) => this.#sink.onRetry?.(ms),
+      onTooLarge: () => this.#fail(this.#tooLarge()),
+      onMalformed: () =>
+        this.#fail(new UpstreamFailure('malformed', 'the stream is not valid UTF-8')),
+    });
+  }
+
+  #deliver(text: string): void {
+    if (text.length > this.#limit) {
+      this.#fail(this.#tooLarge());
+      return;
+    }
+    try {
+      this.#sink.onMessage(text, this.#status);
+    } catch (error) {
+      const failure =
+        error instanceof UpstreamFailure
+          ? error
+          : new UpstreamFailure('malformed', describe(error), { cause: error });
+      this.#fail(failure);
+    }
+  }
+
+  #tooLarge(): UpstreamFailure {
+    return new UpstreamFailure('too_large', `a message of more than ${this.#limit} bytes`);
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    const controller = this.#controller;
+    this.#end(failure);
+    controller?.abort(failure);
+  }
+
+  #end(error: UpstreamFailure | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#sink.onEnd(this.#status, error);
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const code = 'code' in error ? String(error.code) : error.name;
+  return error.message === '' ? code : `${code}: ${error.message}`;
+}

@@ -1,0 +1,215 @@
+/**
+ * One JSON-RPC request that is under way over HTTP: from its POST to the response with its id, to
+ * its time-out, or to its cancellation, whichever comes first.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { StatusFailure } from '../era.ts';
+import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
+import {
+  type SendToClient,
+  type ServerRequest,
+  type UpstreamAnswer,
+  type UpstreamExchange,
+  UpstreamFailure,
+} from '../upstream.ts';
+import { type ExchangeSink, HttpExchange } from './http-exchange.ts';
+
+export interface HttpRequestHooks {
+  /** The headers of an answer with a 2xx status. */
+  onHeaders?: ((headers: IncomingHttpHeaders) => void) | undefined;
+  /** The server asks something along with its answer. */
+  asked?(request: ServerRequest, send: SendToClient | undefined): void;
+  /** The server no longer waits for what it asked. */
+  withdrawn?(requestId: unknown): void;
+  /** The request was given up before the server answered. */
+  abandon?(): void;
+  /**
+   * The server found the request bad as a whole: its HTTP status is 4xx or 5xx. Some say 400, and
+   * not 404, of a session that they have forgotten.
+   */
+  refused(status: number): void;
+  /** Fetches the rest of a stream that ended before the response, by the id of its last event. */
+  resume?(lastEventId: string, exchange: HttpExchange): void;
+  /** The HTTP exchange has ended. */
+  done(request: HttpRequest): void;
+}
+
+export interface HttpRequestLimits {
+  /** Milliseconds until it is given up; null for what stays open for long. */
+  timeoutMs: number | null;
+  messageBytes: number;
+  messageNodes?: number | undefined;
+  /** The server keeps nothing between requests: no session of it can be gone. */
+  isStateless?: boolean;
+}
+
+/** Before a stream is resumed whose server named no time. */
+const RESUME_MS = 1000;
+const MIN_RESUME_MS = 50;
+const MAX_RESUME_MS = 60_000;
+
+export class HttpRequest implements ExchangeSink {
+  exchange: HttpExchange;
+  /** Rejects with UpstreamFailure. `session-gone` is an HTTP 404. */
+  readonly answer: Promise<UpstreamAnswer | 'session-gone'>;
+  isOver = false;
+  readonly #id: number;
+  readonly #caller: UpstreamExchange;
+  readonly #hooks: HttpRequestHooks;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #limits: HttpRequestLimits;
+  #lastEventId: string | null = null;
+  #resumeMs = RESUME_MS;
+  #resumeTimer: NodeJS.Timeout | null = null;
+  /** What comes is the rest of an answer, which the server was asked for by GET. */
+  #isResumed = false;
+  #resolve: (answer: UpstreamAnswer | 'session-gone') => void = () => undefined;
+  #reject: (failure: UpstreamFailure) => void = () => undefined;
+
+  constructor(
+    id: number,
+    caller: UpstreamExchange,
+    limits: HttpRequestLimits,
+    hooks: HttpRequestHooks,
+  ) {
+    this.#id = id;
+    this.#caller = caller;
+    this.#hooks = hooks;
+    this.#limits = limits;
+    this.exchange = new HttpExchange(this, limits.messageBytes);
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    if (limits.timeoutMs !== null) {
+      const giveUp = () => this.#giveUp('timeout', 'no answer in time');
+      this.#timer = setTimeout(giveUp, limits.timeoutMs);
+    }
+    caller.cancellation.onCancel = () => this.#giveUp('cancelled', 'the client cancelled it');
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isResumed) return;
+    if (status >= 400) this.#hooks.refused(status);
+    if (status < 300) this.#hooks.onHeaders?.(headers);
+  }
+
+  onMessage(text: string, status: number): void {
+    if (status < 300) {
+      this.#read(text);
+    } else if (this.#limits.isStateless) {
+      this.#readRefusal(text, status);
+    } else if (status === 400 && !this.#isResumed) {
+      // A 400 at times carries the JSON-RPC error of this request; if not, the status says enough.
+      try {
+        this.#read(text);
+      } catch {
+        return;
+      }
+    }
+  }
+
+  onEventId(id: string): void {
+    this.#lastEventId = id;
+  }
+
+  onRetry(ms: number): void {
+    this.#resumeMs = Math.min(Math.max(ms, MIN_RESUME_MS), MAX_RESUME_MS);
+  }
+
+  onEnd(status: number, error: UpstreamFailure | null): void {
+    if (!this.isOver && this.#resumeLater(status, error)) return;
+    this.#hooks.done(this);
+    if (this.isOver) return;
+    this.#finish();
+    if (error !== null) this.#reject(error);
+    // Never `session-gone`, upon which a request is sent anew: this one was sent.
+    else if (this.#isResumed) {
+      this.#reject(new UpstreamFailure('malformed', 'the answer ended and was not resumed'));
+    } else if (status === 404 && !this.#limits.isStateless) this.#resolve('session-gone');
+    else if (status >= 300) this.#reject(new StatusFailure(status));
+    else {
+      this.#reject(new UpstreamFailure('malformed', 'the answer ended without a response'));
+    }
+  }
+
+  #read(text: string): void {
+    for (const message of parseUpstreamMessages(text, this.#limits.messageNodes)) {
+      if (message.kind === 'notification') {
+        if (message.method === 'notifications/cancelled') {
+          this.#hooks.withdrawn?.(message.params?.requestId);
+        } else if (!this.isOver) this.#caller.onNotification(message);
+      } else if (message.kind === 'request') {
+        this.#hooks.asked?.(message, this.#caller.send);
+      } else if (message.id === this.#id && !this.isOver) {
+        this.#answered(message);
+      }
+    }
+  }
+
+  #answered({ ok, raw, value }: UpstreamMessage & { kind: 'response' }): void {
+    this.#finish();
+    this.#resolve({ kind: ok ? 'result' : 'error', raw, value });
+  }
+
+  /**
+   * A modern server gives its own errors an HTTP status. What it could not read has no id; a proxy
+   * or a guard in between answers 401 and 403, and that is for the operator and not for the agent.
+   */
+  #readRefusal(text: string, status: number): void {
+    if (status === 401 || status === 403 || this.isOver) return;
+    let messages: UpstreamMessage[];
+    try {
+      messages = parseUpstreamMessages(text, this.#limits.messageNodes);
+    } catch {
+      return;
+    }
+    const [only] = messages;
+    if (messages.length !== 1 || only?.kind !== 'response' || only.ok) return;
+    const isUnnamed = (only.id ?? null) === null && (status === 400 || status === 404);
+    if (only.id === this.#id || isUnnamed) this.#answered(only);
+  }
+
+  /**
+   * A server may end a stream before the response, for the client to fetch the rest of it later
+   * (MCP, resumability); and a connection may break. The time-out of the request goes on.
+   */
+  #resumeLater(status: number, error: UpstreamFailure | null): boolean {
+    const lastEventId = this.#lastEventId;
+    const resume = this.#hooks.resume;
+    const isCut = error === null || error.kind === 'unreachable';
+    if (lastEventId === null || resume === undefined || !isCut || status < 200 || status >= 300)
+      return false;
+    if (error === null) this.#caller.onPaused?.(this.#resumeMs);
+    this.#resumeTimer = setTimeout(() => {
+      this.#isResumed = true;
+      this.exchange = new HttpExchange(this, this.#limits.messageBytes);
+      resume(lastEventId, this.exchange);
+    }, this.#resumeMs);
+    return true;
+  }
+
+  /** Ends the request because its session ends. */
+  abort(): void {
+    this.exchange.abort();
+    if (this.isOver) return;
+    this.#finish();
+    this.#reject(new UpstreamFailure('unreachable', 'the session was closed'));
+  }
+
+  #giveUp(kind: 'timeout' | 'cancelled', message: string): void {
+    if (this.isOver) return;
+    this.#finish();
+    this.#hooks.done(this);
+    this.exchange.abort();
+    this.#hooks.abandon?.();
+    this.#reject(new UpstreamFailure(kind, message));
+  }
+
+  #finish(): void {
+    this.isOver = true;
+    clearTimeout(this.#timer);
+    if (this.#resumeTimer !== null) clearTimeout(this.#resumeTimer);
+    this.#caller.cancellation.onCancel = null;
+  }
+}

@@ -1,0 +1,331 @@
+/**
+ * An MCP session over Streamable HTTP (legacy revisions). A session that the server has forgotten
+ * (404) is opened again once; the call it was found with is then sent for the first time that
+ * anyone executes it, so nothing runs twice.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { EraRefusal, eraRefusalOf, requireLegacyKnows } from '../era.ts';
+import {
+  answerServer,
+  cancelledText,
+  initializeMembers,
+  notificationText,
+  parseInitializeAnswer,
+  requestText,
+} from '../initialize.ts';
+import { parseUpstreamMessages } from '../message.ts';
+import {
+  requireStillWanted,
+  type SessionPeer,
+  type UpstreamAnswer,
+  type UpstreamExchange,
+  UpstreamFailure,
+  type UpstreamInfo,
+  type UpstreamNotification,
+  type UpstreamRequest,
+  type UpstreamSession,
+  unheardExchange,
+} from '../upstream.ts';
+import { HttpChannel, type HttpChannelOptions } from './http-channel.ts';
+import { HttpExchange } from './http-exchange.ts';
+import { HttpRequest } from './http-request.ts';
+
+export interface HttpSessionOptions extends HttpChannelOptions {
+  /** The client for whom it is held, where servers may ask it something. */
+  peer?: SessionPeer | undefined;
+  /** The server lost the session, which was opened again: subscriptions and log level are lost. */
+  onReopened?: (() => void) | undefined;
+  /** The server no longer takes `initialize`. */
+  onEraRefused?: (() => void) | undefined;
+}
+
+interface OpenState {
+  info: UpstreamInfo;
+  sessionId: string | null;
+  /** Ready for undici: names and values in turn. */
+  headers: string[];
+  /** Whether the server has sent unasked. */
+  hadStream: boolean;
+}
+
+const CLOSE_TIMEOUT_MS = 2000;
+/** For what has no answer that anyone waits for. */
+const QUIET_TIMEOUT_MS = 10_000;
+const MAX_RELISTEN_MS = 30_000;
+/** Some servers say nothing at all on their stream before they have something to say. */
+const STREAM_WAIT_MS = 500;
+
+export class HttpUpstreamSession implements UpstreamSession {
+  readonly #options: HttpSessionOptions;
+  readonly #channel: HttpChannel;
+  #state: OpenState | null = null;
+  #opening: Promise<OpenState> | null = null;
+  #nextId = 1;
+  #pending = 0;
+  #isClosed = false;
+  #wasOpen = false;
+  #listener: ((notification: UpstreamNotification) => void) | null = null;
+  #stream: HttpExchange | null = null;
+  #leaveStream: (() => void) | null = null;
+  #streamAnswered: Promise<void> = Promise.resolve();
+  #relistenMs = 1000;
+  #relistenTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: HttpSessionOptions) {
+    this.#options = options;
+    this.#channel = new HttpChannel(options);
+  }
+
+  get pending(): number {
+    return this.#pending;
+  }
+
+  async open(): Promise<UpstreamInfo> {
+    return (this.#state ?? (await this.#open())).info;
+  }
+
+  async request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
+    requireStillWanted(exchange);
+    this.#pending++;
+    try {
+      let state = this.#state;
+      if (state === null) {
+        state = await this.#open();
+        requireStillWanted(exchange);
+      }
+      requireLegacyKnows(request, state.info);
+      if (this.#options.peer?.needsStream) {
+        await this.#streamOpened();
+        requireStillWanted(exchange);
+      }
+      const answer = await this.#send(state, request, exchange);
+      if (answer !== 'session-gone') return answer;
+      this.#forget(state);
+      const anew = this.#state ?? (await this.#open());
+      requireStillWanted(exchange);
+      const again = await this.#send(anew, request, exchange);
+      if (again !== 'session-gone') return again;
+      throw new UpstreamFailure('refused', 'the server knows no session, not even a new one');
+    } finally {
+      this.#pending--;
+    }
+  }
+
+  notify(method: string): void {
+    if (this.#state !== null) this.#post(this.#state, notificationText(method));
+  }
+
+  listen(listener: ((notification: UpstreamNotification) => void) | null): void {
+    this.#listener = listener;
+    if (listener === null) this.#stopListening();
+    else this.#startListening();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#listener = null;
+    this.#options.peer?.abandon();
+    this.#stopListening();
+    this.#channel.abortAll();
+    const state = this.#state;
+    this.#state = null;
+    if (state === null || state.sessionId === null) return;
+    await this.#channel.sendQuietly('DELETE', state.headers, null, CLOSE_TIMEOUT_MS);
+  }
+
+  #open(): Promise<OpenState> {
+    this.#opening ??= this.#initialize()
+      .catch((error) => {
+        const failure = eraRefusalOf(error);
+        if (failure instanceof EraRefusal) this.#options.onEraRefused?.();
+        throw failure;
+      })
+      .finally(() => {
+        this.#opening = null;
+      });
+    return this.#opening;
+  }
+
+  async #initialize(): Promise<OpenState> {
+    if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
+    const base = await this.#channel.prepare();
+    let sessionId: string | null = null;
+    const request = {
+      method: 'initialize',
+      members: initializeMembers(this.#options.client, this.#options.peer),
+      wantsProgress: false,
+    };
+    const provisional: OpenState = {
+      info: NO_INFO,
+      sessionId: null,
+      headers: base,
+      hadStream: false,
+    };
+    const answer = await this.#send(provisional, request, unheardExchange(), (headers) => {
+      const value = headers['mcp-session-id'];
+      if (typeof value === 'string' && /^[\x21-\x7e]{1,1024}$/.test(value)) sessionId = value;
+    });
+    if (answer === 'session-gone') throw new EraRefusal('no MCP server is there (404)', 0);
+    const info = parseInitializeAnswer(answer);
+    const headers = [...base, 'mcp-protocol-version', info.protocolVersion];
+    if (sessionId !== null) headers.push('mcp-session-id', sessionId);
+    const state: OpenState = { info, sessionId, headers, hadStream: false };
+    await this.#post(state, notificationText('notifications/initialized'));
+    if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
+    this.#state = state;
+    if (this.#listener !== null) this.#startListening();
+    if (this.#wasOpen) this.#options.onReopened?.();
+    this.#wasOpen = true;
+    return state;
+  }
+
+  #forget(state: OpenState): void {
+    if (this.#state !== state) return;
+    this.#state = null;
+    this.#options.peer?.abandon();
+    this.#stopListening();
+  }
+
+  /** Goes on listening. Where it does not work the next request tries again. */
+  #reopen(state: OpenState): void {
+    this.#forget(state);
+    if (this.#listener !== null) this.#open().catch(() => undefined);
+  }
+
+  #send(
+    state: OpenState,
+    request: UpstreamRequest,
+    exchange: UpstreamExchange,
+    onHeaders?: (headers: IncomingHttpHeaders) => void,
+  ): Promise<UpstreamAnswer | 'session-gone'> {
+    const id = this.#nextId++;
+    const { limits, peer } = this.#options;
+    const pending = new HttpRequest(id, exchange, limits, {
+      onHeaders,
+      asked: (asked, send) => answerServer(asked, peer, send, (text) => this.#post(state, text)),
+      withdrawn: (requestId) => peer?.withdraw(requestId),
+      abandon: () => {
+        // Nobody waits any more: the server may stop working on it (MCP, cancellation).
+        if (request.method !== 'initialize') this.#post(state, cancelledText(id));
+      },
+      // Nobody knows whether it ran, so it is not sent again; the next one gets a new session.
+      refused: (status) => {
+        if (status === 400) this.#forget(state);
+      },
+      resume: (lastEventId, exchange) => {
+        const headers = [...eventStreamHeaders(state), 'last-event-id', lastEventId];
+        this.#channel.dispatch('streams', 'GET', headers, null, exchange);
+      },
+      done: (ended) => this.#channel.untrack(ended),
+    });
+    if (!pending.isOver) {
+      this.#channel.track(pending);
+      const text = requestText(id, request);
+      this.#channel.dispatch('calls', 'POST', state.headers, text, pending.exchange);
+    }
+    return pending.answer;
+  }
+
+  /** Sends what has no answer: notifications and answers. Never rejects. */
+  #post(state: OpenState, text: string): Promise<void> {
+    return this.#channel.sendQuietly('POST', state.headers, text, QUIET_TIMEOUT_MS);
+  }
+
+  #startListening(): void {
+    const state = this.#state;
+    if (state === null || this.#stream !== null || this.#isClosed) return;
+    const leave = this.#channel.findStreamRoom();
+    if (leave === undefined) {
+      this.#listenLater();
+      return;
+    }
+    this.#leaveStream = leave;
+    let status = 0;
+    let answered = () => {};
+    this.#streamAnswered = new Promise((resolve) => {
+      answered = resolve;
+    });
+    const stream = new HttpExchange(
+      {
+        onHead: (code) => {
+          status = code;
+          answered();
+          if (code < 300) this.#relistenMs = 1000;
+        },
+        onMessage: (text) => {
+          if (status >= 300) return;
+          for (const message of parseUpstreamMessages(text, this.#options.limits.messageNodes)) {
+            if (message.kind === 'notification') this.#notified(message);
+            else if (message.kind === 'request') {
+              const reply = (text: string) => void this.#post(state, text);
+              answerServer(message, this.#options.peer, undefined, reply);
+            }
+          }
+        },
+        onEnd: () => {
+          answered();
+          leave();
+          if (this.#stream !== stream) return;
+          this.#stream = null;
+          if (status < 300) state.hadStream = true;
+          // Of a session that it had such a stream for, the server knows nothing any more.
+          if (state.hadStream && (status === 404 || status === 400)) this.#reopen(state);
+          // 405 and its like: the server offers no such stream.
+          if (status >= 400 && status < 500) return;
+          this.#listenLater();
+        },
+      },
+      this.#options.limits.messageBytes,
+    );
+    this.#stream = stream;
+    this.#channel.dispatch('streams', 'GET', eventStreamHeaders(state), null, stream);
+  }
+
+  #listenLater(): void {
+    if (this.#relistenTimer !== null) clearTimeout(this.#relistenTimer);
+    this.#relistenTimer = setTimeout(() => this.#startListening(), this.#relistenMs);
+    this.#relistenTimer.unref();
+    this.#relistenMs = Math.min(this.#relistenMs * 2, MAX_RELISTEN_MS);
+  }
+
+  /** A server drops what it asks while there is no stream to ask it by. */
+  async #streamOpened(): Promise<void> {
+    if (this.#stream === null) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, STREAM_WAIT_MS);
+    });
+    await Promise.race([this.#streamAnswered, late]);
+    clearTimeout(timer);
+  }
+
+  #notified(notification: UpstreamNotification): void {
+    if (notification.method === 'notifications/cancelled') {
+      this.#options.peer?.withdraw(notification.params?.requestId);
+    } else this.#listener?.(notification);
+  }
+
+  #stopListening(): void {
+    if (this.#relistenTimer !== null) clearTimeout(this.#relistenTimer);
+    this.#relistenTimer = null;
+    this.#stream?.abort();
+    this.#stream = null;
+    this.#leaveStream?.();
+    this.#leaveStream = null;
+  }
+}
+
+/** For a GET, which has no body and takes nothing but events. */
+function eventStreamHeaders({ headers }: OpenState): string[] {
+  return headers
+    .map((value) => (value === 'application/json, text/event-stream' ? 'text/event-stream' : value))
+    .slice(2);
+}
+
+const NO_INFO: UpstreamInfo = {
+  era: 'legacy',
+  protocolVersion: '',
+  serverInfo: {},
+  capabilities: {},
+  instructions: null,
+};

@@ -1,0 +1,162 @@
+import { Agent } from 'undici';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import {
+  type SeenRequest,
+  startTestUpstream,
+  type TestUpstream,
+} from '../../testing/test-upstream.ts';
+import { FairShares, shareAccount } from '../shares/fair-shares.ts';
+import { Cancellation, UpstreamFailure, type UpstreamNotification } from '../upstream.ts';
+import { HttpUpstreamSession } from './http-session.ts';
+
+let upstream: TestUpstream;
+let session: HttpUpstreamSession;
+let dispatcher: Agent;
+let callId: number;
+let cut: 'end' | 'destroy';
+let retry: string;
+let resumptions: SeenRequest[];
+/** What a GET with Last-Event-ID gets. */
+let rest: (id: number) => string | number;
+
+const event = (id: string, message: unknown) => `id: ${id}\ndata: ${JSON.stringify(message)}\n\n`;
+const progress = (n: number) => ({
+  jsonrpc: '2.0',
+  method: 'notifications/message',
+  params: { level: 'info', data: n },
+});
+const resultOf = (id: number) => ({ jsonrpc: '2.0', id, result: { content: [] } });
+
+beforeEach(async () => {
+  cut = 'end';
+  retry = '60';
+  resumptions = [];
+  rest = (id) => event('b-1', progress(2)) + event('b-2', resultOf(id));
+  upstream = await startTestUpstream({
+    tools: [
+      {
+        name: 'leaves',
+        handle({ id, response }) {
+          callId = id;
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          const text = `id: a-1\nretry: ${retry}\ndata: \n\n${event('a-2', progress(1))}`;
+          response.write(text, () => setTimeout(() => response[cut](), 20));
+        },
+      },
+    ],
+  });
+  upstream.override((request, response) => {
+    if (request.httpMethod !== 'GET') return false;
+    resumptions.push(request);
+    const answer = rest(callId);
+    if (typeof answer === 'number') response.writeHead(answer).end();
+    else response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer);
+    return true;
+  });
+  dispatcher = new Agent();
+  const shares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
+  session = new HttpUpstreamSession({
+    url: upstream.url,
+    dispatchers: { calls: dispatcher, quiet: dispatcher, streams: dispatcher },
+    shares: { calls: shares, quiet: shares, streams: shares },
+    account: shareAccount('tenant', 'agent', upstream.url),
+    findCredential: async () => null,
+    isHostAllowed: () => true,
+    limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
+    client: { name: 'test', version: '1' },
+  });
+});
+
+afterEach(async () => {
+  await session.close();
+  await dispatcher.destroy();
+  await upstream.stop();
+});
+
+function call() {
+  const heard: unknown[] = [];
+  const cancellation = new Cancellation();
+  const answer = session.request(
+    { method: 'tools/call', members: '"name":"leaves","arguments":{}', wantsProgress: false },
+    {
+      cancellation,
+      onNotification: ({ params }: UpstreamNotification) => void heard.push(params?.data),
+    },
+  );
+  return { answer, heard, cancellation };
+}
+
+const failure = (kind: string) =>
+  expect.toSatisfy((error) => error instanceof UpstreamFailure && error.kind === kind);
+
+it.each([
+  'end',
+  'destroy',
+] as const)('an answer whose stream is cut (%s) is fetched by its last event, and not asked for again', async (how) => {
+  cut = how;
+  const { answer, heard } = call();
+  await expect(answer).resolves.toMatchObject({ kind: 'result', value: { content: [] } });
+  expect(heard).toEqual([1, 2]);
+  expect(resumptions.map(({ headers }) => headers['last-event-id'])).toEqual(['a-2']);
+  const [resumed] = resumptions;
+  expect(upstream.knows(resumed?.headers ?? {})).toBe(true);
+  expect(resumed?.headers.accept).toBe('text/event-stream');
+  expect(upstream.messages('tools/call')).toHaveLength(1);
+});
+
+it('is fetched again when the rest is cut too, from where that ended', async () => {
+  rest = (id) => {
+    if (resumptions.length === 1) return event('b-1', progress(2));
+    return event('b-2', resultOf(id));
+  };
+  await expect(call().answer).resolves.toMatchObject({ kind: 'result' });
+  expect(resumptions.map(({ headers }) => headers['last-event-id'])).toEqual(['a-2', 'b-1']);
+});
+
+it.each([
+  400, 404, 405,
+])('fails where the server answers %i to that, and is not sent again', async (status) => {
+  rest = () => status;
+  await expect(call().answer).rejects.toEqual(failure('malformed'));
+  expect(upstream.messages('tools/call')).toHaveLength(1);
+  expect(resumptions).toHaveLength(1);
+});
+
+it('ends in time with a server that never gives it', async () => {
+  rest = () => ':nothing\n\n';
+  await expect(call().answer).rejects.toEqual(failure('timeout'));
+  // One may have been on its way when the time was over.
+  const asked = resumptions.length + 1;
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect(resumptions.length).toBeLessThanOrEqual(asked);
+});
+
+it('is not fetched at once, whatever the server says', async () => {
+  rest = () => ':nothing\n\n';
+  retry = '0';
+  await expect(call().answer).rejects.toEqual(failure('timeout'));
+  expect(resumptions.length).toBeGreaterThan(1);
+  expect(resumptions.length).toBeLessThanOrEqual(20);
+});
+
+it('is given up in time, however late the server wants to be asked', async () => {
+  retry = '99999999999';
+  await expect(call().answer).rejects.toEqual(failure('timeout'));
+  expect(resumptions).toEqual([]);
+});
+
+it('is not fetched any more once it was cancelled or its session closed', async () => {
+  retry = '500';
+  const { answer, heard, cancellation } = call();
+  await expect.poll(() => heard).toEqual([1]);
+  cancellation.cancel();
+  await expect(answer).rejects.toEqual(failure('cancelled'));
+  const second = call();
+  await expect.poll(() => second.heard).toEqual([1]);
+  await Promise.all([
+    expect(second.answer).rejects.toEqual(failure('unreachable')),
+    session.close(),
+  ]);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(resumptions).toEqual([]);
+});

@@ -1,0 +1,338 @@
+/** Servers of both eras as clients of both eras find them, over HTTP and stdio. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  ask,
+  call,
+  failureOf,
+  openTestPool,
+  type SeenPost,
+  startHttp,
+  startSdkServer,
+  stdioCommand,
+  TENANT,
+  testExchange,
+} from '../../testing/test-modern.ts';
+import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';
+import { openStdio, startTestUpstream } from '../../testing/test-upstream.ts';
+import { EraMemory } from '../era.ts';
+import type { Era, UpstreamFailure } from '../upstream.ts';
+import type { UpstreamPool } from './pool.ts';
+
+const stops: (() => Promise<unknown>)[] = [];
+
+function openPool(over: Parameters<typeof openTestPool>[0] = {}): UpstreamPool {
+  const pool = openTestPool(over);
+  stops.push(() => pool.close());
+  return pool;
+}
+
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+type Kind = 'legacy' | 'modern' | 'dual';
+
+/** A server, and the methods that it was sent in their order. */
+async function startServer(kind: Kind): Promise<{ url: string; methods(): unknown[] }> {
+  if (kind === 'legacy') {
+    const legacy = await startTestUpstream();
+    stops.push(() => legacy.stop());
+    return { url: legacy.url, methods: () => legacy.seen.map(({ message }) => message?.method) };
+  }
+  const server = await startSdkServer({ legacy: kind === 'modern' ? 'reject' : 'stateless' });
+  stops.push(() => server.stop());
+  return { url: server.url, methods: () => server.seen.map(({ message }) => message.method) };
+}
+
+const MATRIX: [Era, Kind, Era][] = [
+  ['legacy', 'legacy', 'legacy'],
+  ['legacy', 'modern', 'modern'],
+  ['legacy', 'dual', 'legacy'],
+  ['modern', 'legacy', 'legacy'],
+  ['modern', 'modern', 'modern'],
+  ['modern', 'dual', 'modern'],
+];
+
+describe('over HTTP', () => {
+  const find = (pool: UpstreamPool, url: string, era: Era, agent = 'agent') =>
+    pool.find(TENANT, HTTP_SERVER('up', url), agent, undefined, era);
+
+  it.each(MATRIX)('for a %s client a %s server is a %s one', async (preferred, kind, era) => {
+    const { url } = await startServer(kind);
+    const session = find(openPool(), url, preferred);
+    expect((await session.open()).era).toBe(era);
+    expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
+    const list = await ask(session, 'tools/list');
+    expect(list.raw).toContain('"echo"');
+  });
+
+  it('is asked once for all what it does not speak', async () => {
+    const modern = await startServer('modern');
+    const legacy = await startServer('legacy');
+    const pool = openPool();
+    for (const agent of ['a', 'b']) {
+      await find(pool, modern.url, 'legacy', agent).open();
+      await find(pool, legacy.url, 'modern', agent).open();
+    }
+    expect(modern.methods()).toEqual(['initialize', 'server/discover', 'server/discover']);
+    expect(legacy.methods().filter((one) => one !== 'notifications/initialized')).toEqual([
+      ...['server/discover', 'initialize'],
+      'initialize',
+    ]);
+  });
+
+  it('is opened once by what is asked at the same time', async () => {
+    const { url, methods } = await startServer('modern');
+    const session = find(openPool(), url, 'legacy');
+    const all = Promise.all([1, 2, 3].map((n) => call(session, 'echo', { n })));
+    expect(session.pending).toBe(3);
+    await all;
+    expect(session.pending).toBe(0);
+    expect(methods().slice(0, 2)).toEqual(['initialize', 'server/discover']);
+    expect(methods()).toHaveLength(5);
+  });
+
+  it('is found out anew when it speaks another MCP than before', async () => {
+    const [legacy, modern] = [await startTestUpstream(), await startSdkServer()];
+    stops.push(
+      () => legacy.stop(),
+      () => modern.stop(),
+    );
+    let target = modern.url;
+    const front = await startHttp((request, response, body) => {
+      const own = ['host', 'connection', 'content-length', 'transfer-encoding'];
+      const passed = Object.entries(request.headers).filter(([name]) => !own.includes(name));
+      const headers = Object.fromEntries(passed);
+      const init = { method: 'POST', headers: headers as Record<string, string>, body };
+      void fetch(target, init).then(async (answer) => {
+        const { status } = answer;
+        const type = answer.headers.get('content-type') ?? 'text/plain';
+        const session = answer.headers.get('mcp-session-id');
+        const given = { 'content-type': type, ...(session && { 'mcp-session-id': session }) };
+        response.writeHead(status, given).end(Buffer.from(await answer.arrayBuffer()));
+      });
+    });
+    stops.push(() => front.stop());
+    const reopened: unknown[] = [];
+    const pool = openPool({ onReopened: (place) => reopened.push(place.serverId) });
+    const session = find(pool, front.url, 'legacy');
+    expect((await session.open()).era).toBe('modern');
+    target = legacy.url;
+    // A call of the other era is refused as a whole: nobody executes it.
+    await failureOf(call(session, 'echo'));
+    expect((await call(session, 'echo')).kind).toBe('result');
+    expect((await session.open()).era).toBe('legacy');
+    expect(reopened).toEqual(['up']);
+    target = modern.url;
+    for (let attempt = 0; attempt < 2; attempt++) await failureOf(call(session, 'echo'));
+    expect((await call(session, 'echo')).kind).toBe('result');
+    expect((await session.open()).era).toBe('modern');
+  });
+
+  describe('says why there is no session', () => {
+    const start = async (handle: (post: SeenPost['message']) => [number, unknown]) => {
+      const server = await startHttp((_request, response, body) => {
+        const message = JSON.parse(body);
+        const [status, answer] = handle(message);
+        response.writeHead(status, { 'content-type': 'application/json' });
+        const part = answer === null ? {} : { error: answer };
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...part }));
+      });
+      stops.push(() => server.stop());
+      return server;
+    };
+    const reasonOf = async (url: string, era: Era) => {
+      const session = find(openPool(), url, era);
+      const failure = await session.open().catch((error: UpstreamFailure) => error);
+      return `${(failure as UpstreamFailure).kind}: ${(failure as UpstreamFailure).message}`;
+    };
+
+    it.each(['legacy', 'modern'] as const)('with the versions of both (%s)', async (era) => {
+      const data = { supported: ['2031-01-01'] };
+      const server = await start(({ method }) =>
+        method === 'server/discover'
+          ? [400, { code: -32022, message: 'No.', data }]
+          : [400, { code: -32601, message: 'What?' }],
+      );
+      expect(await reasonOf(server.url, era)).toMatch(
+        /^refused: .*speaks MCP 2031-01-01, the gateway 2026-07-28, 2025-11-25/,
+      );
+    });
+
+    it.each(['legacy', 'modern'] as const)('with what the server said (%s)', async (era) => {
+      const server = await start(({ method }) =>
+        method === 'initialize'
+          ? [200, { code: -32000, message: 'No licence.' }]
+          : [404, { code: -32601, message: 'What?' }],
+      );
+      expect(await reasonOf(server.url, era)).toMatch(/^refused: initialize .*No licence/);
+    });
+
+    it.each(['legacy', 'modern'] as const)('and asks no other way for a 401 (%s)', async (era) => {
+      const server = await start(() => [401, null]);
+      expect(await reasonOf(server.url, era)).toBe('refused: the server answered HTTP 401');
+      expect(server.seen).toHaveLength(1);
+    });
+
+    it.each(['legacy', 'modern'] as const)('and asks no other way for a 503 (%s)', async (era) => {
+      const server = await start(() => [503, null]);
+      expect(await reasonOf(server.url, era)).toMatch(/^unreachable/);
+      expect(server.seen).toHaveLength(1);
+    });
+
+    it.each(['legacy', 'modern'] as const)('where there is nothing (%s)', async (era) => {
+      const server = await start(() => [404, null]);
+      expect(await reasonOf(server.url, era)).toBe('refused: no MCP server is there (404)');
+    });
+  });
+
+  it('is asked nothing that only modern servers know, where it is none', async () => {
+    const { url, methods } = await startServer('legacy');
+    const session = find(openPool(), url, 'modern');
+    const failed = async (promise: Promise<unknown>) =>
+      promise.catch(({ kind, message }: UpstreamFailure) => `${kind}: ${message}`);
+    const retry = '"requestState":"x"';
+    expect(await failed(call(session, 'echo', {}, testExchange(), retry))).toBe(
+      'unsupported: The server speaks MCP 2025-06-18, which has no input_required: it waits for no input. Make the request without requestState.',
+    );
+    for (const method of ['tasks/get', 'tasks/cancel', 'server/discover', 'subscriptions/listen']) {
+      expect(await failed(ask(session, method))).toBe(
+        `unsupported: ${method} is not in MCP 2025-06-18, which the server speaks.`,
+      );
+    }
+    expect(methods()).toEqual(['server/discover', 'initialize', 'notifications/initialized']);
+  });
+});
+
+describe('over stdio', () => {
+  const server = STDIO_SERVER('local');
+  const openWith = (command: ReturnType<typeof stdioCommand>, timeoutMs = 10_000) =>
+    openPool({
+      stdio: openStdio([['local', command]]),
+      limits: { timeoutMs, messageBytes: 64 * 1024 },
+    });
+  const script = (text: string) => {
+    const lines = `
+      const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n');
+      const initialized = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} };
+      const discovered = { supportedVersions: ['2026-07-28'], capabilities: {} };
+      const reader = require('node:readline').createInterface({ input: process.stdin });
+      reader.on('line', (line) => { const { id, method } = JSON.parse(line); ${text} });`;
+    return { command: process.execPath, args: ['-e', lines], env: {}, cwd: process.cwd() };
+  };
+
+  it.each(MATRIX)('for a %s client a %s server is a %s one', async (preferred, kind, era) => {
+    const pool = openWith(stdioCommand(kind));
+    const session = pool.find(TENANT, server, 'agent', undefined, preferred);
+    expect((await session.open()).era).toBe(era);
+    expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
+    expect(pool.counts().stdio).toBe(1);
+  });
+
+  it('of both eras that is slow once is not remembered as lacking one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eras-'));
+    const seen = join(folder, 'seen');
+    const dual = script(`
+      const fs = require('node:fs');
+      const isFirst = !fs.existsSync('${seen}');
+      if (id !== undefined) fs.appendFileSync('${seen}', process.pid + ' ' + method + '\\n');
+      if (method === 'initialize') send({ id, result: initialized });
+      if (method === 'server/discover' && !isFirst) send({ id, result: discovered });`);
+    const pool = openWith(dual);
+    const eraFor = async (agent: string, era: Era) =>
+      (await pool.find(TENANT, server, agent, undefined, era).open()).era;
+    // It is not waited for without end.
+    expect(await eraFor('a', 'modern')).toBe('legacy');
+    expect(await eraFor('b', 'modern')).toBe('modern');
+    expect(await eraFor('c', 'legacy')).toBe('legacy');
+    const methodsOf = new Map<string, string[]>();
+    for (const line of readFileSync(seen, 'utf8').trim().split('\n')) {
+      const [pid = '', method = ''] = line.split(' ');
+      methodsOf.set(pid, [...(methodsOf.get(pid) ?? []), method]);
+    }
+    expect([...methodsOf.values()]).toEqual([
+      ['server/discover'],
+      ['initialize'],
+      ['server/discover'],
+      ['initialize'],
+    ]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('that refuses one era is asked in the other as another process', async () => {
+    const pool = openWith(
+      script(`
+        const known = globalThis.asked ??= method;
+        if (known !== method && id !== undefined) send({ id, error: { code: -1, message: 'confused' } });
+        else if (method === 'initialize') send({ id, result: initialized });
+        else if (method === 'server/discover') send({ id, error: { code: -32601, message: 'What?' } });`),
+    );
+    const session = pool.find(TENANT, server, 'a', undefined, 'modern');
+    expect((await session.open()).era).toBe('legacy');
+    expect(pool.counts().stdio).toBe(1);
+  });
+
+  it('is a modern one that took long to start, where it has no initialize', async () => {
+    const pool = openWith(
+      script(`
+        if (method === 'server/discover') setTimeout(() => send({ id, result: discovered }), 3500);
+        else send({ id, error: { code: -32601, message: 'What?' } });`),
+    );
+    const session = pool.find(TENANT, server, 'a', undefined, 'modern');
+    expect((await session.open()).era).toBe('modern');
+  });
+
+  it('is started again where it ends at what it does not know', async () => {
+    const pool = openWith(
+      script(`
+        if (method === 'server/discover') process.exit(1);
+        if (method === 'initialize') send({ id, result: initialized });`),
+    );
+    const session = pool.find(TENANT, server, 'a', undefined, 'modern');
+    expect((await session.open()).era).toBe('legacy');
+  });
+
+  it('is unreachable where there is no such command', async () => {
+    const none = { command: '/nowhere/at/all', args: [], env: {}, cwd: process.cwd() };
+    const session = openWith(none).find(TENANT, server, 'a', undefined, 'modern');
+    expect(await failureOf(session.open())).toBe('unreachable');
+  });
+
+  it.each(['legacy', 'modern'] as const)('is ended where it never answers (%s)', async (era) => {
+    const marker = `silent-${era}-${process.pid}`;
+    const silent = script(`/* ${marker} */`);
+    const pool = openPool({
+      stdio: openStdio([['local', silent]]),
+      limits: { timeoutMs: 300, messageBytes: 10_000 },
+    });
+    const session = pool.find(TENANT, server, 'a', undefined, era);
+    expect(await failureOf(session.open())).toBe('timeout');
+    const running = () =>
+      execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' })
+        .split('\n')
+        .filter((line) => line.includes(marker) && !line.startsWith('Z'));
+    await expect.poll(running).toEqual([]);
+  });
+});
+
+it('remembers what servers lack for an hour, and of so many servers', () => {
+  let now = 0;
+  const memory = new EraMemory(2, () => now);
+  memory.keepLack('a', 'modern');
+  memory.keepLack('b', 'legacy');
+  expect(memory.findLack('a')).toBe('modern');
+  memory.keepLack('c', 'modern');
+  expect(['a', 'b', 'c'].map((key) => memory.findLack(key))).toEqual([
+    'modern',
+    undefined,
+    'modern',
+  ]);
+  memory.keepLack('c', undefined);
+  expect(memory.findLack('c')).toBeUndefined();
+  now = 3_600_001;
+  expect(memory.findLack('a')).toBeUndefined();
+});

@@ -1,0 +1,188 @@
+/**
+ * A session with a server of which it is not known before what MCP it speaks. It is opened in the
+ * era of the client it is for, and in the other where the server refuses that; what was found out is
+ * kept for later sessions, and found out anew once the server refuses it.
+ */
+import { EraRefusal } from '../era.ts';
+import {
+  type Era,
+  requireStillWanted,
+  type UpstreamAnswer,
+  type UpstreamExchange,
+  UpstreamFailure,
+  type UpstreamInfo,
+  type UpstreamNotification,
+  type UpstreamRequest,
+  type UpstreamSession,
+} from '../upstream.ts';
+
+/** A session of one era, which is opened only while none is open in the other. */
+export interface EraCandidate extends UpstreamSession {
+  /** @param patienceMs how long the server may be silent, where that says of which era it is */
+  open(patienceMs?: number): Promise<UpstreamInfo>;
+}
+
+export interface EraSessionOptions {
+  preferred: Era;
+  /** @param onRefused the server takes no requests of that era, or does not any more */
+  create(era: Era, onRefused: () => void): EraCandidate;
+  /** The era that the server is known not to have. */
+  findLack(): Era | undefined;
+  keepLack(era: Era | undefined): void;
+  /** How long a server may be silent until it is asked in the other era; undefined for as long as any. */
+  patienceMs?: number | undefined;
+  /** The server speaks another MCP than before: what it was told is lost. */
+  onReopened?: (() => void) | undefined;
+}
+
+export class EraSession implements UpstreamSession {
+  readonly #options: EraSessionOptions;
+  readonly #sessions: Partial<Record<Era, EraCandidate>> = {};
+  #chosen: EraCandidate | null = null;
+  #choosing: Promise<EraCandidate> | null = null;
+  #era: Era | null = null;
+  #waiting = 0;
+  #isClosed = false;
+  #listener: ((notification: UpstreamNotification) => void) | null = null;
+
+  constructor(options: EraSessionOptions) {
+    this.#options = options;
+  }
+
+  get pending(): number {
+    let pending = this.#waiting;
+    for (const session of Object.values(this.#sessions)) pending += session.pending;
+    return pending;
+  }
+
+  open(): Promise<UpstreamInfo> {
+    return this.#chosen?.open() ?? this.#choose().then((session) => session.open());
+  }
+
+  request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
+    return this.#chosen?.request(request, exchange) ?? this.#requestFirst(request, exchange);
+  }
+
+  notify(method: string): void {
+    this.#chosen?.notify(method);
+  }
+
+  listen(listener: ((notification: UpstreamNotification) => void) | null): void {
+    this.#listener = listener;
+    this.#chosen?.listen(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#listener = null;
+    await Promise.all(Object.values(this.#sessions).map((session) => session.close()));
+  }
+
+  async #requestFirst(
+    request: UpstreamRequest,
+    exchange: UpstreamExchange,
+  ): Promise<UpstreamAnswer> {
+    requireStillWanted(exchange);
+    this.#waiting++;
+    let session: EraCandidate;
+    try {
+      session = await this.#choose();
+    } finally {
+      this.#waiting--;
+    }
+    return session.request(request, exchange);
+  }
+
+  #choose(): Promise<EraCandidate> {
+    this.#choosing ??= this.#tryEras().finally(() => {
+      this.#choosing = null;
+    });
+    return this.#choosing;
+  }
+
+  async #tryEras(): Promise<EraCandidate> {
+    const { preferred, patienceMs } = this.#options;
+    const lack = this.#options.findLack();
+    const first = lack === preferred ? otherThan(preferred) : preferred;
+    const second = otherThan(first);
+    let failure: UpstreamFailure;
+    try {
+      return await this.#open(first, lack === second ? undefined : patienceMs);
+    } catch (error) {
+      // A silent server is taken for one of the other era only where it is waited for less.
+      const isSilent = isTimeout(error) && patienceMs !== undefined && first === 'modern';
+      if (!(error instanceof EraRefusal) && !isSilent) throw error;
+      failure = error;
+    }
+    await this.#discard(first);
+    try {
+      const session = await this.#open(second, undefined);
+      // Silence proves nothing: a server that has both may be slow.
+      if (failure instanceof EraRefusal) this.#options.keepLack(first);
+      return session;
+    } catch (error) {
+      if (!(error instanceof EraRefusal)) throw tellingOf(failure, error, second);
+      // It was slow to start, and knows no `initialize`: it has the time that any request has.
+      if (!(failure instanceof EraRefusal)) {
+        await this.#discard(second);
+        const session = await this.#open(first, undefined);
+        this.#options.keepLack(second);
+        return session;
+      }
+      // What was known of it is wrong in any case.
+      this.#options.keepLack(undefined);
+      const isFirst = failure.weight > error.weight;
+      throw isFirst || (failure.weight === error.weight && first === 'legacy') ? failure : error;
+    }
+  }
+
+  async #open(era: Era, patienceMs: number | undefined): Promise<EraCandidate> {
+    if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
+    const known = this.#sessions[era];
+    const session = known ?? this.#options.create(era, () => this.#refused(era));
+    this.#sessions[era] = session;
+    await session.open(patienceMs);
+    if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
+    const before = this.#era;
+    this.#era = era;
+    this.#chosen = session;
+    if (before !== null && (before !== era || known === undefined)) {
+      if (before !== era) this.#sessions[before]?.listen(null);
+      this.#options.onReopened?.();
+    }
+    session.listen(this.#listener);
+    return session;
+  }
+
+  /**
+   * Ends what was asked in one era before the server is asked in the other: a process that has read
+   * a request of one era is not asked in the other.
+   */
+  async #discard(era: Era): Promise<void> {
+    const session = this.#sessions[era];
+    delete this.#sessions[era];
+    await session?.close();
+  }
+
+  /** The next request finds out what the server speaks now. */
+  #refused(era: Era): void {
+    if (this.#era === era) this.#chosen = null;
+  }
+}
+
+function otherThan(era: Era): Era {
+  return era === 'legacy' ? 'modern' : 'legacy';
+}
+
+function isTimeout(error: unknown): error is UpstreamFailure {
+  return error instanceof UpstreamFailure && error.kind === 'timeout';
+}
+
+/**
+ * Of a refusal and what came of the other attempt: a server that is away is away; otherwise what
+ * happened to `initialize`, which more servers know.
+ */
+function tellingOf(failure: UpstreamFailure, error: unknown, era: Era): unknown {
+  const isAway = error instanceof UpstreamFailure && error.kind === 'unreachable';
+  return isAway || era === 'legacy' ? error : failure;
+}

@@ -1,0 +1,80 @@
+/**
+ * A session that asks its server only within the share of its agent, and only while its circuit
+ * breaker lets it. A request holds its place until it has ended, whoever still waits for it: an
+ * agent that hangs up frees nothing.
+ */
+import type { CircuitBreaker } from '../health/circuit-breaker.ts';
+import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';
+import type {
+  Cancellation,
+  UpstreamAnswer,
+  UpstreamExchange,
+  UpstreamInfo,
+  UpstreamNotification,
+  UpstreamRequest,
+  UpstreamSession,
+} from '../upstream.ts';
+
+export interface SessionGuards {
+  breaker: CircuitBreaker;
+  shares: FairShares;
+  account: ShareAccount;
+}
+
+export class GuardedSession implements UpstreamSession {
+  readonly #session: UpstreamSession;
+  readonly #guards: SessionGuards;
+  #waiting = 0;
+
+  constructor(session: UpstreamSession, guards: SessionGuards) {
+    this.#session = session;
+    this.#guards = guards;
+  }
+
+  get pending(): number {
+    return this.#session.pending + this.#waiting;
+  }
+
+  open(): Promise<UpstreamInfo> {
+    return this.#guard(null, undefined, () => this.#session.open());
+  }
+
+  request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
+    const ask = () => this.#session.request(request, exchange);
+    return this.#guard(request.method, exchange.cancellation, ask);
+  }
+
+  notify(method: string): void {
+    this.#session.notify(method);
+  }
+
+  listen(listener: ((notification: UpstreamNotification) => void) | null): void {
+    this.#session.listen(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  async #guard<T>(
+    method: string | null,
+    cancellation: Cancellation | undefined,
+    ask: () => Promise<T>,
+  ): Promise<T> {
+    const { breaker, shares, account } = this.#guards;
+    const room = shares.take(account, cancellation);
+    if (room !== undefined) {
+      this.#waiting++;
+      try {
+        await room;
+      } finally {
+        this.#waiting--;
+      }
+    }
+    try {
+      return await breaker.watch(method, ask);
+    } finally {
+      shares.give(account);
+    }
+  }
+}

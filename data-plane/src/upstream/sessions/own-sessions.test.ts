@@ -1,0 +1,123 @@
+/** Clients that servers may ask something: their sessions with servers are theirs, and bounded. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';
+import { openStdio, startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
+import { createAddressPolicy } from '../addresses/address-policy.ts';
+import { Cancellation, type UpstreamPeer } from '../upstream.ts';
+import { createUpstreamPool, type UpstreamPool } from './pool.ts';
+
+const TENANT = 'tenant';
+let upstream: TestUpstream;
+let pool: UpstreamPool;
+
+beforeEach(async () => {
+  upstream = await startTestUpstream({
+    offersStream: true,
+    tools: [{ name: 'hang', handle: () => undefined }],
+  });
+  const nothing = { command: process.execPath, args: ['-e', ''], env: {}, cwd: undefined };
+  pool = createUpstreamPool({
+    limits: { timeoutMs: 5_000, messageBytes: 1_000_000 },
+    client: { name: 'test', version: '1' },
+    stdio: openStdio([['local', nothing]]),
+    addresses: createAddressPolicy(['*']),
+    connections: 100,
+    requestsPerAgent: 64,
+    requestsPerTenant: 256,
+    maxSessions: 200,
+    maxProcesses: 20,
+    maxOwnProcesses: 8,
+    servesSeveral: () => false,
+    hasSession: () => false,
+    idleMs: 60_000,
+    findSealedCredential: () => undefined,
+    isRegistered: () => true,
+    findDeploymentId: () => 'deployment',
+    openSealed: async (sealed) => sealed,
+    onNotification: () => undefined,
+    log: pino({ level: 'silent' }),
+  });
+});
+
+afterEach(async () => {
+  await pool.close();
+  await upstream.stop();
+});
+
+const peer = (id: string): UpstreamPeer => ({
+  id,
+  hasSession: true,
+  bind: () => ({
+    capabilities: { roots: {} },
+    ask: async () => null,
+    withdraw: () => undefined,
+    abandon: () => undefined,
+  }),
+});
+
+const stdio = STDIO_SERVER('local');
+const http = () => HTTP_SERVER('up', upstream.url);
+
+it('are apart from the session that the agent shares, and from each other', async () => {
+  const shared = pool.find(TENANT, http(), 'a');
+  const [one, two] = [peer('1'), peer('2')].map((own) => pool.find(TENANT, http(), 'a', own));
+  expect(new Set([shared, one, two]).size).toBe(3);
+  expect(pool.find(TENANT, http(), 'a', peer('1'))).toBe(one);
+  await Promise.all([shared.open(), one?.open()]);
+  const declared = upstream.messages('initialize').map(({ message }) => message?.params);
+  expect(declared).toContainEqual(expect.objectContaining({ capabilities: {} }));
+  expect(declared).toContainEqual(expect.objectContaining({ capabilities: { roots: {} } }));
+});
+
+it('tell what their server sends to their own client', async () => {
+  const heard: string[] = [];
+  pool.listen(TENANT, 'a', null, () => heard.push('shared'));
+  pool.listen(TENANT, 'a', null, () => heard.push('own'), '1');
+  await pool.find(TENANT, http(), 'a', peer('1')).open();
+  await expect.poll(upstream.streams).toBe(1);
+  upstream.push({ jsonrpc: '2.0', method: 'notifications/message' });
+  await expect.poll(() => heard).toEqual(['own']);
+});
+
+it('keep their processes until their client ends, and take none from other agents', async () => {
+  const shared = pool.find(TENANT, stdio, 'a');
+  const other = pool.find(TENANT, stdio, 'b', peer('of b'));
+  const own = Array.from({ length: 8 }, (_, n) => pool.find(TENANT, stdio, 'a', peer(String(n))));
+  for (let n = 8; n < 12; n++) {
+    expect(() => pool.find(TENANT, stdio, 'a', peer(String(n)))).toThrow(
+      "Busy: the 8 processes that an agent's clients may have of their own",
+    );
+  }
+  expect(pool.counts().stdio).toBe(10);
+  expect(pool.find(TENANT, stdio, 'a')).toBe(shared);
+  expect(pool.find(TENANT, stdio, 'b', peer('of b'))).toBe(other);
+  for (const [n, session] of own.entries()) {
+    expect(pool.find(TENANT, stdio, 'a', peer(String(n)))).toBe(session);
+  }
+  pool.endPeer('3');
+  expect(pool.find(TENANT, stdio, 'a', peer('8'))).toBeDefined();
+});
+
+it('are refused where all of an agent are in use', async () => {
+  const request = { method: 'tools/call', members: '"name":"hang"', wantsProgress: false };
+  for (let n = 0; n < 64; n++) {
+    const exchange = { onNotification: () => undefined, cancellation: new Cancellation() };
+    const session = pool.find(TENANT, http(), 'a', peer(String(n)));
+    session.request(request, exchange).catch(() => undefined);
+  }
+  expect(() => pool.find(TENANT, http(), 'a', peer('more'))).toThrow('in use');
+  expect(pool.find(TENANT, http(), 'b', peer('of b'))).toBeDefined();
+  // One that ends while its call is under way counts until the call has ended.
+  pool.endPeer('0');
+  expect(() => pool.find(TENANT, http(), 'a', peer('more'))).toThrow('in use');
+});
+
+it('end with their client', async () => {
+  await pool.find(TENANT, http(), 'a', peer('1')).open();
+  await pool.find(TENANT, http(), 'a').open();
+  pool.endPeer('1');
+  const ended = () => upstream.seen.filter((one) => one.httpMethod === 'DELETE');
+  await expect.poll(ended).toHaveLength(1);
+  expect(pool.counts().http).toBe(1);
+});

@@ -1,0 +1,171 @@
+/**
+ * Makes sessions with MCP servers, and holds what they share: connections, shares of them, and what
+ * is known of servers' eras.
+ */
+import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { Logger } from 'pino';
+import type { AddressPolicy } from '../addresses/address-policy.ts';
+import { createCheckedConnections } from '../addresses/checked-connections.ts';
+import { EraMemory } from '../era.ts';
+import type { UpstreamHealth } from '../health/health.ts';
+import type { Shares } from '../http/http-channel.ts';
+import type { ClientInfo } from '../initialize.ts';
+import { FairShares, type ShareAccount, shareAccount } from '../shares/fair-shares.ts';
+import type { StdioAccess } from '../stdio/stdio-access.ts';
+import {
+  type Era,
+  UpstreamFailure,
+  type UpstreamLimits,
+  type UpstreamPeer,
+  type UpstreamSession,
+} from '../upstream.ts';
+import { openCredentialHeader } from './credential.ts';
+import { GuardedSession } from './guarded-session.ts';
+import { createHttpServerSession, createStdioServerSession } from './server-session.ts';
+import type { SessionPlace } from './session-listeners.ts';
+
+export interface SessionOpenerOptions {
+  limits: UpstreamLimits;
+  client: ClientInfo;
+  /** Who may use which process of this host. */
+  stdio: Pick<StdioAccess, 'get'>;
+  addresses: AddressPolicy;
+  /** Connections to one origin, at most, for all tenants. */
+  connections: number;
+  /** Requests under way with servers: of one agent, and of all agents of a tenant. */
+  requestsPerAgent: number;
+  requestsPerTenant: number;
+  maxSessions: number;
+  /** This data plane's id at a tenant, to which credentials are sealed. */
+  findDeploymentId(tenantId: string): string | undefined;
+  /** Decrypts a sealed credential. */
+  openSealed(jwe: string): Promise<string>;
+  /** A server lost a session, which was opened again. */
+  onReopened?(place: SessionPlace): void;
+  log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** Which session is wanted. */
+export interface SessionOrder {
+  tenantId: string;
+  agentId: string;
+  server: McpServerSetting;
+  /** The server's credential, sealed to this data plane. */
+  sealed: string | undefined;
+  /** The client whose own it is, where servers may ask it something. */
+  peer: UpstreamPeer | undefined;
+  /** In which a server that speaks both is spoken to. */
+  era: Era;
+  /** Gateways that the request passed before this one. */
+  hops: number;
+}
+
+/** How long a request waits for room in its agent's share. */
+const WAIT_MS = 2_000;
+/** Streams that the sessions of one agent may hold open. */
+const MAX_STREAMS = 1024;
+/** Servers of which it is kept what MCP they do not speak. */
+const MAX_ERAS = 4096;
+
+export function createSessionOpener(options: SessionOpenerOptions, health: UpstreamHealth) {
+  const { addresses, limits, maxSessions } = options;
+  const connect = () => createCheckedConnections(addresses, limits.timeoutMs);
+  const dispatchers = { calls: connect(), quiet: connect(), streams: connect() };
+  const requests = {
+    agent: options.requestsPerAgent,
+    tenant: options.requestsPerTenant,
+    way: options.connections,
+    waitMs: WAIT_MS,
+  };
+  // A stream is of a session, so it is as many as there may be sessions.
+  const streams = { agent: MAX_STREAMS, tenant: maxSessions, way: maxSessions, waitMs: WAIT_MS };
+  const shares: Shares = {
+    calls: new FairShares(requests),
+    quiet: new FairShares(requests),
+    streams: new FairShares(streams),
+  };
+  const eras = new EraMemory(MAX_ERAS);
+
+  /** @throws UpstreamFailure where the server cannot be used */
+  function open(order: SessionOrder): UpstreamSession {
+    const { tenantId, agentId, server } = order;
+    const isHttp = server.transport !== 'stdio';
+    const breaker = health.breakerOf({
+      tenantId,
+      serverId: server.server_id,
+      agentId: isHttp ? null : agentId,
+      address: addressOf(server),
+    });
+    const account = shareAccount(tenantId, agentId, isHttp ? originOf(server) : null);
+    const session = isHttp ? overHttp(order, account) : overStdio(order);
+    return new GuardedSession(session, { breaker, shares: shares.calls, account });
+  }
+
+  function common({ tenantId, agentId, server, peer, era: preferred }: SessionOrder) {
+    const { client, log } = options;
+    const { server_id: serverId } = server;
+    const place = `${tenantId} ${serverId} ${server.transport} ${addressOf(server)}`;
+    return {
+      serverId,
+      limits,
+      client,
+      log,
+      preferred,
+      peer: peer?.bind(serverId),
+      onReopened: () => options.onReopened?.({ tenantId, agentId, serverId, peerId: peer?.id }),
+      findLack: () => eras.findLack(place),
+      keepLack: (era: Era | undefined) => eras.keepLack(place, era),
+    };
+  }
+
+  function overStdio(order: SessionOrder): UpstreamSession {
+    const name = order.server.local_name ?? '';
+    const server = options.stdio.get(order.tenantId, name);
+    return createStdioServerSession({ ...common(order), name, server });
+  }
+
+  function overHttp(order: SessionOrder, account: ShareAccount): UpstreamSession {
+    const { tenantId, server, sealed, hops } = order;
+    const { server_id: serverId } = server;
+    const url = server.url ?? '';
+    if (!URL.canParse(url) || !/^https?:\/\/[^@]*$/.test(url)) {
+      throw new UpstreamFailure('refused', `the server ${serverId} has no usable address`);
+    }
+    return createHttpServerSession({
+      ...common(order),
+      url,
+      dispatchers,
+      shares,
+      account,
+      hops,
+      isHostAllowed: addresses.isHostAllowed,
+      findCredential: async () => {
+        if (sealed === undefined) return null;
+        const deploymentId = options.findDeploymentId(tenantId);
+        const place = { tenantId, deploymentId, serverId, origin: new URL(url).origin };
+        return openCredentialHeader(sealed, place, options.openSealed);
+      },
+    });
+  }
+
+  return {
+    open,
+    /** Ends connections that were made under another address policy. */
+    check: () => {
+      for (const dispatcher of Object.values(dispatchers)) dispatcher.check();
+    },
+    close: async () => {
+      await Promise.all(Object.values(dispatchers).map((one) => one.destroy()));
+    },
+  };
+}
+
+/** Where a server is: its URL, or its name in the operator's file. */
+export function addressOf({ transport, url, local_name }: McpServerSetting): string | null {
+  return transport === 'stdio' ? local_name : url;
+}
+
+/** What has no usable address is refused by its name. */
+function originOf({ url }: McpServerSetting): string {
+  return url !== null && URL.canParse(url) ? new URL(url).origin : '';
+}

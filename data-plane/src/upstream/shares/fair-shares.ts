@@ -1,0 +1,187 @@
+/**
+ * Who may have how much under way with MCP servers. Each agent and each tenant has its bound. Of what
+ * is shared (a server's connections; what a tenant has in all) nobody takes more than is left free:
+ * one that takes all it can leaves half of it. A tenant has a few at every server in any case. What
+ * finds no room waits for a moment, in bounded numbers, and is then refused as busy.
+ */
+import { type Cancellation, UpstreamFailure } from '../upstream.ts';
+
+export interface ShareLimits {
+  /** What one agent may have under way. */
+  agent: number;
+  /** What all agents of a tenant may have under way. */
+  tenant: number;
+  /** What one way (a server's address) carries at a time, of all tenants. */
+  way: number;
+  /** How long it may wait for room. */
+  waitMs: number;
+}
+
+/** Whose something is, and which way it goes. */
+export interface ShareAccount {
+  readonly tenant: string;
+  readonly agent: string;
+  /** Null where the way is the agent's own: its process. */
+  readonly way: { all: string; tenant: string; agent: string } | null;
+  readonly key: string;
+}
+
+/** Names an account once, for all that is counted under it. */
+export function shareAccount(tenantId: string, agentId: string, way: string | null): ShareAccount {
+  const tenant = `t ${tenantId}`;
+  const agent = `a ${tenantId} ${agentId}`;
+  const named =
+    way === null ? null : { all: `w ${way}`, tenant: `${tenant} ${way}`, agent: `${agent} ${way}` };
+  return { tenant, agent, way: named, key: named?.agent ?? agent };
+}
+
+interface Waiter {
+  account: ShareAccount;
+  admit(): void;
+}
+
+/** What a tenant may have on a way however full it is. */
+const ASSURED = 4;
+/** Queues that are looked at when something ends. */
+const LOOKS = 16;
+
+export class FairShares {
+  readonly #limits: ShareLimits;
+  readonly #taken = new Map<string, number>();
+  readonly #waiting = new Map<string, number>();
+  /** By account; the one that was looked at the longest ago comes first. */
+  readonly #queues = new Map<string, Set<Waiter>>();
+
+  constructor(limits: ShareLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Takes room for one request, which `give` ends.
+   *
+   * @returns undefined when it has it; otherwise what waits for it, and throws UpstreamFailure
+   */
+  take(account: ShareAccount, cancellation?: Cancellation): Promise<void> | undefined {
+    if (!this.#queues.has(account.key) && this.tryTake(account)) return undefined;
+    return this.#wait(account, cancellation);
+  }
+
+  /** Takes room if there is some now. */
+  tryTake(account: ShareAccount): boolean {
+    if (this.#findFull(account) !== undefined) return false;
+    this.hold(account);
+    return true;
+  }
+
+  /** Counts what is there already, whether there is room for it or not. */
+  hold(account: ShareAccount): void {
+    for (const key of keysOf(account)) add(this.#taken, key, 1);
+  }
+
+  give(account: ShareAccount): void {
+    for (const key of keysOf(account)) add(this.#taken, key, -1);
+    if (this.#queues.size > 0) this.#admitNext();
+  }
+
+  /** Whose share is taken, if one is: of the agent, of its tenant, or of the way. */
+  #findFull({ agent, tenant, way }: ShareAccount): string | undefined {
+    const limits = this.#limits;
+    const count = (key: string) => this.#taken.get(key) ?? 0;
+    const own = count(agent);
+    if (own >= limits.agent) {
+      return `this agent has ${own} requests under way with MCP servers, which is its share`;
+    }
+    const ofTenant = count(tenant);
+    if (own >= limits.tenant - ofTenant) {
+      return `the agents of this tenant have ${ofTenant} requests under way with MCP servers, which is the tenant's share`;
+    }
+    if (way === null) return undefined;
+    const free = Math.max(limits.way - count(way.all), ASSURED);
+    const room = free - count(way.tenant);
+    if (room <= 0) {
+      return "this tenant's share of the connections to the MCP server is taken";
+    }
+    if (count(way.agent) >= room) {
+      return "this agent's share of the connections to the MCP server is taken";
+    }
+    return undefined;
+  }
+
+  #wait(account: ShareAccount, cancellation: Cancellation | undefined): Promise<void> {
+    const { agent, tenant, key } = account;
+    const limits = this.#limits;
+    const waiting = (of: string) => this.#waiting.get(of) ?? 0;
+    if (waiting(agent) >= limits.agent || waiting(tenant) >= limits.tenant) {
+      return Promise.reject(busy(this.#findFull(account)));
+    }
+    return new Promise((resolve, reject) => {
+      const queue = this.#queues.get(key) ?? new Set();
+      const leave = () => {
+        clearTimeout(timer);
+        if (cancellation) cancellation.onCancel = null;
+        add(this.#waiting, agent, -1);
+        add(this.#waiting, tenant, -1);
+        queue.delete(waiter);
+        if (queue.size === 0 && this.#queues.get(key) === queue) this.#queues.delete(key);
+      };
+      const waiter: Waiter = {
+        account,
+        admit: () => {
+          leave();
+          resolve();
+        },
+      };
+      const timer = setTimeout(() => {
+        leave();
+        // There may be room by now: what ended since looked at others.
+        if (this.tryTake(account)) resolve();
+        else reject(busy(this.#findFull(account)));
+      }, limits.waitMs);
+      this.#queues.set(key, queue.add(waiter));
+      add(this.#waiting, agent, 1);
+      add(this.#waiting, tenant, 1);
+      if (!cancellation) return;
+      cancellation.onCancel = () => {
+        leave();
+        reject(new UpstreamFailure('cancelled', 'before it was sent'));
+      };
+    });
+  }
+
+  /** Admits the first of each queue that there is room for, in turn. */
+  #admitNext(): void {
+    for (const key of [...firstKeys(this.#queues, LOOKS)]) {
+      const queue = this.#queues.get(key);
+      const [first] = queue ?? [];
+      if (queue === undefined || first === undefined) continue;
+      this.#queues.delete(key);
+      this.#queues.set(key, queue);
+      if (this.tryTake(first.account)) first.admit();
+    }
+  }
+}
+
+function busy(why: string | undefined): UpstreamFailure {
+  return new UpstreamFailure(
+    'busy',
+    `Busy: ${why ?? 'too many requests wait for MCP servers'}. Try again later.`,
+  );
+}
+
+function keysOf({ agent, tenant, way }: ShareAccount): string[] {
+  return way === null ? [agent, tenant] : [agent, tenant, way.all, way.tenant, way.agent];
+}
+
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
+
+function* firstKeys(map: ReadonlyMap<string, unknown>, max: number): Generator<string> {
+  let left = max;
+  for (const key of map.keys()) {
+    if (left-- === 0) return;
+    yield key;
+  }
+}

@@ -1,0 +1,324 @@
+/**
+ * A process of the operator's choosing with which MCP is spoken over its standard input and output,
+ * and the requests that are under way with it. It is started when it is needed, and again when it is
+ * needed after it exited. Which MCP is spoken is the business of the session that holds it.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { Logger } from 'pino';
+import { ProcessExit } from '../era.ts';
+import { cancelledText } from '../initialize.ts';
+import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
+import {
+  type SendToClient,
+  type ServerRequest,
+  type UpstreamAnswer,
+  type UpstreamExchange,
+  UpstreamFailure,
+  type UpstreamLimits,
+  type UpstreamNotification,
+} from '../upstream.ts';
+import { LineReader } from './line-reader.ts';
+import type { StdioServer } from './servers-file.ts';
+
+export interface StdioChannelOptions {
+  name: string;
+  server: StdioServer;
+  limits: UpstreamLimits;
+  log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** The session that speaks on the channel. */
+export interface StdioReceiver {
+  /** Takes what the process asks; `reply` answers it, if it still runs. */
+  asked?(
+    request: ServerRequest,
+    send: SendToClient | undefined,
+    reply: (text: string) => void,
+  ): void;
+  /** Takes what belongs to no request by its progress token. */
+  notified(notification: UpstreamNotification): void;
+  /** The process ended, or is ended. */
+  ended(): void;
+}
+
+export interface StdioRequest {
+  method: string;
+  wantsProgress: boolean;
+  /** The whole message. */
+  text(id: number): string;
+  /** Milliseconds until it is given up; null for what stays open for long. */
+  timeoutMs: number | null;
+}
+
+/** A request that has no answer yet. */
+export interface StdioWaiting {
+  readonly id: number;
+  readonly exchange: UpstreamExchange;
+  readonly wantsProgress: boolean;
+}
+
+interface Waiting extends StdioWaiting {
+  timer: NodeJS.Timeout | undefined;
+  resolve(answer: UpstreamAnswer): void;
+  reject(failure: UpstreamFailure): void;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** A process that exits is not started again sooner. */
+const RESTART_PAUSE_MS = 1000;
+const KILL_AFTER_MS = 2000;
+/** Messages of the greatest size that may wait for a process to read them. */
+const MAX_UNREAD = 2;
+/** Lines of stderr that are logged a minute, and characters of each. */
+const STDERR_LINES = 20;
+const STDERR_CHARACTERS = 2000;
+/** Lines in a row that are no JSON-RPC, after which the process is ended. */
+const MAX_UNREADABLE = 1000;
+/** What opens a session is not cancelled (MCP, cancellation). */
+const OPENING = new Set(['initialize', 'server/discover']);
+
+export class StdioChannel {
+  readonly limits: UpstreamLimits;
+  /** Who speaks on it now. */
+  receiver: StdioReceiver | null = null;
+  readonly #options: StdioChannelOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #child: Child | null = null;
+  #starting: Promise<void> | null = null;
+  #nextId = 1;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+  #unreadable = 0;
+
+  constructor(options: StdioChannelOptions) {
+    this.#options = options;
+    this.limits = options.limits;
+  }
+
+  get waiting(): Iterable<StdioWaiting> {
+    return this.#waiting.values();
+  }
+
+  /** How many requests are under way, without those that stay open for long. */
+  get pending(): number {
+    let pending = 0;
+    for (const { timer } of this.#waiting.values()) if (timer !== undefined) pending++;
+    return pending;
+  }
+
+  /** Starts the process if it does not run. Throws UpstreamFailure. */
+  start(): Promise<void> {
+    if (this.#child !== null) return Promise.resolve();
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = null;
+    });
+    return this.#starting;
+  }
+
+  /** Sends a request to the process, which must run. */
+  send(request: StdioRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      const { method, wantsProgress, timeoutMs } = request;
+      const giveUp = (kind: 'timeout' | 'cancelled', message: string) => {
+        const entry = this.#take(id);
+        if (entry === undefined) return;
+        if (!OPENING.has(method)) this.write(cancelledText(id));
+        entry.reject(new UpstreamFailure(kind, message));
+      };
+      const expire = () => giveUp('timeout', 'no answer in time');
+      const timer = timeoutMs === null ? undefined : setTimeout(expire, timeoutMs);
+      this.#waiting.set(id, { id, exchange, wantsProgress, timer, resolve, reject });
+      if (this.#child === null) {
+        this.#take(id)?.reject(new UpstreamFailure('unreachable', 'the process does not run'));
+        return;
+      }
+      exchange.cancellation.onCancel = () => giveUp('cancelled', 'the client cancelled it');
+      if (this.#waiting.has(id)) this.write(request.text(id));
+    });
+  }
+
+  /** Writes a message without line breaks, as JSON.stringify makes it. */
+  write(text: string): void {
+    const stdin = this.#child?.stdin;
+    if (stdin === undefined) return;
+    if (stdin.writableLength > MAX_UNREAD * this.#options.limits.messageBytes) {
+      // What waits for it here would grow with every request, answered or not.
+      void this.stop('the process does not read what it is sent');
+    } else stdin.write(`${text}\n`);
+  }
+
+  /** A request that is under way. */
+  find(id: unknown): StdioWaiting | undefined {
+    return typeof id === 'number' ? this.#waiting.get(id) : undefined;
+  }
+
+  /** Ends a request as though the process had answered it. */
+  finish(id: unknown, failure: UpstreamFailure): void {
+    if (typeof id === 'number') this.#take(id)?.reject(failure);
+  }
+
+  /** Ends the process for good. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.stop('the session was closed');
+  }
+
+  /** Ends the process; the next `start` begins another. Never throws. */
+  async stop(why: string): Promise<void> {
+    const child = this.#child;
+    this.#fail(new UpstreamFailure('unreachable', why));
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.stdin.end();
+    signal(child, 'SIGTERM');
+    const timer = setTimeout(() => signal(child, 'SIGKILL'), KILL_AFTER_MS);
+    await exited;
+    clearTimeout(timer);
+    // What it started and left behind.
+    signal(child, 'SIGKILL');
+  }
+
+  async #start(): Promise<void> {
+    const sinceStart = performance.now() - this.#startedAt;
+    if (sinceStart < RESTART_PAUSE_MS) {
+      await new Promise((resolve) => setTimeout(resolve, RESTART_PAUSE_MS - sinceStart));
+    }
+    if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
+    this.#startedAt = performance.now();
+    this.#unreadable = 0;
+    this.#child = this.#spawn();
+  }
+
+  #spawn(): Child {
+    const { name, server, limits, log } = this.#options;
+    const child = spawn(server.command, server.args, {
+      cwd: server.cwd,
+      // The service's own environment holds its secrets.
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...server.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // A process group of its own, so that what it started ends with it.
+      detached: process.platform !== 'win32',
+    });
+    const lines = new LineReader(limits.messageBytes, {
+      onLine: (line) => this.#read(child, line),
+      onTooLong: () => {
+        if (this.#child !== child) return;
+        this.#failWaiting(
+          new UpstreamFailure('too_large', `a message of more than ${limits.messageBytes} bytes`),
+        );
+      },
+    });
+    child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
+    this.#logStderr(child, name);
+    // Errors of the pipe come with the exit, which says the same.
+    child.stdin.on('error', () => undefined);
+    const ended = (failure: UpstreamFailure) => {
+      if (this.#child !== child) return;
+      log.info({ server: name, why: failure.message }, 'a stdio MCP server ended');
+      signal(child, 'SIGKILL');
+      this.#fail(failure);
+    };
+    child.on('error', ({ message }) => ended(new UpstreamFailure('unreachable', message)));
+    child.on('exit', (code, sign) => ended(new ProcessExit(sign ?? `exit code ${code}`)));
+    return child;
+  }
+
+  #logStderr(child: Child, name: string): void {
+    let left = STDERR_LINES;
+    const refill = setInterval(() => {
+      left = STDERR_LINES;
+    }, 60_000);
+    refill.unref();
+    child.once('close', () => clearInterval(refill));
+    const lines = new LineReader(STDERR_CHARACTERS, {
+      onLine: (line) => {
+        if (left-- > 0) this.#options.log.info({ server: name, stderr: line }, 'MCP server says');
+      },
+      onTooLong: () => undefined,
+    });
+    child.stderr.on('data', (chunk: Buffer) => lines.push(chunk));
+  }
+
+  #take(id: number): Waiting | undefined {
+    const entry = this.#waiting.get(id);
+    if (entry === undefined) return undefined;
+    this.#waiting.delete(id);
+    clearTimeout(entry.timer);
+    entry.exchange.cancellation.onCancel = null;
+    return entry;
+  }
+
+  #read(child: Child, line: string): void {
+    if (this.#child !== child || line.trim() === '') return;
+    let messages: UpstreamMessage[];
+    try {
+      messages = parseUpstreamMessages(line, this.limits.messageNodes);
+    } catch {
+      this.#notRead();
+      return;
+    }
+    this.#unreadable = 0;
+    for (const message of messages) {
+      if (message.kind === 'request') {
+        this.receiver?.asked?.(message, this.#onlySend(), (text) => {
+          if (this.#child === child) this.write(text);
+        });
+      } else if (message.kind === 'notification') {
+        this.#notified(message);
+      } else if (typeof message.id === 'number') {
+        const { ok, raw, value } = message;
+        this.#take(message.id)?.resolve({ kind: ok ? 'result' : 'error', raw, value });
+      }
+    }
+  }
+
+  /** Some write a greeting or a log there; one that writes nothing else would fill ours. */
+  #notRead(): void {
+    const { name, log } = this.#options;
+    this.#unreadable++;
+    if (this.#unreadable <= STDERR_LINES) {
+      log.warn({ server: name }, 'a stdio MCP server wrote no JSON-RPC');
+    } else if (this.#unreadable > MAX_UNREADABLE) {
+      void this.stop(`the process wrote ${MAX_UNREADABLE} lines that are no JSON-RPC`);
+    }
+  }
+
+  /** Progress belongs to the request whose token it has. */
+  #notified(notification: UpstreamNotification): void {
+    if (notification.method !== 'notifications/progress') {
+      this.receiver?.notified(notification);
+      return;
+    }
+    const entry = this.find(notification.params?.progressToken);
+    if (entry?.wantsProgress) entry.exchange.onNotification(notification);
+  }
+
+  /** Over stdio nothing says to which call a request belongs, unless there is but one. */
+  #onlySend(): SendToClient | undefined {
+    const [only, ...others] = this.#waiting.values();
+    return others.length === 0 ? only?.exchange.send : undefined;
+  }
+
+  #failWaiting(failure: UpstreamFailure): void {
+    for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(failure);
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    this.#child = null;
+    this.receiver?.ended();
+    this.#failWaiting(failure);
+  }
+}
+
+function signal(child: Child, name: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill(name);
+    else process.kill(-child.pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * An MCP session (legacy revisions) with a process of the operator's choosing. One process serves
+ * one agent at one server: its memory is as far as agents may be mixed. It is started with the
+ * first request, and again with the next request after it exited.
+ */
+import { EraRefusal, requireLegacyKnows } from '../era.ts';
+import {
+  answerServer,
+  type ClientInfo,
+  initializeMembers,
+  notificationText,
+  parseInitializeAnswer,
+  requestText,
+} from '../initialize.ts';
+import {
+  requireStillWanted,
+  type SessionPeer,
+  type UpstreamAnswer,
+  type UpstreamExchange,
+  type UpstreamInfo,
+  type UpstreamNotification,
+  type UpstreamRequest,
+  type UpstreamSession,
+  unheardExchange,
+} from '../upstream.ts';
+import type { StdioChannel } from './stdio-channel.ts';
+
+export interface StdioSessionOptions {
+  client: ClientInfo;
+  /** The client for whom it is held, where servers may ask it something. */
+  peer?: SessionPeer | undefined;
+  /** Another process took the place of one that ended: what that was told is lost. */
+  onReopened?: (() => void) | undefined;
+  /** The process, started again, does not take `initialize`. */
+  onEraRefused?: (() => void) | undefined;
+}
+
+export class StdioUpstreamSession implements UpstreamSession {
+  readonly #options: StdioSessionOptions;
+  readonly #channel: StdioChannel;
+  #info: UpstreamInfo | null = null;
+  #opening: Promise<UpstreamInfo> | null = null;
+  #wasOpen = false;
+  #listener: ((notification: UpstreamNotification) => void) | null = null;
+
+  constructor(channel: StdioChannel, options: StdioSessionOptions) {
+    this.#channel = channel;
+    this.#options = options;
+  }
+
+  get pending(): number {
+    return this.#channel.pending;
+  }
+
+  open(): Promise<UpstreamInfo> {
+    if (this.#info !== null) return Promise.resolve(this.#info);
+    this.#opening ??= this.#start().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
+    requireStillWanted(exchange);
+    let info = this.#info;
+    if (info === null) {
+      info = await this.open();
+      requireStillWanted(exchange);
+    }
+    requireLegacyKnows(request, info);
+    return this.#send(request, exchange);
+  }
+
+  notify(method: string): void {
+    if (this.#info !== null) this.#channel.write(notificationText(method));
+  }
+
+  listen(listener: ((notification: UpstreamNotification) => void) | null): void {
+    this.#listener = listener;
+  }
+
+  close(): Promise<void> {
+    this.#listener = null;
+    return this.#channel.close();
+  }
+
+  async #start(): Promise<UpstreamInfo> {
+    const { client, peer } = this.#options;
+    this.#channel.receiver = {
+      asked: (request, send, reply) => answerServer(request, peer, send, reply),
+      notified: (notification) => this.#notified(notification),
+      ended: () => {
+        this.#info = null;
+        peer?.abandon();
+      },
+    };
+    await this.#channel.start();
+    const initialize = {
+      method: 'initialize',
+      members: initializeMembers(client, peer),
+      wantsProgress: false,
+    };
+    try {
+      const info = parseInitializeAnswer(await this.#send(initialize, unheardExchange()));
+      this.#channel.write(notificationText('notifications/initialized'));
+      this.#info = info;
+      if (this.#wasOpen) this.#options.onReopened?.();
+      this.#wasOpen = true;
+      return info;
+    } catch (error) {
+      if (error instanceof EraRefusal) this.#options.onEraRefused?.();
+      // What it made of the attempt is unknown: another one begins with another process.
+      else void this.#channel.stop('initialize failed');
+      throw error;
+    }
+  }
+
+  #send(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
+    const { method, wantsProgress } = request;
+    const { timeoutMs } = this.#channel.limits;
+    const text = (id: number) => requestText(id, request);
+    return this.#channel.send({ method, wantsProgress, text, timeoutMs }, exchange);
+  }
+
+  #notified(notification: UpstreamNotification): void {
+    if (notification.method === 'notifications/cancelled') {
+      this.#options.peer?.withdraw(notification.params?.requestId);
+    } else this.#listener?.(notification);
+  }
+}

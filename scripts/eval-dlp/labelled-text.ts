@@ -1,0 +1,9 @@
+import { z } from 'zod';
+
+/** One line of a set: a text, and whether it holds something that must be found. */
+export const LabelledText = z.object({
+  text: z.string(),
+  kind: z.enum(['positive', 'negative']),
+  category: z.string().default('unnamed'),
+});
+export type LabelledText = z.infer<typeof LabelledText>;

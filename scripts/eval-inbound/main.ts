@@ -1,0 +1,98 @@
+/**
+ * `npm run eval:inbound [FILE]`: recall and false positives by class and language, with the misses.
+ * FILE is JSON lines `{text, kind: attack | benign, class?, language?, carrier?}`; without one the
+ * test half is made here. Also measures what reading 10 KB of plain text costs.
+ */
+import { readFileSync } from 'node:fs';
+import { detectInjection } from '@governance/shared/detect/inbound/detector';
+import { z } from 'zod';
+import { testTexts } from './texts.ts';
+
+const Line = z.looseObject({
+  text: z.string(),
+  kind: z.enum(['attack', 'benign']),
+  class: z.string().optional(),
+  language: z.string().optional(),
+  carrier: z.string().optional(),
+});
+type Line = z.infer<typeof Line>;
+
+const MOST_MISSES = Number(process.env.EVAL_MISSES ?? 25);
+const SHOWN = 150;
+
+const [file] = process.argv.slice(2);
+const lines = file === undefined ? testTexts() : readLines(file);
+const scored = lines.map((line) => ({ ...line, score: detectInjection(line.text).score }));
+
+for (const by of ['class', 'language', 'carrier'] as const) report(by);
+const attacks = scored.filter(({ kind }) => kind === 'attack');
+const benign = scored.filter(({ kind }) => kind === 'benign');
+const found = attacks.filter(({ score }) => score >= 0.5).length;
+const alarms = benign.filter(({ score }) => score >= 0.5).length;
+console.log(`\nrecall ${rate(found, attacks.length)} of ${attacks.length} attacks`);
+console.log(`false positives ${rate(alarms, benign.length)} of ${benign.length} benign texts`);
+list(
+  'missed',
+  attacks.filter(({ score }) => score < 0.5),
+);
+list(
+  'false positives',
+  benign.filter(({ score }) => score >= 0.5),
+);
+measure();
+
+function rate(part: number, whole: number): string {
+  return whole === 0 ? '–' : (part / whole).toFixed(3);
+}
+
+function readLines(path: string): Line[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => Line.parse(JSON.parse(line)));
+}
+
+function report(by: 'class' | 'language' | 'carrier'): void {
+  const names = [...new Set(scored.map((line) => line[by]))].filter((name) => name !== undefined);
+  if (names.length < 2) return;
+  console.log(`\n${by.padEnd(24)} attacks  recall   benign  false positives`);
+  for (const name of names.sort()) {
+    const of = (kind: Line['kind']) =>
+      scored.filter((line) => line.kind === kind && line[by] === name);
+    const over = (list: typeof scored) => list.filter(({ score }) => score >= 0.5).length;
+    const [bad, good] = [of('attack'), of('benign')];
+    const cells = [
+      bad.length,
+      rate(over(bad), bad.length),
+      good.length,
+      rate(over(good), good.length),
+    ];
+    console.log(`${name.padEnd(24)}${cells.map((cell) => String(cell).padStart(8)).join(' ')}`);
+  }
+}
+
+function list(what: string, wrong: typeof scored): void {
+  if (wrong.length === 0) return;
+  console.log(`\n${what} (${Math.min(wrong.length, MOST_MISSES)} of ${wrong.length} shown)`);
+  for (const { text, score, class: name, language, carrier } of wrong.slice(0, MOST_MISSES)) {
+    const labels = [name, language, carrier].filter((label) => label !== undefined).join(' ');
+    const { reasons } = detectInjection(text);
+    const start = JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+    console.log(`  ${score.toFixed(2)} ${labels} ${start} ${reasons.slice(0, 5).join('; ')}`);
+  }
+}
+
+/** CPU time of many runs over benign texts, about 10 KB at once. */
+function measure(): void {
+  let text = '';
+  for (const line of testTexts()) {
+    if (line.kind === 'benign' && text.length < 10_240) text += `${line.text}\n`;
+  }
+  text = text.slice(0, 10_240);
+  for (let run = 0; run < 100; run += 1) detectInjection(text);
+  const started = process.cpuUsage();
+  for (let run = 0; run < 400; run += 1) detectInjection(text);
+  const { user, system } = process.cpuUsage(started);
+  const micros = ((user + system) / 400).toFixed(0);
+  console.log(`\n${text.length} units of plain text: ${micros} µs of CPU (mean of 400)`);
+}

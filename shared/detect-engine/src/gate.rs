@@ -1,0 +1,160 @@
+//! Which patterns a text may match, asked of few automata for all patterns.
+
+use crate::compile::{Failure, Kind, Reason, build_nfa};
+use crate::find::GaveUp;
+use crate::prefixes::find_prefixes;
+use crate::relax::relax;
+use aho_corasick::Anchored;
+use aho_corasick::automaton::Automaton;
+use aho_corasick::dfa;
+use regex_automata::hybrid::dfa::{Cache, Config, DFA};
+use regex_automata::{Input, MatchKind, PatternID, PatternSet};
+use regex_syntax::hir::Hir;
+
+/// Patterns whose matches must begin with one of a few literals. The automaton is whole from the
+/// beginning: no text makes it grow.
+pub struct LiteralGate {
+    automaton: dfa::DFA,
+    /// The pattern of each literal.
+    patterns: Vec<PatternID>,
+}
+
+/// Places that are told of one text.
+const MAX_BEGINNINGS: usize = 128;
+
+/// All other patterns. The automaton grows as texts lead it to new states.
+pub struct LazyGate {
+    dfa: DFA,
+    cache: Cache,
+    hit: PatternSet,
+    /// The set's pattern by the automaton's.
+    patterns: Vec<PatternID>,
+}
+
+/// Our own patterns share both gates. A tenant's all stand in the lazy one, as they are, so that
+/// its limits hold for all of them.
+pub fn build_gates(hirs: &[Hir], kind: Kind) -> Result<(LiteralGate, LazyGate), Failure> {
+    let (mut literals, mut literals_of) = (Vec::new(), Vec::new());
+    let (mut others, mut others_of) = (Vec::new(), Vec::new());
+    for (i, hir) in hirs.iter().enumerate() {
+        let pattern = PatternID::must(i);
+        let prefixes = if kind == Kind::Builtin {
+            find_prefixes(hir)
+        } else {
+            None
+        };
+        if let Some(prefixes) = prefixes {
+            literals_of.extend(prefixes.iter().map(|_| pattern));
+            literals.extend(prefixes);
+        } else {
+            others_of.push(pattern);
+            others.push(if kind == Kind::Builtin {
+                relax(hir)
+            } else {
+                hir.clone()
+            });
+        }
+    }
+    let lazy = LazyGate::new(&others, others_of, kind)?;
+    Ok((LiteralGate::new(&literals, literals_of)?, lazy))
+}
+
+impl LiteralGate {
+    fn new(literals: &[Vec<u8>], patterns: Vec<PatternID>) -> Result<LiteralGate, Failure> {
+        let automaton = dfa::DFA::builder()
+            .ascii_case_insensitive(true)
+            .prefilter(false)
+            .build(literals)
+            .map_err(|error| Failure {
+                reason: Reason::TooLarge,
+                pattern: 0,
+                offset: 0,
+                message: error.to_string(),
+            })?;
+        Ok(LiteralGate {
+            automaton,
+            patterns,
+        })
+    }
+
+    /// Where matches may begin. Patterns with too many such places are candidates at once.
+    pub fn search(
+        &self,
+        text: &[u8],
+        beginnings: &mut Vec<(PatternID, usize)>,
+        candidates: &mut PatternSet,
+    ) {
+        if self.patterns.is_empty() {
+            return;
+        }
+        let mut state = self
+            .automaton
+            .start_state(Anchored::No)
+            .expect("it is built for searches from anywhere");
+        for (at, &byte) in text.iter().enumerate() {
+            state = self.automaton.next_state(Anchored::No, state, byte);
+            if self.automaton.is_match(state) {
+                for i in 0..self.automaton.match_len(state) {
+                    let literal = self.automaton.match_pattern(state, i);
+                    let pattern = self.patterns[literal];
+                    if beginnings.len() < MAX_BEGINNINGS {
+                        beginnings.push((pattern, at + 1 - self.automaton.pattern_len(literal)));
+                    } else {
+                        candidates.insert(pattern);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl LazyGate {
+    fn new(hirs: &[Hir], patterns: Vec<PatternID>, kind: Kind) -> Result<LazyGate, Failure> {
+        let nfa = build_nfa(hirs, kind)?;
+        let config = Config::new()
+            .match_kind(MatchKind::All)
+            .prefilter(None)
+            .cache_capacity(kind.set_cache_bytes())
+            .skip_cache_capacity_check(true)
+            .minimum_cache_clear_count(kind.clears())
+            .minimum_bytes_per_state(None);
+        let dfa = DFA::builder()
+            .configure(config)
+            .build_from_nfa(nfa)
+            .expect("its capacity is not checked and no byte quits");
+        let cache = dfa.create_cache();
+        Ok(LazyGate {
+            dfa,
+            cache,
+            hit: PatternSet::new(hirs.len()),
+            patterns,
+        })
+    }
+
+    /// A cache that is full of other texts is no reason to give up: only a fresh one is.
+    pub fn search(&mut self, text: &[u8], candidates: &mut PatternSet) -> Result<(), GaveUp> {
+        if self.patterns.is_empty() {
+            return Ok(());
+        }
+        let is_fresh = self.cache.clear_count() == 0;
+        if self.try_search(text).is_err() {
+            self.cache.reset(&self.dfa);
+            if is_fresh {
+                return Err(GaveUp);
+            }
+            self.try_search(text)?;
+        }
+        for hit in self.hit.iter() {
+            candidates.insert(self.patterns[hit]);
+        }
+        Ok(())
+    }
+
+    fn try_search(&mut self, text: &[u8]) -> Result<(), GaveUp> {
+        self.hit.clear();
+        let input = Input::new(text);
+        self.dfa
+            .try_which_overlapping_matches(&mut self.cache, &input, &mut self.hit)
+            .map_err(|_| GaveUp)
+    }
+}

@@ -1,0 +1,35 @@
+import type { Severity } from '../../ledger-record.ts';
+
+/** A part of a text, in UTF-16 units; `end` is exclusive. */
+export interface Stretch {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Decides about one candidate: the stretches that are findings, none when it is none. It may read
+ * around the candidate, but no further than a constant number of characters, so that a scan stays
+ * linear.
+ */
+export type Judge = (text: string, start: number, end: number) => readonly Stretch[];
+
+/** A candidate with a judge of its own. */
+export interface JudgedExpression {
+  readonly expression: string;
+  readonly judge: Judge;
+}
+
+/** A pattern of the product. Names are stable: policies, alerts and settings refer to them. */
+export interface BuiltinPattern {
+  readonly name: string;
+  readonly severity: Severity;
+  readonly description: string;
+  /** Candidates, in the syntax of the pattern engine (no lookaround, no backreferences). */
+  readonly expressions: readonly (string | JudgedExpression)[];
+  /** What `judge` checks, for people. */
+  readonly validator?: string;
+  /** Judges the expressions that have no judge of their own; without one each is a finding. */
+  readonly judge?: Judge;
+}
+
+export const NOTHING: readonly Stretch[] = [];

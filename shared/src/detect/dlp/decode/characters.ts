@@ -1,0 +1,299 @@
+/** Characters that are written otherwise than they are read: escapes, look-alikes, invisible ones. */
+import type { Edit } from './view.ts';
+
+// Cyrillic, Greek, Armenian and other letters that look like Latin ones (Unicode TR 39).
+const LOOK_ALIKES: Readonly<Record<string, string>> = {
+  а: 'a',
+  в: 'B',
+  с: 'c',
+  ԁ: 'd',
+  е: 'e',
+  ё: 'e',
+  һ: 'h',
+  і: 'i',
+  ї: 'i',
+  ј: 'j',
+  к: 'k',
+  м: 'M',
+  н: 'H',
+  о: 'o',
+  р: 'p',
+  ԛ: 'q',
+  ѕ: 's',
+  т: 'T',
+  у: 'y',
+  ѵ: 'v',
+  ԝ: 'w',
+  х: 'x',
+  ү: 'y',
+  г: 'r',
+  А: 'A',
+  В: 'B',
+  С: 'C',
+  Е: 'E',
+  Н: 'H',
+  І: 'I',
+  Ј: 'J',
+  К: 'K',
+  М: 'M',
+  О: 'O',
+  Р: 'P',
+  Ѕ: 'S',
+  Т: 'T',
+  У: 'Y',
+  Ү: 'Y',
+  Х: 'X',
+  З: '3',
+  б: '6',
+  ь: 'b',
+  Ь: 'b',
+  Ԍ: 'G',
+  Ԛ: 'Q',
+  Ԝ: 'W',
+  п: 'n',
+  α: 'a',
+  β: 'B',
+  γ: 'y',
+  ε: 'e',
+  ι: 'i',
+  κ: 'k',
+  ν: 'v',
+  ο: 'o',
+  ρ: 'p',
+  σ: 'o',
+  τ: 't',
+  υ: 'u',
+  χ: 'x',
+  ω: 'w',
+  η: 'n',
+  Α: 'A',
+  Β: 'B',
+  Ε: 'E',
+  Ζ: 'Z',
+  Η: 'H',
+  Ι: 'I',
+  Κ: 'K',
+  Μ: 'M',
+  Ν: 'N',
+  Ο: 'O',
+  Ρ: 'P',
+  Τ: 'T',
+  Υ: 'Y',
+  Χ: 'X',
+  ϲ: 'c',
+  Ϲ: 'C',
+  ϳ: 'j',
+  ա: 'w',
+  օ: 'o',
+  ո: 'n',
+  ս: 'u',
+  հ: 'h',
+  զ: 'q',
+  ɑ: 'a',
+  ɡ: 'g',
+  ı: 'i',
+  ȷ: 'j',
+  ꞁ: 'l',
+  ӏ: 'l',
+  Ӏ: 'I',
+  ℓ: 'l',
+  ⅼ: 'l',
+  '∣': 'l',
+  '–': '-',
+  '—': '-',
+  '‐': '-',
+  '‑': '-',
+  '‒': '-',
+  '−': '-',
+  '﹣': '-',
+  '·': '.',
+  '․': '.',
+  '∙': '.',
+  '⁄': '/',
+  '∕': '/',
+  '։': ':',
+  '∶': ':',
+  '＠': '@',
+  '\u00a0': ' ',
+  '\u2007': ' ',
+  '\u2009': ' ',
+  '\u200a': ' ',
+  '\u2002': ' ',
+  '\u2003': ' ',
+  '\u202f': ' ',
+  '\u3000': ' ',
+};
+
+/** Zero width, soft hyphen, direction marks, variation selectors, combining marks, fillers. */
+const INVISIBLE = /\p{Cf}|\p{Mn}|\p{Me}|[\u115f\u1160]/u;
+
+/** The digit zero of each script whose digits are written in place of ours. */
+const ZEROES = [
+  0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0,
+  0xf20, 0x1040, 0x17e0, 0x1810,
+];
+
+const NOT_PLAIN = /[\u00a0-\u{10ffff}]/gu;
+
+const readings = new Map<string, { replacement: string; disguise: string } | undefined>();
+/** Readings that are kept: more than the characters of a text in any language. */
+const MAX_READINGS = 20_000;
+
+function reading(character: string): { replacement: string; disguise: string } | undefined {
+  const code = character.codePointAt(0) ?? 0;
+  // Letters that only differ from ASCII by their meaning in a tag.
+  if (code >= 0xe0020 && code <= 0xe007e) {
+    return { replacement: String.fromCharCode(code - 0xe0000), disguise: 'invisible' };
+  }
+  if (INVISIBLE.test(character)) return { replacement: '', disguise: 'invisible' };
+  const zero = ZEROES.find((first) => code >= first && code <= first + 9);
+  if (zero !== undefined) return { replacement: String(code - zero), disguise: 'other_digits' };
+  const alike = Object.hasOwn(LOOK_ALIKES, character) ? LOOK_ALIKES[character] : undefined;
+  if (alike !== undefined) {
+    return { replacement: alike, disguise: /\w/.test(alike) ? 'homoglyph' : 'separators' };
+  }
+  const folded = character.normalize('NFKC');
+  // Growth is bounded: one character stands for four at most.
+  if (folded === character || folded.length > 4) return undefined;
+  const plain = [...folded].map((part) => LOOK_ALIKES[part] ?? part).join('');
+  return {
+    replacement: plain.replace(/[\u0300-\u036f\u20d0-\u20ff]/g, ''),
+    disguise: 'full_width',
+  };
+}
+
+/** Look-alikes, other forms of a character, invisible characters. */
+export function foldedCharacters(text: string): Edit[] {
+  const edits: Edit[] = [];
+  for (const match of text.matchAll(NOT_PLAIN)) {
+    const character = match[0];
+    if (!readings.has(character)) {
+      if (readings.size >= MAX_READINGS) readings.clear();
+      readings.set(character, reading(character));
+    }
+    const read = readings.get(character);
+    if (!read) continue;
+    const { replacement, disguise } = read;
+    edits.push({
+      start: match.index,
+      end: match.index + character.length,
+      replacement,
+      disguise: [disguise],
+    });
+  }
+  return edits;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  commat: '@',
+  period: '.',
+  sol: '/',
+  colon: ':',
+  equals: '=',
+  lowbar: '_',
+  hyphen: '-',
+  dash: '-',
+  shy: '',
+  zwj: '',
+  zwnj: '',
+  num: '#',
+  excl: '!',
+  dollar: '$',
+  percnt: '%',
+  plus: '+',
+  comma: ',',
+  semi: ';',
+  lpar: '(',
+  rpar: ')',
+  ast: '*',
+  bsol: '\\',
+  lsqb: '[',
+  rsqb: ']',
+  ensp: ' ',
+  emsp: ' ',
+  thinsp: ' ',
+  ndash: '-',
+  mdash: '-',
+};
+
+const PERCENT = /(?:%(?:25)?[0-9A-Fa-f]{2})+/g;
+const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z]{2,8}));/y;
+const BACKSLASH =
+  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|([0-7]{3}))/g;
+const QUOTED_PRINTABLE = /=(?:([0-9A-F]{2})|\r?\n)/g;
+/** Markup within a word: `41<b>11</b>`, `AK<!-- -->IA`. */
+const MARKUP =
+  /(?<=[A-Za-z0-9_-])(?:<\/?[A-Za-z!][^<>]{0,60}>|\/\*[^*]{0,40}\*\/){1,3}(?=[A-Za-z0-9_-])/y;
+
+/** Escapes of URLs, HTML, programs and mails. */
+export function escapes(text: string): Edit[] {
+  const edits: Edit[] = [];
+  const add = (match: RegExpExecArray, replacement: string | undefined, disguise: string): void => {
+    if (replacement === undefined) return;
+    const start = match.index;
+    edits.push({ start, end: start + match[0].length, replacement, disguise: [disguise] });
+  };
+  if (text.includes('%')) {
+    for (const match of text.matchAll(PERCENT)) {
+      const bytes = Buffer.from(match[0].replace(/%25/g, '%').replaceAll('%', ''), 'hex');
+      add(match, bytes.toString('utf8'), 'url');
+    }
+  }
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    ENTITY.lastIndex = at;
+    const match = ENTITY.exec(text);
+    if (!match) continue;
+    const [, decimal, hex, name = ''] = match;
+    if (decimal !== undefined) add(match, character(Number(decimal)), 'html');
+    else if (hex !== undefined) add(match, character(Number.parseInt(hex, 16)), 'html');
+    else if (Object.hasOwn(ENTITIES, name)) add(match, ENTITIES[name], 'html');
+  }
+  if (text.includes('\\')) {
+    for (const match of text.matchAll(BACKSLASH)) {
+      const [, braces, four, eight, two, octal] = match;
+      const hex = braces ?? four ?? eight ?? two;
+      const code = hex === undefined ? Number.parseInt(octal ?? '', 8) : Number.parseInt(hex, 16);
+      add(match, character(code), 'escape');
+    }
+  }
+  // A soft line break alone could as well be the padding of base64.
+  if (/=(?:[2-7][0-9A-F]=|3D|20)/.test(text)) {
+    for (const match of text.matchAll(QUOTED_PRINTABLE)) {
+      const code = match[1] === undefined ? undefined : Number.parseInt(match[1], 16);
+      if (code === undefined) add(match, '', 'quoted_printable');
+      else if (code >= 0x20 && code < 0x7f)
+        add(match, String.fromCharCode(code), 'quoted_printable');
+    }
+  }
+  for (const match of markup(text)) add(match, '', 'markup');
+  return edits;
+}
+
+/** Tried where markup begins, since the expression alone looks behind at every character. */
+function markup(text: string): RegExpExecArray[] {
+  const matches: RegExpExecArray[] = [];
+  let tag = text.indexOf('<');
+  let remark = text.indexOf('/*');
+  while (tag >= 0 || remark >= 0) {
+    MARKUP.lastIndex = tag < 0 || (remark >= 0 && remark < tag) ? remark : tag;
+    let next = MARKUP.lastIndex + 1;
+    const match = MARKUP.exec(text);
+    if (match) {
+      matches.push(match);
+      next = match.index + match[0].length;
+    }
+    if (tag >= 0 && tag < next) tag = text.indexOf('<', next);
+    if (remark >= 0 && remark < next) remark = text.indexOf('/*', next);
+  }
+  return matches;
+}
+
+function character(code: number): string | undefined {
+  return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
+}

@@ -1,0 +1,109 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { createDlpScanner } from '../scanner.ts';
+
+const scanner = createDlpScanner();
+afterAll(() => scanner.close());
+
+const KEY = 'AKIAQ7MZ3HTXW5RBNC2V';
+const CARD = '4111111111111111';
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const hex = (text: string): string => Buffer.from(text).toString('hex');
+const turned = (text: string): string => [...text].reverse().join('');
+const each = (text: string, form: (character: string) => string): string =>
+  [...text].map(form).join('');
+const code = (character: string): number => character.codePointAt(0) ?? 0;
+
+/** Name, the disguised value, its pattern, the first disguise that is told. */
+const DISGUISED: readonly [string, string, string, string][] = [
+  ['base64', base64(KEY), 'aws_access_key_id', 'base64'],
+  ['base64 of base64', base64(base64(KEY)), 'aws_access_key_id', 'base64'],
+  [
+    'base64 that is wrapped',
+    base64(`${'padding '.repeat(10)}${KEY}`).replace(/(.{60})/g, '$1\n'),
+    'aws_access_key_id',
+    'base64',
+  ],
+  ['base64 behind a name', `cc=${base64(CARD)}&exp=1`, 'payment_card', 'base64'],
+  ['hex', hex(KEY), 'aws_access_key_id', 'hex'],
+  ['hex in pairs', hex(KEY).replace(/(..)(?=.)/g, '$1:'), 'aws_access_key_id', 'hex'],
+  ['codes', [...KEY].map(code).join(', '), 'aws_access_key_id', 'char_codes'],
+  ['escapes of URLs', each(KEY, (character) => `%${hex(character)}`), 'aws_access_key_id', 'url'],
+  [
+    'escapes of HTML',
+    each(KEY, (character) => `&#${code(character)};`),
+    'aws_access_key_id',
+    'html',
+  ],
+  [
+    'escapes of JSON',
+    each(KEY, (character) => `\\u00${hex(character)}`),
+    'aws_access_key_id',
+    'escape',
+  ],
+  ['reversed', turned(KEY), 'aws_access_key_id', 'reversed'],
+  ['rot13', 'tuc_16P7r42S292p6912R7710p838347Nr178O4n', 'git_host_token', 'rot13'],
+  ['zero width', [...KEY].join('\u200b'), 'aws_access_key_id', 'invisible'],
+  [
+    'full width',
+    each(KEY, (character) => String.fromCharCode(code(character) + 0xfee0)),
+    'aws_access_key_id',
+    'full_width',
+  ],
+  ['Cyrillic letters', KEY.replace('A', 'А').replace('K', 'К'), 'aws_access_key_id', 'homoglyph'],
+  [
+    'Arabic digits',
+    CARD.replace(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit))),
+    'payment_card',
+    'other_digits',
+  ],
+  ['blanks', [...KEY].join(' '), 'aws_access_key_id', 'separators'],
+  ['dots', [...KEY].join('.'), 'aws_access_key_id', 'separators'],
+  ['uncommon signs', '4111 ~ 1111 ~ 1111 ~ 1111', 'payment_card', 'separators'],
+  ['concatenation', `"${KEY.slice(0, 7)}" + "${KEY.slice(7)}"`, 'aws_access_key_id', 'split'],
+  ['items', JSON.stringify([...KEY]), 'aws_access_key_id', 'split'],
+];
+
+describe('disguises', () => {
+  it.each(DISGUISED)('%s', (_name, value, pattern, disguise) => {
+    const text = `Please note ${value} for later`;
+    const found = scanner.scanText(text).filter((finding) => finding.pattern === pattern);
+    expect(found).toHaveLength(1);
+    expect(found[0]?.disguise?.[0]).toBe(disguise);
+  });
+
+  it('are told with the whole stretch that decodes', () => {
+    const encoded = base64(`{"ssn": "219-09-9999"}`);
+    const text = `payload ${encoded} end`;
+    const [finding] = scanner.scanText(text);
+    expect(finding).toMatchObject({ pattern: 'us_ssn', start: 8, length: encoded.length });
+  });
+
+  it.each([
+    [
+      'random bytes',
+      base64(
+        Buffer.from(Array.from({ length: 96 }, (_, i) => (i * 151 + 89) % 256)).toString('latin1'),
+      ),
+    ],
+    ['a text in base64', base64('Lunch at noon, in the usual place')],
+    [
+      'Russian prose',
+      'Встреча перенесена на вторник, возьмите с собой распечатанную повестку дня.',
+    ],
+    ['escaped blanks', 'https://shop.io/search?q=red%20shoes%2C%20size%2042'],
+  ])('%s hides nothing', (_what, text) => {
+    expect(scanner.scanText(text)).toEqual([]);
+  });
+
+  it('are undone a bounded number of times', () => {
+    const nest = (depth: number): string => (depth === 0 ? KEY : base64(nest(depth - 1)));
+    expect(scanner.scanText(nest(3))).toHaveLength(1);
+    expect(scanner.scanText(nest(9))).toEqual([]);
+  });
+
+  it('do not make a text grow', () => {
+    const bomb = base64(base64(base64('%61'.repeat(20_000))));
+    expect(scanner.scanText(bomb)).toEqual([]);
+    expect(scanner.scanText('\ufdfa'.repeat(20_000))).toEqual([]);
+  });
+});

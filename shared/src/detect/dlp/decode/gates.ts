@@ -1,0 +1,111 @@
+/**
+ * Marks of disguises: of those that turn a whole text around, and of characters set apart. They stand in the same set as the patterns,
+ * so that looking for them costs no pass of its own.
+ */
+export type Gate = 'reversed' | 'rot13' | 'codes' | 'separated';
+
+const ISSUERS = ['AKIA', 'ASIA', 'ghp_', 'gho_', 'ghs_', 'github_pat', 'glpat-', 'xoxb-', 'xoxp-'];
+const MORE = [
+  'AIza',
+  'GOCSPX',
+  'sk_live',
+  'rk_live',
+  'sk_test',
+  'sk-proj',
+  'sk-ant',
+  'npm_',
+  'pypi-',
+];
+const REST = [
+  'hf_',
+  'gsk_',
+  'dop_v1',
+  'hvs.',
+  'shpat_',
+  'AccountKey=',
+  'PRIVATE KEY',
+  '://',
+  'eyJ',
+];
+/** Lower case: words are looked for in any case. */
+const WORDS = `password passwort passwd secret token api_key apikey api key credential birth dob ssn
+  social security card iban account national insurance passport mot de passe contrase license
+  patient mrn medical geburtsdatum email phone nino naissance nacimiento`
+  .replaceAll('\n', ' ')
+  .split(/ (?=\S)/)
+  .map((word) => word.trim())
+  .filter((word) => word.length >= 4);
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+const turned = (text: string): string => [...text].reverse().join('');
+
+/** Each letter thirteen places on. */
+export function rot13(text: string): string {
+  return text.replace(/[A-Za-z]/g, (letter) => {
+    const code = letter.charCodeAt(0);
+    const base = code < 97 ? 65 : 97;
+    return String.fromCharCode(((code - base + 13) % 26) + base);
+  });
+}
+
+function marks(disguise: (text: string) => string, issuers: readonly string[]): string[] {
+  return [
+    issuers.map((mark) => escaped(disguise(mark))).join('|'),
+    `(?i)\\b(?:${WORDS.map((word) => escaped(disguise(word))).join('|')})`,
+  ];
+}
+
+export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = [
+  {
+    gate: 'reversed',
+    expressions: [
+      ...marks(turned, [...ISSUERS, ...MORE, ...REST.filter((mark) => mark !== '://'), '@//:']),
+      // SendGrid, webhooks.
+      String.raw`[A-Za-z0-9_-]{20}\.GS\b|\bmoc\.kcals|//:s?ptth`,
+      // IBAN, national insurance number, e-mail address, card number.
+      String.raw`\d[ -]?\d{2}[A-Z]{2}\b`,
+      String.raw`\b[A-D][ -]?\d{2}[ -]?\d{2}[ -]?\d{2}[ -]?[A-Z]{2}\b`,
+      String.raw`(?i)\b(?:moc|gro|ten|ed|ku\.oc|rf|oi)\.[a-z0-9-]+@[a-z0-9]`,
+      String.raw`(?i)\breverse|backwards?\b|r[üu]ckw[äa]rts|umgekehrt|envers|al rev[ée]s|invert`,
+      String.raw`\b\d(?:[ .-]?\d){14}`,
+      String.raw`\b\d{1,2}[-/.]\d{1,2}[-/.]\d{2}(?:91|02)\b|\b\d{4}-\d{2}-\d{3}\b`,
+    ],
+  },
+  {
+    gate: 'codes',
+    expressions: [
+      String.raw`\b(?:(?:0x)?[0-9A-Fa-f]{2}[ :,;-]{1,2}){5}`,
+      String.raw`\b(?:\d{2,3}[ ,;]{1,2}){5}`,
+      String.raw`\b(?:[01]{8}[ ,]{0,2}){5}`,
+    ],
+  },
+  {
+    gate: 'separated',
+    expressions: [
+      String.raw`\b[A-Za-z0-9](?:[ .\-_|,/*~:;][A-Za-z0-9_]){6}`,
+      String.raw`\b[A-Za-z0-9](?: ?[.\-_|,/*~:;] ?[A-Za-z0-9_]){5}`,
+      String.raw`\b[A-Za-z0-9](?: [A-Za-z0-9_@.+-]){6}`,
+      String.raw`\b[A-Za-z0-9](?: {2,3}[A-Za-z0-9_]){5}`,
+      String.raw`\b(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk[-_]|xox[abp]-|AIza|npm_|hf_|gsk_|eyJ|SG\.|GOCSPX-|pypi-)[A-Za-z0-9_-]{0,16}[ .|,\n]`,
+      String.raw`\b\d{1,6}(?: ?[|,~:;+]{1,3} ?| {2,4}| ?[\-./_]{2,3} ?| [\-./_] )\d{1,6}(?: ?[|,~:;+]{1,3} ?| {2,4}| ?[\-./_]{2,3} ?| [\-./_] )\d`,
+      String.raw`\b[A-Z]{2} ?[.\-_/|:] ?\d{2} ?[.\-_/|: ]`,
+      '(?:\u00b7|\u2022) ?[0-9A-Za-z] ?(?:\u00b7|\u2022)',
+      '(?i)\\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|null|eins|zwei|drei|vier|sechs|sieben|acht|neun)[ ,.-]{1,3}){5}',
+    ],
+  },
+  {
+    gate: 'rot13',
+    expressions: [
+      ...marks(rot13, [
+        ...ISSUERS,
+        ...MORE,
+        ...REST.filter((mark) => mark !== '://' && mark !== 'hf_'),
+      ]),
+      String.raw`\b[A-Z]{2}\d{2}[ ]?(?:[A-Z]{4}|\d{4})[ ]?\d{4}`,
+      String.raw`\b[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[N-Q]\b`,
+      String.raw`(?i)@[a-z0-9-]+\.(?:pbz|bet|arg|qr|vb|se|hx)\b`,
+      String.raw`(?i)\brot-?13\b|caesar`,
+      String.raw`(?i)\b(?:cbfgterf|cbfgterfdy|zlfdy|zbatbqo|erqvf|nzdc|uggcf?|sgc)(?:\+[a-z]+)?://`,
+    ],
+  },
+];

@@ -1,0 +1,138 @@
+/** A text made from another by replacing stretches, which remembers where everything came from. */
+import type { Stretch } from '../builtin-pattern.ts';
+
+export interface Edit extends Stretch {
+  readonly replacement: string;
+  /** Names of the disguises that were taken off, outermost first. */
+  readonly disguise: readonly string[];
+}
+
+export interface View {
+  readonly text: string;
+  /** The stretch of the original text behind a stretch of this view, and its disguises. */
+  readonly origin: (stretch: Stretch) => Stretch & { readonly disguise: readonly string[] };
+  /** Where it differs from the original, by its own places; absent where it does everywhere. */
+  readonly changed?: readonly Stretch[];
+}
+
+/** @param edits in any order; of two that overlap, the one that begins first stays */
+export function applyEdits(text: string, edits: readonly Edit[]): View {
+  const sorted = [...edits].sort((a, b) => a.start - b.start || b.end - a.end);
+  const kept: Edit[] = [];
+  const viewStarts: number[] = [];
+  const pieces: string[] = [];
+  let at = 0;
+  let length = 0;
+  for (const edit of sorted) {
+    if (edit.start < at) continue;
+    pieces.push(text.slice(at, edit.start), edit.replacement);
+    length += edit.start - at;
+    viewStarts.push(length);
+    length += edit.replacement.length;
+    kept.push(edit);
+    at = edit.end;
+  }
+  pieces.push(text.slice(at));
+  /** The index of the last edit that begins at or before a place; -1 before all. */
+  const editBefore = (place: number): number => {
+    let low = 0;
+    let high = viewStarts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((viewStarts[middle] ?? 0) <= place) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  };
+  const originOf = (place: number, side: 'start' | 'end'): number => {
+    const index = editBefore(place);
+    const edit = kept[index];
+    if (!edit) return side === 'start' ? place : place + 1;
+    const viewEnd = (viewStarts[index] ?? 0) + edit.replacement.length;
+    if (place < viewEnd) return side === 'start' ? edit.start : edit.end;
+    return edit.end + (place - viewEnd) + (side === 'start' ? 0 : 1);
+  };
+  const disguiseOf = ({ start, end }: Stretch): readonly string[] => {
+    const names: string[] = [];
+    const last = editBefore(end - 1);
+    // A long stretch may hold thousands of edits; their names are few.
+    for (let i = Math.max(0, editBefore(start)); i <= last && i < editBefore(start) + 200; i++) {
+      const edit = kept[i];
+      if (!edit) break;
+      const from = viewStarts[i] ?? 0;
+      const isInside = from >= start || from + edit.replacement.length > start;
+      if (!isInside) continue;
+      for (const name of edit.disguise) if (!names.includes(name)) names.push(name);
+    }
+    return names.length > 0 ? names : (kept[0]?.disguise ?? []);
+  };
+  return {
+    text: pieces.join(''),
+    changed: kept.map(({ replacement }, i) => {
+      const start = viewStarts[i] ?? 0;
+      return { start, end: start + replacement.length };
+    }),
+    origin: (stretch) => ({
+      start: originOf(stretch.start, 'start'),
+      end: originOf(stretch.end - 1, 'end'),
+      disguise: disguiseOf(stretch),
+    }),
+  };
+}
+
+/** A view that is no longer is read whole. */
+const SHORT = 4096;
+/** Characters on both sides of a change that may tell what it is. */
+const CONTEXT = 600;
+/** Between two parts. No pattern crosses it. */
+const PART_END = '\n\u2028\n';
+
+/** The parts of a long view that its original does not show already, with what stands around them. */
+export function changedParts(view: View): View {
+  const { text, changed } = view;
+  if (!changed || text.length <= SHORT) return view;
+  const gaps: Edit[] = [];
+  let at = 0;
+  const skipTo = (end: number): void => {
+    if (end - at > PART_END.length) {
+      gaps.push({ start: at, end, replacement: PART_END, disguise: [] });
+    }
+  };
+  for (const { start, end } of changed) {
+    skipTo(start - CONTEXT);
+    at = Math.max(at, end + CONTEXT);
+  }
+  skipTo(text.length);
+  if (gaps.length === 0) return view;
+  const parts = applyEdits(text, gaps);
+  return {
+    text: parts.text,
+    origin: (stretch) => {
+      const { start, end } = parts.origin(stretch);
+      return view.origin({ start, end });
+    },
+  };
+}
+
+/** The text from its end to its beginning. */
+export function reversedView(text: string): View {
+  return {
+    text: reversed(text),
+    origin: ({ start, end }) => ({
+      start: text.length - end,
+      end: text.length - start,
+      disguise: ['reversed'],
+    }),
+  };
+}
+
+export function reversed(text: string): string {
+  let turned = '';
+  for (let i = text.length - 1; i >= 0; i--) turned += text[i];
+  return turned;
+}
+
+/** A text of the same length, letter by letter. */
+export function sameLengthView(text: string, disguise: string): View {
+  return { text, origin: ({ start, end }) => ({ start, end, disguise: [disguise] }) };
+}

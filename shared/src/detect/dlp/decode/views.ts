@@ -1,0 +1,57 @@
+/** The readings of a text with its disguises taken off. */
+import { escapes, foldedCharacters } from './characters.ts';
+import { type Gate, rot13 } from './gates.ts';
+import { codeLists, encodedRuns } from './runs.ts';
+import { separated } from './separators.ts';
+import { applyEdits, type Edit, reversedView, sameLengthView, type View } from './view.ts';
+
+/** Disguises within disguises. */
+export const MAX_DEPTH = 4;
+
+const NOT_ASCII = /[\u00a0-\uffff]/;
+
+/** The text with everything decoded that can be, in place; undefined where nothing can. */
+export function decodedView(text: string, gates: ReadonlySet<Gate>): View | undefined {
+  // Characters first: a run is decoded when it is whole.
+  const characters: Edit[] = [
+    escapes(text),
+    NOT_ASCII.test(text) ? foldedCharacters(text) : [],
+  ].flat();
+  const plainer = characters.filter(
+    ({ start, end, replacement }) => text.slice(start, end) !== replacement,
+  );
+  if (plainer.length > 0) return applyEdits(text, plainer);
+  const edits: Edit[] = [
+    encodedRuns(text),
+    gates.has('codes') ? codeLists(text) : [],
+    gates.has('separated') ? separated(text) : [],
+  ].flat();
+  return edits.length > 0 ? applyEdits(text, edits) : undefined;
+}
+
+/** Readings of a text that is turned around as a whole. */
+export function turnedViews(text: string, gates: ReadonlySet<Gate>): View[] {
+  const views: View[] = [];
+  if (gates.has('reversed')) views.push(reversedView(text), reversedWords(text));
+  if (gates.has('rot13')) views.push(sameLengthView(rot13(text), 'rot13'));
+  return views;
+}
+
+/** Words with digits turned around in their places, so that the labels beside them stay. */
+function reversedWords(text: string): View {
+  const edits: Edit[] = [];
+  for (const match of text.matchAll(/drowssap|esarhpssap|terces|nekot|yek[_ -]?ipa/gi)) {
+    const end = match.index + match[0].length;
+    const replacement = [...match[0]].reverse().join('');
+    edits.push({ start: match.index, end, replacement, disguise: ['reversed'] });
+  }
+  for (const match of text.matchAll(/[^\s"'<>()]{5,300}/g)) {
+    const word = match[0].replace(/[.,;:!?]+$/, '');
+    if (!/\d/.test(word)) continue;
+    const colon = Math.max(word.lastIndexOf(':'), word.lastIndexOf('=')) + 1;
+    const start = match.index + colon;
+    const replacement = [...word.slice(colon)].reverse().join('');
+    edits.push({ start, end: match.index + word.length, replacement, disguise: ['reversed'] });
+  }
+  return applyEdits(text, edits);
+}

@@ -1,0 +1,223 @@
+/**
+ * The value that belongs to a label in a text: `label: value`, `"label": "value"`,
+ * `<label>value</label>`, `label is value`, a column under it, a place in VALUES (…).
+ *
+ * Every expression here runs on a slice of bounded length, so that a scan stays linear.
+ */
+import type { Stretch } from './builtin-pattern.ts';
+
+/**
+ * How surely the value belongs to the label: `assigned` by a sign, `column` by its place,
+ * `prose` by a word such as "is", `adjacent` by nothing but a space.
+ */
+export type Link = 'assigned' | 'column' | 'prose' | 'adjacent';
+
+export interface FieldValue extends Stretch {
+  readonly link: Link;
+  readonly quoted: boolean;
+}
+
+/** Characters of a value, and between a label and its value. */
+const MAX_VALUE = 256;
+const MAX_GAP = 96;
+
+const WORD = /[A-Za-z0-9_$\-\u00c0-\u024f]/;
+
+/** The whole identifier that a label stands in: `DB_PASSWORD_PROD` for `PASSWORD`. */
+export function identifierAround(text: string, start: number, end: number): string {
+  let from = start;
+  while (from > 0 && start - from < 40 && WORD.test(text[from - 1] ?? '')) from--;
+  return text.slice(from, identifierEnd(text, end));
+}
+
+function identifierEnd(text: string, end: number): number {
+  let to = end;
+  while (to < text.length && to - end < 40 && WORD.test(text[to] ?? '')) to++;
+  return to;
+}
+
+// Closing quotes and brackets, a remark in brackets, a type (`: string =`), then the sign.
+const ASSIGNED =
+  /^(?:\\{0,2}["'`\])*_}]){0,3}[ \t]{0,12}(?:\([^()\n]{0,40}\)[ \t]{0,3})?(?:: ?(?:string|String|str|char\*?|text|const)(?:\[\])?[ \t]?(?==))?(?:=>|:=|->|={1,3}|:{1,2}|：|＝|→|⇒|\|)[ \t]{0,12}(?:\*{1,2}[ \t]?)?(?:\r?\n[ \t]{1,16})?/;
+const XML = /^(?:[^<>\n"]{0,40})>[ \t]{0,4}(?:<!\[CDATA\[|<[a-z]{1,6}>)?/;
+const CELLS =
+  /^[^<>\n]{0,20}<\/(?:td|th|dt|b|strong|label|span)>\s{0,8}(?:<(?:td|dd|span|input value="?)[^<>]{0,30}>|:?[ \t]{0,3})/;
+// {"name": "password", "value": "…"}, <add key="password" value="…"/>, - name: X, value: …
+const PAIR =
+  /^(?:\\?["'`])?[ \t]{0,4},?\s{0,16}(?:\\?["'`])?(?:value|Value|VALUE|val|content|default|v|wert|valor|valeur)(?:\\?["'`])?[ \t]{0,3}[:=][ \t]{0,3}/;
+const PROSE =
+  /^(?:["'`)]{0,2}[^\n.!?:=;]{0,48}?[ \t])?(?:is|was|are|ist|war|lautet|est|es|era|è|é|jest|to|als|as|auf|zu|à|a|is:|using|with|mit|être|byl|je|är|er|on|ialah|adalah)[ \t]{0,2}(?::[ \t]{0,2}|now[ \t]|still[ \t]|set to[ \t])?/;
+// "Password for the server: …"
+const FOR =
+  /^["']?[ \t](?:for|für|fuer|of|on|zu|zum|vom|von|de|du|del|della|para|pour|voor|per|do|dla)[ \t][^\n:=.!?;"']{1,40}[:=][ \t]{1,3}/;
+const CJK = /^["'」』]?[ \t]{0,2}(?:は|是|为|為|が|を|：|は、|는|은|이|:)[ \t]{0,3}/;
+const ADJACENT =
+  /^["'`]?(?:[ \t]{1,4}|[ \t]{0,3}\n[ \t]{0,8})(?:#[ \t]?|no\.?[ \t]|nr\.?[ \t]|n°[ \t]?)?/i;
+
+/** The values that a label may have, the surest first. */
+export function fieldValues(text: string, labelEnd: number): FieldValue[] {
+  const from = identifierEnd(text, labelEnd);
+  const gap = text.slice(from, from + MAX_GAP);
+  const values: FieldValue[] = [];
+  const add = (match: RegExpExecArray | null, link: Link): void => {
+    if (!match) return;
+    const value = valueAt(text, from + match[0].length, link);
+    if (value && !values.some((known) => known.start === value.start)) values.push(value);
+  };
+  add(PAIR.exec(gap), 'assigned');
+  add(ASSIGNED.exec(gap), 'assigned');
+  add(XML.exec(gap), 'assigned');
+  add(CELLS.exec(gap), 'assigned');
+  add(CJK.exec(gap), 'assigned');
+  values.push(...columnValues(text, from));
+  add(PROSE.exec(gap), 'prose');
+  add(FOR.exec(gap), 'prose');
+  add(ADJACENT.exec(gap), 'adjacent');
+  return values;
+}
+
+const QUOTES: Readonly<Record<string, string>> = {
+  '"': '"',
+  "'": "'",
+  '`': '`',
+  '“': '”',
+  '„': '“',
+  '«': '»',
+  '‘': '’',
+  '「': '」',
+  '『': '』',
+};
+
+function valueAt(text: string, at: number, link: Link): FieldValue | undefined {
+  let start = at;
+  // Escaped quotes of JSON in JSON; prefixes of strings (`b'…'`, `r"…"`); a second quote.
+  const opening = /^[ \t]{0,4}(?:[brfu@$](?=["']))?(\\{0,3}["'`]{1,3}|[“„«‘「『])?/.exec(
+    text.slice(start, start + 12),
+  );
+  start += opening?.[0].length ?? 0;
+  const quote = opening?.[1];
+  const slice = text.slice(start, start + MAX_VALUE);
+  const length = quote ? quotedLength(slice, quote) : bareLength(slice);
+  if (length === 0) return undefined;
+  return { start, end: start + length, link, quoted: quote !== undefined };
+}
+
+function quotedLength(slice: string, quote: string): number {
+  const mark = quote.replaceAll('\\', '')[0] ?? '"';
+  const closing = QUOTES[mark] ?? mark;
+  const escaped = quote.startsWith('\\');
+  for (let i = 0; i < slice.length; i++) {
+    if (slice[i] === '\n') return i;
+    if (slice[i] === '\\' && !escaped) i++;
+    else if (slice[i] === '\\' && slice[i + 1] === closing) return i;
+    else if (slice[i] === closing) return i;
+  }
+  return slice.length;
+}
+
+/** Up to white space; a separator belongs to the value where more of the value follows it. */
+function bareLength(slice: string): number {
+  let i = 0;
+  for (; i < slice.length; i++) {
+    const character = slice[i] ?? '';
+    if (/[\s"`|]/.test(character)) break;
+    if (character === '<' && /[/a-z!]/i.test(slice[i + 1] ?? '')) break;
+    if (
+      /[,;&]/.test(character) &&
+      /^.(?:$|[\s"']|[A-Za-z_ -]{1,24}[=:])/.test(slice.slice(i, i + 28))
+    ) {
+      break;
+    }
+    if (character === '\\' && /[nrt"]/.test(slice[i + 1] ?? '')) break;
+  }
+  while (i > 0 && /[.,;:)\]}'>」。、，]/.test(slice[i - 1] ?? '')) i--;
+  return i;
+}
+
+/** Lines of a table below its head that are read. */
+const MAX_ROWS = 4;
+const MAX_LINE = 600;
+
+/** Values in the column under a label (CSV, TSV, Markdown) or at its place in SQL's VALUES. */
+function columnValues(text: string, labelEnd: number): FieldValue[] {
+  const after = text.slice(labelEnd, labelEnd + MAX_LINE);
+  if (!/^["'`)\]]?[ \t]{0,20}[,;|\t\n\r)]/.test(after)) return [];
+  // Looked for in slices: a text may be one long line of labels.
+  const from = Math.max(0, labelEnd - MAX_LINE - 1);
+  const feed = text.slice(from, labelEnd).lastIndexOf('\n');
+  if (feed < 0 && from > 0) return [];
+  const lineStart = from + feed + 1;
+  const length = after.indexOf('\n');
+  const lineEnd = length < 0 ? -1 : labelEnd + length;
+  return [...sqlValues(text, lineStart, labelEnd), ...rows(text, lineStart, labelEnd, lineEnd)];
+}
+
+function sqlValues(text: string, lineStart: number, labelEnd: number): FieldValue[] {
+  const earliest = Math.max(lineStart, labelEnd - 400);
+  const bracket = text.slice(earliest, labelEnd).lastIndexOf('(');
+  if (bracket < 0) return [];
+  const open = earliest + bracket;
+  const index = count(text.slice(open, labelEnd), ',');
+  const rest = text.slice(labelEnd, labelEnd + MAX_LINE);
+  const values = /^[^()]{0,400}\)\s{0,8}(?:values?|select|=)\s{0,8}\(/i.exec(rest);
+  if (!values) return [];
+  const from = labelEnd + values[0].length;
+  return cells(text, from, from + MAX_LINE, ',').slice(index, index + 1);
+}
+
+function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number): FieldValue[] {
+  if (lineEnd < 0 || lineEnd - lineStart > MAX_LINE) return [];
+  const head = text.slice(lineStart, lineEnd);
+  const delimiter = ['|', '\t', ';', ','].find((sign) => head.includes(sign));
+  if (delimiter === undefined) return [];
+  const index = count(text.slice(lineStart, labelEnd), delimiter);
+  const values: FieldValue[] = [];
+  let from = lineEnd + 1;
+  for (let row = 0; row < MAX_ROWS && from < text.length; row++) {
+    const feed = text.slice(from, from + MAX_LINE).indexOf('\n');
+    const next = feed < 0 ? -1 : from + feed;
+    const to = next < 0 ? Math.min(text.length, from + MAX_LINE) : next;
+    const found = cells(text, from, to, delimiter);
+    const cell = found[index];
+    if (found.length <= 1) break;
+    if (cell && !/^[-:| ]*$/.test(text.slice(cell.start, cell.end))) values.push(cell);
+    if (next < 0) break;
+    from = next + 1;
+  }
+  return values;
+}
+
+/** The cells of one line. Quoted cells may hold the delimiter. */
+function cells(text: string, from: number, to: number, delimiter: string): FieldValue[] {
+  const found: FieldValue[] = [];
+  let start = from;
+  let quote = '';
+  for (let i = from; i <= to; i++) {
+    const character = i === to ? delimiter : (text[i] ?? delimiter);
+    if (quote !== '' && i < to) {
+      if (character === quote) quote = '';
+      continue;
+    }
+    if (character === '"' || character === "'") quote = character;
+    if (character !== delimiter && !(delimiter === ',' && character === ')')) continue;
+    found.push(trimmed(text, start, i));
+    start = i + 1;
+    if (character === ')' || found.length > 64) break;
+  }
+  return found;
+}
+
+function trimmed(text: string, from: number, to: number): FieldValue {
+  let start = from;
+  let end = Math.min(to, text.length);
+  while (start < end && /[\s"'`(]/.test(text[start] ?? '')) start++;
+  const quoted = start > from && /["'`]/.test(text[start - 1] ?? '');
+  while (end > start && /[\s"'`]/.test(text[end - 1] ?? '')) end--;
+  return { start, end, link: 'column', quoted };
+}
+
+function count(text: string, sign: string): number {
+  let found = 0;
+  for (let i = text.indexOf(sign); i >= 0; i = text.indexOf(sign, i + 1)) found++;
+  return found;
+}

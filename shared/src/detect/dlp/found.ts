@@ -1,0 +1,69 @@
+import type { Severity } from '../../ledger-record.ts';
+import type { DlpFinding } from '../findings.ts';
+import type { Stretch } from './builtin-pattern.ts';
+import type { Leaf } from './json-document.ts';
+import type { TextFinding } from './scan-contract.ts';
+
+/** A finding with its place in the text that was given. */
+export interface Found extends Stretch {
+  readonly pattern: string;
+  readonly severity: Severity;
+  /** Empty where nothing was disguised. */
+  readonly disguise: readonly string[];
+}
+
+/** A finding in a document of a JSON value: the leaves that it touches, one unless it is split. */
+export interface FoundInLeaves extends Found {
+  readonly leaves: readonly Leaf[];
+}
+
+/** Characters of a place that a finding tells. */
+const MAX_PLACE = 256;
+
+export function toTextFinding({ pattern, severity, start, end, disguise }: Found): TextFinding {
+  const finding = { pattern, severity, start, length: end - start };
+  return disguise.length > 0 ? { ...finding, disguise } : finding;
+}
+
+/** Findings as records hold them. A key in which something was found stands in no place. */
+export function toDlpFindings(found: readonly FoundInLeaves[]): DlpFinding[] {
+  const secret = new Set<string>();
+  for (const { leaves } of found) {
+    for (const { kind, pointer } of leaves) {
+      if (kind === 'key') secret.add(pointer.slice(pointer.lastIndexOf('/') + 1));
+    }
+  }
+  return found.map(({ pattern, severity, start, end, disguise, leaves }) => {
+    const steps = (leaves[0]?.pointer ?? '').split('/');
+    const place = steps.map((step) => (secret.has(step) ? '*' : step)).join('/');
+    const finding = { pattern, severity, place: place.slice(0, MAX_PLACE), length: end - start };
+    return disguise.length > 0 ? { ...finding, disguise } : finding;
+  });
+}
+
+const RANK: Readonly<Record<Severity, number>> = {
+  info: 0,
+  low: 1,
+  medium: 2,
+  high: 3,
+  critical: 4,
+};
+
+/**
+ * One value, one finding: of findings that overlap, a later one stays only when it is of another
+ * pattern and either in plain sight or severer.
+ */
+export function withoutDoubles(found: readonly Found[]): Found[] {
+  const kept: Found[] = [];
+  for (const one of found) {
+    const isKnown = kept.some(
+      (other) =>
+        one.start < other.end &&
+        other.start < one.end &&
+        (other.pattern === one.pattern ||
+          (one.disguise.length > 0 && RANK[one.severity] <= RANK[other.severity])),
+    );
+    if (!isKnown) kept.push(one);
+  }
+  return kept.sort((a, b) => a.start - b.start);
+}

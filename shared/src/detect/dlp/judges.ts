@@ -1,0 +1,41 @@
+/** Judges that several patterns share. */
+import type { Judge, Stretch } from './builtin-pattern.ts';
+import { NOTHING } from './builtin-pattern.ts';
+import { isMonotonous } from './validators/secret-value.ts';
+
+const PLACEHOLDER = /x{5,}|your[_-]?|placeholder|redacted|insert|replace|changeme|\.\.\.|dummy/i;
+
+/** A key of an issuer's form, unless it only shows the form: `ghp_xxxxxxxx`, `sk-your-key`. */
+export const realKey: Judge = (text, start, end) => {
+  const key = text.slice(start, Math.min(end, start + 200));
+  const body = key.slice(key.search(/[_.\-/:=]/) + 1);
+  if (PLACEHOLDER.test(key) || isMonotonous(body)) return NOTHING;
+  return new Set(body).size < 5 ? NOTHING : [{ start, end }];
+};
+
+/** As `realKey`; the form is common, so that the rest must look made by a machine. */
+export const machineMade: Judge = (text, start, end) => {
+  const key = text.slice(start, Math.min(end, start + 200));
+  const body = key.slice(key.search(/[_\-:]/) + 1);
+  if (!/\d/.test(body) || !/[A-Za-z]/.test(body)) return NOTHING;
+  return new Set(body).size < 10 ? NOTHING : realKey(text, start, end);
+};
+
+/** Characters around a candidate that tell what it is. */
+export function around(
+  text: string,
+  start: number,
+  end: number,
+  before: number,
+  after = 0,
+): string {
+  return `${text.slice(Math.max(0, start - before), start)} ${text.slice(end, end + after)}`;
+}
+
+/** Whether a number goes on beyond its candidate, as a decimal, a path or a longer number does. */
+export function isPartOfLonger(text: string, { start, end }: Stretch): boolean {
+  return (
+    /[\d][.,\-_/: ]?$/.test(text.slice(Math.max(0, start - 2), start)) ||
+    /^[.,\-_/: ]?\d/.test(text.slice(end, end + 2))
+  );
+}

@@ -1,0 +1,67 @@
+/** Values in the neighbourhood of a label, where their form is more telling than their place. */
+import type { Stretch } from './builtin-pattern.ts';
+import { fieldValues } from './fields.ts';
+
+export interface Neighbourhood {
+  /** Characters behind the label. */
+  readonly after: number;
+  /** Characters before the label, for "1984-03-12 (date of birth)". */
+  readonly before: number;
+}
+
+const DIGIT = /\d/;
+/** Characters behind a label in which its column and its places in a statement stand. */
+const FAR = 3000;
+
+/**
+ * Stretches of a form near a label: behind it first, then in its column, then before it.
+ *
+ * @param find every stretch of the form in a short text, by its offsets there
+ */
+export function findNear(
+  text: string,
+  start: number,
+  end: number,
+  { after, before }: Neighbourhood,
+  find: (window: string) => readonly Stretch[],
+): readonly Stretch[] {
+  // A value behind a full stop and a space belongs to the next sentence.
+  const behind = text.slice(end, end + after);
+  const near = find(behind)[0];
+  if (near && near.start < sentenceEnd(behind)) return [shift(near, end)];
+  // Every form has a digit; without one the places of a value need not be looked for.
+  if (!DIGIT.test(text.slice(Math.max(0, start - before), end + FAR))) return [];
+  const inColumn: Stretch[] = [];
+  for (const value of fieldValues(text, end)) {
+    const found = find(text.slice(value.start, value.end))[0];
+    if (found) inColumn.push(shift(found, value.start));
+    if (found && value.link !== 'column') break;
+  }
+  if (inColumn.length > 0) return inColumn;
+  const from = Math.max(0, start - before);
+  const last = before > 0 ? find(text.slice(from, start)).at(-1) : undefined;
+  return last ? [shift(last, from)] : [];
+}
+
+const shift = ({ start, end }: Stretch, by: number): Stretch => ({
+  start: start + by,
+  end: end + by,
+});
+
+function sentenceEnd(window: string): number {
+  const stop = /[a-zà-ÿ)]{3}[.!?] +[A-ZÀ-Ý]|\n\s*\n/.exec(window);
+  return stop ? stop.index + 4 : window.length;
+}
+
+/** Every match of an expression as a stretch; with a group, the group's. */
+export function stretches(expression: RegExp, accept: (value: string) => boolean = () => true) {
+  return (window: string): readonly Stretch[] => {
+    const found: Stretch[] = [];
+    for (const match of window.matchAll(expression)) {
+      const value = match[1] ?? match[0];
+      const start = match.index + match[0].indexOf(value);
+      if (accept(value)) found.push({ start, end: start + value.length });
+    }
+    return found;
+  };
+}

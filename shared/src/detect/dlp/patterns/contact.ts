@@ -1,0 +1,129 @@
+import type { BuiltinPattern, Judge } from '../builtin-pattern.ts';
+import { NOTHING } from '../builtin-pattern.ts';
+import { around, isPartOfLonger } from '../judges.ts';
+import { findNear, stretches } from '../near.ts';
+import { PHONE_LABELS } from './labels.ts';
+
+// Nobody's own address: functions of a firm, accounts of a protocol, examples.
+const ROLES =
+  /^(?:no-?reply|do-?not-?reply|support|info|admin|administrator|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|hostmaster|root|git|user|users?\d?|username|name|you|your[._-]?(?:name|email)|someone|somebody|me|test|tester|example|foo|bar|email|mail|dev|noreply|notifications?|billing|press|jobs|service|api|bot|ci|alice|bob|jane|john|john\.?doe|jane\.?doe|first\.last|firstname\.lastname)(?:\+.*)?$/i;
+const EXAMPLE_HOST =
+  /(?:^|\.)(?:example|test|invalid|localhost|local|internal)(?:\.|$)|^(?:example|domain|yourdomain|company|email|acme|foo|bar|test)\./i;
+const PUBLIC_ROLES =
+  /^(?:no-?reply|do-?not-?reply|support|info|admin|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|git|notifications?|press|jobs|bot|ci|noreply|user(?:name)?)(?:\+.*)?$/i;
+const FILE_END = /\.(?:png|jpe?g|gif|svg|js|ts|css|json|html?|py|txt|md|local|lock|service)$/i;
+
+const LOCAL_END = /[A-Za-z0-9_%+'-][A-Za-z0-9._%+'-]{0,63}$/;
+const HOST = /^(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])/;
+const DOT = String.raw`(?:\s?[\[({<]\s?(?:dot|punkt|punto|point|\.)\s?[\])}>]\s?|\s?\.\s?|\s(?:dot|punkt|punto|point)\s)`;
+const SPOKEN_HOST = new RegExp(`^\\s?[a-z0-9-]{1,63}(?:${DOT}[a-z0-9-]{2,30}){1,4}`, 'i');
+
+/** The address around an `@`. */
+const email: Judge = (text, start, end) => {
+  const at = text.indexOf('@', start);
+  const local = LOCAL_END.exec(text.slice(Math.max(0, at - 64), at))?.[0];
+  const host = HOST.exec(text.slice(at + 1, at + 256))?.[0];
+  if (!local || !host || at >= end) return NOTHING;
+  const found = { start: at - local.length, end: at + 1 + host.length };
+  // user@host in a URL or a command: ssh://git@host:22, //user@host/path.
+  const isHost = /[/:]$/.test(text.slice(Math.max(0, found.start - 1), found.start));
+  if (isHost && /^[:/]/.test(text.slice(found.end, found.end + 1))) return NOTHING;
+  return isPersonal(local, host) ? [found] : NOTHING;
+};
+
+/** john.smith [at] gmail [dot] com; the candidate holds the "at". */
+const spokenEmail: Judge = (text, start, end) => {
+  const sign = /\s?(?:[[({<]\s?(?:at|@|arroba|ät)\s?[\])}>]|(?<=\s)(?:at|arroba)(?=\s))/i.exec(
+    text.slice(start, end),
+  );
+  if (!sign) return NOTHING;
+  const from = start + sign.index;
+  const to = from + sign[0].length;
+  const before = text.slice(Math.max(0, from - 64), from).replace(/\s$/, '');
+  const local = LOCAL_END.exec(before)?.[0];
+  const host = SPOKEN_HOST.exec(text.slice(to, to + 160))?.[0];
+  if (!local || !host || local.length < 2) return NOTHING;
+  const gap = text[from - 1] === ' ' ? 1 : 0;
+  const plain = host.replace(new RegExp(DOT, 'gi'), '.').trim();
+  return isPersonal(local, plain)
+    ? [{ start: from - gap - local.length, end: to + host.length }]
+    : NOTHING;
+};
+
+function isPersonal(local: string, host: string): boolean {
+  if (PUBLIC_ROLES.test(local) || FILE_END.test(host)) return false;
+  if (!EXAMPLE_HOST.test(host)) return true;
+  return !ROLES.test(local) && (/[._\-\d]/.test(local) || local.length >= 6);
+}
+
+const FICTIONAL =
+  /(?:^|\D)(?:\+?1\D{0,2})?(?:555\D{0,3}123\D?4567|\(?555\)?\D{0,2}01\d\d|123\D?456\D?7890|000\D?000\D?0000)/;
+
+function isPhone(written: string): boolean {
+  const digits = written.replace(/\D/g, '');
+  if (digits.length < 7 || digits.length > 15 || new Set(digits).size < 3) return false;
+  return !FICTIONAL.test(written);
+}
+
+const international: Judge = (text, start, candidateEnd) => {
+  const written = text.slice(start, candidateEnd).replace(/\D+$/, '');
+  const end = start + written.length;
+  const before = text.slice(Math.max(0, start - 1), start);
+  return isPhone(written) && !/[A-Za-z0-9+=/]/.test(before) ? [{ start, end }] : NOTHING;
+};
+
+const national: Judge = (text, start, end) => {
+  const before = text.slice(Math.max(0, start - 2), start);
+  if (/[\d.\-/A-Za-z_=#]$/.test(before) || isPartOfLonger(text, { start, end })) return NOTHING;
+  if (/nhs|tracking|order|invoice|isbn|version|part/i.test(around(text, start, end, 24)))
+    return NOTHING;
+  return isPhone(text.slice(start, end)) ? [{ start, end }] : NOTHING;
+};
+
+const PHONE_NEAR = stretches(
+  /(?<![\dA-Za-z.])(?:\+|00)?\(?\d(?:[ .\-–/()]{0,2}\d){6,14}(?![\dA-Za-z])/g,
+  (value) => isPhone(value) && !/^(?:19|20)\d\d[-/.]\d\d[-/.]\d\d/.test(value),
+);
+
+/** How to reach people. */
+export const CONTACT: readonly BuiltinPattern[] = [
+  {
+    name: 'email_address',
+    severity: 'low',
+    description: 'E-mail address of a person, also with "at" and "dot" written out.',
+    expressions: [
+      '[A-Za-z0-9_%+-]@[A-Za-z0-9-]+[.][A-Za-z0-9]',
+      {
+        expression: String.raw`(?i)[\[({<]\s?(?:at|@|arroba|ät)\s?[\])}>]`,
+        judge: spokenEmail,
+      },
+      {
+        expression: '(?i)[a-z0-9] (?:at|arroba) [a-z0-9-]+ (?:dot|punkt|punto|point) [a-z]',
+        judge: spokenEmail,
+      },
+    ],
+    validator: 'no address of a function (support@) and no example',
+    judge: email,
+  },
+  {
+    name: 'phone_number',
+    severity: 'low',
+    description: 'Telephone number, international or in the form of a country.',
+    expressions: [
+      {
+        expression: String.raw`\+\(?\d[\d .\-/()]{6,24}`,
+        judge: international,
+      },
+      {
+        expression: String.raw`\(\d{3}\) ?\d{3}[-. ]\d{4}\b|\b\d{3}[-.]\d{3}[-.]\d{4}\b|\b1-\d{3}-\d{3}-\d{4}\b`,
+        judge: national,
+      },
+      {
+        expression: PHONE_LABELS,
+        judge: (text, start, end) =>
+          findNear(text, start, end, { after: 44, before: 0 }, PHONE_NEAR),
+      },
+    ],
+    validator: 'seven to fifteen digits; national forms beside a word for it; no fictional number',
+  },
+];

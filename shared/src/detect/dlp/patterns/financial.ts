@@ -1,0 +1,156 @@
+import type { BuiltinPattern, Judge } from '../builtin-pattern.ts';
+import { NOTHING } from '../builtin-pattern.ts';
+import { around, isPartOfLonger } from '../judges.ts';
+import { findNear, stretches } from '../near.ts';
+import { weightedSum } from '../validators/checksums.ts';
+import { ibanLength, isIban } from '../validators/iban.ts';
+import { cardIssuer, isCardNumber } from '../validators/payment-card.ts';
+import { BANK_LABELS, CARD_LABELS } from './labels.ts';
+
+/** How far a word for a card may stand from the number. */
+const CARD_CONTEXT = 60;
+
+const card: Judge = (text, start, candidateEnd) => {
+  const more = /^(?:[ .\-_/*]?\d){0,40}/.exec(text.slice(candidateEnd, candidateEnd + 80));
+  const end = candidateEnd + (more?.[0].length ?? 0);
+  if (/[A-Za-z_]/.test(text[end] ?? '')) return NOTHING;
+  const digits = text.slice(start, end).replace(/\D/g, '');
+  // A run of numbers may begin or end with what is no part of the card.
+  if (isCardNumber(digits)) {
+    if (isPartOfLonger(text, { start, end })) return NOTHING;
+    const isCertain = cardIssuer(digits) === 'strong';
+    const words = () => CARD_LABELS.test(around(text, start, end, CARD_CONTEXT, 30));
+    return isCertain || words() ? [{ start, end }] : NOTHING;
+  }
+  return cardWithin(text, start, end);
+};
+
+/** Four groups of four among more groups: a card with its security code or date behind it. */
+function cardWithin(text: string, start: number, end: number): ReturnType<Judge> {
+  const groups =
+    /(?<![\d.,])(?:\d{4}[ \-.]\d{4}[ \-.]\d{4}[ \-.]\d{4}|\d{4}[ \-.]\d{6}[ \-.]\d{5}|\d{15,16})(?!\d)/g;
+  for (const match of text.slice(start, end).matchAll(groups)) {
+    const digits = match[0].replace(/\D/g, '');
+    if (cardIssuer(digits) === 'strong' && isCardNumber(digits)) {
+      return [{ start: start + match.index, end: start + match.index + match[0].length }];
+    }
+  }
+  return NOTHING;
+}
+
+const iban: Judge = (text, start) => {
+  const length = ibanLength(text.slice(start, start + 2).toUpperCase());
+  if (length === undefined) return NOTHING;
+  let compact = '';
+  let at = start;
+  for (; compact.length < length && at < start + 80; at++) {
+    const character = text[at] ?? '';
+    if (/[A-Za-z0-9]/.test(character)) compact += character;
+    else if (!/[ \-.\u00a0]/.test(character)) break;
+  }
+  if (/[A-Za-z0-9]/.test(text[at] ?? '')) return NOTHING;
+  return isIban(compact.toUpperCase()) ? [{ start, end: at }] : NOTHING;
+};
+
+/** ABA routing number: weights 3, 7, 1. */
+const isRouting = (digits: string): boolean =>
+  weightedSum(digits, [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0 && !digits.startsWith('00');
+
+const ROUTING = stretches(/(?<![\d.])\d{9}(?!\d)/g, isRouting);
+const SORT_CODE = stretches(/(?<!\d)\d{2}[ \-–]\d{2}[ \-–]\d{2}(?!\d|[ -]\d)/g);
+const ACCOUNT = stretches(
+  /(?<![A-Za-z\d.$€£])(?:[A-Z]{1,3}-?)?\d(?:[ -]?\d){5,17}(?![A-Za-z\d])/g,
+  (value) => {
+    const digits = value.replace(/\D/g, '');
+    return digits.length >= 6 && !/^(?:19|20)\d\d-?\d\d-?\d\d$/.test(value);
+  },
+);
+const CODE = stretches(
+  /(?<![A-Za-z\d])(?:[A-Z]{4}0[A-Z0-9]{6}|[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)(?![A-Za-z\d])/g,
+  (value) => /\d/.test(value),
+);
+
+const bank: Judge = (text, start, end) => {
+  const label = text.slice(start, end).toLowerCase();
+  const near = { after: 44, before: 0 };
+  if (/routing|aba|rtn/.test(label)) return findNear(text, start, end, near, ROUTING);
+  if (/sort/.test(label)) return findNear(text, start, end, near, SORT_CODE);
+  if (/ifsc|swift|bic/.test(label)) return findNear(text, start, end, near, CODE);
+  return findNear(text, start, end, near, ACCOUNT);
+};
+
+const HEX_KEY = /(?<![A-Fa-f0-9])(?:0x)?[A-Fa-f0-9]{64}(?![A-Fa-f0-9])/;
+const WORDS =
+  /(?<![a-z])(?:\d{1,2}[.)] ?)?[a-z]{3,8}(?:[ ,\n]{1,3}(?:\d{1,2}[.)] ?)?[a-z]{3,8}){11,23}(?![a-z])/;
+const SENTENCE = / (?:the|and|your|that|this|with|for|are|must|should|please|never|from|which) /g;
+
+const wallet: Judge = (text, start, end) => {
+  const window = text.slice(end, end + 320);
+  const isPhrase = /seed|mnemonic|phrase|recovery|backup|wallet|words/i.test(
+    text.slice(start, end),
+  );
+  const hex = /^[^\n]{0,60}$/.test(window.slice(0, HEX_KEY.exec(window)?.index ?? 400))
+    ? HEX_KEY.exec(window)
+    : null;
+  if (hex && new Set(hex[0]).size > 6) {
+    return [{ start: end + hex.index, end: end + hex.index + hex[0].length }];
+  }
+  const phrase = isPhrase ? WORDS.exec(window) : null;
+  if (!phrase || phrase.index > 60) return NOTHING;
+  // Prose has its small words; a phrase of the list of BIP 39 has none of them.
+  if ((phrase[0].match(SENTENCE)?.length ?? 0) > 0) return NOTHING;
+  return [{ start: end + phrase.index, end: end + phrase.index + phrase[0].length }];
+};
+
+const base58: Judge = (text, start, end) => {
+  const value = text.slice(start, end);
+  const isMixed = /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value);
+  return isMixed && new Set(value).size > 20 ? [{ start, end }] : NOTHING;
+};
+
+/** Money: cards, accounts, wallets. */
+export const FINANCIAL: readonly BuiltinPattern[] = [
+  {
+    name: 'payment_card',
+    severity: 'critical',
+    description: 'Number of a credit or debit card.',
+    expressions: [
+      String.raw`\b\d(?:[ .\-_/*]?\d){11}`,
+      String.raw`\b\d{4} ?[-–—.·,|:/] ?\d{4} ?[-–—.·,|:/] ?\d{4} ?[-–—.·,|:/] ?\d{4}\b|\b\d{4}\s{1,4}\d{4}\s{1,4}\d{4}\s{1,4}\d{4}\b`,
+    ],
+    validator: 'Luhn, and the ranges of the issuers; rare ranges only beside a word for a card',
+    judge: card,
+  },
+  {
+    name: 'iban',
+    severity: 'high',
+    description: 'International bank account number.',
+    expressions: [String.raw`\b[A-Za-z]{2}[ -]?\d[ -]?\d[ -]?[A-Za-z0-9]{1,4}[ -]?[A-Za-z0-9]`],
+    validator: "modulo 97, and the country's length",
+    judge: iban,
+  },
+  {
+    name: 'bank_account',
+    severity: 'high',
+    description: 'Bank account, routing number, sort code or bank code in context.',
+    expressions: [BANK_LABELS],
+    validator: 'beside a word for it; the check digit of a routing number',
+    judge: bank,
+  },
+  {
+    name: 'crypto_wallet_secret',
+    severity: 'critical',
+    description: 'Private key or seed phrase of a wallet.',
+    expressions: [
+      {
+        expression:
+          '(?i)seed[ _-]?(?:phrase|words)|mnemonic|recovery[ _-]?phrase|secret[ _-]?phrase|backup phrase|private[ _-]?key|priv[_-]?key|wallet[ _-]?(?:key|secret|seed)|\\bseed\\b|eth(?:ereum)?[ _-]?key|wiederherstellungsphrase|frase semilla|phrase de récupération|助记词|ニーモニック',
+        judge: wallet,
+      },
+      { expression: String.raw`\b[5KL][1-9A-HJ-NP-Za-km-z]{50,51}\b`, judge: base58 },
+      { expression: String.raw`\b[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}\b`, judge: base58 },
+    ],
+    validator:
+      'a key of 256 bits or twelve to twenty-four words beside a word for it; the form of WIF and BIP 32',
+  },
+];

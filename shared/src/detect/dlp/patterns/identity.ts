@@ -1,0 +1,251 @@
+import type { BuiltinPattern, Judge, Stretch } from '../builtin-pattern.ts';
+import { NOTHING } from '../builtin-pattern.ts';
+import { around, isPartOfLonger } from '../judges.ts';
+import { findNear, stretches } from '../near.ts';
+import { isUniform } from '../validators/checksums.ts';
+import { findDates, isShortDate } from '../validators/dates.ts';
+import { isNationalId } from '../validators/national-ids.ts';
+import {
+  BIRTH_LABELS,
+  DOCUMENT_LABELS,
+  NATIONAL_ID_LABELS,
+  NINO_LABELS,
+  RECORD_LABELS,
+  SSN_LABELS,
+} from './labels.ts';
+
+/** Social Security: no area 000, 666 or 900 and above (those are ITINs), no group 00, serial 0000. */
+function isSsn(written: string): boolean {
+  const digits = written.replace(/\D/g, '');
+  const area = digits.slice(0, 3);
+  if (area === '000' || area === '666' || isUniform(digits)) return false;
+  return digits.slice(3, 5) !== '00' && digits.slice(5) !== '0000' && digits.length === 9;
+}
+
+const SSN_NEAR = stretches(
+  /(?<![\dA-Za-z])\d{3}[ ./\-–_*]{0,3}\d{2}[ ./\-–_*]{0,3}\d{4}(?![\dA-Za-z])/g,
+  isSsn,
+);
+
+const ssnWritten: Judge = (text, start, end) => {
+  const written = text.slice(start, end);
+  return isSsn(written) && written[0] !== '9' && !isPartOfLonger(text, { start, end })
+    ? [{ start, end }]
+    : NOTHING;
+};
+
+const ssnLabelled: Judge = (text, start, end) =>
+  findNear(text, start, end, { after: 60, before: 28 }, SSN_NEAR);
+
+const NINO =
+  /(?<![A-Za-z0-9])[A-Za-z]{2}[ .-]?\d{2}[ .-]?\d{2}[ .-]?\d{2}[ .-]?[A-Da-d]?(?![A-Za-z0-9])/g;
+const NINO_NEAR = stretches(NINO);
+const NINO_WORDS = new RegExp(NINO_LABELS.slice(4), 'i');
+
+/** HMRC's rules: letters that are not used, and prefixes that are not given. */
+function isNino(written: string): boolean {
+  const compact = written.replace(/[^A-Za-z0-9]/g, '').toUpperCase();
+  return (
+    /^[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]$/.test(compact) &&
+    !/^(?:BG|GB|KN|NK|NT|TN|ZZ)/.test(compact)
+  );
+}
+
+const ninoWritten: Judge = (text, start, end) => {
+  const written = text.slice(start, end);
+  if (!isNino(written) && !/^QQ/i.test(written)) return NOTHING;
+  const upper = written === written.toUpperCase();
+  return upper || NINO_WORDS.test(around(text, start, end, 60, 40)) ? [{ start, end }] : NOTHING;
+};
+
+const ninoLabelled: Judge = (text, start, end) =>
+  findNear(text, start, end, { after: 60, before: 24 }, NINO_NEAR);
+
+const idWritten: Judge = (text, start, end) =>
+  isNationalId(text.slice(start, end), false) && !isPartOfLonger(text, { start, end })
+    ? [{ start, end }]
+    : NOTHING;
+
+const ID_NEAR = stretches(
+  /(?<![A-Za-z0-9])[A-Za-z]{0,6}\d(?:[ .\-/]?[0-9A-Za-z]){6,20}(?![A-Za-z0-9])/g,
+  (value) => isNationalId(value, true),
+);
+const ID_PLAIN = stretches(
+  /(?<![A-Za-z0-9.])[A-Z]{0,3}\d[\d.\-/ ]{5,18}[\dA-Z](?![A-Za-z0-9])/g,
+  (value) => {
+    const digits = value.replace(/\D/g, '').length;
+    return digits >= 8 && digits <= 14;
+  },
+);
+// A label that names no scheme: no check digit is known.
+const UNSPECIFIC =
+  /national[ _-]?id|identity (?:card|number)|personal (?:id|identification) (?:number|code|no)|citizen[ _-]?id/i;
+
+const idLabelled: Judge = (text, start, end) => {
+  const checked = findNear(text, start, end, { after: 50, before: 24 }, ID_NEAR);
+  if (checked.length > 0 || !UNSPECIFIC.test(text.slice(start, end + 10))) return checked;
+  return findNear(text, start, end, { after: 30, before: 0 }, ID_PLAIN);
+};
+
+const DOCUMENT_NEAR = stretches(
+  /(?<![A-Za-z0-9])(?=[A-Z0-9 -]{0,14}\d)[A-Z]{0,3}[ -]?\d[A-Z0-9-]{3,16}\d?[A-Z0-9]{0,2}(?![A-Za-z0-9])|(?<![A-Za-z0-9])[A-Z][A-Z0-9]{7,17}(?![A-Za-z0-9])/g,
+  (value) =>
+    value.replace(/\D/g, '').length >= 4 &&
+    value.replace(/[ -]/g, '').length >= 6 &&
+    !isDateLike(value),
+);
+
+const documentLabelled: Judge = (text, start, end) =>
+  findNear(text, start, end, { after: 48, before: 0 }, DOCUMENT_NEAR);
+
+// A work or a firm comes to the world too; "Born" stands in many a title.
+const OF_A_WORK =
+  /releas|came out|album|song|film|movie|novel|found(?:ed|ing)|launch|publish|premier|broadcast/i;
+const OF_A_FIRM = /\b(?:company|startup|firm|band|project|idea|movement|brand|product)\b[^.\n]*$/i;
+const SHORT_DATE = /^["']?[ \t]{0,2}[:=][ \t]{0,2}["']?(\d{6})(?![\d.,])/;
+
+const birth: Judge = (text, start, end) => {
+  if (/^ in (?:the )?\d{4}/.test(text.slice(end, end + 12))) return NOTHING;
+  const short = SHORT_DATE.exec(text.slice(end, end + 16));
+  if (short?.[1] && isBirthNumber(short[1])) {
+    const to = end + short[0].length;
+    return [{ start: to - 6, end: to }];
+  }
+  const found = findNear(text, start, end, { after: 64, before: 30 }, findBirthDates);
+  return found.filter((date) => {
+    if (OF_A_WORK.test(text.slice(end, date.start))) return false;
+    const isWord = /^born$/i.test(text.slice(start, end));
+    return !(isWord && OF_A_FIRM.test(text.slice(Math.max(0, start - 30), start)));
+  });
+};
+
+/** Six digits: year first or last. */
+const isBirthNumber = (digits: string): boolean =>
+  isShortDate(digits) || isShortDate(digits.slice(4) + digits.slice(2, 4) + digits.slice(0, 2));
+
+function findBirthDates(window: string): readonly Stretch[] {
+  return findDates(window).filter(
+    (date) =>
+      !/[T ]\d\d:\d\d/.test(window.slice(date.end, date.end + 6)) ||
+      /00:00/.test(window.slice(date.end, date.end + 7)),
+  );
+}
+
+const isDateLike = (value: string): boolean =>
+  /^(?:19|20)\d\d[-/.]?\d\d[-/.]?\d\d$|^\d\d[-/.]\d\d[-/.](?:19|20)\d\d$|^(?:19|20)\d\d$/.test(
+    value,
+  );
+
+const RECORD_NEAR = stretches(
+  /(?<![A-Za-z0-9.$€£])(?:[A-Za-z]{1,6}[-_/# ]{0,2})?\d[A-Z0-9]{0,14}(?:[-./ ]\d[A-Z0-9]{1,11}){0,4}(?:[-/]?[A-Z]{1,3})?(?![A-Za-z0-9%])/g,
+  (value) => {
+    const digits = value.replace(/\D/g, '').length;
+    return digits >= 4 && digits <= 20 && !isDateLike(value);
+  },
+);
+
+/** Eight digits may be a date; behind a sign they are the number that the label announces. */
+const DATED_NUMBER =
+  /^["']?[ \t]{0,2}(?:[:=#]|is |no\.? |number )[ \t]{0,2}["']?((?:19|20)\d{6})(?![\d.,/-])/i;
+/** A count of something, which the words before it name: "number of visitors: 12345". */
+const COUNTED =
+  /\b(?:of (?:the )?(?:[a-z]|\d)|(?:by|than) \d|(?:increas|decreas|reduc)ed |(?:grew|rose|fell|dropped) )/;
+
+/** A number behind the label and not far: of five digits or more, or of four in a form of its own. */
+const recordLabelled: Judge = (text, start, end) => {
+  const dated = DATED_NUMBER.exec(text.slice(end, end + 24));
+  if (dated) {
+    const to = end + dated[0].length;
+    return [{ start: to - 8, end: to }];
+  }
+  const found = findNear(text, start, end, { after: 40, before: 0 }, RECORD_NEAR);
+  return found.filter((stretch) => {
+    const value = text.slice(stretch.start, stretch.end);
+    const gap = text.slice(end, stretch.start);
+    if (/[A-Za-z]{3,}[^A-Za-z]+[A-Za-z]{3,}[^A-Za-z]+[A-Za-z]{3,}[^A-Za-z]+[A-Za-z]{3,}/.test(gap))
+      return false;
+    if (COUNTED.test(`${gap}${value}`)) return false;
+    if (/^[0-9a-f]{8}-[0-9a-f]{4}/i.test(text.slice(stretch.start, stretch.start + 13)))
+      return false;
+    if (/^(?:19|20)\d\d$/.test(value) || /rfc|iso|http|port/i.test(gap)) return false;
+    return value.replace(/\D/g, '').length >= 5 || /[A-Z-]/.test(value);
+  });
+};
+
+const NHS = stretches(/(?<![\d.])\d{3}[ -]\d{3}[ -]\d{4}(?!\d)/g);
+
+/** People: who they are, and under which number others keep them. */
+export const IDENTITY: readonly BuiltinPattern[] = [
+  {
+    name: 'us_ssn',
+    severity: 'critical',
+    description: 'Social Security number of the United States.',
+    expressions: [
+      { expression: String.raw`\b\d{3}-\d{2}-\d{4}\b`, judge: ssnWritten },
+      { expression: SSN_LABELS, judge: ssnLabelled },
+    ],
+    validator: 'ranges that are given; nine digits or other separators only beside a word for it',
+  },
+  {
+    name: 'uk_nino',
+    severity: 'high',
+    description: 'National Insurance number of the United Kingdom.',
+    expressions: [
+      {
+        expression: String.raw`\b[A-Za-z]{2}[ -]?\d{2}[ -]?\d{2}[ -]?\d{2}[ -]?[A-Da-d]\b`,
+        judge: ninoWritten,
+      },
+      { expression: NINO_LABELS, judge: ninoLabelled },
+    ],
+    validator: 'letters and prefixes that are given',
+  },
+  {
+    name: 'national_id',
+    severity: 'high',
+    description:
+      'National identity, tax or social insurance number: BE, BR, CA, CH, CL, CN, DE, ES, FI, FR, IN, IT, KR, MX, NL, NO, PL, PT, RO, SE, SG, TR, ZA.',
+    expressions: [
+      String.raw`\b\d{17}[\dXx]\b`,
+      String.raw`(?i)\b[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d\b`,
+      String.raw`(?i)\b[A-Z]{3} ?[A-Z]{3} ?[0-9LMNP-V]{2}[A-EHLMPR-T][0-9LMNP-V]{2} ?[A-Z][0-9LMNP-V]{3}[A-Z]\b`,
+      String.raw`\b[12] ?\d{2} ?\d{2} ?(?:\d{2}|2[ABab]) ?\d{3} ?\d{3} ?\d{2}\b`,
+      String.raw`\b\d{6}-?\d{7}\b|\b\d{6} \d{4} \d{3}\b`,
+      String.raw`\b756[. ]?\d{4}[. ]?\d{4}[. ]?\d{2}\b`,
+      String.raw`\b\d{4}[ -]\d{4}[ -]\d{4}\b`,
+      String.raw`\b\d{3}\.\d{3}\.\d{3}-\d{2}\b|\b\d{2}\.\d{2}\.\d{2}-\d{3}[.-]\d{2}\b`,
+      String.raw`\b\d{2} \d{3} \d{3} \d{3}\b|\b\d{1,2}\.\d{3}\.\d{3}-[\dKk]\b`,
+      String.raw`\b\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]\b|\b(?:19|20)\d{6}[-+]\d{4}\b`,
+      String.raw`\b(?:\d{8}|[XYZxyz]-?\d{7})-?[A-Za-z]\b|\b[STFGM]\d{7}[A-Z]\b|\b\d{2}\.\d{3}\.\d{3}[ -]?[A-Z]\b`,
+      { expression: NATIONAL_ID_LABELS, judge: idLabelled },
+    ],
+    validator: "each country's check digits, and a form of its own or a word for it",
+    judge: idWritten,
+  },
+  {
+    name: 'identity_document',
+    severity: 'medium',
+    description: 'Number of a passport, driving licence, identity card or residence permit.',
+    expressions: [{ expression: DOCUMENT_LABELS, judge: documentLabelled }],
+    validator: 'beside a word for it',
+  },
+  {
+    name: 'date_of_birth',
+    severity: 'medium',
+    description: 'Date of birth, in the formats of many languages.',
+    expressions: [{ expression: BIRTH_LABELS, judge: birth }],
+    validator: 'a possible date beside a word for birth',
+  },
+  {
+    name: 'record_number',
+    severity: 'medium',
+    description: 'Number of a patient, customer, member, insured, pupil or employee.',
+    expressions: [
+      ...RECORD_LABELS.map((expression) => ({ expression, judge: recordLabelled })),
+      {
+        expression: String.raw`(?i)\bnhs\b`,
+        judge: (text, start, end) => findNear(text, start, end, { after: 60, before: 24 }, NHS),
+      },
+    ],
+    validator: 'beside a word for it',
+  },
+];

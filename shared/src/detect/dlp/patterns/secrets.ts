@@ -1,0 +1,256 @@
+import type { BuiltinPattern, Judge, JudgedExpression, Stretch } from '../builtin-pattern.ts';
+import { NOTHING } from '../builtin-pattern.ts';
+import { type FieldValue, fieldValues, identifierAround } from '../fields.ts';
+import { around, realKey } from '../judges.ts';
+import {
+  entropy,
+  isPlaceholder,
+  isSecretValue,
+  isUnrelatedWords,
+  type SecretKind,
+} from '../validators/secret-value.ts';
+import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
+
+/** Forty characters of base64 behind words for AWS's secret. */
+const awsSecret: Judge = (text, _start, end) => {
+  const window = text.slice(end, end + 140);
+  for (const match of window.matchAll(/(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])/g)) {
+    const value = match[0];
+    const isHash = /^[a-f0-9]+$/i.test(value) || !/\d/.test(value);
+    if (isHash || !/[a-z]/.test(value) || !/[A-Z]/.test(value) || entropy(value) < 4) continue;
+    return [{ start: end + match.index, end: end + match.index + 40 }];
+  }
+  return NOTHING;
+};
+
+const AZURE_HINT = /azure|storage|account|blob|cosmos|servicebus|eventhub/i;
+
+const azure: Judge = (text, start, end) => {
+  if (text.slice(start, end).length > 3) return realKey(text, start, end);
+  // The end of a bare key: eighty-eight characters with their padding.
+  const from = end - 88;
+  const isKey = from >= 0 && /^[A-Za-z0-9+/]{86}==$/.test(text.slice(from, end));
+  if (!isKey || /[A-Za-z0-9+/]/.test(text[from - 1] ?? '')) return NOTHING;
+  return AZURE_HINT.test(around(text, from, end, 80)) ? realKey(text, from, end) : NOTHING;
+};
+
+/** Characters of a private key. */
+const MAX_KEY = 20_000;
+
+/** From the head of a key to its foot, or to where the text ends. */
+const privateKey: Judge = (text, start, end) => {
+  const body = text.slice(end, end + 400);
+  const broken = body.replace(/\\+[nr]|\s/g, ' ');
+  // Prose goes on behind the head with words; a key with lines of base64.
+  const lines = broken.replace(
+    /(?:Proc-Type|DEK-Info|Comment|Version|Charset): [^ ]+(?: [^ ]+)?/g,
+    ' ',
+  );
+  const first = /^[ ]*([A-Za-z0-9+/=]{16,})/.exec(lines)?.[1];
+  const short = /^ [ ]*([A-Za-z0-9+/=]{4,}\.{0,3}) *(?:-----END|$)/.exec(lines)?.[1];
+  const value = first ?? short;
+  if (value === undefined || isPlaceholder(value)) return NOTHING;
+  const rest = text.slice(end, end + MAX_KEY);
+  const foot = rest.indexOf('-----END');
+  const tail = foot < 0 ? -1 : rest.slice(foot + 8, foot + 68).indexOf('-----');
+  if (tail >= 0) return [{ start, end: end + foot + 8 + tail + 5 }];
+  const more = /^(?:[A-Za-z0-9+/=\s]|\\[nr])*/.exec(rest);
+  return [{ start, end: end + (more?.[0].length ?? 0) }];
+};
+
+const DUMMY_PASSWORDS =
+  /^(?:pass|passwd|password|pwd|secret|pw|p|user|username|\*+|x+|changeme|example)$/i;
+
+/** scheme://user:password@host; the candidate begins at `://`. */
+const urlPassword: Judge = (text, start, end) => {
+  const scheme = /[A-Za-z][A-Za-z0-9+.-]{0,24}$/.exec(text.slice(Math.max(0, start - 26), start));
+  if (!scheme) return NOTHING;
+  const rest = text.slice(start + 3, end);
+  const at = rest.lastIndexOf('@');
+  const password = rest.slice(rest.indexOf(':') + 1, at);
+  if (password.length < 3 || password.length > 300) return NOTHING;
+  if (DUMMY_PASSWORDS.test(password) || isPlaceholder(password)) return NOTHING;
+  if (/[${}<>]/.test(password) && /[$<{%]/.test(password[0] ?? '')) return NOTHING;
+  return [{ start: start - scheme[0].length, end: start + 3 + at + 1 }];
+};
+
+/** Labels that hold something about a secret, and what only shares the word. */
+const NOT_THE_SECRET =
+  /(?:[_-]|(?<=[a-z])(?=[A-Z]))(?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|ref|alias|date|budget|cost)$|^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|public|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))/;
+const ABOUT_IT = /(?:tokens|Tokens|TOKENS|tokeni[sz]\w*|keyboard|secretary|passenger|keys)$/;
+
+const WORDS = /^\p{Ll}{4,12}(?:[ -]\p{Ll}{4,12}){3,7}(?=[.,;]?(?:["'\n]|$))/u;
+
+/** A phrase without quotes that ends its line: "password: copper lantern drizzle harbor". */
+function bareWords(text: string, { start, link }: FieldValue): Stretch | undefined {
+  if (link !== 'assigned' && link !== 'prose') return undefined;
+  const phrase = WORDS.exec(text.slice(start, start + 120))?.[0];
+  if (phrase === undefined || !isUnrelatedWords(phrase)) return undefined;
+  return { start, end: start + phrase.length };
+}
+
+function secretLabel(kind: SecretKind): Judge {
+  return (text, start, end) => {
+    const label = identifierAround(text, start, end);
+    if (NOT_THE_SECRET.test(label) || (kind === 'token' && ABOUT_IT.test(label))) return NOTHING;
+    const found: Stretch[] = [];
+    const isVerb = /^(?:pass|pin)$/i.test(label);
+    for (const value of fieldValues(text, end)) {
+      const words = kind === 'password' ? bareWords(text, value) : undefined;
+      if (words) {
+        found.push(words);
+        break;
+      }
+      const written = text.slice(value.start, value.end);
+      // "pass: 12, fail: 3" counts, and one may pass `this` to that.
+      if (isVerb && /^\d+$/.test(written) && /^pass$/i.test(label)) continue;
+      const isLoose = value.link === 'prose' || value.link === 'adjacent';
+      if (isVerb && isLoose && !/\d/.test(written)) continue;
+      const after = text.slice(value.end, value.end + 1);
+      if (isSecretValue(written, kind, value.link, value.quoted, after)) {
+        found.push({ start: value.start, end: value.end });
+        if (value.link !== 'column') break;
+      }
+    }
+    return found;
+  };
+}
+
+/** The credentials of an Authorization header, or of curl's -u. */
+const authorization: Judge = (text, start, end) => {
+  const rest = /^[ \t]{1,4}["']?([^\s"'`,;<>]{6,})/.exec(text.slice(end, end + 600));
+  if (!rest?.[1]) return NOTHING;
+  const from = end + rest[0].length - rest[1].length;
+  const value = rest[1];
+  const isBasic = /^basic$/i.test(text.slice(start, end));
+  const looksMade = isBasic
+    ? /^[A-Za-z0-9+/]{8,}={0,2}$/.test(value) &&
+      /[A-Z]/.test(value) &&
+      /[a-z\d]/.test(value) &&
+      /\d|=$/.test(value)
+    : isSecretValue(value, 'token', 'assigned', false) && value.length >= 16;
+  return looksMade ? [{ start: from, end: from + value.length }] : NOTHING;
+};
+
+/** The word behind a command's option for a password. */
+const optionPassword: Judge = (text, _start, end) => {
+  const password = /[^\s"'=]+$/
+    .exec(text.slice(Math.max(0, end - 200), end))?.[0]
+    .replace(/^-[pPa]/, '');
+  const from = end - (password?.length ?? 0);
+  return password && isSecretValue(password, 'password', 'adjacent', false)
+    ? [{ start: from, end }]
+    : NOTHING;
+};
+
+const userPassword: Judge = (text, start, end) => {
+  const pair = text.slice(start, end);
+  const colon = pair.indexOf(':');
+  const password = pair.slice(colon + 1).replace(/["']$/, '');
+  return DUMMY_PASSWORDS.test(password) || isPlaceholder(password) || /^[${<]/.test(password)
+    ? NOTHING
+    : [{ start: start + colon + 1, end: start + colon + 1 + password.length }];
+};
+
+/** Both kinds of letters or a sign, and a digit: no path, no role, no word. */
+const isMixed = (value: string): boolean =>
+  /\d/.test(value) && /[a-z]/i.test(value) && (/[!#$%^&*+=?]/.test(value) || /[A-Z]/.test(value));
+
+/** user / password: the candidate ends with the password. */
+const pairedPassword: Judge = (text, start, end) => {
+  const password = text.slice(start, end).split('/').at(-1)?.trim() ?? '';
+  const isReal = isMixed(password) && isSecretValue(password, 'password', 'assigned', false);
+  return isReal ? [{ start: end - password.length, end }] : NOTHING;
+};
+
+const NO_ACCOUNT =
+  /^(?:mailto|e-?mail|mail|contact|author|from|to|b?cc|sender|recipient|reply-to|sips?|xmpp|acct|by|user|username|login|owner|assignee|maintainer|sha\d+)$/i;
+
+/** root:password@host without a scheme. */
+const hostPassword: Judge = (text, start, end) => {
+  const [, user = '', password = ''] = /^([^:]+):(.+)@/.exec(text.slice(start, end)) ?? [];
+  // Behind :// it is a connection string.
+  if (NO_ACCOUNT.test(user) || /[/:@.-]$/.test(text.slice(Math.max(0, start - 1), start)))
+    return NOTHING;
+  const isReal = isMixed(password) && isSecretValue(password, 'password', 'assigned', false);
+  const from = start + user.length + 1;
+  return isReal ? [{ start: from, end: from + password.length }] : NOTHING;
+};
+
+const SECRET_ASSIGNMENTS: readonly JudgedExpression[] = [
+  ...PASSWORD_LABELS.map((expression) => ({ expression, judge: secretLabel('password') })),
+  ...TOKEN_LABELS.map((expression) => ({ expression, judge: secretLabel('token') })),
+  { expression: String.raw`(?i)\b(?:bearer|basic|digest|apikey|token)\b`, judge: authorization },
+  {
+    expression: String.raw`\b(?:sshpass|mysql|mysqldump|mysqladmin|mongosh?|redis-cli|7z|zip)\b[^\n]*? -[pPa][ =]?["']?[^\s"']{4,}`,
+    judge: optionPassword,
+  },
+  {
+    expression: String.raw`(?:\s|^)(?:-u|--user|--proxy-user)[ =]["']?[A-Za-z0-9_.@-]{1,64}:[^\s"']{4,128}`,
+    judge: userPassword,
+  },
+  {
+    expression: String.raw`(?i)\b(?:user(?:name)?|login|creds?|credentials|account|pass(?:word)?)\)?(?: are)?(?:[ \t]?[:=])?[ \t]{1,3}[a-z0-9_.@-]{2,40} ?/ ?[^\s"'/,;<>()]{6,64}`,
+    judge: pairedPassword,
+  },
+  {
+    expression: String.raw`\b[A-Za-z][A-Za-z0-9_.-]{1,31}:[^\s:/@"'<>]{6,64}@(?:\d{1,3}(?:\.\d{1,3}){3}\b|(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}\b)`,
+    judge: hostPassword,
+  },
+];
+
+export const SECRETS: readonly BuiltinPattern[] = [
+  {
+    name: 'aws_secret_access_key',
+    severity: 'critical',
+    description: 'Secret access key of Amazon Web Services.',
+    expressions: [
+      String.raw`(?i)aws[ _.-]{0,3}(?:secret|sk\b)|secret[ _-]?access[ _-]?key|aws[ _-]?key|aws[ _-]cred|\bakia[a-z0-9]{16}\b|\basia[a-z0-9]{16}\b|secretkey|secret[ _-]key`,
+    ],
+    validator: 'forty characters of mixed case behind a word for it',
+    judge: awsSecret,
+  },
+  {
+    name: 'azure_secret',
+    severity: 'critical',
+    description: 'Azure storage or bus key, shared access signature, client secret.',
+    expressions: [
+      String.raw`(?i)\b(?:AccountKey|SharedAccessKey|SharedSecretValue)=[A-Za-z0-9+/]{40,90}={0,2}`,
+      '[?&;]sig=[A-Za-z0-9%+/]{30,100}={0,2}',
+      String.raw`\b[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}`,
+      '[A-Za-z0-9+/]==',
+    ],
+    validator: 'a bare key only beside a word for storage',
+    judge: azure,
+  },
+  {
+    name: 'private_key',
+    severity: 'critical',
+    description: 'Private key block: PEM, OpenSSH, PGP, PuTTY.',
+    expressions: [
+      '-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----',
+      String.raw`PuTTY-User-Key-File-\d: [a-z0-9-]{3,40}`,
+    ],
+    validator: 'key data behind the head',
+    judge: privateKey,
+  },
+  {
+    name: 'connection_string',
+    severity: 'critical',
+    description: 'URL with a user and a password.',
+    expressions: [
+      String.raw`://[^\s:/@"'<>]*:[^\s/@"'<>]+@[A-Za-z0-9_.\[-]`,
+      String.raw`://[^\s:/@"'<>]+:[^\s/@"'<>0-9][^\s"'<>]*@[A-Za-z0-9_.-]+[:/]`,
+    ],
+    validator: 'a password that is not a placeholder',
+    judge: urlPassword,
+  },
+  {
+    name: 'secret_assignment',
+    severity: 'high',
+    description:
+      'Password, token or key that is assigned to a word for it, in code, configuration, tables or prose; credentials of an Authorization header.',
+    expressions: SECRET_ASSIGNMENTS,
+    validator: 'a value that can be a secret: no placeholder, no code, no word of the language',
+  },
+];

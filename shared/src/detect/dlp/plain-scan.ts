@@ -1,0 +1,231 @@
+/** One text as it stands: candidates of the pattern engine, then their judges. */
+import type { Severity } from '../../ledger-record.ts';
+import {
+  createPatternSet,
+  MAX_MATCHES_PER_PATTERN,
+  type PatternMatch,
+  type PatternSet,
+} from '../engine/pattern-set.ts';
+import type { Judge } from './builtin-pattern.ts';
+import { BUILTIN_PATTERNS } from './builtin-patterns.ts';
+import { GATES, type Gate } from './decode/gates.ts';
+import type { ScanBudget } from './scan-budget.ts';
+import type { DlpScannerOptions } from './scan-contract.ts';
+
+export interface PlainFinding {
+  readonly pattern: string;
+  readonly severity: Severity;
+  readonly start: number;
+  readonly end: number;
+  readonly custom: boolean;
+}
+
+export interface PlainScan {
+  /**
+   * What was found, and which disguises the text may hold.
+   *
+   * @throws ScanBudgetError where the budget of the text ends
+   */
+  scan(text: string, budget: ScanBudget): { findings: PlainFinding[]; gates: ReadonlySet<Gate> };
+  close(): void;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly severity: Severity;
+  readonly judge?: Judge;
+}
+
+/** The longest slice in which the rest of a text is read when a pattern has more matches than `find` tells. */
+const SLICE = 8192;
+const OVERLAP = 256;
+
+/** @throws PatternSyntaxError for a tenant's pattern that the engine does not take */
+export function createPlainScan(options: DlpScannerOptions): PlainScan {
+  const builtin = builtinSet();
+  const { set, gateOf: gates } = builtin;
+  const entries = withChanges(builtin, options);
+  const custom = options.custom ?? [];
+  const customSet =
+    custom.length > 0
+      ? createPatternSet(
+          custom.map(({ id, regex }) => ({ id, regex })),
+          'tenant',
+        )
+      : undefined;
+  const customById = new Map(custom.map((pattern) => [pattern.id, pattern]));
+  return {
+    scan(text, budget) {
+      const findings: PlainFinding[] = [];
+      const open = new Set<Gate>();
+      // A mark of a disguise tells all that it has to tell when it is seen once.
+      const isWanted = (id: string) => entries.has(id);
+      for (const match of everyMatch(set, text, budget, isWanted)) {
+        const gate = gates.get(match.id);
+        if (gate !== undefined) open.add(gate);
+        const entry = entries.get(match.id);
+        if (!entry) continue;
+        budget.judge();
+        judge(entry, text, match, findings);
+      }
+      for (const match of customSet ? everyMatch(customSet, text, budget) : []) {
+        const pattern = customById.get(match.id);
+        if (!pattern || match.end === match.start) continue;
+        const { name, severity } = pattern;
+        findings.push({
+          pattern: name,
+          severity,
+          start: match.start,
+          end: match.end,
+          custom: true,
+        });
+      }
+      return { findings: withoutLesser(findings), gates: open };
+    },
+    close: () => customSet?.close(),
+  };
+}
+
+interface BuiltinSet {
+  readonly set: PatternSet;
+  readonly patternOf: ReadonlyMap<string, { name: string; severity: Severity; judge?: Judge }>;
+  readonly gateOf: ReadonlyMap<string, Gate>;
+}
+
+/**
+ * One set for all scanners of the thread, since it takes megabytes and milliseconds: what a tenant
+ * changed of a pattern is applied to its matches.
+ */
+let shared: BuiltinSet | undefined;
+
+function builtinSet(): BuiltinSet {
+  shared ??= createBuiltinSet();
+  return shared;
+}
+
+function createBuiltinSet(): BuiltinSet {
+  const patternOf = new Map<string, { name: string; severity: Severity; judge?: Judge }>();
+  const gateOf = new Map<string, Gate>();
+  const sources: { id: string; regex: string }[] = [];
+  for (const pattern of BUILTIN_PATTERNS) {
+    const { name, severity } = pattern;
+    pattern.expressions.forEach((expression, i) => {
+      const id = `${name}/${i}`;
+      const own = typeof expression === 'string' ? undefined : expression;
+      patternOf.set(id, { name, severity, judge: own?.judge ?? pattern.judge });
+      sources.push({ id, regex: own?.expression ?? String(expression) });
+    });
+  }
+  for (const { gate, expressions } of GATES) {
+    expressions.forEach((regex, i) => {
+      gateOf.set(`gate ${gate}/${i}`, gate);
+      sources.push({ id: `gate ${gate}/${i}`, regex });
+    });
+  }
+  return { set: createPatternSet(sources, 'builtin'), patternOf, gateOf };
+}
+
+function withChanges(
+  { patternOf }: BuiltinSet,
+  { builtin = {} }: DlpScannerOptions,
+): ReadonlyMap<string, Entry> {
+  const entries = new Map<string, Entry>();
+  for (const [id, pattern] of patternOf) {
+    const changed = Object.hasOwn(builtin, pattern.name) ? builtin[pattern.name] : undefined;
+    if (changed?.enabled === false) continue;
+    entries.set(id, { ...pattern, severity: changed?.severity ?? pattern.severity });
+  }
+  return entries;
+}
+
+function judge(entry: Entry, text: string, match: PatternMatch, findings: PlainFinding[]): void {
+  const { name: pattern, severity } = entry;
+  const stretches = entry.judge ? entry.judge(text, match.start, match.end) : [match];
+  for (const { start, end } of stretches) {
+    if (end > start) findings.push({ pattern, severity, start, end, custom: false });
+  }
+}
+
+/**
+ * Every match, also of patterns with more than `find` tells: an attacker could put a hundred
+ * harmless candidates before the one that counts.
+ */
+function* everyMatch(
+  set: PatternSet,
+  text: string,
+  budget: ScanBudget,
+  isWanted: (id: string) => boolean = () => true,
+): Generator<PatternMatch> {
+  budget.read(text.length);
+  const matches = set.find(text);
+  budget.found(matches.length);
+  yield* matches;
+  const resumeAt = cappedAt(matches, isWanted);
+  if (resumeAt.size === 0) return;
+  let at = Math.min(...resumeAt.values());
+  // As long as what a hundred matches took, so that little is read twice.
+  let size = Math.min(SLICE, at + 2 * OVERLAP);
+  while (at < text.length) {
+    budget.read(Math.min(size, text.length - at));
+    const slice = set.find(text.slice(at, at + size));
+    budget.found(slice.length);
+    for (const { id, start, end } of slice) {
+      const known = resumeAt.get(id);
+      if (known === undefined || at + start < known) continue;
+      yield { id, start: at + start, end: at + end };
+      resumeAt.set(id, at + end);
+    }
+    const again = cappedAt(slice, isWanted);
+    const step = again.size > 0 ? Math.max(1, Math.min(...again.values())) : size - OVERLAP;
+    at += step;
+    size = Math.min(SLICE, (again.size > 0 ? step : 2 * step) + 2 * OVERLAP);
+  }
+}
+
+/** Where the matches of each pattern end that reached the bound. */
+function cappedAt(
+  matches: readonly PatternMatch[],
+  isWanted: (id: string) => boolean,
+): Map<string, number> {
+  if (matches.length < MAX_MATCHES_PER_PATTERN) return new Map();
+  const counts = new Map<string, { count: number; end: number }>();
+  for (const { id, end } of matches) {
+    const known = counts.get(id);
+    counts.set(id, { count: (known?.count ?? 0) + 1, end });
+  }
+  return new Map(
+    [...counts]
+      .filter(([id, { count }]) => count >= MAX_MATCHES_PER_PATTERN && isWanted(id))
+      .map(([id, { end }]) => [id, end]),
+  );
+}
+
+const RANK: Readonly<Record<string, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 };
+
+/**
+ * One value, one finding: of two built-in patterns that overlap, the severer stays, then the
+ * longer one. A tenant's own pattern is always told.
+ */
+function withoutLesser(findings: readonly PlainFinding[]): PlainFinding[] {
+  const byStart = [...findings].sort((a, b) => a.start - b.start || b.end - a.end);
+  const kept: PlainFinding[] = [];
+  let last: PlainFinding | undefined;
+  for (const finding of byStart) {
+    if (finding.custom) {
+      kept.push(finding);
+    } else if (last === undefined || finding.start >= last.end) {
+      kept.push(finding);
+      last = finding;
+    } else if (isAbove(finding, last)) {
+      kept[kept.lastIndexOf(last)] = finding;
+      last = finding;
+    }
+  }
+  return kept;
+}
+
+function isAbove(one: PlainFinding, other: PlainFinding): boolean {
+  const difference = (RANK[one.severity] ?? 0) - (RANK[other.severity] ?? 0);
+  if (difference !== 0) return difference > 0;
+  return one.end - one.start > other.end - other.start;
+}

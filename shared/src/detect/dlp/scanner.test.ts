@@ -1,0 +1,318 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { BUILTIN_PATTERNS } from './builtin-patterns.ts';
+import { ScanBudgetError } from './scan-budget.ts';
+import { MAX_FINDINGS } from './scan-contract.ts';
+import { createDlpScanner } from './scanner.ts';
+
+const scanner = createDlpScanner();
+afterAll(() => scanner.close());
+const patternsIn = (text: string): string[] => scanner.scanText(text).map(({ pattern }) => pattern);
+
+const KEY = 'AKIAQ7MZ3HTXW5RBNC2V';
+const PEM = `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkq'.repeat(4)}\n-----END PRIVATE KEY-----`;
+
+/** Per pattern: what is one, and what only looks like one. */
+const CASES: Readonly<Record<string, { found: string[]; passed: string[] }>> = {
+  aws_access_key_id: {
+    found: [KEY, `id=${KEY}`],
+    passed: ['AKIAXXXXXXXXXXXXXXXX', 'AKIA', `${KEY}AB`],
+  },
+  git_host_token: {
+    found: ['ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'glpat-Zb3xQ9mK7vL2pR8tW5nY'],
+    passed: ['ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx', 'ghp_short'],
+  },
+  slack_token: { found: ['xoxb-263594206564-FGqddMF8t08v8N7Oq4i57vs1'], passed: ['xoxb-'] },
+  google_api_key: { found: ['AIzaSyD4r7Kq0mVb2Xw9ZcE6nT1uLhG8pJ5sYfo'], passed: ['AIzaSy'] },
+  payment_service_key: {
+    found: ['sk_live_4eC39HqLyjWDarjtT1zdp7dc'],
+    passed: ['sk_live_your_key'],
+  },
+  messaging_service_key: {
+    found: ['SG.ngeVfQFYQlKU0ufo8x5d1A.TwL2iGABf9DHoTf09kqeF8tAmbihYzrnopKc1s5cr'],
+    passed: ['SG.abc.def'],
+  },
+  ai_service_key: {
+    found: ['sk-proj-a8Kd93hfLs02mXnQpWe7RtYu5Iop1Zxc', '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'],
+    passed: ['sk-placeholder-for-your-own-key', 'sk-learn-and-other-long-package-names'],
+  },
+  platform_token: {
+    found: ['npm_d8Fk2LmQ9xZ7vB4nR6tY1wS3pH5jK0aGcEuM'],
+    passed: ['npm_config_registry'],
+  },
+  jwt: {
+    found: ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P'],
+    passed: ['eyJ'],
+  },
+  aws_secret_access_key: {
+    found: ['aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYzk3mQ8rT5v'],
+    passed: ['AWS_SECRET_ACCESS_KEY=$AWS_SECRET'],
+  },
+  azure_secret: {
+    found: [`AccountName=x;AccountKey=${'aB3+dE5/gH7j'.repeat(7)}Zk==`],
+    passed: ['AccountKey=<key>'],
+  },
+  private_key: {
+    found: [PEM, PEM.replaceAll('\n', '\\n')],
+    passed: [
+      'A file that starts with -----BEGIN PRIVATE KEY----- is a key.',
+      PEM.replaceAll('PRIVATE', 'PUBLIC'),
+    ],
+  },
+  connection_string: {
+    found: ['postgres://app:kX93mQvw@db.corp:5432/main'],
+    passed: [
+      'postgres://user:password@localhost/db',
+      'https://host:8080/a@b',
+      'redis://h:$REDIS_PASSWORD@h',
+    ],
+  },
+  secret_assignment: {
+    found: [
+      'password = "tr0ub4dor&3"',
+      'DB_PASSWORD=Sommer2024!',
+      'Das Passwort lautet Regen77!',
+      'mot de passe : vent-42-Nord',
+      '<password>k7!mQ2z</password>',
+      'user,password\nanna,Qx82!mmv\n',
+      "INSERT INTO u (n, password) VALUES ('a', 'Zk82!mmv')",
+      '{"name": "DB_PASSWORD", "value": "Zk82!mmv"}',
+      'Authorization: Bearer 7f3Kd92LmQxZ81vB4nR6',
+      '密码：Zk82!mmv',
+      'api_key: 9f86d081884c7d659a2feaa0c55ad015',
+      '{"passphrase": "correct horse battery staple"}',
+    ],
+    passed: [
+      'password: string',
+      'password = os.environ["DB"]',
+      'token: <token>',
+      'password=********',
+      'max_tokens: 4096',
+      'The password must have at least 12 characters.',
+      'API_KEY=YOUR_API_KEY',
+      'password: z.string().min(12),',
+      'this.password = await hash(password, 12)',
+      'password_hash: 9f86d081884c7d659a2f',
+      'Your password has been changed.',
+    ],
+  },
+  payment_card: {
+    found: [
+      '4111 1111 1111 1111',
+      '5555-5555-5555-4444',
+      '378282246310005',
+      'card 3056 930902 5904',
+    ],
+    passed: ['4111 1111 1111 1112', '1234567890123456', 'ts 1732320000000', '0.4111111111111111'],
+  },
+  iban: {
+    found: ['DE89 3704 0044 0532 0130 00', 'GB29NWBK60161331926819', 'nl91abna0417164300'],
+    passed: ['DE88 3704 0044 0532 0130 00', 'DE89 3704', 'XX89370400440532013000'],
+  },
+  bank_account: {
+    found: ['routing number 021000021', 'Kontonummer: 648489890', 'sort code 20-00-00'],
+    passed: ['routing table 021000022', 'the account is closed'],
+  },
+  crypto_wallet_secret: {
+    found: [
+      'seed phrase: legal winner thank year wave sausage worth useful legal winner thank yellow',
+    ],
+    passed: [
+      'The seed phrase of a wallet has twelve words that nobody else should ever see or keep.',
+    ],
+  },
+  us_ssn: {
+    found: ['219-09-9999', 'SSN: 219 09 9999', 'social security number 219099999'],
+    passed: ['666-12-3456', '000-12-3456', 'part 219099999', '2026-11-2345'],
+  },
+  uk_nino: {
+    found: ['AB 12 34 56 C', 'NINO: ab123456c'],
+    passed: ['GB 12 34 56 C', 'DA 12 34 56 C', 'commit ab123456c0'],
+  },
+  national_id: {
+    found: [
+      '123.456.789-09',
+      'DNI 12345678Z',
+      'CF RSSMRA85T10A562S',
+      'BSN 111222333',
+      'PESEL 44051401359',
+      '756.9217.0769.85',
+    ],
+    passed: ['123.456.789-00', 'DNI 12345678A', 'BSN 111222334', 'build 44051401359'],
+  },
+  identity_document: {
+    found: ['Passport number: C01X00T47'],
+    passed: ['Passport control took 10 minutes'],
+  },
+  date_of_birth: {
+    found: [
+      'DOB: 1984-03-12',
+      'born on 12 March 1984',
+      'Geburtsdatum: 12.03.1984',
+      'née le 3 février 1984',
+      '生年月日: 1984年3月12日',
+      'name,dob\nanna,12/03/1984\n',
+    ],
+    passed: ['released on 12 March 1984', 'DOB: YYYY-MM-DD', 'born in 1984'],
+  },
+  record_number: {
+    found: [
+      'MRN: 4839201',
+      'Patient ID P-204817',
+      'Kundennummer 8837261',
+      '{"patientId": "MR483920"}',
+    ],
+    passed: ['The patient was seen on 12 May.', 'order 4839201'],
+  },
+  email_address: {
+    found: ['anna.schmidt@gmail.com', 'anna.schmidt (at) gmail (dot) com'],
+    passed: [
+      'user@example.com',
+      'git@github.com:acme/widgets.git',
+      'lodash@4.17.21',
+      'logo@2x.png',
+    ],
+  },
+  phone_number: {
+    found: ['+49 151 2345678', '(415) 555-2671', 'Telefon 0171 2345678'],
+    passed: ['555-0100', 'version 415.555.26', '1732320000'],
+  },
+};
+
+describe('the built-in patterns', () => {
+  it('are 26, each with cases here and a name of its own', () => {
+    const names = BUILTIN_PATTERNS.map(({ name }) => name);
+    expect(names).toHaveLength(26);
+    expect(new Set(names)).toEqual(new Set(Object.keys(CASES)));
+  });
+
+  it.each(Object.entries(CASES))('%s', (pattern, { found, passed }) => {
+    for (const text of found) expect(patternsIn(text), text).toContain(pattern);
+    for (const text of passed) expect(patternsIn(text), text).not.toContain(pattern);
+  });
+
+  it('can be turned off, and told at another severity', () => {
+    const own = createDlpScanner({
+      builtin: { us_ssn: { enabled: false }, iban: { severity: 'low' } },
+    });
+    expect(own.scanText('219-09-9999')).toEqual([]);
+    expect(own.scanText('GB29NWBK60161331926819')[0]).toMatchObject({
+      pattern: 'iban',
+      severity: 'low',
+    });
+    own.close();
+  });
+
+  it("stand beside a tenant's own", () => {
+    const custom = [
+      { id: '1', name: 'project_code', regex: 'PRJ-\\d{4}', severity: 'high' as const },
+    ];
+    const own = createDlpScanner({ custom });
+    expect(own.scanText(`PRJ-1234 and ${KEY}`).map(({ pattern }) => pattern)).toEqual([
+      'project_code',
+      'aws_access_key_id',
+    ]);
+    own.close();
+  });
+
+  it('are found behind a hundred harmless candidates', () => {
+    expect(patternsIn(`${'token and password. '.repeat(300)} password = "tr0ub4dor&3"`)).toContain(
+      'secret_assignment',
+    );
+  });
+});
+
+describe('a JSON value', () => {
+  it('is read with its keys: strings, numbers, items', () => {
+    const value = {
+      a: [{ ssn: 219099999 }, { password: 'correct horse battery staple' }],
+      dob: '1984-03-12',
+    };
+    expect(scanner.scanValue(value)).toEqual([
+      { pattern: 'us_ssn', severity: 'critical', place: '/a/0/ssn', length: 9 },
+      { pattern: 'secret_assignment', severity: 'high', place: '/a/1/password', length: 28 },
+      { pattern: 'date_of_birth', severity: 'medium', place: '/dob', length: 10 },
+    ]);
+  });
+
+  it('shows a key that is a value, and a value over two fields', () => {
+    expect(scanner.scanValue({ [KEY]: true }).map(({ pattern }) => pattern)).toEqual([
+      'aws_access_key_id',
+    ]);
+    const split = scanner.scanValue({ first: KEY.slice(0, 9), second: KEY.slice(9) });
+    expect(split).toMatchObject([
+      { pattern: 'aws_access_key_id', place: '/first', disguise: ['split'] },
+    ]);
+  });
+
+  it('is not found together from different objects, nor from plain words', () => {
+    expect(scanner.scanValue([{ a: KEY.slice(0, 9) }, { a: KEY.slice(9) }])).toEqual([]);
+    expect(scanner.scanValue({ name: 'Blue lamp', count: 3, tags: ['new', 'sale'] })).toEqual([]);
+  });
+});
+
+describe('redaction', () => {
+  it('replaces what was found and nothing else, and leaves the given value alone', () => {
+    const value = {
+      text: `my ssn is 219-09-9999, thanks`,
+      list: ['fine', `k: ${Buffer.from(KEY).toString('base64')}.`],
+    };
+    const before = structuredClone(value);
+    const { value: redacted, failed, redacted: findings } = scanner.redactValue(value);
+    expect(redacted).toEqual({
+      text: 'my ssn is [REDACTED:us_ssn], thanks',
+      list: ['fine', 'k: [REDACTED:aws_access_key_id].'],
+    });
+    expect(failed).toBe(false);
+    expect(findings.map(({ place }) => place)).toEqual(['/text', '/list/1']);
+    expect(value).toEqual(before);
+    expect(scanner.scanValue(redacted)).toEqual([]);
+  });
+
+  it.each([
+    ['a number', { ssn: 219099999 }],
+    ['a key', { [KEY]: 1 }],
+    ['a value over two fields', { a: KEY.slice(0, 9), b: KEY.slice(9) }],
+  ])('fails for %s', (_what, value) => {
+    expect(scanner.redactValue(value).failed).toBe(true);
+  });
+
+  it('fails where the caller keeps the string', () => {
+    const { value, failed } = scanner.redactValue({ uri: KEY }, (pointer) => pointer === '/uri');
+    expect({ value, failed }).toEqual({ value: { uri: KEY }, failed: true });
+  });
+
+  it('fails where more is found than is told', () => {
+    const many = Array.from({ length: MAX_FINDINGS * 6 }, (_, i) => `219-09-${1000 + i}`);
+    expect(scanner.redactValue(many).failed).toBe(true);
+  });
+});
+
+describe('a text that would take too long', () => {
+  const scanner = createDlpScanner();
+
+  it('is told, not let through', () => {
+    const hostile = 'token '.repeat(20_000);
+    expect(() => scanner.scanText(hostile)).toThrow(ScanBudgetError);
+    expect(() => scanner.scanValue({ a: hostile })).toThrow(ScanBudgetError);
+    expect(() => scanner.redactValue([hostile])).toThrow(ScanBudgetError);
+  });
+
+  it('is no long log, table or list of records', () => {
+    const log = Array.from(
+      { length: 1_000 },
+      (_, i) => `10:00:${i % 60} INFO req=${i * 7919} user=${i} ip=10.0.0.${i % 255} token=missing`,
+    );
+    expect(scanner.scanText(log.join('\n'))).toEqual([]);
+    const records = Array.from({ length: 2_000 }, (_, id) => ({ id, total_tokens: id * 3 }));
+    expect(scanner.scanValue(records)).toEqual([]);
+  });
+
+  it('finds what stands far into a long text, disguised', () => {
+    const padding = 'The road works near the main entrance have delayed deliveries. '.repeat(200);
+    const hidden = Buffer.from('password: "Tr0ub4dor&3x"').toString('base64');
+    const text = `${padding}${hidden} ${padding}`;
+    const [found] = scanner.scanText(text);
+    expect(found).toMatchObject({ pattern: 'secret_assignment', disguise: ['base64'] });
+    expect(found?.start).toBe(padding.length);
+  });
+});

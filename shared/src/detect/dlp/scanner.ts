@@ -1,0 +1,261 @@
+import type { Stretch } from './builtin-pattern.ts';
+import { joinPieces, literalPieces, type Piece } from './decode/split.ts';
+import { changedParts, type View } from './decode/view.ts';
+import { decodedView, MAX_DEPTH, turnedViews } from './decode/views.ts';
+import {
+  type Found,
+  type FoundInLeaves,
+  toDlpFindings,
+  toTextFinding,
+  withoutDoubles,
+} from './found.ts';
+import { type JsonDocument, jsonDocuments, leafAt } from './json-document.ts';
+import { createPlainScan, type PlainFinding, type PlainScan } from './plain-scan.ts';
+import { redactFound } from './redaction.ts';
+import { createScanBudget, type ScanBudget } from './scan-budget.ts';
+import {
+  type DlpScanner,
+  type DlpScannerOptions,
+  MAX_FINDINGS,
+  type Redaction,
+} from './scan-contract.ts';
+import { cardIssuer } from './validators/payment-card.ts';
+
+/** Texts that one text is read as; more are not made. */
+const MAX_VIEWS = 12;
+/** A longer text is read in stretches of this length, which overlap. */
+const STRETCH = 4_000_000;
+const STRETCH_OVERLAP = 20_000;
+
+/**
+ * A scanner for one set of settings. It is made once and used for every text.
+ *
+ * @throws PatternSyntaxError for a pattern of the tenant that the engine does not take
+ */
+export function createDlpScanner(options: DlpScannerOptions = {}): DlpScanner {
+  const plain = createPlainScan(options);
+  const inValue = (value: unknown): FoundInLeaves[] =>
+    jsonDocuments(value)
+      .flatMap((document) => inDocument(plain, document))
+      .slice(0, MAX_FINDINGS);
+  return {
+    scanText: (text) => inText(plain, text).slice(0, MAX_FINDINGS).map(toTextFinding),
+    scanValue: (value) => toDlpFindings(inValue(value)),
+    redactValue: (value, keep = () => false) => redact(inValue, value, keep),
+    close: () => plain.close(),
+  };
+}
+
+/** Times that what is left is scanned again: behind one finding another may stand. */
+const MAX_PASSES = 4;
+
+function redact(
+  inValue: (value: unknown) => FoundInLeaves[],
+  value: unknown,
+  keep: (pointer: string, key: string) => boolean,
+): Redaction {
+  const redacted: FoundInLeaves[] = [];
+  let current = value;
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
+    const pieces = redactFound(current, inValue(current), keep);
+    redacted.push(...pieces.replaced);
+    current = pieces.value;
+    if (pieces.replaced.length > 0) continue;
+    const failed = pieces.left.length > 0;
+    return { value: current, redacted: toDlpFindings(redacted), failed };
+  }
+  return { value: current, redacted: toDlpFindings(redacted), failed: true };
+}
+
+function inText(plain: PlainScan, text: string): Found[] {
+  if (text.length > STRETCH) {
+    const found: Found[] = [];
+    for (
+      let at = 0;
+      at < text.length && found.length < MAX_FINDINGS;
+      at += STRETCH - STRETCH_OVERLAP
+    ) {
+      const part = inText(plain, text.slice(at, at + STRETCH));
+      found.push(...part.map((one) => ({ ...one, start: one.start + at, end: one.end + at })));
+    }
+    return withoutDoubles(found);
+  }
+  const budget = createScanBudget(text.length);
+  const whole = readings(plain, text, budget);
+  if (whole.length >= MAX_FINDINGS) return withoutDoubles(whole);
+  const split = splitPieces(plain, literalPieces(text), text.length).map(
+    ({ finding, touched }): Found => {
+      const { pattern, severity } = finding;
+      return { pattern, severity, ...spanOf(touched), disguise: ['split'] };
+    },
+  );
+  return withoutDoubles([...whole, ...split]);
+}
+
+function spanOf(pieces: readonly Piece[]): Stretch {
+  const last = pieces.at(-1);
+  return { start: pieces[0]?.start ?? 0, end: (last?.start ?? 0) + (last?.text.length ?? 0) };
+}
+
+type Origin = View['origin'];
+
+interface Reading {
+  readonly text: string;
+  readonly origin: Origin | undefined;
+  readonly depth: number;
+  readonly turned: boolean;
+}
+
+/** A text as it stands and in all its readings, to a bounded depth, the least disguised first. */
+function readings(plain: PlainScan, text: string, budget: ScanBudget): Found[] {
+  const found: Found[] = [];
+  const seen = new Set([text]);
+  const queue: Reading[] = [{ text, origin: undefined, depth: 0, turned: false }];
+  for (const reading of queue) {
+    const { depth, turned, origin } = reading;
+    const { findings, gates } = plain.scan(reading.text, budget);
+    for (const finding of findings) add(found, finding, reading.text, origin, turned);
+    // Of a text with so many findings the caller is told the first ones.
+    if (found.length >= MAX_FINDINGS) break;
+    if (depth >= MAX_DEPTH) continue;
+    const enqueue = (view: View, isTurned: boolean): void => {
+      if (queue.length > MAX_VIEWS || view.text === '' || seen.has(view.text)) return;
+      seen.add(view.text);
+      const places = composed(origin, view.origin);
+      queue.push({ text: view.text, origin: places, depth: depth + 1, turned: isTurned });
+    };
+    const decoded = decodedView(reading.text, gates);
+    if (decoded) enqueue(changedParts(decoded), turned);
+    if (turned) continue;
+    for (const view of turnedViews(reading.text, gates)) enqueue(changedParts(view), true);
+  }
+  return found;
+}
+
+/** Forms that numbers have by chance when they are turned around. */
+const NOT_TURNED = new Set(['phone_number', 'national_id']);
+
+/** A number that begins like a card as it stands is one with a wrong digit, not one turned around. */
+function isMistyped(reading: string, { start, end }: Stretch): boolean {
+  const digits = reading.slice(start, end).replace(/\D/g, '');
+  return cardIssuer([...digits].reverse().join('')) === 'strong';
+}
+
+function add(
+  found: Found[],
+  finding: PlainFinding,
+  reading: string,
+  origin: Origin | undefined,
+  turned: boolean,
+): void {
+  if (found.length >= MAX_FINDINGS) return;
+  if (turned && NOT_TURNED.has(finding.pattern)) return;
+  if (turned && finding.pattern === 'payment_card' && isMistyped(reading, finding)) return;
+  const { pattern, severity } = finding;
+  const place = origin ? origin(finding) : { start: finding.start, end: finding.end, disguise: [] };
+  found.push({ pattern, severity, ...place });
+}
+
+function composed(outer: Origin | undefined, inner: Origin): Origin {
+  if (!outer) return inner;
+  return (stretch) => {
+    const within = inner(stretch);
+    const place = outer(within);
+    const disguise = [...new Set([...place.disguise, ...within.disguise])];
+    return { start: place.start, end: place.end, disguise };
+  };
+}
+
+/** Patterns that a value split into pieces still shows for certain. */
+const SPLIT_OPEN = new Set([
+  'email_address',
+  'phone_number',
+  'secret_assignment',
+  'national_id',
+  'record_number',
+  'identity_document',
+  'bank_account',
+  'date_of_birth',
+  'us_ssn',
+  'uk_nino',
+]);
+/** Of those, the ones that a whole run of pieces may be. */
+const WHOLE_PIECES = new Set([
+  'payment_card',
+  'us_ssn',
+  'uk_nino',
+  'iban',
+  'national_id',
+  'email_address',
+]);
+
+/** @param length of the text that the pieces are of; pieces put together are longer than the text */
+function splitPieces(plain: PlainScan, pieces: readonly Piece[], length: number) {
+  const joined = pieces.length > 1 ? joinPieces(pieces) : undefined;
+  if (!joined) return [];
+  const budget = createScanBudget(2 * length);
+  const found: { finding: PlainFinding; touched: readonly Piece[] }[] = [];
+  for (const finding of plain.scan(joined.text, budget).findings) {
+    const touched = joined.piecesAt(finding);
+    if (!touched) continue;
+    const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
+    const isWhole = Math.abs(finding.end - finding.start - together) <= 1;
+    if (SPLIT_OPEN.has(finding.pattern) && !(WHOLE_PIECES.has(finding.pattern) && isWhole))
+      continue;
+    if (WHOLE_PIECES.has(finding.pattern) && !isWhole) continue;
+    const isDecimal = touched.some((piece) => /\d\.\d/.test(piece.text));
+    if (finding.pattern === 'payment_card' && isDecimal) continue;
+    found.push({ finding, touched });
+  }
+  return found;
+}
+
+function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
+  const { leaves, text } = document;
+  const found: FoundInLeaves[] = [];
+  const budget = createScanBudget(text.length);
+  for (const one of withoutDoubles(readings(plain, text, budget))) {
+    const leaf = leafAt(leaves, one.end - 1);
+    const first = leafAt(leaves, one.start) ?? leaf;
+    if (!leaf || !first) continue;
+    // What is found in the words that stand before a value belongs to the value.
+    const isInside = one.start < first.start + first.value.length;
+    const from = isInside ? first : leaf;
+    const touched = leaves.slice(leaves.indexOf(from), leaves.indexOf(leaf) + 1);
+    const start = Math.max(one.start, from.start);
+    const end = Math.min(one.end, leaf.start + leaf.value.length);
+    if (end > start) found.push({ ...one, start, end, leaves: touched });
+  }
+  if (found.length >= MAX_FINDINGS) return found;
+  for (const { finding, touched } of splitPieces(plain, piecesOf(document), text.length)) {
+    const stretch = spanOf(touched);
+    const split = [...new Set(touched.map((piece) => leafAt(leaves, piece.start)))].filter(
+      (leaf) => leaf !== undefined,
+    );
+    const isKnown = found.some((one) => one.leaves.some((leaf) => split.includes(leaf)));
+    if (isKnown) continue;
+    const { pattern, severity } = finding;
+    found.push({ pattern, severity, ...stretch, disguise: ['split'], leaves: split });
+  }
+  return found;
+}
+
+/** The fields of each object, the items of each array, and the strings in each string. */
+function piecesOf({ leaves }: JsonDocument): Piece[] {
+  const values = leaves.filter((leaf) => leaf.kind !== 'key');
+  const fields = values.map(
+    ({ value, start, parent, key }): Piece => ({ text: value, start, group: parent, label: key }),
+  );
+  let groups = leaves.length;
+  const inside = values.flatMap((leaf) => {
+    const literals = leaf.kind === 'string' ? literalPieces(leaf.value) : [];
+    const pieces = literals.map((piece) => ({
+      ...piece,
+      start: piece.start + leaf.start,
+      group: groups + piece.group + 1,
+    }));
+    groups += literals.length + 1;
+    return pieces;
+  });
+  return [...fields, ...inside];
+}

@@ -1,0 +1,21 @@
+/**
+ * The engine's artifact is whole. That it belongs to its sources, byte for byte where Rust is
+ * installed: `npm run engine:verify`.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { assetPath } from '../../assets.ts';
+import { ENGINE_ARTIFACT } from './engine-module.ts';
+
+test('has the SHA-256 that stands beside it', () => {
+  const compressed = readFileSync(assetPath(ENGINE_ARTIFACT));
+  const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+  const sums = readFileSync(assetPath('shared/detect-engine/artifact/SHA256SUMS'), 'utf8');
+  expect(sums.split('\n').slice(0, 2)).toEqual([
+    `${sha256(gunzipSync(compressed))}  detect-engine.wasm`,
+    `${sha256(compressed)}  detect-engine.wasm.gz`,
+  ]);
+  expect(compressed.length).toBeLessThanOrEqual(300_000);
+});

@@ -1,0 +1,121 @@
+/**
+ * One running engine: sets of patterns by number, and one text at a time. What it exports is
+ * written in shared/detect-engine/src/lib.rs. Anything thrown here but a `CompileFailure` means
+ * that the instance is not fit to be used again.
+ */
+import { engineModule } from './engine-module.ts';
+import { wasmApi } from './wasm-api.ts';
+
+interface EngineExports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  text_buffer(capacity: number): number;
+  shrink(capacity: number): void;
+  answer(): number;
+  message(): number;
+  compile(length: number, tenant: number): number;
+  release(number: number): void;
+  hits(number: number, length: number): number;
+  find(number: number, length: number, ascii: number): number;
+}
+
+/** Why patterns are not compiled. */
+export interface CompileFailure {
+  readonly reason: 'syntax' | 'too-large';
+  /** Which pattern. */
+  readonly pattern: number;
+  /** Bytes of UTF-8 from the beginning of the pattern. */
+  readonly byteOffset: number;
+  readonly message: string;
+}
+
+const encoder = new TextEncoder();
+/** A UTF-16 unit has at most three bytes of UTF-8; a pair of surrogates has four. */
+const BYTES_PER_UNIT = 3;
+/** What the buffer of the text may keep when a text has been read. */
+const KEPT_TEXT_BYTES = 256 * 1024;
+const TOO_LARGE = 2;
+
+export type EngineInstance = ReturnType<typeof createEngineInstance>;
+
+export function createEngineInstance() {
+  const engine = new wasmApi.Instance(engineModule()).exports as EngineExports;
+  // The place comes first: what makes room may grow the memory, which cuts off every view of it.
+  const viewText = (capacity: number): Uint8Array => {
+    const place = engine.text_buffer(capacity);
+    return new Uint8Array(engine.memory.buffer, place, capacity);
+  };
+  let text = viewText(KEPT_TEXT_BYTES);
+
+  const roomFor = (bytes: number): Uint8Array => {
+    // A view that was cut off has no bytes.
+    if (bytes > text.length) text = viewText(Math.max(bytes, KEPT_TEXT_BYTES));
+    return text;
+  };
+
+  const write = (value: string): number =>
+    encoder.encodeInto(value, roomFor(value.length * BYTES_PER_UNIT)).written;
+
+  const shrink = (): void => {
+    if (text.length <= KEPT_TEXT_BYTES) return;
+    engine.shrink(KEPT_TEXT_BYTES);
+    text = viewText(KEPT_TEXT_BYTES);
+  };
+
+  const numbers = (count: number): Uint32Array => {
+    const place = engine.answer();
+    return new Uint32Array(engine.memory.buffer, place, count);
+  };
+
+  const failure = (): CompileFailure => {
+    const [reason, pattern = 0, byteOffset = 0, length = 0] = numbers(4);
+    const message = Buffer.from(engine.memory.buffer, engine.message(), length).toString();
+    return { reason: reason === TOO_LARGE ? 'too-large' : 'syntax', pattern, byteOffset, message };
+  };
+
+  return {
+    /** @returns the set's number, or why there is none */
+    compile(patterns: readonly string[], tenant: boolean): number | CompileFailure {
+      const bytes = encodePatterns(patterns);
+      roomFor(bytes.length).set(bytes);
+      const set = engine.compile(bytes.length, Number(tenant));
+      const answer = set === 0 ? failure() : set;
+      shrink();
+      return answer;
+    },
+
+    release(set: number): void {
+      engine.release(set);
+    },
+
+    /** @returns places of the patterns that match, or null when the set gave up */
+    hits(set: number, value: string): readonly number[] | null {
+      const count = engine.hits(set, write(value));
+      const answer = count === 0 ? [] : count < 0 ? null : [...numbers(count)];
+      shrink();
+      return answer;
+    },
+
+    /** @returns (pattern, start, end) of every match, flat, or null when the set gave up */
+    find(set: number, value: string): readonly number[] | null {
+      const length = write(value);
+      const count = engine.find(set, length, Number(length === value.length));
+      const answer = count === 0 ? [] : count < 0 ? null : [...numbers(3 * count)];
+      shrink();
+      return answer;
+    },
+
+    memoryBytes: (): number => engine.memory.buffer.byteLength,
+  };
+}
+
+/** Each as its length (32 bits, little endian) and its bytes. */
+function encodePatterns(patterns: readonly string[]): Uint8Array {
+  return Buffer.concat(
+    patterns.flatMap((pattern) => {
+      const bytes = encoder.encode(pattern);
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(bytes.length);
+      return [length, bytes];
+    }),
+  );
+}

@@ -1,0 +1,16 @@
+/** The engine's WebAssembly, loaded and compiled once a thread, when it is first used. */
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { assetPath } from '../../assets.ts';
+import { type WasmModule, wasmApi } from './wasm-api.ts';
+
+/** Built by `npm run engine:build`. */
+export const ENGINE_ARTIFACT = 'shared/detect-engine/artifact/detect-engine.wasm.gz';
+
+let loaded: WasmModule | undefined;
+
+/** @throws Error when the artifact is missing or damaged: nothing can be detected then */
+export function engineModule(): WasmModule {
+  loaded ??= new wasmApi.Module(gunzipSync(readFileSync(assetPath(ENGINE_ARTIFACT))));
+  return loaded;
+}

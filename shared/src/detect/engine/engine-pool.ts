@@ -1,0 +1,82 @@
+/**
+ * The thread's engines: one for our own patterns and one for tenants', so that nothing a tenant
+ * writes costs the others their compiled sets. A set is compiled when it is needed and may be
+ * dropped at any time, for memory stays bounded: the sets least used give way, an engine that has
+ * grown is replaced, and so is one that has trapped.
+ */
+import { LRUCache } from 'lru-cache';
+import {
+  type CompileFailure,
+  createEngineInstance,
+  type EngineInstance,
+} from './engine-instance.ts';
+import type { PatternKind } from './pattern-contract.ts';
+
+const MIB = 1024 * 1024;
+const LIMITS = {
+  builtin: { sets: 8, memoryBytes: 192 * MIB },
+  tenant: { sets: 32, memoryBytes: 96 * MIB },
+} satisfies Record<PatternKind, { sets: number; memoryBytes: number }>;
+
+/** What names a compiled set; nothing else is read of it. */
+export interface SetKey {
+  readonly expressions: readonly string[];
+}
+
+export type EngineHost = ReturnType<typeof createEngineHost>;
+
+/** @param newInstance what tests replace, to see a trap */
+export function createEngineHost(kind: PatternKind, newInstance = createEngineInstance) {
+  const limits = LIMITS[kind];
+  let engine: EngineInstance | undefined;
+  const sets = new LRUCache<SetKey, number>({
+    max: limits.sets,
+    dispose: (set) => engine?.release(set),
+  });
+
+  /** Nothing of the instance is used again: its memory goes with it. */
+  const retire = (): void => {
+    engine = undefined;
+    sets.clear();
+  };
+
+  const compile = (running: EngineInstance, key: SetKey): number | CompileFailure => {
+    const known = sets.get(key);
+    if (known !== undefined) return known;
+    const set = running.compile(key.expressions, kind === 'tenant');
+    if (typeof set === 'number') sets.set(key, set);
+    return set;
+  };
+
+  return {
+    /**
+     * @param work is given the engine and the set's number
+     * @throws Error when the engine traps; the next use starts a new one
+     */
+    use<T>(key: SetKey, work: (engine: EngineInstance, set: number) => T): T | CompileFailure {
+      try {
+        engine ??= newInstance();
+        const set = compile(engine, key);
+        return typeof set === 'number' ? work(engine, set) : set;
+      } catch (cause) {
+        retire();
+        throw new Error('the pattern engine stopped', { cause });
+      } finally {
+        if (engine && engine.memoryBytes() > limits.memoryBytes) retire();
+      }
+    },
+
+    release(key: SetKey): void {
+      sets.delete(key);
+    },
+
+    compiledSets: (): number => sets.size,
+    memoryBytes: (): number => engine?.memoryBytes() ?? 0,
+  };
+}
+
+/** This thread's. */
+export const engineHosts: Readonly<Record<PatternKind, EngineHost>> = {
+  builtin: createEngineHost('builtin'),
+  tenant: createEngineHost('tenant'),
+};

@@ -1,0 +1,152 @@
+/**
+ * Whether a text speaks to the assistant that reads it, and wants something of it. Pure: the same
+ * text has the same answer. How it decides: docs/inbound-detection.md.
+ */
+import type { Severity } from '../../ledger-record.ts';
+import type { InboundClass } from '../findings.ts';
+import { CLASS_OF_CONCEPT, CONCEPTS, type Concept, conceptNumber } from './concepts.ts';
+import { type Examined, examineText, type TextKind } from './examine.ts';
+import { model, weights, wordingWeights } from './model.ts';
+import { featuresOf, isScored, type MarkedPassage, nameFeature, sumWeights } from './scoring.ts';
+import { sumWording } from './wording.ts';
+
+export type { TextKind } from './examine.ts';
+
+export interface DetectionOptions {
+  /** What the text is; `result` where nothing is said. */
+  readonly kind?: TextKind;
+  /** Names of tools that the reader has: a text that names them weighs more. */
+  readonly toolNames?: readonly string[];
+}
+
+export interface TextFinding {
+  readonly class: InboundClass;
+  readonly severity: Severity;
+  /** UTF-16 offset and units of the passage in the text; of the whole disguise where it has one. */
+  readonly start: number;
+  readonly length: number;
+  /** 0.5 to 1, two digits. */
+  readonly score: number;
+}
+
+export interface Detection {
+  /** 0 to 1, two digits: the most suspicious passage's. From 0.5 on there are findings. */
+  readonly score: number;
+  /** By place; at most 20. */
+  readonly findings: readonly TextFinding[];
+  /** Names of what raised the score of the worst passage, never its text; at most 8. */
+  readonly reasons: readonly string[];
+}
+
+const MAX_FINDINGS = 20;
+const MAX_REASONS = 8;
+/** Shorter texts say nothing that could be an order. */
+const MIN_TEXT = 6;
+
+/** How strongly a concept speaks for its class, where several are in one passage. */
+const SPEAKS: Partial<Record<Concept, number>> = {
+  marker: 5,
+  decoded: 6,
+  disguised: 4,
+  decode: 3,
+  role: 3.5,
+  persona: 3.5,
+  override: 2.6,
+  urgent: 2,
+  threat: 2,
+  authority: 2,
+  approved: 2,
+  access: 2.2,
+  grant: 1.5,
+  unconfirmed: 1.4,
+};
+const HARMFUL = new Set(
+  (
+    ['secret', 'system-prompt', 'destroy', 'money', 'sensitive-path', 'shell', 'secrecy'] as const
+  ).map(conceptNumber),
+);
+
+/** @param text foreign text of any length: the cost is linear in it */
+export function detectInjection(text: string, options: DetectionOptions = {}): Detection {
+  if (text.length < MIN_TEXT) return { score: 0, findings: [], reasons: [] };
+  const names = options.toolNames;
+  const toolNames = names && new Set(names.map((name) => name.toLowerCase()));
+  let worst = Number.NEGATIVE_INFINITY;
+  let worstFeatures: readonly number[] = [];
+  const findings: TextFinding[] = [];
+  for (const examined of examineText(text, options.kind ?? 'result', toolNames)) {
+    const { passages, topics } = examined;
+    for (let index = 0; index < passages.length; index += 1) {
+      const passage = passages[index] as MarkedPassage;
+      if (!isScored(passage)) continue;
+      const features = featuresOf(passages, index, topics);
+      const sum =
+        model.bias +
+        sumWeights(weights, features) +
+        sumWording(wordingWeights, passage.wording) * model.wording_unit;
+      if (sum > worst) {
+        worst = sum;
+        worstFeatures = features;
+      }
+      if (sum > 0) addFinding(findings, toFinding(examined, index, toScore(sum)));
+    }
+  }
+  const score = toScore(worst);
+  return { score, findings, reasons: score < 0.5 ? [] : explain(worstFeatures) };
+}
+
+function toFinding({ passages, disguise }: Examined, index: number, score: number): TextFinding {
+  const { start, end, concepts } = passages[index] as MarkedPassage;
+  return {
+    class: classOf(concepts),
+    severity: severityOf(score, concepts),
+    start: disguise?.start ?? start,
+    length: disguise?.length ?? end - start,
+    score,
+  };
+}
+
+/** Neighbouring sentences of one class are one passage. */
+function addFinding(findings: TextFinding[], finding: TextFinding): void {
+  const last = findings.at(-1);
+  const isNext = last !== undefined && finding.start - (last.start + last.length) <= 3;
+  if (last !== undefined && last.class === finding.class && isNext) {
+    const worse = last.score >= finding.score ? last : finding;
+    const end = Math.max(last.start + last.length, finding.start + finding.length);
+    findings[findings.length - 1] = { ...worse, start: last.start, length: end - last.start };
+  } else if (findings.length < MAX_FINDINGS) findings.push(finding);
+}
+
+function classOf(concepts: readonly number[]): InboundClass {
+  const sums = new Map<InboundClass, number>();
+  for (const number of concepts) {
+    const concept = CONCEPTS[number] as Concept;
+    const name = CLASS_OF_CONCEPT[concept];
+    if (name !== undefined) sums.set(name, (sums.get(name) ?? 0) + (SPEAKS[concept] ?? 0.8));
+  }
+  let best: InboundClass = 'imperative_command';
+  for (const [name, sum] of sums) if (sum > (sums.get(best) ?? 0)) best = name;
+  return best;
+}
+
+function severityOf(score: number, concepts: readonly number[]): Severity {
+  if (score >= 0.95) return concepts.some((concept) => HARMFUL.has(concept)) ? 'critical' : 'high';
+  if (score >= 0.8) return 'high';
+  return score >= 0.65 ? 'medium' : 'low';
+}
+
+function toScore(sum: number): number {
+  if (sum === Number.NEGATIVE_INFINITY) return 0;
+  const score = 1 / (1 + Math.exp(-sum));
+  // Rounded away from the threshold: a finding never has less than 0.5, nor a clean text more.
+  return sum > 0 ? Math.ceil(score * 100) / 100 : Math.min(Math.floor(score * 100) / 100, 0.49);
+}
+
+function explain(features: readonly number[]): string[] {
+  return [...features]
+    .map((feature) => ({ feature, weight: weights[feature] as number }))
+    .filter(({ weight }) => weight > 0)
+    .sort((one, other) => other.weight - one.weight || one.feature - other.feature)
+    .slice(0, MAX_REASONS)
+    .map(({ feature }) => nameFeature(feature));
+}

@@ -1,0 +1,162 @@
+/**
+ * Texts that stand in a text in disguise: base64, hex, escapes, invisible tags, letters apart,
+ * reversed, rot13. Number, size and depth of what is decoded are bounded, and so is the cost.
+ */
+
+import { asciiOfTag, IDEOGRAPH, KIND_OF, OTHER_LETTER } from './characters.ts';
+import { conceptNumber } from './concepts.ts';
+import { rot13 } from './lexicon/turned.ts';
+import type { Reading } from './passages.ts';
+
+export interface Unveiled {
+  readonly text: string;
+  /** Where the disguised passage stands. */
+  readonly start: number;
+  readonly length: number;
+  readonly how: 'base64' | 'hex' | 'escapes' | 'tags' | 'apart' | 'reversed' | 'rot13';
+}
+
+const MAX_FOUND = 24;
+/** UTF-16 units of all that is decoded of one text. */
+const MAX_DECODED = 65_536;
+const MIN_ENCODED = 20;
+const BACKWARDS = conceptNumber('backwards');
+const ROT13 = conceptNumber('rot13');
+
+/**
+ * @param reading what was read of the text: letters that stand alone, words that are turned
+ */
+export function findDisguised(text: string, { spelled, passages }: Reading): Unveiled[] {
+  const found: Unveiled[] = [];
+  let room = MAX_DECODED;
+  const add = (decoded: string, start: number, length: number, how: Unveiled['how']) => {
+    if (found.length >= MAX_FOUND || decoded.length < 8) return;
+    const cut = decoded.slice(0, room);
+    room -= cut.length;
+    if (cut !== '') found.push({ text: cut, start, length, how });
+  };
+  addEncoded(text, add);
+  addEscaped(text, add);
+  if (text.includes('\udb40')) add(readTags(text), 0, text.length, 'tags');
+  for (const { start, end } of spelled) {
+    add(joinLetters(text.slice(start, end)), start, end - start, 'apart');
+  }
+  const holds = (concept: number) => passages.some(({ concepts }) => concepts.includes(concept));
+  const start = text.slice(0, MAX_DECODED).toLowerCase();
+  if (holds(BACKWARDS)) add([...start].reverse().join(''), 0, text.length, 'reversed');
+  if (holds(ROT13)) add(rot13(start), 0, text.length, 'rot13');
+  return found;
+}
+
+type Add = (decoded: string, start: number, length: number, how: Unveiled['how']) => void;
+
+/** Runs of the alphabet of base64 or hex, by one loop. */
+function addEncoded(text: string, add: Add): void {
+  let start = -1;
+  for (let at = 0; at <= text.length; at += 1) {
+    if (isBase64(text.charCodeAt(at))) {
+      if (start < 0) start = at;
+    } else if (start >= 0) {
+      if (at - start >= MIN_ENCODED) decodeRun(text.slice(start, at), start, add);
+      start = -1;
+    }
+  }
+}
+
+function isBase64(unit: number): boolean {
+  return (
+    (unit >= 97 && unit <= 122) ||
+    (unit >= 65 && unit <= 90) ||
+    (unit >= 47 && unit <= 57) ||
+    unit === 43 ||
+    unit === 45 ||
+    unit === 95
+  );
+}
+
+function decodeRun(run: string, start: number, add: Add): void {
+  if (run.length > MAX_DECODED * 2) return;
+  const isHex = run.length % 2 === 0 && /^[0-9a-fA-F]+$/.test(run);
+  const bytes = Buffer.from(run, isHex ? 'hex' : 'base64');
+  const decoded = readable(bytes);
+  if (decoded !== undefined) add(decoded, start, run.length, isHex ? 'hex' : 'base64');
+}
+
+/** What bytes say, if they are text: valid UTF-8 of letters and spaces for the most part. */
+function readable(bytes: Buffer): string | undefined {
+  if (bytes.length < 12) return undefined;
+  let plain = 0;
+  const first = Math.min(bytes.length, 48);
+  for (let at = 0; at < first; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte >= 0x20 ? byte !== 0x7f : byte === 0x0a || byte === 0x09 || byte === 0x0d) plain += 1;
+  }
+  if (plain < first * 0.97) return undefined;
+  const text = bytes.toString('utf8');
+  let letters = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0xfffd) return undefined;
+    const kind = KIND_OF[unit] as number;
+    if (unit === 0x20 || (kind > 0 && kind <= OTHER_LETTER) || kind === IDEOGRAPH) letters += 1;
+  }
+  return letters >= text.length * 0.8 ? text : undefined;
+}
+
+/** A text with many `%20`, `&#105;` or `\u0069` is read without them too. */
+function addEscaped(text: string, add: Add): void {
+  const percents = countUpTo(text, '%', 6);
+  const entities = countUpTo(text, '&#', 6);
+  const escapes = countUpTo(text, '\\u', 6) + countUpTo(text, '\\x', 6);
+  if (percents < 6 && entities < 6 && escapes < 6) return;
+  const decoded = text
+    .slice(0, MAX_DECODED)
+    .replace(/(?:%[0-9a-fA-F]{2})+/g, (run) =>
+      Buffer.from(run.replaceAll('%', ''), 'hex').toString(),
+    )
+    .replace(/&#(\d{1,7});?|&#x([0-9a-fA-F]{1,6});?/g, (_run, decimal?: string, hex?: string) =>
+      character(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal)),
+    )
+    .replace(
+      /\\u\{?([0-9a-fA-F]{4,6})\}?|\\x([0-9a-fA-F]{2})/g,
+      (_run, four?: string, two?: string) => character(Number.parseInt(four ?? two ?? '', 16)),
+    );
+  if (decoded !== text) add(decoded, 0, text.length, 'escapes');
+}
+
+function character(codePoint: number): string {
+  return codePoint > 0 && codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : ' ';
+}
+
+function countUpTo(text: string, part: string, most: number): number {
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0 && count < most; at = text.indexOf(part, at + 1)) {
+    count += 1;
+  }
+  return count;
+}
+
+function readTags(text: string): string {
+  let read = '';
+  for (let at = text.indexOf('\udb40'); at >= 0 && read.length < MAX_DECODED; ) {
+    read += asciiOfTag(text.codePointAt(at) ?? 0);
+    at = text.indexOf('\udb40', at + 1);
+  }
+  return read;
+}
+
+/** `i g n o r e   a l l`: a wider gap parts words, and where there is none all is one word. */
+function joinLetters(apart: string): string {
+  let joined = '';
+  let gap = '';
+  for (const letter of apart) {
+    const kind = KIND_OF[letter.charCodeAt(0)] as number;
+    const isLetter = (kind > 0 && kind <= OTHER_LETTER) || letter.length > 1;
+    if (!isLetter) gap += letter;
+    else {
+      joined += gap.length > 1 ? ` ${letter}` : letter;
+      gap = '';
+    }
+  }
+  return joined;
+}

@@ -1,0 +1,85 @@
+/** A text as the model sees it: its passages with the marks of their form, and those in disguise. */
+import { conceptNumber } from './concepts.ts';
+import { findDisguised } from './disguises.ts';
+import { findMarks } from './markup.ts';
+import { readPassages } from './passages.ts';
+import { findTopics, type MarkedPassage } from './scoring.ts';
+
+/** What the text is: a tool's description has other words than its results. */
+export type TextKind = 'result' | 'tool_description' | 'prompt' | 'error' | 'question' | 'other';
+
+export interface Examined {
+  readonly passages: readonly MarkedPassage[];
+  readonly topics: readonly number[];
+  /** Where the text stands in the one that was given, if it stands there in disguise. */
+  readonly disguise?: { readonly start: number; readonly length: number };
+}
+
+/** A disguise within a disguise, and no further. */
+const MAX_DEPTH = 2;
+const DECODED = conceptNumber('decoded');
+const DESCRIPTION = conceptNumber('description');
+
+/** The text itself first, then what stands in it in disguise. */
+export function examineText(
+  text: string,
+  kind: TextKind,
+  toolNames: ReadonlySet<string> | undefined,
+): Examined[] {
+  const examined: Examined[] = [];
+  const texts: {
+    text: string;
+    depth: number;
+    disguise?: Examined['disguise'];
+    isSecret: boolean;
+  }[] = [{ text, depth: 0, isSecret: false }];
+  // The list grows while it is read: what was decoded may hold more.
+  for (const { text: current, depth, disguise, isSecret } of texts) {
+    const reading = readPassages(current, toolNames);
+    const marked = addMarks(current, reading.passages);
+    const shown = isSecret
+      ? marked.map((passage) => ({ ...passage, concepts: [DECODED, ...passage.concepts] }))
+      : marked;
+    const topics = findTopics(shown);
+    if (kind === 'tool_description') topics.push(DESCRIPTION);
+    examined.push({ passages: shown, topics, disguise });
+    if (depth === MAX_DEPTH) continue;
+    for (const { text: inner, start, length, how } of findDisguised(current, reading)) {
+      texts.push({
+        text: inner,
+        depth: depth + 1,
+        disguise: disguise ?? { start, length },
+        // Escapes are how some formats write any text; the others hide it.
+        isSecret: isSecret || how !== 'escapes',
+      });
+    }
+  }
+  return examined;
+}
+
+/** Passages with what their form shows; a mark that stands in none is a passage of its own. */
+function addMarks(text: string, passages: readonly MarkedPassage[]): readonly MarkedPassage[] {
+  const marks = findMarks(text).sort((one, other) => one.start - other.start);
+  if (marks.length === 0) return passages;
+  const marked: { start: number; end: number; concepts: number[]; wording: readonly number[] }[] =
+    passages.map((passage) => ({
+      ...passage,
+      concepts: [...passage.concepts],
+    }));
+  const alone: { start: number; end: number; concepts: number[]; wording: readonly number[] }[] =
+    [];
+  let first = 0;
+  for (const { concept, start, end } of marks) {
+    while (first < passages.length && (passages[first] as MarkedPassage).end < start) first += 1;
+    let isIn = false;
+    for (let at = first; at < marked.length; at += 1) {
+      const passage = marked[at] as (typeof marked)[number];
+      if (passage.start > end) break;
+      isIn = true;
+      if (!passage.concepts.includes(concept)) passage.concepts.push(concept);
+    }
+    if (!isIn) alone.push({ start, end, concepts: [concept], wording: [] });
+  }
+  if (alone.length === 0) return marked;
+  return [...marked, ...alone].sort((one, other) => one.start - other.start);
+}

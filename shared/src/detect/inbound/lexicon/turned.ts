@@ -1,0 +1,34 @@
+import type { Lexicon } from './lexicon.ts';
+
+// Words whose reversal and rot13 are no words of any language here.
+const WORDS = `instructions instruction previous password passwords assistant administrator
+  immediately approved authorized everything credentials following anweisungen ignoriere vorherigen
+  passwort instrucciones anteriores instruction précédentes ignorez consignes contraseña inmediatamente
+  without forward customer transfer confirmation database deleted developer unrestricted utilisateur
+  immédiatement bestätigung administrador administrateur benutzer system.prompt ignore.all
+  that with this your have which should account access before nicht eine diese vous pour cette utilisateur
+  para esta usuario cuenta`.split(/\s+/);
+const WIDE =
+  '指令 忽略 指示 無視 密码 パスワード 管理員 管理员 提示 系统 用户 立即 ユーザー 無視して 送信 権限 账户 邮件 已经 可以 必须 ください ました ません すべて'.split(
+    ' ',
+  );
+
+export const TURNED: Lexicon = {
+  backwards: [...WORDS, ...WIDE]
+    .map((word) => [...word.replace('.', ' ')].reverse().join(''))
+    .join('|'),
+  rot13: WORDS.filter((word) => /^[a-z.]+$/.test(word))
+    .map((word) => rot13(word.replace('.', ' ')))
+    .join('|'),
+};
+
+/** @param text in lower case */
+export function rot13(text: string): string {
+  let turned = '';
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    const isLetter = unit >= 97 && unit <= 122;
+    turned += isLetter ? String.fromCharCode(((unit - 97 + 13) % 26) + 97) : text[at];
+  }
+  return turned;
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import stored from './model.json' with { type: 'json' };
+import { FEATURE_COUNT } from './scoring.ts';
+import { WORDING_COUNT } from './wording.ts';
+
+/** model.json, which only `npm run inbound:train` writes. */
+export const Model = z.strictObject({
+  /** Grows when the features change. */
+  version: z.literal(2),
+  seed: z.int(),
+  /** SHA-256 (hex) of the texts that it was trained on, in order. */
+  data_digest: z.string(),
+  texts: z.int(),
+  /** A passage with a sum of weights above 0 is taken for an injection. */
+  bias: z.number(),
+  /** What one unit of a stored weight counts. */
+  unit: z.number(),
+  /** Base64 of signed 16-bit numbers, low byte first. */
+  weights: z.string(),
+  /** What one unit of a wording's weight counts. */
+  wording_unit: z.number(),
+  /** Base64 of a signed byte for each wording (wording.ts). */
+  wording: z.string(),
+});
+export type Model = z.infer<typeof Model>;
+
+export const model: Model = Model.parse(stored);
+export const weights: Float32Array = readWeights(model);
+export const wordingWeights: Int8Array = readWording(model);
+
+/** @throws Error when the model was made for other features */
+export function readWeights({ weights: base64, unit }: Model): Float32Array {
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.length !== FEATURE_COUNT * 2) {
+    throw new Error('model.json is for other features: npm run inbound:train');
+  }
+  return Float32Array.from({ length: FEATURE_COUNT }, (_, at) => bytes.readInt16LE(at * 2) * unit);
+}
+
+/** @throws Error when the model was made for other features */
+function readWording({ wording: base64 }: Model): Int8Array {
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.length !== WORDING_COUNT) {
+    throw new Error('model.json is for other features: npm run inbound:train');
+  }
+  return Int8Array.from(bytes, (byte) => (byte << 24) >> 24);
+}

@@ -1,0 +1,61 @@
+/** What an argument is, by its name. Names are written in every way, so their words count. */
+import { wordsOfName } from '../../words-of-name.ts';
+
+export type ArgumentKind = 'content' | 'command' | 'sql' | 'recipient' | 'path' | 'ids' | 'other';
+
+export interface ArgumentName {
+  readonly kind: ArgumentKind;
+  readonly words: readonly string[];
+  readonly last: string;
+}
+
+const wordSet = (words: string) => new Set(words.split(' '));
+
+/** Text that is kept or sent as it is, whatever it looks like. */
+const CONTENT = wordSet(
+  'content contents text body message description title subject comment prompt code html markdown summary note notes patch diff string str input',
+);
+const COMMAND = wordSet('command commands cmd cmds cmdline argv shell bash powershell script');
+const SQL = wordSet('sql query queries statement statements stmt');
+const RECIPIENT = wordSet(
+  'to cc bcc recipient recipients email emails attendee attendees invitee invitees guest guests channel channels phone phones mailto subscriber subscribers audience chat chats',
+);
+const PATH = wordSet(
+  'path paths file files filename filenames filepath filepaths dir dirs directory directories uri uris src dst source sources destination destinations',
+);
+const IDS = wordSet(
+  'id ids uuid uuids key keys number numbers users members targets items records rows objects names tags labels issues messages threads events documents nodes',
+);
+
+const NAMES = new Map<string, ArgumentName>();
+/** Names that are remembered; agents may make up any number. */
+const MAX_NAMES = 5_000;
+
+export function readArgumentName(key: string): ArgumentName {
+  const found = NAMES.get(key);
+  if (found !== undefined) return found;
+  const words = wordsOfName(key.slice(0, 200));
+  const name = { kind: kindOf(words), words, last: words.at(-1) ?? '' };
+  if (NAMES.size >= MAX_NAMES) NAMES.clear();
+  if (key.length <= 200) NAMES.set(key, name);
+  return name;
+}
+
+function kindOf(words: readonly string[]): ArgumentKind {
+  const last = words.at(-1) ?? '';
+  if (CONTENT.has(last)) return 'content';
+  if (COMMAND.has(last)) return 'command';
+  if (SQL.has(last)) return 'sql';
+  if (words.some((word) => RECIPIENT.has(word)) && !words.includes('from')) return 'recipient';
+  if (PATH.has(last) || words.includes('path') || /(?:path|file|dir)$/.test(last)) return 'path';
+  return IDS.has(last) ? 'ids' : 'other';
+}
+
+/** Characters that a path may hide its beginning behind. */
+const PATH_FORM =
+  /^[\s\p{Cf}"'`]*(?:[/\\~]|\.{1,2}(?:[/\\]|$)|[a-z]:[/\\]|file:|%(?:25)*(?:2e|2f|5c|7e)|\$(?:\{?home|env:)|%(?:userprofile|homepath)%|(?!https?:|wss?:)[a-z][a-z0-9+.-]{1,20}:\/\/|[\uff0f\uff3c\uff0e\uff5e])/iu;
+
+/** Whether a text has the form of a path, whatever its name. */
+export function isPathForm(text: string): boolean {
+  return PATH_FORM.test(text);
+}

@@ -1,0 +1,318 @@
+/** Reads a call's arguments by their shape: which paths, recipients and things it names. */
+import { wordsOfName } from '../../words-of-name.ts';
+import { type ArgumentName, isPathForm, readArgumentName } from './argument-kinds.ts';
+import type { PathUse, ReachCall, ReachFinding, TouchedPath } from './reach-finding.ts';
+import { addRecipients, isAddress } from './recipients.ts';
+import { MAX_SHELL_LENGTH, readArgvReach, readShellReach, type ShellReach } from './shell-reach.ts';
+import { findSqlReach, SQL_EFFORT } from './sql-reach.ts';
+
+const wordSet = (words: string) => new Set(words.split(' '));
+
+const SHELL_TOOLS = wordSet(
+  'shell bash terminal exec execute powershell ssh command commands cmd console',
+);
+const SQL_TOOLS = wordSet(
+  'sql query db database sqlite postgres postgresql mysql mariadb bigquery snowflake duckdb clickhouse',
+);
+const SEARCH_TOOLS = wordSet('search find lookup grep browse ask web');
+const MOVES = wordSet('move mv rename');
+const COPIES = wordSet('copy cp clone duplicate upload');
+const SOURCES = wordSet('src source sources from old');
+const TARGETS = wordSet('dst dest destination destinations to new target');
+const BASES = wordSet('cwd workdir root workspace');
+const CONTAINERS = wordSet(
+  'owner repo repository project bucket namespace drive site org organization container dataset',
+);
+/** Lists that are parts of one thing, however long. */
+const PARTS = wordSet(
+  'edits lines hunks vector vectors embedding embeddings values coordinates pixels columns fields headers args arguments options params history',
+);
+const COUNTS = wordSet('limit count max size quantity total num');
+const FILTERS = wordSet('filter where criteria selector match conditions condition');
+
+/** Paths of a call that are read; each has several forms. */
+const MAX_PATHS = 2_000;
+
+/** Numbers in a range such as `1-5000`. */
+const RANGE = /^(\d{1,12})(?:-|\.\.)(\d{1,12})$/;
+
+export class ArgumentReader {
+  readonly paths: TouchedPath[] = [];
+  readonly recipients = new Set<string>();
+  recipientsAt = '';
+  items = 0;
+  itemsAt = '';
+  readonly #call: ReachCall;
+  readonly #threshold: number;
+  readonly #tell: (finding: ReachFinding) => void;
+  readonly #trail: string[] = [];
+  readonly #tool: ReturnType<typeof readTool>;
+  readonly #sqlEffort = { left: SQL_EFFORT };
+  #shellLeft = MAX_SHELL_LENGTH;
+  #base: string | undefined;
+  #containers = 0;
+  #isRecursive = false;
+
+  constructor(call: ReachCall, threshold: number, tell: (finding: ReachFinding) => void) {
+    this.#call = call;
+    this.#threshold = threshold;
+    this.#tell = tell;
+    this.#tool = readTool(call.name);
+  }
+
+  read(): void {
+    const { args } = this.#call;
+    let pathCount = 0;
+    for (const [key, value] of Object.entries(args)) {
+      const name = readArgumentName(key);
+      if (typeof value === 'string') {
+        if (isBase(name)) this.#base = value;
+        else if (CONTAINERS.has(name.last)) this.#containers++;
+      }
+      if (!isBase(name) && (name.kind === 'path' || name.kind === 'command')) pathCount++;
+    }
+    // The only path is what the call is about.
+    const base = this.#base;
+    if (pathCount === 0 && !this.#tool.isShell) this.#base = undefined;
+    this.#isRecursive = isRecursive(args);
+    this.#object(args, false, base !== undefined && this.#base !== undefined);
+  }
+
+  #object(value: object, isInList: boolean, hasBase = false): void {
+    const record = value as Record<string, unknown>;
+    const { command, cmd, args, argv, arguments: given } = record;
+    const program = typeof command === 'string' ? command : cmd;
+    const words = [args, argv, given].find(isTexts);
+    // A program and its words, each an argument of its own.
+    if (typeof program === 'string' && words) this.#shell(readArgvReach([program, ...words]));
+    for (const [key, member] of Object.entries(record)) {
+      const name = readArgumentName(key);
+      this.#trail.push(key);
+      if (isPathForm(key)) this.#path(key, name);
+      if (!(hasBase && isBase(name) && typeof member === 'string')) {
+        this.#member(member, name, isInList);
+      }
+      this.#trail.pop();
+    }
+  }
+
+  #member(value: unknown, name: ArgumentName, isInList: boolean): void {
+    if (typeof value === 'string') this.#text(value, name);
+    else if (Array.isArray(value)) this.#list(value, name, isInList);
+    else if (typeof value === 'number') this.#number(value, name);
+    else if (value === true) this.#flag(name);
+    else if (typeof value === 'object' && value !== null) {
+      if (this.#isFilter(name) && Object.keys(value).length === 0) this.#everything();
+      if (name.words.join(' ') === 'match all') this.#everything();
+      this.#object(value, isInList);
+    }
+  }
+
+  #list(list: readonly unknown[], name: ArgumentName, isInList: boolean): void {
+    if (name.kind === 'command' && isTexts(list)) {
+      this.#shell(readArgvReach(list));
+      for (const line of list) this.#text(line, name);
+      return;
+    }
+    const isRecipients = name.kind === 'recipient' && !this.#tool.isMove;
+    if (!isRecipients && !PARTS.has(name.last) && (!isInList || name.kind === 'ids')) {
+      if (!list.some((one) => typeof one === 'number' && !Number.isInteger(one))) {
+        this.#count(list.length);
+      }
+    }
+    for (const [index, one] of list.entries()) {
+      this.#trail.push(String(index));
+      if (Array.isArray(one)) {
+        // What is in a list of lists counts one by one.
+        this.items -= !isRecipients && this.items > 0 ? 1 : 0;
+        this.#list(one, name, isInList);
+      } else if (typeof one === 'object' && one !== null) {
+        if (isRecipients) this.#recipient(one);
+        this.#object(one, true);
+      } else if (typeof one === 'number' && isRecipients) this.#addRecipient(String(one), true);
+      else if (typeof one === 'string') this.#text(one, name, true);
+      this.#trail.pop();
+    }
+  }
+
+  #recipient(value: object): void {
+    const before = this.recipients.size;
+    const texts = Object.values(value).filter((one) => typeof one === 'string');
+    const address = texts.find((text) => text.includes('@'));
+    this.#addRecipient(address ?? this.#place(), true);
+    if (this.recipients.size === before && address === undefined)
+      this.recipients.add(this.#place());
+  }
+
+  #addRecipient(text: string, isNamed: boolean): void {
+    const before = this.recipients.size;
+    addRecipients(text, isNamed, this.recipients);
+    if (before === 0 && this.recipients.size > 0) this.recipientsAt = this.#place();
+  }
+
+  #text(text: string, name: ArgumentName, isOfList = false): void {
+    const { kind } = name;
+    const { isShell, isSql, isMove, isSearch } = this.#tool;
+    if (kind === 'command' || (isShell && kind === 'content')) {
+      this.#line(text);
+      this.#sql(text, isSql);
+      return;
+    }
+    if (kind === 'content') {
+      if (isSql) this.#sql(text, true);
+      return;
+    }
+    if (kind === 'sql') {
+      // What is searched for is a sentence.
+      if (isSql || !isSearch) this.#sql(text, true);
+      return;
+    }
+    const isPath = isPathForm(text);
+    if (kind === 'recipient' && !isMove && !(isPath && !text.includes('@'))) {
+      this.#addRecipient(text, true);
+      return;
+    }
+    if (kind === 'path' || isPath || (isMove && kind === 'recipient')) this.#path(text, name);
+    else if (isAddress(text)) this.#addRecipient(text, false);
+    else if (this.#call.action === 'delete' && isWildcard(text)) this.#path(text, name);
+    if (this.#isFilter(name) && (text.trim() === '' || text.trim() === '{}')) this.#everything();
+    this.#sql(text, isSql && !isPath);
+    if (!isOfList && (kind === 'ids' || kind === 'path')) this.#manyInOne(text);
+  }
+
+  /** `1,2,3`, and `1-5000`. */
+  #manyInOne(text: string): void {
+    const parts = text.split(/[,;|\n]/);
+    let count = parts.length > 1 ? parts.filter((part) => part.trim() !== '').length : 0;
+    for (const part of parts) {
+      const [, first, last] = RANGE.exec(part.trim()) ?? [];
+      const span = Number(last) - Number(first);
+      if (span > 0) count += span;
+    }
+    if (count > 1) this.#count(count);
+  }
+
+  #number(value: number, { words }: ArgumentName): void {
+    // How many it may delete: elsewhere such a number is the length of a page.
+    if (this.#call.action !== 'delete' || !words.some((word) => COUNTS.has(word))) return;
+    if (value > this.#threshold && value > this.items) this.#count(value - this.items);
+  }
+
+  #flag({ words }: ArgumentName): void {
+    if (this.#call.action === 'delete' && words.includes('all')) this.#everything();
+  }
+
+  #isFilter({ last, kind }: ArgumentName): boolean {
+    const { action } = this.#call;
+    const isMany = action === 'delete' || (action === 'write' && this.#tool.isMany);
+    return isMany && (FILTERS.has(last) || kind === 'sql');
+  }
+
+  #everything(): void {
+    const message = 'the call deletes or changes everything: its filter matches all';
+    this.#tell({ rule: 'delete_wildcard', verdict: 'escalate', message, place: this.#place() });
+  }
+
+  #path(text: string, name: ArgumentName): void {
+    this.#touch({
+      text,
+      ...this.#useOf(name),
+      place: this.#place(),
+      base: this.#base,
+      containers: this.#containers,
+      isRecursive: this.#isRecursive,
+    });
+  }
+
+  #touch(path: TouchedPath): void {
+    if (this.paths.length < MAX_PATHS) this.paths.push(path);
+    else this.#unreadable(`the call names more than ${MAX_PATHS} paths`);
+  }
+
+  #useOf({ words }: ArgumentName): { use: PathUse; isMoved?: boolean } {
+    const { action } = this.#call;
+    if (action === 'read' || action === 'delete') return { use: action };
+    const isSource = words.some((word) => SOURCES.has(word));
+    if (this.#tool.isMove && !words.some((word) => TARGETS.has(word))) {
+      return { use: 'delete', isMoved: true };
+    }
+    return { use: isSource && this.#tool.isCopy ? 'read' : 'write' };
+  }
+
+  /** Reads a command line, as long as all of them together are not too long. */
+  #line(line: string): void {
+    this.#shellLeft -= line.length;
+    if (this.#shellLeft >= 0) this.#shell(readShellReach(line));
+    else this.#unreadable('the call has command lines that are too long to be read');
+  }
+
+  #unreadable(message: string): void {
+    this.#tell({ rule: 'unreadable', verdict: 'escalate', message, place: this.#place() });
+  }
+
+  #shell({ paths, inner, whole }: ShellReach): void {
+    const place = this.#place();
+    const base = this.#base;
+    for (const path of paths) this.#touch({ ...path, place, base });
+    for (const text of inner) this.#sql(text, true);
+    for (const one of whole) this.#tell({ ...one, place });
+  }
+
+  #sql(text: string, isSql: boolean): void {
+    const found = findSqlReach(text, isSql, this.#threshold, this.#sqlEffort);
+    if (found) this.#tell({ rule: 'sql_without_where', ...found, place: this.#place() });
+  }
+
+  #count(things: number): void {
+    if (this.items === 0) this.itemsAt = this.#place();
+    this.items += things;
+  }
+
+  #place(): string {
+    const names = this.#trail.map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1'));
+    return names
+      .map((name) => `/${name}`)
+      .join('')
+      .slice(0, 256);
+  }
+}
+
+function readTool(name: string) {
+  const words = wordsOfName(name.slice(0, 500));
+  const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
+  return {
+    isShell: has(SHELL_TOOLS) && !has(SQL_TOOLS),
+    isSql: has(SQL_TOOLS),
+    isSearch: has(SEARCH_TOOLS),
+    isMove: has(MOVES),
+    isCopy: has(COPIES),
+    isMany: words.includes('many') || words.includes('all'),
+  };
+}
+
+function isBase({ words, last }: ArgumentName): boolean {
+  if (BASES.has(last)) return true;
+  const [first] = words;
+  return (
+    words.length > 1 &&
+    ['working', 'work', 'base', 'root', 'repo', 'repository', 'project'].includes(first ?? '') &&
+    ['path', 'dir', 'directory', 'root'].includes(last)
+  );
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
+}
+
+function isWildcard(text: string): boolean {
+  return text.includes('*') && !/\s/.test(text);
+}
+
+/** Whether a flag at any depth says so. */
+function isRecursive(args: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(args).some(
+    ([key, value]) =>
+      (value === true || value === 'true') &&
+      readArgumentName(key).words.some((word) => word === 'recursive' || word === 'recurse'),
+  );
+}

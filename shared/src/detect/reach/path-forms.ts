@@ -1,0 +1,195 @@
+/**
+ * What a text that names a path may lead to. Servers read paths in their own ways (they decode,
+ * take a backslash for a slash, ignore case, follow `..`), so a text has several forms, and the
+ * worst of them counts. Proven by path-forms.test.ts: no spelling hides where a path leads.
+ */
+
+export interface PathForm {
+  /** `relative`: from a place that only the server knows. */
+  readonly from: 'root' | 'home' | 'relative';
+  /** In lower case, without `.`, `..` and empty ones. A drive is the first: `c:`. */
+  readonly segments: readonly string[];
+}
+
+/** How often a text is decoded: `%252e` is a dot to a server behind a proxy. */
+const MAX_DECODINGS = 3;
+
+/**
+ * The forms of a path, caller-controlled. Linear in the text.
+ *
+ * @param base the path that relative ones begin at, where the call says it
+ * @returns nothing for a web address, which is no file
+ */
+export function readPathForms(text: string, base?: string): PathForm[] {
+  const forms = formsOf(text);
+  if (base === undefined || forms.every(({ from }) => from !== 'relative')) return forms;
+  const joined = formsOf(`${base}/${text}`);
+  return [...joined, ...forms.filter(({ from }) => from !== 'relative')];
+}
+
+function formsOf(text: string): PathForm[] {
+  const spellings = spellingsOf(text);
+  const forms = new Map<string, PathForm>();
+  for (const spelling of spellings) {
+    for (const form of parse(spelling)) forms.set(`${form.from}:${form.segments.join('/')}`, form);
+  }
+  return [...forms.values()];
+}
+
+const PLAIN = /^[\x21-\x7e]*$/;
+const ENCODED = /%[0-9a-f]{2}/i;
+/** Characters that nobody sees, or that some readers drop. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const QUOTES = new Set(['"', "'", '`', ' ', '\t', '\r', '\n']);
+
+function spellingsOf(text: string): Set<string> {
+  const found = new Set<string>();
+  const add = (spelling: string) => {
+    found.add(spelling);
+    if (spelling.includes('\\')) found.add(spelling.replaceAll('\\', '/'));
+  };
+  let now = text;
+  for (let round = 0; round <= MAX_DECODINGS; round++) {
+    add(now);
+    if (!PLAIN.test(now)) {
+      add(now.normalize('NFKC').replace(UNSEEN, '').trim());
+      const end = now.indexOf('\0');
+      // Where a name ends to whoever reads it as C does.
+      if (end > 0) add(now.slice(0, end));
+    }
+    const unquoted = withoutQuotes(now);
+    if (unquoted !== now) add(unquoted);
+    if (!ENCODED.test(now)) break;
+    now = decoded(now);
+  }
+  if (found.size > 1) {
+    // What only looks like a bare name because its slashes are disguised is no bare name.
+    const withSlash = [...found].filter((one) => /[\\/]/.test(one));
+    if (withSlash.length > 0) return new Set(withSlash);
+    found.delete('');
+  }
+  return found;
+}
+
+/** An expression for the end would try each run of quotes anew. */
+function withoutQuotes(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && QUOTES.has(text[start] as string)) start++;
+  while (end > start && QUOTES.has(text[end - 1] as string)) end--;
+  return text.slice(start, end);
+}
+
+/** As lenient servers decode, overlong dots and slashes too. */
+function decoded(text: string): string {
+  return text
+    .replace(/%c0%a([ef])/gi, (_all, last: string) => (last.toLowerCase() === 'e' ? '.' : '/'))
+    .replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
+      Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'),
+    );
+}
+
+const WEB = /^(?:https?|wss?|mailto|data):/i;
+const SCHEME = /^[a-z][a-z0-9+.-]{1,20}:\/\//i;
+const HOME =
+  /^(?:~[^/\\]*|\$home|\$\{home\}|%userprofile%|%homepath%|\$env:userprofile)(?=[/\\]|$)/i;
+
+function parse(text: string): PathForm[] {
+  if (text === '' || WEB.test(text)) return [];
+  if (/^file:/i.test(text)) return parseFileUri(text);
+  if (SCHEME.test(text)) {
+    const rest = withoutQuery(text.slice(text.indexOf('://') + 3));
+    return [resolve('root', [], rest)];
+  }
+  const home = HOME.exec(text)?.[0];
+  if (home !== undefined) return aliases(resolve('home', [], text.slice(home.length)));
+  const long = /^[\\/]{2}[?.][\\/]/.exec(text)?.[0] ?? '';
+  const path = text.slice(long.length);
+  if (/^[a-z]:/i.test(path)) {
+    return aliases(resolve('root', [path.slice(0, 2).toLowerCase()], path.slice(2)));
+  }
+  if (text.startsWith('\\\\')) {
+    // A share: machine and name are where it begins.
+    const inner = text.slice(2).split(/[\\/]/).slice(2).join('/');
+    return [resolve('root', [], inner), resolve('root', [], text)];
+  }
+  if (text.startsWith('/') || text.startsWith('\\')) return aliases(resolve('root', [], text));
+  const relative = resolve('relative', [], text);
+  // Far enough up is the root, and nobody here knows how far that is.
+  const leadsUp = leadingUps(text) > 0;
+  return leadsUp ? [relative, ...aliases({ ...relative, from: 'root' })] : [relative];
+}
+
+function parseFileUri(text: string): PathForm[] {
+  const rest = withoutQuery(text.slice('file:'.length));
+  const path = rest.replace(/^[\\/]+/, '');
+  const slashes = rest.length - path.length;
+  const whole = parse(/^[a-z]:/i.test(path) || path.startsWith('~') ? path : `/${path}`);
+  if (slashes !== 2) return whole;
+  // Between two and three slashes stands a machine's name.
+  const end = path.search(/[\\/]/);
+  return [...whole, ...parse(end < 0 ? '/' : path.slice(end))];
+}
+
+function withoutQuery(text: string): string {
+  const end = text.search(/[?#]/);
+  return end < 0 ? text : text.slice(0, end);
+}
+
+function resolve(from: PathForm['from'], first: readonly string[], text: string): PathForm {
+  let start = from;
+  const segments = [...first];
+  let floor = first.length;
+  for (const written of text.toLowerCase().split(text.includes('/') ? '/' : /[\\/]/)) {
+    const segment = written.trim();
+    if (segment === '' || segment === '.') continue;
+    if (segment !== '..') segments.push(segment);
+    else if (segments.length > floor) segments.pop();
+    else if (start === 'home') {
+      // Above a home is the folder of all homes.
+      start = 'root';
+      segments.push('home');
+      floor = 0;
+    }
+  }
+  return { from: start, segments };
+}
+
+function leadingUps(text: string): number {
+  let depth = 0;
+  let ups = 0;
+  for (const segment of text.split(/[\\/]/)) {
+    if (segment === '' || segment === '.') continue;
+    if (segment !== '..') depth++;
+    else if (depth > 0) depth--;
+    else ups++;
+  }
+  return ups;
+}
+
+/** The same place under the name that it is known by. */
+function aliases(form: PathForm): PathForm[] {
+  const { from, segments } = form;
+  if (from !== 'root') return [form];
+  const [first, second, third] = segments;
+  if (first === 'private' && ['etc', 'var', 'tmp'].includes(second ?? '')) {
+    return [form, { from, segments: segments.slice(1) }];
+  }
+  if (first === 'proc' && third === 'root') return [form, { from, segments: segments.slice(3) }];
+  return [form];
+}
+
+/** A form whose home is written as its path, as the home that it is; undefined for all others. */
+export function asHome({ from, segments }: PathForm): PathForm | undefined {
+  if (from !== 'root') return undefined;
+  const path = /^[a-z]:$/.test(segments[0] ?? '') ? segments.slice(1) : segments;
+  if (path[0] === 'root') return { from: 'home', segments: path.slice(1) };
+  if ((path[0] !== 'home' && path[0] !== 'users') || path.length < 2) return undefined;
+  return { from: 'home', segments: path.slice(2) };
+}
+
+/** How many segments lead to a path; the drive is none, and a home is one. */
+export function depthOf({ from, segments }: PathForm): number {
+  if (from === 'home') return segments.length + 1;
+  return /^[a-z]:$/.test(segments[0] ?? '') ? segments.length - 1 : segments.length;
+}

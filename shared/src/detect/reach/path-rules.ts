@@ -1,0 +1,150 @@
+/** How far a path that a call deletes, writes or reads may reach. */
+import type { BlastRadiusSettings } from '../../blast-radius-settings.ts';
+import { Glob } from '../../glob.ts';
+import { asHome, depthOf, type PathForm, readPathForms } from './path-forms.ts';
+import type { PathUse, ReachFinding, TouchedPath } from './reach-finding.ts';
+
+export type JudgePath = (touched: TouchedPath) => ReachFinding[];
+
+/** What no path may be deleted at, whoever might approve it: a root, a home, what is directly below the root. */
+const DENIED_DEPTH = 1;
+/** Names that are longer are no file's. */
+const MAX_NAME = 1_024;
+const EFFORT = 100_000;
+
+/** Prepares a tenant's settings for judging paths. */
+export function createPathRules(settings: BlastRadiusSettings): JudgePath {
+  const prefixes = settings.config_path_prefixes.map((prefix) => ({
+    prefix,
+    forms: readPathForms(prefix),
+  }));
+  const patterns = settings.protected_file_patterns.map((pattern) => ({
+    pattern,
+    matches: protectedMatcher(pattern),
+  }));
+  const { min_delete_depth: minDepth } = settings;
+
+  return (touched) => {
+    const forms = readPathForms(touched.text, touched.base);
+    const found: ReachFinding[] = [];
+    const { use, place } = touched;
+    if (use === 'delete') {
+      const worst = forms
+        .map((form) => judgeDelete(form, touched, minDepth))
+        .reduce(graver, undefined);
+      if (worst) found.push(worst);
+    }
+    if (use !== 'read') {
+      const config = prefixes.find(({ forms: of }) =>
+        of.some((prefix) => forms.some((form) => isUnder(form, prefix, use))),
+      );
+      if (config) {
+        const what = use === 'delete' ? 'removes' : 'writes';
+        const message = `the call ${what} configuration under ${config.prefix}`;
+        found.push({ rule: 'config_path', verdict: 'escalate', message, place });
+      }
+    }
+    const guarded = patterns.find(({ matches }) => forms.some(matches));
+    if (guarded) {
+      const verdict = use === 'read' ? 'escalate' : 'deny';
+      const message = `the call ${DOES[use]} a protected file (${guarded.pattern})`;
+      found.push({ rule: 'protected_file', verdict, message, place });
+    }
+    return found;
+  };
+}
+
+const DOES: Record<PathUse, string> = { read: 'reads', write: 'writes', delete: 'deletes' };
+
+function graver(one: ReachFinding | undefined, other: ReachFinding | undefined) {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one.verdict === 'escalate' && other.verdict === 'deny' ? other : one;
+}
+
+/** Whether a segment stands for several names. */
+function isWild(segment: string): boolean {
+  if (segment.includes('*') || segment.includes('?')) return true;
+  return segment.includes('{') && segment.includes(',');
+}
+
+function judgeDelete(
+  form: PathForm,
+  { place, isRecursive, isMoved, containers = 0 }: TouchedPath,
+  minDepth: number,
+): ReachFinding | undefined {
+  const isRelative = form.from === 'relative';
+  // Of something moved by a relative name nothing says that it is much.
+  if (isMoved && isRelative && form.segments.length > 0) return undefined;
+  const verb = isMoved ? 'moves or changes' : 'deletes';
+  const wildAt = form.segments.findIndex(isWild);
+  if (wildAt >= 0) {
+    // `*.log` is less than all, so it counts as a segment.
+    const isPart = !/^[*?.]+$/.test(form.segments[wildAt] ?? '');
+    const above = { ...form, segments: form.segments.slice(0, wildAt) };
+    const depth = containers + depthOf(above) + (isPart ? 1 : 0);
+    const isDenied = isRelative ? depth === 0 : depth <= DENIED_DEPTH;
+    const verdict = isDenied ? 'deny' : 'escalate';
+    const message = `the call ${verb} by a wildcard`;
+    return { rule: 'delete_wildcard', verdict, message, place };
+  }
+  const depth = containers + depthOf(form);
+  const least = isRecursive && minDepth > 0 ? minDepth + 1 : minDepth;
+  if (depth >= least) return undefined;
+  // Where a relative path begins nobody here knows.
+  const isDenied = isRelative ? depth === 0 : depth <= DENIED_DEPTH && depth < minDepth;
+  const verdict = isDenied ? 'deny' : 'escalate';
+  const how = isRecursive ? ' with all that is in it' : '';
+  const message = `the call ${verb}${how} at depth ${depth}, and the least is ${least}`;
+  return { rule: 'delete_depth', verdict, message, place };
+}
+
+function isUnder(form: PathForm, prefix: PathForm, use: PathUse): boolean {
+  if (form.from !== prefix.from) {
+    const home = asHome(form);
+    return home !== undefined && home.from === prefix.from && isUnder(home, prefix, use);
+  }
+  const [path, under] = [form.segments, prefix.segments];
+  const shared = Math.min(path.length, under.length);
+  for (let at = 0; at < shared; at++) {
+    const segment = path[at] as string;
+    if (segment !== under[at] && !isWild(segment)) return false;
+  }
+  // What is deleted above it takes it along.
+  return path.length >= under.length || use === 'delete';
+}
+
+function protectedMatcher(pattern: string): (form: PathForm) => boolean {
+  const plain = pattern.toLowerCase().replaceAll('\\', '/');
+  if (plain.includes('/')) {
+    const glob = new Glob(plain.startsWith('/') ? plain : `**/${plain}`, 'path');
+    return ({ segments }) => matches(glob, `/${segments.join('/')}`);
+  }
+  const ending = plain.startsWith('*') && !plain.slice(1).includes('*') ? plain.slice(1) : null;
+  const glob = new Glob(plain, 'name');
+  return ({ segments }) =>
+    namesOf(segments.at(-1)).some((name) =>
+      ending === null ? matches(glob, name) : name.endsWith(ending),
+    );
+}
+
+function matches(glob: Glob, text: string): boolean {
+  if (text.length > MAX_NAME * 4) return true;
+  const effort = { left: EFFORT };
+  // What took too much work to compare counts as protected.
+  return glob.matches(text, effort) || effort.left < 0;
+}
+
+/** A file's name as file systems read it: some drop dots at its end, or what follows a colon. */
+function namesOf(segment: string | undefined): string[] {
+  if (segment === undefined) return [];
+  const name = segment.slice(-MAX_NAME);
+  const names = [name];
+  let end = name.length;
+  while (end > 0 && (name[end - 1] === '.' || name[end - 1] === ' ')) end--;
+  if (end < name.length) names.push(name.slice(0, end));
+  for (const sign of [':', ';']) {
+    const at = name.indexOf(sign);
+    if (at > 0) names.push(name.slice(0, at));
+  }
+  return names;
+}

@@ -1,0 +1,49 @@
+/** What blast-radius detection says of a call. docs/blast-radius.md shows the table. */
+
+export const REACH_RULES = [
+  'email_recipients',
+  'delete_depth',
+  'delete_wildcard',
+  'delete_whole',
+  'sql_without_where',
+  'bulk_action',
+  'config_path',
+  'protected_file',
+  'unreadable',
+] as const;
+export type ReachRule = (typeof REACH_RULES)[number];
+
+export interface ReachFinding {
+  readonly rule: ReachRule;
+  readonly verdict: 'deny' | 'escalate';
+  /** For the agent and the record: counts and the tenant's own settings, nothing of the call. */
+  readonly message: string;
+  /** A JSON Pointer into the arguments, cut to 256 characters. */
+  readonly place: string;
+}
+
+/** A call, as far as its reach is judged. Caller-controlled. */
+export interface ReachCall {
+  /** Of the tool. */
+  readonly name: string;
+  readonly action: 'read' | 'write' | 'delete' | 'execute';
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** What a call does with a path. */
+export type PathUse = 'read' | 'write' | 'delete';
+
+/** Something that a call does with a path, as far as its arguments say. */
+export interface TouchedPath {
+  readonly text: string;
+  readonly use: PathUse;
+  readonly place: string;
+  /** Of a delete: with all that is in it. */
+  readonly isRecursive?: boolean;
+  /** Moved away: it is gone from there, and not lost. */
+  readonly isMoved?: boolean;
+  /** Where relative paths begin. */
+  readonly base?: string | undefined;
+  /** Segments of what contains it and stands in arguments of its own: owner and repository. */
+  readonly containers?: number;
+}

@@ -1,0 +1,68 @@
+/**
+ * How far one call may reach (specification 1, step 4d): to how many recipients, how high a delete,
+ * to how many things, into which files. Pure, and linear in the arguments. docs/blast-radius.md
+ * says what denies and what escalates.
+ */
+import type { BlastRadiusSettings } from '../../blast-radius-settings.ts';
+import { wordsOfName } from '../../words-of-name.ts';
+import { ArgumentReader } from './argument-reader.ts';
+import { createPathRules } from './path-rules.ts';
+import type { ReachCall, ReachFinding, ReachRule } from './reach-finding.ts';
+
+/** Finds at most one thing for each rule, the gravest; nothing where the call stays within bounds. */
+export type FindReach = (call: ReachCall) => readonly ReachFinding[];
+
+/** Prepares a tenant's settings; once a bundle. */
+export function createReachFinder(settings: BlastRadiusSettings): FindReach {
+  const judgePath = createPathRules(settings);
+  return (asked) => {
+    const call = asksForDelete(asked) ? { ...asked, action: 'delete' as const } : asked;
+    const found = new Map<ReachRule, ReachFinding>();
+    const tell = (finding: ReachFinding) => {
+      const before = found.get(finding.rule);
+      if (before === undefined || (before.verdict === 'escalate' && finding.verdict === 'deny')) {
+        found.set(finding.rule, finding);
+      }
+    };
+    const reader = new ArgumentReader(call, settings.bulk_action_threshold, tell);
+    reader.read();
+    for (const touched of reader.paths) for (const finding of judgePath(touched)) tell(finding);
+    const { email_recipient_limit: most, bulk_action_threshold: threshold } = settings;
+    const recipients = reader.recipients.size;
+    if (call.action !== 'read' && recipients > most) {
+      const message = `the call has ${recipients} recipients, and ${most} are allowed`;
+      tell({ rule: 'email_recipients', verdict: 'escalate', message, place: reader.recipientsAt });
+    }
+    if (call.action !== 'read' && reader.items > threshold) {
+      const message = `the call changes ${reader.items} things at once, and ${threshold} are allowed`;
+      tell({ rule: 'bulk_action', verdict: 'escalate', message, place: reader.itemsAt });
+    }
+    if (call.action === 'delete' && WHOLE.has(wordsOfName(call.name).at(-1) ?? '')) {
+      const message = 'the call deletes a whole store of data';
+      tell({ rule: 'delete_whole', verdict: 'escalate', message, place: '' });
+    }
+    return [...found.values()];
+  };
+}
+
+/** What holds everything of somebody: the last word of a tool's name that deletes it. */
+const WHOLE = new Set(
+  'database databases schema schemas keyspace keyspaces cluster clusters bucket buckets volume volumes repository repositories tenant tenants organization organizations'.split(
+    ' ',
+  ),
+);
+
+const OPERATIONS = new Set(['operation', 'op', 'action', 'verb', 'method', 'mode']);
+const DELETES = new Set(['delete', 'remove', 'rm', 'rmdir', 'unlink', 'erase', 'purge', 'wipe']);
+
+/** Of a tool that does several things, an argument says which. */
+function asksForDelete({ action, args }: ReachCall): boolean {
+  if (action === 'read') return false;
+  return Object.entries(args).some(
+    ([key, value]) =>
+      typeof value === 'string' &&
+      value.length <= 100 &&
+      OPERATIONS.has(wordsOfName(key).at(-1) ?? '') &&
+      DELETES.has(wordsOfName(value)[0] ?? ''),
+  );
+}

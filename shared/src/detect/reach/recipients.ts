@@ -1,0 +1,50 @@
+/** To how many a call sends something. */
+
+const ADDRESS_SIGN = '@';
+
+/**
+ * Adds the recipients that a text names: addresses, or, where it has none, the names between commas.
+ *
+ * @param isNamed whether the text stands where recipients stand; elsewhere addresses alone count
+ */
+export function addRecipients(text: string, isNamed: boolean, found: Set<string>): void {
+  const plain = normalised(text);
+  const parts = plain.split(/[,;\n\r\t|?&<>]/);
+  const addresses = parts.filter((part) => part.includes(ADDRESS_SIGN));
+  if (addresses.length > 0) {
+    for (const part of addresses) addAddresses(part, found);
+    return;
+  }
+  if (!isNamed) return;
+  for (const part of parts) {
+    const name = part.trim();
+    if (name !== '') found.add(name.slice(0, 320));
+  }
+}
+
+/** Several may stand between two commas, with spaces alone between them. */
+function addAddresses(part: string, found: Set<string>): void {
+  for (const word of part.split(/\s/)) {
+    const at = word.indexOf(ADDRESS_SIGN);
+    if (at < 0 || at === word.length - 1) continue;
+    const begin = word.search(/[:=]/) + 1;
+    found.add(word.slice(begin > at ? 0 : begin).slice(0, 320));
+  }
+}
+
+function normalised(text: string): string {
+  let plain = text;
+  if (/%(?:40|2c|3b)/i.test(plain)) {
+    plain = plain.replace(/%40/g, '@').replace(/%2c/gi, ',').replace(/%3b/gi, ';');
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: plain text has none
+  if (/[^\x00-\x7f]/.test(plain)) plain = plain.normalize('NFKC').replace(/\p{Cf}/gu, '');
+  return plain.toLowerCase();
+}
+
+/** Whether a text is an address and nothing else. */
+export function isAddress(text: string): boolean {
+  if (text.length > 320) return false;
+  const at = text.indexOf(ADDRESS_SIGN);
+  return at > 0 && at < text.length - 1 && !/\s/.test(text) && !text.includes('/');
+}

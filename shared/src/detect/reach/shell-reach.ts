@@ -1,0 +1,213 @@
+/** What a command line does with paths, and what it hands to a database. */
+import type { PathUse, ReachRule } from './reach-finding.ts';
+import { readShellCommands, type ShellCommand } from './shell-words.ts';
+
+export interface ShellReach {
+  readonly paths: { text: string; use: PathUse; isRecursive?: boolean; isMoved?: boolean }[];
+  /** Texts that another program reads: SQL, for one. */
+  readonly inner: string[];
+  /** What it does to no path that could be named. */
+  readonly whole: { rule: ReachRule; verdict: 'deny' | 'escalate'; message: string }[];
+}
+
+/** A longer one is not read. */
+export const MAX_SHELL_LENGTH = 64 * 1024;
+/** Command lines in command lines. */
+const MAX_DEPTH = 4;
+
+const wordSet = (words: string) => new Set(words.split(' '));
+const DELETES = wordSet('rm rmdir unlink shred srm rimraf trash del erase rd ri remove-item');
+const WIPES = wordSet('wipefs blkdiscard');
+const WRITES = wordSet(
+  'tee truncate touch mkdir vi vim nano set-content add-content out-file new-item clear-content',
+);
+const CHANGES = wordSet('chmod chown chgrp chattr setfacl');
+const COPIES = wordSet('cp copy xcopy robocopy install rsync scp ln copy-item');
+const MOVES = wordSet('mv move ren rename move-item rename-item');
+/** Behind which `clean` is a name or a message. */
+const GIT_COMMANDS = wordSet(
+  'add commit checkout switch branch merge log show diff grep push pull fetch tag stash rm mv',
+);
+const SHELLS = wordSet('sh bash zsh dash ksh fish ash cmd powershell pwsh');
+const DATABASES = wordSet('psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client redis-cli');
+const WRAPPERS = wordSet(
+  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su chroot then do else if while until ! { ssh docker kubectl eval',
+);
+const known = (name: string) =>
+  [DELETES, WIPES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES].some((of) => of.has(name)) ||
+  name === 'find' ||
+  name === 'dd' ||
+  name === 'sed' ||
+  name === 'git' ||
+  name.startsWith('mkfs');
+
+/** Reads a command line, caller-controlled. */
+export function readShellReach(line: string): ShellReach {
+  const reach: ShellReach = { paths: [], inner: [], whole: [] };
+  readLine(line, reach, 0);
+  return reach;
+}
+
+/** Reads a command that is given as its words. */
+export function readArgvReach(words: readonly string[]): ShellReach {
+  const reach: ShellReach = { paths: [], inner: [], whole: [] };
+  readCommand({ words, writes: [] }, reach, 0);
+  return reach;
+}
+
+function readLine(line: string, reach: ShellReach, depth: number): void {
+  if (line.length > MAX_SHELL_LENGTH || depth > MAX_DEPTH) {
+    reach.whole.push({
+      rule: 'unreadable',
+      verdict: 'escalate',
+      message: 'the call has a command line that is not read',
+    });
+    return;
+  }
+  for (const command of readShellCommands(line)) readCommand(command, reach, depth);
+}
+
+function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: number): void {
+  for (const text of writes) reach.paths.push({ text, use: 'write' });
+  let at = 0;
+  while (at < words.length && /^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(words[at] as string)) at++;
+  if (WRAPPERS.has(nameOf(words[at])) && !known(nameOf(words[at]))) {
+    // Behind it stand its own options, some with values: the first command that is known counts.
+    const inner = words.findIndex((word, index) => index > at && known(nameOf(word)));
+    if (nameOf(words[at]) === 'eval' || (nameOf(words[at]) === 'ssh' && inner < 0)) {
+      readLine(words.slice(at + 1).join(' '), reach, depth + 1);
+      return;
+    }
+    if (inner > 0) at = inner;
+  }
+  const isListed = at > 0 && nameOf(words[0]) === 'xargs';
+  readSimple(nameOf(words[at]), words.slice(at + 1), reach, depth, isListed);
+}
+
+function readSimple(
+  name: string,
+  rest: readonly string[],
+  reach: ShellReach,
+  depth: number,
+  isListed: boolean,
+): void {
+  const { options, operands } = split(rest, name);
+  const isRecursive = options.some(
+    (option) => /^-[a-z]*r/i.test(option) || option === '--recursive' || option === '/s',
+  );
+  const add = (texts: readonly string[], use: PathUse, more = {}) => {
+    for (const text of texts) reach.paths.push({ text, use, ...more });
+  };
+  if (DELETES.has(name)) {
+    add(operands, 'delete', { isRecursive: isRecursive || name === 'rimraf' });
+    if (isListed && operands.length === 0) {
+      reach.whole.push({
+        rule: 'unreadable',
+        verdict: 'escalate',
+        message: 'the call deletes what another command lists',
+      });
+    }
+  } else if (name === 'find') readFind(rest, reach);
+  else if (name.startsWith('mkfs') || WIPES.has(name)) {
+    reach.whole.push({ rule: 'delete_whole', verdict: 'deny', message: 'the call wipes a disk' });
+  } else if (name === 'dd') {
+    for (const word of rest) {
+      if (!word.startsWith('of=')) continue;
+      if (word.startsWith('of=/dev/') && word !== 'of=/dev/null') {
+        reach.whole.push({
+          rule: 'delete_whole',
+          verdict: 'deny',
+          message: 'the call wipes a disk',
+        });
+      } else add([word.slice(3)], 'write');
+    }
+  } else if (MOVES.has(name)) {
+    add(operands.slice(0, -1), 'delete', { isMoved: true });
+    add(operands.slice(-1), 'write');
+  } else if (COPIES.has(name)) {
+    add(operands.slice(0, -1), 'read');
+    add(operands.slice(-1), 'write');
+    if (options.some((option) => option.startsWith('--del'))) {
+      // What is in the target and not in the source goes.
+      add(operands.slice(-1), 'delete', { isRecursive: true });
+    }
+  } else if (name === 'git' && isForcedClean(rest)) {
+    reach.whole.push({
+      rule: 'delete_whole',
+      verdict: 'escalate',
+      message: 'the call deletes all files that git does not know',
+    });
+  } else if (CHANGES.has(name)) {
+    // The mode or the owner comes first, and does no harm as a path.
+    add(operands.slice(1), isRecursive ? 'delete' : 'write', { isRecursive, isMoved: true });
+  } else if (WRITES.has(name) || (name === 'sed' && options.some((one) => /^-[a-z]*i/.test(one)))) {
+    add(operands, 'write');
+  } else if (SHELLS.has(name)) {
+    const at = rest.findIndex((word) => /^(?:-[a-z]*c|-command|\/c)$/i.test(word));
+    if (at >= 0) readLine(rest.slice(at + 1).join(name === 'cmd' ? ' ' : '\n'), reach, depth + 1);
+    else add(operands, 'read');
+  } else {
+    if (DATABASES.has(name)) reach.inner.push(...operands, ...options.map(optionValue));
+    add(operands.map(withoutAt), 'read');
+    add(
+      options.map(optionValue).filter((value) => value !== ''),
+      'read',
+    );
+  }
+}
+
+/** `git clean -fdx`, in any order and with git's own options before it. */
+function isForcedClean(words: readonly string[]): boolean {
+  const at = words.indexOf('clean');
+  if (at < 0 || words.slice(0, at).some((word) => GIT_COMMANDS.has(word))) return false;
+  const options = words.slice(at + 1);
+  const has = (letter: string, long: string) =>
+    options.some((one) => one === long || new RegExp(`^-[a-z]*${letter}`, 'i').test(one));
+  return has('f', '--force') && !has('n', '--dry-run');
+}
+
+function readFind(rest: readonly string[], reach: ShellReach): void {
+  const end = rest.findIndex((word) => /^[-(!]/.test(word));
+  const places = end < 0 ? rest : rest.slice(0, end);
+  const isDelete = rest.some(
+    (word, at) =>
+      word === '-delete' ||
+      (/^-(?:exec|execdir|ok)$/.test(word) && DELETES.has(nameOf(rest[at + 1]))),
+  );
+  if (!isDelete) return;
+  for (const place of places.length > 0 ? places : ['.']) {
+    reach.paths.push({ text: `${place}/*`, use: 'delete', isRecursive: true });
+  }
+}
+
+/** A command without its folder and ending, in lower case. */
+function nameOf(word: string | undefined): string {
+  if (word === undefined) return '';
+  const name = word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1);
+  return name.toLowerCase().replace(/\.exe$/, '');
+}
+
+const OF_WINDOWS = wordSet('del erase rd rmdir copy xcopy move');
+
+function split(words: readonly string[], name: string) {
+  const options: string[] = [];
+  const operands: string[] = [];
+  let isOver = false;
+  for (const word of words) {
+    if (!isOver && word === '--') isOver = true;
+    else if (!isOver && word.length > 1 && word.startsWith('-')) options.push(word);
+    else if (OF_WINDOWS.has(name) && /^\/[a-z]$/i.test(word)) options.push(word.toLowerCase());
+    else operands.push(word);
+  }
+  return { options, operands };
+}
+
+function optionValue(option: string): string {
+  const at = option.indexOf('=');
+  return at < 0 ? '' : option.slice(at + 1);
+}
+
+/** As curl names a file to send. */
+function withoutAt(word: string): string {
+  return word.startsWith('@') ? word.slice(1) : word;
+}

@@ -1,0 +1,84 @@
+/**
+ * A command line as simple commands, each a list of words. Substitutions count as commands of their
+ * own: their text runs too. One linear pass; it is no shell, and what it cannot know (variables) it
+ * leaves as it stands.
+ */
+export interface ShellCommand {
+  readonly words: readonly string[];
+  /** Files that `>` and `>>` write. */
+  readonly writes: readonly string[];
+}
+
+/** Stands for a blank. */
+const BLANK_VARIABLE = '$\u007bIFS}';
+const SEPARATORS = new Set([';', '|', '&', '\n', '(', ')', '`']);
+
+export function readShellCommands(line: string): ShellCommand[] {
+  const commands: ShellCommand[] = [];
+  const isWindows = /(?:^|[\s"'=])[a-z]:\\|^\s*(?:del|erase|rd|remove-item|ri)\s/im.test(line);
+  let words: string[] = [];
+  let writes: string[] = [];
+  let word: string | null = null;
+  let isRedirected = false;
+  const endWord = () => {
+    if (word === null) return;
+    if (isRedirected) writes.push(word);
+    else words.push(word);
+    isRedirected = false;
+    word = null;
+  };
+  const endCommand = () => {
+    endWord();
+    if (words.length > 0 || writes.length > 0) commands.push({ words, writes });
+    words = [];
+    writes = [];
+    isRedirected = false;
+  };
+  const take = (text: string) => {
+    word = (word ?? '') + text;
+  };
+  let quote = '';
+  for (let at = 0; at < line.length; at++) {
+    const sign = line[at] as string;
+    const next = line[at + 1];
+    if (quote === "'") {
+      if (sign === quote) quote = '';
+      else take(sign);
+    } else if (sign === '\\' && !isWindows) {
+      // At the end of a line it joins two lines.
+      if (next !== '\n') take(next ?? '');
+      at++;
+    } else if (sign === '`' || (sign === '$' && next === '(')) {
+      quote = '';
+      endCommand();
+      if (sign === '$') at++;
+    } else if (quote === '"') {
+      if (sign === quote) quote = '';
+      else take(sign);
+    } else if (sign === "'" || sign === '"') {
+      quote = sign;
+      take('');
+    } else if (line.startsWith(BLANK_VARIABLE, at)) {
+      endWord();
+      at += 5;
+    } else if (line.startsWith('$IFS', at)) {
+      endWord();
+      at += 3;
+    } else if (sign === '#' && word === null) {
+      const end = line.indexOf('\n', at);
+      at = end < 0 ? line.length : end - 1;
+    } else if (sign === '>' || sign === '<') {
+      // `2>` and `&>`: the number is no word.
+      if (word !== null && /^[0-9]$/.test(word)) word = null;
+      endWord();
+      if (sign === '>') isRedirected = true;
+      if (next === '>' || next === '|') at++;
+    } else if (sign === '&' && next === '>') {
+      endWord();
+    } else if (SEPARATORS.has(sign)) endCommand();
+    else if (sign <= ' ') endWord();
+    else take(sign);
+  }
+  endCommand();
+  return commands;
+}

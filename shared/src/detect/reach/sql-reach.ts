@@ -1,0 +1,185 @@
+/** Statements that change or remove all rows of a table, or the table. */
+import { readSqlTokens, SQL_DIALECTS, type SqlToken } from './sql-tokens.ts';
+import { truthOf } from './sql-truth.ts';
+
+export interface SqlReach {
+  readonly verdict: 'deny' | 'escalate';
+  readonly message: string;
+}
+
+/** A longer one is not read. */
+export const MAX_SQL_LENGTH = 64 * 1024;
+
+const VERBS = new Set(['DELETE', 'UPDATE', 'TRUNCATE', 'DROP', 'FLUSHALL', 'FLUSHDB']);
+const CHANGES = /delete|update|truncate|drop|flush(?:all|db)/i;
+/** How SQL begins; what does not is no SQL, unless it stands where SQL stands. */
+const BEGINS =
+  /^[\s(;]*(?:--|#|\/\*|(?:select|insert|update|delete|with|truncate|drop|alter|explain|begin|do|create|set|merge|replace)\b)/i;
+/** What databases read in different ways. */
+const AMBIGUOUS = /--|[#\\$"]|\/\*/;
+
+/** Work that may still be done for one call, in tokens and characters. */
+export interface SqlEffort {
+  left: number;
+}
+
+/** Enough for 64 KiB of statements that do not stand in each other. */
+export const SQL_EFFORT = 1_000_000;
+
+/**
+ * What SQL does without bounds.
+ *
+ * @param isSql whether the text stands where SQL stands; elsewhere it may be a sentence
+ * @param maxRows rows that a LIMIT may let a statement change
+ * @param effort is used up; where it ends the text counts as unbounded
+ * @returns the gravest; undefined where each statement is bounded, or it is none
+ */
+export function findSqlReach(
+  sql: string,
+  isSql: boolean,
+  maxRows: number,
+  effort: SqlEffort,
+): SqlReach | undefined {
+  if (!CHANGES.test(sql) || (!isSql && !BEGINS.test(sql))) return undefined;
+  if (sql.length > MAX_SQL_LENGTH) return TOO_LONG;
+  const dialects = AMBIGUOUS.test(sql) ? SQL_DIALECTS : SQL_DIALECTS.slice(0, 1);
+  let found: SqlReach | undefined;
+  for (const dialect of dialects) {
+    effort.left -= sql.length;
+    if (effort.left < 0) return TOO_LONG;
+    const tokens = readSqlTokens(sql, dialect);
+    for (let at = 0; at < tokens.length; at++) {
+      const token = tokens[at] as SqlToken;
+      if (token.kind !== 'word' || !VERBS.has(token.text)) continue;
+      const reach = judgeAt(tokens, at, { isSql, maxRows, effort });
+      if (reach?.verdict === 'deny') return reach;
+      found ??= reach;
+      // Each is read to its end, and they may stand in each other.
+      if (effort.left < 0) return TOO_LONG;
+    }
+  }
+  return found;
+}
+
+const TOO_LONG: SqlReach = {
+  verdict: 'escalate',
+  message: 'the call has SQL that is too long to be read',
+};
+
+interface Reading {
+  isSql: boolean;
+  maxRows: number;
+  effort: SqlEffort;
+}
+
+/** Words after which a verb is no statement: of a trigger, a grant, a key, an upsert, a lock. */
+const NOT_BEFORE = new Set(
+  'ON FOR KEY DO OR OF BEFORE AFTER INSTEAD GRANT REVOKE NO SKIP NOT IF'.split(' '),
+);
+/** Words after which a statement may begin, other than at its beginning. */
+const BEFORE = new Set(
+  'EXPLAIN ANALYZE VERBOSE QUERY PLAN BEGIN THEN ELSE LOOP AS PREPARE EXECUTE IMMEDIATE'.split(' '),
+);
+
+function isStart(tokens: readonly SqlToken[], at: number): boolean {
+  const before = tokens[at - 1];
+  if (before === undefined) return true;
+  if (before.kind === 'sign') return ';()$'.includes(before.text);
+  return before.kind === 'word' && BEFORE.has(before.text) && !NOT_BEFORE.has(before.text);
+}
+
+function judgeAt(tokens: readonly SqlToken[], at: number, reading: Reading): SqlReach | undefined {
+  const { isSql } = reading;
+  switch ((tokens[at] as SqlToken).text) {
+    case 'DELETE':
+      return isStart(tokens, at) ? judgeRows(tokens, at, 'DELETE', reading) : undefined;
+    case 'UPDATE':
+      return isStart(tokens, at) ? judgeRows(tokens, at, 'UPDATE', reading) : undefined;
+    case 'TRUNCATE': {
+      const next = tokens[at + 1];
+      const isTable =
+        next?.kind === 'name' || (next?.kind === 'word' && (isSql || next.text === 'TABLE'));
+      return isStart(tokens, at) && isTable
+        ? { verdict: 'escalate', message: 'the call empties a table (TRUNCATE)' }
+        : undefined;
+    }
+    case 'DROP':
+      return judgeDrop(tokens, at);
+    case 'FLUSHALL':
+    case 'FLUSHDB':
+      return isStart(tokens, at) && isSql
+        ? { verdict: 'deny', message: `the call removes a whole database (FLUSH)` }
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function judgeDrop(tokens: readonly SqlToken[], at: number): SqlReach | undefined {
+  const next = tokens[at + 1];
+  const what = next?.kind === 'word' ? next.text : '';
+  const named = tokens[at + 2];
+  if (named === undefined || named.kind === 'sign' || named.kind === 'number') return undefined;
+  if (['DATABASE', 'SCHEMA', 'KEYSPACE', 'TABLESPACE'].includes(what) && isStart(tokens, at)) {
+    return { verdict: 'deny', message: `the call removes a whole database (DROP ${what})` };
+  }
+  if (what === 'TABLE' && isStart(tokens, at)) {
+    return { verdict: 'escalate', message: 'the call removes a table (DROP TABLE)' };
+  }
+  if (what === 'COLUMN' || what === 'PARTITION') {
+    return { verdict: 'escalate', message: `the call removes a part of a table (DROP ${what})` };
+  }
+  return undefined;
+}
+
+const MODIFIERS = new Set('LOW_PRIORITY QUICK IGNORE ONLY CONCURRENTLY'.split(' '));
+
+/** A DELETE or an UPDATE, which a WHERE has to bound. */
+function judgeRows(
+  tokens: readonly SqlToken[],
+  at: number,
+  verb: 'DELETE' | 'UPDATE',
+  { isSql, maxRows, effort }: Reading,
+): SqlReach | undefined {
+  let next = at + 1;
+  while (tokens[next]?.kind === 'word' && MODIFIERS.has((tokens[next] as SqlToken).text)) next++;
+  const first = tokens[next];
+  if (first === undefined || (first.kind !== 'word' && first.kind !== 'name')) return undefined;
+  const part = statementFrom(tokens, next, effort);
+  const isWord = (text: string) => part.some((one) => one.kind === 'word' && one.text === text);
+  if (verb === 'UPDATE' && !isWord('SET')) return undefined;
+  // Without FROM it is SQL to few databases, and in a sentence to all people.
+  if (verb === 'DELETE' && !isWord('FROM') && !(isSql && (part.length <= 2 || isWord('WHERE')))) {
+    return undefined;
+  }
+  const where = part.findIndex((one) => one.kind === 'word' && one.text === 'WHERE');
+  const limit = part.findIndex((one) => one.kind === 'word' && one.text === 'LIMIT');
+  if (limit >= 0 && Number(part[limit + 1]?.text) <= maxRows) return undefined;
+  if (where < 0) return { verdict: 'escalate', message: `the call has a ${verb} without a WHERE` };
+  const end = part.findIndex(
+    (one, index) => index > where && one.kind === 'word' && ENDS.has(one.text),
+  );
+  const condition = part.slice(where + 1, end < 0 ? undefined : end);
+  if (truthOf(condition, effort) !== true) return undefined;
+  return { verdict: 'escalate', message: `the call has a ${verb} whose WHERE is always true` };
+}
+
+const ENDS = new Set(['RETURNING', 'ORDER', 'LIMIT', 'OPTION']);
+
+/** The tokens of one statement at its own level: inner queries are left out, conditions are not. */
+function statementFrom(tokens: readonly SqlToken[], from: number, effort: SqlEffort): SqlToken[] {
+  const part: SqlToken[] = [];
+  let depth = 0;
+  let isCondition = false;
+  for (let at = from; at < tokens.length && effort.left-- > 0; at++) {
+    const token = tokens[at] as SqlToken;
+    if (token.kind === 'sign') {
+      if (token.text === ';' && depth === 0) break;
+      if (token.text === ')' && --depth < 0) break;
+      if (token.text === '(') depth++;
+    }
+    if (depth === 0 && token.kind === 'word' && token.text === 'WHERE') isCondition = true;
+    if (depth === 0 || isCondition) part.push(token);
+  }
+  return part;
+}

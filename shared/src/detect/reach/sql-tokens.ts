@@ -1,0 +1,117 @@
+/**
+ * SQL as words and signs, without its comments. Databases disagree about what a comment or the end
+ * of a text is, so a statement is read in the ways of several of them; each is one linear pass.
+ */
+
+export interface SqlToken {
+  readonly kind: 'word' | 'name' | 'text' | 'number' | 'sign';
+  /** A word in capitals; a name or a text without its quotes. */
+  readonly text: string;
+}
+
+export interface SqlDialect {
+  /** `--` is a comment only before a blank, and `#` begins one. */
+  readonly hasHashComments: boolean;
+  /** A comment may be in a comment, and `$$` quotes. */
+  readonly nests: boolean;
+  /** A backslash escapes in texts, and double quotes are a text's. */
+  readonly hasBackslash: boolean;
+}
+
+export const SQL_DIALECTS: readonly SqlDialect[] = [
+  { hasHashComments: false, nests: true, hasBackslash: false },
+  { hasHashComments: true, nests: false, hasBackslash: true },
+  { hasHashComments: false, nests: false, hasBackslash: false },
+];
+
+/** @returns the tokens; `;` is a sign among them */
+export function readSqlTokens(sql: string, dialect: SqlDialect): SqlToken[] {
+  const tokens: SqlToken[] = [];
+  let at = 0;
+  while (at < sql.length) {
+    const sign = sql[at] as string;
+    const next = sql[at + 1];
+    if (isBlank(sign)) at++;
+    else if (sign === '-' && next === '-' && isDashComment(sql[at + 2], dialect)) {
+      at = lineEnd(sql, at);
+    } else if (sign === '#' && dialect.hasHashComments) at = lineEnd(sql, at);
+    else if (sign === '/' && next === '*') {
+      // MySQL executes what stands in such a comment.
+      if (dialect.hasHashComments && (sql[at + 2] === '!' || sql[at + 2] === 'M')) {
+        at += 3;
+        while (/[0-9!]/.test(sql[at] ?? '')) at++;
+      } else at = commentEnd(sql, at, dialect.nests);
+    } else if (sign === '*' && next === '/' && dialect.hasHashComments) at += 2;
+    else if (sign === "'" || sign === '"' || sign === '`') {
+      const end = quoteEnd(sql, at, sign, dialect.hasBackslash && sign !== '`');
+      const isText = sign === "'" || (sign === '"' && dialect.hasBackslash);
+      tokens.push({ kind: isText ? 'text' : 'name', text: sql.slice(at + 1, end - 1) });
+      at = end;
+    } else if (sign === '[') {
+      const end = sql.indexOf(']', at);
+      if (end < 0) at = sql.length;
+      else {
+        tokens.push({ kind: 'name', text: sql.slice(at + 1, end) });
+        at = end + 1;
+      }
+    } else if (isWordSign(sign)) {
+      let end = at + 1;
+      while (end < sql.length && isWordSign(sql[end] as string)) end++;
+      const text = sql.slice(at, end).toUpperCase();
+      tokens.push({ kind: /^[0-9]/.test(text) ? 'number' : 'word', text });
+      at = end;
+    } else {
+      const two = sql.slice(at, at + 2);
+      const text = TWO_SIGNS.has(two) ? two : sign;
+      tokens.push({ kind: 'sign', text });
+      at += text.length;
+    }
+  }
+  return tokens;
+}
+
+const TWO_SIGNS = new Set(['<=', '>=', '<>', '!=', '==', '||', '&&']);
+
+function isDashComment(next: string | undefined, { hasHashComments }: SqlDialect): boolean {
+  return !hasHashComments || next === undefined || isBlank(next);
+}
+
+function isBlank(sign: string): boolean {
+  return sign <= ' ' || sign === '\u00a0' || sign === '\u3000' || sign === '\ufeff';
+}
+
+function isWordSign(sign: string): boolean {
+  if (sign > '\u007f') return !isBlank(sign);
+  return /[A-Za-z0-9_.]/.test(sign);
+}
+
+function lineEnd(sql: string, from: number): number {
+  const end = sql.indexOf('\n', from);
+  return end < 0 ? sql.length : end + 1;
+}
+
+function commentEnd(sql: string, from: number, nests: boolean): number {
+  let open = 0;
+  for (let at = from; at < sql.length; at++) {
+    if (nests && sql[at] === '/' && sql[at + 1] === '*') {
+      open++;
+      at++;
+    } else if (sql[at] === '*' && sql[at + 1] === '/' && at > from + 1) {
+      if (!nests || --open === 0) return at + 2;
+      at++;
+    }
+  }
+  return sql.length;
+}
+
+/** Behind the closing quote; a doubled one is part of the text. */
+function quoteEnd(sql: string, from: number, quote: string, hasBackslash: boolean): number {
+  for (let at = from + 1; at < sql.length; at++) {
+    if (hasBackslash && sql[at] === '\\') at++;
+    else if (sql[at] === quote) {
+      if (sql[at + 1] !== quote) return at + 1;
+      at++;
+    }
+  }
+  return sql.length + 1;
+}

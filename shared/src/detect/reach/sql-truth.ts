@@ -1,0 +1,131 @@
+/** Whether a condition is true of every row: `1=1` bounds nothing. */
+import type { SqlToken } from './sql-tokens.ts';
+
+type Truth = boolean | undefined;
+
+/** Deeper ones count as conditions. */
+const MAX_DEPTH = 40;
+
+/** @returns undefined where it depends on the row, or cannot be told */
+export function truthOf(tokens: readonly SqlToken[], effort: { left: number }, depth = 0): Truth {
+  // Each level looks at all of them some times.
+  effort.left -= 4 * tokens.length;
+  if (depth > MAX_DEPTH || tokens.length === 0 || effort.left < 0) return undefined;
+  if (isWrapped(tokens)) return truthOf(tokens.slice(1, -1), effort, depth + 1);
+  const either = splitAt(tokens, ['OR', '||']);
+  if (either.length > 1) return any(either.map((part) => truthOf(part, effort, depth + 1)));
+  const both = splitAt(tokens, ['AND', '&&']);
+  if (both.length > 1) return all(both.map((part) => truthOf(part, effort, depth + 1)));
+  const [first] = tokens;
+  if ((first?.kind === 'word' && first.text === 'NOT') || first?.text === '!') {
+    const inner = truthOf(tokens.slice(1), effort, depth + 1);
+    return inner === undefined ? undefined : !inner;
+  }
+  if (tokens.length === 1) return truthOfOne(first as SqlToken);
+  return compare(tokens);
+}
+
+function any(truths: readonly Truth[]): Truth {
+  if (truths.includes(true)) return true;
+  return truths.includes(undefined) ? undefined : false;
+}
+
+function all(truths: readonly Truth[]): Truth {
+  if (truths.includes(false)) return false;
+  return truths.includes(undefined) ? undefined : true;
+}
+
+function truthOfOne({ kind, text }: SqlToken): Truth {
+  if (kind === 'number') return Number(text) !== 0;
+  if (kind === 'text') return Number(text) !== 0 && !Number.isNaN(Number(text));
+  if (kind !== 'word') return undefined;
+  if (text === 'TRUE') return true;
+  return text === 'FALSE' || text === 'NULL' ? false : undefined;
+}
+
+const SIGNS = new Set(['=', '==', '<>', '!=', '<', '>', '<=', '>=', 'LIKE', 'ILIKE', 'IS']);
+
+function compare(tokens: readonly SqlToken[]): Truth {
+  const at = tokens.findIndex(
+    ({ kind, text }) => (kind === 'sign' || kind === 'word') && SIGNS.has(text),
+  );
+  if (at < 1) return undefined;
+  const sign = (tokens[at] as SqlToken).text;
+  const left = unwrapped(tokens.slice(0, at));
+  const right = unwrapped(tokens.slice(at + 1));
+  if (left.length === 0 || right.length === 0) return undefined;
+  const isSame = ['=', '==', '<=', '>=', 'LIKE', 'ILIKE', 'IS'].includes(sign);
+  const isCalled = left.some(({ text }) => text === '(');
+  if (textOf(left) === textOf(right)) return isCalled ? undefined : isSame;
+  const [pattern] = right;
+  if ((sign === 'LIKE' || sign === 'ILIKE') && right.length === 1 && pattern?.kind === 'text') {
+    return /^%+$/.test(pattern.text) ? true : undefined;
+  }
+  if (left.length > 1 || right.length > 1) return undefined;
+  return compareLiterals(left[0] as SqlToken, sign, right[0] as SqlToken);
+}
+
+function compareLiterals(left: SqlToken, sign: string, right: SqlToken): Truth {
+  const isLiteral = ({ kind }: SqlToken) => kind === 'number' || kind === 'text';
+  if (!isLiteral(left) || !isLiteral(right)) return undefined;
+  const areNumbers = left.kind === 'number' || right.kind === 'number';
+  const [a, b] = areNumbers ? [Number(left.text), Number(right.text)] : [left.text, right.text];
+  switch (sign) {
+    case '=':
+    case '==':
+    case 'IS':
+      return a === b;
+    case '<>':
+    case '!=':
+      return a !== b;
+    case '<':
+      return a < b;
+    case '>':
+      return a > b;
+    case '<=':
+      return a <= b;
+    case '>=':
+      return a >= b;
+    default:
+      return undefined;
+  }
+}
+
+function textOf(tokens: readonly SqlToken[]): string {
+  return tokens
+    .map(({ kind, text }) => `${kind === 'name' ? 'word' : kind}:${text.toUpperCase()}`)
+    .join(' ');
+}
+
+function unwrapped(tokens: readonly SqlToken[]): readonly SqlToken[] {
+  let inner = tokens;
+  for (let depth = 0; depth < MAX_DEPTH && isWrapped(inner); depth++) inner = inner.slice(1, -1);
+  return inner;
+}
+
+/** Whether the first parenthesis closes at the end. */
+function isWrapped(tokens: readonly SqlToken[]): boolean {
+  if (tokens[0]?.text !== '(' || tokens[0].kind !== 'sign') return false;
+  let depth = 0;
+  for (let at = 0; at < tokens.length; at++) {
+    const { kind, text } = tokens[at] as SqlToken;
+    if (kind !== 'sign') continue;
+    if (text === '(') depth++;
+    else if (text === ')' && --depth === 0) return at === tokens.length - 1;
+  }
+  return false;
+}
+
+/** The parts between words that stand at the outermost level. */
+function splitAt(tokens: readonly SqlToken[], words: readonly string[]): SqlToken[][] {
+  const parts: SqlToken[][] = [[]];
+  let depth = 0;
+  for (const token of tokens) {
+    if (token.kind === 'sign' && token.text === '(') depth++;
+    if (token.kind === 'sign' && token.text === ')') depth--;
+    const isSplit = depth === 0 && token.kind !== 'text' && words.includes(token.text);
+    if (isSplit) parts.push([]);
+    else parts.at(-1)?.push(token);
+  }
+  return parts;
+}

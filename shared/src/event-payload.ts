@@ -1,0 +1,68 @@
+/**
+ * What is kept of a call beside the chain, on its way up: each part sealed to the control plane's key
+ * (a compact JWE), and bound to the chain by a salted digest in the record that it belongs to.
+ */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { PayloadMode } from './data-protection-settings.ts';
+import { Id } from './text.ts';
+
+/** `input`: what policy was asked; `result`: what came back. */
+export const PayloadPart = z.enum(['input', 'result']);
+export type PayloadPart = z.infer<typeof PayloadPart>;
+
+/** Bytes of a part's text; a larger one is not kept. */
+export const MAX_PAYLOAD_BYTES = 1024 * 1024;
+
+export const PAYLOAD_LIMITS = { parts: 50, bytes: 8 * 1024 * 1024 } as const;
+
+/** As SEALING of credentials: nothing else is opened. */
+export const PAYLOAD_SEALING = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
+
+/** The plaintext of the JWE. It names where it belongs, so that none can be put in another's place. */
+export const PayloadContent = z.strictObject({
+  tenant_id: Id,
+  deployment_id: Id,
+  event_id: Id,
+  part: PayloadPart,
+  /** Of the call. */
+  mode: PayloadMode.exclude(['metadata_only']),
+  /** 16 bytes, base64url: of this event's payload alone. */
+  salt: z.string().regex(/^[\w-]{22}$/),
+  /** JSON. */
+  text: z.string(),
+});
+export type PayloadContent = z.infer<typeof PayloadContent>;
+
+/** POST …/payloads. */
+export const PayloadUpload = z.strictObject({
+  payloads: z
+    .array(
+      z.strictObject({
+        event_id: Id,
+        part: PayloadPart,
+        jwe: z
+          .string()
+          .max(4 * MAX_PAYLOAD_BYTES)
+          .regex(/^[\w-]+\.[\w-]*\.[\w-]+\.[\w-]+\.[\w-]+$/, 'must be a compact JWE'),
+      }),
+    )
+    .min(1)
+    .max(PAYLOAD_LIMITS.parts),
+});
+export type PayloadUpload = z.infer<typeof PayloadUpload>;
+export type SealedPayload = PayloadUpload['payloads'][number];
+
+/**
+ * What became of each part, in the order of the upload. `waiting`: its record has not arrived, send
+ * it again; `refused`: it is not what the record says, or cannot be opened.
+ */
+export const PayloadReceipt = z.object({
+  results: z.array(z.enum(['stored', 'waiting', 'refused'])).max(PAYLOAD_LIMITS.parts),
+});
+export type PayloadReceipt = z.infer<typeof PayloadReceipt>;
+
+/** SHA-256(salt || text), lower-case hexadecimal: what the chain holds of a payload. */
+export function payloadDigest(salt: Uint8Array, text: string): string {
+  return hash('sha256', Buffer.concat([salt, Buffer.from(text)]), 'hex');
+}

@@ -1,0 +1,73 @@
+/**
+ * How a tenant's data planes treat what servers say: member `inbound` of the bundle's settings.
+ * Absent means `DEFAULT_INBOUND_SETTINGS`.
+ */
+import { z } from 'zod';
+import type { Severity } from './ledger-record.ts';
+import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
+
+/** Rules of one tenant; all are in its bundle. */
+export const MAX_SOURCE_RULES = 500;
+/** Stars of one pattern: each is followed at once, so they bound what a comparison costs. */
+const MAX_STARS = 16;
+
+export const SOURCE_RULE_TYPES = ['trust', 'untrusted', 'block'] as const;
+export type SourceRuleType = (typeof SOURCE_RULE_TYPES)[number];
+
+/** A glob of server ids or of requested URIs: `*` is any characters. */
+export const SourcePattern = Text.min(1)
+  .max(500)
+  .refine((pattern) => pattern.split('*').length - 1 <= MAX_STARS, {
+    message: `must have at most ${MAX_STARS} stars`,
+  });
+
+export const SourceRule = z.object({
+  id: Id,
+  source_pattern: SourcePattern,
+  rule_type: z.enum(SOURCE_RULE_TYPES),
+  /** Decided by the data plane's clock: no bundle is built when a rule expires. Null: never. */
+  expires_at: Timestamp.nullable(),
+});
+export type SourceRule = z.infer<typeof SourceRule>;
+
+export const InboundAction = z.enum(['pass', 'substitute']);
+export type InboundAction = z.infer<typeof InboundAction>;
+
+/** What is done about a finding, by its severity; `info` is passed on. */
+export const InboundActions = z.object({
+  low: InboundAction,
+  medium: InboundAction,
+  high: InboundAction,
+  critical: InboundAction,
+} satisfies Record<Exclude<Severity, 'info'>, typeof InboundAction>);
+export type InboundActions = z.infer<typeof InboundActions>;
+
+export const DEFAULT_INBOUND_ACTIONS: InboundActions = {
+  low: 'pass',
+  medium: 'pass',
+  high: 'substitute',
+  critical: 'substitute',
+};
+
+/** Tools of one tenant whose pin travels in its bundle: those that have ever changed. */
+export const MAX_PINS = 5_000;
+
+/** What is held of tools whose definition changes. */
+export const PinnedToolsSetting = z.object({
+  /** A changed tool is neither listed nor called until an administrator approves it. */
+  require_approval: z.boolean(),
+  pins: z.array(z.object({ server_id: Text, tool_name: Text, hash: Sha256Hex })).max(MAX_PINS),
+});
+
+export const InboundSettings = z.looseObject({
+  actions: InboundActions,
+  rules: z.array(SourceRule).max(MAX_SOURCE_RULES),
+  /** Bundles of before do not have it: nothing waits for approval. */
+  pinned_tools: PinnedToolsSetting.optional(),
+});
+export type InboundSettings = z.infer<typeof InboundSettings>;
+
+export const DEFAULT_INBOUND_SETTINGS: InboundSettings = {
+  actions: DEFAULT_INBOUND_ACTIONS,
+  rules: [],
+};

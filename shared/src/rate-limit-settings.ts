@@ -1,0 +1,42 @@
+/** How often an agent may call, as a bundle tells it (specification 1, section 8). */
+import { z } from 'zod';
+
+/** From the lowest to the highest. */
+export const RATE_TIERS = ['low', 'medium', 'high', 'critical'] as const;
+export type RateTier = (typeof RATE_TIERS)[number];
+
+export const RATE_LIMIT_FIELDS = {
+  /** Calls within a window, 1 to 10,000,000. */
+  requests: z.int().min(1).max(10_000_000),
+  /** Up to an hour. */
+  window_seconds: z.int().min(1).max(3_600),
+};
+
+export const RateLimit = z.object(RATE_LIMIT_FIELDS);
+export type RateLimit = z.infer<typeof RateLimit>;
+
+export const RateLimitSettings = z.object({
+  enabled: z.boolean(),
+  limits: z.object({ low: RateLimit, medium: RateLimit, high: RateLimit, critical: RateLimit }),
+});
+export type RateLimitSettings = z.infer<typeof RateLimitSettings>;
+
+/**
+ * What holds where a tenant set nothing. An agent of low risk may do nearly what a worker can; each
+ * tier has a tenth of the one below it.
+ */
+export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
+  enabled: true,
+  limits: {
+    low: { requests: 600_000, window_seconds: 60 },
+    medium: { requests: 60_000, window_seconds: 60 },
+    high: { requests: 6_000, window_seconds: 60 },
+    critical: { requests: 600, window_seconds: 60 },
+  },
+};
+
+/** The first tier that allows more a second than the tier below it; undefined where none does. */
+export function findLooserTier(limits: RateLimitSettings['limits']): RateTier | undefined {
+  const rate = (tier: RateTier) => limits[tier].requests / limits[tier].window_seconds;
+  return RATE_TIERS.find((tier, at) => at > 0 && rate(tier) > rate(RATE_TIERS[at - 1] as RateTier));
+}

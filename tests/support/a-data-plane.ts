@@ -1,0 +1,228 @@
+/** A registered data plane for tests, with a ledger in memory that signs real batches. */
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
+import { type SignedBatch, signBatch } from '@governance/shared/audit-batch';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
+import { uuidv7 } from '@governance/shared/ids';
+import {
+  type ChainHead,
+  chainRecord,
+  LedgerRecord,
+  type UnchainedRecord,
+} from '@governance/shared/ledger-record';
+import type { TestDatabase } from './test-database.ts';
+
+export interface WrittenRecord {
+  epoch: number;
+  seq: number;
+  prevHash: string;
+  hash: string;
+  bytes: Buffer;
+}
+
+export interface TestDataPlane {
+  deploymentId: string;
+  signingKey: KeyObject;
+  records: WrittenRecord[];
+  head: ChainHead;
+  append(record: UnchainedRecord): WrittenRecord;
+  /** Appends bytes of any kind, made for the place they get: what a newer or broken writer does. */
+  appendRaw(make: (place: ChainHead) => Uint8Array): WrittenRecord;
+  /** Begins the next epoch, as a boot does. */
+  boot(): WrittenRecord;
+  /** Signs records[from..to); all of one epoch. */
+  batch(from: number, to?: number): SignedBatch;
+  /** Another writer with the same key and history, as a cloned disk is. */
+  clone(): TestDataPlane;
+}
+
+export async function aDataPlane(
+  { db }: Pick<TestDatabase, 'db'>,
+  scope: TenantScope,
+): Promise<TestDataPlane> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const deploymentId = uuidv7();
+  const jwk = publicKey.export({ format: 'jwk' });
+  await db.inTenant(scope, async (tx) => {
+    await tx.db.dataPlane.create({
+      data: {
+        tenantId: scope.tenantId,
+        deploymentId,
+        signingKey: JSON.stringify(jwk),
+        sealingKey: '{}',
+      },
+    });
+    // The one whose calls `aDecision` is about, long gone.
+    const gone = { status: 'deprovisioned', secretHash: '', clientId: `gone-${uuidv7()}` };
+    const named = { id: AGENT_ID, name: 'gone', agentType: 'assistant', owner: 'tests' };
+    const row = { tenantId: scope.tenantId, ...named, ...gone };
+    await tx.db.agent.createMany({ data: [row], skipDuplicates: true });
+    tx.audit.append({
+      action: 'data_plane_registered',
+      target: `data_plane/${deploymentId}`,
+      details: { signing_key: jwk.x },
+    });
+  });
+  return createWriter(scope.tenantId, deploymentId, privateKey);
+}
+
+export function createWriter(
+  tenantId: string,
+  deploymentId: string,
+  signingKey: KeyObject,
+  history: WrittenRecord[] = [],
+): TestDataPlane {
+  const records = [...history];
+  const end = records.at(-1);
+  const head: ChainHead = {
+    tenant_id: tenantId,
+    stream: deploymentId,
+    epoch: end?.epoch ?? 0,
+    seq: end?.seq ?? 0,
+    head: end?.hash ?? GENESIS_HASH,
+  };
+  const push = (bytes: Buffer, hash: string): WrittenRecord => {
+    const prevHash = head.head;
+    head.seq += 1;
+    head.head = hash;
+    const written = { epoch: head.epoch, seq: head.seq, prevHash, hash, bytes };
+    records.push(written);
+    return written;
+  };
+  const append = (record: UnchainedRecord): WrittenRecord => {
+    const { bytes, hash } = chainRecord(head, record);
+    return push(bytes, hash);
+  };
+  return {
+    deploymentId,
+    signingKey,
+    records,
+    head,
+    append,
+    appendRaw: (make) => {
+      const bytes = Buffer.from(make({ ...head, seq: head.seq + 1 }));
+      return push(bytes, recordHash(bytes));
+    },
+    boot: () => {
+      const previous =
+        head.epoch === 0 ? null : { epoch: head.epoch, last_seq: head.seq, head: head.head };
+      head.epoch += 1;
+      head.seq = 0;
+      return append({
+        type: 'epoch_start',
+        id: uuidv7(),
+        timestamp: new Date().toISOString(),
+        bundle_revision: null,
+        previous,
+        reason: previous ? 'boot' : 'created',
+        writer_version: 'test',
+      });
+    },
+    batch: (from, to = records.length) => {
+      const chosen = records.slice(from, to);
+      const [first] = chosen;
+      const last = chosen.at(-1);
+      if (!first || !last) throw new Error('an empty batch');
+      const header = {
+        tenant_id: tenantId,
+        stream: deploymentId,
+        epoch: first.epoch,
+        first_seq: first.seq,
+        last_seq: last.seq,
+        prev_head: first.prevHash,
+        head: last.hash,
+      };
+      const hashes = chosen.map((record) => record.hash);
+      return {
+        ...signBatch(signingKey, header, hashes),
+        records: chosen.map((record) => record.bytes),
+      };
+    },
+    clone: () => createWriter(tenantId, deploymentId, signingKey, records),
+  };
+}
+
+type Unchained<T extends UnchainedRecord['type']> = Extract<UnchainedRecord, { type: T }>;
+
+const AGENT_ID = '0190aaaa-0000-7000-8000-00000000000a';
+
+export function aDecision(overrides: Partial<Unchained<'decision'>> = {}): Unchained<'decision'> {
+  return {
+    type: 'decision',
+    id: uuidv7(),
+    timestamp: new Date().toISOString(),
+    bundle_revision: 1,
+    agent_id: AGENT_ID,
+    action: 'read',
+    target: '/welcome.txt',
+    method: 'tools/call',
+    tool_name: 'read_file',
+    mcp_server: 'files',
+    policy_result: 'allow',
+    policy_reason: null,
+    decided_by: 'policy',
+    behavioral_score: 0,
+    risk_tier: 'low',
+    dlp_action: null,
+    dlp_findings_count: 0,
+    dlp_findings: [],
+    latency_ms: 1.5,
+    session_id: null,
+    workflow_session_id: null,
+    causal_depth: 0,
+    parent_event_id: null,
+    delegation_chain: [],
+    requester_id: null,
+    requester_verified: false,
+    instruction_hash: randomBytes(32).toString('hex'),
+    region: null,
+    escalation_id: null,
+    grant_id: null,
+    exception_id: null,
+    payload_digest: null,
+    protected_fields: [],
+    model: null,
+    ...overrides,
+  };
+}
+
+export function anOutcome(
+  eventId: string,
+  overrides: Partial<Unchained<'outcome'>> = {},
+): Unchained<'outcome'> {
+  return {
+    type: 'outcome',
+    id: uuidv7(),
+    timestamp: new Date().toISOString(),
+    bundle_revision: 1,
+    event_id: eventId,
+    outcome: 'forwarded',
+    latency_ms: 12.5,
+    result_digest: null,
+    result_bytes: null,
+    inbound_findings_count: 0,
+    result_action: null,
+    inspection: null,
+    model_usage: null,
+    payload_digest: null,
+    detail: null,
+    ...overrides,
+  };
+}
+
+/** Appends a record as data planes wrote it before version 2: without the members that came then. */
+export function appendVersion1(plane: TestDataPlane, record: UnchainedRecord): WrittenRecord {
+  const [version1] = LedgerRecord.options;
+  const schema = version1.options.find(({ shape }) => shape.type.value === record.type);
+  if (!schema) throw new Error(`version 1 has no ${record.type}`);
+  const own = Object.entries(record).filter(([member]) => member in schema.shape);
+  return plane.appendRaw(({ tenant_id, stream, epoch, seq, head: prev_hash }) =>
+    Buffer.from(
+      canonicalize({
+        ...Object.fromEntries(own),
+        ...{ v: 1, tenant_id, stream, epoch, seq, prev_hash },
+      }),
+    ),
+  );
+}

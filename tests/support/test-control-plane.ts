@@ -1,0 +1,133 @@
+/**
+ * The control plane as production builds it, on a database of its own, driven by `app.inject`.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  buildControlPlane,
+  type ControlPlane,
+  FEATURES,
+  type FeatureMaker,
+} from '@governance/control-plane/app';
+import { parseControlPlaneConfig } from '@governance/control-plane/config';
+import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
+import type { AppliedBarrier } from '@governance/shared/channels';
+import { createHttpServer } from '@governance/shared/http-server';
+import { createLog } from '@governance/shared/log';
+import { Secret } from '@governance/shared/settings';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { afterAll } from 'vitest';
+import { aTenant } from './a-tenant.ts';
+import { createTestCompiler } from './compiled-once.ts';
+import { watchAnswers } from './documented-answers.ts';
+import { type TestDatabase, testDatabase } from './test-database.ts';
+
+export const ADMIN_PASSWORD = 'the administrator’s password';
+export const SUPER_ADMIN_PASSWORD = 'the super-admin’s password';
+
+export interface TestControlPlane {
+  app: FastifyInstance;
+  controlPlane: ControlPlane;
+  test: TestDatabase;
+  /** Every line that was logged. */
+  logged: string[];
+  /** A request; a body makes it a POST with JSON unless `method` says otherwise. */
+  call(url: string, options?: CallOptions): Promise<LightMyRequestResponse>;
+  /** A new tenant, its administrator's scope and token. */
+  aTenantAdmin(): Promise<{ scope: TenantScope; token: string }>;
+  superAdminToken(): Promise<string>;
+}
+
+export interface CallOptions {
+  method?: InjectOptions['method'];
+  token?: string;
+  body?: InjectOptions['payload'];
+  headers?: Record<string, string>;
+  /** Where it comes from; 127.0.0.1 unless given. */
+  remoteAddress?: string;
+}
+
+export interface TestControlPlaneOptions {
+  env?: NodeJS.ProcessEnv;
+  now?: () => Date;
+  applied?: AppliedBarrier;
+  listStdioNames?: (tenantId: string) => readonly string[] | undefined;
+  /** Behind those of production. */
+  features?: readonly FeatureMaker[];
+  /** Runs before the control plane is made: a feature's own migration. */
+  prepare?: (test: TestDatabase) => Promise<void>;
+}
+
+/** Call it at the top of a test file; it cleans up after the file's last test. */
+export async function testControlPlane(
+  options: TestControlPlaneOptions = {},
+): Promise<TestControlPlane> {
+  const now = options.now ?? (() => new Date());
+  const test = await testDatabase(now);
+  await options.prepare?.(test);
+  const logged: string[] = [];
+  const log = createLog({ debug: true }, { write: (line: string) => void logged.push(line) });
+  const config = parseControlPlaneConfig({
+    SERVICE_SUPER_ADMIN_PASSWORD: SUPER_ADMIN_PASSWORD,
+    SERVICE_PUBLIC_URL: 'https://governance.example',
+    ...options.env,
+  });
+  const controlPlane = await buildControlPlane(
+    {
+      config,
+      connections: test.connections,
+      masterKey: config.masterKey ?? new Secret(randomBytes(32)),
+      adminPassword: config.adminPassword ?? new Secret(ADMIN_PASSWORD),
+      log,
+      now,
+      compiler: createTestCompiler(),
+      ...(options.applied ? { applied: options.applied } : {}),
+      ...(options.listStdioNames ? { listStdioNames: options.listStdioNames } : {}),
+    },
+    [...FEATURES, ...(options.features ?? [])],
+  );
+  const app = createHttpServer({
+    log,
+    corsOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
+  });
+  const beginWatch = watchAnswers(app);
+  await app.register(controlPlane.plugin);
+  await controlPlane.start();
+  await app.ready();
+  const requireDocumented = await beginWatch();
+  afterAll(async () => {
+    await app.close();
+    await controlPlane.stop();
+    requireDocumented();
+  });
+
+  return {
+    app,
+    controlPlane,
+    test,
+    logged,
+    call: (url, { method, token, body, headers, remoteAddress } = {}) =>
+      app.inject({
+        url,
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
+        headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...headers },
+        ...(body === undefined ? {} : { payload: body }),
+        ...(remoteAddress === undefined ? {} : { remoteAddress }),
+      }),
+    aTenantAdmin: async () => {
+      const scope = await aTenant(test);
+      const { id, username } = scope.actor;
+      const { tenantId } = scope;
+      const account = { role: 'admin', id, username, tenantId, version: '1' } as const;
+      return { scope, token: await controlPlane.adminTokens.issue(account) };
+    },
+    superAdminToken: async () => {
+      const answer = await app.inject({
+        method: 'POST',
+        url: '/api/v1/auth/admin/login',
+        payload: { username: 'superadmin', password: SUPER_ADMIN_PASSWORD },
+      });
+      return answer.json().access_token;
+    },
+  };
+}
