@@ -9,8 +9,7 @@
  *   BENCH_ROUNDS (9)
  */
 import { createPlainScan } from '../shared/src/detect/dlp/plain-scan.ts';
-import { createScanBudget } from '../shared/src/detect/dlp/scan-budget.ts';
-import { ScanBudgetError } from '../shared/src/detect/dlp/scan-budget.ts';
+import { createScanBudget, ScanBudgetError } from '../shared/src/detect/dlp/scan-budget.ts';
 import { createDlpScanner } from '../shared/src/detect/dlp/scanner.ts';
 import { createPatternSet } from '../shared/src/detect/engine/pattern-set.ts';
 import { builtinExpressions, toJavaScript } from './dlp/expressions.ts';
