@@ -1,4 +1,5 @@
 /** Reads a call's arguments by their shape: which paths, recipients and things it names. */
+import { parseStrictJson, StrictJsonError } from '../../strict-json.ts';
 import { wordsOfName } from '../../words-of-name.ts';
 import { type ArgumentName, isPathForm, readArgumentName } from './argument-kinds.ts';
 import type { PathUse, ReachCall, ReachFinding, TouchedPath } from './reach-finding.ts';
@@ -33,6 +34,11 @@ const FILTERS = wordSet('filter where criteria selector match conditions conditi
 /** Paths of a call that are read; each has several forms. */
 const MAX_PATHS = 2_000;
 
+/** Of texts that are JSON: characters of a call that are read so, and how deep they stand in each other. */
+const MAX_INNER_LENGTH = 256 * 1024;
+const MAX_INNER_DEPTH = 3;
+const INNER_LIMITS = { maxDepth: 64, maxNodes: 20_000, numbers: 'any' } as const;
+
 /** Numbers in a range such as `1-5000`. */
 const RANGE = /^(\d{1,12})(?:-|\.\.)(\d{1,12})$/;
 
@@ -49,6 +55,8 @@ export class ArgumentReader {
   readonly #tool: ReturnType<typeof readTool>;
   readonly #sqlEffort = { left: SQL_EFFORT };
   #shellLeft = MAX_SHELL_LENGTH;
+  #innerLeft = MAX_INNER_LENGTH;
+  #innerDepth = 0;
   #base: string | undefined;
   #containers = 0;
   #isRecursive = false;
@@ -162,6 +170,7 @@ export class ArgumentReader {
       if (isSql) this.#sql(text, true);
       return;
     }
+    if (this.#readInner(text, name)) return;
     if (kind === 'sql') {
       // What is searched for is a sentence.
       if (isSql || !isSearch) this.#sql(text, true);
@@ -178,6 +187,22 @@ export class ArgumentReader {
     if (this.#isFilter(name) && (text.trim() === '' || text.trim() === '{}')) this.#everything();
     this.#sql(text, isSql && !isPath);
     if (!isOfList && (kind === 'ids' || kind === 'path')) this.#manyInOne(text);
+  }
+
+  /** A text that is JSON itself is read as if it stood there as a value. */
+  #readInner(text: string, name: ArgumentName): boolean {
+    if (!/^\s*[[{]/.test(text) || this.#innerDepth >= MAX_INNER_DEPTH) return false;
+    this.#innerLeft -= text.length;
+    const value = this.#innerLeft < 0 ? 'too much' : parseInner(text);
+    if (value === 'no JSON') return false;
+    if (value === 'too much') {
+      if (this.#call.action !== 'read') this.#unreadable('the call has JSON that is not read');
+      return false;
+    }
+    this.#innerDepth++;
+    this.#member(value, name, false);
+    this.#innerDepth--;
+    return true;
   }
 
   /** `1,2,3`, and `1-5000`. */
@@ -302,6 +327,16 @@ function isBase({ words, last }: ArgumentName): boolean {
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
+}
+
+/** What servers read in different ways (a key twice, for one) is not read at all. */
+function parseInner(text: string): object | 'no JSON' | 'too much' {
+  try {
+    return parseStrictJson(text, INNER_LIMITS) as object;
+  } catch (error) {
+    const isJson = error instanceof StrictJsonError && error.reason !== 'syntax';
+    return isJson ? 'too much' : 'no JSON';
+  }
 }
 
 function isWildcard(text: string): boolean {

@@ -193,7 +193,48 @@ describe('tools of well-known servers', () => {
     ['bash', 'execute', { command: 'sudo git -C /srv clean -fdx' }, ['escalate delete_whole']],
     ['bash', 'execute', { command: 'git clean -nfd' }, []],
     ['bash', 'execute', { command: 'git commit -m clean -f' }, []],
-    ['bash', 'execute', { command: 'git checkout clean -f' }, []],
+    ['bash', 'execute', { command: 'git checkout clean' }, []],
+    ['bash', 'execute', { command: 'git checkout main -f' }, ['escalate delete_whole']],
+    ['bash', 'execute', { command: 'git reset --hard HEAD~3' }, ['escalate delete_whole']],
+    ['bash', 'execute', { command: 'git reset HEAD a.txt' }, []],
+    ['bash', 'execute', { command: 'git push -f origin main' }, ['escalate delete_whole']],
+    ['bash', 'execute', { command: 'git push origin main' }, []],
+    ['bash', 'execute', { command: 'kubectl delete pods --all -n x' }, ['escalate delete_whole']],
+    ['bash', 'execute', { command: 'kubectl -n x delete ns y' }, ['escalate delete_whole']],
+    ['bash', 'execute', { command: 'kubectl delete pod one' }, []],
+    ['bash', 'execute', { command: 'kubectl exec pod -- rm -r /home' }, ['deny delete_depth']],
+    ['bash', 'execute', { command: 'sudo docker exec c rm -r /home' }, ['deny delete_depth']],
+    [
+      'bash',
+      'execute',
+      { command: 'aws s3 rm s3://bucket/a/b/c --recursive' },
+      ['escalate delete_whole'],
+    ],
+    ['bash', 'execute', { command: 'aws s3 rm s3://bucket/a/b --recursive --dryrun' }, []],
+    ['bash', 'execute', { command: 'ssh host terraform destroy -y' }, ['escalate delete_whole']],
+    ['run', 'execute', { command: 'terraform', args: ['destroy'] }, ['escalate delete_whole']],
+    // JSON in a text.
+    [
+      'delete_file',
+      'delete',
+      { params: '{"path": "/"}' },
+      ['deny delete_depth', 'escalate config_path'],
+    ],
+    ['call_tool', 'execute', { payload: '[{"file": "/etc/passwd"}]' }, ['escalate config_path']],
+    [
+      'call_tool',
+      'execute',
+      { data: JSON.stringify({ inner: JSON.stringify({ path: '/srv/a/tls.key' }) }) },
+      ['deny protected_file'],
+    ],
+    [
+      'call_tool',
+      'execute',
+      { data: '{"path": "/srv/a/b", "path": "/"}' },
+      ['escalate unreadable'],
+    ],
+    ['call_tool', 'execute', { data: '[draft] see /srv/a/b' }, []],
+    ['write_file', 'write', { path: '/srv/a/b.json', content: '{"path": "/etc/passwd"}' }, []],
     ['bash', 'execute', { command: 'rsync -a --delete a/ /srv' }, ['deny delete_depth']],
     ['bash', 'execute', { command: 'rsync -a --delete a/ /srv/www/site' }, []],
     // One tool for all.
@@ -272,6 +313,8 @@ describe('SQL', () => {
     'DELETE FROM `users`',
     'UPDATE [users] SET a = 1',
     'EXPLAIN ANALYZE DELETE FROM users',
+    'MERGE INTO users u USING s ON (1 = 1) WHEN MATCHED THEN DELETE',
+    'MERGE users USING s ON users.id = s.id WHEN NOT MATCHED BY SOURCE THEN DELETE',
   ])('%s is unbounded', (query) => expect(judge(query)).toEqual(['escalate sql_without_where']));
 
   it.each([
@@ -285,6 +328,7 @@ describe('SQL', () => {
     'CREATE TRIGGER x AFTER DELETE ON t BEGIN SELECT 1; END',
     'GRANT SELECT, DELETE ON t TO a',
     'DROP INDEX i',
+    'MERGE INTO t USING s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET a = s.a WHEN NOT MATCHED THEN INSERT (a) VALUES (s.a)',
     "SELECT 'DROP TABLE users'",
     'DELETE FROM users WHERE deleted_at IS NOT NULL AND (a = 1 OR b = 2)',
   ])('%s is bounded', (query) => expect(judge(query)).toEqual([]));
@@ -292,6 +336,9 @@ describe('SQL', () => {
   it('is read in linear time, or not at all', () => {
     expect(judge(`${'('.repeat(60_000)}DELETE FROM t`)).toEqual(['escalate sql_without_where']);
     expect(judge(`SELECT ${'(DELETE FROM t WHERE a='.repeat(2_000)}`)).toEqual([
+      'escalate sql_without_where',
+    ]);
+    expect(judge('(MERGE a USING b ON c WHEN DELETE '.repeat(1_900))).toEqual([
       'escalate sql_without_where',
     ]);
     expect(judge(`DELETE FROM t WHERE a = '${'x'.repeat(70_000)}'`)).toEqual([

@@ -1,5 +1,6 @@
 /** What a command line does with paths, and what it hands to a database. */
-import type { PathUse, ReachRule } from './reach-finding.ts';
+import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
+import type { PathUse } from './reach-finding.ts';
 import { readShellCommands, type ShellCommand } from './shell-words.ts';
 
 export interface ShellReach {
@@ -7,11 +8,13 @@ export interface ShellReach {
   /** Texts that another program reads: SQL, for one. */
   readonly inner: string[];
   /** What it does to no path that could be named. */
-  readonly whole: { rule: ReachRule; verdict: 'deny' | 'escalate'; message: string }[];
+  readonly whole: WholeReach[];
 }
 
 /** A longer one is not read. */
 export const MAX_SHELL_LENGTH = 64 * 1024;
+/** `sudo`, `docker exec` and the like before one command. */
+const MAX_WRAPPERS = 8;
 /** Command lines in command lines. */
 const MAX_DEPTH = 4;
 
@@ -24,10 +27,6 @@ const WRITES = wordSet(
 const CHANGES = wordSet('chmod chown chgrp chattr setfacl');
 const COPIES = wordSet('cp copy xcopy robocopy install rsync scp ln copy-item');
 const MOVES = wordSet('mv move ren rename move-item rename-item');
-/** Behind which `clean` is a name or a message. */
-const GIT_COMMANDS = wordSet(
-  'add commit checkout switch branch merge log show diff grep push pull fetch tag stash rm mv',
-);
 const SHELLS = wordSet('sh bash zsh dash ksh fish ash cmd powershell pwsh');
 const DATABASES = wordSet('psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client redis-cli');
 const WRAPPERS = wordSet(
@@ -35,10 +34,10 @@ const WRAPPERS = wordSet(
 );
 const known = (name: string) =>
   [DELETES, WIPES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES].some((of) => of.has(name)) ||
+  isWholeProgram(name) ||
   name === 'find' ||
   name === 'dd' ||
   name === 'sed' ||
-  name === 'git' ||
   name.startsWith('mkfs');
 
 /** Reads a command line, caller-controlled. */
@@ -71,14 +70,19 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
   for (const text of writes) reach.paths.push({ text, use: 'write' });
   let at = 0;
   while (at < words.length && /^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(words[at] as string)) at++;
-  if (WRAPPERS.has(nameOf(words[at])) && !known(nameOf(words[at]))) {
+  for (let wrappers = 0; wrappers < MAX_WRAPPERS; wrappers++) {
+    const name = nameOf(words[at]);
+    const whole = findWholeReach(name, words.slice(at + 1));
+    if (whole) reach.whole.push(whole);
+    if (!WRAPPERS.has(name)) break;
     // Behind it stand its own options, some with values: the first command that is known counts.
     const inner = words.findIndex((word, index) => index > at && known(nameOf(word)));
-    if (nameOf(words[at]) === 'eval' || (nameOf(words[at]) === 'ssh' && inner < 0)) {
+    if (name === 'eval' || (name === 'ssh' && inner < 0)) {
       readLine(words.slice(at + 1).join(' '), reach, depth + 1);
       return;
     }
-    if (inner > 0) at = inner;
+    if (inner < 0) break;
+    at = inner;
   }
   const isListed = at > 0 && nameOf(words[0]) === 'xargs';
   readSimple(nameOf(words[at]), words.slice(at + 1), reach, depth, isListed);
@@ -131,12 +135,6 @@ function readSimple(
       // What is in the target and not in the source goes.
       add(operands.slice(-1), 'delete', { isRecursive: true });
     }
-  } else if (name === 'git' && isForcedClean(rest)) {
-    reach.whole.push({
-      rule: 'delete_whole',
-      verdict: 'escalate',
-      message: 'the call deletes all files that git does not know',
-    });
   } else if (CHANGES.has(name)) {
     // The mode or the owner comes first, and does no harm as a path.
     add(operands.slice(1), isRecursive ? 'delete' : 'write', { isRecursive, isMoved: true });
@@ -154,16 +152,6 @@ function readSimple(
       'read',
     );
   }
-}
-
-/** `git clean -fdx`, in any order and with git's own options before it. */
-function isForcedClean(words: readonly string[]): boolean {
-  const at = words.indexOf('clean');
-  if (at < 0 || words.slice(0, at).some((word) => GIT_COMMANDS.has(word))) return false;
-  const options = words.slice(at + 1);
-  const has = (letter: string, long: string) =>
-    options.some((one) => one === long || new RegExp(`^-[a-z]*${letter}`, 'i').test(one));
-  return has('f', '--force') && !has('n', '--dry-run');
 }
 
 function readFind(rest: readonly string[], reach: ShellReach): void {

@@ -10,7 +10,7 @@ export interface SqlReach {
 /** A longer one is not read. */
 export const MAX_SQL_LENGTH = 64 * 1024;
 
-const VERBS = new Set(['DELETE', 'UPDATE', 'TRUNCATE', 'DROP', 'FLUSHALL', 'FLUSHDB']);
+const VERBS = new Set(['DELETE', 'UPDATE', 'MERGE', 'TRUNCATE', 'DROP', 'FLUSHALL', 'FLUSHDB']);
 const CHANGES = /delete|update|truncate|drop|flush(?:all|db)/i;
 /** How SQL begins; what does not is no SQL, unless it stands where SQL stands. */
 const BEGINS =
@@ -95,6 +95,8 @@ function judgeAt(tokens: readonly SqlToken[], at: number, reading: Reading): Sql
       return isStart(tokens, at) ? judgeRows(tokens, at, 'DELETE', reading) : undefined;
     case 'UPDATE':
       return isStart(tokens, at) ? judgeRows(tokens, at, 'UPDATE', reading) : undefined;
+    case 'MERGE':
+      return isStart(tokens, at) ? judgeMerge(tokens, at, reading.effort) : undefined;
     case 'TRUNCATE': {
       const next = tokens[at + 1];
       const isTable =
@@ -148,6 +150,8 @@ function judgeRows(
   const part = statementFrom(tokens, next, effort);
   const isWord = (text: string) => part.some((one) => one.kind === 'word' && one.text === text);
   if (verb === 'UPDATE' && !isWord('SET')) return undefined;
+  // Part of a MERGE, which its ON has to bound.
+  if (first.text === 'SET' && first.kind === 'word') return undefined;
   // Without FROM it is SQL to few databases, and in a sentence to all people.
   if (verb === 'DELETE' && !isWord('FROM') && !(isSql && (part.length <= 2 || isWord('WHERE')))) {
     return undefined;
@@ -162,6 +166,30 @@ function judgeRows(
   const condition = part.slice(where + 1, end < 0 ? undefined : end);
   if (truthOf(condition, effort) !== true) return undefined;
   return { verdict: 'escalate', message: `the call has a ${verb} whose WHERE is always true` };
+}
+
+/** A MERGE that deletes or updates, which its ON has to bound. */
+function judgeMerge(
+  tokens: readonly SqlToken[],
+  at: number,
+  effort: SqlEffort,
+): SqlReach | undefined {
+  const end = tokens.findIndex((one, index) => index > at && one.text === ';');
+  const part = tokens.slice(at + 1, end < 0 ? undefined : end);
+  effort.left -= part.length;
+  const find = (text: string, from: number) =>
+    part.findIndex((one, index) => index >= from && one.kind === 'word' && one.text === text);
+  const on = find('ON', 0);
+  const when = find('WHEN', on + 1);
+  if (find('USING', 0) < 0 || on < 0 || when < 0) return undefined;
+  const isChange = find('DELETE', when) >= 0 || find('UPDATE', when) >= 0;
+  if (!isChange) return undefined;
+  const message = 'the call has a MERGE that changes all rows';
+  // Rows that the source does not have: all of them, where it is empty.
+  if (find('SOURCE', when) > 0 && find('DELETE', when) >= 0)
+    return { verdict: 'escalate', message };
+  if (truthOf(part.slice(on + 1, when), effort) !== true) return undefined;
+  return { verdict: 'escalate', message };
 }
 
 const ENDS = new Set(['RETURNING', 'ORDER', 'LIMIT', 'OPTION']);

@@ -1,0 +1,135 @@
+/** Programs that remove whole stores of things, which no path of the command line names. */
+import type { ReachRule } from './reach-finding.ts';
+
+/** What a command line does to no path that could be named. */
+export interface WholeReach {
+  readonly rule: ReachRule;
+  readonly verdict: 'deny' | 'escalate';
+  readonly message: string;
+}
+
+interface WholeCommand {
+  readonly program: string;
+  /** Words that follow it in this order, others between them. */
+  readonly words: readonly string[];
+  /** One of these, too; without any the words alone do it. */
+  readonly options?: readonly string[];
+  readonly message: string;
+}
+
+/** Options that keep a command from doing anything. */
+const HARMLESS = /^--dry-?run(?:$|=(?!none))/;
+
+const whole = (line: string, message: string, ...options: string[]): WholeCommand => {
+  const [program = '', ...words] = line.split(' ');
+  return { program, words, options, message: `the call ${message}` };
+};
+
+const COMMANDS: readonly WholeCommand[] = [
+  whole('git clean', 'deletes all files that git does not know', '-f', '--force'),
+  whole('git reset', 'discards all changes that git has not committed', '--hard', '--merge'),
+  whole('git checkout', 'discards all changes that git has not committed', '-f', '--force', '.'),
+  whole('git restore', 'discards all changes that git has not committed', '.', ':/'),
+  whole('git push', 'replaces the history of a git server', '-f', '--force', '--mirror', '--prune'),
+  whole('git stash clear', 'deletes all stashes of git'),
+  whole('kubectl delete', 'deletes all objects of a kind', '--all', '-A', '--all-namespaces'),
+  whole('kubectl delete namespace', 'deletes a whole namespace'),
+  whole('kubectl delete namespaces', 'deletes a whole namespace'),
+  whole('kubectl delete ns', 'deletes a whole namespace'),
+  whole('kubectl drain', 'removes everything from a node'),
+  whole('helm uninstall', 'removes everything that a chart installed'),
+  whole('helm delete', 'removes everything that a chart installed'),
+  whole('aws s3 rm', 'deletes all objects under a prefix', '--recursive'),
+  whole('aws s3 rb', 'deletes a bucket'),
+  whole('aws s3 sync', 'deletes what its source does not have', '--delete'),
+  whole('gsutil rm', 'deletes all objects under a prefix', '-r', '-R', '-a'),
+  whole('gcloud storage rm', 'deletes all objects under a prefix', '-r', '-R', '--recursive'),
+  whole('gcloud projects delete', 'deletes a whole project'),
+  whole('az group delete', 'deletes a whole group of resources'),
+  whole('az storage blob delete-batch', 'deletes all objects of a container'),
+  whole('rclone purge', 'deletes everything under a path'),
+  whole('rclone delete', 'deletes everything under a path'),
+  whole('terraform destroy', 'destroys everything that a configuration made'),
+  whole('terraform apply', 'destroys everything that a configuration made', '-destroy'),
+  whole('tofu destroy', 'destroys everything that a configuration made'),
+  whole('pulumi destroy', 'destroys everything that a configuration made'),
+  whole('docker system prune', 'deletes everything that no container uses'),
+  whole('docker volume prune', 'deletes all volumes that no container uses'),
+  whole('docker compose down', 'deletes the volumes of a project', '-v', '--volumes'),
+  whole('dropdb', 'removes a whole database'),
+  whole('gh repo delete', 'deletes a whole repository'),
+  whole('crontab', 'removes all jobs of a user', '-r'),
+];
+
+const PROGRAMS = new Map<string, WholeCommand[]>();
+for (const command of COMMANDS) {
+  PROGRAMS.set(command.program, [...(PROGRAMS.get(command.program) ?? []), command]);
+}
+
+/** Whether a program is one of those. */
+export function isWholeProgram(name: string): boolean {
+  return PROGRAMS.has(name);
+}
+
+/**
+ * What a program does as a whole.
+ *
+ * @param name of the program, without its folder, in lower case
+ * @param words behind it, as they stand
+ */
+export function findWholeReach(name: string, words: readonly string[]): WholeReach | undefined {
+  const commands = PROGRAMS.get(name);
+  if (commands === undefined || words.some((word) => HARMLESS.test(word))) return undefined;
+  if (name === 'git' && words.some((word) => isLetters(word) && word.includes('n'))) {
+    return undefined;
+  }
+  const operands = words.filter((word) => !word.startsWith('-'));
+  const found = commands.find(
+    (command) => beginsWith(operands, command, name) && hasOption(words, command.options ?? []),
+  );
+  if (found === undefined) return undefined;
+  return { rule: 'delete_whole', verdict: 'escalate', message: found.message };
+}
+
+/**
+ * Whether the words of a command come first. A program's own options may have values before them
+ * (`git -C folder clean`, `kubectl -n name delete`), so the first word is looked for among three.
+ */
+function beginsWith(
+  operands: readonly string[],
+  { words }: WholeCommand,
+  program: string,
+): boolean {
+  const [first] = words;
+  if (first === undefined) return true;
+  const at = operands.indexOf(first);
+  if (at < 0 || at > 2) return false;
+  // Behind another command of git it is a name or a message.
+  if (program === 'git' && operands.slice(0, at).some((word) => GIT_COMMANDS.has(word))) {
+    return false;
+  }
+  return words.every((word, index) => operands[at + index] === word);
+}
+
+const GIT_COMMANDS = new Set(
+  'add commit checkout switch branch merge log show diff grep push pull fetch tag stash rm mv restore reset'.split(
+    ' ',
+  ),
+);
+
+function hasOption(words: readonly string[], options: readonly string[]): boolean {
+  if (options.length === 0) return true;
+  return words.some((word) =>
+    options.some((option) => {
+      if (word === option || word === `${option}=true`) return true;
+      if (option === '--force') return word.startsWith('--force-with-lease');
+      // Letters may stand together: `-fdx`.
+      const letter = option.length === 2 && option.startsWith('-') ? option[1] : undefined;
+      return letter !== undefined && isLetters(word) && word.includes(letter);
+    }),
+  );
+}
+
+function isLetters(word: string): boolean {
+  return word.length <= 12 && /^-[a-zA-Z]+$/.test(word);
+}
