@@ -17,6 +17,7 @@ let service: ServiceProcess;
 let everything: ChildProcess;
 let admin: AdminApi;
 let client: Client;
+let agent: { id: string; client_id: string; client_secret: string };
 
 beforeAll(async () => {
   const port = await freePort();
@@ -32,14 +33,14 @@ beforeAll(async () => {
     name: 'user',
     permissions: ['all:*'],
   });
-  const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
+  agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
     '/api/v1/agents',
     { name: 'a', agent_type: 'test', owner: 'tests', description: '' },
   );
   await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
   const basic = Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64');
   client = new Client({ name: 'test', version: '1' });
-  const headers = { authorization: `Basic ${basic}` };
+  const headers = { authorization: `Basic ${basic}`, 'x-requester-id': 'user-4711' };
   const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp/v1/all`), {
     requestInit: { headers },
   });
@@ -54,6 +55,9 @@ afterAll(async () => {
 
 interface Event {
   id: string;
+  agent_id: string;
+  requester_id: string | null;
+  protected_fields: string[];
   method: string;
   payload_digest: string | null;
   result_payload_digest: string | null;
@@ -139,4 +143,47 @@ it('nothing is kept unless the tenant says so; then it is, as its mode says', as
     '/api/v1/audit/verify?fresh=true',
   );
   expect(JSON.stringify(verification)).not.toContain('"broken"');
+});
+
+it('identifiers are hashed as soon as the tenant says so, and otherwise after a rotation', async () => {
+  const hashed = /^hid1:[\w-]{6}:[\w-]{22}$/;
+  const set = (body: object) => admin.patch('/api/v1/admin/data-protection', body);
+  await set({ payload_mode: 'full', redact_fields: [], hash_identifiers: true });
+  const event = await call('of Anna@Corp.example, for user-4711');
+  expect(event).toMatchObject({
+    agent_id: agent.id,
+    requester_id: expect.stringMatching(hashed),
+    protected_fields: expect.arrayContaining(['requester_id']),
+  });
+  const shown = await vi.waitFor(
+    async () => {
+      const answer = await admin.get<{ payload: Record<string, never> }>(
+        `/api/v1/audit/events/${event.id}/payload`,
+      );
+      expect(answer.payload).toHaveProperty('result');
+      return answer.payload;
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  expect(shown).toMatchObject({
+    input: {
+      agent: { id: expect.stringMatching(hashed), name: expect.stringMatching(hashed) },
+      requester: { id: event.requester_id },
+    },
+  });
+  const text = JSON.stringify(shown);
+  expect(text).not.toMatch(/user-4711|anna@corp/i);
+  expect(text).not.toContain(agent.id);
+  const again = await call('again');
+  expect(again.requester_id).toBe(event.requester_id);
+  await set({ rotate_identifier_key: true });
+  const after = await call('after');
+  expect(after.requester_id).toMatch(hashed);
+  expect(after.requester_id).not.toBe(event.requester_id);
+  await set({ hash_identifiers: false });
+  expect((await call('off')).requester_id).toBe('user-4711');
+  const { alerts } = await admin.get<{ alerts: { alert_type: string }[] }>(
+    '/api/v1/monitor/alerts',
+  );
+  expect(alerts.map(({ alert_type }) => alert_type)).not.toContain('IDENTIFIERS_NOT_HASHED');
 });

@@ -101,7 +101,7 @@ async function getToken(url: string): Promise<{ status: number; token: string }>
 async function connect(plane: ServiceProcess, token: string, server = 'up'): Promise<Client> {
   const client = new Client({ name: 'journey', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp/v1/${server}`), {
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
+    requestInit: { headers: { authorization: `Bearer ${token}`, 'x-requester-id': 'user-7' } },
   });
   // The SDK's own types disagree under exactOptionalPropertyTypes.
   await client.connect(transport as Parameters<Client['connect']>[0]);
@@ -139,6 +139,29 @@ it('enforces at both data planes with a token of the control plane', async () =>
     await client.close();
   }
   await vi.waitFor(async () => expect(await decisions()).toBe(4), 10_000);
+});
+
+it('hashes identifiers alike at both data planes', async () => {
+  const { token } = await getToken(controlPlane.url);
+  const clients = await Promise.all([0, 1].map((index) => connect(plane(index), token)));
+  await admin.patch('/api/v1/admin/data-protection', { hash_identifiers: true });
+  await vi.waitFor(
+    async () => {
+      const before = await decisions();
+      for (const client of clients) expect(await call(client)).toBe('ok');
+      await vi.waitFor(async () => expect(await decisions()).toBe(before + 2), {
+        timeout: 20_000,
+      });
+      const path = `/api/v1/audit/events?agent_id=${agent.id}&limit=2`;
+      const { events } = await admin.get<{ events: { requester_id: string }[] }>(path);
+      const [first, second] = events;
+      expect(first?.requester_id).toMatch(/^hid1:[\w-]{6}:[\w-]{22}$/);
+      expect(second?.requester_id).toBe(first?.requester_id);
+    },
+    { timeout: 40_000, interval: 200 },
+  );
+  await admin.patch('/api/v1/admin/data-protection', { hash_identifiers: false });
+  await Promise.all(clients.map((client) => client.close()));
 });
 
 it('shows which data planes find an MCP server silent', async () => {

@@ -203,6 +203,7 @@ const planeDeps = {
   rules: core.rules,
   findDeploymentId: core.findDeploymentId,
   openSealed: core.identity.openSealed,
+  openSealedNow: core.identity.openSealedNow,
   taskSecret: core.identity.tokenKey,
   payloadSpool: core.payloadSpool,
   registry: new Registry(),

@@ -52,6 +52,8 @@ export interface Replica {
   findKillSwitch(tenantId: string): KillSwitchFact | undefined;
   findTokenKeys(tenantId: string): TokenKeysFact | undefined;
   findUpstreamCredential(tenantId: string, serverId: string): string | undefined;
+  /** The tenant's key for hashing identifiers, sealed to this data plane. */
+  findIdentifierKey(tenantId: string): string | undefined;
   countActiveAgents(tenantId: string): number;
   hasTenant(tenantId: string): boolean;
   /** The seq up to which the tenant's feed was applied, 0 before the first entry. */

@@ -99,6 +99,7 @@ export async function createDataPlane(options: DataPlaneOptions) {
     servesSeveral: core.servesSeveral,
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),
     openSealed: core.identity.openSealed,
+    openSealedNow: core.identity.openSealedNow,
     taskSecret: core.identity.tokenKey,
     onServerReport: core.reportSoon,
     ...(options.workers && { workers: options.workers }),

@@ -27,7 +27,7 @@ export const DataProtectionSettings = z.object({
   redact_dlp_matches: z.boolean(),
   /** Members of these names, at any depth and in any case, are removed from what is kept. */
   redact_fields: z.array(Text.min(1).max(200)).max(MAX_REDACT_FIELDS),
-  /** Requesters are recorded as a keyed hash; the key travels by the feed, sealed. */
+  /** Identifiers are recorded and kept as keyed hashes; the key travels by the feed, sealed. */
   hash_identifiers: z.boolean(),
   /** The control plane's; null while nothing is kept. */
   sealing_key: PayloadSealingKey.nullable(),

@@ -82,6 +82,17 @@ export const UpstreamCredentialFact = z.strictObject({
 });
 export type UpstreamCredentialFact = z.infer<typeof UpstreamCredentialFact>;
 
+/**
+ * key: the deployment's id. The tenant's key for hashing identifiers, sealed as a credential is.
+ * There is one for each data plane while `hash_identifiers` is on. A data plane that does not know
+ * this kind of fact would record identifiers in clear, and so denies the tenant's calls.
+ */
+export const IdentifierKeyFact = z.strictObject({
+  deployment_id: Id,
+  jwe: z.string(),
+});
+export type IdentifierKeyFact = z.infer<typeof IdentifierKeyFact>;
+
 export const FACTS = {
   agent: AgentFact,
   role: RoleFact,
@@ -90,6 +101,7 @@ export const FACTS = {
   token_keys: TokenKeysFact,
   bundle: BundleFact,
   upstream_credential: UpstreamCredentialFact,
+  identifier_key: IdentifierKeyFact,
 } as const;
 export type FactKind = keyof typeof FACTS;
 export type FactOf<K extends FactKind> = z.infer<(typeof FACTS)[K]>;

@@ -11,6 +11,8 @@ export function dataProtectionFeature(core: DataProtectionServiceDeps): Feature 
     routes: [dataProtectionRoutes(protection)],
     settings: { data_protection: protection.readSettings },
     facts: {
+      addForDataPlane: protection.addForDataPlane,
+      takeBack: protection.takeBack,
       // Made at the start, so that no bundle has to wait for it within its transaction.
       publish: async () => void (await core.payloadSealingKey()),
     },

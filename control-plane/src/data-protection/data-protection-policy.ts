@@ -16,7 +16,7 @@ export function changedPolicy(
     payloadMode: patch.payload_mode ?? before.payloadMode,
     redactDlpMatches: patch.redact_dlp_matches ?? before.redactDlpMatches,
     redactFields: patch.redact_fields ? [...new Set(patch.redact_fields)] : before.redactFields,
-    hashIdentifiers: before.hashIdentifiers,
+    hashIdentifiers: patch.hash_identifiers ?? before.hashIdentifiers,
     identifierKeyCiphertext: before.identifierKeyCiphertext,
     encryptionEnabled: patch.encryption_enabled ?? before.encryptionEnabled,
     kmsProvider,

@@ -4,6 +4,8 @@ import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { createPayloadPurge } from '../payloads/payload-purge.ts';
+import { payloadStore } from '../payloads/payload-store.ts';
+import { systemScope } from '../platform/tenant-scope.ts';
 
 const { call, aTenantAdmin, test, controlPlane } = await testControlPlane();
 const URL = '/api/v1/admin/data-protection';
@@ -107,7 +109,7 @@ it.each([
   ['an unknown provider', { kms_provider: 'paper' }],
   ['no retention', { payload_retention_days: 0 }],
   ['an unknown field', { kms_key: 'x' }],
-  ['what this version cannot do', { hash_identifiers: true }],
+  ['a hash that is no boolean', { hash_identifiers: 'yes' }],
 ])('422: %s', async (_, body) => {
   expect((await patch(body)).statusCode).toBe(422);
 });
@@ -120,13 +122,14 @@ it('each tenant has its own', async () => {
 
 it('payloads end with the retention, and are counted', async () => {
   const at = Date.now();
-  const insert = (eventId: string, part: string, ageDays: number) =>
-    test.superuser.query(
-      `INSERT INTO event_payloads (tenant_id, event_id, part, deployment_id, is_encrypted,
-         data_key_id, ciphertext, received_at)
-       VALUES ($1, $2, $3, $4, true, $4, 'x', $5)`,
-      [tenantId, eventId, part, uuidv7(), new Date(at - ageDays * 86_400_000)],
-    );
+  const insert = (eventId: string, part: 'input' | 'result', ageDays: number) =>
+    controlPlane.db.inTenant(systemScope(tenantId), async (tx) => {
+      const receivedAt = new Date(at - ageDays * 86_400_000);
+      const row = { isEncrypted: true, dataKeyId: uuidv7(), ciphertext: new Uint8Array(1) };
+      const store = payloadStore(tx);
+      await store.insert({ eventId, part, deploymentId: uuidv7(), ...row, receivedAt });
+      await store.count([eventId]);
+    });
   const [old, young] = [uuidv7(), uuidv7()];
   await insert(old, 'input', 8);
   await insert(old, 'result', 6);

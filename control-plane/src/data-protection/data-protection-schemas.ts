@@ -15,11 +15,14 @@ export const DataProtectionPatch = z.strictObject({
   redact_dlp_matches: z.boolean().optional(),
   /** Replaces the whole list. */
   redact_fields: z.array(FieldName).max(MAX_REDACT_FIELDS).optional(),
+  hash_identifiers: z.boolean().optional(),
   encryption_enabled: z.boolean().optional(),
   kms_provider: KeyProviderName.nullish(),
   kms_key_id: VisibleText.min(1).max(2_048).nullish(),
   payload_retention_days: z.int().min(1).max(MAX_RETENTION_DAYS).optional(),
   strip_payload_from_stream: z.boolean().optional(),
+  /** A new key for `hash_identifiers`: from then on everything has another hash. */
+  rotate_identifier_key: z.boolean().optional(),
   /** Encrypts and decrypts with the provider first; nothing is stored where that fails. */
   test_kms_connectivity: z.boolean().optional(),
 });

@@ -6,6 +6,12 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
 import { AppError } from '@governance/shared/errors';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import {
+  lockSealedFacts,
+  readSealingTargets,
+  takeBackFromAll,
+  takeBackFromOthers,
+} from '../data-planes/sealed-facts.ts';
 import type { KeyProviders } from '../key-management/key-providers.ts';
 import type { SealingKeyPair } from '../payloads/payload-sealing-key.ts';
 import {
@@ -14,12 +20,21 @@ import {
   readProtectionPolicy,
   storeProtectionPolicy,
 } from '../payloads/protection-policy.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { SealingTarget } from '../platform/feature.ts';
+import type { MasterKey } from '../platform/master-key.ts';
+import {
+  systemScope,
+  type TenantDatabase,
+  type TenantScope,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
 import { changedPolicy, requireConnectivity, requireUsable } from './data-protection-policy.ts';
 import { type DataProtectionPatch, toView } from './data-protection-schemas.ts';
+import { appendIdentifierKey, newIdentifierKey } from './identifier-key.ts';
 
 export interface DataProtectionServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
+  masterKey: MasterKey;
   keyProviders: KeyProviders;
   payloadSealingKey: () => Promise<SealingKeyPair>;
   bundles: Pick<BundleBuilder, 'requestBuild'>;
@@ -29,7 +44,27 @@ export interface DataProtectionServiceDeps {
 export type DataProtectionService = ReturnType<typeof createDataProtectionService>;
 
 export function createDataProtectionService(deps: DataProtectionServiceDeps) {
-  const { db, keyProviders } = deps;
+  const { db, keyProviders, masterKey } = deps;
+
+  /** Makes the key where there is to be one, and tells the data planes. */
+  async function withIdentifierKey(
+    tx: TenantTransaction,
+    { before, after, isNew }: { before: ProtectionPolicy; after: ProtectionPolicy; isNew: boolean },
+  ): Promise<ProtectionPolicy> {
+    if (!after.hashIdentifiers) {
+      // A data plane of an earlier version serves the tenant again.
+      if (before.hashIdentifiers) await takeBackFromAll(tx, 'identifier_key');
+      return after;
+    }
+    if (before.hashIdentifiers && !isNew) return after;
+    const { tenantId } = tx.scope;
+    // The one of before, where it was off for a while: the hashes are the same again.
+    const known = isNew ? null : after.identifierKeyCiphertext;
+    const identifierKeyCiphertext = known ?? newIdentifierKey(masterKey, tenantId);
+    const targets = await readSealingTargets(tx);
+    await appendIdentifierKey(tx, masterKey, identifierKeyCiphertext, targets);
+    return { ...after, identifierKeyCiphertext };
+  }
   return {
     get: (scope: TenantScope): Promise<ProtectionPolicy> =>
       db.inTenant(scope, readProtectionPolicy),
@@ -42,9 +77,15 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
       requireUsable(tried, keyProviders);
       if (patch.test_kms_connectivity) await requireConnectivity(tenantId, tried, keyProviders);
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
-        const after = changedPolicy(await lockProtectionPolicy(tx), patch);
-        requireUsable(after, keyProviders);
-        if (patch.test_kms_connectivity) requireSameKey(tried, after);
+        // Before the row, as where a data plane registers.
+        await lockSealedFacts(tx);
+        const before = await lockProtectionPolicy(tx);
+        const changed = changedPolicy(before, patch);
+        requireUsable(changed, keyProviders);
+        if (patch.test_kms_connectivity) requireSameKey(tried, changed);
+        const isNew = patch.rotate_identifier_key === true;
+        if (isNew) requireHashing(changed);
+        const after = await withIdentifierKey(tx, { before, after: changed, isNew });
         await storeProtectionPolicy(tx, after);
         tx.audit.append({
           action: 'data_protection_updated',
@@ -61,6 +102,20 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
       return result;
     },
 
+    /** Seals the key for a data plane, in the transaction that registers it. */
+    addForDataPlane: async (tx: TenantTransaction, target: SealingTarget): Promise<void> => {
+      await lockSealedFacts(tx);
+      const { hashIdentifiers, identifierKeyCiphertext: key } = await readProtectionPolicy(tx);
+      if (hashIdentifiers && key) await appendIdentifierKey(tx, masterKey, key, [target]);
+    },
+
+    /** Removes what is sealed for revoked and forked data planes. */
+    takeBack: (tenantId: string): Promise<void> =>
+      db.inTenant(systemScope(tenantId), async (tx) => {
+        await lockSealedFacts(tx);
+        await takeBackFromOthers(tx, 'identifier_key', MAX_TAKEN_BACK);
+      }),
+
     /** What data planes enforce of it. */
     readSettings: async (tx: TenantTransaction): Promise<DataProtectionSettings> => {
       const policy = await readProtectionPolicy(tx);
@@ -74,6 +129,14 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
       };
     },
   };
+}
+
+/** One for each data plane that a tenant ever had; those of before are gone already. */
+const MAX_TAKEN_BACK = 5_000;
+
+function requireHashing(policy: ProtectionPolicy): void {
+  if (policy.hashIdentifiers) return;
+  throw new AppError('BAD_REQUEST', 'rotate_identifier_key needs hash_identifiers');
 }
 
 /** Another administrator changed the key between the trial and the transaction. */

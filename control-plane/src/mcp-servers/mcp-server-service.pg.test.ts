@@ -7,9 +7,9 @@ import { compactDecrypt, importJWK, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
+import { sealFor } from '../data-planes/sealed-facts.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
-import { sealCredential } from './credential-sealing.ts';
 import { createMcpServerService, MAX_SERVERS, readServerSettings } from './mcp-server-service.ts';
 
 const test = await testDatabase();
@@ -166,14 +166,8 @@ describe('a credential', () => {
 
   it('is sealed to X25519 keys only', async () => {
     const { publicKey } = generateKeyPairSync('ed25519');
-    const content = {
-      tenant_id: uuidv7(),
-      deployment_id: uuidv7(),
-      server_id: 'files',
-      credential: bearer(),
-    };
     const jwk = publicKey.export({ format: 'jwk' }) as JWK;
-    await expect(sealCredential(content, jwk)).rejects.toThrow('X25519');
+    await expect(sealFor(jwk, 'x')).rejects.toThrow('X25519');
   });
 });
 

@@ -6,6 +6,11 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import {
+  lockSealedFacts,
+  readSealingTargets,
+  takeBackFromOthers,
+} from '../data-planes/sealed-facts.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { SealingTarget } from '../platform/feature.ts';
 import type { MasterKey } from '../platform/master-key.ts';
@@ -17,12 +22,7 @@ import {
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 import { decryptCredential, encryptCredential } from './credential-at-rest.ts';
-import {
-  appendCredential,
-  lockCredentials,
-  readSealingTargets,
-  takeBackFromOthers,
-} from './credential-sealing.ts';
+import { appendCredential } from './credential-sealing.ts';
 import {
   isSameOrigin,
   type McpServer,
@@ -150,7 +150,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
 
     create: (scope, body) =>
       commit(scope, async (tx) => {
-        await lockCredentials(tx);
+        await lockSealedFacts(tx);
         if (body.transport === 'stdio') await requireUsableName(tx, body.local_name);
         const created = newServer(body, deps.now());
         if ((await mcpServerStore(tx).count()) >= MAX_SERVERS) {
@@ -167,7 +167,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
 
     change: (scope, serverId, body) =>
       commit(scope, async (tx) => {
-        await lockCredentials(tx);
+        await lockSealedFacts(tx);
         const before = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
         const after = changedServer(before, body, deps.now());
         await requireUsableName(tx, body.local_name);
@@ -188,7 +188,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
 
     delete: (scope, serverId) =>
       commit(scope, async (tx) => {
-        await lockCredentials(tx);
+        await lockSealedFacts(tx);
         const removed = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
         await mcpServerStore(tx).delete(serverId);
         if (removed.credential) await distribute(tx, { ...removed, credential: null });
@@ -196,7 +196,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
       }),
 
     sealCredentialsFor: async (tx, target) => {
-      await lockCredentials(tx);
+      await lockSealedFacts(tx);
       for (const stored of await mcpServerStore(tx).list()) {
         const { server, credential } = decrypt(tx, stored);
         if (credential) await appendCredential(tx, server, credential, [target]);
@@ -206,8 +206,8 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
     takeBackCredentials: async (tenantId) => {
       for (let taken = TAKEN_BACK_AT_ONCE; taken === TAKEN_BACK_AT_ONCE; ) {
         taken = await db.inTenant(systemScope(tenantId), async (tx) => {
-          await lockCredentials(tx);
-          return takeBackFromOthers(tx, TAKEN_BACK_AT_ONCE);
+          await lockSealedFacts(tx);
+          return takeBackFromOthers(tx, 'upstream_credential', TAKEN_BACK_AT_ONCE);
         });
       }
     },
@@ -215,7 +215,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
 }
 
 /**
- * The caller holds `lockCredentials`.
+ * The caller holds `lockSealedFacts`.
  *
  * @throws AppError VALIDATION_FAILED when the tenant would have `tool_actions` for too many tools
  */

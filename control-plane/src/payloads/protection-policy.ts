@@ -8,7 +8,7 @@ export interface ProtectionPolicy {
   redactDlpMatches: boolean;
   redactFields: string[];
   hashIdentifiers: boolean;
-  /** Encrypted under the master key; null until `hashIdentifiers` was first switched on. */
+  /** Encrypted under the master key; null until `hashIdentifiers` is first switched on. */
   identifierKeyCiphertext: Uint8Array<ArrayBuffer> | null;
   encryptionEnabled: boolean;
   kmsProvider: KeyProviderName | null;

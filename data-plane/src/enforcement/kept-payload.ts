@@ -2,19 +2,30 @@
 import type { PolicyInput } from '@governance/policies/contract';
 import type { PayloadSealingKey } from '@governance/shared/data-protection-settings';
 import type { PayloadContent } from '@governance/shared/event-payload';
+import type { IdentifierHash } from '@governance/shared/identifier-hash';
+import type { ReplicaAgent } from '../contracts.ts';
 import type { Answer } from './answer.ts';
 import type { AgentCall, ScannedCall } from './calls.ts';
+
+/** Who a value speaks of. */
+export interface Identified {
+  /** What the value is: members of a record, what policy was asked, or what came back. */
+  readonly said: 'members' | 'input' | 'result';
+  readonly agent: Pick<ReplicaAgent, 'id' | 'name' | 'owner'> | null;
+  readonly requesterId: string | null;
+  /** Of the tenant. */
+  readonly hash: IdentifierHash;
+}
+
+/** What is left of a value; undefined where something that has to be taken out cannot be. */
+export type Protected = { readonly value: unknown; readonly isChanged: boolean } | undefined;
 
 /** A tenant's data protection where something is kept. */
 export interface Protection {
   mode: PayloadContent['mode'];
   sealingKey: PayloadSealingKey;
-  /**
-   * What may be kept of a value.
-   *
-   * @returns undefined where something that has to be taken out cannot be
-   */
-  redact(value: unknown): { readonly value: unknown; readonly isChanged: boolean } | undefined;
+  /** What may be kept of a value. */
+  protect(value: unknown, identified: Identified): Protected;
 }
 
 /** What is kept of one call. */

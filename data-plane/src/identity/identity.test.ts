@@ -80,6 +80,7 @@ describe('sealed texts', () => {
     const { sealing_key } = identity.registrationRequest(about);
     const jwe = await seal(sealing_key, 'sécret');
     expect(await identity.openSealed(jwe)).toBe('sécret');
+    expect(identity.openSealedNow(jwe)).toBe('sécret');
     const other = loadIdentity(mkdtempSync(join(dataDir, 'other-')));
     await expect(other.openSealed(jwe)).rejects.toThrow();
     await expect(identity.openSealed(`${jwe.slice(0, -2)}AA`)).rejects.toThrow();

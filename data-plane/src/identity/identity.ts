@@ -16,9 +16,8 @@ import { join } from 'node:path';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { RegistrationAnswer, type RegistrationRequest } from '@governance/shared/channels';
 import { isUuid } from '@governance/shared/ids';
-import { SEALING } from '@governance/shared/upstream-credential';
-import { compactDecrypt } from 'jose';
 import { writeFileDurably } from '../storage/durable-file.ts';
+import { openJwe } from './open-jwe.ts';
 
 export interface DataPlaneIdentity {
   /** The Ed25519 private key. */
@@ -43,6 +42,8 @@ export interface DataPlaneIdentity {
    * @throws when it was sealed to another key, changed on its way, or is no such JWE
    */
   openSealed(jwe: string): Promise<string>;
+  /** The same at once, for what is looked up within a call. */
+  openSealedNow(jwe: string): string;
 }
 
 /**
@@ -105,13 +106,8 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
       if (known && canonicalize(known) === canonicalize(answer)) return;
       writeFileDurably(fileOf(answer.tenant_id), `${JSON.stringify(answer, null, 2)}\n`);
     },
-    openSealed: async (jwe) => {
-      const { plaintext } = await compactDecrypt(jwe, sealingKey, {
-        keyManagementAlgorithms: [SEALING.alg],
-        contentEncryptionAlgorithms: [SEALING.enc],
-      });
-      return new TextDecoder('utf-8', { fatal: true }).decode(plaintext);
-    },
+    openSealed: async (jwe) => openJwe(jwe, sealingKey),
+    openSealedNow: (jwe) => openJwe(jwe, sealingKey),
   };
 }
 

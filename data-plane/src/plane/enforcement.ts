@@ -9,8 +9,9 @@ import { createDlpWatch } from '../enforcement/dlp/dlp-watch.ts';
 import { createEnforcer, type EnforcementPages } from '../enforcement/enforcer.ts';
 import { createInboundAlerts } from '../enforcement/inbound/inbound-alerts.ts';
 import { createItemScanner } from '../enforcement/inbound/item-scanner.ts';
+import { createIdentifierKeys } from '../enforcement/payloads/identifier-keys.ts';
 import { createPayloadKeeper } from '../enforcement/payloads/payload-keeper.ts';
-import { protectMembers } from '../enforcement/payloads/protected-members.ts';
+import { createProtectMembers } from '../enforcement/payloads/protected-members.ts';
 import type { PinnedTools } from '../enforcement/pinned-tools.ts';
 import { createPolicyFaultAlert } from '../enforcement/policy-fault-alert.ts';
 import type { AnswerLimits } from '../enforcement/refusals.ts';
@@ -53,8 +54,23 @@ export function createEnforcement(
   pages?: EnforcementPages,
 ) {
   const { config, ledger, replica, rules, log, findRegion, findDenial } = deps;
+  const identifiers = createIdentifierKeys({
+    findSealed: (tenantId) => replica.findIdentifierKey(tenantId),
+    findDeploymentId: deps.findDeploymentId,
+    open: deps.openSealedNow,
+    raiseAlert,
+  });
+  const protectMembers = createProtectMembers(identifiers);
+  const findRevision = (tenantId: string) => rules.findActiveRules(tenantId)?.revision ?? null;
+  const findSettings = (tenantId: string) => rules.findActiveRules(tenantId)?.settings ?? null;
   const dlp = createDlpWatch({
     raiseAlert,
+    tellRequester: ({ tenantId, requesterId }) =>
+      protectMembers(
+        findSettings(tenantId),
+        { args: {} },
+        { target: '', policy_reason: null, requester_id: requesterId },
+      ).requester_id,
     countFinding: metrics.dlpFinding,
     countUnscanned: metrics.dlpUnscanned,
     now,
@@ -68,8 +84,6 @@ export function createEnforcement(
     now,
     count: metrics.rateLimited,
   });
-  const findRevision = (tenantId: string) => rules.findActiveRules(tenantId)?.revision ?? null;
-  const findSettings = (tenantId: string) => rules.findActiveRules(tenantId)?.settings ?? null;
   const steps = {
     opa,
     replica,
@@ -98,6 +112,7 @@ export function createEnforcement(
   const payloads = createPayloadKeeper({
     spool: deps.payloadSpool,
     findDeploymentId: deps.findDeploymentId,
+    identifiers,
     raiseAlert,
     onKept: metrics.payloadKept,
     onNotKept: metrics.payloadNotKept,

@@ -29,6 +29,8 @@ export interface EnforcementPlaneDeps {
   findDenial: FindDenial;
   /** Decrypts a credential that was sealed to this data plane. */
   openSealed(jwe: string): Promise<string>;
+  /** The same at once, for what is looked up within a call. */
+  openSealedNow(jwe: string): string;
   /** A private key of this data plane's own, which all its workers have. */
   taskSecret: KeyObject;
   /** Where several processes share the listener: whose a session is, and the way there. */

@@ -1,6 +1,7 @@
 /** The kinds of fact that enforcement asks for: one file and one line each. */
 import type { FactKindContext, KindOfFact } from './fact-kind.ts';
 import { agentFacts } from './facts/agent.ts';
+import { identifierKeyFacts } from './facts/identifier-key.ts';
 import { killSwitchFacts } from './facts/kill-switch.ts';
 import { tokenKeyFacts } from './facts/token-keys.ts';
 import { unknownFacts } from './facts/unknown.ts';
@@ -8,6 +9,7 @@ import { upstreamCredentialFacts } from './facts/upstream-credential.ts';
 
 const FACT_KINDS = [
   agentFacts,
+  identifierKeyFacts,
   killSwitchFacts,
   tokenKeyFacts,
   unknownFacts,

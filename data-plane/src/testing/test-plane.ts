@@ -182,6 +182,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
       ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(ownKey, publicUrl) }),
       taskSecret: ownKeys.privateKey,
       openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
+      openSealedNow: (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
       payloadSpool: { add: () => true },
       sharedDir: dataDir,
       registry,

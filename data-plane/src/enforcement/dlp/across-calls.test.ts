@@ -15,6 +15,7 @@ beforeEach(() => {
   alerts = [];
   across = createAcrossCalls({
     now: () => now,
+    tellRequester: ({ requesterId }) => requesterId && `told ${requesterId}`,
     raiseAlert: vi.fn((_tenant, alert) => void alerts.push(alert)),
   });
 });
@@ -44,7 +45,8 @@ describe('one pattern in several sessions', () => {
   it('is an alert from the third on, once in five minutes', () => {
     for (const sessionId of ['1', '2', '2', '1']) across.note(sent({ sessionId }), [found()]);
     expect(alerts).toEqual([]);
-    across.note(sent({ sessionId: '3' }), [found(), found()]);
+    const requesterId = 'anna';
+    across.note(sent({ sessionId: '3', requesterId }), [found(), found()]);
     across.note(sent({ sessionId: '4' }), [found()]);
     expect(alerts).toEqual([
       {
@@ -59,7 +61,8 @@ describe('one pattern in several sessions', () => {
           mcp_server: 'files',
           tool_name: 'write_file',
           session_id: '3',
-          requester_id: null,
+          // As it may be recorded.
+          requester_id: 'told anna',
         },
         dedupe_key: 'dlp-cross-session:agent:aws_access_key_id',
       },

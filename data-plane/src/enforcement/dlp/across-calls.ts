@@ -46,8 +46,13 @@ const MAX_VALUES = 64;
 const MIN_SHARE = 3;
 
 /** Builds it. */
-export function createAcrossCalls(deps: { raiseAlert: RaiseAlert; now(): number }): AcrossCalls {
-  const { raiseAlert, now } = deps;
+export function createAcrossCalls(deps: {
+  raiseAlert: RaiseAlert;
+  /** The requester as it may be recorded. */
+  tellRequester(caller: Caller): string | null;
+  now(): number;
+}): AcrossCalls {
+  const { raiseAlert, tellRequester, now } = deps;
   const tenants = new LRUCache<string, LRUCache<string, AgentTrail>>({ max: MAX_TENANTS });
 
   function trailOf({ tenantId, agent }: Caller): AgentTrail {
@@ -86,7 +91,7 @@ export function createAcrossCalls(deps: { raiseAlert: RaiseAlert; now(): number 
           severity,
           title: 'An agent sends the same kind of sensitive data in several sessions',
           agent_id: caller.agent.id,
-          details: { pattern, sessions, ...aboutOf(sent) },
+          details: { pattern, sessions, ...aboutOf(sent, tellRequester) },
           dedupe_key: `dlp-cross-session:${caller.agent.id}:${pattern}`,
         });
       }
@@ -128,7 +133,7 @@ export function createAcrossCalls(deps: { raiseAlert: RaiseAlert; now(): number 
           severity: 'critical',
           title: 'An agent sends sensitive data piece by piece',
           agent_id: caller.agent.id,
-          details: { patterns: patternsOf(findings), ...aboutOf(sent) },
+          details: { patterns: patternsOf(findings), ...aboutOf(sent, tellRequester) },
           dedupe_key: `dlp-fragments:${caller.agent.id}`,
         });
       }
@@ -162,13 +167,16 @@ function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner):
 /** Found by the word before it, which any call may end with. */
 const BY_LABEL: ReadonlySet<string> = new Set(['secret_assignment']);
 
-function aboutOf({ caller, serverId, toolName, eventId }: Sent) {
+function aboutOf(
+  { caller, serverId, toolName, eventId }: Sent,
+  tellRequester: (caller: Caller) => string | null,
+) {
   return {
     event_id: eventId,
     mcp_server: serverId,
     tool_name: toolName,
     session_id: caller.sessionId,
-    requester_id: caller.requesterId,
+    requester_id: tellRequester(caller),
   };
 }
 

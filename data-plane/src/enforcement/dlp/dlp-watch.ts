@@ -47,12 +47,14 @@ export function createDlpWatch(deps: {
   raiseAlert: RaiseAlert;
   countFinding: CountFinding;
   countUnscanned(reason: Unscanned): void;
+  /** The requester as it may be recorded. */
+  tellRequester(caller: Caller): string | null;
   /** Unix milliseconds. */
   now(): number;
 }): DlpWatch {
-  const { raiseAlert, countFinding, countUnscanned, now } = deps;
+  const { raiseAlert, countFinding, countUnscanned, tellRequester, now } = deps;
   return {
-    across: createAcrossCalls({ raiseAlert, now }),
+    across: createAcrossCalls({ raiseAlert, tellRequester, now }),
     count(findings, direction, done) {
       for (const finding of findings) {
         const { pattern, severity } = finding;

@@ -25,6 +25,7 @@ function aKeeper(hasRoom = true) {
   const keeper = createPayloadKeeper({
     spool: { add: (payload) => hasRoom && added.push(payload) > 0 },
     findDeploymentId: () => deploymentId,
+    identifiers: { hashOf: () => (identifier) => `#${identifier.length}` },
     raiseAlert,
     onKept: () => undefined,
     onNotKept: notKept,
@@ -138,4 +139,20 @@ it.each([
     tenantId,
     expect.objectContaining({ alert_type: 'PAYLOAD_NOT_KEPT', details: { reason } }),
   );
+});
+
+it('what is kept has hashes in the place of identifiers, and its digest is made of that', () => {
+  const { keeper, added } = aKeeper();
+  const call = aCall({ hash_identifiers: true });
+  const kept = keeper.keepInput(call, inputOf({ to: 'anna@corp.example' }));
+  const raw = '{ "content" : [] }';
+  keeper.keepResult(call, kept, answerOf({ content: [] }, raw));
+  keeper.keepResult(call, kept, answerOf({ text: 'to anna@corp.example' }));
+  expect(added.map(({ content }) => content.text)).toEqual([
+    '{"request":{"parameters":{"to":"#17"},"resource":"r"}}',
+    raw,
+    '{"text":"to #17"}',
+  ]);
+  const salt = Buffer.from(added[0]?.content.salt ?? '', 'base64url');
+  expect(kept?.digest).toBe(payloadDigest(salt, added[0]?.content.text ?? ''));
 });

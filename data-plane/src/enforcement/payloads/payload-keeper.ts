@@ -14,7 +14,8 @@ import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { PayloadSpool } from '../../payloads/payload-spool.ts';
 import { isList } from '../call-kinds.ts';
 import type { AgentCall, ScannedCall } from '../calls.ts';
-import type { KeptPayload, PayloadKeeper, Protection } from '../kept-payload.ts';
+import type { Identified, KeptPayload, PayloadKeeper, Protection } from '../kept-payload.ts';
+import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 
 /** Why something is not kept. */
@@ -23,6 +24,7 @@ export type NotKept = 'no_room' | 'too_large' | 'not_redactable';
 export interface PayloadKeeperDeps {
   spool: Pick<PayloadSpool, 'add'>;
   findDeploymentId(tenantId: string): string | undefined;
+  identifiers: IdentifierKeys;
   raiseAlert: RaiseAlert;
   onKept(): void;
   onNotKept(reason: NotKept): void;
@@ -32,12 +34,17 @@ const SALT_BYTES = 16;
 
 export function createPayloadKeeper(deps: PayloadKeeperDeps): PayloadKeeper {
   function keep(
-    { id, caller: { tenantId } }: AgentCall,
+    { id, caller: { tenantId, requesterId }, agent }: AgentCall,
     part: PayloadPart,
     { salt, protection }: Pick<KeptPayload, 'salt' | 'protection'>,
     given: { value: unknown; raw?: string },
   ): string | null {
-    const text = textOf(protection, given);
+    const text = textOf(protection, given, {
+      said: part,
+      agent,
+      requesterId,
+      hash: (identifier) => deps.identifiers.hashOf(tenantId)(identifier),
+    });
     if (text === undefined) return leaveOut(tenantId, 'not_redactable');
     if (Buffer.byteLength(text) > MAX_PAYLOAD_BYTES) return leaveOut(tenantId, 'too_large');
     const { mode, sealingKey } = protection;
@@ -96,11 +103,12 @@ export function createPayloadKeeper(deps: PayloadKeeperDeps): PayloadKeeper {
 function textOf(
   protection: Protection,
   { value, raw }: { value: unknown; raw?: string },
+  identified: Identified,
 ): string | undefined {
   try {
-    const redacted = protection.redact(value);
-    if (!redacted) return undefined;
-    return raw !== undefined && !redacted.isChanged ? raw : JSON.stringify(redacted.value);
+    const left = protection.protect(value, identified);
+    if (!left) return undefined;
+    return raw !== undefined && !left.isChanged ? raw : JSON.stringify(left.value);
   } catch {
     // No payload is worth a call: what cannot be written is not kept.
     return undefined;

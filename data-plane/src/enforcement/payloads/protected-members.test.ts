@@ -2,7 +2,9 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it } from 'vitest';
-import { protectMembers } from './protected-members.ts';
+import { createProtectMembers } from './protected-members.ts';
+
+const protectMembers = createProtectMembers({ hashOf: () => (identifier) => `#${identifier}#` });
 
 function settingsOf(changed: Partial<DataProtectionSettings>): BundleSettings {
   return {
@@ -77,5 +79,26 @@ it('where something cannot be taken out, nothing is said', () => {
     policy_reason: null,
     requester_id: '[REDACTED]',
     protected_fields: ['target', 'requester_id'],
+  });
+});
+
+it('identifiers are hashed, the requester in what policy says of it too', () => {
+  const settings = settingsOf({ hash_identifiers: true });
+  const args = { to: 'anna@corp.example' };
+  const said = { target: 'anna@corp.example', policy_reason: 'x: not for user-1' };
+  expect(protectMembers(settings, { args }, { ...said, requester_id: 'user-1' })).toEqual({
+    target: '#anna@corp.example#',
+    policy_reason: 'x: not for #user-1#',
+    requester_id: '#user-1#',
+    protected_fields: ['target', 'policy_reason', 'requester_id'],
+  });
+  const nothing = { target: 'files', policy_reason: null, requester_id: null };
+  expect(protectMembers(settings, { args }, nothing)).toEqual({ ...nothing, protected_fields: [] });
+});
+
+it('what fields and matches take out is not hashed', () => {
+  const settings = settingsOf({ hash_identifiers: true, redact_fields: ['requester_id'] });
+  expect(protectMembers(settings, { args: {} }, members)).toMatchObject({
+    requester_id: '[REDACTED]',
   });
 });

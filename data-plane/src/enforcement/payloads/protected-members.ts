@@ -7,6 +7,7 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import { isObject } from '../../upstream/message.ts';
 import type { ProtectedMembers, SaidMembers } from '../audit.ts';
 import type { Ask } from '../calls.ts';
+import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 import { REDACTED } from './redact-fields.ts';
 
@@ -16,25 +17,36 @@ const NAMES = [
   'requester_id',
 ] as const satisfies readonly (keyof SaidMembers)[];
 
-/**
- * @param settings of the bundle in force; null where there is none
- * @param ask a text that is taken out of it is taken out of the members too
- */
-export function protectMembers(
+export type ProtectMembers = (
   settings: BundleSettings | null,
-  { args, retry }: Pick<Ask, 'args' | 'retry'>,
+  ask: Pick<Ask, 'args' | 'retry'>,
   members: SaidMembers,
-): ProtectedMembers {
-  const takeOut = settings && protectionOf(settings).takeOut;
-  if (!takeOut) return { ...members, protected_fields: [] };
-  const responses = retry?.inputResponses;
-  const left = takeOut({ arguments: args, ...(responses && { responses }), ...members });
-  const kept = { ...members };
-  for (const name of NAMES) {
-    if (members[name] === null) continue;
-    const value = isObject(left?.value) ? left.value[name] : undefined;
-    kept[name] = typeof value === 'string' ? value : REDACTED;
-  }
-  const changed = NAMES.filter((name) => kept[name] !== members[name]);
-  return { ...kept, protected_fields: changed };
+) => ProtectedMembers;
+
+export function createProtectMembers(identifiers: IdentifierKeys): ProtectMembers {
+  /**
+   * @param settings of the bundle in force; null where there is none
+   * @param ask a text that is taken out of it is taken out of the members too
+   */
+  return (settings, { args, retry }, members) => {
+    const protect = settings && protectionOf(settings).protect;
+    if (!protect) return { ...members, protected_fields: [] };
+    const responses = retry?.inputResponses;
+    const said = { arguments: args, ...(responses && { responses }), ...members };
+    const left = protect(said, {
+      said: 'members',
+      // Its id stands in the record, and the chain needs it.
+      agent: null,
+      requesterId: members.requester_id,
+      hash: (identifier) => identifiers.hashOf(settings.tenant_id)(identifier),
+    });
+    const kept = { ...members };
+    for (const name of NAMES) {
+      if (members[name] === null) continue;
+      const value = isObject(left?.value) ? left.value[name] : undefined;
+      kept[name] = typeof value === 'string' ? value : REDACTED;
+    }
+    const changed = NAMES.filter((name) => kept[name] !== members[name]);
+    return { ...kept, protected_fields: changed };
+  };
 }

@@ -5,36 +5,41 @@ import { dlpOf } from '../dlp/dlp-scanners.ts';
 import { coverEverywhere, takeOut } from '../dlp/redaction.ts';
 import type { Protection } from '../kept-payload.ts';
 import { perSettings } from '../per-settings.ts';
+import { hashIdentifiers } from './hash-identifiers.ts';
 import { REDACTED, redactFields } from './redact-fields.ts';
 
 export interface TenantProtection {
   /** Null where nothing is kept beside the record. */
   keeps: Protection | null;
-  /** Null where nothing has to be taken out. */
-  takeOut: ((value: unknown) => TakenOut) | null;
+  /** What may be said of a value; null where all of it may. */
+  protect: Protection['protect'] | null;
 }
-
-/** Undefined where something that has to be taken out cannot be. */
-type TakenOut = { readonly value: unknown } | undefined;
 
 export const protectionOf = perSettings((settings): TenantProtection => {
   const given = settings.data_protection;
-  if (!given) return { keeps: null, takeOut: null };
-  const takesOut = createTakeOut(settings, given);
-  const { payload_mode: mode, sealing_key: sealingKey } = given;
-  if (mode === 'metadata_only' || sealingKey === null) return { keeps: null, takeOut: takesOut };
-  const redact: Protection['redact'] = (value) => {
-    if (takesOut === null) return { value, isChanged: false };
-    const left = takesOut(value);
-    return left && { ...left, isChanged: true };
+  if (!given) return { keeps: null, protect: null };
+  const redact = createRedact(settings, given);
+  const hashes = given.hash_identifiers;
+  // Matches first: a pattern may need what a hash would stand in the place of.
+  const protect: Protection['protect'] = (value, identified) => {
+    const left = redact ? redact(value) : { value };
+    if (!left) return undefined;
+    const hashed = hashes ? hashIdentifiers(left.value, identified) : left.value;
+    return { value: hashed, isChanged: redact !== null || hashed !== value };
   };
-  return { keeps: { mode, sealingKey, redact }, takeOut: takesOut };
+  const isProtected = redact !== null || hashes;
+  const { payload_mode: mode, sealing_key: sealingKey } = given;
+  const keeps = mode !== 'metadata_only' && sealingKey !== null;
+  return {
+    keeps: keeps ? { mode, sealingKey, protect } : null,
+    protect: isProtected ? protect : null,
+  };
 });
 
-function createTakeOut(
+function createRedact(
   bundle: BundleSettings,
   settings: DataProtectionSettings,
-): TenantProtection['takeOut'] {
+): ((value: unknown) => { readonly value: unknown } | undefined) | null {
   const names = new Set(settings.redact_fields.map((name) => name.toLowerCase()));
   const takesOutMatches = settings.redact_dlp_matches || settings.payload_mode === 'redacted';
   if (names.size === 0 && !takesOutMatches) return null;

@@ -116,6 +116,7 @@ beforeAll(async () => {
     findDenial: core.findDenial,
     servesSeveral: core.servesSeveral,
     openSealed: core.identity.openSealed,
+    openSealedNow: core.identity.openSealedNow,
     taskSecret: core.identity.tokenKey,
     payloadSpool: core.payloadSpool,
     registry,

@@ -1,0 +1,90 @@
+/**
+ * Facts for one data plane alone: each is sealed (compact JWE, ECDH-ES on X25519, A256GCM) to its
+ * own key and sent by the feed, so that neither the feed nor what stores it can read them. Their
+ * keys begin with the deployment's id.
+ */
+import type { FactKind } from '@governance/shared/facts';
+import { SEALING } from '@governance/shared/upstream-credential';
+import { CompactEncrypt, importJWK, type JWK } from 'jose';
+import type { SealingTarget } from '../platform/feature.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+export type SealedKind = Extract<FactKind, 'upstream_credential' | 'identifier_key'>;
+
+/** @throws TypeError when the key is no X25519 public key */
+export async function sealFor(sealingKey: JWK, plaintext: string): Promise<string> {
+  if (sealingKey.kty !== 'OKP' || sealingKey.crv !== 'X25519') {
+    throw new TypeError('a sealing key must be an X25519 public key');
+  }
+  const { kty, crv, x } = sealingKey;
+  return new CompactEncrypt(Buffer.from(plaintext))
+    .setProtectedHeader(SEALING)
+    .encrypt(await importJWK({ kty, crv, x }, SEALING.alg));
+}
+
+/**
+ * The tenant's data planes to seal for: not revoked or forked ones, nor those without a valid
+ * token, which are sealed for again when they come back with another root. One that never had a
+ * token runs in the control plane's process.
+ */
+export async function readSealingTargets(tx: TenantTransaction): Promise<SealingTarget[]> {
+  const { db, scope } = tx;
+  const rows = await db.$queryRaw<{ deployment_id: string; sealing_key: string }[]>`
+    SELECT p.deployment_id, p.sealing_key FROM data_planes p
+    WHERE p.tenant_id = ${scope.tenantId}::uuid AND p.status = 'active' AND NOT EXISTS (
+      SELECT 1 FROM data_plane_tokens t
+      WHERE t.tenant_id = p.tenant_id AND t.deployment_id = p.deployment_id
+      HAVING count(*) > 0 AND bool_and(t.revoked_at IS NOT NULL))
+    ORDER BY p.deployment_id`;
+  return rows.map(({ deployment_id: deploymentId, sealing_key: sealingKey }) => ({
+    deploymentId,
+    sealingKey: JSON.parse(sealingKey) as JWK,
+  }));
+}
+
+/**
+ * Removes what is sealed for data planes that are no targets any more. Under `lockSealedFacts`.
+ *
+ * @returns how many, `limit` at most
+ */
+export async function takeBackFromOthers(
+  tx: TenantTransaction,
+  kind: SealedKind,
+  limit: number,
+): Promise<number> {
+  const targets = (await readSealingTargets(tx)).map(({ deploymentId }) => deploymentId);
+  return takeBack(tx, kind, targets, limit);
+}
+
+/** Removes what is sealed for any data plane. Under `lockSealedFacts`. */
+export async function takeBackFromAll(tx: TenantTransaction, kind: SealedKind): Promise<void> {
+  await takeBack(tx, kind, [], null);
+}
+
+async function takeBack(
+  { db, feed, scope }: TenantTransaction,
+  kind: SealedKind,
+  keptFor: string[],
+  limit: number | null,
+): Promise<number> {
+  const rows = await db.$queryRaw<{ key: string }[]>`
+    SELECT key FROM (
+      SELECT DISTINCT ON (key) key, value FROM feed_entries
+      WHERE tenant_id = ${scope.tenantId}::uuid AND kind = ${kind}
+      ORDER BY key, seq DESC
+    ) AS newest
+    WHERE value IS NOT NULL AND NOT (split_part(key, '/', 1) = ANY (${keptFor}::text[]))
+    LIMIT ${limit}`;
+  for (const { key } of rows) feed.append({ kind, key, value: null });
+  return rows.length;
+}
+
+/**
+ * Serialises changes of sealed facts, registrations and revocations of a tenant, until the
+ * transaction ends: a data plane that registers meanwhile gets the new one, and one that is revoked
+ * gets none.
+ */
+export async function lockSealedFacts({ db, scope }: TenantTransaction): Promise<void> {
+  await db.$queryRaw`
+    SELECT pg_advisory_xact_lock(hashtextextended(${`credentials/${scope.tenantId}`}, 0))::text`;
+}

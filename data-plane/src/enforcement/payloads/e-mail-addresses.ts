@@ -1,0 +1,80 @@
+/**
+ * Finds e-mail addresses of the usual form in a text, in one pass from left to right: no expression
+ * goes back and forth over what an agent or a server wrote.
+ */
+
+export interface FoundAddress {
+  start: number;
+  end: number;
+  /** With `@`, however it was written. */
+  address: string;
+}
+
+/** Also as a URL and as JSON may write it. */
+const AT_SIGNS = ['@', '%40', '\\u0040'];
+
+const LOCAL = /[\p{L}\p{N}\p{M}._+-]/u;
+const DOMAIN = /[\p{L}\p{N}\p{M}.-]/u;
+const TOP_LEVEL = /^(?:[\p{L}\p{M}]{2,}|xn--[\p{L}\p{N}-]+)$/iu;
+
+export function findAddresses(text: string): FoundAddress[] {
+  const found: FoundAddress[] = [];
+  let from = 0;
+  for (const { at, after } of atSigns(text)) {
+    if (at < from) continue;
+    const start = localStart(text, at, from);
+    const end = domainEnd(text, after);
+    if (start === at || end === after) continue;
+    const address = `${text.slice(start, at)}@${text.slice(after, end)}`;
+    found.push({ start, end, address });
+    from = end;
+  }
+  return found;
+}
+
+function* atSigns(text: string): Generator<{ at: number; after: number }> {
+  const next = AT_SIGNS.map((sign) => ({ sign, at: text.indexOf(sign) }));
+  for (;;) {
+    let first: { sign: string; at: number } | undefined;
+    for (const one of next) if (one.at !== -1 && one.at < (first?.at ?? Infinity)) first = one;
+    if (!first) return;
+    const { sign, at } = first;
+    yield { at, after: at + sign.length };
+    first.at = text.indexOf(sign, at + sign.length);
+  }
+}
+
+/** @returns `at` where there is no local part */
+function localStart(text: string, at: number, from: number): number {
+  let start = at;
+  while (start > from && LOCAL.test(text.charAt(start - 1))) start--;
+  // The end of an escape, as in "%20anna" or "\nanna", is no part of it.
+  const inner = start + (start > from ? escapeEnd(text.slice(start - 1, start + 5)) : 0);
+  if (inner < at) start = inner;
+  while (start < at && (text[start] === '.' || text[start] === '-')) start++;
+  return start;
+}
+
+/** How much of a text belongs to the escape that it begins with, the sign left out. */
+function escapeEnd(text: string): number {
+  if (/^%[0-9a-f]{2}/i.test(text)) return 2;
+  if (/^\\u[0-9a-f]{4}/i.test(text)) return 5;
+  return /^\\[bfnrt]/.test(text) ? 1 : 0;
+}
+
+/** @returns `after` where there is no domain */
+function domainEnd(text: string, after: number): number {
+  let end = after;
+  while (end < text.length && DOMAIN.test(text.charAt(end))) {
+    if (text[end] === '.' && text[end + 1] === '.') break;
+    end++;
+  }
+  // "anna@corp.example." ends a sentence, and "anna@corp.example.2" a list.
+  for (;;) {
+    const dot = text.lastIndexOf('.', end - 1);
+    if (dot <= after) return after;
+    while (text[end - 1] === '-') end--;
+    if (TOP_LEVEL.test(text.slice(dot + 1, end))) return end;
+    end = dot;
+  }
+}

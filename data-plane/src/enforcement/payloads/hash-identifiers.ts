@@ -1,0 +1,99 @@
+/**
+ * Puts keyed hashes in the place of identifiers: of the agent and the requester where they are said,
+ * of e-mail addresses wherever they stand, and of the requester and the agent's id wherever the same
+ * text stands again. Proven by hash-identifiers.test.ts.
+ */
+import type { IdentifierHash } from '@governance/shared/identifier-hash';
+import { isObject } from '../../upstream/message.ts';
+import type { Identified } from '../kept-payload.ts';
+import { findAddresses } from './e-mail-addresses.ts';
+
+/** Deeper values are taken out whole, as where fields are redacted. */
+const MAX_DEPTH = 200;
+/** UTF-16 units; a shorter text stands in many places that mean something else. */
+const MIN_COVERED = 4;
+
+/** @returns the value itself where nothing in it is an identifier */
+export function hashIdentifiers(value: unknown, identified: Identified): unknown {
+  const { agent, requesterId, hash, said } = identified;
+  const names = [requesterId, agent?.id].filter((name) => (name?.length ?? 0) >= MIN_COVERED);
+  const covered = [...new Set(names as string[])].sort((a, b) => b.length - a.length);
+  const hashed = hashWithin(value, covered, hash, 0);
+  if (!isObject(hashed)) return hashed;
+  switch (said) {
+    case 'members':
+      return replaced(hashed, { requester_id: requesterId }, hash);
+    case 'input': {
+      const requester = isObject(hashed.requester) ? hashed.requester : {};
+      const named = isObject(hashed.agent) ? hashed.agent : {};
+      const { id, name, owner } = agent ?? {};
+      return {
+        ...hashed,
+        ...('agent' in hashed && { agent: replaced(named, { id, name, owner }, hash) }),
+        ...('requester' in hashed && {
+          requester: replaced(requester, { id: requesterId }, hash),
+        }),
+      };
+    }
+    case 'result':
+      return hashed;
+  }
+}
+
+/** Members that were removed before stay away. */
+function replaced(
+  members: Record<string, unknown>,
+  identifiers: Record<string, string | null | undefined>,
+  hash: IdentifierHash,
+): Record<string, unknown> {
+  const said = Object.entries(identifiers).flatMap(([name, identifier]) =>
+    typeof members[name] === 'string' && typeof identifier === 'string'
+      ? [[name, hash(identifier)]]
+      : [],
+  );
+  return { ...members, ...Object.fromEntries(said) };
+}
+
+function hashWithin(
+  value: unknown,
+  covered: readonly string[],
+  hash: IdentifierHash,
+  depth: number,
+): unknown {
+  if (typeof value === 'string') return hashText(value, covered, hash);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= MAX_DEPTH) return null;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => hashWithin(item, covered, hash, depth + 1));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  let isChanged = false;
+  const members = Object.entries(value).map(([name, member]) => {
+    // A name that means something to a reader stays, whatever a requester is called.
+    const key = hashText(name, [], hash);
+    const inner = hashWithin(member, covered, hash, depth + 1);
+    if (key !== name || inner !== member) isChanged = true;
+    return [key, inner];
+  });
+  return isChanged ? Object.fromEntries(members) : value;
+}
+
+function hashText(text: string, covered: readonly string[], hash: IdentifierHash): string {
+  let left = '';
+  let from = 0;
+  for (const { start, end, address } of findAddresses(text)) {
+    left += cover(text.slice(from, start), covered, hash) + hash(address);
+    from = end;
+  }
+  return from === 0 ? cover(text, covered, hash) : left + cover(text.slice(from), covered, hash);
+}
+
+/** What was put in is not looked through again. */
+function cover(text: string, [first, ...others]: readonly string[], hash: IdentifierHash): string {
+  if (first === undefined) return text;
+  if (!text.includes(first)) return cover(text, others, hash);
+  return text
+    .split(first)
+    .map((rest) => cover(rest, others, hash))
+    .join(hash(first));
+}

@@ -1,0 +1,69 @@
+/**
+ * The tenants' keys for hashing identifiers, opened from what the feed brought. Without a key that
+ * can be used an identifier is `[REDACTED]`: it is never recorded in clear, and no call is denied
+ * for it. Proven by identifier-keys.test.ts.
+ */
+import {
+  createIdentifierHash,
+  type IdentifierHash,
+  SealedIdentifierKey,
+} from '@governance/shared/identifier-hash';
+import { LRUCache } from 'lru-cache';
+import type { RaiseAlert } from '../../alerts/raise-alert.ts';
+import { REDACTED } from './redact-fields.ts';
+
+export interface IdentifierKeys {
+  /** What is to stand in the place of a tenant's identifiers now. */
+  hashOf(tenantId: string): IdentifierHash;
+}
+
+export interface IdentifierKeysDeps {
+  findSealed(tenantId: string): string | undefined;
+  findDeploymentId(tenantId: string): string | undefined;
+  /** @throws where it was not sealed to this data plane */
+  open(jwe: string): string;
+  raiseAlert: RaiseAlert;
+}
+
+/** Of tenants; another one is opened anew. */
+const KEPT = 10_000;
+
+export function createIdentifierKeys(deps: IdentifierKeysDeps): IdentifierKeys {
+  const opened = new LRUCache<string, { jwe: string; hash: IdentifierHash | null }>({ max: KEPT });
+
+  function open(tenantId: string, jwe: string): IdentifierHash | null {
+    try {
+      const sealed = SealedIdentifierKey.parse(JSON.parse(deps.open(jwe)));
+      const isHere =
+        sealed.tenant_id === tenantId && sealed.deployment_id === deps.findDeploymentId(tenantId);
+      return isHere ? createIdentifierHash(tenantId, Buffer.from(sealed.key, 'base64url')) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  function withoutHash(tenantId: string, reason: 'no_key' | 'unusable_key'): IdentifierHash {
+    deps.raiseAlert(tenantId, {
+      alert_type: 'IDENTIFIERS_NOT_HASHED',
+      severity: 'medium',
+      title: 'Identifiers are removed instead of hashed, since the key for it is not there',
+      details: { reason },
+      dedupe_key: `identifiers-not-hashed:${reason}`,
+    });
+    return () => REDACTED;
+  }
+
+  return {
+    hashOf: (tenantId) => {
+      const jwe = deps.findSealed(tenantId);
+      let known = opened.get(tenantId);
+      // Switched off, the key goes before the bundle that says so: the last one is good until then.
+      if (jwe === undefined) return known?.hash ?? withoutHash(tenantId, 'no_key');
+      if (known?.jwe !== jwe) {
+        known = { jwe, hash: open(tenantId, jwe) };
+        opened.set(tenantId, known);
+      }
+      return known.hash ?? withoutHash(tenantId, 'unusable_key');
+    },
+  };
+}
