@@ -47,8 +47,12 @@ export interface SpooledUpload {
 export interface PayloadSpool {
   /** @returns false where there is no room: it is not kept */
   add(payload: NewPayload): boolean;
-  /** The tenant's oldest upload; null when none waits. */
-  next(tenantId: string): Promise<SpooledUpload | null>;
+  /**
+   * The tenant's oldest upload; null when none waits.
+   *
+   * @param isPutOff by an upload's name: it is left out
+   */
+  next(tenantId: string, isPutOff?: (name: string) => boolean): Promise<SpooledUpload | null>;
   /** Removes what the control plane has taken or refused; the rest goes to the end. */
   settle(tenantId: string, spooled: SpooledUpload, receipt: PayloadReceipt): Promise<void>;
   /** Makes two of an upload that is too large for the way; one part alone is given up. */
@@ -239,10 +243,11 @@ export async function openPayloadSpool(options: PayloadSpoolOptions): Promise<Pa
       return true;
     },
 
-    next: async (tenantId) => {
+    next: async (tenantId, isPutOff = () => false) => {
       for (;;) {
-        const name = tenants.get(tenantId)?.files[0]?.name;
-        if (name === undefined) return null;
+        const file = tenants.get(tenantId)?.files.find((one) => !isPutOff(one.name));
+        if (file === undefined) return null;
+        const { name } = file;
         const upload = isExpired(name) ? undefined : await readUpload(join(dir, tenantId, name));
         if (upload) return { name, upload };
         await giveUp(tenantId, name, isExpired(name) ? 'expired' : 'unwritable');

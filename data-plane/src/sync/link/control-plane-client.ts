@@ -180,7 +180,8 @@ async function errorOf(
     return new LinkError('UNAVAILABLE', detail, { retryAfterMs });
   }
   const { detail, errors } = said;
-  const options = { retryAfterMs, isSaid: true, ...(errors && { errors }) };
+  const isFault = status === 500;
+  const options = { retryAfterMs, isSaid: true, isFault, ...(errors && { errors }) };
   return new LinkError(codeOf(status, detail, asked.codes), detail, options);
 }
 

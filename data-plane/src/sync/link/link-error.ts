@@ -7,6 +7,8 @@ export class LinkError extends AppError {
   readonly retryAfterMs: number | null;
   /** Whether the control plane itself said so: not a proxy, and not a missing answer. */
   readonly isSaid: boolean;
+  /** Whether the control plane failed on this request, rather than being away or busy. */
+  readonly isFault: boolean;
 
   constructor(
     code: ErrorCode,
@@ -16,12 +18,14 @@ export class LinkError extends AppError {
       cause?: unknown;
       retryAfterMs?: number | null;
       isSaid?: boolean;
+      isFault?: boolean;
     } = {},
   ) {
     super(code, detail, options);
     this.name = 'LinkError';
     this.retryAfterMs = options.retryAfterMs ?? null;
     this.isSaid = options.isSaid ?? false;
+    this.isFault = options.isFault ?? false;
   }
 }
 

@@ -11,6 +11,8 @@ const log = { warn: vi.fn(), info: vi.fn(), error: vi.fn(), debug: vi.fn() };
 let stop: () => Promise<void> = async () => undefined;
 afterEach(() => stop());
 
+/** A part on which the control plane fails. */
+const poison = uuidv7();
 const aPart = () => ({ event_id: uuidv7(), part: 'input', jwe: 'a..b.c.d' }) as const;
 const anUpload = (parts = 1): PayloadUpload => ({ payloads: Array.from({ length: parts }, aPart) });
 
@@ -21,15 +23,19 @@ function ship(uploads: PayloadUpload[], answers: (PayloadReceipt['results'] | Er
   const sent: number[] = [];
   let added: (tenantId: string) => void = () => undefined;
   const spool = {
-    next: async () => queue[0] ?? null,
+    next: async (_: string, isPutOff: (name: string) => boolean = () => false) =>
+      queue.find(({ name }) => !isPutOff(name)) ?? null,
     settle: async (_: string, spooled: SpooledUpload, { results }: PayloadReceipt) => {
-      queue.shift();
+      queue.splice(queue.indexOf(spooled), 1);
       if (results.includes('waiting')) queue.push(spooled);
       settled.push(`${spooled.name}: ${results.join()}`);
     },
-    halve: async (_: string, { name, upload }: SpooledUpload) => {
-      queue.shift();
-      for (const part of upload.payloads) queue.push({ name, upload: { payloads: [part] } });
+    halve: async (_: string, spooled: SpooledUpload) => {
+      queue.splice(queue.indexOf(spooled), 1);
+      const { name, upload } = spooled;
+      for (const [index, part] of upload.payloads.entries()) {
+        queue.push({ name: `${name}.${index}`, upload: { payloads: [part] } });
+      }
     },
     onAdded: (listener: typeof added) => {
       added = listener;
@@ -39,13 +45,21 @@ function ship(uploads: PayloadUpload[], answers: (PayloadReceipt['results'] | Er
   const link = {
     shipPayloads: async ({ payloads }: PayloadUpload) => {
       sent.push(payloads.length);
+      if (payloads.some(({ event_id }) => event_id === poison)) throw new Error('a fault');
       const answer = answers.shift() ?? payloads.map(() => 'stored' as const);
       if (answer instanceof Error) throw answer;
       return { results: answer };
     },
   };
   const backoffLimits = { first: 1, longest: 2 };
-  const shipper = startPayloadShipper({ tenantId, link, spool, log: log as never, backoffLimits });
+  const shipper = startPayloadShipper({
+    tenantId,
+    link,
+    spool,
+    log: log as never,
+    backoffLimits,
+    putOffLimits: backoffLimits,
+  });
   stop = shipper.stop;
   return {
     settled,
@@ -80,6 +94,16 @@ it('what is too large for the way is halved, and what is never taken is given up
   const tooLarge = new AppError('BODY_TOO_LARGE');
   const refused = new AppError('VALIDATION_FAILED');
   const { settled, sent } = ship([anUpload(2), anUpload()], [tooLarge, refused]);
-  await vi.waitFor(() => expect(settled).toEqual(['1: refused', '0: stored', '0: stored']));
+  await vi.waitFor(() => expect(settled).toEqual(['1: refused', '0.0: stored', '0.1: stored']));
   expect(sent).toEqual([2, 1, 1, 1]);
+});
+
+it('a part on which the control plane fails holds up no other, and is tried again', async () => {
+  const parts = [aPart(), { ...aPart(), event_id: poison }, aPart()];
+  const { settled, sent, add } = ship([{ payloads: parts }, anUpload()], []);
+  await vi.waitFor(() => expect(settled).toEqual(['1: stored', '0.0: stored', '0.2: stored']));
+  const tries = sent.length;
+  await vi.waitFor(() => expect(sent.length).toBeGreaterThan(tries + 2));
+  add(anUpload());
+  await vi.waitFor(() => expect(settled.at(-1)).toBe('new: stored'));
 });

@@ -1,14 +1,17 @@
 /**
  * Sends a tenant's payloads, upload by upload, beside its records. A part whose record has not
  * arrived yet goes again later; a control plane that is away, or too old to take any, is asked again
- * after a pause. Proven by payload-shipper.test.ts.
+ * after a pause. An upload on which it fails waits for itself, and is cut into smaller ones: one part
+ * that cannot be stored holds up no other. Proven by payload-shipper.test.ts.
  */
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { PayloadReceipt, PayloadUpload } from '@governance/shared/event-payload';
 import type { PayloadSpool } from '../../payloads/payload-spool.ts';
 import { type BackoffLimits, backoff, createPause, SYNC_BACKOFF } from '../link/backoff.ts';
+import { AnswerRefusedError, LinkError } from '../link/link-error.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
+import { createPutOff, PUT_OFF } from './put-off.ts';
 
 export interface PayloadShipperOptions {
   tenantId: string;
@@ -16,12 +19,20 @@ export interface PayloadShipperOptions {
   spool: Pick<PayloadSpool, 'next' | 'settle' | 'halve' | 'onAdded'>;
   log: SyncLog;
   backoffLimits?: BackoffLimits;
+  /** Of one upload on which the control plane fails. */
+  putOffLimits?: BackoffLimits;
 }
+
+/** Faults of an upload as a whole, before it is cut. */
+const FAULTS_OF_ALL = 2;
 
 export function startPayloadShipper(options: PayloadShipperOptions) {
   const { tenantId, link, spool, log } = options;
   const limits = options.backoffLimits ?? SYNC_BACKOFF;
   const pause = createPause();
+  /** While nothing is left but what was put off. */
+  const idle = createPause();
+  const putOffs = createPutOff(() => performance.now(), options.putOffLimits ?? PUT_OFF);
   let stopped = false;
   let running: Promise<void> | null = null;
   let again = false;
@@ -32,6 +43,7 @@ export function startPayloadShipper(options: PayloadShipperOptions) {
 
   function begin(): void {
     again = true;
+    idle.wake();
     running ??= run().finally(() => {
       running = null;
       if (again && !stopped) begin();
@@ -43,18 +55,35 @@ export function startPayloadShipper(options: PayloadShipperOptions) {
     let failures = 0;
     while (!stopped) {
       try {
-        const spooled = await spool.next(tenantId);
-        if (!spooled) return;
-        const receipt = await ship(spooled.upload);
-        if (receipt === 'too_large') {
-          await spool.halve(tenantId, spooled);
+        again = false;
+        const now = putOffs.look();
+        const spooled = await spool.next(tenantId, now.isPutOff);
+        if (!spooled) {
+          const ms = now.next();
+          if (ms === null) return;
+          if (!again && !stopped) await idle.wait(ms);
           continue;
         }
-        if (receipt.results.length !== spooled.upload.payloads.length) {
-          throw new TypeError('the receipt is not that of the upload');
+        const { name, upload } = spooled;
+        const receipt = await ship(upload);
+        if (receipt === 'failed') {
+          const faults = putOffs.putOff(name);
+          if (faults === 1)
+            log.warn({ tenantId }, 'the control plane failed on an upload of payloads');
+          // Several in a row: it fails on all of them, and must not get all of them at once.
+          failures += 1;
+          if (faults > FAULTS_OF_ALL && upload.payloads.length > 1) {
+            putOffs.forget(name);
+            await spool.halve(tenantId, spooled);
+          }
+        } else if (receipt === 'too_large') {
+          putOffs.forget(name);
+          await spool.halve(tenantId, spooled);
+        } else {
+          putOffs.forget(name);
+          await spool.settle(tenantId, spooled, receipt);
+          failures = receipt.results.includes('waiting') ? failures + 1 : 0;
         }
-        await spool.settle(tenantId, spooled, receipt);
-        failures = receipt.results.includes('waiting') ? failures + 1 : 0;
       } catch (error) {
         failures += 1;
         if (failures === 1) {
@@ -66,16 +95,19 @@ export function startPayloadShipper(options: PayloadShipperOptions) {
   }
 
   /** What can never be taken must not hold up what comes behind it. */
-  async function ship(upload: PayloadUpload): Promise<PayloadReceipt | 'too_large'> {
+  async function ship(upload: PayloadUpload): Promise<PayloadReceipt | 'too_large' | 'failed'> {
+    let receipt: PayloadReceipt;
     try {
-      return await link.shipPayloads(upload);
+      receipt = await link.shipPayloads(upload);
     } catch (error) {
+      if (isFault(error)) return 'failed';
       if (!(error instanceof AppError)) throw error;
       // Something on the way may take less than the control plane.
       if (error.code === 'BODY_TOO_LARGE') return 'too_large';
       if (error.code !== 'VALIDATION_FAILED') throw error;
       return { results: upload.payloads.map(() => 'refused') };
     }
+    return receipt.results.length === upload.payloads.length ? receipt : 'failed';
   }
 
   begin();
@@ -86,7 +118,15 @@ export function startPayloadShipper(options: PayloadShipperOptions) {
       stopped = true;
       endListening();
       pause.wake();
+      idle.wake();
       await running;
     },
   };
+}
+
+/** In the control plane itself, on this upload: another one may be taken. */
+function isFault(error: unknown): boolean {
+  if (error instanceof LinkError) return error.isFault;
+  if (error instanceof AppError) return error.code === 'INTERNAL';
+  return !(error instanceof AnswerRefusedError);
 }
