@@ -93,6 +93,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
       const dueBefore = new Date(now().getTime() - policy.payloadRetentionDays * DAY_MS);
       const results = await db.inTenant(scope, async (tx) => {
         const results: Result[] = [];
+        const inserted: string[] = [];
         for (const content of opened) {
           const { result, recordedAt } = content
             ? await checkAgainstChain(tx, content)
@@ -103,7 +104,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
           if (recordedAt && recordedAt <= dueBefore) continue;
           const { event_id: eventId, part, salt, text, mode } = content;
           const plaintext = Buffer.from(JSON.stringify({ salt, text, mode }));
-          await payloadStore(tx).insert({
+          const isNew = await payloadStore(tx).insert({
             eventId,
             part,
             deploymentId,
@@ -112,7 +113,9 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
             ciphertext: encryptUnder(key, plaintext, payloadContext(tenantId, eventId, part)),
             receivedAt: now(),
           });
+          if (isNew) inserted.push(eventId);
         }
+        await payloadStore(tx).count(inserted);
         if (results.includes('refused')) await tellOfRefusal(tx, deploymentId, now());
         return results;
       });

@@ -37,7 +37,10 @@ async function purgeStep({ db, now }: PayloadPurgeDeps, tenantId: string): Promi
     const store = payloadStore(tx);
     const before = new Date(at.getTime() - payloadRetentionDays * DAY_MS);
     const events = await store.purge(before, STEP, at);
-    if (events === 0) await store.forgetPurges(at);
+    if (events === 0) {
+      await store.forgetPurges(at);
+      await store.recount(new Date(at.getTime() - DAY_MS), at);
+    }
     return events;
   });
 }

@@ -22,14 +22,53 @@ export function payloadContext(tenantId: string, eventId: string, part: PayloadP
 const DAY_MS = 86_400_000;
 
 export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
+  /** Until the transaction ends nobody else counts: what follows sees all that was counted. */
+  const lockCount = () => db.$executeRaw`
+    INSERT INTO payload_counts (tenant_id, events) VALUES (${tenantId}::uuid, 0)
+    ON CONFLICT (tenant_id) DO UPDATE SET events = payload_counts.events`;
+
   return {
-    /** @returns whether it was new: what is there stays */
+    /** @returns whether it was new: what is there stays. `count` follows, last of all. */
     insert: async (payload: StoredPayload): Promise<boolean> => {
       const { count } = await db.eventPayload.createMany({
         data: [{ tenantId, ...payload }],
         skipDuplicates: true,
       });
       return count === 1;
+    },
+
+    /**
+     * Counts the events of which this transaction has inserted the first part.
+     *
+     * @param inserted an event's id for each part
+     */
+    count: async (inserted: readonly string[]): Promise<void> => {
+      if (inserted.length === 0) return;
+      await lockCount();
+      await db.$executeRaw`
+        UPDATE payload_counts SET events = events + (
+          SELECT count(*) FROM (
+            SELECT event_id, count(*) AS parts FROM unnest(${[...inserted]}::uuid[]) AS event_id
+            GROUP BY event_id
+          ) AS mine
+          WHERE parts = (
+            SELECT count(*) FROM event_payloads p
+            WHERE p.tenant_id = ${tenantId}::uuid AND p.event_id = mine.event_id)
+        ) WHERE tenant_id = ${tenantId}::uuid`;
+    },
+
+    /** Counts anew what was last counted before a time: another version may have left some out. */
+    recount: async (before: Date, now: Date): Promise<void> => {
+      const due = await db.payloadCount.findUnique({
+        where: { tenantId, countedAt: { lt: before } },
+        select: { tenantId: true },
+      });
+      if (!due) return;
+      await lockCount();
+      await db.$executeRaw`
+        UPDATE payload_counts SET counted_at = ${now}, events = (
+          SELECT count(DISTINCT event_id) FROM event_payloads WHERE tenant_id = ${tenantId}::uuid
+        ) WHERE tenant_id = ${tenantId}::uuid`;
     },
 
     /** The parts of one event, the input first. */
@@ -43,15 +82,13 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     status: async (now: Date) => {
-      const [row] = await db.$queryRaw<{ events: bigint }[]>`
-        SELECT count(DISTINCT event_id) AS events FROM event_payloads
-        WHERE tenant_id = ${tenantId}::uuid`;
+      const counted = await db.payloadCount.findUnique({ where: { tenantId } });
       const purged = await db.payloadPurge.aggregate({
         where: { tenantId, purgedAt: { gt: new Date(now.getTime() - DAY_MS) } },
         _sum: { events: true },
       });
       return {
-        eventsWithPayload: Number(row?.events ?? 0),
+        eventsWithPayload: Number(counted?.events ?? 0),
         purgedLast24h: purged._sum.events ?? 0,
       };
     },
@@ -62,6 +99,13 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
      * @returns how many events lost their payload; fewer than `limit` when no more are due
      */
     purge: async (before: Date, limit: number, now: Date): Promise<number> => {
+      const [oldest] = await db.eventPayload.findMany({
+        where: { tenantId, receivedAt: { lte: before } },
+        select: { eventId: true },
+        take: 1,
+      });
+      if (!oldest) return 0;
+      await lockCount();
       const [row] = await db.$queryRaw<{ events: bigint }[]>`
         WITH due AS (
           SELECT DISTINCT event_id FROM (
@@ -77,6 +121,9 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
         SELECT count(DISTINCT event_id) AS events FROM gone`;
       const events = Number(row?.events ?? 0);
       if (events > 0) {
+        await db.$executeRaw`
+          UPDATE payload_counts SET events = greatest(0, events - ${events})
+          WHERE tenant_id = ${tenantId}::uuid`;
         await db.payloadPurge.create({
           data: { tenantId, id: uuidv7(now.getTime()), events, purgedAt: now },
         });
