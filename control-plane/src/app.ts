@@ -7,6 +7,7 @@ import { addFrontPage } from '@governance/shared/front-page';
 import type { Secret } from '@governance/shared/settings';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Registry } from 'prom-client';
+import { administratorsFeature } from './administrators/administrators-feature.ts';
 import { agentsFeature } from './agents/agents-feature.ts';
 import { alertsFeature } from './alerts/alerts-feature.ts';
 import { auditFeature } from './audit/audit-feature.ts';
@@ -46,6 +47,7 @@ export type FeatureMaker = (core: Core) => Feature | Promise<Feature>;
 export const FEATURES: readonly FeatureMaker[] = [
   authFeature,
   tenantsFeature,
+  administratorsFeature,
   agentsFeature,
   rolesFeature,
   killSwitchFeature,

@@ -8,8 +8,9 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import type { Secret } from '@governance/shared/settings';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { createSuperAdmin } from './auth/admin-login.ts';
+import { createAdminLogin, createSuperAdmin } from './auth/admin-login.ts';
 import { createAdminTokens } from './auth/admin-tokens.ts';
+import { createPasswordGate } from './auth/password-gate.ts';
 import { createBundleBuilder } from './bundles/bundle-builder.ts';
 import { createBundleObserver } from './bundles/bundle-observer.ts';
 import { createBundleSource } from './bundles/bundle-source.ts';
@@ -131,6 +132,11 @@ async function createIdentity(deps: CoreDeps, { config, db, lookups, now }: Plat
     superAdmin: superAdmin?.account,
     now,
   });
+  const passwordGate = createPasswordGate();
+  const adminLogin = await createAdminLogin({
+    ...{ lookups, db, tokens: adminTokens, superAdmin, now },
+    gate: passwordGate,
+  });
   const guards = createGuards({
     authenticateAdmin: adminTokens.authenticate,
     lookups,
@@ -139,7 +145,7 @@ async function createIdentity(deps: CoreDeps, { config, db, lookups, now }: Plat
     isProduction: config.env === 'production',
     now,
   });
-  return { tokenKey, superAdmin, adminTokens, guards };
+  return { tokenKey, adminTokens, adminLogin, passwordGate, guards };
 }
 
 /** What goes down to the data planes, what comes up from them, and who they are. */

@@ -9,9 +9,11 @@ import {
   type FeatureMaker,
 } from '@governance/control-plane/app';
 import { parseControlPlaneConfig } from '@governance/control-plane/config';
+import type { AdminRole } from '@governance/control-plane/platform/admin-role';
 import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { createHttpServer } from '@governance/shared/http-server';
+import { uuidv7 } from '@governance/shared/ids';
 import { createLog } from '@governance/shared/log';
 import { Secret } from '@governance/shared/settings';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
@@ -34,6 +36,8 @@ export interface TestControlPlane {
   call(url: string, options?: CallOptions): Promise<LightMyRequestResponse>;
   /** A new tenant, its administrator's scope and token. */
   aTenantAdmin(): Promise<{ scope: TenantScope; token: string }>;
+  /** Another user of a tenant, whose password nobody knows. */
+  aColleague(scope: TenantScope, role: AdminRole): Promise<{ scope: TenantScope; token: string }>;
   superAdminToken(): Promise<string>;
 }
 
@@ -120,6 +124,18 @@ export async function testControlPlane(
       const { tenantId } = scope;
       const account = { role: 'admin', id, username, tenantId, version: '1' } as const;
       return { scope, token: await controlPlane.adminTokens.issue(account) };
+    },
+    aColleague: async ({ tenantId }, role) => {
+      const id = uuidv7();
+      const username = `${role}-${id}`;
+      const account = { role, id, username, tenantId, version: '1' };
+      await test.superuser.query(
+        `INSERT INTO administrators (tenant_id, id, username, password_hash, role)
+         VALUES ($1, $2, $3, '-', $4)`,
+        [tenantId, id, username, role],
+      );
+      const token = await controlPlane.adminTokens.issue(account);
+      return { scope: { tenantId, actor: { id, username, role } }, token };
     },
     superAdminToken: async () => {
       const answer = await app.inject({

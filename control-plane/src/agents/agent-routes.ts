@@ -24,7 +24,7 @@ export const agentRoutes =
     app.get(
       '/api/v1/agents',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'List agents, newest first',
           tags,
@@ -69,7 +69,7 @@ export const agentRoutes =
     app.get(
       '/api/v1/agents/:id',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'An agent with its roles and permissions',
           tags,

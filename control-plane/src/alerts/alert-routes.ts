@@ -34,7 +34,7 @@ export const alertRoutes =
     app.get(
       '/api/v1/monitor/alerts',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'List alerts, newest first',
           tags,

@@ -24,7 +24,7 @@ export const auditRoutes =
     app.get(
       '/api/v1/audit/events',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'List audit events, newest first',
           tags,
@@ -43,7 +43,7 @@ export const auditRoutes =
     app.get(
       '/api/v1/audit/stream',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'The live stream, as server-sent events; resumes by Last-Event-ID',
           tags,

@@ -12,11 +12,10 @@ import { createRateLimiter } from '@governance/shared/rate-limiter';
 import type { Secret } from '@governance/shared/settings';
 import type { Lookups } from '../platform/lookups.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
-import type { AdminAccount, AdminTokens } from './admin-tokens.ts';
-import { createPasswordGate } from './password-gate.ts';
+import { type AdminAccount, type AdminTokens, accountOf } from './admin-tokens.ts';
+import { createPasswordGate, type PasswordGate } from './password-gate.ts';
 import { hashPassword, isPassword, makeDecoyHash } from './passwords.ts';
-
-export const SUPER_ADMIN_USERNAME = 'superadmin';
+import { comparableUsername, SUPER_ADMIN_USERNAME } from './usernames.ts';
 
 const ATTEMPTS_BY_ADDRESS = 60;
 const ATTEMPTS_BY_USER_AND_ADDRESS = 10;
@@ -57,17 +56,24 @@ export async function createSuperAdmin(
   };
 }
 
+export interface PasswordAttempt {
+  username: string;
+  password: string;
+  /** The caller's. */
+  address: string;
+}
+
 export interface AdminLogin {
+  /** @throws AppError BAD_CREDENTIALS, RATE_LIMITED */
+  login(
+    attempt: PasswordAttempt & { requestId: string },
+  ): Promise<{ token: string; username: string }>;
   /**
-   * @param attempt.address the caller's
-   * @throws AppError BAD_CREDENTIALS, RATE_LIMITED
+   * The active account whose password it is; counted like a log-in.
+   *
+   * @throws AppError RATE_LIMITED
    */
-  login(attempt: {
-    username: string;
-    password: string;
-    address: string;
-    requestId: string;
-  }): Promise<{ token: string; username: string }>;
+  verify(attempt: PasswordAttempt): Promise<AdminAccount | undefined>;
 }
 
 export async function createAdminLogin(deps: {
@@ -76,6 +82,8 @@ export async function createAdminLogin(deps: {
   tokens: Pick<AdminTokens, 'issue'>;
   superAdmin: SuperAdmin | undefined;
   now: () => Date;
+  /** Shared with all that computes argon2. */
+  gate?: PasswordGate;
   delay?: (ms: number) => Promise<unknown>;
 }): Promise<AdminLogin> {
   const { lookups, db, tokens, superAdmin, now, delay = sleep } = deps;
@@ -86,19 +94,17 @@ export async function createAdminLogin(deps: {
     now,
   });
   const failuresOfUser = createRateLimiter({ limit: Infinity, windowMs: WINDOW_MS, now });
-  const gate = createPasswordGate();
+  const gate = deps.gate ?? createPasswordGate();
   let delayed = 0;
   const decoyHash = await makeDecoyHash();
 
   const findAccount = async (
     username: string,
   ): Promise<{ account: AdminAccount; passwordHash: string } | undefined> => {
-    if (username === SUPER_ADMIN_USERNAME) return superAdmin;
+    if (comparableUsername(username) === SUPER_ADMIN_USERNAME) return superAdmin;
     const login = await lookups.findLogin(username);
     if (login?.status !== 'active') return undefined;
-    const { id, tenantId, passwordHash, tokenVersion } = login;
-    const version = String(tokenVersion);
-    return { account: { role: 'admin', id, username, tenantId, version }, passwordHash };
+    return { account: accountOf(login), passwordHash: login.passwordHash };
   };
 
   const slowDown = async (username: string): Promise<void> => {
@@ -113,42 +119,52 @@ export async function createAdminLogin(deps: {
   };
 
   /** @returns the account where the password is its own */
-  const verify = async (username: string, password: string): Promise<AdminAccount | undefined> => {
+  const judge = async (username: string, password: string): Promise<AdminAccount | undefined> => {
     const found = await findAccount(username);
     const isRight = await isPassword(found?.passwordHash ?? decoyHash, password);
     return isRight ? found?.account : undefined;
   };
 
-  return {
-    login: async ({ username, password, address, requestId }) => {
-      const place = addressGroup(address);
-      const pair = `${place} ${username}`;
-      byAddress.check(place);
-      byUserAndAddress.check(pair);
-      const isFresh = byAddress.used(place) === 0;
-      byAddress.count(place);
-      byUserAndAddress.count(pair);
-      let account: AdminAccount | undefined;
-      try {
-        await slowDown(username);
-        account = await gate.run(place, isFresh, () => verify(username, password));
-      } catch (error) {
-        // No password was verified: the gate refused it, or the database is unreachable.
-        byAddress.giveBack(place);
-        byUserAndAddress.giveBack(pair);
-        throw error;
-      }
-      if (!account) {
-        failuresOfUser.count(username);
-        throw new AppError('BAD_CREDENTIALS');
-      }
+  const verify: AdminLogin['verify'] = async ({ username, password, address }) => {
+    const place = addressGroup(address);
+    // However it is written, it is one user whose password is guessed.
+    const user = comparableUsername(username);
+    const pair = `${place} ${user}`;
+    byAddress.check(place);
+    byUserAndAddress.check(pair);
+    const isFresh = byAddress.used(place) === 0;
+    byAddress.count(place);
+    byUserAndAddress.count(pair);
+    let account: AdminAccount | undefined;
+    try {
+      await slowDown(user);
+      account = await gate.run(place, isFresh, () => judge(username, password));
+    } catch (error) {
+      // No password was verified: the gate refused it, or the database is unreachable.
       byAddress.giveBack(place);
-      byUserAndAddress.forget(pair);
-      if (account.role === 'admin') {
-        const { id, tenantId } = account;
-        await db.inTenant(
-          { tenantId, actor: { id, username, role: 'admin' }, requestId },
-          async (tx) => tx.audit.append({ action: 'admin_logged_in', target: id }),
+      byUserAndAddress.giveBack(pair);
+      throw error;
+    }
+    if (!account) {
+      failuresOfUser.count(user);
+      return undefined;
+    }
+    byAddress.giveBack(place);
+    byUserAndAddress.forget(pair);
+    return account;
+  };
+
+  return {
+    verify,
+
+    login: async ({ requestId, ...attempt }) => {
+      const account = await verify(attempt);
+      if (!account) throw new AppError('BAD_CREDENTIALS');
+      const { id, username, role } = account;
+      if (account.role !== 'super_admin') {
+        const { tenantId } = account;
+        await db.inTenant({ tenantId, actor: { id, username, role }, requestId }, async (tx) =>
+          tx.audit.append({ action: 'admin_logged_in', target: id }),
         );
       }
       return { token: await tokens.issue(account), username };

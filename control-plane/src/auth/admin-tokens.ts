@@ -8,20 +8,21 @@ import { uuidv7 } from '@governance/shared/ids';
 import { Id } from '@governance/shared/text';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
+import { AdminRole } from '../platform/admin-role.ts';
 import type { AdminIdentity } from '../platform/http/guards.ts';
 import type { TokenKey } from '../platform/keys.ts';
-import type { Lookups } from '../platform/lookups.ts';
+import type { Login, Lookups } from '../platform/lookups.ts';
 
 const ADMIN_TOKEN_TYP = 'admin+jwt';
 const LIFETIME_SECONDS = 8 * 60 * 60;
 const CLOCK_SKEW_SECONDS = 60;
 
-/** `version` changes to end the account's tokens: at a password change or a log-out. */
+/** `version` changes to end the account's tokens: with its password, role or status, or a log-out. */
 export type AdminAccount = AdminIdentity & { version: string };
 
 const Claims = z.discriminatedUnion('role', [
   z.object({
-    role: z.literal('admin'),
+    role: AdminRole,
     sub: Id,
     username: z.string(),
     tenant_id: Id,
@@ -80,7 +81,7 @@ export function createAdminTokens(deps: {
         role: account.role,
         username: account.username,
         token_version: account.version,
-        ...(account.role === 'admin' ? { tenant_id: account.tenantId } : {}),
+        ...(account.role === 'super_admin' ? {} : { tenant_id: account.tenantId }),
       })
         .setProtectedHeader({ alg: AGENT_TOKEN_ALG, typ: ADMIN_TOKEN_TYP, kid: key.kid })
         .setSubject(account.id)
@@ -95,9 +96,11 @@ export function createAdminTokens(deps: {
     authenticate: async (token) => {
       const claims = await verify(token);
       const account = await findAccount(claims, lookups, superAdmin);
-      if (!account || account.id !== claims.sub || account.version !== claims.token_version) {
-        throw new AppError('UNAUTHENTICATED');
-      }
+      const isSame =
+        account?.id === claims.sub &&
+        account.role === claims.role &&
+        account.version === claims.token_version;
+      if (!account || !isSame) throw new AppError('UNAUTHENTICATED');
       const { version: _, ...identity } = account;
       return identity;
     },
@@ -112,11 +115,11 @@ async function findAccount(
   if (claims.role === 'super_admin') return superAdmin;
   const login = await lookups.findLogin(claims.username);
   if (login?.status !== 'active' || login.tenantId !== claims.tenant_id) return undefined;
-  return {
-    role: 'admin',
-    id: login.id,
-    username: claims.username,
-    tenantId: login.tenantId,
-    version: String(login.tokenVersion),
-  };
+  return accountOf(login);
+}
+
+/** The account of a row. What it may do is read here at every request, never from its token. */
+export function accountOf(login: Login): AdminAccount & { role: AdminRole } {
+  const { role, id, username, tenantId, tokenVersion } = login;
+  return { role, id, username, tenantId, version: String(tokenVersion) };
 }

@@ -3,8 +3,7 @@ import type { Feature } from '../platform/feature.ts';
 import type { TokenKey } from '../platform/keys.ts';
 import type { Lookups } from '../platform/lookups.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
-import { createAdminLogin, type SuperAdmin } from './admin-login.ts';
-import type { AdminTokens } from './admin-tokens.ts';
+import type { AdminLogin } from './admin-login.ts';
 import { createFindAgentCredentials } from './agent-credentials.ts';
 import { authRoutes } from './auth-routes.ts';
 import { appendTokenKeys, publishTokenKeysToAll } from './token-keys.ts';
@@ -14,13 +13,12 @@ export interface AuthCore {
   db: TenantDatabase;
   lookups: Lookups;
   tokenKey: TokenKey;
-  adminTokens: AdminTokens;
-  superAdmin: SuperAdmin | undefined;
+  adminLogin: AdminLogin;
   now: () => Date;
 }
 
-export async function authFeature(core: AuthCore): Promise<Feature> {
-  const { db, lookups, tokenKey, adminTokens, superAdmin, now } = core;
+export function authFeature(core: AuthCore): Feature {
+  const { db, lookups, tokenKey, adminLogin, now } = core;
   const { publicUrl } = core.config;
   const findAgentCredentials = createFindAgentCredentials(db);
   const agentTokens = createAgentTokens({
@@ -34,7 +32,6 @@ export async function authFeature(core: AuthCore): Promise<Feature> {
     },
     now,
   });
-  const adminLogin = await createAdminLogin({ lookups, db, tokens: adminTokens, superAdmin, now });
   const tokenKeys = [tokenKey.publicJwk];
   const fact = { issuer: publicUrl, keys: tokenKeys };
   return {

@@ -12,7 +12,7 @@ export const blastRadiusRoutes =
     app.get(
       '/api/v1/admin/blast-radius',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'How far one call may reach; the defaults where the tenant changed none',
           tags,

@@ -26,7 +26,7 @@ export const chainRoutes =
     app.get(
       '/api/v1/audit/verify',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'Verify every chain of the tenant from its stored bytes',
           tags,
@@ -45,7 +45,7 @@ export const chainRoutes =
     app.get(
       '/api/v1/audit/chain/breaks',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'List recorded chain breaks, newest first',
           tags,

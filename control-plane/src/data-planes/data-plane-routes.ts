@@ -54,7 +54,7 @@ export const dataPlaneRoutes =
     app.get(
       '/api/v1/admin/data-plane-tokens',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'List the tokens of data planes, newest first',
           tags,
@@ -117,7 +117,7 @@ export const dataPlaneRoutes =
     app.get(
       '/api/v1/data-planes',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'List the data planes, and senders of heartbeats that never registered',
           tags,

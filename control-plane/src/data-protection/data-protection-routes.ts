@@ -13,7 +13,7 @@ export const dataProtectionRoutes =
     app.get(
       '/api/v1/admin/data-protection',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'The data protection policy; the defaults where the tenant has none of its own',
           tags,

@@ -25,7 +25,7 @@ export const dlpRoutes =
     app.get(
       '/api/v1/dlp/patterns',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'The patterns for sensitive data',
           description: 'The built-in ones first, then the tenant’s own by name.',
@@ -111,7 +111,7 @@ export const dlpRoutes =
     app.get(
       '/api/v1/dlp/settings',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'What is done about findings',
           tags,

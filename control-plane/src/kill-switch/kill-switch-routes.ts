@@ -80,7 +80,7 @@ export const killSwitchRoutes =
     app.get(
       '/api/v1/admin/killswitch',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'Whether the kill switch is engaged',
           tags,

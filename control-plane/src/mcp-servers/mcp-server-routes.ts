@@ -28,7 +28,7 @@ export const mcpServerRoutes =
     app.get(
       '/api/v1/mcp-servers',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'The registered MCP servers',
           description:
@@ -65,7 +65,7 @@ export const mcpServerRoutes =
     app.get(
       '/api/v1/mcp-servers/:server_id',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'One MCP server',
           tags,

@@ -28,7 +28,7 @@ export const payloadRoutes =
     app.get(
       '/api/v1/audit/retention-status',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'How many events have a payload, and how many lost it in the last day',
           tags,

@@ -2,14 +2,17 @@
  * The look-ups that come before a tenant is known: each is a SECURITY DEFINER function that reads
  * a few columns of one row by a secret or a name that the caller has to know.
  */
+import type { AdminRole } from './admin-role.ts';
 import type { Connections } from './database.ts';
 import { createGatheredReads } from './gathered-reads.ts';
 
 export interface Login {
   tenantId: string;
   id: string;
+  /** As it is stored: it may have been asked for in another case. */
+  username: string;
   passwordHash: string;
-  role: 'admin';
+  role: AdminRole;
   status: 'active' | 'disabled';
   tokenVersion: number;
 }
@@ -31,6 +34,7 @@ export interface DataPlaneTokenOwner {
 }
 
 export interface Lookups {
+  /** In any case; the one that is written so goes first. */
   findLogin(username: string): Promise<Login | undefined>;
   /** Gathered as below, so that made-up client ids cost few queries. */
   findClient(clientId: string): Promise<ClientOwner | undefined>;
@@ -47,9 +51,9 @@ export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups 
     findLogin: async (username) =>
       (
         await prisma.$queryRaw<Login[]>`
-          SELECT tenant_id AS "tenantId", id, password_hash AS "passwordHash", role, status,
-            token_version AS "tokenVersion"
-          FROM find_login(${username})`
+          SELECT tenant_id AS "tenantId", id, username, password_hash AS "passwordHash", role,
+            status, token_version AS "tokenVersion"
+          FROM find_administrator(${username})`
       )[0],
     findClient: createGatheredReads({
       read: async (clientIds) => {

@@ -20,6 +20,7 @@ import {
   chainRecord,
   type UnchainedRecord,
 } from '@governance/shared/ledger-record';
+import type { AdminRole } from './admin-role.ts';
 import type { ChangeBus } from './change-bus.ts';
 import type { Connections } from './database.ts';
 import type { Prisma } from './generated/client.ts';
@@ -28,7 +29,7 @@ import type { Prisma } from './generated/client.ts';
 export interface Actor {
   id: string;
   username: string;
-  role: 'admin' | 'super_admin' | 'system' | 'data_plane';
+  role: AdminRole | 'super_admin' | 'system' | 'data_plane';
 }
 
 /** The tenant, the actor and the request of a change. Made by the guards, or by `systemScope`. */

@@ -12,7 +12,7 @@ export const rateLimitRoutes =
     app.get(
       '/api/v1/admin/rate-limits',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'How often an agent may call; the defaults where the tenant changed none',
           tags,

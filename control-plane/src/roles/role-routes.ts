@@ -11,7 +11,7 @@ export const roleRoutes =
     app.get(
       '/api/v1/roles',
       {
-        config: { guard: 'admin' },
+        config: { guard: 'admin', use: 'read' },
         schema: {
           summary: 'List roles by name',
           tags,

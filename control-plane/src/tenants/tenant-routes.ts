@@ -1,6 +1,7 @@
-import { Id, Text, Timestamp } from '@governance/shared/text';
+import { Id, Timestamp } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { NewPassword, NewUsername } from '../auth/usernames.ts';
 import { ErrorBody, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { Tenant, TenantService } from './tenant-service.ts';
 
@@ -16,10 +17,7 @@ const TenantView = z
 
 const NewTenant = z.object({
   name: Name,
-  admin: z.object({
-    username: Name,
-    password: Text.min(8).max(1000),
-  }),
+  admin: z.object({ username: NewUsername, password: NewPassword }),
 });
 
 export const tenantRoutes =

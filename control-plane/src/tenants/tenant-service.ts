@@ -2,8 +2,8 @@
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { Secret } from '@governance/shared/settings';
-import { SUPER_ADMIN_USERNAME } from '../auth/admin-login.ts';
 import { hashPassword, isPassword } from '../auth/passwords.ts';
+import { SUPER_ADMIN_USERNAME } from '../auth/usernames.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { Lookups } from '../platform/lookups.ts';
 import {
@@ -54,7 +54,8 @@ export interface TenantService {
    */
   create(actor: Actor, request: NewTenantRequest, requestId?: string): Promise<Tenant>;
   /**
-   * Makes the tenant `default` with its user `admin`, or sets that user's password if it differs.
+   * Makes the tenant `default` with its user `admin`, or sets that user's password where another was
+   * given here the last time.
    *
    * @returns the tenant's id
    */
@@ -73,6 +74,8 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
     const passwordHash = await hashPassword(admin.password);
     const tenantId = uuidv7();
     const administrator = { id: uuidv7(), username: admin.username, passwordHash };
+    // The table holds names apart as they are written; this one, in any case.
+    if (await lookups.findLogin(admin.username)) throw takenUsername();
     try {
       const { result, feedSeq } = await db.inTenantWithHeads(
         { tenantId, actor, requestId },
@@ -92,10 +95,9 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
       const taken = await lookups.findLogin(admin.username);
-      throw new AppError(
-        'DUPLICATE_NAME',
-        taken ? 'The username is taken.' : 'A tenant of that name exists.',
-      );
+      throw taken
+        ? takenUsername()
+        : new AppError('DUPLICATE_NAME', 'A tenant of that name exists.');
     }
   };
 
@@ -153,20 +155,28 @@ async function requireServable(
   if (problem) throw new AppError('OPA_SERVES_ONE_TENANT', `SERVICE_OPA_URL ${problem}.`);
 }
 
-/** A password changed in the environment takes effect at the next start and ends open sessions. */
+function takenUsername(): AppError {
+  return new AppError('DUPLICATE_NAME', 'The username is taken.');
+}
+
+/**
+ * A password changed in the environment takes effect at the next start and ends open sessions. One
+ * that stayed the same there does not undo what was changed through the API.
+ */
 async function ensurePassword(
   { db, lookups }: TenantServiceDeps,
   tenantId: string,
   password: Secret,
 ): Promise<void> {
   const login = await lookups.findLogin(DEFAULT_ADMIN);
-  if (!login || (await isPassword(login.passwordHash, password.reveal()))) return;
+  // It may have been deleted since, and the name be another tenant's now.
+  if (login?.tenantId !== tenantId || login.username !== DEFAULT_ADMIN) return;
+  const scope = { tenantId, actor: SYSTEM_ACTOR };
+  const taken = await db.inTenant(scope, (tx) => tenantStore(tx).environmentHash(login.id));
+  if (await isPassword(taken ?? login.passwordHash, password.reveal())) return;
   const passwordHash = await hashPassword(password.reveal());
-  await db.inTenant({ tenantId, actor: SYSTEM_ACTOR }, async (tx) => {
-    await tx.db.administrator.update({
-      where: { tenantId_id: { tenantId: login.tenantId, id: login.id } },
-      data: { passwordHash, tokenVersion: { increment: 1 } },
-    });
+  await db.inTenant(scope, async (tx) => {
+    await tenantStore(tx).setEnvironmentPassword(login.id, passwordHash);
     tx.audit.append({ action: 'admin_password_changed', target: login.id });
   });
 }

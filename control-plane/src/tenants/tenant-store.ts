@@ -26,5 +26,22 @@ export function tenantStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.killSwitch.create({ data: { tenantId } });
       return tenant;
     },
+
+    /** What `environment_hash` of migration 0015 says. */
+    environmentHash: async (administratorId: string): Promise<string | null> => {
+      const row = await db.administrator.findUnique({
+        where: { tenantId_id: { tenantId, id: administratorId } },
+        select: { environmentHash: true },
+      });
+      return row?.environmentHash ?? null;
+    },
+
+    /** Ends the sessions of the administrator, too. */
+    setEnvironmentPassword: async (administratorId: string, passwordHash: string) => {
+      await db.administrator.updateMany({
+        where: { tenantId, id: administratorId },
+        data: { passwordHash, environmentHash: null, tokenVersion: { increment: 1 } },
+      });
+    },
   };
 }

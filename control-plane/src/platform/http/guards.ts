@@ -5,13 +5,15 @@ import { AppError } from '@governance/shared/errors';
 import { bearerToken as readBearer } from '@governance/shared/http-requests';
 import { isUuid } from '@governance/shared/ids';
 import type { FastifyRequest } from 'fastify';
+import type { AdminRole } from '../admin-role.ts';
 import type { DataPlaneTokenOwner, Lookups } from '../lookups.ts';
 import type { Actor, TenantDatabase } from '../tenant-scope.ts';
+import { requireUse } from './role-table.ts';
 import { type Guards, setCaller } from './route-table.ts';
 
 /** An administrator whose token was verified and not revoked. */
 export type AdminIdentity =
-  | { role: 'admin'; id: string; username: string; tenantId: string }
+  | { role: AdminRole; id: string; username: string; tenantId: string }
   | { role: 'super_admin'; id: string; username: string };
 
 export interface GuardDeps {
@@ -38,8 +40,9 @@ export function createGuards(deps: GuardDeps): Guards {
 
   const enterOwnTenant = (
     request: FastifyRequest,
-    identity: AdminIdentity & { role: 'admin' },
+    identity: AdminIdentity & { role: AdminRole },
   ): void => {
+    requireUse(identity.role, request.routeOptions.config.use ?? 'manage');
     const named = readTenantHeader(request);
     if (named !== undefined && named !== identity.tenantId) throw new AppError('FORBIDDEN');
     const actor = toActor(identity);
@@ -54,13 +57,13 @@ export function createGuards(deps: GuardDeps): Guards {
 
     admin: async (request) => {
       const identity = await authenticate(request);
-      if (identity.role === 'admin') enterOwnTenant(request, identity);
+      if (identity.role !== 'super_admin') enterOwnTenant(request, identity);
       else await enterByBreakingGlass(deps, request, identity);
     },
 
     'admin-or-platform': async (request) => {
       const identity = await authenticate(request);
-      if (identity.role === 'admin') enterOwnTenant(request, identity);
+      if (identity.role !== 'super_admin') enterOwnTenant(request, identity);
       else if (readTenantHeader(request) === undefined) {
         setCaller(request, { actor: toActor(identity) });
       } else await enterByBreakingGlass(deps, request, identity);
@@ -68,7 +71,7 @@ export function createGuards(deps: GuardDeps): Guards {
 
     'tenant-admin': async (request) => {
       const identity = await authenticate(request);
-      if (identity.role !== 'admin') throw new AppError('TENANT_ADMIN_REQUIRED');
+      if (identity.role === 'super_admin') throw new AppError('TENANT_ADMIN_REQUIRED');
       enterOwnTenant(request, identity);
     },
 

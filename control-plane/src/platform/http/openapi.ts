@@ -8,8 +8,9 @@ import { Id } from '@governance/shared/text';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { rolesFor } from './role-table.ts';
 import { withErrors } from './route-answers.ts';
-import type { GuardName } from './route-table.ts';
+import { findUse, type GuardName } from './route-table.ts';
 
 const SECURITY: Record<GuardName, Record<string, string[]>[]> = {
   public: [],
@@ -57,7 +58,12 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
         ...document,
         schema: withErrors(withTenantHeader(document.schema, guard), document.route.method, guard),
       });
-      const described = { ...schema, security: SECURITY[guard] };
+      const use = findUse(guard, document.route.config?.use);
+      const described = {
+        ...schema,
+        security: SECURITY[guard],
+        ...(use && { 'x-roles': rolesFor(use) }),
+      };
       return { schema: withRawBody(described), url };
     },
     transformObject: (document) => {

@@ -6,13 +6,15 @@
 import type { BodyHolder } from '@governance/shared/body-turns';
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Actor, TenantScope } from '../tenant-scope.ts';
+import type { RouteUse } from './role-table.ts';
 
 /**
  * - `public`: no token (login, token, health, keys)
- * - `admin`: an administrator in their tenant, or a super-admin in the one X-Tenant-Id names
+ * - `admin`: an administrator in their tenant whose role may (role-table.ts), or a super-admin in the
+ *   one X-Tenant-Id names
  * - `admin-or-platform`: as `admin`, and a super-admin without X-Tenant-Id, for what may reach all
  *   tenants; the handler asks `findScope`
- * - `tenant-admin`: an administrator of the tenant; a super-admin gets 403
+ * - `tenant-admin`: as `admin`, but a super-admin gets 403
  * - `super-admin`: a super-admin only
  * - `data-plane`: a data-plane token
  * - `data-plane-backlog`: the same, also one that ended within the last 7 days
@@ -40,8 +42,21 @@ export interface RouteEntry {
   method: string;
   url: string;
   guard: GuardName;
+  /** Of a route of administrators: decides the roles. */
+  use: RouteUse | undefined;
   /** Whether it reads or writes one tenant's rows. */
   tenantScoped: boolean;
+}
+
+/** The guards that ask for a role. */
+const ROLE_GUARDS: ReadonlySet<GuardName> = new Set(['admin', 'admin-or-platform', 'tenant-admin']);
+
+/** What a route of administrators is used for; undefined where its guard asks for no role. */
+export function findUse(
+  guard: GuardName | undefined,
+  use: RouteUse | undefined,
+): RouteUse | undefined {
+  return guard !== undefined && ROLE_GUARDS.has(guard) ? (use ?? 'manage') : undefined;
 }
 
 const TENANT_GUARDS: ReadonlySet<GuardName> = new Set([
@@ -57,6 +72,8 @@ export type Guards = Record<GuardName, onRequestAsyncHookHandler>;
 declare module 'fastify' {
   interface FastifyContextConfig {
     guard?: GuardName;
+    /** Of a route of administrators; `manage` unless given. */
+    use?: RouteUse;
   }
   interface FastifyRequest {
     /** On routes guarded by `admin`, `tenant-admin` or the data-plane ones: whose rows, by whom. */
@@ -106,6 +123,8 @@ export function guardRoutes(app: FastifyInstance, guards: Guards): RouteEntry[] 
     if (!isDocumentation(route.url) && !route.schema?.response) {
       throw new Error(`${name} declares no schema of its response`);
     }
+    const use = findUse(guard, route.config?.use);
+    if (route.config?.use && !use) throw new Error(`${name} declares a use that nobody asks for`);
     const own = route.onRequest === undefined ? [] : [route.onRequest].flat();
     route.onRequest = [guards[guard], ...own];
     for (const method of [route.method].flat()) {
@@ -115,6 +134,7 @@ export function guardRoutes(app: FastifyInstance, guards: Guards): RouteEntry[] 
         method,
         url: route.url,
         guard,
+        use,
         tenantScoped: TENANT_GUARDS.has(guard),
       });
     }

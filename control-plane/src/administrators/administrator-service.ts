@@ -1,0 +1,198 @@
+/**
+ * The users of a tenant. A change of one ends its sessions in the same transaction: at every replica
+ * the next request with an older token finds another token version. A tenant keeps one active
+ * administrator, however many change users at once. Proven by administrator-routes.pg.test.ts.
+ */
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import type { PasswordGate } from '../auth/password-gate.ts';
+import { hashPassword } from '../auth/passwords.ts';
+import { SUPER_ADMIN_USERNAME } from '../auth/usernames.ts';
+import { isUniqueViolation } from '../platform/database.ts';
+import type { Lookups } from '../platform/lookups.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import {
+  type Administrator,
+  type AdministratorChange,
+  isActiveAdmin,
+  MAX_ADMINISTRATORS,
+} from './administrator.ts';
+import type { NewUserBody, UserPatchBody } from './administrator-schemas.ts';
+import { administratorStore } from './administrator-store.ts';
+
+export interface AdministratorServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  lookups: Pick<Lookups, 'findLogin'>;
+  passwordGate: PasswordGate;
+  now: () => Date;
+}
+
+export type AdministratorService = ReturnType<typeof createAdministratorService>;
+
+export function createAdministratorService(deps: AdministratorServiceDeps) {
+  const { db, lookups, now } = deps;
+
+  const hash = ({ tenantId }: TenantScope, password: string): Promise<string> =>
+    deps.passwordGate.run(`tenant ${tenantId}`, false, () => hashPassword(password));
+
+  /** Changes users one at a time, by an administrator who still is one. */
+  const changing = <T>(
+    scope: TenantScope,
+    work: (tx: TenantTransaction, store: ReturnType<typeof administratorStore>) => Promise<T>,
+  ): Promise<T> =>
+    db.inTenant(scope, async (tx) => {
+      const store = administratorStore(tx);
+      await store.lock();
+      await requireStanding(scope, store);
+      return work(tx, store);
+    });
+
+  return {
+    list: (scope: TenantScope, page: { offset: number; limit: number }) =>
+      db.inTenant(scope, async (tx) => {
+        const store = administratorStore(tx);
+        return { users: await store.list(page), total: await store.count() };
+      }),
+
+    /** @throws AppError DUPLICATE_NAME for a name of any tenant, ADMINISTRATOR_LIMIT_REACHED */
+    create: async (
+      scope: TenantScope,
+      { username, password, role }: NewUserBody,
+    ): Promise<Administrator> => {
+      if (username === SUPER_ADMIN_USERNAME) {
+        throw new AppError('DUPLICATE_NAME', 'The username is reserved.');
+      }
+      const passwordHash = await hash(scope, password);
+      if (await lookups.findLogin(username)) throw takenUsername();
+      const at = now();
+      const times = { createdAt: at, updatedAt: at };
+      const user: Administrator = {
+        ...{ id: uuidv7(at.getTime()), username, role, status: 'active' },
+        ...times,
+      };
+      const work = changing(scope, async (tx, store) => {
+        if ((await store.count()) >= MAX_ADMINISTRATORS) {
+          throw new AppError('ADMINISTRATOR_LIMIT_REACHED');
+        }
+        await store.insert(user, passwordHash);
+        tx.audit.append({
+          action: 'administrator_created',
+          target: `administrator/${user.id}`,
+          details: { username, role },
+        });
+      });
+      await work.catch((error) => {
+        throw isUniqueViolation(error) ? takenUsername() : error;
+      });
+      return user;
+    },
+
+    /** @throws AppError ADMINISTRATOR_NOT_FOUND, OWN_ACCOUNT, LAST_ADMINISTRATOR */
+    change: async (
+      scope: TenantScope,
+      id: string,
+      { password, ...given }: UserPatchBody,
+    ): Promise<Administrator> => {
+      const passwordHash = password === undefined ? undefined : await hash(scope, password);
+      return changing(scope, async (tx, store) => {
+        const before = await getUser(store, id);
+        requireOther(scope, before);
+        const { change, after } = changeOf(before, given);
+        const names = [...Object.keys(change), ...(passwordHash === undefined ? [] : ['password'])];
+        if (names.length === 0) return before;
+        await requireOneLeft(store, before, after);
+        const at = now();
+        await store.update(id, change, at);
+        if (passwordHash !== undefined) await store.setPassword(id, { passwordHash }, at);
+        tx.audit.append({
+          action: 'administrator_updated',
+          target: `administrator/${id}`,
+          details: {
+            username: before.username,
+            changed: names,
+            role: after.role,
+            role_before: before.role,
+            status: after.status,
+            status_before: before.status,
+          },
+        });
+        return { ...after, updatedAt: at };
+      });
+    },
+
+    /** @throws AppError ADMINISTRATOR_NOT_FOUND, OWN_ACCOUNT, LAST_ADMINISTRATOR */
+    remove: async (scope: TenantScope, id: string): Promise<void> => {
+      await changing(scope, async (tx, store) => {
+        const before = await getUser(store, id);
+        requireOther(scope, before);
+        await requireOneLeft(store, before, undefined);
+        await store.delete(id);
+        const { username, role, status } = before;
+        tx.audit.append({
+          action: 'administrator_deleted',
+          target: `administrator/${id}`,
+          details: { username, role, status },
+        });
+      });
+    },
+
+    /** @throws AppError ADMINISTRATOR_NOT_FOUND */
+    endSessions: (scope: TenantScope, id: string): Promise<void> =>
+      changing(scope, async (tx, store) => {
+        const { username } = await getUser(store, id);
+        await store.update(id, {}, now());
+        tx.audit.append({
+          action: 'administrator_sessions_ended',
+          target: `administrator/${id}`,
+          details: { username },
+        });
+      }),
+  };
+}
+
+async function getUser(
+  store: ReturnType<typeof administratorStore>,
+  id: string,
+): Promise<Administrator> {
+  const user = await store.find(id);
+  if (!user) throw new AppError('ADMINISTRATOR_NOT_FOUND');
+  return user;
+}
+
+/** What differs of what was given, and what comes of it. */
+function changeOf(before: Administrator, given: AdministratorChange) {
+  const { role = before.role, status = before.status } = given;
+  const change: AdministratorChange = {
+    ...(role !== before.role && { role }),
+    ...(status !== before.status && { status }),
+  };
+  return { change, after: { ...before, ...change } };
+}
+
+/** A stolen token must not be able to set a password, nor a slip lock its owner out. */
+function requireOther({ actor }: TenantScope, { id }: Administrator): void {
+  if (actor.id === id) throw new AppError('OWN_ACCOUNT');
+}
+
+/** The guard let the caller in before this change's turn: another may have taken the role away. */
+async function requireStanding(
+  { actor, breakGlass }: TenantScope,
+  store: ReturnType<typeof administratorStore>,
+): Promise<void> {
+  if (breakGlass) return;
+  const caller = await store.find(actor.id);
+  if (!caller || !isActiveAdmin(caller)) throw new AppError('UNAUTHENTICATED');
+}
+
+async function requireOneLeft(
+  store: ReturnType<typeof administratorStore>,
+  before: Administrator,
+  after: Administrator | undefined,
+): Promise<void> {
+  if (!isActiveAdmin(before) || (after && isActiveAdmin(after))) return;
+  if ((await store.countActiveAdmins()) < 2) throw new AppError('LAST_ADMINISTRATOR');
+}
+
+function takenUsername(): AppError {
+  return new AppError('DUPLICATE_NAME', 'The username is taken.');
+}

@@ -1,0 +1,86 @@
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { DEFAULT_ADMIN } from '../tenants/tenant-service.ts';
+import type { Administrator, AdministratorChange, AdministratorStatus } from './administrator.ts';
+
+type Row = Awaited<ReturnType<TenantTransaction['db']['administrator']['findFirstOrThrow']>>;
+
+/** This feature's rows, of the transaction's tenant. */
+export function administratorStore({ db, scope: { tenantId } }: TenantTransaction) {
+  const at = (id: string) => ({ tenantId_id: { tenantId, id } });
+  return {
+    /**
+     * Serialises changes of a tenant's users over all replicas, until the transaction ends: two that
+     * each leave one administrator must not leave none together.
+     */
+    lock: async (): Promise<void> => {
+      await db.$queryRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`administrators/${tenantId}`}, 0))::text`;
+    },
+
+    list: async ({ offset, limit }: { offset: number; limit: number }) => {
+      const rows = await db.administrator.findMany({
+        where: { tenantId },
+        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        skip: offset,
+        take: limit,
+      });
+      return rows.map(toAdministrator);
+    },
+
+    count: (): Promise<number> => db.administrator.count({ where: { tenantId } }),
+
+    countActiveAdmins: (): Promise<number> =>
+      db.administrator.count({ where: { tenantId, role: 'admin', status: 'active' } }),
+
+    find: async (id: string): Promise<Administrator | undefined> => {
+      const row = await db.administrator.findUnique({ where: at(id) });
+      return row ? toAdministrator(row) : undefined;
+    },
+
+    insert: async (user: Administrator, passwordHash: string): Promise<void> => {
+      await db.administrator.create({ data: { tenantId, ...user, passwordHash } });
+    },
+
+    /** Ends the sessions of the user, too. */
+    update: async (id: string, change: AdministratorChange, updatedAt: Date): Promise<void> => {
+      await db.administrator.update({
+        where: at(id),
+        data: { ...change, updatedAt, tokenVersion: { increment: 1 } },
+      });
+    },
+
+    /**
+     * The same with a password. That of `admin` is no longer the environment's from then on, whose
+     * own is remembered.
+     *
+     * @param version the token version that is expected; undefined: any
+     * @returns whether there is such a row
+     */
+    setPassword: async (
+      id: string,
+      { passwordHash, version }: { passwordHash: string; version?: number },
+      updatedAt: Date,
+    ): Promise<boolean> => {
+      const row = await db.administrator.findUnique({ where: at(id) });
+      if (!row) return false;
+      const isDefault = row.username === DEFAULT_ADMIN;
+      const environmentHash = isDefault ? (row.environmentHash ?? row.passwordHash) : null;
+      const { count } = await db.administrator.updateMany({
+        where: { tenantId, id, ...(version !== undefined && { tokenVersion: version }) },
+        data: { passwordHash, environmentHash, updatedAt, tokenVersion: { increment: 1 } },
+      });
+      return count > 0;
+    },
+
+    delete: async (id: string): Promise<void> => {
+      await db.administrator.delete({ where: at(id) });
+    },
+  };
+}
+
+function toAdministrator(row: Row): Administrator {
+  const { id, username, createdAt, updatedAt } = row;
+  // The table's CHECKs hold these to their values.
+  const role = row.role as Administrator['role'];
+  return { id, username, role, status: row.status as AdministratorStatus, createdAt, updatedAt };
+}

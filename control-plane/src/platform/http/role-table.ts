@@ -1,0 +1,39 @@
+/**
+ * Which roles may call a route: a route declares what it is used for, and this table says who may.
+ * A route that declares nothing is for `manage`. role-table.pg.test.ts tries every role on every
+ * route, and holds docs/api.md against it.
+ */
+import { AppError } from '@governance/shared/errors';
+import type { AdminRole } from '../admin-role.ts';
+
+/**
+ * - `manage`: changes something, or shows what calls said (payloads)
+ * - `resolve`: decides what waits for a person
+ * - `read`: shows, and changes nothing
+ * - `own`: concerns the caller's own account
+ */
+export type RouteUse = 'manage' | 'resolve' | 'read' | 'own';
+
+const ROLE_TABLE: Record<RouteUse, readonly AdminRole[]> = {
+  manage: ['admin'],
+  resolve: ['admin', 'approver'],
+  read: ['admin', 'approver', 'auditor'],
+  own: ['admin', 'approver', 'auditor'],
+};
+
+export function rolesFor(use: RouteUse): readonly AdminRole[] {
+  return ROLE_TABLE[use];
+}
+
+/** What a role may, for those who ask about themselves. A super-admin may all that an admin may. */
+export function usesOf(role: AdminRole | 'super_admin'): RouteUse[] {
+  const uses = Object.keys(ROLE_TABLE) as RouteUse[];
+  return role === 'super_admin' ? uses : uses.filter((use) => ROLE_TABLE[use].includes(role));
+}
+
+/** @throws AppError ROLE_REQUIRED */
+export function requireUse(role: AdminRole, use: RouteUse): void {
+  if (ROLE_TABLE[use].includes(role)) return;
+  const allowed = ROLE_TABLE[use].join(' or ');
+  throw new AppError('ROLE_REQUIRED', `The role ${role} may not do that: it is for ${allowed}.`);
+}
