@@ -16,6 +16,9 @@ const plane = await testControlPlane({ env: { SERVICE_METRICS_TOKEN: 'metrics-to
 const { call, controlPlane, logged } = plane;
 const admin = await plane.aTenantAdmin();
 const superToken = await plane.superAdminToken();
+// Somebody else's sessions end by these.
+const other = await plane.aColleague(admin.scope, 'admin');
+const OTHERS_TOKEN: Record<string, string> = { 'POST /api/v1/auth/logout': other.token };
 const deploymentId = uuidv7();
 const issued = await call('/api/v1/admin/data-plane-tokens', {
   token: admin.token,
@@ -30,6 +33,13 @@ const GOOD_BODIES: Record<string, object> = {
     client_id: 'nobody',
     client_secret: 'wrong',
   },
+  'POST /api/v1/auth/password': { current_password: 'wrong', new_password: 'long enough' },
+  'POST /api/v1/admin/users': {
+    username: 'attacked.user@example.com',
+    password: 'long enough',
+    role: 'auditor',
+  },
+  'PATCH /api/v1/admin/users/:id': { role: 'admin', status: 'active', password: 'long enough' },
   'POST /api/v1/tenants': {
     name: 'attacked',
     admin: { username: 'attacked@example.com', password: 'long enough a password' },
@@ -60,6 +70,18 @@ const GOOD_BODIES: Record<string, object> = {
       mcp_server: 'files',
     },
   },
+  'POST /api/v1/policies/:id/change-requests': {
+    proposed_rego_content: 'package p\n\nallow := false\n',
+    proposed_name: 'p',
+    proposed_description: 'd',
+    proposed_status: 'active',
+    summary: 's',
+  },
+  'POST /api/v1/policies/:id/change-requests/:req_id/approve': {
+    notes: 'n',
+    digest: 'a'.repeat(64),
+  },
+  'POST /api/v1/policies/:id/change-requests/:req_id/reject': { notes: 'n' },
   'POST /api/v1/mcp-servers': {
     server_id: 'attacked',
     transport: 'streamable-http',
@@ -87,6 +109,7 @@ const GOOD_BODIES: Record<string, object> = {
   'PATCH /api/v1/admin/settings': {
     inbound: { actions: { high: 'substitute' } },
     pinned_tools: { require_approval: false },
+    policies: { require_change_requests: false },
   },
   'PATCH /api/v1/admin/blast-radius': {
     email_recipient_limit: 5,
@@ -163,7 +186,7 @@ const pathOf = (route: RouteEntry) =>
 
 function ask(route: RouteEntry, options: CallOptions & { path?: string } = {}) {
   const { path, ...rest } = options;
-  const token = TOKENS[route.guard];
+  const token = OTHERS_TOKEN[routeName(route)] ?? TOKENS[route.guard];
   return call(path ?? pathOf(route), {
     method: route.method as CallOptions['method'],
     ...(token === undefined ? {} : { token }),

@@ -84,8 +84,12 @@ const ROOMS: Rooms = {
     'agents',
     'chain',
     'tenants',
+    'administrators',
     'audit',
     'ingest',
+    // Read by policies too.
+    'inbound/tenant-settings.ts',
+    'inbound/tenant-settings-store.ts',
     'policies',
     'restores',
     'payloads',

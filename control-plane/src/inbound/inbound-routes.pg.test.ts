@@ -148,6 +148,7 @@ describe('settings of the tenant', () => {
       actions: { low: 'pass', medium: 'pass', high: 'substitute', critical: 'substitute' },
     },
     pinned_tools: { require_approval: false },
+    policies: { require_change_requests: false },
   };
 
   it('have defaults, change in part, and are in the bundle', async () => {

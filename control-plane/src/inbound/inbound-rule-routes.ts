@@ -14,7 +14,7 @@ export const inboundRuleRoutes =
     app.get(
       '/api/v1/inbound/rules',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'The active source rules',
           description: 'An array, the oldest first. Rules that expired are not in it.',

@@ -55,7 +55,7 @@ export const pinnedToolRoutes =
     app.get(
       '/api/v1/mcp-servers/:server_id/tools',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'Tools of a server whose definition has changed',
           description:

@@ -12,7 +12,7 @@ export const tenantSettingsRoutes =
     app.get(
       '/api/v1/admin/settings',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'The settings of the tenant',
           tags,

@@ -1,4 +1,5 @@
 import type { InboundSettings } from '@governance/shared/inbound-settings';
+import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { type InboundDeps, readSourceRules } from './inbound-rule-service.ts';
 import { readPins } from './pinned-tool-service.ts';
@@ -20,13 +21,17 @@ export function createTenantSettingsService({ db, bundles, applied, now }: Inbou
     change: async (scope: TenantScope, patch: TenantSettingsPatch): Promise<TenantSettings> => {
       const changed = await db.inTenant(scope, async (tx) => {
         const store = tenantSettingsStore(tx);
-        const settings = changedSettings(await store.getForUpdate(), patch);
-        await store.update(settings, now());
+        const before = await store.getForUpdate();
+        const settings = changedSettings(before, patch);
+        const at = now();
+        await store.update(settings, at);
         tx.audit.append({
           action: 'tenant_settings_updated',
           target: 'tenant_settings',
           details: { ...patch },
         });
+        const wasReviewed = before.policies.require_change_requests;
+        if (wasReviewed && !settings.policies.require_change_requests) await tellNoReview(tx, at);
         return settings;
       });
       const { revision } = await bundles.requestBuild(scope.tenantId);
@@ -34,6 +39,19 @@ export function createTenantSettingsService({ db, bundles, applied, now }: Inbou
       return changed;
     },
   };
+}
+
+/** One person may turn it off, and not unseen. */
+async function tellNoReview(tx: TenantTransaction, now: Date): Promise<void> {
+  await raiseAlert(tx, {
+    alertType: 'POLICY_REVIEW_TURNED_OFF',
+    severity: 'high',
+    agentId: null,
+    title: 'Active policies may be changed without a change request',
+    details: { actor: tx.scope.actor.username },
+    dedupeKey: null,
+    now,
+  });
 }
 
 /** Member `inbound` of the bundle's settings. */

@@ -23,3 +23,8 @@ export function tenantSettingsStore({ db, scope: { tenantId } }: TenantTransacti
     },
   };
 }
+
+/** Whether the tenant's active policies change by change requests alone. */
+export async function requiresChangeRequests(tx: TenantTransaction): Promise<boolean> {
+  return (await tenantSettingsStore(tx).get()).policies.require_change_requests;
+}

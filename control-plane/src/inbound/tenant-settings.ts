@@ -1,5 +1,6 @@
 /**
- * What a tenant's administrators may set about what servers say, with its defaults. Stored as what
+ * What a tenant's administrators may set about what servers say, and about their own work, with its
+ * defaults. Stored as what
  * was changed, shown and sent whole.
  */
 import { DEFAULT_INBOUND_ACTIONS, InboundAction } from '@governance/shared/inbound-settings';
@@ -22,6 +23,7 @@ export const TenantSettings = z.object({
     })
     .prefault({}),
   pinned_tools: z.object({ require_approval: z.boolean().default(false) }).prefault({}),
+  policies: z.object({ require_change_requests: z.boolean().default(false) }).prefault({}),
 });
 export type TenantSettings = z.infer<typeof TenantSettings>;
 
@@ -40,6 +42,7 @@ export const TenantSettingsPatch = z.strictObject({
     })
     .optional(),
   pinned_tools: z.strictObject({ require_approval: z.boolean().optional() }).optional(),
+  policies: z.strictObject({ require_change_requests: z.boolean().optional() }).optional(),
 });
 export type TenantSettingsPatch = z.infer<typeof TenantSettingsPatch>;
 
@@ -57,6 +60,10 @@ export const TenantSettingsView = z
       /** A tool whose definition has changed is neither listed nor called until it is approved. */
       require_approval: z.boolean(),
     }),
+    policies: z.object({
+      /** What is active changes by change requests alone. */
+      require_change_requests: z.boolean(),
+    }),
   })
   .meta({ id: 'TenantSettings' });
 
@@ -65,5 +72,6 @@ export function changedSettings(before: TenantSettings, patch: TenantSettingsPat
   return TenantSettings.parse({
     inbound: { actions: { ...before.inbound.actions, ...patch.inbound?.actions } },
     pinned_tools: { ...before.pinned_tools, ...patch.pinned_tools },
+    policies: { ...before.policies, ...patch.policies },
   });
 }

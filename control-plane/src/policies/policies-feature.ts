@@ -1,6 +1,8 @@
 import { baselinePack } from '@governance/policies/baseline-pack';
 import type { Feature } from '../platform/feature.ts';
 import { insertBaselinePack } from './baseline-pack.ts';
+import { changeRequestRoutes } from './change-requests/change-request-routes.ts';
+import { createChangeRequestService } from './change-requests/change-request-service.ts';
 import { policyRoutes } from './policy-routes.ts';
 import { createPolicyService, type PolicyServiceDeps } from './policy-service.ts';
 
@@ -13,7 +15,10 @@ export function policiesFeature(core: PoliciesCore): Feature {
   const pack = baselinePack();
   const policies = createPolicyService({ ...core, maxActive: config.maxActivePolicies });
   return {
-    routes: [policyRoutes(policies)],
+    routes: [
+      policyRoutes(policies),
+      changeRequestRoutes(createChangeRequestService(core, policies)),
+    ],
     facts: { begin: (tx) => insertBaselinePack(tx, pack, now()) },
   };
 }

@@ -23,7 +23,7 @@ export const policyRoutes =
     app.get(
       '/api/v1/policies',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'The policies of the tenant',
           tags,
@@ -57,7 +57,7 @@ export const policyRoutes =
     app.get(
       '/api/v1/policies/:id',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'One policy',
           tags,
@@ -96,7 +96,7 @@ export const policyRoutes =
     app.post(
       '/api/v1/policies/:id/evaluate',
       {
-        config,
+        config: { ...config, use: 'read' },
         schema: {
           summary: 'What this policy alone, and the active set with it, would decide, and why',
           description:

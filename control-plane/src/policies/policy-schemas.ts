@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Description, Name } from '../platform/http/schemas.ts';
 import { MAX_SOURCE_BYTES, type Policy, PolicyStatus } from './policy.ts';
 
-const RegoContent = Text.min(1)
+export const RegoContent = Text.min(1)
   .max(MAX_SOURCE_BYTES)
   .refine(
     (text) => Buffer.byteLength(text) <= MAX_SOURCE_BYTES,

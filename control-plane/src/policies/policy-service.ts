@@ -12,12 +12,14 @@ import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import { compiledBytes, MAX_COMPILED_BYTES } from '../bundles/bundle-content.ts';
+import { requiresChangeRequests } from '../inbound/tenant-settings-store.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
   affectsDecisions,
   auditOf,
   changedFields,
+  isAboutActive,
   type Policy,
   type PolicyChange,
   type PolicyStatus,
@@ -48,6 +50,21 @@ export interface PolicyService {
   create(scope: TenantScope, body: NewPolicyBody): Promise<Policy>;
   change(scope: TenantScope, id: string, change: PolicyChange): Promise<Policy>;
   evaluate(scope: TenantScope, id: string, body: EvaluateBody): Promise<EvaluationView>;
+  /** @throws AppError POLICY_DOES_NOT_COMPILE where it would not, on its own */
+  requireCompiles(scope: TenantScope, policy: Policy): Promise<void>;
+  /** Makes a change that was reviewed, also where active policies change by change requests alone. */
+  applyReviewed(scope: TenantScope, id: string, review: Review): Promise<Policy>;
+}
+
+export interface Review {
+  /**
+   * What of the policy is to change; asked again when it was changed meanwhile.
+   *
+   * @throws where the review does not hold for the policy as it is
+   */
+  plan(before: Policy): Promise<PolicyChange>;
+  /** Runs in the transaction that makes the change. */
+  record(tx: TenantTransaction): Promise<void>;
 }
 
 export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
@@ -139,11 +156,14 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   /** @returns false when the state has changed since the step was prepared */
   function commit(
     scope: TenantScope,
-    { before, after }: Step,
+    { before, after, record }: Step,
     { decides, check }: { decides: boolean; check: (tx: TenantTransaction) => Promise<boolean> },
   ): Promise<boolean> {
     const work = async (tx: TenantTransaction) => {
       const policies = policyStore(tx);
+      if (!record && isAboutActive(before, after) && (await requiresChangeRequests(tx))) {
+        throw new AppError('CHANGE_REQUEST_REQUIRED');
+      }
       if (decides) await policies.lockActiveSet();
       if (!(await check(tx))) return false;
       if (before) {
@@ -154,6 +174,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
         await policies.insert(after);
       }
       tx.audit.append(auditOf(before, after));
+      await record?.(tx);
       return true;
     };
     return db.inTenant(scope, work).catch((error) => {
@@ -191,9 +212,15 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     change: (scope, id, change) =>
       take(scope, async () => {
         const before = await get(scope, id);
-        const changed = { ...before, ...definedFields(change) };
-        const isChange = changedFields(before, changed).length > 0;
-        return { before, after: isChange ? { ...changed, updatedAt: deps.now() } : before };
+        return { before, after: changed(before, change, deps.now()) };
+      }),
+
+    requireCompiles: checkAlone,
+
+    applyReviewed: (scope, id, { plan, record }) =>
+      take(scope, async () => {
+        const before = await get(scope, id);
+        return { before, after: changed(before, await plan(before), deps.now()), record };
       }),
 
     evaluate: async (scope, id, body) => {
@@ -222,6 +249,13 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
 interface Step {
   before: Policy | undefined;
   after: Policy;
+  /** Of a reviewed change: what else its transaction writes. */
+  record?: (tx: TenantTransaction) => Promise<void>;
+}
+
+function changed(before: Policy, change: PolicyChange, now: Date): Policy {
+  const after = { ...before, ...definedFields(change) };
+  return changedFields(before, after).length > 0 ? { ...after, updatedAt: now } : before;
 }
 
 function newPolicy(body: NewPolicyBody, now: Date): Policy {

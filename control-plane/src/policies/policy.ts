@@ -47,6 +47,11 @@ export function affectsDecisions(before: Policy | undefined, after: Policy): boo
   return before?.name !== after.name || before.regoContent !== after.regoContent;
 }
 
+/** Whether a policy decides, before the change or after it. */
+export function isAboutActive(before: Policy | undefined, after: Policy): boolean {
+  return before?.status === 'active' || after.status === 'active';
+}
+
 /** The audit record of a policy's creation (`before` undefined) or change. */
 export function auditOf(before: Policy | undefined, after: Policy): AdminAction {
   return {

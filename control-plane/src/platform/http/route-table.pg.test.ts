@@ -18,11 +18,12 @@ import type { TestDatabase } from '../../../../tests/support/test-database.ts';
 import { type GuardName, type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
 
 let time = Date.now();
-const { call, controlPlane, test, aTenantAdmin, superAdminToken } = await testControlPlane({
+const plane = await testControlPlane({
   now: () => new Date(time),
   env: { SERVICE_METRICS_TOKEN: 'metrics-token' },
   prepare: keepFromLeading,
 });
+const { call, controlPlane, test, aTenantAdmin, aColleague, superAdminToken } = plane;
 const theirs = await aTenantAdmin();
 const mine = await aTenantAdmin();
 const superAdmin = await superAdminToken();
@@ -61,6 +62,17 @@ async function makeVictim() {
     description: '',
     rego_content: 'package victim\n\ndeny contains "no" if false',
   });
+  const proposed = await post('/api/v1/policies', {
+    name: 'proposed',
+    rego_content: 'package victim\n\ndeny contains "no" if false',
+  });
+  const colleague = await aColleague(theirs.scope, 'admin');
+  const propose = async (summary: string) => {
+    const body = { proposed_description: summary, summary };
+    const url = `/api/v1/policies/${proposed.id}/change-requests`;
+    return (await call(url, { token: colleague.token, body })).json() as { id: string };
+  };
+  const [toReject, request] = [await propose('to reject'), await propose('victim')];
   await post('/api/v1/mcp-servers', {
     server_id: 'victim',
     transport: 'streamable-http',
@@ -76,6 +88,11 @@ async function makeVictim() {
     rule_type: 'trust',
   });
   const token = await post('/api/v1/admin/data-plane-tokens', { label: 'victim' });
+  const user = await post('/api/v1/admin/users', {
+    username: 'victim@example.com',
+    password: 'long enough',
+    role: 'approver',
+  });
   const { tenantId } = theirs.scope;
   const [alert, chainBreak, plane] = [uuidv7(), uuidv7(), uuidv7()];
   await test.superuser.query(
@@ -98,7 +115,8 @@ async function makeVictim() {
   const place = { tenantId, deploymentId: plane };
   const encrypted = await aPayload(test, controlPlane, place, 'encrypted');
   const kept = await aPayload(test, controlPlane, place, 'full');
-  const ofRoutes = { agent, role, policy, pattern, rule, token };
+  const requests = `/api/v1/policies/${proposed.id}/change-requests`;
+  const ofRoutes = { agent, role, policy, pattern, rule, token, user, request, requests, toReject };
   return { ...ofRoutes, alert, chainBreak, plane, tenantId, encrypted, kept };
 }
 
@@ -136,6 +154,22 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
       request: { tool_name: 't', action: 'read', resource: 'r', parameters: {}, mcp_server: 's' },
     },
   },
+  'GET /api/v1/policies/:id/change-requests': { path: victim.requests },
+  'POST /api/v1/policies/:id/change-requests': {
+    path: victim.requests,
+    body: { proposed_name: 'taken over' },
+  },
+  'GET /api/v1/policies/:id/change-requests/:req_id': {
+    path: `${victim.requests}/${victim.request.id}`,
+  },
+  'POST /api/v1/policies/:id/change-requests/:req_id/approve': {
+    path: `${victim.requests}/${victim.request.id}/approve`,
+    body: {},
+  },
+  'POST /api/v1/policies/:id/change-requests/:req_id/reject': {
+    path: `${victim.requests}/${victim.toReject.id}/reject`,
+    body: {},
+  },
   'GET /api/v1/mcp-servers/:server_id': { path: '/api/v1/mcp-servers/victim' },
   'PATCH /api/v1/mcp-servers/:server_id': {
     path: '/api/v1/mcp-servers/victim',
@@ -155,6 +189,14 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
   'DELETE /api/v1/inbound/rules/:rule_id': { path: `/api/v1/inbound/rules/${victim.rule.id}` },
   'DELETE /api/v1/admin/data-plane-tokens/:id': {
     path: `/api/v1/admin/data-plane-tokens/${victim.token.id}`,
+  },
+  'PATCH /api/v1/admin/users/:id': {
+    path: `/api/v1/admin/users/${victim.user.id}`,
+    body: { role: 'admin', password: 'taken over' },
+  },
+  'DELETE /api/v1/admin/users/:id': { path: `/api/v1/admin/users/${victim.user.id}` },
+  'DELETE /api/v1/admin/users/:id/sessions': {
+    path: `/api/v1/admin/users/${victim.user.id}/sessions`,
   },
   'POST /api/v1/data-planes/:deployment_id/heartbeat': {
     path: `/api/v1/data-planes/${victim.plane}/heartbeat`,
@@ -427,16 +469,16 @@ describe('another tenant’s rows', () => {
   )('%s shows none of them', async (_, route) => {
     const answer = await call(route.url, { token: mine.token });
     expect(answer.statusCode).toBe(200);
-    const { agent, role, policy, pattern, rule, token } = victim;
-    const ids = [agent, role, policy, pattern, rule, token].map(({ id }) => id);
+    const { agent, role, policy, pattern, rule, token, user, request } = victim;
+    const ids = [agent, role, policy, pattern, rule, token, user, request].map(({ id }) => id);
     for (const id of [...ids, victim.alert, victim.chainBreak, victim.plane, victim.tenantId]) {
       expect(answer.body).not.toContain(id);
     }
   });
 
   it('are reached by the same requests of their own administrator', async () => {
-    // What only reads or changes first, then what deletes.
-    const last = (key: string) => (key.startsWith('DELETE') ? 1 : 0);
+    // What only reads or changes first, then what deletes, what belongs to a row before the row.
+    const last = (key: string) => (key.startsWith('DELETE') ? 1000 - key.length : 0);
     const keys = withRows.filter(({ guard }) => !isOfDataPlanes(guard)).map(keyOf);
     for (const key of keys.sort((a, b) => last(a) - last(b))) {
       const target = AT_VICTIM[key];

@@ -1,0 +1,14 @@
+import { rolesFor } from '../platform/http/role-table.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+/** The ids of the users who may decide what waits for a person, as of the transaction. */
+export async function findResolvers({
+  db,
+  scope: { tenantId },
+}: TenantTransaction): Promise<string[]> {
+  const rows = await db.administrator.findMany({
+    where: { tenantId, status: 'active', role: { in: [...rolesFor('resolve')] } },
+    select: { id: true },
+  });
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,123 @@
+/** The wire shapes of change requests; specification 1, sections 2 and 4. */
+import { Id, Sha256Hex, Text, Timestamp } from '@governance/shared/text';
+import { z } from 'zod';
+import { Description, Name, pageQuery } from '../../platform/http/schemas.ts';
+import { PolicyStatus } from '../policy.ts';
+import { RegoContent } from '../policy-schemas.ts';
+import { type ChangeRequest, ChangeRequestStatus, type LookedAt } from './change-request.ts';
+
+export const ChangeRequestParams = z.object({ id: Id, req_id: Id });
+
+export const ChangeRequestQuery = z.object({
+  req_status: ChangeRequestStatus.optional(),
+  ...pageQuery({ default: 20, max: 100 }),
+});
+
+/** What is not named stays as it is. */
+export const NewChangeRequestBody = z.strictObject({
+  proposed_rego_content: RegoContent.optional(),
+  proposed_name: Name.optional(),
+  proposed_description: Description.optional(),
+  proposed_status: PolicyStatus.optional(),
+  summary: Text.max(2_000).default(''),
+});
+export type NewChangeRequestBody = z.infer<typeof NewChangeRequestBody>;
+
+const Decision = z.strictObject({
+  notes: Text.max(2_000).default(''),
+  /** Of what was looked at: another one is refused. */
+  digest: Sha256Hex.optional(),
+});
+
+/** The specification's `notes`; an empty body has none. */
+export const DecisionBody = Decision.nullish().transform(
+  (body): z.infer<typeof Decision> => body ?? { notes: '' },
+);
+export type DecisionBody = z.infer<typeof Decision>;
+
+const ChangeRequestFields = z.object({
+  id: Id,
+  policy_id: Id,
+  status: ChangeRequestStatus,
+  summary: z.string(),
+  proposed_name: z.string(),
+  proposed_description: z.string(),
+  proposed_rego_content: z.string(),
+  proposed_status: PolicyStatus,
+  author: z.string(),
+  reviewer: z.string().nullable(),
+  notes: z.string().nullable(),
+  digest: Sha256Hex.meta({
+    description: 'Of the policy’s id, what was looked at and what is proposed.',
+  }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  reviewed_at: Timestamp.nullable(),
+});
+
+export const ChangeRequestView = ChangeRequestFields.meta({ id: 'ChangeRequest' });
+
+export const ChangeRequestList = z.object({
+  change_requests: z.array(ChangeRequestView),
+  total: z.int(),
+});
+
+const DifferenceView = z.object({
+  field: z.enum(['name', 'description', 'status', 'rego_content']),
+  before: z.string(),
+  after: z.string(),
+  line: z
+    .int()
+    .optional()
+    .meta({ description: 'Of rego_content: where the lines that differ begin, from 1.' }),
+});
+
+export const LookedAtView = ChangeRequestFields.extend({
+  changes: z
+    .array(DifferenceView)
+    .meta({ description: 'What is proposed, against what was there.' }),
+  changed_since: z
+    .array(DifferenceView)
+    .nullable()
+    .meta({ description: 'What the policy has become since; null once it was decided.' }),
+  applies: z.boolean().meta({ description: 'Whether it can be approved as it is.' }),
+});
+
+export const PendingView = z.object({
+  total: z.int(),
+  change_requests: z.array(
+    z.object({
+      id: Id,
+      policy_id: Id,
+      proposed_name: z.string(),
+      summary: z.string(),
+      author: z.string(),
+      created_at: Timestamp,
+    }),
+  ),
+});
+
+export function toChangeRequestView(request: ChangeRequest): z.infer<typeof ChangeRequestView> {
+  const { id, policyId, status, summary, proposed, author, reviewer, notes, digest } = request;
+  return {
+    ...{ id, policy_id: policyId, status, summary },
+    proposed_name: proposed.name,
+    proposed_description: proposed.description,
+    proposed_rego_content: proposed.regoContent,
+    proposed_status: proposed.status,
+    ...{ author, reviewer, notes, digest },
+    created_at: request.createdAt.toISOString(),
+    updated_at: request.updatedAt.toISOString(),
+    reviewed_at: request.reviewedAt?.toISOString() ?? null,
+  };
+}
+
+export function toLookedAtView(looked: LookedAt): z.infer<typeof LookedAtView> {
+  const { request, changes, changedSince } = looked;
+  return {
+    ...toChangeRequestView(request),
+    changes,
+    changed_since: changedSince,
+    applies: changedSince !== null && changedSince.length === 0,
+  };
+}

@@ -1,0 +1,227 @@
+/**
+ * Changes of policies by many hands: one proposes, another approves. The approval, the change and
+ * their audit records commit together, so that a request is decided once and what it says is what is
+ * applied. Proven by change-request-routes.pg.test.ts.
+ */
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import { findResolvers } from '../../administrators/find-resolvers.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../../platform/tenant-scope.ts';
+import type { PolicyService } from '../policy-service.ts';
+import { policyStore } from '../policy-store.ts';
+import {
+  type ChangeRequest,
+  type ChangeRequestStatus,
+  changesSince,
+  contentOf,
+  digestOf,
+  type LookedAt,
+  MAX_PENDING_OF_POLICY,
+  MAX_PENDING_OF_TENANT,
+  requireApplies,
+} from './change-request.ts';
+import type { DecisionBody, NewChangeRequestBody } from './change-request-schemas.ts';
+import { changeRequestStore } from './change-request-store.ts';
+import { differencesOf, type PolicyContent } from './difference.ts';
+
+export interface ChangeRequestServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  now: () => Date;
+}
+
+export type ChangeRequestService = ReturnType<typeof createChangeRequestService>;
+
+export function createChangeRequestService(
+  { db, now }: ChangeRequestServiceDeps,
+  policies: Pick<PolicyService, 'get' | 'requireCompiles' | 'applyReviewed'>,
+) {
+  return {
+    /** @throws AppError POLICY_NOT_FOUND, POLICY_DOES_NOT_COMPILE, CHANGE_REQUEST_LIMIT_REACHED */
+    propose: async (
+      scope: TenantScope,
+      policyId: string,
+      body: NewChangeRequestBody,
+    ): Promise<ChangeRequest> => {
+      const policy = await policies.get(scope, policyId);
+      const base = contentOf(policy);
+      const proposed: PolicyContent = {
+        name: body.proposed_name ?? base.name,
+        description: body.proposed_description ?? base.description,
+        regoContent: body.proposed_rego_content ?? base.regoContent,
+        status: body.proposed_status ?? base.status,
+      };
+      if (differencesOf(base, proposed).length === 0) throw proposesNothing();
+      await policies.requireCompiles(scope, { ...policy, ...proposed });
+      const at = now();
+      const { actor } = scope;
+      const request: ChangeRequest = {
+        ...{ id: uuidv7(at.getTime()), policyId: policy.id, status: 'pending' },
+        ...{ summary: body.summary, base, proposed },
+        digest: digestOf({ policyId: policy.id, base, proposed }),
+        ...{ authorId: actor.id, author: actor.username },
+        ...{ reviewer: null, notes: null, createdAt: at, updatedAt: at, reviewedAt: null },
+      };
+      await db.inTenant(scope, async (tx) => {
+        const store = changeRequestStore(tx);
+        await store.lock();
+        await requireRoom(store, policy.id);
+        await store.insert(request);
+        await store.prune(policy.id);
+        tx.audit.append(auditOf('policy_change_proposed', request));
+      });
+      return request;
+    },
+
+    list: (
+      scope: TenantScope,
+      policyId: string,
+      { status, ...page }: { status?: ChangeRequestStatus; offset: number; limit: number },
+    ) =>
+      db.inTenant(scope, async (tx) => {
+        if (!(await policyStore(tx).find(policyId))) throw new AppError('POLICY_NOT_FOUND');
+        return changeRequestStore(tx).list(policyId, status, page);
+      }),
+
+    listPending: (scope: TenantScope) =>
+      db.inTenant(scope, (tx) => changeRequestStore(tx).listPending()),
+
+    look: (scope: TenantScope, policyId: string, id: string): Promise<LookedAt> =>
+      db.inTenant(scope, async (tx) => {
+        const request = await getRequest(tx, policyId, id);
+        const policy = await policyStore(tx).find(policyId);
+        const isOpen = request.status === 'pending' && policy !== undefined;
+        return {
+          request,
+          changes: differencesOf(request.base, request.proposed),
+          changedSince: isOpen ? changesSince(request, policy) : null,
+        };
+      }),
+
+    /**
+     * Applies what was proposed, where the policy still is what was looked at. Returns when it is
+     * in force.
+     *
+     * @throws AppError OWN_CHANGE_REQUEST, CHANGE_REQUEST_DECIDED, CHANGE_REQUEST_OUTDATED
+     */
+    approve: async (
+      scope: TenantScope,
+      policyId: string,
+      id: string,
+      { notes, digest }: DecisionBody,
+    ): Promise<ChangeRequest> => {
+      const find = () => db.inTenant(scope, (tx) => getRequest(tx, policyId, id));
+      await policies.applyReviewed(scope, policyId, {
+        plan: async (policy) => {
+          const request = await find();
+          requirePending(request);
+          requireLookedAt(request, digest);
+          requireApplies(request, policy);
+          return request.proposed;
+        },
+        record: async (tx) => {
+          const request = await getRequest(tx, policyId, id);
+          await requireOtherHand(tx, request);
+          const decided = await changeRequestStore(tx).decide(id, {
+            ...{ status: 'approved', notes, now: now() },
+          });
+          if (!decided) throw new AppError('CHANGE_REQUEST_DECIDED');
+          tx.audit.append(auditOf('policy_change_approved', request, notes));
+        },
+      });
+      return find();
+    },
+
+    /** @throws AppError CHANGE_REQUEST_DECIDED */
+    reject: (
+      scope: TenantScope,
+      policyId: string,
+      id: string,
+      { notes, digest }: DecisionBody,
+    ): Promise<ChangeRequest> =>
+      db.inTenant(scope, async (tx) => {
+        const request = await getRequest(tx, policyId, id);
+        requireLookedAt(request, digest);
+        const decision = { status: 'rejected', notes, now: now() } as const;
+        if (!(await changeRequestStore(tx).decide(id, decision))) {
+          throw new AppError('CHANGE_REQUEST_DECIDED');
+        }
+        tx.audit.append(auditOf('policy_change_rejected', request, notes));
+        return getRequest(tx, policyId, id);
+      }),
+  };
+}
+
+async function getRequest(
+  tx: TenantTransaction,
+  policyId: string,
+  id: string,
+): Promise<ChangeRequest> {
+  const request = await changeRequestStore(tx).find(policyId, id);
+  if (!request) throw new AppError('CHANGE_REQUEST_NOT_FOUND');
+  // What was recorded with the proposal is what is shown and applied.
+  if (digestOf(request) !== request.digest) {
+    throw new Error(`change request ${id} is not what was proposed`);
+  }
+  return request;
+}
+
+async function requireRoom(
+  store: ReturnType<typeof changeRequestStore>,
+  policyId: string,
+): Promise<void> {
+  const isFull =
+    (await store.countPending(policyId)) >= MAX_PENDING_OF_POLICY ||
+    (await store.countPending()) >= MAX_PENDING_OF_TENANT;
+  if (isFull) throw new AppError('CHANGE_REQUEST_LIMIT_REACHED');
+}
+
+function requirePending({ status }: ChangeRequest): void {
+  if (status !== 'pending') throw new AppError('CHANGE_REQUEST_DECIDED');
+}
+
+/** @param digest of what the reviewer saw, where they say so */
+function requireLookedAt(request: ChangeRequest, digest: string | undefined): void {
+  if (digest === undefined || digest === request.digest) return;
+  const msg = 'is not the digest of this change request';
+  throw new AppError('CHANGE_REQUEST_OUTDATED', `body.digest ${msg}: look at it anew.`, {
+    errors: [{ loc: ['body', 'digest'], msg, type: 'changed_since' }],
+  });
+}
+
+/**
+ * Nobody approves their own proposal while another could. By name too: an account may have been
+ * deleted and made anew.
+ */
+async function requireOtherHand(tx: TenantTransaction, request: ChangeRequest): Promise<void> {
+  const { actor, breakGlass } = tx.scope;
+  const resolvers = await findResolvers(tx);
+  // The compiler took its time: the reviewer may have lost the role meanwhile.
+  if (!breakGlass && !resolvers.includes(actor.id)) throw new AppError('UNAUTHENTICATED');
+  const isOwn = request.authorId === actor.id || request.author === actor.username;
+  if (isOwn && resolvers.some((id) => id !== actor.id)) throw new AppError('OWN_CHANGE_REQUEST');
+}
+
+function auditOf(action: string, request: ChangeRequest, notes?: string) {
+  return {
+    action,
+    target: `policy/${request.policyId}`,
+    details: {
+      change_request_id: request.id,
+      digest: request.digest,
+      author: request.author,
+      changed: differencesOf(request.base, request.proposed).map(({ field }) => field),
+      ...(notes !== undefined && { notes }),
+    },
+  };
+}
+
+function proposesNothing(): AppError {
+  const msg = 'proposes what the policy is already';
+  return new AppError('VALIDATION_FAILED', `body: ${msg}`, {
+    errors: [{ loc: ['body'], msg, type: 'custom' }],
+  });
+}

@@ -1,0 +1,130 @@
+import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { PolicyStatus } from '../policy.ts';
+import {
+  type ChangeRequest,
+  type ChangeRequestStatus,
+  MAX_DECIDED_OF_POLICY,
+} from './change-request.ts';
+
+type Row = Awaited<ReturnType<TenantTransaction['db']['changeRequest']['findFirstOrThrow']>>;
+
+export interface Decision {
+  status: 'approved' | 'rejected';
+  notes: string;
+  now: Date;
+}
+
+/** This feature's rows, of the transaction's tenant. */
+export function changeRequestStore({ db, scope }: TenantTransaction) {
+  const { tenantId, actor } = scope;
+  return {
+    /** Serialises proposals of a tenant, until the transaction ends: their number is bounded. */
+    lock: async (): Promise<void> => {
+      await db.$queryRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`change-requests/${tenantId}`}, 0))::text`;
+    },
+
+    find: async (policyId: string, id: string): Promise<ChangeRequest | undefined> => {
+      const row = await db.changeRequest.findFirst({ where: { tenantId, id, policyId } });
+      return row ? toChangeRequest(row) : undefined;
+    },
+
+    /** Newest first. */
+    list: async (
+      policyId: string,
+      status: ChangeRequestStatus | undefined,
+      { offset, limit }: { offset: number; limit: number },
+    ) => {
+      const where = { tenantId, policyId, ...(status && { status }) };
+      const rows = await db.changeRequest.findMany({
+        where,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        skip: offset,
+        take: limit,
+      });
+      return { found: rows.map(toChangeRequest), total: await db.changeRequest.count({ where }) };
+    },
+
+    /** All of the tenant's, the oldest first, without the contents. */
+    listPending: () =>
+      db.changeRequest.findMany({
+        where: { tenantId, status: 'pending' },
+        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        select: {
+          id: true,
+          policyId: true,
+          proposedName: true,
+          summary: true,
+          author: true,
+          createdAt: true,
+        },
+      }),
+
+    countPending: (policyId?: string): Promise<number> =>
+      db.changeRequest.count({
+        where: { tenantId, status: 'pending', ...(policyId !== undefined && { policyId }) },
+      }),
+
+    insert: async ({ base, proposed, ...request }: ChangeRequest): Promise<void> => {
+      await db.changeRequest.create({
+        data: {
+          tenantId,
+          ...request,
+          baseName: base.name,
+          baseDescription: base.description,
+          baseRegoContent: base.regoContent,
+          baseStatus: base.status,
+          proposedName: proposed.name,
+          proposedDescription: proposed.description,
+          proposedRegoContent: proposed.regoContent,
+          proposedStatus: proposed.status,
+        },
+      });
+    },
+
+    /** @returns false where it is not pending any more */
+    decide: async (id: string, { status, notes, now }: Decision): Promise<boolean> => {
+      const { count } = await db.changeRequest.updateMany({
+        where: { tenantId, id, status: 'pending' },
+        data: {
+          ...{ status, notes, reviewerId: actor.id, reviewer: actor.username },
+          ...{ reviewedAt: now, updatedAt: now },
+        },
+      });
+      return count > 0;
+    },
+
+    /** Deletes decided ones of a policy beyond those that are kept. */
+    prune: async (policyId: string): Promise<void> => {
+      await db.$executeRaw`
+        DELETE FROM change_requests WHERE tenant_id = ${tenantId}::uuid AND id IN (
+          SELECT id FROM change_requests
+          WHERE tenant_id = ${tenantId}::uuid AND policy_id = ${policyId}::uuid
+            AND status <> 'pending'
+          ORDER BY created_at DESC, id DESC OFFSET ${MAX_DECIDED_OF_POLICY})`;
+    },
+  };
+}
+
+function toChangeRequest(row: Row): ChangeRequest {
+  const { id, policyId, summary, digest, authorId, author, reviewer, notes } = row;
+  const { createdAt, updatedAt, reviewedAt } = row;
+  return {
+    ...{ id, policyId, summary, digest, authorId, author, reviewer, notes },
+    ...{ createdAt, updatedAt, reviewedAt },
+    // The table's CHECKs hold these to their values.
+    status: row.status as ChangeRequestStatus,
+    base: {
+      name: row.baseName,
+      description: row.baseDescription,
+      regoContent: row.baseRegoContent,
+      status: row.baseStatus as PolicyStatus,
+    },
+    proposed: {
+      name: row.proposedName,
+      description: row.proposedDescription,
+      regoContent: row.proposedRegoContent,
+      status: row.proposedStatus as PolicyStatus,
+    },
+  };
+}

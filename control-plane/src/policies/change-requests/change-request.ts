@@ -1,0 +1,91 @@
+/**
+ * A proposed change of a policy. It holds the whole content that was looked at (base) and the whole
+ * that would be (proposed), under one digest: what is approved is what was proposed, and only while
+ * the policy still is what it was then.
+ */
+import { hash } from 'node:crypto';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { AppError } from '@governance/shared/errors';
+import { z } from 'zod';
+import type { Policy } from '../policy.ts';
+import {
+  type Difference,
+  describeDifference,
+  differencesOf,
+  type PolicyContent,
+} from './difference.ts';
+
+export const ChangeRequestStatus = z.enum(['pending', 'approved', 'rejected']);
+export type ChangeRequestStatus = z.infer<typeof ChangeRequestStatus>;
+
+/** Pending ones. */
+export const MAX_PENDING_OF_POLICY = 20;
+export const MAX_PENDING_OF_TENANT = 200;
+/** Decided ones that are kept of a policy; the audit chain has all decisions. */
+export const MAX_DECIDED_OF_POLICY = 100;
+
+export interface ChangeRequest {
+  id: string;
+  policyId: string;
+  status: ChangeRequestStatus;
+  summary: string;
+  base: PolicyContent;
+  proposed: PolicyContent;
+  digest: string;
+  authorId: string;
+  author: string;
+  reviewer: string | null;
+  notes: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+  reviewedAt: Date | null;
+}
+
+/** A request as a reviewer sees it. */
+export interface LookedAt {
+  request: ChangeRequest;
+  changes: Difference[];
+  /** What the policy has become since; null once it was decided. */
+  changedSince: Difference[] | null;
+}
+
+export function contentOf(policy: PolicyContent): PolicyContent {
+  const { name, description, regoContent, status } = policy;
+  return { name, description, regoContent, status };
+}
+
+/** SHA-256 over RFC 8785 of the policy's id, what was looked at and what is proposed. */
+export function digestOf(request: Pick<ChangeRequest, 'policyId' | 'base' | 'proposed'>): string {
+  const toWire = ({ name, description, regoContent: rego_content, status }: PolicyContent) => ({
+    ...{ name, description, rego_content, status },
+  });
+  const text = canonicalize({
+    policy_id: request.policyId,
+    base: toWire(request.base),
+    proposed: toWire(request.proposed),
+  });
+  return hash('sha256', text, 'hex');
+}
+
+/** What the policy has become since the proposal; nothing while it applies. */
+export function changesSince({ base }: ChangeRequest, policy: PolicyContent): Difference[] {
+  return differencesOf(base, contentOf(policy));
+}
+
+/** @throws AppError CHANGE_REQUEST_OUTDATED with what has changed since */
+export function requireApplies(request: ChangeRequest, policy: Policy): void {
+  const since = changesSince(request, policy);
+  if (since.length === 0) return;
+  const fields = since.map(({ field }) => field).join(', ');
+  throw new AppError(
+    'CHANGE_REQUEST_OUTDATED',
+    `The policy has changed since, in ${fields}: propose it anew.`,
+    {
+      errors: since.map((difference) => ({
+        loc: ['policy', difference.field],
+        msg: describeDifference(difference),
+        type: 'changed_since',
+      })),
+    },
+  );
+}
