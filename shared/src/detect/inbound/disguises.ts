@@ -4,9 +4,8 @@
  */
 
 import { asciiOfTag, IDEOGRAPH, KIND_OF, OTHER_LETTER } from './characters.ts';
-import { conceptNumber } from './concepts.ts';
 import { rot13 } from './lexicon/turned.ts';
-import type { Reading } from './passages.ts';
+import type { Reading } from './reading.ts';
 
 export interface Unveiled {
   readonly text: string;
@@ -20,13 +19,16 @@ const MAX_FOUND = 24;
 /** UTF-16 units of all that is decoded of one text. */
 const MAX_DECODED = 65_536;
 const MIN_ENCODED = 20;
-const BACKWARDS = conceptNumber('backwards');
-const ROT13 = conceptNumber('rot13');
 
 /**
+ * @param units of the text (units.ts)
  * @param reading what was read of the text: letters that stand alone, words that are turned
  */
-export function findDisguised(text: string, { spelled, passages }: Reading): Unveiled[] {
+export function findDisguised(
+  text: string,
+  units: Uint16Array,
+  { spelled, isBackwards, isRot13 }: Reading,
+): Unveiled[] {
   const found: Unveiled[] = [];
   let room = MAX_DECODED;
   const add = (decoded: string, start: number, length: number, how: Unveiled['how']) => {
@@ -35,63 +37,77 @@ export function findDisguised(text: string, { spelled, passages }: Reading): Unv
     room -= cut.length;
     if (cut !== '') found.push({ text: cut, start, length, how });
   };
-  addEncoded(text, add);
+  addEncoded(text, units, add);
   addEscaped(text, add);
   if (text.includes('\udb40')) add(readTags(text), 0, text.length, 'tags');
   for (const { start, end } of spelled) {
     add(joinLetters(text.slice(start, end)), start, end - start, 'apart');
   }
-  const holds = (concept: number) => passages.some(({ concepts }) => concepts.includes(concept));
-  const start = text.slice(0, MAX_DECODED).toLowerCase();
-  if (holds(BACKWARDS)) add([...start].reverse().join(''), 0, text.length, 'reversed');
-  if (holds(ROT13)) add(rot13(start), 0, text.length, 'rot13');
+  if (isBackwards || isRot13) {
+    const start = text.slice(0, MAX_DECODED).toLowerCase();
+    if (isBackwards) add([...start].reverse().join(''), 0, text.length, 'reversed');
+    if (isRot13) add(rot13(start), 0, text.length, 'rot13');
+  }
   return found;
 }
 
 type Add = (decoded: string, start: number, length: number, how: Unveiled['how']) => void;
 
-/** Runs of the alphabet of base64 or hex, by one loop. */
-function addEncoded(text: string, add: Add): void {
-  let start = -1;
-  for (let at = 0; at <= text.length; at += 1) {
-    if (isBase64(text.charCodeAt(at))) {
-      if (start < 0) start = at;
-    } else if (start >= 0) {
-      if (at - start >= MIN_ENCODED) decodeRun(text.slice(start, at), start, add);
-      start = -1;
+/**
+ * Runs of the alphabet of base64 or hex. A run holds the last of every twenty places that it covers,
+ * so that most characters of plain text are not looked at.
+ */
+function addEncoded(text: string, units: Uint16Array, add: Add): void {
+  const { length } = text;
+  let start = 0;
+  while (start + MIN_ENCODED <= length) {
+    let at = start + MIN_ENCODED - 1;
+    while (at >= start && isBase64(units[at] as number)) at -= 1;
+    if (at >= start) {
+      start = at + 1;
+      continue;
     }
+    let end = start + MIN_ENCODED;
+    while (end < length && isBase64(units[end] as number)) end += 1;
+    decodeRun(text.slice(start, end), start, add);
+    start = end + 1;
   }
 }
 
-function isBase64(unit: number): boolean {
-  return (
-    (unit >= 97 && unit <= 122) ||
-    (unit >= 65 && unit <= 90) ||
-    (unit >= 47 && unit <= 57) ||
-    unit === 43 ||
-    unit === 45 ||
-    unit === 95
-  );
+const BASE64 = new Uint8Array(128);
+for (const sign of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-') {
+  BASE64[sign.charCodeAt(0)] = 1;
 }
+
+function isBase64(unit: number): boolean {
+  return unit < 128 && BASE64[unit] === 1;
+}
+
+/** Bytes that decide about nearly every run that is no text. */
+const SAMPLE = 48;
 
 function decodeRun(run: string, start: number, add: Add): void {
   if (run.length > MAX_DECODED * 2) return;
   const isHex = run.length % 2 === 0 && /^[0-9a-fA-F]+$/.test(run);
-  const bytes = Buffer.from(run, isHex ? 'hex' : 'base64');
-  const decoded = readable(bytes);
-  if (decoded !== undefined) add(decoded, start, run.length, isHex ? 'hex' : 'base64');
+  const encoding = isHex ? 'hex' : 'base64';
+  const sample = Buffer.from(run.slice(0, isHex ? SAMPLE * 2 : (SAMPLE / 3) * 4), encoding);
+  if (!beginsReadable(sample)) return;
+  const decoded = readable(Buffer.from(run, encoding));
+  if (decoded !== undefined) add(decoded, start, run.length, encoding);
+}
+
+/** Whether bytes may be text: printed characters and spaces. */
+function beginsReadable(bytes: Buffer): boolean {
+  if (bytes.length < 12) return false;
+  let plain = 0;
+  for (const byte of bytes) {
+    if (byte >= 0x20 ? byte !== 0x7f : byte === 0x0a || byte === 0x09 || byte === 0x0d) plain += 1;
+  }
+  return plain >= bytes.length * 0.97;
 }
 
 /** What bytes say, if they are text: valid UTF-8 of letters and spaces for the most part. */
 function readable(bytes: Buffer): string | undefined {
-  if (bytes.length < 12) return undefined;
-  let plain = 0;
-  const first = Math.min(bytes.length, 48);
-  for (let at = 0; at < first; at += 1) {
-    const byte = bytes[at] as number;
-    if (byte >= 0x20 ? byte !== 0x7f : byte === 0x0a || byte === 0x09 || byte === 0x0d) plain += 1;
-  }
-  if (plain < first * 0.97) return undefined;
   const text = bytes.toString('utf8');
   let letters = 0;
   for (let at = 0; at < text.length; at += 1) {

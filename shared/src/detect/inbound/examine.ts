@@ -1,9 +1,10 @@
 /** A text as the model sees it: its passages with the marks of their form, and those in disguise. */
 import { conceptNumber } from './concepts.ts';
 import { findDisguised } from './disguises.ts';
-import { findMarks } from './markup.ts';
+import { findMarks, type Mark } from './markup.ts';
 import { readPassages } from './passages.ts';
 import { findTopics, type MarkedPassage } from './scoring.ts';
+import { unitsOf } from './units.ts';
 
 /** What the text is: a tool's description has other words than its results. */
 export type TextKind = 'result' | 'tool_description' | 'prompt' | 'error' | 'question' | 'other';
@@ -35,8 +36,9 @@ export function examineText(
   }[] = [{ text, depth: 0, isSecret: false }];
   // The list grows while it is read: what was decoded may hold more.
   for (const { text: current, depth, disguise, isSecret } of texts) {
-    const reading = readPassages(current, toolNames);
-    const marked = addMarks(current, reading.passages);
+    const units = unitsOf(current);
+    const reading = readPassages(current, units, toolNames);
+    const marked = addMarks(findMarks(current, units), reading.passages);
     const shown = isSecret
       ? marked.map((passage) => ({ ...passage, concepts: [DECODED, ...passage.concepts] }))
       : marked;
@@ -44,7 +46,7 @@ export function examineText(
     if (kind === 'tool_description') topics.push(DESCRIPTION);
     examined.push({ passages: shown, topics, disguise });
     if (depth === MAX_DEPTH) continue;
-    for (const { text: inner, start, length, how } of findDisguised(current, reading)) {
+    for (const { text: inner, start, length, how } of findDisguised(current, units, reading)) {
       texts.push({
         text: inner,
         depth: depth + 1,
@@ -58,9 +60,9 @@ export function examineText(
 }
 
 /** Passages with what their form shows; a mark that stands in none is a passage of its own. */
-function addMarks(text: string, passages: readonly MarkedPassage[]): readonly MarkedPassage[] {
-  const marks = findMarks(text).sort((one, other) => one.start - other.start);
+function addMarks(marks: Mark[], passages: readonly MarkedPassage[]): readonly MarkedPassage[] {
   if (marks.length === 0) return passages;
+  marks.sort((one, other) => one.start - other.start);
   const marked: { start: number; end: number; concepts: number[]; wording: readonly number[] }[] =
     passages.map((passage) => ({
       ...passage,

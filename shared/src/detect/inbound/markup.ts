@@ -3,6 +3,7 @@
  * attributes), marks of a conversation's format, commands of a shell, paths of secrets.
  */
 import { type Concept, conceptNumber } from './concepts.ts';
+import { createLiteralFinder } from './literals.ts';
 
 export interface Mark {
   readonly concept: number;
@@ -61,24 +62,38 @@ const FENCES: readonly [string, string][] = [
 /** Attributes that nobody reads on the page. */
 const ATTRIBUTES = ['alt="', "alt='", 'aria-label="', 'data-', 'content="', 'title="'];
 
-/** Parts of many literals: a text without one holds none of them. */
-const GATES = ['<', '[', '#', '---', '===', '***', 'system', 'end of', '_', '|', '(', '系', 'シ'];
+const MARKS = LITERALS.flatMap(([concept, literals]) =>
+  literals.map((literal) => ({ literal, concept: conceptNumber(concept) })),
+);
+const HIDDEN = conceptNumber('hidden');
+const inPlainText = createLiteralFinder(MARKS.map(({ literal }) => literal));
+/** Of a text with markup; the marks come first here too. */
+const inMarkup = createLiteralFinder([
+  ...MARKS.map(({ literal }) => literal),
+  ...FENCES.map(([open]) => open),
+  ...HIDING,
+  ...ATTRIBUTES,
+]);
+const FIRST_FENCE = MARKS.length;
+const FIRST_STYLE = FIRST_FENCE + FENCES.length;
+const FIRST_ATTRIBUTE = FIRST_STYLE + HIDING.length;
 
-/** The marks of a text, in no order. */
-export function findMarks(text: string): Mark[] {
+/**
+ * The marks of a text, in no order.
+ *
+ * @param units of the text (units.ts)
+ */
+export function findMarks(text: string, units: Uint16Array): Mark[] {
+  const hasMarkup = text.includes('<') || text.includes('[');
+  const present = (hasMarkup ? inMarkup : inPlainText).find(units, text.length);
+  if (present === undefined) return [];
   const marks: Mark[] = [];
-  const lower = text.toLowerCase();
   // Lower case may be longer in rare alphabets; a mark's place is then a little off.
-  const present = new Set(GATES.filter((gate) => lower.includes(gate)));
-  for (const [concept, literals] of LITERALS) {
-    const number = conceptNumber(concept);
-    for (const literal of literals) {
-      const gate = GATES.find((part) => literal.includes(part));
-      if (gate === undefined || present.has(gate)) addEach(lower, literal, number, marks);
-    }
+  const lower = text.toLowerCase();
+  for (const [at, { literal, concept }] of MARKS.entries()) {
+    if (present[at] === 1) addEach(lower, literal, concept, marks);
   }
-  const hasMarkup = lower.includes('<') || lower.includes('[');
-  if (hasMarkup) addHidden(lower, marks);
+  if (hasMarkup) addHidden(lower, present, marks);
   return marks;
 }
 
@@ -87,37 +102,37 @@ function addEach(text: string, literal: string, concept: number, marks: Mark[]):
   for (let at = text.indexOf(literal); at >= 0 && found < 8; at = text.indexOf(literal, at + 1)) {
     found += 1;
     // A word that goes on is another word: `ecosystem:`.
-    const before = text.charCodeAt(at - 1);
-    const isInWord = /^[a-z]/.test(literal) && before >= 97 && before <= 122;
+    const isInWord = isSmallLetter(text.charCodeAt(at - 1)) && isSmallLetter(literal.charCodeAt(0));
     if (!isInWord) marks.push({ concept, start: at, end: at + literal.length });
     if (marks.length >= MAX_MARKS) return;
   }
 }
 
-function addHidden(lower: string, marks: Mark[]): void {
-  const hidden = conceptNumber('hidden');
+const isSmallLetter = (unit: number): boolean => unit >= 97 && unit <= 122;
+
+function addHidden(lower: string, present: Uint8Array, marks: Mark[]): void {
   const add = (start: number, end: number) => {
     if (marks.length < MAX_MARKS) {
-      marks.push({ concept: hidden, start, end: Math.min(end, start + MAX_HIDDEN) });
+      marks.push({ concept: HIDDEN, start, end: Math.min(end, start + MAX_HIDDEN) });
     }
   };
-  for (const [open, close] of FENCES) {
-    let at = lower.indexOf(open);
+  for (const [index, [open, close]] of FENCES.entries()) {
+    let at = present[FIRST_FENCE + index] === 1 ? lower.indexOf(open) : -1;
     while (at >= 0 && marks.length < MAX_MARKS) {
       const end = lower.indexOf(close, at + open.length);
       add(at, end < 0 ? lower.length : end);
       at = end < 0 ? -1 : lower.indexOf(open, end);
     }
   }
-  for (const style of HIDING) {
-    const at = lower.indexOf(style);
+  for (const [index, style] of HIDING.entries()) {
+    const at = present[FIRST_STYLE + index] === 1 ? lower.indexOf(style) : -1;
     if (at < 0) continue;
     const opened = lower.indexOf('>', at);
     const end = opened < 0 ? -1 : lower.indexOf('</', opened);
     if (opened >= 0) add(opened, end < 0 ? lower.length : end);
   }
-  for (const attribute of ATTRIBUTES) {
-    let at = lower.indexOf(attribute);
+  for (const [index, attribute] of ATTRIBUTES.entries()) {
+    let at = present[FIRST_ATTRIBUTE + index] === 1 ? lower.indexOf(attribute) : -1;
     for (let found = 0; at >= 0 && found < 8; found += 1) {
       const from = at + attribute.length;
       const end = lower.indexOf(attribute.at(-1) === "'" ? "'" : '"', from + 1);

@@ -23,9 +23,29 @@ import {
   SENTENCE_END,
   WIDE_END,
 } from './characters.ts';
-import { CONCEPTS, type Concept, conceptNumber } from './concepts.ts';
-import { WIDTH } from './phrase-table.ts';
+import { CONCEPTS, conceptNumber } from './concepts.ts';
 import { PhraseWalk, table } from './phrase-walk.ts';
+import {
+  APOSTROPHE,
+  BAR,
+  CLOSING_MARKS,
+  CURLY_APOSTROPHE,
+  DOUBLE_QUOTE,
+  ENDS_OF_OPENED,
+  FULL_STOP,
+  isOneOf,
+  isValueAt,
+  LINE_FEED,
+  LINK_ENDS,
+  OPENING_MARKS,
+  QUESTION_MARK,
+  RETURN,
+  SLASH,
+  WIDE_QUESTION_MARK,
+} from './punctuation.ts';
+import { ORDERS, type Passage, REQUESTS, type Reading } from './reading.ts';
+import { SpelledLetters } from './spelled-letters.ts';
+import { ROOT } from './word-trie.ts';
 import { MAX_WORDS, MIN_WORDS, STEM_LETTERS } from './wording.ts';
 
 /** A longer sentence is cut here, so that a text without full stops is read in parts. */
@@ -35,32 +55,15 @@ const OPENING_WORDS = 2;
 /** A quotation that goes on for longer is a quotation mark that was meant otherwise. */
 const MAX_QUOTATION = 600;
 
-export interface Passage {
-  /** UTF-16 offsets in the text. */
-  readonly start: number;
-  readonly end: number;
-  /** Numbers of concepts, each once, as they came. */
-  readonly concepts: readonly number[];
-  /** Hashes of its words and of their stems, in turns (wording.ts). */
-  readonly wording: readonly number[];
-}
+const MAX_TOOL_NAME = 128;
 
-export interface Reading {
-  readonly passages: readonly Passage[];
-  /** Where letters stood alone, one after the other: `i g n o r e`. */
-  readonly spelled: readonly { readonly start: number; readonly end: number }[];
-}
-
-const { next, whole, started, ideographs } = table;
-const ORDERS = new Uint8Array(CONCEPTS.length);
-const REQUESTS = new Uint8Array(CONCEPTS.length);
-const orders: readonly Concept[] = ['override', 'send', 'reveal', 'destroy', 'execute', 'grant'];
-for (const name of [...orders, 'obey', 'secrecy', 'unconfirmed'] as const) {
-  ORDERS[conceptNumber(name)] = 1;
-}
-for (const name of [...orders, 'role', 'persona', 'secrecy', 'system-prompt'] as const) {
-  REQUESTS[conceptNumber(name)] = 1;
-}
+const { steps, whole, started, ideographs } = table;
+/** By kind of letter: 1 Latin, 2 digits, 4 others. */
+const ALPHABET_OF = Uint8Array.from({ length: OTHER_LETTER + 1 }, (_, kind) =>
+  kind <= 26 ? 1 : kind <= 36 ? 2 : 4,
+);
+const BACKWARDS = conceptNumber('backwards');
+const ROT13 = conceptNumber('rot13');
 const QUOTED = conceptNumber('quoted');
 const LINK = conceptNumber('link');
 const ADDRESS = conceptNumber('address');
@@ -69,23 +72,28 @@ const TOOL_NAME = conceptNumber('tool-name');
 const DISGUISED = conceptNumber('disguised');
 const OPENS = conceptNumber('opens-with-order');
 const QUESTION = conceptNumber('question');
-const OPENING_MARKS = '“„‟«‹「『‘‚';
-const CLOSING_MARKS = '”»›」』’';
 
 /**
+ * @param units of the text (units.ts)
  * @param toolNames names of tools that the reader of the text has, in lower case
  */
-export function readPassages(text: string, toolNames?: ReadonlySet<string>): Reading {
-  return new Reader(text, toolNames).read();
+export function readPassages(
+  text: string,
+  units: Uint16Array,
+  toolNames?: ReadonlySet<string>,
+): Reading {
+  return reader.read(text, units, toolNames);
 }
 
+/** One for all texts, one after another: what it needs beside its answer is made once. */
 class Reader {
-  readonly #text: string;
-  readonly #toolNames: ReadonlySet<string> | undefined;
-  readonly #passages: Passage[] = [];
-  readonly #spelled: { start: number; end: number }[] = [];
+  #text = '';
+  /** Behind the text stands a 0, which is nothing that goes on. */
+  #units: Uint16Array = new Uint16Array(1);
+  #toolNames: ReadonlySet<string> | undefined;
+  #passages: Passage[] = [];
   /** By concept: the number of the passage that has it. */
-  readonly #seen = new Int32Array(CONCEPTS.length).fill(-1);
+  readonly #seen = new Int32Array(CONCEPTS.length);
   #concepts: number[] = [];
   #wording: number[] = [];
   #start = -1;
@@ -95,72 +103,89 @@ class Reader {
   #quotedUntil = '';
   #requests = 0;
   #quotedRequests = 0;
-  #aloneFrom = -1;
-  #aloneEnd = -1;
-  #alone = 0;
+  readonly #alone = new SpelledLetters();
 
-  constructor(text: string, toolNames: ReadonlySet<string> | undefined) {
-    this.#text = text;
-    this.#toolNames = toolNames;
-  }
-
-  read(): Reading {
-    const text = this.#text;
-    const length = text.length;
+  read(text: string, units: Uint16Array, toolNames: ReadonlySet<string> | undefined): Reading {
+    this.#begin(text, units, toolNames);
+    const { length } = text;
     let at = 0;
     while (at < length) {
-      const kind = KIND_OF[text.charCodeAt(at)] as number;
+      const kind = KIND_OF[units[at] as number] as number;
       if (kind === 0) at += 1;
       else if (kind <= OTHER_LETTER) at = this.#readWord(at);
       else at = this.#readOther(at, kind);
     }
-    this.#endAlone();
+    this.#alone.end();
     this.#endPassage(length);
-    return { passages: this.#passages, spelled: this.#spelled };
+    this.#text = '';
+    const holds = (concept: number) => (this.#seen[concept] as number) >= 0;
+    return {
+      passages: this.#passages,
+      spelled: this.#alone.rows,
+      isBackwards: holds(BACKWARDS),
+      isRot13: holds(ROT13),
+    };
+  }
+
+  #begin(text: string, units: Uint16Array, toolNames: ReadonlySet<string> | undefined): void {
+    this.#text = text;
+    this.#units = units;
+    this.#toolNames = toolNames;
+    this.#passages = [];
+    this.#alone.begin();
+    this.#seen.fill(-1);
+    this.#concepts = [];
+    this.#wording = [];
+    this.#start = this.#quotedFrom = -1;
+    this.#words = this.#requests = this.#quotedRequests = 0;
+    this.#walk.reset();
   }
 
   #readWord(from: number): number {
-    const text = this.#text;
+    const units = this.#units;
+    const { length } = this.#text;
     if (this.#start < 0) this.#start = from;
     else if (from - this.#start > MAX_PASSAGE) this.#endPassage(from, from);
-    let node = 1;
-    let lastNode = 1;
+    let node = ROOT;
+    let lastNode = ROOT;
     let at = from;
     let letters = 0;
-    // Which alphabets took part: 1 Latin, 2 digits, 4 others.
     let alphabets = 0;
     let ignored = false;
     let hash = 0;
     let stem = 0;
-    for (; at < text.length; at += 1) {
-      let kind = KIND_OF[text.charCodeAt(at)] as number;
-      if (kind === IGNORED) {
-        ignored = true;
-        continue;
-      }
-      if (kind === HIGH_SURROGATE) {
-        kind = kindOfAstral(text.codePointAt(at) ?? 0);
+    for (; at < length; at += 1) {
+      let kind = KIND_OF[units[at] as number] as number;
+      if (kind > OTHER_LETTER) {
+        if (kind === IGNORED) {
+          ignored = true;
+          continue;
+        }
+        if (kind !== HIGH_SURROGATE) break;
+        kind = kindOfAstral(this.#text.codePointAt(at) ?? 0);
         if (kind !== IGNORED && (kind < LETTER || kind >= LETTER_END)) break;
         at += 1;
         ignored = true;
         if (kind === IGNORED) continue;
-      } else if (kind < LETTER || kind > OTHER_LETTER) break;
+      } else if (kind < LETTER) break;
       letters += 1;
-      hash = Math.imul(hash ^ (kind === OTHER_LETTER ? text.charCodeAt(at) : kind), 0x01000193) + 1;
+      const letter = kind === OTHER_LETTER ? (units[at] as number) : kind;
+      hash = (Math.imul(hash ^ letter, 0x01000193) + 1) | 0;
       if (letters === STEM_LETTERS) stem = hash;
-      alphabets |= kind <= 26 ? 1 : kind <= 36 ? 2 : 4;
+      alphabets |= ALPHABET_OF[kind] as number;
       if (node !== 0) {
-        node = kind < WIDTH ? (next[node * WIDTH + kind] as number) : 0;
+        const step = 2 * (node + kind);
+        node = steps[step] === node ? (steps[step + 1] as number) : 0;
         if (node !== 0) lastNode = node;
       }
     }
     this.#word(hash, stem === 0 ? hash : stem);
-    if (KIND_OF[text.charCodeAt(at)] === JOINER && this.#isLetterAt(at + 1)) {
+    if (KIND_OF[units[at] as number] === JOINER && this.#isLetterAt(at + 1)) {
       return this.#readIdentifier(from, at);
     }
     this.#words += 1;
-    if (letters === 1) this.#standsAlone(from, at);
-    else if (this.#alone > 0) this.#endAlone();
+    if (letters === 1) this.#alone.take(from, at);
+    else if (this.#alone.count > 0) this.#alone.end();
     let list = (node !== 0 ? whole[node] : started[lastNode]) as number;
     if (list === 0 && letters > 3 && alphabets !== 1 && alphabets !== 4 && alphabets !== 2) {
       list = this.#readDisguised(from, at);
@@ -177,14 +202,16 @@ class Reader {
   /** A word of mixed alphabets, or with digits for letters, as the Latin word it looks like. */
   #readDisguised(from: number, to: number): number {
     if (to - from > 40) return 0;
-    let node = 1;
-    let lastNode = 1;
+    let node = ROOT;
+    let lastNode = ROOT;
     for (let at = from; at < to && node !== 0; at += 1) {
-      const unit = this.#text.charCodeAt(at);
+      const unit = this.#units[at] as number;
       const plain = KIND_OF[unit] as number;
       if (plain === IGNORED) continue;
       const kind = plain <= 26 ? plain : lookalikeOf(unit);
-      node = kind === 0 ? 0 : (next[node * WIDTH + kind] as number);
+      const step = 2 * (node + kind);
+      // No letter has the kind 0, so that no step has it either.
+      node = steps[step] === node ? (steps[step + 1] as number) : 0;
       if (node !== 0) lastNode = node;
     }
     if (node !== 0) return whole[node] as number;
@@ -193,18 +220,19 @@ class Reader {
 
   /** `send_email`: one name, whose parts say little of the sentence. */
   #readIdentifier(from: number, joiner: number): number {
-    const text = this.#text;
+    const units = this.#units;
+    const { length } = this.#text;
     let at = joiner;
     let [hash, stem, letters] = [0, 0, 0];
-    while (at < text.length) {
-      const kind = KIND_OF[text.charCodeAt(at)] as number;
+    while (at < length) {
+      const kind = KIND_OF[units[at] as number] as number;
       if (kind !== JOINER && kind !== IGNORED && (kind < LETTER || kind > OTHER_LETTER)) break;
       if (kind === JOINER) {
         if (letters > 0) this.#word(hash, stem === 0 ? hash : stem);
         hash = stem = letters = 0;
       } else if (kind !== IGNORED) {
         letters += 1;
-        hash = Math.imul(hash ^ kind, 0x01000193) + 1;
+        hash = (Math.imul(hash ^ kind, 0x01000193) + 1) | 0;
         if (letters === STEM_LETTERS) stem = hash;
       }
       at += 1;
@@ -212,7 +240,8 @@ class Reader {
     if (letters > 0) this.#word(hash, stem === 0 ? hash : stem);
     this.#words += 1;
     this.#note(IDENTIFIER);
-    if (this.#toolNames?.has(text.slice(from, Math.min(at, from + 128)).toLowerCase())) {
+    const end = Math.min(at, from + MAX_TOOL_NAME);
+    if (this.#toolNames?.has(this.#text.slice(from, end).toLowerCase())) {
       this.#note(TOOL_NAME);
     }
     this.#walk.reset();
@@ -220,19 +249,19 @@ class Reader {
   }
 
   #readOther(at: number, kind: number): number {
-    const text = this.#text;
+    const units = this.#units;
     switch (kind) {
       case IDEOGRAPH:
         if (this.#start < 0) this.#start = at;
         else if (at - this.#start > MAX_PASSAGE / 2) this.#endPassage(at, at);
         this.#words += 1;
-        this.#word(text.charCodeAt(at), text.charCodeAt(at));
-        this.#walk.take(ideographs[text.charCodeAt(at)] as number);
+        this.#word(units[at] as number, units[at] as number);
+        this.#walk.take(ideographs[units[at] as number] as number);
         return at + 1;
       case SENTENCE_END:
         return this.#readSentenceEnd(at);
       case WIDE_END:
-        if (text[at] === '？') this.#note(QUESTION);
+        if (units[at] === WIDE_QUESTION_MARK) this.#note(QUESTION);
         this.#endPassage(at + 1);
         return at + 1;
       case LINE_END:
@@ -245,9 +274,9 @@ class Reader {
         return this.#readAddress(at);
       case BACKSLASH:
         // An escape of a text within a text: its letter belongs to no word.
-        return 'nrt'.includes(text[at + 1] ?? ' ') ? at + 2 : at + 1;
+        return isOneOf('nrt', units[at + 1] as number) ? at + 2 : at + 1;
       case HIGH_SURROGATE: {
-        const inner = kindOfAstral(text.codePointAt(at) ?? 0);
+        const inner = kindOfAstral(this.#text.codePointAt(at) ?? 0);
         return inner >= LETTER && inner < LETTER_END ? this.#readWord(at) : at + 2;
       }
       default:
@@ -256,74 +285,68 @@ class Reader {
   }
 
   #readSentenceEnd(at: number): number {
-    const after = KIND_OF[this.#text.charCodeAt(at + 1)] as number;
+    const after = KIND_OF[this.#units[at + 1] as number] as number;
     // `example.com`, `3.5` and `a.b` go on.
     if ((after >= LETTER && after <= OTHER_LETTER) || after === HIGH_SURROGATE) return at + 1;
-    if (this.#text[at] === '?') this.#note(QUESTION);
-    if (this.#alone === 0) this.#endPassage(at + 1);
+    if (this.#units[at] === QUESTION_MARK) this.#note(QUESTION);
+    if (this.#alone.count === 0) this.#endPassage(at + 1);
     return at + 1;
   }
 
   /** A line that was only wrapped goes on with a small letter. */
   #readLineEnd(at: number): number {
-    const text = this.#text;
+    const units = this.#units;
+    const mark = units[at] as number;
     let after = at + 1;
-    let lines = text[at] === '\n' ? 1 : 0;
-    while (after < text.length && ' \n\r\t'.includes(text[after] as string)) {
-      if (text[after] === '\n') lines += 1;
+    let lines = mark === LINE_FEED ? 1 : 0;
+    while (isOneOf(' \n\r\t', units[after] as number)) {
+      if (units[after] === LINE_FEED) lines += 1;
       after += 1;
     }
-    const unit = text.charCodeAt(after);
-    const isWrapped = lines === 1 && text[at] !== '|' && unit >= 0x61 && unit <= 0x7a;
+    const unit = units[after] as number;
+    const isWrapped = lines === 1 && mark !== BAR && unit >= 0x61 && unit <= 0x7a;
     const isWrappedWide = lines === 1 && KIND_OF[unit] === IDEOGRAPH && this.#words > 24;
-    if (!isWrapped && !isWrappedWide && text[at] !== '\r') this.#endPassage(at);
+    if (!isWrapped && !isWrappedWide && mark !== RETURN) this.#endPassage(at);
     if (lines > 1) this.#quotedFrom = -1;
     return after;
   }
 
   #readQuote(at: number): number {
-    const text = this.#text;
-    const mark = text[at] as string;
+    const mark = this.#units[at] as number;
     const [before, after] = [this.#isLetterAt(at - 1), this.#isLetterAt(at + 1)];
     if (this.#quotedFrom >= 0 && at - this.#quotedFrom > MAX_QUOTATION) this.#quotedFrom = -1;
-    if (this.#quotedFrom >= 0 && this.#quotedUntil.includes(mark)) {
-      if (mark !== "'" || !after) {
+    if (this.#quotedFrom >= 0 && isOneOf(this.#quotedUntil, mark)) {
+      if (mark !== APOSTROPHE || !after) {
         this.#quotedFrom = -1;
         // The end of a value in a list or a table is the end of what it says.
-        if (mark === '"' && ',]}'.includes(text[at + 1] ?? ' ')) this.#endPassage(at);
+        if (mark === DOUBLE_QUOTE && isOneOf(',]}', this.#units[at + 1] as number))
+          this.#endPassage(at);
       }
-    } else if (this.#quotedFrom < 0 && !(before && (after || mark === "'" || mark === '’'))) {
-      const isOpening = OPENING_MARKS.includes(mark);
-      if (isOpening || !CLOSING_MARKS.includes(mark)) {
-        if (mark === '"' && this.#isValueAt(at)) this.#endPassage(at);
+    } else if (
+      this.#quotedFrom < 0 &&
+      !(before && (after || mark === APOSTROPHE || mark === CURLY_APOSTROPHE))
+    ) {
+      const isOpening = isOneOf(OPENING_MARKS, mark);
+      if (isOpening || !isOneOf(CLOSING_MARKS, mark)) {
+        if (mark === DOUBLE_QUOTE && isValueAt(this.#units, at)) this.#endPassage(at);
         else {
           this.#quotedFrom = at;
-          this.#quotedUntil = isOpening ? `${CLOSING_MARKS}"` : mark;
+          this.#quotedUntil = isOpening ? ENDS_OF_OPENED : (this.#text[at] as string);
         }
       }
     }
     return at + 1;
   }
 
-  /** Whether a quotation mark opens a value of JSON, of a table or of an attribute. */
-  #isValueAt(at: number): boolean {
-    let before = at - 1;
-    while (before >= 0 && this.#text[before] === ' ' && at - before < 4) before -= 1;
-    const mark = this.#text[before] ?? '\n';
-    if (mark === ':') return '"\''.includes(this.#text[before - 1] ?? ' ');
-    return mark === '=' || mark === '[' || mark === '{' || mark === ','
-      ? before === at - 1 || mark !== ','
-      : mark === '\n';
-  }
-
   #readColon(at: number): number {
-    const text = this.#text;
-    if (text[at + 1] !== '/' || text[at + 2] !== '/') return at + 1;
+    const units = this.#units;
+    if (units[at + 1] !== SLASH || units[at + 2] !== SLASH) return at + 1;
     this.#note(LINK);
+    const { length } = this.#text;
     let end = at + 3;
-    while (end < text.length && !' \n\r\t"\'<>()[]{}'.includes(text[end] as string)) {
-      if ((KIND_OF[text.charCodeAt(end)] as number) >= IDEOGRAPH && text.charCodeAt(end) > 0x7f)
-        break;
+    while (end < length) {
+      const unit = units[end] as number;
+      if (unit <= 0x7f ? isOneOf(LINK_ENDS, unit) : (KIND_OF[unit] as number) >= IDEOGRAPH) break;
       end += 1;
     }
     return end;
@@ -334,14 +357,14 @@ class Reader {
     if (!this.#isLetterAt(at - 1) || !this.#isLetterAt(at + 1)) return at + 1;
     this.#note(ADDRESS);
     let end = at + 1;
-    while (this.#isLetterAt(end) || (this.#text[end] === '.' && this.#isLetterAt(end + 1)))
+    while (this.#isLetterAt(end) || (this.#units[end] === FULL_STOP && this.#isLetterAt(end + 1)))
       end += 1;
     return end;
   }
 
   #isLetterAt(at: number): boolean {
     if (at < 0) return false;
-    const kind = KIND_OF[this.#text.charCodeAt(at)] as number;
+    const kind = KIND_OF[this.#units[at] as number] as number;
     return (kind >= LETTER && kind <= IGNORED) || kind === HIGH_SURROGATE || kind === LOW_SURROGATE;
   }
 
@@ -370,18 +393,6 @@ class Reader {
     this.#quotedRequests = 0;
     this.#walk.reset();
   }
-
-  #standsAlone(from: number, to: number): void {
-    if (this.#alone > 0 && from - this.#aloneEnd > 3) this.#endAlone();
-    if (this.#alone === 0) this.#aloneFrom = from;
-    this.#alone += 1;
-    this.#aloneEnd = to;
-  }
-
-  #endAlone(): void {
-    if (this.#alone >= 6 && this.#spelled.length < 16) {
-      this.#spelled.push({ start: this.#aloneFrom, end: this.#aloneEnd });
-    }
-    this.#alone = 0;
-  }
 }
+
+const reader = new Reader();

@@ -1,33 +1,72 @@
 /**
- * The lexicons as two tries: one of words, unit by unit, and one of phrases, word by word. A word
- * may fit several entries of the first at once (`instruction` and `instruction*`).
+ * The lexicons as two automata: a trie of words, letter by letter, and phrases, word by word. A word
+ * may fit several entries of the first at once (`instruction` and `instruction*`). All of it lies in
+ * arrays of numbers: reading a text makes nothing but look-ups in them.
  */
 
 import { IDEOGRAPH, KIND_OF, LETTER, LETTER_END, OTHER_LETTER } from './characters.ts';
-import { CONCEPTS, type Concept, conceptNumber } from './concepts.ts';
+import { type Concept, conceptNumber } from './concepts.ts';
 import type { Lexicon } from './lexicon/lexicon.ts';
+import { TrieBuilder } from './word-trie.ts';
 
-/** Room of a node of the trie of words: one more than the kinds of letters. */
-export const WIDTH = OTHER_LETTER;
 const MAX_PHRASE_WORDS = 20;
+/** Phrases and entries are numbers of 16 bits, two of which make a key. */
+const MAX_NUMBER = 0xffff;
+
+/** Each list is named by its number; its members stand between two places of `starts`. */
+export interface Lists {
+  readonly starts: Uint32Array;
+  readonly members: Uint16Array;
+}
 
 export interface PhraseTable {
-  /** The node after a letter's kind, from `node * WIDTH + kind`; 0 is nowhere, 1 the root. */
-  readonly next: Uint16Array;
-  /** The entries that a whole word fits which ends at a node: a number in `entries`. */
+  /** The steps of the trie of words, whose symbols are kinds of letters (word-trie.ts). */
+  readonly steps: Int32Array;
+  /** By node: the entries that a whole word fits which ends there, as a list of `entries`. */
   readonly whole: Uint16Array;
-  /** The entries that any word fits which passed a node. */
+  /** By node: the entries that any word fits which passed it. */
   readonly started: Uint16Array;
   /** As `whole`, of a character that is a word. */
   readonly ideographs: Uint16Array;
-  readonly entries: readonly Uint16Array[];
-  /** The phrase after a phrase and an entry, by `phrase * 65536 + entry`; 0 is the empty phrase. */
-  readonly phrases: ReadonlyMap<number, number>;
-  /** The concepts that a finished phrase names; none where it is only the beginning of some. */
-  readonly named: readonly (Uint8Array | undefined)[];
-  /** Whether a phrase can go on. */
+  /** List 0 is empty. */
+  readonly entries: Lists;
+  /** By entry: the phrase that it begins; 0 where it begins none. */
+  readonly first: Uint16Array;
+  /** By entry: whether it stands in a phrase behind another. */
+  readonly isLater: Uint8Array;
+  /** The phrase after a phrase and an entry: `findStep` looks it up. */
+  readonly later: StepTable;
+  /** By phrase: the concepts that it names when it is finished. */
+  readonly named: Lists;
+  /** By phrase: whether it can go on. */
   readonly goesOn: Uint8Array;
-  /** For a concept, whether it is a thing to do: a sentence that begins with it gives an order. */
+}
+
+/** A hash table with open addressing; its size is a power of two. */
+export interface StepTable {
+  readonly keys: Int32Array;
+  readonly values: Uint16Array;
+  /** Bits of a hash that are dropped. */
+  readonly shift: number;
+}
+
+const keyOf = (phrase: number, entry: number): number => (phrase << 16) | entry;
+
+/** The phrase after a phrase and an entry; 0 for none. */
+export function findStep(
+  { keys, values, shift }: StepTable,
+  phrase: number,
+  entry: number,
+): number {
+  const key = (phrase << 16) | entry;
+  const mask = keys.length - 1;
+  let place = Math.imul(key, 0x9e3779b1) >>> shift;
+  while (true) {
+    const found = keys[place] as number;
+    if (found === key) return values[place] as number;
+    if (found === 0) return 0;
+    place = (place + 1) & mask;
+  }
 }
 
 /**
@@ -36,8 +75,8 @@ export interface PhraseTable {
  */
 export function buildPhraseTable(lexicons: readonly Lexicon[]): PhraseTable {
   const entryNumbers = new Map<string, number>();
-  const phrases = new Map<number, number>();
-  const named: (Uint8Array | undefined)[] = [undefined];
+  const following = new Map<number, number>();
+  const named: Set<number>[] = [new Set()];
   for (const lexicon of lexicons) {
     for (const [concept, text] of Object.entries(lexicon)) {
       for (const phrase of text.split(/[|\n]/)) {
@@ -53,60 +92,88 @@ export function buildPhraseTable(lexicons: readonly Lexicon[]): PhraseTable {
     for (const word of words) {
       const entry = entryNumbers.get(word) ?? entryNumbers.size + 1;
       entryNumbers.set(word, entry);
-      const key = phrase * 65536 + entry;
-      phrase = phrases.get(key) ?? named.push(undefined) - 1;
-      phrases.set(key, phrase);
+      const key = keyOf(phrase, entry);
+      phrase = following.get(key) ?? named.push(new Set()) - 1;
+      following.set(key, phrase);
     }
-    const concepts = new Set(named[phrase]);
-    named[phrase] = Uint8Array.from(concepts.add(concept));
+    named[phrase]?.add(concept);
   }
 
+  if (Math.max(named.length, entryNumbers.size) > MAX_NUMBER) throw new Error('too many phrases');
+  return { ...buildWords(entryNumbers), ...buildSteps(following, named, entryNumbers.size) };
+}
+
+function buildSteps(
+  following: ReadonlyMap<number, number>,
+  named: readonly ReadonlySet<number>[],
+  entryCount: number,
+) {
+  const first = new Uint16Array(entryCount + 1);
+  const isLater = new Uint8Array(entryCount + 1);
   const goesOn = new Uint8Array(named.length);
-  for (const key of phrases.keys()) goesOn[Math.floor(key / 65536)] = 1;
-  return { ...buildWords(entryNumbers), phrases, named, goesOn };
+  const bits = Math.ceil(Math.log2(2 * following.size + 1));
+  const later: StepTable = {
+    keys: new Int32Array(2 ** bits),
+    values: new Uint16Array(2 ** bits),
+    shift: 32 - bits,
+  };
+  for (const [key, phrase] of following) {
+    const [before, entry] = [key >>> 16, key & MAX_NUMBER];
+    goesOn[before] = 1;
+    if (before === 0) {
+      first[entry] = phrase;
+      continue;
+    }
+    isLater[entry] = 1;
+    let place = Math.imul(key, 0x9e3779b1) >>> later.shift;
+    while (later.keys[place] !== 0) place = (place + 1) & (later.keys.length - 1);
+    later.keys[place] = key;
+    later.values[place] = phrase;
+  }
+  return { first, isLater, later, named: listsOf(named), goesOn };
+}
+
+function listsOf(lists: readonly Iterable<number>[]): Lists {
+  const members: number[] = [];
+  const starts = new Uint32Array(lists.length + 1);
+  for (const [at, list] of lists.entries()) {
+    for (const member of list) members.push(member);
+    starts[at + 1] = members.length;
+  }
+  return { starts, members: Uint16Array.from(members) };
 }
 
 function buildWords(entryNumbers: ReadonlyMap<string, number>) {
-  const children: (Uint16Array | undefined)[] = [undefined, new Uint16Array(WIDTH)];
-  const ends: { whole: number[]; started: number[] }[] = [
-    { whole: [], started: [] },
-    { whole: [], started: [] },
-  ];
+  const trie = new TrieBuilder(OTHER_LETTER + 1);
+  const ends = new Map<number, { whole: number[]; started: number[] }>();
   const ideographs = new Uint16Array(0x10000);
-  const entries: Uint16Array[] = [new Uint16Array(0)];
+  const entries: (readonly number[])[] = [[]];
   for (const [word, entry] of entryNumbers) {
     if (KIND_OF[word.charCodeAt(0)] === IDEOGRAPH) {
-      ideographs[word.charCodeAt(0)] = entries.push(Uint16Array.of(entry)) - 1;
+      ideographs[word.charCodeAt(0)] = entries.push([entry]) - 1;
       continue;
     }
-    let node = 1;
-    for (const kind of kindsOf(word)) {
-      const row = children[node] as Uint16Array;
-      if (row[kind] === 0) {
-        row[kind] = children.push(new Uint16Array(WIDTH)) - 1;
-        ends.push({ whole: [], started: [] });
-      }
-      node = row[kind] as number;
-    }
-    (word.endsWith('*') ? ends[node]?.started : ends[node]?.whole)?.push(entry);
+    const node = trie.add(kindsOf(word));
+    const end = ends.get(node) ?? { whole: [], started: [] };
+    ends.set(node, end);
+    (word.endsWith('*') ? end.started : end.whole).push(entry);
   }
-  const size = children.length;
-  const next = new Uint16Array(size * WIDTH);
+  const { steps, nodes } = trie.build();
+  const size = Math.max(...nodes) + 1;
   const [whole, started] = [new Uint16Array(size), new Uint16Array(size)];
   // A parent is made before its children, so that what was started is known when it is needed.
-  const startedAt: number[][] = Array.from({ length: size }, () => []);
-  for (let node = 1; node < size; node += 1) {
-    const row = children[node] as Uint16Array;
-    next.set(row, node * WIDTH);
-    const { whole: exact, started: stems } = ends[node] as (typeof ends)[number];
-    const all = [...(startedAt[node] as number[]), ...stems];
-    for (const child of row) if (child !== 0) startedAt[child] = all;
-    if (all.length > 0) started[node] = entries.push(Uint16Array.from(all)) - 1;
-    if (all.length + exact.length > 0) {
-      whole[node] = entries.push(Uint16Array.from([...all, ...exact])) - 1;
-    }
+  const startedAt: (readonly number[])[] = Array.from({ length: trie.size }, () => []);
+  for (let number = 0; number < trie.size; number += 1) {
+    const end = ends.get(number);
+    const all = [...(startedAt[number] as number[]), ...(end?.started ?? [])];
+    for (const child of trie.childrenOf(number)) startedAt[child] = all;
+    const exact = end?.whole ?? [];
+    const node = nodes[number] as number;
+    if (all.length > 0) started[node] = entries.push(all) - 1;
+    if (all.length + exact.length > 0) whole[node] = entries.push([...all, ...exact]) - 1;
   }
-  return { next, whole, started, ideographs, entries };
+  if (entries.length > MAX_NUMBER) throw new Error('too many words');
+  return { steps, whole, started, ideographs, entries: listsOf(entries) };
 }
 
 function kindsOf(word: string): number[] {
@@ -140,6 +207,3 @@ function fold(word: string): string {
   if (KIND_OF[word.charCodeAt(0)] === IDEOGRAPH) return word;
   return word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
-
-/** How many concepts there are: sizes of what is indexed by them. */
-export const CONCEPT_COUNT = CONCEPTS.length;

@@ -1,9 +1,9 @@
 import { LEXICONS } from './lexicon/lexicons.ts';
-import { buildPhraseTable } from './phrase-table.ts';
+import { buildPhraseTable, findStep } from './phrase-table.ts';
 
 /** The lexicons' words and phrases, built once at load. */
 export const table = buildPhraseTable(LEXICONS);
-const { entries, phrases, named, goesOn } = table;
+const { entries, first, isLater, later, named, goesOn } = table;
 
 /** Phrases that may be under way at one word; more are forgotten. */
 const MAX_UNDER_WAY = 24;
@@ -12,56 +12,62 @@ const MAX_UNDER_WAY = 24;
 export class PhraseWalk {
   readonly #onConcept: (concept: number) => void;
   /** Phrases under way, each with whether a foreign word was passed over. */
-  #underWay: number[] = [];
-  #passedOver: number[] = [];
-  #nextUnderWay: number[] = [];
-  #nextPassedOver: number[] = [];
+  #underWay = new Uint16Array(MAX_UNDER_WAY);
+  #passedOver = new Uint8Array(MAX_UNDER_WAY);
+  #count = 0;
+  #nextUnderWay = new Uint16Array(MAX_UNDER_WAY);
+  #nextPassedOver = new Uint8Array(MAX_UNDER_WAY);
+  #nextCount = 0;
 
   constructor(onConcept: (concept: number) => void) {
     this.#onConcept = onConcept;
   }
 
   reset(): void {
-    this.#underWay.length = 0;
-    this.#passedOver.length = 0;
+    this.#count = 0;
   }
 
-  /** @param list the entries that the word fits (a number in `table.entries`), 0 for none */
+  /** @param list the entries that the word fits (a list of `table.entries`), 0 for none */
   take(list: number): void {
+    const count = this.#count;
+    if (list === 0 && count === 0) return;
     const before = this.#underWay;
-    if (list === 0 && before.length === 0) return;
-    const after = this.#nextUnderWay;
-    const passed = this.#nextPassedOver;
-    after.length = 0;
-    passed.length = 0;
-    if (list !== 0) {
-      for (const entry of entries[list] as Uint16Array) {
-        for (let index = 0; index < before.length; index += 1) {
-          this.#follow(before[index] as number, entry, this.#passedOver[index] as number);
+    const over = this.#passedOver;
+    this.#nextCount = 0;
+    const end = entries.starts[list + 1] as number;
+    for (let at = entries.starts[list] as number; at < end; at += 1) {
+      const entry = entries.members[at] as number;
+      if (isLater[entry] === 1) {
+        for (let index = 0; index < count; index += 1) {
+          const phrase = findStep(later, before[index] as number, entry);
+          if (phrase !== 0) this.#reach(phrase, over[index] as number);
         }
-        this.#follow(0, entry, 0);
       }
+      const phrase = first[entry] as number;
+      if (phrase !== 0) this.#reach(phrase, 0);
     }
-    for (let index = 0; index < before.length; index += 1) {
-      if (this.#passedOver[index] === 0 && after.length < MAX_UNDER_WAY) {
-        after.push(before[index] as number);
-        passed.push(1);
-      }
+    for (let index = 0; index < count; index += 1) {
+      if (over[index] === 0) this.#goOn(before[index] as number, 1);
     }
+    this.#underWay = this.#nextUnderWay;
+    this.#passedOver = this.#nextPassedOver;
+    this.#count = this.#nextCount;
     this.#nextUnderWay = before;
-    this.#nextPassedOver = this.#passedOver;
-    this.#underWay = after;
-    this.#passedOver = passed;
+    this.#nextPassedOver = over;
   }
 
-  #follow(phrase: number, entry: number, over: number): void {
-    const following = phrases.get(phrase * 65536 + entry);
-    if (following === undefined) return;
-    const concepts = named[following];
-    if (concepts !== undefined) for (const concept of concepts) this.#onConcept(concept);
-    if (goesOn[following] === 1 && this.#nextUnderWay.length < MAX_UNDER_WAY) {
-      this.#nextUnderWay.push(following);
-      this.#nextPassedOver.push(over);
+  #reach(phrase: number, over: number): void {
+    const end = named.starts[phrase + 1] as number;
+    for (let at = named.starts[phrase] as number; at < end; at += 1) {
+      this.#onConcept(named.members[at] as number);
     }
+    if (goesOn[phrase] === 1) this.#goOn(phrase, over);
+  }
+
+  #goOn(phrase: number, over: number): void {
+    if (this.#nextCount === MAX_UNDER_WAY) return;
+    this.#nextUnderWay[this.#nextCount] = phrase;
+    this.#nextPassedOver[this.#nextCount] = over;
+    this.#nextCount += 1;
   }
 }

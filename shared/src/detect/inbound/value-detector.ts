@@ -1,7 +1,7 @@
 /** The detector over a JSON value: each of its strings, and the names of its members. */
 import type { InboundFinding } from '../findings.ts';
 import { atOnce, type Portioned } from '../portions.ts';
-import { type DetectionOptions, detectInjection } from './detector.ts';
+import { type DetectionOptions, detectInjection, type TextFinding } from './detector.ts';
 
 const MAX_FINDINGS = 50;
 const MAX_PLACE = 256;
@@ -12,6 +12,22 @@ const MIN_NAME = 24;
 /** A longer text is read in stretches, which overlap by more than a passage has. */
 const STRETCH = 65_536;
 const OVERLAP = 4_096;
+/** What is read between two pauses at least, in UTF-16 units, and what a part counts beside its own. */
+const PORTION = 8_192;
+const PART = 16;
+
+/** Where a part of the value stands: the last step to it, and the place of what it is in. */
+type Place = { readonly name: string; readonly within: Place } | null;
+
+/** An object or a list whose members are being read. */
+interface Container {
+  readonly part: object;
+  /** Null of a list. */
+  readonly names: readonly string[] | null;
+  readonly place: Place;
+  /** The next of its items, or of its names and members in turns. */
+  at: number;
+}
 
 /**
  * @param value foreign JSON (no cycles); strings in a list of strings are read in their order too
@@ -26,60 +42,127 @@ export function* detectInPortions(
   value: unknown,
   options: DetectionOptions = {},
 ): Portioned<InboundFinding[]> {
-  const findings: InboundFinding[] = [];
-  const rest: string[] = [];
-  let parts = 0;
+  const reading = new ValueReading(options);
+  reading.enter(value, null);
+  while (reading.goesOn()) {
+    if (reading.long !== null) yield* reading.readLong();
+    if (reading.read >= PORTION) yield reading.take();
+  }
+  yield reading.take();
+  return reading.findings;
+}
 
-  function* inspect(text: string, place: string): Portioned<void> {
+class ValueReading {
+  readonly findings: InboundFinding[] = [];
+  /** UTF-16 units since the last pause. */
+  read = 0;
+  /** A text that is too long to be read at once. */
+  long: { readonly text: string; readonly place: Place } | null = null;
+  readonly #options: DetectionOptions;
+  readonly #open: Container[] = [];
+  #rest: string[] = [];
+  #looked = 0;
+
+  constructor(options: DetectionOptions) {
+    this.#options = options;
+  }
+
+  take(): number {
+    const { read } = this;
+    this.read = 0;
+    return read;
+  }
+
+  /** Reads one more part; false when there is none. */
+  goesOn(): boolean {
+    if (this.#isFull()) return false;
+    if (this.long !== null) return true;
+    const container = this.#open.at(-1);
+    if (container !== undefined) this.#readMember(container);
+    else if (this.#rest.length > 0) {
+      const text = this.#rest.join('\n');
+      this.#rest = [];
+      this.#look(text, null);
+    } else return false;
+    return true;
+  }
+
+  enter(part: unknown, place: Place): void {
+    this.read += PART;
+    if (typeof part === 'string') this.#lookAtPart(part, place);
+    else if (typeof part === 'object' && part !== null) {
+      if (this.#open.length >= MAX_DEPTH) this.#rest.push(JSON.stringify(part));
+      else {
+        const names = Array.isArray(part) ? null : Object.keys(part);
+        this.#open.push({ part, names, place, at: 0 });
+      }
+    }
+  }
+
+  #readMember(container: Container): void {
+    const { part, names, place, at } = container;
+    container.at += 1;
+    if (names === null) {
+      const items = part as readonly unknown[];
+      if (at < items.length) this.enter(items[at], { name: String(at), within: place });
+      else this.#endList(items, place);
+      return;
+    }
+    const name = names[at >> 1];
+    if (name === undefined) this.#open.pop();
+    else if (at % 2 === 1) {
+      this.enter((part as Record<string, unknown>)[name], { name, within: place });
+    } else if (name.length >= MIN_NAME) this.#lookAtPart(name, { name, within: place });
+  }
+
+  /** One sentence may be split over the items of a list: it is found where no item alone was. */
+  #endList(items: readonly unknown[], place: Place): void {
+    this.#open.pop();
+    if (items.length < 2 || !items.every((item) => typeof item === 'string')) return;
+    const pointer = this.findings.length > 0 ? longPointer(place) : '';
+    if (this.findings.some((finding) => finding.place.startsWith(pointer))) return;
+    this.#lookAtPart(items.join(' '), place);
+  }
+
+  #lookAtPart(text: string, place: Place): void {
+    this.#looked += 1;
+    if (this.#looked > MAX_PARTS) this.#rest.push(text);
+    else this.#look(text, place);
+  }
+
+  #look(text: string, place: Place): void {
+    if (text.length > STRETCH) {
+      this.long = { text, place };
+      return;
+    }
+    this.read += text.length;
+    for (const one of detectInjection(text, this.#options).findings) this.#add(one, place);
+  }
+
+  *readLong(): Portioned<void> {
+    if (this.long === null) return;
+    const { text, place } = this.long;
+    this.long = null;
     let isKnownTail = false;
     for (const at of stretchStarts(text)) {
-      const stretch = at === 0 && text.length <= STRETCH ? text : text.slice(at, at + STRETCH);
-      const found = detectInjection(stretch, options).findings;
-      for (const { class: kind, severity, start, length, score } of found) {
-        if (findings.length >= MAX_FINDINGS) return;
-        if (isKnownTail && start < OVERLAP) continue;
-        findings.push({ class: kind, severity, place: place.slice(0, MAX_PLACE), length, score });
-      }
+      const stretch = text.slice(at, at + STRETCH);
+      const found = detectInjection(stretch, this.#options).findings;
+      for (const one of found) if (!isKnownTail || one.start >= OVERLAP) this.#add(one, place);
+      if (this.#isFull()) return;
       isKnownTail = found.some(({ start }) => start >= STRETCH - OVERLAP);
       yield stretch.length;
     }
   }
-  function* look(text: string, place: string): Portioned<void> {
-    parts += 1;
-    if (parts > MAX_PARTS) rest.push(text);
-    else yield* inspect(text, place);
-  }
-  function* walk(part: unknown, place: string, depth: number): Portioned<void> {
-    if (typeof part === 'string') yield* look(part, place);
-    if (typeof part !== 'object' || part === null) return;
-    if (depth >= MAX_DEPTH) {
-      rest.push(JSON.stringify(part));
-      return;
-    }
-    if (Array.isArray(part)) {
-      for (const [index, item] of part.entries()) {
-        yield* walk(item, below(place, String(index)), depth + 1);
-      }
-      if (part.length > 1 && part.every((item) => typeof item === 'string')) {
-        yield* lookAtWhole(part as string[], place);
-      }
-      return;
-    }
-    for (const [name, member] of Object.entries(part)) {
-      const inner = below(place, name);
-      if (name.length >= MIN_NAME) yield* look(name, inner);
-      yield* walk(member, inner, depth + 1);
-    }
-  }
-  /** One sentence may be split over the items of a list: it is found where no item alone was. */
-  function* lookAtWhole(items: readonly string[], place: string): Portioned<void> {
-    if (findings.some((finding) => finding.place.startsWith(place))) return;
-    yield* look(items.join(' '), place);
+
+  #add({ class: kind, severity, length, score }: TextFinding, place: Place): void {
+    if (this.#isFull()) return;
+    const at = longPointer(place).slice(0, MAX_PLACE);
+    this.findings.push({ class: kind, severity, place: at, length, score });
   }
 
-  yield* walk(value, '', 0);
-  if (rest.length > 0) yield* inspect(rest.join('\n'), '');
-  return findings;
+  #isFull(): boolean {
+    return this.findings.length >= MAX_FINDINGS;
+  }
 }
 
 /** Where the stretches of a text begin; within a run of letters at a multiple of four of them. */
@@ -93,8 +176,11 @@ function* stretchStarts(text: string): Generator<number> {
   }
 }
 
-/** Place of a member, cut early: no place is longer than what a finding holds. */
-function below(place: string, name: string): string {
-  if (place.length >= MAX_PLACE) return place;
-  return `${place}/${name.slice(0, MAX_PLACE).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+/** A place as a JSON Pointer, cut early: no place is longer than what a finding holds. */
+function longPointer(place: Place): string {
+  if (place === null) return '';
+  const within = longPointer(place.within);
+  if (within.length >= MAX_PLACE) return within;
+  const name = place.name.slice(0, MAX_PLACE).replaceAll('~', '~0').replaceAll('/', '~1');
+  return `${within}/${name}`;
 }

@@ -1,0 +1,33 @@
+/** What is read of a text, and which concepts are looked at while it is read. */
+import { CONCEPTS, type Concept, conceptNumber } from './concepts.ts';
+
+export interface Passage {
+  /** UTF-16 offsets in the text. */
+  readonly start: number;
+  readonly end: number;
+  /** Numbers of concepts, each once, as they came. */
+  readonly concepts: readonly number[];
+  /** Hashes of its words and of their stems, in turns (wording.ts). */
+  readonly wording: readonly number[];
+}
+
+export interface Reading {
+  readonly passages: readonly Passage[];
+  /** Where letters stood alone, one after the other: `i g n o r e`. */
+  readonly spelled: readonly { readonly start: number; readonly end: number }[];
+  /** Whether it holds words backwards, or in rot13. */
+  readonly isBackwards: boolean;
+  readonly isRot13: boolean;
+}
+
+/** By concept: whether a sentence that begins with it gives an order. */
+export const ORDERS = new Uint8Array(CONCEPTS.length);
+/** By concept: whether a quotation of it tells of an attack, and is none. */
+export const REQUESTS = new Uint8Array(CONCEPTS.length);
+const orders: readonly Concept[] = ['override', 'send', 'reveal', 'destroy', 'execute', 'grant'];
+for (const name of [...orders, 'obey', 'secrecy', 'unconfirmed'] as const) {
+  ORDERS[conceptNumber(name)] = 1;
+}
+for (const name of [...orders, 'role', 'persona', 'secrecy', 'system-prompt'] as const) {
+  REQUESTS[conceptNumber(name)] = 1;
+}

@@ -1,0 +1,37 @@
+/** Letters that stand alone, one after another: `i g n o r e`. */
+
+/** So many in a row are no coincidence. */
+const MIN_LETTERS = 6;
+/** UTF-16 units between two of them. */
+const MAX_GAP = 3;
+/** Rows of one text that are told. */
+const MAX_ROWS = 16;
+
+export class SpelledLetters {
+  rows: { start: number; end: number }[] = [];
+  #from = -1;
+  #end = -1;
+  /** Letters of the row that is being read. */
+  count = 0;
+
+  begin(): void {
+    this.rows = [];
+    this.count = 0;
+  }
+
+  /** A letter that stands alone. */
+  take(from: number, to: number): void {
+    if (this.count > 0 && from - this.#end > MAX_GAP) this.end();
+    if (this.count === 0) this.#from = from;
+    this.count += 1;
+    this.#end = to;
+  }
+
+  /** Something else ends a row. */
+  end(): void {
+    if (this.count >= MIN_LETTERS && this.rows.length < MAX_ROWS) {
+      this.rows.push({ start: this.#from, end: this.#end });
+    }
+    this.count = 0;
+  }
+}
