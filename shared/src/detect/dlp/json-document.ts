@@ -18,8 +18,48 @@ export interface JsonDocument {
   readonly leaves: readonly Leaf[];
 }
 
+/** Where a value stands: the last step to it, and the place of what it is in. */
+type Place = { readonly within: Place; readonly step: string | number } | null;
+
+/** Its pointer is written when somebody asks: nearly nobody does. */
+class PlacedLeaf implements Leaf {
+  readonly kind: Leaf['kind'];
+  readonly value: string;
+  readonly key: string;
+  readonly start: number;
+  readonly parent: number;
+  readonly #place: Place;
+
+  constructor(
+    kind: Leaf['kind'],
+    value: string,
+    key: string,
+    start: number,
+    parent: number,
+    place: Place,
+  ) {
+    this.kind = kind;
+    this.value = value;
+    this.key = key;
+    this.start = start;
+    this.parent = parent;
+    this.#place = place;
+  }
+
+  get pointer(): string {
+    let pointer = '';
+    for (let place = this.#place; place !== null; place = place.within) {
+      const step = String(place.step).replaceAll('~', '~0').replaceAll('/', '~1');
+      pointer = `/${step}${pointer}`;
+    }
+    return pointer;
+  }
+}
+
 /** Between two leaves. A line separator, which no pattern crosses and no JSON text holds bare. */
 export const LEAF_END = '\n\u2028\n';
+
+const QUOTED_END = `"${LEAF_END}`;
 
 /** A document is closed at this length; a leaf that is longer stands alone. */
 const MAX_DOCUMENT = 1_000_000;
@@ -43,46 +83,44 @@ export function jsonDocuments(value: unknown): JsonDocument[] {
     leaves = [];
     length = 0;
   };
-  const write = (text: string): void => {
-    pieces.push(text);
-    length += text.length;
-  };
-  const scalar = (leaf: Omit<Leaf, 'start'>, label: string): void => {
-    if (label !== '') write(`${label}: `);
-    const isQuoted = label !== '' && leaf.kind === 'string';
-    if (isQuoted) write('"');
-    leaves.push({ ...leaf, start: length });
-    write(leaf.value);
-    write(isQuoted ? `"${LEAF_END}` : LEAF_END);
+  const scalar = (
+    kind: Leaf['kind'],
+    text: string,
+    place: Place,
+    label: string,
+    parent: number,
+  ) => {
+    if (label !== '') {
+      const before = kind === 'string' ? ': "' : ': ';
+      pieces.push(label, before);
+      length += label.length + before.length;
+    }
+    leaves.push(new PlacedLeaf(kind, text, kind === 'key' ? text : label, length, parent, place));
+    const after = label !== '' && kind === 'string' ? QUOTED_END : LEAF_END;
+    pieces.push(text, after);
+    length += text.length + after.length;
     if (length > MAX_DOCUMENT) close();
   };
-  const visit = (
-    node: unknown,
-    pointer: string,
-    key: string,
-    parent: number,
-    depth: number,
-  ): void => {
+  const visit = (node: unknown, place: Place, key: string, parent: number, depth: number): void => {
     if (depth > MAX_DEPTH) throw new RangeError('The value is nested too deeply');
-    if (typeof node === 'string')
-      scalar({ pointer, key, kind: 'string', value: node, parent }, key);
+    if (typeof node === 'string') scalar('string', node, place, key, parent);
     else if (typeof node === 'number' || typeof node === 'bigint') {
-      scalar({ pointer, key, kind: 'number', value: String(node), parent }, key);
+      scalar('number', String(node), place, key, parent);
     } else if (Array.isArray(node)) {
       const own = ++parents;
-      for (const [i, item] of node.entries()) visit(item, `${pointer}/${i}`, key, own, depth + 1);
+      for (let i = 0; i < node.length; i++) {
+        visit(node[i], { within: place, step: i }, key, own, depth + 1);
+      }
     } else if (typeof node === 'object' && node !== null) {
       const own = ++parents;
-      for (const [name, item] of Object.entries(node)) {
-        const below = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-        if (isTelling(name)) {
-          scalar({ pointer: below, key: name, kind: 'key', value: name, parent: -own }, '');
-        }
-        visit(item, below, name, own, depth + 1);
+      for (const name of Object.keys(node)) {
+        const below = { within: place, step: name };
+        if (isTelling(name)) scalar('key', name, below, '', -own);
+        visit((node as Record<string, unknown>)[name], below, name, own, depth + 1);
       }
     }
   };
-  visit(value, '', '', 0, 0);
+  visit(value, null, '', 0, 0);
   close();
   return documents;
 }

@@ -1,5 +1,6 @@
 import type { Stretch } from './builtin-pattern.ts';
-import { joinPieces, literalPieces, type Piece } from './decode/split.ts';
+import { eachLiteral } from './decode/literals.ts';
+import { type JoinedPieces, joinPieces, MAX_RUN, type Piece } from './decode/split.ts';
 import { changedParts, type View } from './decode/view.ts';
 import { decodedView, MAX_DEPTH, turnedViews } from './decode/views.ts';
 import {
@@ -19,13 +20,11 @@ import {
   MAX_FINDINGS,
   type Redaction,
 } from './scan-contract.ts';
+import { inStretches } from './stretches.ts';
 import { cardIssuer } from './validators/payment-card.ts';
 
 /** Texts that one text is read as; more are not made. */
 const MAX_VIEWS = 12;
-/** A longer text is read in stretches of this length, which overlap. */
-const STRETCH = 4_000_000;
-const STRETCH_OVERLAP = 20_000;
 
 /**
  * A scanner for one set of settings. It is made once and used for every text.
@@ -68,27 +67,14 @@ function redact(
 }
 
 function inText(plain: PlainScan, text: string): Found[] {
-  if (text.length > STRETCH) {
-    const found: Found[] = [];
-    for (
-      let at = 0;
-      at < text.length && found.length < MAX_FINDINGS;
-      at += STRETCH - STRETCH_OVERLAP
-    ) {
-      const part = inText(plain, text.slice(at, at + STRETCH));
-      found.push(...part.map((one) => ({ ...one, start: one.start + at, end: one.end + at })));
-    }
-    return withoutDoubles(found);
-  }
-  const budget = createScanBudget(text.length);
-  const whole = readings(plain, text, budget);
+  const whole = inStretches(text, (stretch) => readingsOf(plain, stretch));
   if (whole.length >= MAX_FINDINGS) return withoutDoubles(whole);
-  const split = splitPieces(plain, literalPieces(text), text.length).map(
-    ({ finding, touched }): Found => {
-      const { pattern, severity } = finding;
-      return { pattern, severity, ...spanOf(touched), disguise: ['split'] };
-    },
-  );
+  const portions = new Portions(plain, text.length);
+  eachLiteral(text, (piece) => portions.take(piece));
+  const split = portions.findings().map(({ finding, touched }): Found => {
+    const { pattern, severity } = finding;
+    return { pattern, severity, ...spanOf(touched), disguise: ['split'] };
+  });
   return withoutDoubles([...whole, ...split]);
 }
 
@@ -106,10 +92,14 @@ interface Reading {
   readonly turned: boolean;
 }
 
+function readingsOf(plain: PlainScan, text: string): Found[] {
+  return readings(plain, text, createScanBudget(text.length));
+}
+
 /** A text as it stands and in all its readings, to a bounded depth, the least disguised first. */
 function readings(plain: PlainScan, text: string, budget: ScanBudget): Found[] {
   const found: Found[] = [];
-  const seen = new Set([text]);
+  let seen: Set<string> | undefined;
   const queue: Reading[] = [{ text, origin: undefined, depth: 0, turned: false }];
   for (const reading of queue) {
     const { depth, turned, origin } = reading;
@@ -119,6 +109,7 @@ function readings(plain: PlainScan, text: string, budget: ScanBudget): Found[] {
     if (found.length >= MAX_FINDINGS) break;
     if (depth >= MAX_DEPTH) continue;
     const enqueue = (view: View, isTurned: boolean): void => {
+      seen ??= new Set([text]);
       if (queue.length > MAX_VIEWS || view.text === '' || seen.has(view.text)) return;
       seen.add(view.text);
       const places = composed(origin, view.origin);
@@ -189,13 +180,55 @@ const WHOLE_PIECES = new Set([
   'email_address',
 ]);
 
-/** @param length of the text that the pieces are of; pieces put together are longer than the text */
-function splitPieces(plain: PlainScan, pieces: readonly Piece[], length: number) {
-  const joined = pieces.length > 1 ? joinPieces(pieces) : undefined;
-  if (!joined) return [];
-  const budget = createScanBudget(2 * length);
-  const found: { finding: PlainFinding; touched: readonly Piece[] }[] = [];
-  for (const finding of plain.scan(joined.text, budget).findings) {
+interface SplitFinding {
+  readonly finding: PlainFinding;
+  readonly touched: readonly Piece[];
+}
+
+/** Pieces that are put together at once: of nearly all texts all of them. */
+const MAX_PIECES = 100_000;
+
+/** Looks for values in pieces that stand one after another. */
+class Portions {
+  readonly #plain: PlainScan;
+  readonly #budget: ScanBudget;
+  readonly #found: SplitFinding[] = [];
+  #pieces: Piece[] = [];
+
+  /** @param length of the text that the pieces are of; pieces put together are longer than the text */
+  constructor(plain: PlainScan, length: number) {
+    this.#plain = plain;
+    this.#budget = createScanBudget(2 * length);
+  }
+
+  take(piece: Piece): void {
+    this.#pieces.push(piece);
+    if (this.#pieces.length < MAX_PIECES) return;
+    this.#read();
+    // The last ones may belong together with the next.
+    this.#pieces = this.#pieces.slice(-MAX_RUN);
+  }
+
+  findings(): readonly SplitFinding[] {
+    this.#read();
+    return this.#found;
+  }
+
+  #read(): void {
+    if (this.#pieces.length < 2) return;
+    for (const joined of joinPieces(this.#pieces)) {
+      const { findings } = this.#plain.scan(joined.text, this.#budget);
+      for (const one of splitFindings(joined, findings)) this.#found.push(one);
+    }
+  }
+}
+
+function splitFindings(
+  joined: JoinedPieces,
+  findings: readonly PlainFinding[],
+): readonly SplitFinding[] {
+  const found: SplitFinding[] = [];
+  for (const finding of findings) {
     const touched = joined.piecesAt(finding);
     if (!touched) continue;
     const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
@@ -213,8 +246,8 @@ function splitPieces(plain: PlainScan, pieces: readonly Piece[], length: number)
 function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
   const { leaves, text } = document;
   const found: FoundInLeaves[] = [];
-  const budget = createScanBudget(text.length);
-  for (const one of withoutDoubles(readings(plain, text, budget))) {
+  const read = inStretches(text, (stretch) => readingsOf(plain, stretch));
+  for (const one of withoutDoubles(read)) {
     const leaf = leafAt(leaves, one.end - 1);
     const first = leafAt(leaves, one.start) ?? leaf;
     if (!leaf || !first) continue;
@@ -227,7 +260,9 @@ function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
     if (end > start) found.push({ ...one, start, end, leaves: touched });
   }
   if (found.length >= MAX_FINDINGS) return found;
-  for (const { finding, touched } of splitPieces(plain, piecesOf(document), text.length)) {
+  const portions = new Portions(plain, text.length);
+  eachPiece(document, (piece) => portions.take(piece));
+  for (const { finding, touched } of portions.findings()) {
     const stretch = spanOf(touched);
     const split = [...new Set(touched.map((piece) => leafAt(leaves, piece.start)))].filter(
       (leaf) => leaf !== undefined,
@@ -241,21 +276,18 @@ function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
 }
 
 /** The fields of each object, the items of each array, and the strings in each string. */
-function piecesOf({ leaves }: JsonDocument): Piece[] {
-  const values = leaves.filter((leaf) => leaf.kind !== 'key');
-  const fields = values.map(
-    ({ value, start, parent, key }): Piece => ({ text: value, start, group: parent, label: key }),
-  );
+function eachPiece({ leaves }: JsonDocument, take: (piece: Piece) => void): void {
+  for (const { kind, value, start, parent, key } of leaves) {
+    if (kind !== 'key') take({ text: value, start, group: parent, label: key });
+  }
   let groups = leaves.length;
-  const inside = values.flatMap((leaf) => {
-    const literals = leaf.kind === 'string' ? literalPieces(leaf.value) : [];
-    const pieces = literals.map((piece) => ({
-      ...piece,
-      start: piece.start + leaf.start,
-      group: groups + piece.group + 1,
-    }));
-    groups += literals.length + 1;
-    return pieces;
-  });
-  return [...fields, ...inside];
+  for (const leaf of leaves) {
+    if (leaf.kind !== 'string') continue;
+    let last = 0;
+    eachLiteral(leaf.value, ({ text, start, group }) => {
+      last = group + 1;
+      take({ text, start: leaf.start + start, group: groups + last, label: '' });
+    });
+    groups += last + 1;
+  }
 }

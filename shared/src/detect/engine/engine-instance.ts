@@ -96,10 +96,10 @@ export function createEngineInstance() {
     },
 
     /** @returns (pattern, start, end) of every match, flat, or null when the set gave up */
-    find(set: number, value: string): readonly number[] | null {
+    find(set: number, value: string): ArrayLike<number> | null {
       const length = write(value);
       const count = engine.find(set, length, Number(length === value.length));
-      const answer = count === 0 ? [] : count < 0 ? null : [...numbers(3 * count)];
+      const answer = count === 0 ? [] : count < 0 ? null : numbers(3 * count).slice();
       shrink();
       return answer;
     },

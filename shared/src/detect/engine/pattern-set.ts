@@ -43,10 +43,10 @@ export function createPatternSet(
     if ('reason' in result) throw toError(result, patterns);
     return result.value;
   };
-  const read = (
+  const read = <T extends ArrayLike<number>>(
     text: string,
-    work: (engine: EngineInstance, set: number) => readonly number[] | null,
-  ): readonly number[] => {
+    work: (engine: EngineInstance, set: number) => T | null,
+  ): T | readonly [] => {
     if (text.length > MAX_TEXT_LENGTH) {
       throw new RangeError(`a text has at most ${MAX_TEXT_LENGTH} characters`);
     }
@@ -59,13 +59,17 @@ export function createPatternSet(
   run(() => undefined);
   return {
     kind,
-    hits: (text) => read(text, (engine, set) => engine.hits(set, text)).map((i) => idOf(ids, i)),
+    hits: (text) =>
+      Array.from(
+        read(text, (engine, set) => engine.hits(set, text)),
+        (i) => idOf(ids, i),
+      ),
     find(text) {
       const numbers = read(text, (engine, set) => engine.find(set, text));
       const matches: PatternMatch[] = [];
       for (let i = 0; i < numbers.length; i += 3) {
-        const [pattern, start, end] = numbers.slice(i, i + 3) as [number, number, number];
-        matches.push({ id: idOf(ids, pattern), start, end });
+        const [pattern, start, end] = [numbers[i], numbers[i + 1], numbers[i + 2]];
+        matches.push({ id: idOf(ids, pattern), start: start ?? 0, end: end ?? 0 });
       }
       return matches;
     },
@@ -90,7 +94,7 @@ function toError(failure: CompileFailure, patterns: readonly PatternSource[]): E
   return new PatternSyntaxError(id, failure.message, offset);
 }
 
-function idOf(ids: readonly string[], place: number): string {
+function idOf(ids: readonly string[], place = -1): string {
   const id = ids[place];
   if (id === undefined) throw new Error('the engine named a pattern that is not in the set');
   return id;

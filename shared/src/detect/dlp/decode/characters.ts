@@ -162,9 +162,21 @@ function reading(character: string): { replacement: string; disguise: string } |
   };
 }
 
+/** Between the texts of a document, and nothing but what it is. */
+const LINE_SEPARATOR = 0x2028;
+
+function mayBeFolded(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0xa0 && unit !== LINE_SEPARATOR) return true;
+  }
+  return false;
+}
+
 /** Look-alikes, other forms of a character, invisible characters. */
 export function foldedCharacters(text: string): Edit[] {
   const edits: Edit[] = [];
+  if (!mayBeFolded(text)) return edits;
   for (const match of text.matchAll(NOT_PLAIN)) {
     const character = match[0];
     if (!readings.has(character)) {
@@ -263,7 +275,7 @@ export function escapes(text: string): Edit[] {
     }
   }
   // A soft line break alone could as well be the padding of base64.
-  if (/=(?:[2-7][0-9A-F]=|3D|20)/.test(text)) {
+  if (text.includes('=') && /=(?:[2-7][0-9A-F]=|3D|20)/.test(text)) {
     for (const match of text.matchAll(QUOTED_PRINTABLE)) {
       const code = match[1] === undefined ? undefined : Number.parseInt(match[1], 16);
       if (code === undefined) add(match, '', 'quoted_printable');

@@ -4,13 +4,17 @@ import { rot13 } from './gates.ts';
 import type { Edit } from './view.ts';
 import { reversed } from './view.ts';
 
-// A run may be wrapped over lines, as in mails. Greedy over one class: linear.
-const RUN =
-  /={0,2}(?:[A-Za-z0-9+/]{40,}(?:\r?\n|\\n)[ \t]{0,8})*[A-Za-z0-9+/_-]{12,}(?:={1,2}|(?:%3D){1,2})?/y;
-
 /** Characters of a run at least. */
 const SHORTEST = 12;
+/** Characters of a line at least behind which a run goes on in the next. */
+const SHORTEST_LINE = 40;
+/** Blanks at most with which a line begins. */
+const MAX_BLANKS = 8;
 const EQUALS = 0x3d;
+const LINE_FEED = 0x0a;
+const RETURN = 0x0d;
+const BACKSLASH = 0x5c;
+const SMALL_N = 0x6e;
 
 /** Encoded runs in a text. What does not decode to readable text is none. */
 export function encodedRuns(text: string): Edit[] {
@@ -22,19 +26,112 @@ export function encodedRuns(text: string): Edit[] {
     while (start > from && at - start < 2 && text.charCodeAt(start - 1) === EQUALS) start--;
     // Behind a name the sign assigns: `key=QUtJ…`.
     if (start < at && /[A-Za-z0-9]/.test(text[start - 1] ?? '')) start = at;
-    RUN.lastIndex = start;
-    const run = RUN.exec(text)?.[0];
-    if (run === undefined) break;
-    from = start + run.length;
-    const decoded = decodeRun(run);
+    const run = readRun(text, at);
+    from = run.end;
+    if (!mayBeEncoded(start < at ? OTHER : run.sorts)) continue;
+    const decoded = decodeRun(text.slice(start, from));
     if (decoded) edits.push({ start, end: from, ...decoded });
   }
   return edits;
 }
 
-const IN_RUN = new Uint8Array(128);
-for (const sign of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-') {
-  IN_RUN[sign.charCodeAt(0)] = 1;
+/** Sorts of characters that a run is made of. */
+const DIGIT = 1;
+const SMALL_HEX = 2;
+const LARGE_HEX = 4;
+const SMALL = 8;
+const LARGE = 16;
+const SIGN = 32;
+/** A sign of the alphabet for URLs. */
+const URL_SIGN = 64;
+const SORTS: readonly [string, number][] = [
+  ['0123456789', DIGIT],
+  ['abcdef', SMALL_HEX],
+  ['ABCDEF', LARGE_HEX],
+  ['ghijklmnopqrstuvwxyz', SMALL],
+  ['GHIJKLMNOPQRSTUVWXYZ', LARGE],
+  ['+/', SIGN],
+  ['_-', URL_SIGN],
+];
+/** What stands in no run but between its lines and behind it. */
+const OTHER = 128;
+const SORT_OF = new Uint8Array(128).fill(OTHER);
+for (const [signs, sort] of SORTS) {
+  for (const sign of signs) SORT_OF[sign.charCodeAt(0)] = sort;
+}
+
+function sortAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  return unit < 128 ? (SORT_OF[unit] as number) : OTHER;
+}
+
+/** Whether a character may stand in an encoded run. */
+export function isInRun(text: string, at: number): boolean {
+  return sortAt(text, at) !== OTHER;
+}
+
+/**
+ * Where a run ends that begins there, its padding included, and the sorts of its characters. It may
+ * be wrapped over lines, as in mails. By loops, since an expression remembers each character of a run
+ * of megabytes.
+ */
+function readRun(text: string, from: number): { end: number; sorts: number } {
+  let line = from;
+  let lastEnd = from;
+  let sorts = 0;
+  while (true) {
+    let end = line;
+    let sort = sortAt(text, end);
+    while (sort < URL_SIGN) {
+      sorts |= sort;
+      end++;
+      sort = sortAt(text, end);
+    }
+    const next = end - line >= SHORTEST_LINE ? nextLine(text, end) : -1;
+    if (next >= 0) {
+      lastEnd = end;
+      line = next;
+      continue;
+    }
+    while (sort < OTHER) {
+      sorts |= sort;
+      end++;
+      sort = sortAt(text, end);
+    }
+    // What follows the last full line is no part of the run.
+    const last = end - line >= SHORTEST ? paddingEnd(text, end) : lastEnd;
+    return { end: last, sorts: line > from || last > end ? sorts | OTHER : sorts };
+  }
+}
+
+/** Where the next line begins if one ends there, or -1. The end may be written as an escape. */
+function nextLine(text: string, end: number): number {
+  const first = text.charCodeAt(end);
+  let at = end + 1;
+  if (first === RETURN || first === BACKSLASH) {
+    if (text.charCodeAt(at) !== (first === RETURN ? LINE_FEED : SMALL_N)) return -1;
+    at++;
+  } else if (first !== LINE_FEED) return -1;
+  const last = at + MAX_BLANKS;
+  while (at < last && (text[at] === ' ' || text[at] === '\t')) at++;
+  return at;
+}
+
+function paddingEnd(text: string, end: number): number {
+  for (const sign of ['=', '%3D']) {
+    if (!text.startsWith(sign, end)) continue;
+    const second = end + sign.length;
+    return text.startsWith(sign, second) ? second + sign.length : second;
+  }
+  return end;
+}
+
+/** Whether a run is hex, or mixes cases or digits as text in base64 does: a word does not. */
+function mayBeEncoded(sorts: number): boolean {
+  if ((sorts & OTHER) !== 0) return true;
+  const hasLarge = (sorts & (LARGE | LARGE_HEX)) !== 0;
+  const hasOthers = (sorts & (SMALL | SMALL_HEX | DIGIT)) !== 0;
+  return (hasLarge && hasOthers) || (sorts & (SMALL | LARGE | SIGN | URL_SIGN)) === 0;
 }
 
 /**
@@ -45,7 +142,7 @@ function nextRun(text: string, from: number): number {
   let at = from;
   while (at + SHORTEST <= text.length) {
     let place = at + SHORTEST - 1;
-    while (place >= at && IN_RUN[text.charCodeAt(place)] === 1) place--;
+    while (place >= at && sortAt(text, place) !== OTHER) place--;
     if (place < at) return at;
     at = place + 1;
   }

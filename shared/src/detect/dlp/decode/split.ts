@@ -24,48 +24,65 @@ const MAX_TOGETHER = 4;
 /** Characters of pieces of which all together make the value. */
 const SMALL_PIECE = 6;
 const MAX_SMALL = 64;
+/** Pieces of one run at most. */
+export const MAX_RUN = Math.max(MAX_TOGETHER, MAX_SMALL);
 
 const isPart = (text: string): boolean =>
   text.length <= MAX_PIECE && !/[^\S ]/.test(text) && !/[a-zà-ÿ]{2,}[.,!?]? [a-zA-Z]/.test(text);
 
-/** Whether a run of pieces could be one value: between letters only, no. */
-const isTelling = (pieces: readonly Piece[]): boolean =>
-  pieces.some(({ text }) => /\d|@|-----|[A-Z][a-z]*[A-Z]/.test(text));
+/** Whether a piece makes a run that it stands in one that could be a value: words alone do not. */
+const isTelling = (text: string): boolean => /\d|@|-----|[A-Z][a-z]*[A-Z]/.test(text);
 
-/** Every run of neighbours, joined. The text grows by a constant factor at most. */
-export function joinPieces(pieces: readonly Piece[]): JoinedPieces | undefined {
-  const texts: string[] = [];
-  const starts: number[] = [];
-  const members: Piece[] = [];
-  const lines: number[] = [];
+/** A joined text is closed at this length: the engine reads no longer ones. */
+const MAX_JOINED = 4_000_000;
+
+/**
+ * Every run of neighbours, joined; of most texts in one text, or none. They are longer than the
+ * pieces by a constant factor at most.
+ */
+export function* joinPieces(pieces: readonly Piece[]): Generator<JoinedPieces> {
+  let texts: string[] = [];
+  let starts: number[] = [];
+  let members: Piece[] = [];
   let length = 0;
-  const write = (run: readonly Piece[], line: number): void => {
+  const write = (run: readonly Piece[]): void => {
     const label = run[0]?.label ? `${run[0].label}: ` : '';
     texts.push(label);
     length += label.length;
     for (const piece of run) {
       starts.push(length);
       members.push(piece);
-      lines.push(line);
       texts.push(piece.text);
       length += piece.text.length;
     }
     texts.push('\n\u2028\n');
     length += 3;
   };
-  let line = 0;
+  // Of each piece it is asked once.
+  const parts = pieces.map(({ text }) => isPart(text));
+  const telling = pieces.map(({ text }, i) => parts[i] === true && isTelling(text));
   for (let i = 0; i < pieces.length; i++) {
-    const run = neighbours(pieces, i);
-    if (run.length < 2 || !isTelling(run)) continue;
+    const run = neighbours(pieces, parts, i);
+    if (run.length < 2 || !telling.slice(i, i + run.length).includes(true)) continue;
     // Two, three, four: what stands behind the value must not grow onto it.
     for (let size = 2; size <= Math.min(run.length, MAX_TOGETHER); size++) {
-      write(run.slice(0, size), line++);
+      write(run.slice(0, size));
     }
-    if (run.length > MAX_TOGETHER) write(run, line++);
+    if (run.length > MAX_TOGETHER) write(run);
+    if (length < MAX_JOINED) continue;
+    yield joinedPieces(texts.join(''), starts, members);
+    [texts, starts, members, length] = [[], [], [], 0];
   }
-  if (members.length === 0) return undefined;
+  if (members.length > 0) yield joinedPieces(texts.join(''), starts, members);
+}
+
+function joinedPieces(
+  text: string,
+  starts: readonly number[],
+  members: readonly Piece[],
+): JoinedPieces {
   return {
-    text: texts.join(''),
+    text,
     piecesAt: ({ start, end }) => {
       const touched: Piece[] = [];
       for (let i = lastAtOrBefore(starts, start); i < starts.length; i++) {
@@ -79,19 +96,25 @@ export function joinPieces(pieces: readonly Piece[]): JoinedPieces | undefined {
   };
 }
 
-function neighbours(pieces: readonly Piece[], from: number): readonly Piece[] {
+/** @param parts whether each piece may be a part of a value */
+function neighbours(
+  pieces: readonly Piece[],
+  parts: readonly boolean[],
+  from: number,
+): readonly Piece[] {
   const first = pieces[from];
-  if (!first || !isPart(first.text) || first.text === '') return [];
-  const run: Piece[] = [];
+  if (!first || parts[from] !== true || first.text === '') return [];
   const isStart = isRunStart(pieces, from);
-  for (let i = from; i < pieces.length; i++) {
-    const piece = pieces[i];
-    if (!piece || piece.group !== first.group || !isPart(piece.text)) break;
-    const small = run.length < MAX_SMALL && piece.text.length <= SMALL_PIECE;
-    if (run.length >= MAX_TOGETHER && !(small && isStart)) break;
-    run.push(piece);
+  let end = from;
+  while (end < pieces.length) {
+    const piece = pieces[end];
+    if (!piece || piece.group !== first.group || parts[end] !== true) break;
+    const count = end - from;
+    const small = count < MAX_SMALL && piece.text.length <= SMALL_PIECE;
+    if (count >= MAX_TOGETHER && !(small && isStart)) break;
+    end++;
   }
-  return run;
+  return end - from < 2 ? [] : pieces.slice(from, end);
 }
 
 function isRunStart(pieces: readonly Piece[], at: number): boolean {
@@ -109,84 +132,4 @@ function lastAtOrBefore(starts: readonly number[], place: number): number {
     else high = middle;
   }
   return Math.max(0, low - 1);
-}
-
-const QUOTE = 1;
-const SIGN = 2;
-
-/** By the code of a character that a literal may begin with, or stand behind. */
-function marksOf(quotes: string, signs: string): Uint8Array {
-  const marks = new Uint8Array(128);
-  for (const quote of quotes) marks[quote.charCodeAt(0)] = QUOTE;
-  for (const sign of signs) marks[sign.charCodeAt(0)] = SIGN;
-  return marks;
-}
-
-/** Strings of code or JSON, and bare values behind a sign; each sort of quote may hold the other. */
-const LITERALS: readonly { expression: RegExp; marks: Uint8Array }[] = [
-  {
-    expression:
-      /"((?:[^"\\\n]|\\.){0,400})"|(?<=[=:] {0,2})([A-Za-z0-9+/][A-Za-z0-9+/_.\-=]{1,200})(?=[\s,;&)}\]]|$)/y,
-    marks: marksOf('"', '=:'),
-  },
-  {
-    expression: /'((?:[^'\\\n]|\\.){0,400})'|`([^`\n]{0,400})`/y,
-    marks: marksOf("'`", ''),
-  },
-];
-/** What stands between two strings that belong together, keys of JSON included. */
-const BETWEEN =
-  /^\s{0,40}(?:[+.&|,;~\\)}\]([{]|\.\.|\|\||<>|<<|and|then)?[\s)}\]([{\\]{0,40}(?:(?:["']?[A-Za-z_$][\w$.\- \]["']{0,40}["']?\s{0,3}(?:=>|\+=|[:=]))\s{0,8})?$/;
-
-/** The strings that stand in a text one after another. */
-export function literalPieces(text: string): Piece[] {
-  if (!/["'`=:]/.test(text)) return [];
-  const pieces: Piece[] = [];
-  let group = 0;
-  for (const literal of LITERALS) {
-    let lastEnd = 0;
-    group++;
-    for (const match of matchesAtMarks(text, literal)) {
-      const value = match[1] ?? match[2] ?? '';
-      const isQuoted = /^["'`]/.test(match[0]);
-      const end = match.index + match[0].length;
-      // A key of JSON is no piece; it may stand between two.
-      if (isQuoted && /^\s{0,3}:/.test(text.slice(end, end + 4))) continue;
-      const gap = text.slice(lastEnd, match.index);
-      if (gap.length > 100 || !BETWEEN.test(gap)) group++;
-      pieces.push({ text: value, start: match.index + (isQuoted ? 1 : 0), group, label: '' });
-      lastEnd = end;
-    }
-  }
-  return pieces;
-}
-
-/** Tried where one may begin, since the expression alone looks behind at every character. */
-function matchesAtMarks(
-  text: string,
-  { expression, marks }: { expression: RegExp; marks: Uint8Array },
-): RegExpExecArray[] {
-  const matches: RegExpExecArray[] = [];
-  let end = 0;
-  for (let at = 0; at < text.length; at++) {
-    const mark = marks[text.charCodeAt(at)];
-    if (mark !== QUOTE && mark !== SIGN) continue;
-    const start = mark === QUOTE ? at : behindSign(text, at);
-    if (start < end) continue;
-    expression.lastIndex = start;
-    const match = expression.exec(text);
-    if (!match) continue;
-    matches.push(match);
-    end = start + match[0].length;
-    // A sign that ends this one may stand before the next.
-    at = end - 2;
-  }
-  return matches;
-}
-
-/** Behind a sign and two spaces at most. */
-function behindSign(text: string, at: number): number {
-  let start = at + 1;
-  while (start < at + 3 && text[start] === ' ') start++;
-  return start;
 }

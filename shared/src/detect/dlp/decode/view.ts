@@ -127,9 +127,10 @@ export function reversedView(text: string): View {
 }
 
 export function reversed(text: string): string {
-  let turned = '';
-  for (let i = text.length - 1; i >= 0; i--) turned += text[i];
-  return turned;
+  // Sign by sign, a text of megabytes would be a chain of as many texts.
+  const encoding = /[\u0100-\uffff]/.test(text) ? 'utf16le' : 'latin1';
+  const bytes = Buffer.from(text, encoding).reverse();
+  return (encoding === 'utf16le' ? bytes.swap16() : bytes).toString(encoding);
 }
 
 /** A text of the same length, letter by letter. */

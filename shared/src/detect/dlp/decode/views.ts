@@ -8,24 +8,20 @@ import { applyEdits, type Edit, reversedView, sameLengthView, type View } from '
 /** Disguises within disguises. */
 export const MAX_DEPTH = 4;
 
-const NOT_ASCII = /[\u00a0-\uffff]/;
+/** Most often there are none. */
+const both = (some: Edit[], others: Edit[]): Edit[] =>
+  others.length === 0 ? some : some.concat(others);
 
 /** The text with everything decoded that can be, in place; undefined where nothing can. */
 export function decodedView(text: string, gates: ReadonlySet<Gate>): View | undefined {
   // Characters first: a run is decoded when it is whole.
-  const characters: Edit[] = [
-    escapes(text),
-    NOT_ASCII.test(text) ? foldedCharacters(text) : [],
-  ].flat();
-  const plainer = characters.filter(
+  const characters = both(escapes(text), foldedCharacters(text)).filter(
     ({ start, end, replacement }) => text.slice(start, end) !== replacement,
   );
-  if (plainer.length > 0) return applyEdits(text, plainer);
-  const edits: Edit[] = [
-    encodedRuns(text),
-    gates.has('codes') ? codeLists(text) : [],
-    gates.has('separated') ? separated(text) : [],
-  ].flat();
+  if (characters.length > 0) return applyEdits(text, characters);
+  let edits = encodedRuns(text);
+  if (gates.has('codes')) edits = both(edits, codeLists(text));
+  if (gates.has('separated')) edits = both(edits, separated(text));
   return edits.length > 0 ? applyEdits(text, edits) : undefined;
 }
 
