@@ -1,5 +1,6 @@
 /** Reads the environment once; importing it does nothing. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { resolve } from 'node:path';
 import { Severity } from '@governance/shared/ledger-record';
 import { defaultPublicUrl } from '@governance/shared/listening-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
@@ -16,7 +17,11 @@ import {
   wholeNumber,
 } from '@governance/shared/settings';
 import { z } from 'zod';
-import { BUILT_KEY_PROVIDERS } from './key-management/key-provider.ts';
+import {
+  findMissingPackages,
+  KeyProviderName,
+  resolvePackage,
+} from './key-management/key-provider.ts';
 
 const SEVERITIES = Severity.options;
 const MASTER_KEY_BYTES = 32;
@@ -89,21 +94,45 @@ export const CONTROL_PLANE_SETTINGS = {
   kmsProviders: setting({
     name: 'SERVICE_KMS_PROVIDERS',
     description:
-      'Key providers that tenants may choose beside `local`, separated by commas: aws, vault. Tenants name keys; the credentials are the operator’s.',
+      'Key providers that tenants may choose beside `local`, separated by commas: aws, gcp, azure, vault. Tenants name keys; the credentials are the operator’s. The libraries of gcp and azure are the operator’s to install (docs/data-protection.md).',
     default: 'local',
     parse: commaList.pipe(
       z.array(
-        z.enum(BUILT_KEY_PROVIDERS, {
-          error: `must be a list of ${BUILT_KEY_PROVIDERS.join(', ')}: this version has no others`,
+        z.enum(KeyProviderName.options, {
+          error: `must be a list of ${KeyProviderName.options.join(', ')}`,
         }),
       ),
     ),
+  }),
+  kmsLibraries: setting({
+    name: 'SERVICE_KMS_LIBRARIES',
+    description:
+      'A folder in whose `node_modules` the libraries of the key providers gcp and azure are.',
+    defaultNote: 'the service’s own',
+    parse: z
+      .string()
+      .min(1)
+      .transform((path) => resolve(path)),
   }),
   awsKmsRegion: setting({
     name: 'SERVICE_AWS_KMS_REGION',
     description: 'Where keys of AWS KMS lie that are not named by an ARN.',
     defaultNote: 'AWS_REGION; credentials are found as by every AWS program',
     parse: z.string().regex(/^[a-z0-9-]{1,30}$/, 'must be the name of a region'),
+  }),
+  gcpKmsEndpoint: setting({
+    name: 'SERVICE_GCP_KMS_ENDPOINT',
+    description: 'The host of Cloud KMS where it is another one, as that of a region.',
+    defaultNote: 'cloudkms.googleapis.com; credentials are found as by every Google Cloud program',
+    parse: z
+      .string()
+      .regex(/^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i, 'must be the name of a host'),
+  }),
+  azureKeyVaultUrl: setting({
+    name: 'SERVICE_AZURE_KEY_VAULT_URL',
+    description:
+      'The Key Vault in which keys lie, for the key provider `azure`. Credentials are found as by every Azure program.',
+    parse: webAddress,
   }),
   vaultAddress: setting({
     name: 'SERVICE_VAULT_ADDR',
@@ -225,14 +254,24 @@ function findMissing(given: Given): SettingProblem[] {
 }
 
 /** A provider that could never answer is told of at the start, not at the first payload. */
-function findUnmetProviders({ kmsProviders, ...given }: Given): SettingProblem[] {
-  if (!kmsProviders?.includes('vault')) return [];
-  const { vaultAddress, vaultToken, kmsProviders: list } = CONTROL_PLANE_SETTINGS;
-  const needed = [
-    given.vaultAddress === undefined && vaultAddress.name,
-    given.vaultToken === undefined && vaultToken.name,
-  ].filter((name) => name !== false);
-  return needed.map((name) => ({ name, message: `is needed with vault in ${list.name}` }));
+function findUnmetProviders({ kmsProviders = [], ...given }: Given): SettingProblem[] {
+  const { vaultAddress, vaultToken, azureKeyVaultUrl, ...others } = CONTROL_PLANE_SETTINGS;
+  const { kmsProviders: list, kmsLibraries } = others;
+  const needed = (provider: KeyProviderName, value: unknown, name: string) =>
+    kmsProviders.includes(provider) && value === undefined
+      ? [{ name, message: `is needed with ${provider} in ${list.name}` }]
+      : [];
+  const missing = kmsProviders.flatMap((provider) =>
+    findMissingPackages(provider, (name) => resolvePackage(name, given.kmsLibraries)),
+  );
+  return [
+    ...needed('vault', given.vaultAddress, vaultAddress.name),
+    ...needed('vault', given.vaultToken, vaultToken.name),
+    ...needed('azure', given.azureKeyVaultUrl, azureKeyVaultUrl.name),
+    ...(missing.length > 0
+      ? [{ name: list.name, message: `needs ${missing.join(', ')} in ${kmsLibraries.name}` }]
+      : []),
+  ];
 }
 
 function findUnmatchedKeys({ jwtPrivateKey, jwtPublicKey }: Given): SettingProblem[] {

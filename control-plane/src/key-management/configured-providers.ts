@@ -1,13 +1,18 @@
 /** The key providers that the operator lets tenants choose, made of the settings. */
 import type { Secret } from '@governance/shared/settings';
 import { createAwsProvider } from './aws-provider.ts';
+import { createAzureProvider } from './azure-provider.ts';
+import { createGcpProvider } from './gcp-provider.ts';
 import type { KeyProvider, KeyProviderName } from './key-provider.ts';
 import { createVaultProvider } from './vault-provider.ts';
 
 /** As in the control plane's configuration. */
 export interface KeyProviderSettings {
   kmsProviders: readonly KeyProviderName[];
+  kmsLibraries?: string | undefined;
   awsKmsRegion?: string | undefined;
+  gcpKmsEndpoint?: string | undefined;
+  azureKeyVaultUrl?: string | undefined;
   vaultAddress?: string | undefined;
   vaultToken?: Secret | undefined;
   vaultNamespace?: string | undefined;
@@ -22,6 +27,18 @@ export function createConfiguredProviders(
   const providers: Partial<Record<KeyProviderName, KeyProvider>> = {};
   if (kmsProviders.includes('aws')) {
     providers.aws = createAwsProvider({ region: settings.awsKmsRegion });
+  }
+  if (kmsProviders.includes('gcp')) {
+    providers.gcp = createGcpProvider({
+      endpoint: settings.gcpKmsEndpoint,
+      libraries: settings.kmsLibraries,
+    });
+  }
+  if (kmsProviders.includes('azure') && settings.azureKeyVaultUrl !== undefined) {
+    providers.azure = createAzureProvider({
+      vaultUrl: settings.azureKeyVaultUrl,
+      libraries: settings.kmsLibraries,
+    });
   }
   if (kmsProviders.includes('vault') && address !== undefined && token !== undefined) {
     const { vaultNamespace: namespace, vaultTransitMount: mount } = settings;

@@ -3,13 +3,45 @@
  * nothing but data keys, and binds each to its context: with another tenant or purpose it does not
  * decrypt.
  */
+import { createRequire } from 'node:module';
 import { z } from 'zod';
 
 export const KeyProviderName = z.enum(['local', 'aws', 'gcp', 'azure', 'vault']);
 export type KeyProviderName = z.infer<typeof KeyProviderName>;
 
-/** Those that this version can ask; the others are known by name alone. */
-export const BUILT_KEY_PROVIDERS = ['local', 'aws', 'vault'] as const satisfies KeyProviderName[];
+/**
+ * Libraries that the operator installs for a provider, with the versions that it is tested with. That
+ * of `aws` comes with the service.
+ */
+export const PROVIDER_PACKAGES: Partial<Record<KeyProviderName, readonly string[]>> = {
+  gcp: ['@google-cloud/kms@5'],
+  azure: ['@azure/keyvault-keys@4', '@azure/identity@~4.13'],
+};
+
+/**
+ * @param folder SERVICE_KMS_LIBRARIES, which is looked through before the service's own libraries
+ * @returns the package's file
+ * @throws Error where it is not installed
+ */
+export function resolvePackage(name: string, folder: string | undefined): string {
+  const paths = [...(folder === undefined ? [] : [folder]), import.meta.dirname];
+  return createRequire(import.meta.url).resolve(name, { paths });
+}
+
+/** @returns what of a provider's libraries is not installed, as `npm install` takes it */
+export function findMissingPackages(
+  provider: KeyProviderName,
+  resolve: (name: string) => unknown,
+): string[] {
+  return (PROVIDER_PACKAGES[provider] ?? []).filter((wanted) => {
+    try {
+      resolve(wanted.slice(0, wanted.lastIndexOf('@')));
+      return false;
+    } catch {
+      return true;
+    }
+  });
+}
 
 /** What a data key is bound to; the provider's encryption context. */
 export interface KeyContext {

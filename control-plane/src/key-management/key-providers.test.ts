@@ -1,12 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { Secret } from '@governance/shared/settings';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createMasterKey } from '../platform/master-key.ts';
 import { createAwsProvider } from './aws-provider.ts';
-import type { KeyProvider } from './key-provider.ts';
+import { createAzureProvider } from './azure-provider.ts';
+import { crc32c } from './crc32c.ts';
+import { createGcpProvider } from './gcp-provider.ts';
+import { type KeyProvider, KeyProviderError } from './key-provider.ts';
 import { createKeyProviders } from './key-providers.ts';
 import { createLocalProvider } from './local-provider.ts';
 import { createAwsDouble } from './testing/aws-double.ts';
+import { createAzureDouble } from './testing/azure-double.ts';
+import { createGcpDouble } from './testing/gcp-double.ts';
 import { listen } from './testing/listen.ts';
 import { createVaultDouble } from './testing/vault-double.ts';
 import { createVaultProvider } from './vault-provider.ts';
@@ -26,12 +31,48 @@ const address = await listen(vaultDouble.listener);
 const vault = (token = 'the-token') =>
   createVaultProvider({ address, token: new Secret(token), mount: 'transit' });
 
+const serviceAccount = {
+  client_email: 'governance@project-1.iam.gserviceaccount.com',
+  private_key: rsaPem(),
+};
+const GCP_KEY = 'projects/project-1/locations/europe/keyRings/governance/cryptoKeys/payloads';
+const gcpDouble = createGcpDouble(serviceAccount, [GCP_KEY]);
+const gcpAddress = new URL(await listen(gcpDouble.listener));
+const gcp = (credentials = serviceAccount) =>
+  createGcpProvider({
+    endpoint: gcpAddress.hostname,
+    client: { protocol: 'http', port: Number(gcpAddress.port), credentials },
+  });
+
+const azureDouble = createAzureDouble(['payloads', 'others']);
+const vaultUrl = await listen(azureDouble.listener);
+// A managed identity, as in an App Service: the SDK's DefaultAzureCredential finds it.
+vi.stubEnv('IDENTITY_ENDPOINT', `${vaultUrl}/identity`);
+vi.stubEnv('IDENTITY_HEADER', azureDouble.identitySecret);
+const azure = (credential?: object) =>
+  createAzureProvider({
+    vaultUrl,
+    // The double speaks HTTP, and its name is none of Azure's.
+    client: { allowInsecureConnection: true, disableChallengeResourceVerification: true },
+    ...(credential && { credential }),
+  });
+const stranger = {
+  getToken: async () => ({ token: 'x', expiresOnTimestamp: Date.now() + 60_000 }),
+};
+
 const providers: [string, KeyProvider, string][] = [
   ['local', createLocalProvider(masterKey), ''],
   ['aws', aws(), ARN],
   ['aws by an alias', aws(), 'alias/payloads'],
   ['vault', vault(), 'payloads'],
+  ['gcp', gcp(), GCP_KEY],
+  ['azure', azure(), 'payloads'],
 ];
+
+function rsaPem(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+}
 
 describe.each(providers)('%s', (_name, provider, keyId) => {
   it('gives a data key back in its own context alone', async () => {
@@ -42,6 +83,9 @@ describe.each(providers)('%s', (_name, provider, keyId) => {
     await expect(provider.unwrap(keyId, wrapped, other)).rejects.toThrow(/.+/);
     const purpose = { ...context, purpose: 'siem_credential' };
     await expect(provider.unwrap(keyId, wrapped, purpose)).rejects.toThrow(/.+/);
+    const changed = Buffer.from(wrapped);
+    changed[changed.length >> 1] = (changed[changed.length >> 1] ?? 0) ^ 1;
+    await expect(provider.unwrap(keyId, changed, context)).rejects.toThrow(KeyProviderError);
   });
 });
 
@@ -50,6 +94,11 @@ it.each([
   ['aws, an unknown key', aws(), ARN.replace('1234abcd', '9999abcd'), 'NotFoundException'],
   ['vault', vault('wrong'), 'payloads', '403'],
   ['vault, an unknown key', vault(), 'others', '404'],
+  ['gcp', gcp({ ...serviceAccount, private_key: rsaPem() }), GCP_KEY, '401'],
+  ['gcp, an unknown key', gcp(), GCP_KEY.replace('payloads', 'others'), '404'],
+  ['azure', azure(stranger), 'payloads', 'Unauthorized'],
+  ['azure, an unknown key', azure(), 'strange', 'KeyNotFound'],
+  ['azure, an unknown version', azure(), `payloads/${'0'.repeat(32)}`, 'KeyNotFound'],
 ])('says why a trial fails: %s', async (_name, provider, keyId, text) => {
   const tried = createKeyProviders(masterKey, { aws: provider }).tryOut('aws', keyId, context);
   await expect(tried).rejects.toThrow(text);
@@ -58,12 +107,82 @@ it.each([
 it.each([
   ['aws', aws(), ['', 'https://kms.example', 'arn:aws:s3:::bucket', '../key']],
   ['vault', vault(), ['', '../../sys/seal', 'a/b', 'key?x=1', '.']],
+  [
+    'gcp',
+    gcp(),
+    ['', 'payloads', `${GCP_KEY}/cryptoKeyVersions/1`, GCP_KEY.replace('europe', '..')],
+  ],
+  [
+    'azure',
+    azure(),
+    ['', 'https://evil.example/keys/payloads', '../secrets/x', 'payloads/1', 'a?b'],
+  ],
 ])('%s takes no key id that is none', async (_name, provider, keyIds) => {
   for (const keyId of keyIds) {
     expect(provider.findKeyIdFault(keyId)).not.toBeNull();
     await expect(provider.wrap(keyId, randomBytes(32), context)).rejects.toThrow('kms_key_id');
   }
   expect(provider.findKeyIdFault(null)).not.toBeNull();
+});
+
+it('a key of Azure goes on as its newest version, and opens what older ones wrapped', async () => {
+  const [first, second] = [randomBytes(32), randomBytes(32)];
+  const before = await azure().wrap('others', first, context);
+  azureDouble.rotate('others');
+  const after = await azure().wrap('others', second, context);
+  expect(await azure().unwrap('others', before, context)).toEqual(first);
+  expect(await azure().unwrap('others', after, context)).toEqual(second);
+});
+
+const GARBAGE: [string, (answer: Record<string, unknown>) => unknown][] = [
+  ['nothing', () => ({})],
+  ['no JSON', () => 'a page'],
+  ['another form', () => ({ ciphertext: [1], plaintext: {}, value: 7, key: 'x' })],
+  ['something large', () => ({ ciphertext: 'A'.repeat(1e6), plaintext: 'A'.repeat(1e6) })],
+];
+
+it.each(
+  GARBAGE,
+)('a provider that answers with %s is none, and its answer is not shown', async (_, change) => {
+  const wrapped = {
+    gcp: await gcp().wrap(GCP_KEY, randomBytes(32), context),
+    azure: await azure().wrap('payloads', randomBytes(32), context),
+  };
+  gcpDouble.change = change;
+  azureDouble.change = change;
+  try {
+    for (const [provider, keyId, known] of [
+      [gcp(), GCP_KEY, wrapped.gcp],
+      [azure(), 'payloads', wrapped.azure],
+    ] as const) {
+      await expect(provider.wrap(keyId, randomBytes(32), context)).rejects.toThrow(
+        KeyProviderError,
+      );
+      await expect(provider.unwrap(keyId, known, context)).rejects.toThrow(KeyProviderError);
+    }
+  } finally {
+    gcpDouble.change = null;
+    azureDouble.change = null;
+  }
+});
+
+it.each([
+  ['a checksum that is not its own', { ciphertextCrc32c: '1' }],
+  ['bytes that are not those of the checksum', { ciphertext: 'AAAA' }],
+  ['a plaintext that it did not verify', { verifiedPlaintextCrc32c: false }],
+  ['a context that it did not see', { verifiedAdditionalAuthenticatedDataCrc32c: false }],
+])('Cloud KMS that answers with %s is not believed', async (_, changed) => {
+  gcpDouble.change = (answer) => ({ ...answer, ...changed });
+  await expect(gcp().wrap(GCP_KEY, randomBytes(32), context)).rejects.toThrow(
+    /changed|other bytes/,
+  );
+  gcpDouble.change = null;
+});
+
+it('checksums are those of CRC-32C', () => {
+  // RFC 3720, appendix B.4, and the usual check value.
+  expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283);
+  expect(crc32c(Buffer.alloc(32))).toBe(0x8a9136aa);
 });
 
 it('a provider that is not set up is none', () => {

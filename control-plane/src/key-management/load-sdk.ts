@@ -1,14 +1,17 @@
-import { KeyProviderError } from './key-provider.ts';
+import { pathToFileURL } from 'node:url';
+import { KeyProviderError, resolvePackage } from './key-provider.ts';
 
 /**
- * Loads a provider's own library at its first use. It is an optional dependency: an installation
- * without it says so when somebody chooses the provider.
+ * Loads a provider's own library at its first use. An installation without it says so when somebody
+ * chooses the provider.
  *
+ * @param folder SERVICE_KMS_LIBRARIES, for what does not come with the service
  * @throws KeyProviderError where it is not installed
  */
-export async function loadSdk<Sdk>(name: string): Promise<Sdk> {
+export async function loadSdk<Sdk>(name: string, folder?: string): Promise<Sdk> {
   try {
-    return (await import(name)) as Sdk;
+    const loaded = await import(pathToFileURL(resolvePackage(name, folder)).href);
+    return (loaded.default ?? loaded) as Sdk;
   } catch (cause) {
     throw new KeyProviderError(`the package ${name} is not installed`, { cause });
   }

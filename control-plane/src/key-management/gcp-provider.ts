@@ -1,0 +1,160 @@
+/**
+ * Google Cloud KMS by its SDK, over HTTP, which finds its credentials as every Google Cloud program
+ * does. The context is the additional authenticated data, and checksums tell of bytes that changed on
+ * the way.
+ */
+import { canonicalize } from '@governance/shared/canonical-json';
+import { crc32c } from './crc32c.ts';
+import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provider.ts';
+import { loadSdk } from './load-sdk.ts';
+
+export interface GcpOptions {
+  /** The host of Cloud KMS where it is another one. */
+  endpoint?: string | undefined;
+  /** SERVICE_KMS_LIBRARIES. */
+  libraries?: string | undefined;
+  /** The SDK's own settings, before those made here. */
+  client?: Record<string, unknown>;
+}
+
+/** What is used of `@google-cloud/kms`. */
+interface GcpSdk {
+  KeyManagementServiceClient: new (options: object) => GcpClient;
+}
+interface GcpClient {
+  encrypt(request: object, options: object): Promise<[EncryptResponse, ...unknown[]]>;
+  decrypt(request: object, options: object): Promise<[DecryptResponse, ...unknown[]]>;
+}
+/** Numbers of 64 bits come as texts or as objects of a library; only their digits are read. */
+interface Checksum {
+  value?: unknown;
+}
+interface EncryptResponse {
+  ciphertext?: Uint8Array | string | null;
+  ciphertextCrc32c?: Checksum | null;
+  verifiedPlaintextCrc32c?: boolean | null;
+  verifiedAdditionalAuthenticatedDataCrc32c?: boolean | null;
+}
+interface DecryptResponse {
+  plaintext?: Uint8Array | string | null;
+  plaintextCrc32c?: Checksum | null;
+}
+
+const PACKAGE = '@google-cloud/kms';
+const KEY_ID =
+  /^projects\/[a-z0-9][a-z0-9.:-]{0,62}\/locations\/[a-z0-9-]{1,40}\/keyRings\/[\w-]{1,63}\/cryptoKeys\/[\w-]{1,63}$/;
+const TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+export function createGcpProvider({ endpoint, libraries, client: given }: GcpOptions): KeyProvider {
+  let client: Promise<GcpClient> | undefined;
+
+  async function load(): Promise<GcpClient> {
+    const { KeyManagementServiceClient } = await loadSdk<GcpSdk>(PACKAGE, libraries);
+    return new KeyManagementServiceClient({
+      ...(endpoint !== undefined && { apiEndpoint: endpoint }),
+      ...given,
+      // HTTP instead of gRPC: no channel of its own that stays open, and proxies know it.
+      fallback: true,
+    });
+  }
+
+  async function ask<T>(
+    keyId: string,
+    request: (client: GcpClient, options: object) => Promise<[T, ...unknown[]]>,
+  ): Promise<T> {
+    const fault = findKeyIdFault(keyId);
+    if (fault !== null) throw new KeyProviderError(`kms_key_id ${fault}`);
+    client ??= load();
+    // Loading may fail for a while, as where no credentials are there yet.
+    client.catch(() => (client = undefined));
+    try {
+      const answering = request(await client, { timeout: TIMEOUT_MS });
+      return (await withTimeout(answering))[0];
+    } catch (cause) {
+      if (cause instanceof KeyProviderError) throw cause;
+      throw new KeyProviderError(`Cloud KMS answered with ${nameOf(cause)}`, { cause });
+    }
+  }
+
+  return {
+    wrap: async (name, plaintext, context) => {
+      const data = dataOf(context);
+      const answer = await ask(name, (kms, options) =>
+        kms.encrypt(
+          {
+            name,
+            plaintext,
+            plaintextCrc32c: { value: crc32c(plaintext) },
+            additionalAuthenticatedData: data,
+            additionalAuthenticatedDataCrc32c: { value: crc32c(data) },
+          },
+          options,
+        ),
+      );
+      const isVerified =
+        answer.verifiedPlaintextCrc32c === true &&
+        answer.verifiedAdditionalAuthenticatedDataCrc32c === true;
+      if (!isVerified) throw new KeyProviderError('Cloud KMS got other bytes than were sent');
+      return bytesOf(answer.ciphertext, answer.ciphertextCrc32c);
+    },
+    unwrap: async (name, ciphertext, context) => {
+      const data = dataOf(context);
+      const answer = await ask(name, (kms, options) =>
+        kms.decrypt(
+          {
+            name,
+            ciphertext,
+            ciphertextCrc32c: { value: crc32c(ciphertext) },
+            additionalAuthenticatedData: data,
+            additionalAuthenticatedDataCrc32c: { value: crc32c(data) },
+          },
+          options,
+        ),
+      );
+      return bytesOf(answer.plaintext, answer.plaintextCrc32c);
+    },
+    findKeyIdFault,
+  };
+}
+
+function findKeyIdFault(keyId: string | null): string | null {
+  if (keyId !== null && KEY_ID.test(keyId)) return null;
+  return 'must be projects/…/locations/…/keyRings/…/cryptoKeys/…, without a version';
+}
+
+function dataOf(context: KeyContext): Buffer {
+  return Buffer.from(canonicalize(context));
+}
+
+function bytesOf(
+  given: Uint8Array | string | null | undefined,
+  checksum: Checksum | null | undefined,
+): Buffer {
+  const bytes = typeof given === 'string' ? Buffer.from(given, 'base64') : Buffer.from(given ?? '');
+  if (bytes.length === 0) throw new KeyProviderError('Cloud KMS gave an empty answer');
+  const isWhole =
+    bytes.length <= MAX_ANSWER_BYTES && String(checksum?.value) === `${crc32c(bytes)}`;
+  if (!isWhole) throw new KeyProviderError('the answer of Cloud KMS was changed on its way');
+  return bytes;
+}
+
+/** The SDK's own limit is for one attempt. */
+async function withTimeout<T>(answering: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new KeyProviderError('Cloud KMS did not answer')), TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([answering, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A status of HTTP, or a code of the connection; messages may hold names of keys. */
+function nameOf(error: unknown): string {
+  const { code } = Object(error) as { code?: unknown };
+  if (/^\w{1,60}$/.test(String(code ?? ''))) return String(code);
+  return error instanceof Error ? error.name : 'an unknown error';
+}
