@@ -69,6 +69,10 @@ const GOOD_BODIES: Record<string, object> = {
       parameters: {},
       mcp_server: 'files',
     },
+    dlp: { findings_count: 1, max_severity: 'low', patterns: ['p'] },
+    context: { region: 'eu', model: 'm' },
+    workflow: null,
+    delegation: null,
   },
   'POST /api/v1/policies/:id/change-requests': {
     proposed_rego_content: 'package p\n\nallow := false\n',

@@ -313,8 +313,49 @@ describe('POST /api/v1/policies/{id}/evaluate', () => {
     });
   });
 
+  it('asks about whatever a policy may ask: findings, workflow, delegation, requester, context', async () => {
+    const { token } = await aTenantAdmin();
+    const rego_content = [
+      'package everything',
+      'deny contains "secrets" if { input.dlp.max_severity == "high"; "AWS key" in input.dlp.patterns }',
+      'deny contains sprintf("%d found", [input.dlp.findings_count]) if input.dlp.findings_count > 0',
+      'deny contains "workflow" if input.workflow.name == "nightly"',
+      'deny contains "delegation" if "files/read" in input.delegation.effective_permissions.tools',
+      'deny contains "requester" if { input.requester.id == "eve"; input.requester.verified }',
+      'deny contains "answers" if input.request.input_responses.a.action == "accept"',
+      'deny contains "context" if { input.context.region == "eu"; input.context.model == "m"; input.context.agent_role == "r"; startswith(input.context.time, "2026-01-02"); input.context.data_plane == "d" }',
+      'allow if { input.dlp.findings_count == 0; input.dlp.max_severity == null; input.workflow == null; input.delegation == null }',
+    ].join('\n\n');
+    const { id } = await aPolicy(token, { name: 'Everything', rego_content });
+    const ask = async (more: object, request: object = {}) => {
+      const body = { ...aQuestion(request), ...more };
+      const answer = await call(`${URL}/${id}/evaluate`, { token, body });
+      expect(answer.statusCode, answer.body).toBe(200);
+      return answer.json().reasons.map(({ message }: { message: string }) => message);
+    };
+    expect(await ask({})).toEqual(['the rule allow holds']);
+    const dlp = { max_severity: 'high', patterns: ['AWS key', 'Email'] };
+    expect(await ask({ dlp })).toEqual(['2 found', 'secrets']);
+    expect(await ask({ dlp: { ...dlp, findings_count: 7 } })).toEqual(['7 found', 'secrets']);
+    expect(await ask({ workflow: { name: 'nightly' } })).toEqual(['workflow']);
+    const delegation = { effective_permissions: { tools: ['files/read'], resources: [] } };
+    expect(await ask({ delegation })).toEqual(['delegation']);
+    expect(await ask({ requester: { id: 'eve', verified: true } })).toEqual(['requester']);
+    expect(await ask({}, { input_responses: { a: { action: 'accept' } } })).toEqual(['answers']);
+    const time = '2026-01-02T00:00:00.000Z';
+    const context = { time, data_plane: 'd', region: 'eu', model: 'm', agent_role: 'r' };
+    expect(await ask({ context })).toEqual(['context']);
+  });
+
   it.each<[object | string, number]>([
     [{}, 422],
+    [{ ...aQuestion(), dlp: { patterns: ['a', 'b'], findings_count: 1 } }, 422],
+    [{ ...aQuestion(), dlp: { max_severity: 'high', findings_count: 0 } }, 422],
+    [{ ...aQuestion(), dlp: { max_severity: 'info' } }, 422],
+    [{ ...aQuestion(), dlp: null }, 422],
+    [{ ...aQuestion(), context: { time: 'now' } }, 422],
+    [{ ...aQuestion(), workflow: [] }, 422],
+    [{ ...aQuestion(), delegation: 'x' }, 422],
     [{ agent: { id: 'a' } }, 422],
     [aQuestion({ action: 'look' }), 422],
     [aQuestion({ tool: 'read_file' }), 422],

@@ -61,6 +61,36 @@ export function toPolicyView(policy: Policy): PolicyView {
 
 const Words = z.array(Text.max(500)).max(1_000);
 
+/** What a workflow or a delegation says: any JSON, whose size and nesting the body parser bounds. */
+const Anything = z.record(z.string(), z.unknown()).nullable().default(null);
+
+/** What the scan of the call would have found. */
+const EvaluatedDlp = z
+  .strictObject({
+    /** As many as there have to be, unless given. */
+    findings_count: z.int().min(0).max(1_000_000).optional(),
+    max_severity: z.enum(['low', 'medium', 'high', 'critical']).nullable().default(null),
+    patterns: Words.default([]),
+  })
+  .transform(({ findings_count, max_severity, patterns }, ctx) => {
+    const least = Math.max(patterns.length, max_severity === null ? 0 : 1);
+    const count = findings_count ?? least;
+    if (count < least) {
+      const message = 'must not be below the patterns and the severity that were found';
+      ctx.addIssue({ code: 'custom', path: ['findings_count'], message });
+    }
+    return { findings_count: count, max_severity, patterns };
+  });
+
+const EvaluatedContext = z.strictObject({
+  /** Now unless given. */
+  time: Timestamp.optional(),
+  data_plane: Text.max(500).default(''),
+  region: Text.max(500).nullable().default(null),
+  model: Text.max(500).nullable().default(null),
+  agent_role: Text.max(500).nullable().default(null),
+});
+
 /**
  * The specification's fields, and the rest of the policy input as options, so that every rule can
  * be tried.
@@ -83,6 +113,8 @@ export const EvaluateBody = z.strictObject({
     resource: Text.max(4_000).optional(),
     /** The body parser bounds its nesting. */
     parameters: z.record(z.string(), z.unknown()).default({}),
+    /** Of a call that is made again with what its server had asked for. */
+    input_responses: z.record(z.string(), z.unknown()).optional(),
     mcp_server: Text.max(500).default(''),
     method: Text.max(200).default('tools/call'),
   }),
@@ -92,6 +124,10 @@ export const EvaluateBody = z.strictObject({
       verified: z.boolean().default(false),
     })
     .default({ id: null, verified: false }),
+  workflow: Anything,
+  delegation: Anything,
+  dlp: EvaluatedDlp.prefault({}),
+  context: EvaluatedContext.prefault({}),
   trace: z
     .boolean()
     .default(false)

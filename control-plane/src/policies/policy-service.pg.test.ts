@@ -296,6 +296,10 @@ describe('the baseline pack', () => {
           method: 'tools/call',
         },
         requester: { id: null, verified: false },
+        workflow: null,
+        delegation: null,
+        dlp: { findings_count: 0, max_severity: null, patterns: [] },
+        context: { data_plane: '', region: null, model: null, agent_role: null },
       });
     expect(await ask('files:read')).toMatchObject({ decision: 'allow' });
     expect(await ask('files:write')).toMatchObject({ decision: 'deny' });

@@ -294,20 +294,16 @@ function withPolicy(active: PolicySource[], policy: Policy): PolicySource[] {
   return [...active.filter(({ id }) => id !== policy.id), toSource(policy)];
 }
 
-function toPolicyInput({ agent, request, requester }: EvaluateBody, now: Date): PolicyInput {
+function toPolicyInput(body: EvaluateBody, now: Date): PolicyInput {
+  const { agent, request, requester, workflow, delegation, dlp, context } = body;
+  const { input_responses, resource = request.tool_name, ...asked } = request;
   return {
     agent,
-    request: { ...request, resource: request.resource ?? request.tool_name },
+    request: { ...asked, resource, ...(input_responses !== undefined && { input_responses }) },
     requester,
-    workflow: null,
-    delegation: null,
-    dlp: { findings_count: 0, max_severity: null, patterns: [] },
-    context: {
-      time: now.toISOString(),
-      data_plane: '',
-      region: null,
-      model: null,
-      agent_role: null,
-    },
+    workflow,
+    delegation,
+    dlp,
+    context: { ...context, time: context.time ?? now.toISOString() },
   };
 }
