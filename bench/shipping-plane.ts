@@ -84,6 +84,7 @@ async function setUp(admin: AdminApi, backend: string): Promise<string> {
     transport: 'streamable-http',
     url: `${backend}/mcp`,
   });
+  await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'bench',
     description: 'May call the server of the bench',

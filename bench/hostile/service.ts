@@ -37,6 +37,7 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
   // Nobody listens there: a call is read, judged and recorded, and ends.
   const server = { server_id: 'up', transport: 'streamable-http', url: 'http://127.0.0.1:9/mcp' };
   await admin.post('/api/v1/mcp-servers', server);
+  await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'all',
     permissions: ['*:*'],

@@ -58,6 +58,7 @@ export async function measureReceived(
     owner: 'bench',
     description: '',
   });
+  await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
   await admin.post('/api/v1/mcp-servers', {
     server_id: 'changed',
     transport: 'streamable-http',

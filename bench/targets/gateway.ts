@@ -20,6 +20,7 @@ import type { FeedEntry } from '@governance/shared/facts';
 import { createSnapshotDigest, FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { createHttpServer } from '@governance/shared/http-server';
 import { uuidv7 } from '@governance/shared/ids';
+import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
 import { signStatement } from '@governance/shared/signed-statement';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -94,6 +95,7 @@ async function buildBundle() {
     compiled,
     settings: {
       tenant_id: tenantId,
+      rate_limits: { ...DEFAULT_RATE_LIMITS, enabled: false },
       mcp_servers: {
         bench: {
           server_id: 'bench',

@@ -26,6 +26,7 @@ export function createUnenforced(identity: Identity): Enforcement {
           return { kind: 'refusal', status: 200, code: -32603, message };
         }
       },
+      admit: () => undefined,
       listen: (_caller, passOn) => passOn,
       introduce: async (_caller, _serverId, said) => said,
     },

@@ -98,6 +98,7 @@ async function registerAgent(service: ServiceProcess, url: string): Promise<stri
     transport: 'streamable-http',
     url,
   });
+  await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'everything-of-the-fixture',
     permissions: ['fixture:*'],

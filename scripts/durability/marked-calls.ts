@@ -15,6 +15,7 @@ export async function setUpMarkedCalls(admin: AdminApi, backendPort: number): Pr
     transport: 'streamable-http',
     url: `http://127.0.0.1:${backendPort}/mcp`,
   });
+  await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'marked',
     description: 'May call the marked server',

@@ -160,6 +160,7 @@ async function setUp(admin: AdminApi, servers: ForeignServer[]): Promise<Agent> 
       : { transport: 'stdio', local_name: id };
     await admin.post('/api/v1/mcp-servers', { server_id: id, ...way });
   }
+  await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'foreign',
     permissions: ['*:read'],

@@ -52,6 +52,7 @@ export async function startEnvironment(clients: ClientKind[]): Promise<Environme
       rego_content: POLICY,
       status: 'active',
     });
+    await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
     const { id: roleId } = await admin.post<{ id: string }>('/api/v1/roles', {
       name: 'matrix',
       permissions: servers.kinds.map(({ id }) => `${id}:*`),

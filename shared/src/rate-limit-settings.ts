@@ -22,16 +22,16 @@ export const RateLimitSettings = z.object({
 export type RateLimitSettings = z.infer<typeof RateLimitSettings>;
 
 /**
- * What holds where a tenant set nothing. An agent of low risk may do nearly what a worker can; each
- * tier has a tenth of the one below it.
+ * What holds where a tenant set nothing: ten calls a second of an agent of low risk, over a minute,
+ * which is more than one that works with a model makes and far less than one that runs away.
  */
 export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
   enabled: true,
   limits: {
-    low: { requests: 600_000, window_seconds: 60 },
-    medium: { requests: 60_000, window_seconds: 60 },
-    high: { requests: 6_000, window_seconds: 60 },
-    critical: { requests: 600, window_seconds: 60 },
+    low: { requests: 600, window_seconds: 60 },
+    medium: { requests: 300, window_seconds: 60 },
+    high: { requests: 120, window_seconds: 60 },
+    critical: { requests: 30, window_seconds: 60 },
   },
 };
 

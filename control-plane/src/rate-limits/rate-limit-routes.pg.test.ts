@@ -14,14 +14,14 @@ it('has defaults, changes what is named, audits it and tells the data planes', a
   const other = await aTenantAdmin();
   expect((await call(URL, { token })).json()).toEqual(DEFAULTS);
   const body = {
-    limits: { critical: { requests: 5 }, high: { requests: 60, window_seconds: 10 } },
+    limits: { critical: { requests: 5 }, high: { requests: 40, window_seconds: 10 } },
   };
   const answer = await call(URL, { token, method: 'PATCH', body });
   expect(answer.statusCode, answer.body).toBe(200);
   const limits = {
     ...DEFAULTS.limits,
     critical: { requests: 5, window_seconds: 60 },
-    high: { requests: 60, window_seconds: 10 },
+    high: { requests: 40, window_seconds: 10 },
   };
   expect(answer.json()).toEqual({ enabled: true, limits, is_custom: true });
   const off = await call(URL, { token, method: 'PATCH', body: { enabled: false } });

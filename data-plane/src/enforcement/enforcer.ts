@@ -34,6 +34,7 @@ import { type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
 import { enforcement, type StepDeps } from './pipeline.ts';
 import {
   type AnswerLimits,
+  deniedAnswer,
   failedAnswer,
   failureOf,
   internalRefusal,
@@ -42,6 +43,7 @@ import {
 import { createInspect, type Inspected } from './said.ts';
 import { Sending } from './sending.ts';
 import { policyInput } from './steps/policy.ts';
+import { findExcess } from './steps/rate-limit.ts';
 
 export type Verdict = CallJudgement['verdict'] | 'unauthenticated' | 'unrecorded';
 
@@ -71,6 +73,13 @@ export interface Enforcer {
    * @param exchange the client's end of it, where the client waits for more than the answer
    */
   call(caller: Caller, ask: Ask, destination: Destination, exchange?: Exchange): Promise<Answer>;
+  /**
+   * Counts a request that is not judged and still costs servers something, as one that begins a
+   * session.
+   *
+   * @returns what it is answered where its agent calls too often
+   */
+  admit(caller: Caller): Refusal | undefined;
   /**
    * Inspects what servers say of their own accord, on one stream of the caller's.
    *
@@ -249,6 +258,13 @@ export function createEnforcer(
         log.error(fields, 'a call failed');
         return internalRefusal('Internal error');
       }),
+    admit(caller) {
+      const request = { caller, agent: caller.agent };
+      const deny = findExcess(request, deps.steps);
+      if (deny?.exceeded === undefined) return undefined;
+      audit.refusedCalls.count(request, deny.exceeded, audit.findRevision(caller.tenantId));
+      return deniedAnswer(deny, null);
+    },
     listen(caller, passOn) {
       const stream = new InspectedStream({
         caller,

@@ -45,8 +45,9 @@ export function refusalOf(judgement: CallJudgement): Refusal {
   switch (judgement.verdict) {
     case 'deny': {
       // Without an agent there is no event: nobody to record it for.
-      const eventId = call.agent === undefined ? null : call.id;
-      return deniedAnswer(judgement.deny, eventId);
+      const { deny } = judgement;
+      const isEvent = call.agent !== undefined && deny.exceeded === undefined;
+      return deniedAnswer(deny, isEvent ? call.id : null);
     }
     case 'escalate': {
       const { reasons } = judgement.escalate;
@@ -64,7 +65,8 @@ export function refusalOf(judgement: CallJudgement): Refusal {
   }
 }
 
-function deniedAnswer(deny: Deny, eventId: string | null): Refusal {
+/** What a denied agent gets. @param eventId of the decision; null where none is recorded */
+export function deniedAnswer(deny: Deny, eventId: string | null): Refusal {
   const { message } = deny;
   const data = { event_id: eventId };
   switch (deny.cause) {

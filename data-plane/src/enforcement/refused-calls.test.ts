@@ -20,6 +20,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 const raiseAlert = vi.fn();
+const lost = vi.fn();
 const aRecorder = () =>
   createRefusedCalls({
     ledger: {
@@ -33,6 +34,7 @@ const aRecorder = () =>
     raiseAlert,
     now: () => now,
     count: () => undefined,
+    log: { error: lost },
   });
 
 const agents = [uuidv7(), uuidv7()];

@@ -6,6 +6,7 @@
 import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
 import type { RateTier } from '@governance/shared/rate-limit-settings';
+import type { Logger } from 'pino';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { Ledger } from '../contracts.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
@@ -16,6 +17,8 @@ import type { ExceededLimit } from './exceeded-limit.ts';
 const RECORD_MS = 1_000;
 /** After the ledger took none. */
 const RETRY_MS = 30_000;
+/** Agents whose counts wait at once; as long as the ledger takes records, few do. */
+const MAX_WAITING = 20_000;
 
 interface Refused {
   tenantId: string;
@@ -35,24 +38,34 @@ export interface RefusedCallsDeps {
   /** Unix milliseconds. */
   now(): number;
   count(tier: RateTier): void;
+  log: Pick<Logger, 'error'>;
 }
 
 export type RefusedCalls = ReturnType<typeof createRefusedCalls>;
 
-export function createRefusedCalls(deps: RefusedCallsDeps, recordMs = RECORD_MS) {
+export function createRefusedCalls(
+  deps: RefusedCallsDeps,
+  { recordMs = RECORD_MS, maxWaiting = MAX_WAITING } = {},
+) {
   let waiting = new Map<AgentKey, Refused>();
   let timer: NodeJS.Timeout | undefined;
+  /** The records under way. */
+  let writing: Promise<unknown> = Promise.resolve();
+  let isStopped = false;
+  /** Calls for whose count there was no room. */
+  let lost = 0;
 
   function add(key: AgentKey, refused: Refused, inMs: number): void {
     const before = waiting.get(key);
-    if (before === undefined) waiting.set(key, refused);
+    if (before === undefined && waiting.size >= maxWaiting) lost += refused.count;
+    else if (before === undefined) waiting.set(key, refused);
     else {
       before.count += refused.count;
       before.since = Math.min(before.since, refused.since);
       before.until = Math.max(before.until, refused.until);
       before.limit = refused.limit;
     }
-    timer ??= setTimeout(() => void flush(), inMs).unref();
+    if (!isStopped) timer ??= setTimeout(() => void flush(), inMs).unref();
   }
 
   /** Writes what was counted. What the ledger does not take is counted on. */
@@ -61,6 +74,10 @@ export function createRefusedCalls(deps: RefusedCallsDeps, recordMs = RECORD_MS)
     timer = undefined;
     const written = waiting;
     waiting = new Map();
+    if (lost > 0) {
+      deps.log.error({ refused: lost }, 'refused calls of too many agents wait: not recorded');
+      lost = 0;
+    }
     const writes = [...written].map(async ([key, refused]) => {
       const { tenantId } = refused;
       const append = deps.ledger.append(tenantId, toRecord(refused));
@@ -68,12 +85,17 @@ export function createRefusedCalls(deps: RefusedCallsDeps, recordMs = RECORD_MS)
       const isWritten = await deps.writes.track(what, append);
       if (!isWritten && mayWait) add(key, refused, RETRY_MS);
     });
-    await Promise.all(writes);
+    writing = Promise.all([writing, ...writes]);
+    await writing;
   }
 
   return {
     /** Counts a refused call. */
-    count({ caller, agent }: AgentCall, limit: ExceededLimit, revision: number | null): void {
+    count(
+      { caller, agent }: Pick<AgentCall, 'caller' | 'agent'>,
+      limit: ExceededLimit,
+      revision: number | null,
+    ): void {
       const { tenantId, key } = caller;
       const now = deps.now();
       deps.count(limit.tier);
@@ -103,7 +125,12 @@ export function createRefusedCalls(deps: RefusedCallsDeps, recordMs = RECORD_MS)
     },
 
     /** Writes all that is left; before the ledger is closed. */
-    stop: (): Promise<void> => flush(false),
+    stop: async (): Promise<void> => {
+      isStopped = true;
+      // What the ledger does not take of these waits again.
+      await writing;
+      await flush(false);
+    },
   };
 }
 

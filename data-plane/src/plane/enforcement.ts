@@ -83,6 +83,7 @@ export function createEnforcement(
     raiseAlert,
     now,
     count: metrics.rateLimited,
+    log,
   });
   const steps = {
     opa,

@@ -16,6 +16,7 @@ import type { BundleSettings, McpServerSetting } from '@governance/shared/bundle
 import type { AgentFact, FeedEntry, KillSwitchFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
+import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
 import fastify from 'fastify';
 import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -154,7 +155,9 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
   };
   const setPolicies = async (policies: PolicySource[]) => {
     const engine = await loadPolicyEngine((await compileOnce(policies)).wasm, {});
-    const settings = rules?.settings ?? { tenant_id: tenantId, mcp_servers: {} };
+    // A test calls as often as it needs, unless it sets limits itself.
+    const rate_limits = { ...DEFAULT_RATE_LIMITS, enabled: false };
+    const settings = rules?.settings ?? { tenant_id: tenantId, mcp_servers: {}, rate_limits };
     rules = { revision: (rules?.revision ?? 0) + 1, digest: 'ab'.repeat(32), settings, engine };
   };
   await setPolicies([...baseline(), ...(options.policies ?? [])]);

@@ -3,6 +3,7 @@ import type { RulesProvider } from '../../contracts.ts';
 import { isQuestion } from '../call-kinds.ts';
 import type { CallRates } from '../call-rates.ts';
 import type { AgentCall, Continue, Deny } from '../calls.ts';
+import type { ExceededLimit } from '../exceeded-limit.ts';
 import { proceed } from '../pipeline-builder.ts';
 
 export interface RateLimitDeps {
@@ -16,21 +17,48 @@ export interface RateLimitDeps {
  * the agent did not choose it, and neither does a call that was counted before a person approved it.
  */
 export function limitRate<C extends AgentCall>(call: C, deps: RateLimitDeps): Continue<C> | Deny {
-  const { caller, agent, ask, grant } = call;
-  if (grant !== undefined || isQuestion(ask.method)) return proceed(call);
-  const rules = deps.rules.findActiveRules(caller.tenantId);
-  const { enabled, limits } = rules?.settings.rate_limits ?? DEFAULT_RATE_LIMITS;
-  if (!enabled) return proceed(call);
-  const tier = agent.risk_tier;
-  const limit = limits[tier];
-  const retryAfter = deps.rates.take(caller.key, limit);
-  if (retryAfter === null) return proceed(call);
-  const { requests, window_seconds } = limit;
+  return findExcess(call, deps) ?? proceed(call);
+}
+
+/**
+ * The denial of one that may not act at all. It counts like a call that may go on, so that what is
+ * beyond the limit is counted and not recorded one by one: who must not act must not fill the
+ * ledger either.
+ */
+export function countDenied(call: AgentCall, denial: Deny, deps: RateLimitDeps): Deny {
+  if (call.grant !== undefined || isQuestion(call.ask.method)) return denial;
+  const exceeded = takeOne(call, deps);
+  return exceeded === undefined ? denial : { ...denial, exceeded };
+}
+
+/** Counts a request of an agent, and denies it where there were too many. */
+export function findExcess(
+  call: Pick<AgentCall, 'caller' | 'agent'> & Partial<Pick<AgentCall, 'ask' | 'grant'>>,
+  deps: RateLimitDeps,
+): Deny | undefined {
+  const { ask, grant } = call;
+  if (grant !== undefined || (ask !== undefined && isQuestion(ask.method))) return undefined;
+  const exceeded = takeOne(call, deps);
+  if (exceeded === undefined) return undefined;
+  const { requests, window_seconds, tier, retryAfter } = exceeded;
   return {
     kind: 'deny',
     cause: 'rate',
     message: `Rate limit exceeded: ${requests} requests in ${window_seconds} s for risk tier ${tier}. Try again in ${retryAfter} s.`,
     reasons: [],
-    exceeded: { tier, requests, window_seconds, retryAfter },
+    exceeded,
   };
+}
+
+function takeOne(
+  { caller, agent }: Pick<AgentCall, 'caller' | 'agent'>,
+  { rules, rates }: RateLimitDeps,
+): ExceededLimit | undefined {
+  const active = rules.findActiveRules(caller.tenantId);
+  const { enabled, limits } = active?.settings.rate_limits ?? DEFAULT_RATE_LIMITS;
+  if (!enabled) return undefined;
+  const tier = agent.risk_tier;
+  const limit = limits[tier];
+  const retryAfter = rates.take(caller.key, limit);
+  return retryAfter === null ? undefined : { ...limit, tier, retryAfter };
 }

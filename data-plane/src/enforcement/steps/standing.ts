@@ -1,6 +1,7 @@
 import type { AgentCall, Continue, Deny } from '../calls.ts';
 import { type EligibilityDeps, findTenantIneligibility } from '../eligibility.ts';
 import { proceed } from '../pipeline-builder.ts';
+import { countDenied, type RateLimitDeps } from './rate-limit.ts';
 
 /**
  * Whether this data plane may let anybody of the tenant act: its rules are not too old, it was not
@@ -8,7 +9,8 @@ import { proceed } from '../pipeline-builder.ts';
  */
 export function checkStanding<C extends AgentCall>(
   call: C,
-  deps: Pick<EligibilityDeps, 'findDenial'>,
+  deps: Pick<EligibilityDeps, 'findDenial'> & RateLimitDeps,
 ): Continue<C> | Deny {
-  return call.bar ?? findTenantIneligibility(call.caller.tenantId, deps) ?? proceed(call);
+  const denial = call.bar ?? findTenantIneligibility(call.caller.tenantId, deps);
+  return denial === undefined ? proceed(call) : countDenied(call, denial, deps);
 }

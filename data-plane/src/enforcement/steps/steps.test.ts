@@ -4,8 +4,10 @@ import {
   type PolicyReason,
 } from '@governance/policies/contract';
 import { uuidv7 } from '@governance/shared/ids';
+import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
 import { describe, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
+import { createCallRates } from '../call-rates.ts';
 import type { AgentCall, Caller, RawCall, ScannedCall } from '../calls.ts';
 import { parseCredential } from '../credentials.ts';
 import { agentKeyOf } from '../eligibility.ts';
@@ -166,9 +168,26 @@ describe('checkKillSwitch', () => {
     ['a deprovisioned agent', { status: 'deprovisioned' }, undefined, 'deny'],
   ])('%s', (_what, over, killSwitch, kind) => {
     const replica = { findKillSwitch: () => killSwitch };
-    const result = checkKillSwitch(anAgentCall(over), { replica });
+    const rated = { rules: { findActiveRules: () => null }, rates: createCallRates(() => 0) };
+    const result = checkKillSwitch(anAgentCall(over), { replica, ...rated });
     expect(result.kind).toBe(kind);
     if (result.kind === 'deny') expect(result.cause).toBe('ineligible');
+  });
+
+  it('counts what is beyond the agent’s rate limit, with the same answer', () => {
+    const { critical } = DEFAULT_RATE_LIMITS.limits;
+    const rated = { rules: { findActiveRules: () => null }, rates: createCallRates(() => 0) };
+    const deps = { replica: { findKillSwitch: () => released }, ...rated };
+    const call = anAgentCall({ risk_tier: 'critical' });
+    const denials = Array.from({ length: critical.requests + 1 }, () =>
+      checkKillSwitch(call, deps),
+    );
+    expect(denials[critical.requests - 1]).not.toHaveProperty('exceeded');
+    expect(denials.at(-1)).toMatchObject({
+      kind: 'deny',
+      cause: 'ineligible',
+      exceeded: { tier: 'critical', ...critical, retryAfter: expect.any(Number) },
+    });
   });
 });
 

@@ -25,7 +25,7 @@ import { isLoudEnough, type SessionReads } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 export interface RequestDeps {
-  enforcer: Pick<Enforcer, 'call'>;
+  enforcer: Pick<Enforcer, 'call' | 'admit'>;
   router: Pick<Router, 'route' | 'routeTool'>;
   reads: SessionReads;
   announce: Announce;
@@ -95,6 +95,8 @@ export function createRequestHandler(deps: RequestDeps) {
     if (typeof protocolVersion !== 'string') {
       throw new GatewayError(200, 'protocolVersion is missing', RPC_ERRORS.INVALID_PARAMS);
     }
+    const refusal = deps.enforcer.admit(scene.caller);
+    if (refusal !== undefined) return written(request.id, refusal);
     const { tenantId, agent, serverId } = scene.caller;
     const askable = askableCapabilities(request.params.capabilities);
     const peer = askable === null ? null : deps.createPeer(askable, scene.caller);

@@ -21,7 +21,7 @@ import type { ModernCalls } from './modern-calls.ts';
 
 export interface ModernRequestDeps {
   calls: ModernCalls;
-  enforcer: Pick<Enforcer, 'call'>;
+  enforcer: Pick<Enforcer, 'call' | 'admit'>;
   router: Router;
   catalogue: Pick<ToolCatalogue, 'findHints'>;
   announce: Announce;
@@ -63,7 +63,9 @@ export function createModernRequests(deps: ModernRequestDeps) {
         if (ineligible === undefined) await checkHeaders(caller, request, routed);
         return await deps.calls.call(caller, routed, exchange);
       }
-      if (method === 'server/discover') return await discover(caller);
+      if (method === 'server/discover') {
+        return deps.enforcer.admit(caller) ?? (await discover(caller));
+      }
       throw new GatewayError(404, 'Method not found', RPC_ERRORS.METHOD_NOT_FOUND);
     } catch (error) {
       // What is wrong with a call is nothing for an agent that may make none.
