@@ -1,8 +1,11 @@
 import type { BundleSettings } from '@governance/shared/bundle-format';
+import { Glob } from '@governance/shared/glob';
 import { uuidv7 } from '@governance/shared/ids';
 import { DEFAULT_INBOUND_ACTIONS, type SourceRule } from '@governance/shared/inbound-settings';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { requestedUris } from './requested-uris.ts';
+import { matchesPattern, parsePattern } from './source-pattern.ts';
 import { findTrust } from './source-trust.ts';
 
 const NOW = Date.parse('2026-03-01T10:00:00.000Z');
@@ -24,7 +27,7 @@ const settingsOf = (rules: Rule[]): BundleSettings => ({
 });
 
 const trust = (rules: Rule[], serverId: string, uris: string[] = []) =>
-  findTrust(settingsOf(rules), { serverId, uris }, NOW).type;
+  findTrust(settingsOf(rules), { serverId, requested: { uris, isWhole: true } }, NOW).type;
 
 describe('a source', () => {
   it.each<[string, Rule[], string, string[], string | null]>([
@@ -93,25 +96,126 @@ describe('a source', () => {
     );
   });
 
-  it('that cannot be compared within bounds is untrusted', () => {
-    const rules = Array.from({ length: 500 }, (): Rule => [`${'*a'.repeat(16)}b`, 'trust']);
-    expect(trust(rules, 'web', [`https://a.example/${'a'.repeat(2_000)}`])).toBe('untrusted');
+  it.each<[string, string, string]>([
+    ['its case', 'https://Evil.example/*', 'https://evil.example/a'],
+    ['a usual port', 'https://evil.example:443/*', 'https://evil.example/a'],
+    ['a usual port of the URI', 'https://evil.example/*', 'https://evil.example:443/a'],
+    ['a last dot', 'https://evil.example/*', 'https://evil.example./a'],
+    ['two last dots', 'https://evil.example/*', 'https://evil.example../a'],
+    ['a name in other letters', 'https://bücher.example/*', 'https://xn--bcher-kva.example/a'],
+    ['letters of such a name', 'https://xn--bcher-kva.example/*', 'https://BÜCHER.example/a'],
+    ['escapes', 'https://a.example/admin/*', 'https://a.example/%61dm%69n/x'],
+    ['lower-case escapes', 'https://a.example/%C3%BC*', 'https://a.example/%c3%bc'],
+    ['dots', 'https://a.example/b/*', 'https://a.example/a/%2e%2e/b/c'],
+    ['backslashes', 'https://a.example/b/*', 'https:\\\\a.example\\b\\c'],
+    ['one slash', 'https://a.example/*', 'https:/a.example/b'],
+    ['a user', 'https://a.example/*', 'https://b.example:x@a.example/b'],
+    ['no path', 'https://a.example', 'https://a.example/'],
+    ['other hosts of a domain', 'https://*.evil.example/*', 'https://a.b.EVIL.example/x'],
+    ['an address', 'http://127.0.0.1/*', 'http://0x7f.1/x'],
+  ])('is blocked whatever %s', (_, pattern, uri) => {
+    expect(trust([[pattern, 'block']], 'web', [uri])).toBe('block');
+    expect(trust([[pattern, 'block']], 'web', ['https://other.example/'])).toBe(null);
+  });
+
+  it.each<[string, string, string]>([
+    ['a part of the host', 'https://good.example*', 'https://good.example.evil.example/'],
+    ['another port', 'https://good.example/*', 'https://good.example:8443/'],
+    ['a fragment', 'https://good.example/*', 'https://evil.example/#https://good.example/'],
+    ['what is no URI', 'https://good.example/*', 'https://good.example:99999/'],
+  ])('is not trusted for %s', (_, pattern, uri) => {
+    const expected = pattern.endsWith('example*') ? 'trust' : null;
+    expect(trust([[pattern, 'trust']], 'web', [uri])).toBe(expected);
+  });
+
+  it('may be trusted by server and URI together', () => {
+    const rules: Rule[] = [['fetch https://good.example/*', 'trust']];
+    expect(trust(rules, 'fetch', ['https://good.example/a'])).toBe('trust');
+    expect(trust(rules, 'other', ['https://good.example/a'])).toBe(null);
+  });
+
+  it('is found among 500 rules, wherever its own stands and whatever the call is full of', () => {
+    const rules = Array.from({ length: 499 }, (_, i): Rule => [`*.site-${i}.example/*`, 'trust']);
+    const uris = Array.from({ length: 100 }, (_, i) => `https://a.example/${i}/${'x'.repeat(500)}`);
+    const blocked: Rule[] = [...rules, ['https://evil.example/*', 'block']];
+    expect(trust(blocked, 'web', [...uris, 'https://evil.example/'])).toBe('block');
+    expect(trust(blocked, 'web', uris)).toBe(null);
+  });
+
+  it('that cannot be compared within bounds is blocked where it may be, and never trusted', () => {
+    const pattern = `${'*a'.repeat(15)}${'b'.repeat(400)}*c`;
+    const uris = Array.from(
+      { length: 100 },
+      (_, i) => `https://a.example/${'a'.repeat(1_900)}${i}c`,
+    );
+    const rules = (type: SourceRule['rule_type']) =>
+      Array.from({ length: 500 }, (): Rule => [pattern, type]);
+    expect(trust(rules('block'), 'web', uris)).toBe('block');
+    expect(trust(rules('untrusted'), 'web', uris)).toBe('untrusted');
+    expect(trust(rules('trust'), 'web', uris)).toBe(null);
+  });
+
+  it('of which not all URIs are known is untrusted where there are rules of URIs', () => {
+    const type = (rules: Rule[]) => {
+      const requested = { uris: ['https://good.example/'], isWhole: false };
+      return findTrust(settingsOf(rules), { serverId: 'web', requested }, NOW).type;
+    };
+    expect(type([['https://good.example/*', 'trust']])).toBe('untrusted');
+    expect(type([['https://evil.example/*', 'block']])).toBe('untrusted');
+    expect(type([['https://good.example/*', 'block']])).toBe('block');
+    expect(type([['other', 'block']])).toBe(null);
+  });
+
+  it('is compared as the definition of a star says', () => {
+    const piece = fc.array(fc.constantFrom('a', 'b', '*'), { maxLength: 8 });
+    const text = fc.array(fc.constantFrom('a', 'b'), { maxLength: 10 });
+    fc.assert(
+      fc.property(piece, text, (pattern, letters) => {
+        const [glob, word] = [pattern.join(''), letters.join('')];
+        const expected = new Glob(glob, 'name').matches(word, { left: 10_000 });
+        expect(matchesPattern(parsePattern(glob), word, { left: 10_000 })).toBe(expected);
+      }),
+    );
   });
 });
 
 describe('the URIs of a call', () => {
-  it('are those of a read, and every argument of a tool that is one', () => {
-    expect(requestedUris({ method: 'resources/read', args: { uri: 'doc:1' } })).toEqual(['doc:1']);
+  const found = (args: Record<string, unknown>) => requestedUris({ args }).uris;
+
+  it('are those of a read, and whatever an argument says', () => {
+    expect(found({ uri: 'doc:1' })).toEqual(['doc:1']);
     const args = { url: 'https://a.example', n: 1, more: { list: ['s3://b/c', 'no uri'] } };
-    const found = requestedUris({ method: 'tools/call', args });
-    expect(found).toEqual(['https://a.example', 's3://b/c']);
-    expect(requestedUris({ method: 'prompts/get', args: { name: 'x' } })).toEqual([]);
+    expect(found(args)).toEqual(['https://a.example', 's3://b/c']);
+    expect(found({ name: 'x' })).toEqual([]);
+    expect(found({ command: 'curl "https://a.example/b" > c' })).toEqual(['https://a.example/b']);
+    expect(found({ 'https://a.example/': true })).toEqual(['https://a.example/']);
+    const retry = { inputResponses: { a: { url: 'https://a.example/' } } } as never;
+    expect(requestedUris({ args: {}, retry }).uris).toEqual(['https://a.example/']);
   });
 
-  it('are bounded', () => {
-    const list = Array.from({ length: 5_000 }, (_, i) => `https://a.example/${i}`);
-    expect(requestedUris({ method: 'tools/call', args: { list } })).toHaveLength(16);
+  it.each([
+    [' https://a.example/', 'https://a.example/'],
+    ['ht\ntps://a.exa\tmple/', 'https://a.example/'],
+    ['https:a.example/', 'https:a.example/'],
+    ['HTTPS:\\\\a.example', 'HTTPS:\\\\a.example'],
+    ['//a.example/b', 'https://a.example/b'],
+    ['https://b.example,https://a.example/', 'https://a.example/'],
+    ['https://b.example/?to=https://a.example/', 'https://a.example/'],
+  ])('are found in %j', (text, expected) => {
+    expect(found({ text })).toContain(expected);
+  });
+
+  it('are bounded, which is told', () => {
+    const list = (length: number) => Array.from({ length }, (_, i) => `https://a.example/${i}`);
+    expect(requestedUris({ args: { list: list(100) } })).toMatchObject({ isWhole: true });
+    const many = requestedUris({ args: { list: list(101) } });
+    expect(many.isWhole).toBe(false);
+    expect(many.uris).toHaveLength(100);
+    const long = `https://a.example/${'a'.repeat(3_000)}`;
+    expect(requestedUris({ args: { long } })).toEqual({ uris: [], isWhole: false });
+    expect(requestedUris({ args: { list: Array(6_000).fill(1) } }).isWhole).toBe(false);
+    expect(requestedUris({ args: { text: 'a'.repeat(2_000_000) } }).isWhole).toBe(false);
     const nested = JSON.parse(`${'{"a":'.repeat(100)}"x"${'}'.repeat(100)}`);
-    expect(requestedUris({ method: 'tools/call', args: nested })).toEqual([]);
+    expect(requestedUris({ args: nested })).toEqual({ uris: [], isWhole: true });
   });
 });

@@ -1,17 +1,26 @@
 /**
  * How far a source is trusted: by the rules that match the server or what was requested of it,
- * never by text of its answer. block is before untrusted, untrusted before trust; what cannot be
- * compared within bounds is untrusted.
+ * never by text of its answer. block is before untrusted, untrusted before trust. What cannot be
+ * compared within bounds counts as matched by a rule that restricts, and by none that trusts; a call
+ * that asks for more URIs than are looked at is untrusted where there are rules of URIs. Proven by source-trust.test.ts.
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
-import { type Effort, Glob } from '@governance/shared/glob';
+import type { Effort } from '@governance/shared/glob';
 import type { SourceRule, SourceRuleType } from '@governance/shared/inbound-settings';
 import { perSettings } from '../per-settings.ts';
+import type { RequestedUris } from './requested-uris.ts';
+import {
+  canonicalPattern,
+  canonicalUri,
+  matchesPattern,
+  parsePattern,
+  type SourceGlob,
+} from './source-pattern.ts';
 
 export interface Source {
   readonly serverId: string;
   /** The URIs that the agent asked for. */
-  readonly uris: readonly string[];
+  readonly requested: RequestedUris;
 }
 
 export interface SourceTrust {
@@ -23,7 +32,8 @@ export interface SourceTrust {
 
 interface PreparedRule {
   readonly rule: SourceRule;
-  readonly glob: Glob;
+  /** As it stands, and with the canonical spelling of its URI, where that is another. */
+  readonly globs: readonly SourceGlob[];
   /** Unix milliseconds. */
   readonly endsAt: number;
 }
@@ -32,13 +42,26 @@ interface PreparedRule {
 const MAX_EFFORT = 2_000_000;
 const UNKNOWN: SourceTrust = { type: null };
 
-const preparedOf = perSettings(({ inbound }): readonly PreparedRule[] =>
-  (inbound?.rules ?? []).map((rule) => ({
+/** In the order in which rules are asked, so that no other takes the effort of those before it. */
+const preparedOf = perSettings(({ inbound }) => {
+  const rules = (inbound?.rules ?? []).map(prepare);
+  return {
+    block: rules.filter(({ rule }) => rule.rule_type === 'block'),
+    untrusted: rules.filter(({ rule }) => rule.rule_type === 'untrusted'),
+    trust: rules.filter(({ rule }) => rule.rule_type === 'trust'),
+    forUris: rules.filter(({ rule }) => /[*:]/.test(rule.source_pattern)),
+  };
+});
+
+function prepare(rule: SourceRule): PreparedRule {
+  const { source_pattern: pattern, expires_at } = rule;
+  const spellings = new Set([pattern, canonicalPattern(pattern)]);
+  return {
     rule,
-    glob: new Glob(rule.source_pattern, 'name'),
-    endsAt: rule.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(rule.expires_at),
-  })),
-);
+    globs: [...spellings].map(parsePattern),
+    endsAt: expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at),
+  };
+}
 
 /**
  * What the rules say of a source.
@@ -47,47 +70,70 @@ const preparedOf = perSettings(({ inbound }): readonly PreparedRule[] =>
  */
 export function findTrust(settings: BundleSettings, source: Source, now: number): SourceTrust {
   const rules = preparedOf(settings);
-  if (rules.length === 0) return UNKNOWN;
   const effort: Effort = { left: MAX_EFFORT };
-  const uris = source.uris.map((uri) => ({ uri, canonical: canonicalUri(uri) }));
-  const isTrusted = uris.map(() => false);
-  let untrusted: SourceTrust | undefined;
-  let trusted: SourceTrust | undefined;
-  for (const { rule, glob, endsAt } of rules) {
-    if (endsAt <= now) continue;
-    const found: SourceTrust = { type: rule.rule_type, ruleId: rule.id };
-    const isServer = glob.matches(source.serverId, effort);
-    if (rule.rule_type === 'trust') {
-      if (isServer) trusted = found;
-      for (const [at, { uri, canonical }] of uris.entries()) {
-        // Both spellings: nothing is trusted for how it is written.
-        const isMatch =
-          canonical !== null && glob.matches(uri, effort) && glob.matches(canonical, effort);
-        if (isMatch) isTrusted[at] = true;
-      }
-      if (isTrusted.length > 0 && isTrusted.every(Boolean)) trusted ??= found;
-    } else if (isServer || uris.some((one) => matchesEither(glob, one, effort))) {
-      if (rule.rule_type === 'block') return found;
-      untrusted = found;
-    }
-    if (effort.left < 0) return untrusted ?? { type: 'untrusted', ruleId: rule.id };
-  }
-  return untrusted ?? trusted ?? UNKNOWN;
+  const spelled = spellingsOf(source);
+  const isRuled = (one: PreparedRule) => one.endsAt > now && mayMatch(one, source, spelled, effort);
+  const blocked = rules.block.find(isRuled);
+  if (blocked !== undefined) return { type: 'block', ruleId: blocked.rule.id };
+  const untrusted = rules.untrusted.find(isRuled);
+  if (untrusted !== undefined) return { type: 'untrusted', ruleId: untrusted.rule.id };
+  const isBeyond = !source.requested.isWhole && rules.forUris.some(({ endsAt }) => endsAt > now);
+  if (isBeyond) return { type: 'untrusted' };
+  return findTrusted(
+    rules.trust.filter(({ endsAt }) => endsAt > now),
+    source,
+    spelled,
+    effort,
+  );
 }
 
-function matchesEither(
-  glob: Glob,
-  { uri, canonical }: { uri: string; canonical: string | null },
+interface SpelledUri {
+  readonly uri: string;
+  readonly canonical: string | null;
+}
+
+function spellingsOf({ requested }: Source): readonly SpelledUri[] {
+  return requested.uris.map((uri) => ({ uri, canonical: canonicalUri(uri) }));
+}
+
+/** For a rule that restricts: in any spelling, and where it cannot be ruled out. */
+function mayMatch(
+  { globs }: PreparedRule,
+  { serverId }: Source,
+  uris: readonly SpelledUri[],
   effort: Effort,
 ): boolean {
-  return glob.matches(uri, effort) || (canonical !== null && glob.matches(canonical, effort));
+  const matches = (text: string) =>
+    globs.some((glob) => matchesPattern(glob, text, effort) !== false);
+  const matchesUri = (text: string) => matches(text) || matches(`${serverId} ${text}`);
+  if (matches(serverId)) return true;
+  return uris.some(
+    ({ uri, canonical }) =>
+      matchesUri(uri) || (canonical !== null && canonical !== uri && matchesUri(canonical)),
+  );
 }
 
-/** As a client would ask for it, without a user: `https://good@evil` is evil's. Null for no URI. */
-function canonicalUri(uri: string): string | null {
-  if (!URL.canParse(uri)) return null;
-  const url = new URL(uri);
-  url.username = '';
-  url.password = '';
-  return url.href;
+/** By the server, or where every URI is covered: as it was sent and in its canonical spelling. */
+function findTrusted(
+  rules: readonly PreparedRule[],
+  { serverId, requested }: Source,
+  uris: readonly SpelledUri[],
+  effort: Effort,
+): SourceTrust {
+  const isCovered = uris.map(() => false);
+  let last: PreparedRule | undefined;
+  for (const one of rules) {
+    const matches = (text: string) =>
+      one.globs.some((glob) => matchesPattern(glob, text, effort) === true);
+    const matchesUri = (text: string) => matches(text) || matches(`${serverId} ${text}`);
+    if (matches(serverId)) return { type: 'trust', ruleId: one.rule.id };
+    for (const [at, { uri, canonical }] of uris.entries()) {
+      if (isCovered[at] || canonical === null) continue;
+      if (!matchesUri(uri) || (canonical !== uri && !matchesUri(canonical))) continue;
+      isCovered[at] = true;
+      last = one;
+    }
+  }
+  const isTrusted = requested.isWhole && uris.length > 0 && isCovered.every(Boolean);
+  return isTrusted && last !== undefined ? { type: 'trust', ruleId: last.rule.id } : UNKNOWN;
 }

@@ -20,7 +20,7 @@ import type { ScanItem } from '../inbound/item-scanner.ts';
 import { listMember, nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
 import { readable } from '../inbound/readable.ts';
 import { replacementOf, type Why } from '../inbound/replacement.ts';
-import { requestedUris } from '../inbound/requested-uris.ts';
+import { type RequestedUris, requestedUris } from '../inbound/requested-uris.ts';
 import { findTrust, type SourceTrust } from '../inbound/source-trust.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { resultOf } from '../refusals.ts';
@@ -69,6 +69,7 @@ function settingsOf({ call, caller }: Said, { rules }: InjectionDeps): BundleSet
 }
 
 const UNKNOWN: SourceTrust = { type: null };
+const NOTHING_REQUESTED: RequestedUris = { uris: [], isWhole: true };
 
 function trustOf(
   serverId: string,
@@ -77,8 +78,8 @@ function trustOf(
   { inbound }: InjectionDeps,
 ): SourceTrust {
   if (settings?.inbound === undefined || settings.inbound.rules.length === 0) return UNKNOWN;
-  const uris = call === null ? [] : requestedUris(call.ask);
-  return findTrust(settings, { serverId, uris }, inbound.now());
+  const requested = call === null ? NOTHING_REQUESTED : requestedUris(call.ask);
+  return findTrust(settings, { serverId, requested }, inbound.now());
 }
 
 function* scanWhole(
@@ -105,11 +106,17 @@ function* scanWhole(
   return action === 'pass' ? proceed(said) : replace(said, { classes: classesOf(findings) });
 }
 
-/** Whether it says nothing: `{}`, or a notification that something has changed. */
+/** Whether it says nothing: `{}`, or a notification that something has changed or goes on. */
 function isEmpty({ part }: Said): boolean {
-  if (part.kind === 'notification') return textsOf(part.params) === '';
+  if (part.kind === 'notification') {
+    const { params = {} } = part;
+    // A member's name may be a text as well.
+    return Object.keys(params).every((name) => WORDLESS.has(name)) && textsOf(params) === '';
+  }
   return Object.keys(part.value as object).length === 0;
 }
+
+const WORDLESS: ReadonlySet<string> = new Set(['progressToken', 'progress', 'total']);
 
 function replace(said: Said, why: Why): Continue<Said> | Deny {
   const part = replacementOf(said, why);
@@ -176,6 +183,27 @@ interface ServersItems {
   ruleId?: string | undefined;
 }
 
+/** What a list says beside its items: of one server it is that server's, else the gateway's own. */
+function* scanAround(
+  said: Said,
+  rest: Record<string, unknown>,
+  settings: BundleSettings | null,
+  deps: InjectionDeps,
+): Portioned<{ findings: readonly InboundFinding[]; isClean: boolean }> {
+  const { serverId } = said;
+  if (serverId === '' || Object.keys(rest).length === 0) return { findings: [], isClean: true };
+  const trust = trustOf(serverId, said, settings, deps);
+  if (trust.type === 'trust') return { findings: [], isClean: true };
+  if (trust.type === 'block') return { findings: [], isClean: false };
+  const findings = judged(yield* deps.inbound.detector.inValue(rest, { kind: 'other' }), trust);
+  if (findings.length === 0) return { findings, isClean: true };
+  const action = actionFor(findings, settings);
+  count(findings, action, deps);
+  const substituted = action === 'substitute' ? 'substituted' : 'passed';
+  deps.inbound.tell({ said, serverId, action: substituted, findings, ruleId: trust.ruleId });
+  return { findings, isClean: action === 'pass' };
+}
+
 /** A list loses the items that are replaced elsewhere, and nothing else. */
 function* scanList(
   said: Said,
@@ -235,9 +263,9 @@ function* scanList(
     deps.inbound.tell({ said, serverId, action, findings, ruleId, items: names });
   }
   const { nextCursor, ...rest } = others;
-  const around = yield* deps.inbound.detector.inValue(rest, { kind: 'other' });
-  const isClean = actionFor(around, settings) === 'pass';
-  all.push(...around);
+  const around = yield* scanAround(said, rest, settings, deps);
+  const { isClean } = around;
+  all.push(...around.findings);
   const next = all.length === 0 ? said : withFindings(said, { inbound: all });
   if (kept.length === items.length && isClean) return proceed(next);
   const shown = isClean ? others : { ...(nextCursor !== undefined && { nextCursor }) };

@@ -1,0 +1,96 @@
+/**
+ * A pattern of a source rule, and the spellings of what is compared with it. A pattern is compared
+ * as it stands and as its URI is canonically written, so that nobody evades a rule by writing the
+ * same URI in another way, nor by how the rule itself is written.
+ */
+import { domainToASCII } from 'node:url';
+import type { Effort } from '@governance/shared/glob';
+
+/** The pieces between stars. */
+export type SourceGlob = readonly string[];
+
+export function parsePattern(pattern: string): SourceGlob {
+  return pattern.replace(/\*+/g, '*').split('*');
+}
+
+/**
+ * Whether the whole text matches. `*` is any characters, so the first place of each piece is as good
+ * as any.
+ *
+ * @returns undefined where the effort does not suffice
+ */
+export function matchesPattern(
+  pieces: SourceGlob,
+  text: string,
+  effort: Effort,
+): boolean | undefined {
+  const [first = '', ...others] = pieces;
+  const last = others.pop();
+  effort.left -= 1;
+  if (last === undefined) return effort.left < 0 ? undefined : text === first;
+  if (effort.left < 0) return undefined;
+  const end = text.length - last.length;
+  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const piece of others) {
+    // What a search may cost where the two are made for it.
+    effort.left -= (text.length - at) * (1 + Math.floor(piece.length / 32));
+    if (effort.left < 0) return undefined;
+    const found = text.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return at <= end;
+}
+
+/**
+ * A pattern with the authority of its URI as `canonicalUri` writes it; the same where it has none.
+ */
+export function canonicalPattern(pattern: string): string {
+  const slashes = pattern.indexOf('://');
+  if (slashes < 0) return pattern;
+  const from = slashes + 3;
+  const length = pattern.slice(from).search(/[/?#\\]/);
+  const to = length < 0 ? pattern.length : from + length;
+  const scheme = pattern.slice(0, slashes).toLowerCase();
+  const authority = pattern
+    .slice(from, to)
+    .toLowerCase()
+    .replace(USUAL_PORTS[scheme] ?? /$^/, '');
+  const labels = authority.replace(/\.+$/, '').split('.');
+  const host = labels.map((label) => canonicalLabel(label)).join('.');
+  const isAddress = to === pattern.length && !host.endsWith('*');
+  return `${scheme}://${host}${isAddress ? '/' : pattern.slice(to)}`;
+}
+
+/** What a URI leaves out. */
+const USUAL_PORTS: Readonly<Record<string, RegExp>> = {
+  https: /:443$/,
+  wss: /:443$/,
+  http: /:80$/,
+  ws: /:80$/,
+  ftp: /:21$/,
+};
+
+function canonicalLabel(label: string): string {
+  // A part of a name has no form of its own; what is no name stays as it is.
+  return label.includes('*') ? label : domainToASCII(label) || label;
+}
+
+const UNRESERVED = /^[A-Za-z0-9._~-]$/;
+
+/**
+ * As a client would ask for it, without a user: `https://good@evil` is evil's. A last dot of the host
+ * and needless escapes say nothing. Null for no URI.
+ */
+export function canonicalUri(uri: string): string | null {
+  if (!URL.canParse(uri)) return null;
+  const url = new URL(uri);
+  url.username = '';
+  url.password = '';
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/\.+$/, '');
+  return url.href.replace(/%[0-9A-Fa-f]{2}/g, (given) => {
+    const character = String.fromCharCode(Number.parseInt(given.slice(1), 16));
+    return UNRESERVED.test(character) ? character : given.toUpperCase();
+  });
+}
