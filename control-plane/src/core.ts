@@ -20,6 +20,7 @@ import { createChainVerifier } from './chain/chain-verification.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { createDataPlaneService } from './data-planes/data-plane-service.ts';
 import { createFeedReader } from './feed/feed-reader.ts';
+import { createPinnedToolReports } from './inbound/pinned-tool-reports.ts';
 import { createIngestService } from './ingest/ingest-service.ts';
 import { createLedgerPartitions } from './ingest/ledger-partitions.ts';
 import { createViolationAlerts } from './ingest/violations.ts';
@@ -173,6 +174,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     changes,
     onNewerRules: bundles.heardOfNewer,
     onAdminHeads: createAdminHeadCheck({ db, breaks, feedKeys }).check,
+    onToolPins: createPinnedToolReports({ db, bundles, now }),
     now,
   });
   const ingest = createIngestService({

@@ -8,6 +8,7 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { AgentFact, FeedEntry, KillSwitchFact, TokenKeysFact } from '@governance/shared/facts';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { ResourceScopes } from '@governance/shared/resource-scopes';
+import type { ToolPinReport } from '@governance/shared/tool-pins';
 
 export interface AppendedRecord {
   id: string;
@@ -99,4 +100,12 @@ export type FindDenial = (tenantId: string) => PlaneDenial | null;
 export interface RulesProvider {
   /** Null where no valid bundle was ever activated: every call is denied. */
   findActiveRules(tenantId: string): ActiveRules | null;
+}
+
+/** What the control plane is told of tools that are pinned. */
+export interface PinReports {
+  /** What a tenant's next heartbeat tells; undefined where there is nothing. */
+  next(tenantId: string): ToolPinReport[] | undefined;
+  /** The heartbeat with what `next` gave was received. */
+  received(tenantId: string): void;
 }

@@ -60,6 +60,7 @@ export async function createDataPlane(options: DataPlaneOptions) {
     offlineMaxAgeSeconds: gateway.offlineMaxAgeSeconds,
     callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
     serverReport: (tenantId) => enforcement.serverReport(tenantId),
+    pinReports: () => enforcement.pinReports,
     expectedTenants: options.expectedTenants ?? 0,
     observer: metrics.observer,
     onFatal: (error) => {

@@ -14,6 +14,7 @@ import {
   type SignedSnapshotEnd,
 } from './signed-statement.ts';
 import { Epoch, Id, Sha256Hex, Text, Timestamp } from './text.ts';
+import { MAX_PIN_REPORTS, ToolPinReport } from './tool-pins.ts';
 
 export interface BundleDownload {
   revision: number;
@@ -143,6 +144,8 @@ export const Heartbeat = z.object({
   admin_heads: ifReadable(AdminHeadReport),
   shipped: ifReadable(ShippedEnd),
   stream: ifReadable(StreamReport),
+  /** Of tools that are pinned, those that were not told yet; not kept with the heartbeat. */
+  tool_pins: ifReadable(z.array(ToolPinReport).max(MAX_PIN_REPORTS)),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 

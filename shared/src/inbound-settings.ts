@@ -52,11 +52,24 @@ export const DEFAULT_INBOUND_ACTIONS: InboundActions = {
 /** Tools of one tenant whose pin travels in its bundle: those that have ever changed. */
 export const MAX_PINS = 5_000;
 
+/** Tools of one tenant of which it is kept what they are pinned to. */
+export const MAX_KEPT_PINS = 20_000;
+
 /** What is held of tools whose definition changes. */
 export const PinnedToolsSetting = z.object({
   /** A changed tool is neither listed nor called until an administrator approves it. */
   require_approval: z.boolean(),
-  pins: z.array(z.object({ server_id: Text, tool_name: Text, hash: Sha256Hex })).max(MAX_PINS),
+  pins: z
+    .array(
+      z.object({
+        server_id: Text,
+        tool_name: Text,
+        hash: Sha256Hex,
+        /** Whatever else the server says of the tool is approved, too. */
+        varies: z.boolean().optional(),
+      }),
+    )
+    .max(MAX_PINS),
 });
 
 export const InboundSettings = z.looseObject({

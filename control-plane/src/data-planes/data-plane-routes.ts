@@ -21,7 +21,7 @@ import type { DataPlaneTokenService } from './data-plane-token-service.ts';
 const tags = ['data planes'];
 
 /** The last one is stored. Data planes send at most 16 KiB, which the previous version accepts. */
-const HEARTBEAT_BODY_LIMIT = 32_768;
+const HEARTBEAT_BODY_LIMIT = 65_536;
 
 export interface DataPlaneRoutesDeps {
   dataPlanes: Pick<DataPlaneService, 'list' | 'listUnregistered' | 'receiveHeartbeat'>;

@@ -7,6 +7,7 @@ import type {
 } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import type { ToolPinReport } from '@governance/shared/tool-pins';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import type { FeatureList } from '../platform/feature-list.ts';
@@ -39,6 +40,8 @@ export interface DataPlaneServiceDeps {
   onNewerRules?(tenantId: string, revision: number): void;
   /** Called with the admin-chain heads that a data plane remembers. */
   onAdminHeads?(tenantId: string, deploymentId: string, report: AdminHeadReport): Promise<void>;
+  /** Called with what tools are pinned to. */
+  onToolPins?(tenantId: string, pins: readonly ToolPinReport[]): Promise<void>;
   now: () => Date;
   maxDataPlanes?: number;
 }

@@ -8,6 +8,7 @@ import type { AdminHeadReport, Heartbeat, StreamReport } from '@governance/share
 import { AppError } from '@governance/shared/errors';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
 import { Id } from '@governance/shared/text';
+import type { ToolPinReport } from '@governance/shared/tool-pins';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { resolveAlert } from '../alerts/resolve-alert.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
@@ -22,6 +23,8 @@ export interface HeartbeatReceiverDeps {
   onNewerRules?(tenantId: string, revision: number): void;
   /** Called with the admin-chain heads that a data plane remembers. */
   onAdminHeads?(tenantId: string, deploymentId: string, report: AdminHeadReport): Promise<void>;
+  /** Called with what tools are pinned to. */
+  onToolPins?(tenantId: string, pins: readonly ToolPinReport[]): Promise<void>;
   now: () => Date;
 }
 
@@ -51,7 +54,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
     windowMs: STOPS_WINDOW_MS,
     now: deps.now,
   });
-  return async (scope, heartbeat, rootId) => {
+  return async (scope, { tool_pins: pins, ...heartbeat }, rootId) => {
     const at = deps.now();
     const heard = await deps.db.inTenant(scope, async (tx) => {
       if (rootId !== null && !(await mayTell(tx, heartbeat, rootId, at))) return undefined;
@@ -69,6 +72,8 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
     if (heard && revision > heard.newestRevision) deps.onNewerRules?.(scope.tenantId, revision);
     const { deployment_id: deploymentId, admin_heads: heads } = heartbeat;
     if (heard && heads) await deps.onAdminHeads?.(scope.tenantId, deploymentId, heads);
+    // Before the answer: what fails here is told again.
+    if (heard && pins) await deps.onToolPins?.(scope.tenantId, pins);
     return { received: true, timestamp: at.toISOString() };
   };
 }

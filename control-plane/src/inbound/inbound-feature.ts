@@ -12,7 +12,7 @@ export function inboundFeature(core: InboundDeps): Feature {
   return {
     routes: [
       inboundRuleRoutes(createInboundRuleService(core)),
-      pinnedToolRoutes(createPinnedToolService(core)),
+      pinnedToolRoutes(createPinnedToolService(core), core.now),
       tenantSettingsRoutes(createTenantSettingsService(core)),
     ],
     projections: [pinnedToolProjection],

@@ -1,9 +1,10 @@
 /**
- * Data planes tell of changed tools by alerts; this keeps what they are pinned to and what was seen
- * last. Proven by pinned-tool-routes.pg.test.ts.
+ * Data planes tell of changed tools by alerts, sooner than by their heartbeats; this keeps what they
+ * are pinned to and what was seen last, where nothing newer is known. Proven by pinned-tool-routes.pg.test.ts.
  */
-import { MAX_PINS } from '@governance/shared/inbound-settings';
+import { MAX_KEPT_PINS } from '@governance/shared/inbound-settings';
 import { Sha256Hex, Text, Timestamp } from '@governance/shared/text';
+import { ToolDifference } from '@governance/shared/tool-pins';
 import { z } from 'zod';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
 
@@ -15,6 +16,10 @@ const ChangeDetails = z.object({
   seen_hash: Sha256Hex,
   first_seen_at: Timestamp,
   changed: z.array(Text.max(40)).max(10),
+  /** Earlier versions tell none of these. */
+  seen_at: Timestamp.optional(),
+  difference: ToolDifference.default([]),
+  varies: z.boolean().default(false),
 });
 
 export const pinnedToolProjection: Projection = {
@@ -23,16 +28,18 @@ export const pinnedToolProjection: Projection = {
     // One at a time, in their order: a later one may be about the same tool.
     for (const { details, at } of records.flatMap(toChange)) {
       await client.query(
-        `INSERT INTO pinned_tools (tenant_id, server_id, tool_name, pinned_hash, seen_hash, changed,
-           first_seen_at, changed_at)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8
+        `INSERT INTO pinned_tools AS pin (tenant_id, server_id, tool_name, pinned_hash, seen_hash,
+           changed, first_seen_at, seen_at, changed_at, difference, varies)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $8, $10::jsonb, $11
          WHERE EXISTS (SELECT 1 FROM mcp_servers WHERE tenant_id = $1 AND server_id = $2)
            AND (EXISTS (SELECT 1 FROM pinned_tools
                   WHERE tenant_id = $1 AND server_id = $2 AND tool_name = $3)
              OR (SELECT count(*) FROM pinned_tools WHERE tenant_id = $1) < $9)
          ON CONFLICT (tenant_id, server_id, tool_name) DO UPDATE
-         SET seen_hash = excluded.seen_hash, changed = excluded.changed,
-           changed_at = excluded.changed_at`,
+         SET seen_hash = excluded.seen_hash, seen_at = excluded.seen_at,
+           changed = excluded.changed, changed_at = excluded.changed_at,
+           difference = excluded.difference, varies = excluded.varies
+         WHERE excluded.seen_at >= pin.seen_at`,
         [
           tenantId,
           details.mcp_server,
@@ -42,7 +49,9 @@ export const pinnedToolProjection: Projection = {
           details.changed,
           details.first_seen_at,
           at,
-          MAX_PINS,
+          MAX_KEPT_PINS,
+          JSON.stringify(details.difference),
+          details.varies,
         ],
       );
     }
@@ -53,5 +62,9 @@ export const pinnedToolProjection: Projection = {
 function toChange({ record }: ProjectedRecord) {
   if (record.type !== 'alert' || record.alert_type !== 'TOOL_DEFINITION_CHANGED') return [];
   const details = ChangeDetails.safeParse(record.details);
-  return details.success ? [{ details: details.data, at: record.timestamp }] : [];
+  if (!details.success) return [];
+  const { seen_at: seenAt = record.timestamp } = details.data;
+  // No later than the record, so that nothing newer is kept out.
+  const at = seenAt < record.timestamp ? seenAt : record.timestamp;
+  return [{ details: details.data, at }];
 }

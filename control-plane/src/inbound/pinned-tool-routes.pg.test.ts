@@ -41,13 +41,30 @@ async function start() {
     expect(batch.statusCode, batch.body).toBe(200);
     shipped = plane.records.length;
   };
+  const beat = async (...tool_pins: object[]) => {
+    const answer = await call(`/api/v1/data-planes/${deploymentId}/heartbeat`, {
+      token: own.token,
+      body: {
+        deployment_id: deploymentId,
+        active_agent_count: 1,
+        proxy_rpm_1m: 0,
+        escalations_pending: 0,
+        opa_bundle_version: 'none',
+        uptime_seconds: 1,
+        tool_pins,
+      },
+    });
+    expect(answer.statusCode, answer.body).toBe(200);
+  };
   const TOOLS = '/api/v1/mcp-servers/up/tools';
   return {
     token,
+    tenantId: scope.tenantId,
     plane,
     ship,
+    beat,
     tell: (over: object) => plane.append(aChange(over)),
-    list: async () => (await call(TOOLS, { token })).json(),
+    list: async (query = '') => (await call(`${TOOLS}${query}`, { token })).json(),
     approve: (tool: string, approval?: object) =>
       call(`${TOOLS}/${encodeURIComponent(tool)}/approve`, {
         token,
@@ -95,8 +112,10 @@ it('a changed tool is listed, approved, and pinned to what was seen', async () =
     pinned_hash: FIRST,
     seen_hash: SECOND,
     changed: ['description'],
+    difference: [],
     first_seen_at: '2026-03-01T10:00:00.000Z',
     changed_at: expect.any(String),
+    may_vary: false,
     approved_by: null,
     approved_at: null,
   };
@@ -157,6 +176,7 @@ it('refuses what is no approval', async () => {
   const { approve } = await start();
   expect((await approve('read', { hash: 'x' })).statusCode).toBe(422);
   expect((await approve('read', { more: 1 })).statusCode).toBe(422);
+  expect((await approve('read', { may_vary: 'yes' })).statusCode).toBe(422);
   expect((await approve('r'.repeat(257))).statusCode).toBe(404);
 });
 
@@ -166,4 +186,116 @@ it('is asked for by a setting', async () => {
   const answer = await call('/api/v1/admin/settings', { token, method: 'PATCH', body });
   expect(answer.json()).toMatchObject(body);
   expect(await pins()).toEqual({ require_approval: true, pins: [] });
+});
+
+const DIFFERENCE = [{ member: 'description', before: '"Reads."', after: '"Sends."' }];
+const aPin = (over: object = {}) => ({
+  server_id: 'up',
+  tool_name: 'read',
+  pinned_hash: FIRST,
+  first_seen_at: '2026-03-01T10:00:00.000Z',
+  seen_at: '2026-03-01T10:00:00.000Z',
+  ...over,
+});
+const aChangedPin = (seen_at: string, over: object = {}) =>
+  aPin({ seen_hash: SECOND, seen_at, changed: ['description'], difference: DIFFERENCE, ...over });
+
+it('lists every tool that a data plane has seen, in pages, and keeps no others', async () => {
+  const { list, beat, pins } = await start();
+  await beat(aPin(), aPin({ tool_name: 'a' }), aPin({ tool_name: 'b' }), aPin({ server_id: 'no' }));
+  const answer = await list();
+  expect(answer.tools.map(({ name }: { name: string }) => name)).toEqual(['a', 'b', 'read']);
+  expect(answer.tools[2]).toEqual({
+    name: 'read',
+    status: 'pinned',
+    pinned_hash: FIRST,
+    seen_hash: FIRST,
+    changed: [],
+    difference: [],
+    first_seen_at: '2026-03-01T10:00:00.000Z',
+    changed_at: null,
+    may_vary: false,
+    approved_by: null,
+    approved_at: null,
+  });
+  expect(await list('?limit=1&offset=1')).toMatchObject({ tools: [{ name: 'b' }], total: 3 });
+  expect((await list('?limit=4001')).detail).toEqual(expect.any(String));
+  expect((await pins())?.pins).toEqual([]);
+  // Unreadable reports stop no heartbeat, and the same ones say nothing new.
+  await beat(aPin({ pinned_hash: 'x' }));
+  await beat(aPin(), aPin());
+  expect(await list()).toEqual(answer);
+});
+
+it('keeps the newest of what is told, in whatever order it comes, by heartbeat and by alert', async () => {
+  const { list, beat, tell, ship } = await start();
+  await beat(aPin());
+  await beat(aChangedPin('2026-03-02T10:00:00.000Z'));
+  expect(await list()).toMatchObject({
+    tools: [
+      {
+        status: 'changed',
+        pinned_hash: FIRST,
+        seen_hash: SECOND,
+        changed: ['description'],
+        difference: DIFFERENCE,
+        changed_at: '2026-03-02T10:00:00.000Z',
+      },
+    ],
+  });
+  // Back to what it was, then changed again within the same minute: the alert comes last, and late.
+  await beat(aPin({ seen_at: '2026-03-02T10:00:02.000Z' }));
+  tell({ tool_name: 'read', seen_at: '2026-03-02T10:00:01.000Z' });
+  await ship();
+  expect(await list()).toMatchObject({ tools: [{ status: 'pinned', difference: [] }] });
+  tell({ tool_name: 'read', seen_at: '2026-03-02T10:00:03.000Z', difference: DIFFERENCE });
+  await ship();
+  expect(await list()).toMatchObject({ tools: [{ status: 'changed', difference: DIFFERENCE }] });
+  await beat(aPin());
+  expect(await list()).toMatchObject({ tools: [{ status: 'changed' }] });
+  // A clock that is ahead keeps nothing newer out for ever.
+  await beat(aPin({ seen_at: '2999-01-01T00:00:00.000Z' }));
+  const [{ status }] = (await list()).tools;
+  expect(status).toBe('pinned');
+  await beat(aChangedPin(new Date(Date.now() + 1_000).toISOString()));
+  expect(await list()).toMatchObject({ tools: [{ status: 'changed' }] });
+});
+
+it('builds a bundle of a change, so that other data planes hold the tool to the same', async () => {
+  const { beat, pins, list, approve } = await start();
+  await beat(aPin());
+  expect((await pins())?.pins).toEqual([]);
+  // Another data plane saw something else first.
+  await beat(aPin({ pinned_hash: THIRD, seen_at: '2026-03-02T10:00:00.000Z' }));
+  await expect
+    .poll(async () => (await pins())?.pins, { timeout: 10_000 })
+    .toEqual([{ server_id: 'up', tool_name: 'read', hash: FIRST }]);
+  expect(await list()).toMatchObject({
+    tools: [{ status: 'changed', pinned_hash: FIRST, seen_hash: THIRD }],
+  });
+  expect((await approve('read')).statusCode).toBe(200);
+  expect((await pins())?.pins).toEqual([{ server_id: 'up', tool_name: 'read', hash: THIRD }]);
+});
+
+it('says of a tool that it varies, and lets an administrator approve whatever it is', async () => {
+  const { beat, pins, list, approve } = await start();
+  const at = new Date().toISOString();
+  await beat(aPin(), aPin({ tool_name: 'calm', varies: true }));
+  await beat(aPin({ seen_at: at, varies: true }));
+  expect(await list()).toMatchObject({
+    // It has been the same for more than a day.
+    tools: [
+      { name: 'calm', status: 'pinned' },
+      { name: 'read', status: 'varies', pinned_hash: FIRST, seen_hash: FIRST },
+    ],
+  });
+  expect((await approve('read')).statusCode).toBe(409);
+  const answer = await approve('read', { may_vary: true });
+  expect(answer.json()).toMatchObject({ status: 'pinned', may_vary: true });
+  expect((await pins())?.pins).toEqual([
+    { server_id: 'up', tool_name: 'read', hash: FIRST, varies: true },
+  ]);
+  expect((await approve('read', { may_vary: true })).statusCode).toBe(409);
+  expect((await approve('read')).json()).toMatchObject({ may_vary: false });
+  expect((await pins())?.pins).toEqual([{ server_id: 'up', tool_name: 'read', hash: FIRST }]);
 });

@@ -1,51 +1,47 @@
 /**
- * Tools whose definition has changed, and their approval. What a tool is pinned to goes into the
- * bundle, so that all data planes of the tenant agree; the answer comes when it is in force.
+ * Tools that data planes have pinned, and the approval of what has changed. What a tool that has
+ * ever changed is pinned to goes into the bundle, so that all data planes of the tenant agree; the answer comes when it is in force.
  */
 import { AppError } from '@governance/shared/errors';
 import type { InboundSettings } from '@governance/shared/inbound-settings';
 import { readServerIds } from '../mcp-servers/mcp-server-service.ts';
 import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import type { InboundDeps } from './inbound-rule-service.ts';
-import { type PinnedTool, pinnedToolStore } from './pinned-tool-store.ts';
+import { type PinnedTool, pinnedToolStore, type ToolPage } from './pinned-tool-store.ts';
 
 export type PinnedToolService = ReturnType<typeof createPinnedToolService>;
 
 export function createPinnedToolService({ db, bundles, applied, now }: InboundDeps) {
   return {
-    list: (scope: TenantScope, serverId: string): Promise<PinnedTool[]> =>
+    list: (scope: TenantScope, serverId: string, page: ToolPage) =>
       db.inTenant(scope, async (tx) => {
         if (!(await readServerIds(tx)).includes(serverId))
           throw new AppError('MCP_SERVER_NOT_FOUND');
-        return pinnedToolStore(tx).listOf(serverId);
+        return pinnedToolStore(tx).listOf(serverId, page);
       }),
 
-    /**
-     * @param hash what the administrator has looked at; whatever was seen last unless given
-     * @throws AppError TOOL_NOT_FOUND, TOOL_NOT_WAITING
-     */
-    approve: async (
-      scope: TenantScope,
-      {
-        serverId,
-        toolName,
-        hash,
-      }: { serverId: string; toolName: string; hash?: string | undefined },
-    ): Promise<PinnedTool> => {
+    /** @throws AppError TOOL_NOT_FOUND, TOOL_NOT_WAITING */
+    approve: async (scope: TenantScope, asked: AskedApproval): Promise<PinnedTool> => {
+      const { serverId, toolName, hash, mayVary } = asked;
       const approved = await db.inTenant(scope, async (tx) => {
         const store = pinnedToolStore(tx);
         const tool = await store.findForUpdate(serverId, toolName);
         if (tool === undefined) throw new AppError('TOOL_NOT_FOUND');
-        if (tool.seenHash === tool.pinnedHash) throw new AppError('TOOL_NOT_WAITING');
+        const isPinned = tool.seenHash === tool.pinnedHash;
+        if (isPinned && tool.mayVary === mayVary) throw new AppError('TOOL_NOT_WAITING');
         if (hash !== undefined && hash !== tool.seenHash) {
           throw new AppError('TOOL_NOT_WAITING', 'The tool has changed again: look at it anew.');
         }
         tx.audit.append({
           action: 'tool_definition_approved',
           target: `mcp_server/${serverId}/tool/${toolName}`,
-          details: { before: tool.pinnedHash, approved: tool.seenHash },
+          details: { before: tool.pinnedHash, approved: tool.seenHash, may_vary: mayVary },
         });
-        return store.approve(tool, scope.actor.username, now());
+        return store.approve(tool, {
+          mayVary,
+          approvedBy: scope.actor.username,
+          approvedAt: now(),
+        });
       });
       const { revision } = await bundles.requestBuild(scope.tenantId);
       await applied.wait(scope.tenantId, { bundleRevision: revision });
@@ -54,14 +50,24 @@ export function createPinnedToolService({ db, bundles, applied, now }: InboundDe
   };
 }
 
+export interface AskedApproval {
+  serverId: string;
+  toolName: string;
+  /** What the administrator has looked at; whatever was seen last unless given. */
+  hash: string | undefined;
+  /** Whether it may be anything else, too. */
+  mayVary: boolean;
+}
+
 type Pins = NonNullable<InboundSettings['pinned_tools']>['pins'];
 
 /** What tools are pinned to, for the bundle: of those that have ever changed. */
 export async function readPins(tx: TenantTransaction): Promise<Pins> {
-  const tools = await pinnedToolStore(tx).listAll();
-  return tools.map(({ serverId, toolName, pinnedHash }) => ({
+  const tools = await pinnedToolStore(tx).listPins();
+  return tools.map(({ serverId, toolName, pinnedHash, mayVary }) => ({
     server_id: serverId,
     tool_name: toolName,
     hash: pinnedHash,
+    ...(mayVary && { varies: true }),
   }));
 }

@@ -1,29 +1,60 @@
+import { MAX_KEPT_PINS, MAX_PINS } from '@governance/shared/inbound-settings';
+import { ToolDifference, type ToolPinReport } from '@governance/shared/tool-pins';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** A tool whose definition has changed since it was seen first. */
+/** A tool that some data plane has seen. */
 export interface PinnedTool {
   serverId: string;
   toolName: string;
   pinnedHash: string;
   seenHash: string;
   changed: string[];
+  difference: ToolDifference;
   firstSeenAt: Date;
-  changedAt: Date;
+  /** Since when it is what it was seen as last. */
+  seenAt: Date;
+  /** Null for one that never was anything else. */
+  changedAt: Date | null;
+  varies: boolean;
+  mayVary: boolean;
   approvedBy: string | null;
   approvedAt: Date | null;
+}
+
+/** What an administrator approves: what was seen last, or whatever the server says. */
+export interface Approval {
+  approvedBy: string;
+  approvedAt: Date;
+  mayVary: boolean;
+}
+
+export interface ToolPage {
+  limit: number;
+  offset: number;
 }
 
 /** This feature's rows, of the transaction's tenant. */
 export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     /** By name. */
-    listOf: (serverId: string): Promise<PinnedTool[]> =>
-      db.pinnedTool.findMany({ where: { tenantId, serverId }, orderBy: { toolName: 'asc' } }),
+    listOf: async (serverId: string, { limit: take, offset: skip }: ToolPage) => {
+      const where = { tenantId, serverId };
+      const rows = await db.pinnedTool.findMany({
+        where,
+        orderBy: { toolName: 'asc' },
+        take,
+        skip,
+      });
+      return { tools: rows.map(toTool), total: await db.pinnedTool.count({ where }) };
+    },
 
-    listAll: (): Promise<PinnedTool[]> =>
+    /** Those that have ever changed or were approved; the longest known first. */
+    listPins: () =>
       db.pinnedTool.findMany({
-        where: { tenantId },
-        orderBy: [{ serverId: 'asc' }, { toolName: 'asc' }],
+        where: { tenantId, OR: [{ changedAt: { not: null } }, { approvedAt: { not: null } }] },
+        select: { serverId: true, toolName: true, pinnedHash: true, mayVary: true },
+        orderBy: [{ firstSeenAt: 'asc' }, { serverId: 'asc' }, { toolName: 'asc' }],
+        take: MAX_PINS,
       }),
 
     /** Locked until the transaction ends. */
@@ -32,15 +63,67 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
         SELECT 1 FROM pinned_tools WHERE tenant_id = ${tenantId}::uuid
           AND server_id = ${serverId} AND tool_name = ${toolName} FOR UPDATE`;
       const where = { tenantId_serverId_toolName: { tenantId, serverId, toolName } };
-      return (await db.pinnedTool.findUnique({ where })) ?? undefined;
+      const row = await db.pinnedTool.findUnique({ where });
+      return row === null ? undefined : toTool(row);
     },
 
-    approve: (tool: PinnedTool, approvedBy: string, approvedAt: Date): Promise<PinnedTool> => {
+    approve: async (tool: PinnedTool, approval: Approval): Promise<PinnedTool> => {
       const { serverId, toolName, seenHash: pinnedHash } = tool;
-      return db.pinnedTool.update({
+      const row = await db.pinnedTool.update({
         where: { tenantId_serverId_toolName: { tenantId, serverId, toolName } },
-        data: { pinnedHash, approvedBy, approvedAt },
+        data: { pinnedHash, varies: false, changed: [], difference: [], ...approval },
       });
+      return toTool(row);
+    },
+
+    /**
+     * Keeps what a data plane told, where it is newer than what is known, for registered servers
+     * and as far as there is room.
+     *
+     * @returns whether one of these tools is or was something else than it is pinned to
+     */
+    keepReports: async (reports: readonly ToolPinReport[], now: Date): Promise<boolean> => {
+      const hasRoom = (await db.pinnedTool.count({ where: { tenantId } })) < MAX_KEPT_PINS;
+      const rows = await db.$queryRaw<{ has_changed: boolean }[]>`
+        WITH told AS (
+          SELECT DISTINCT ON (server_id, tool_name) server_id, tool_name, pinned_hash,
+            COALESCE(seen_hash, pinned_hash) AS seen_hash,
+            LEAST(first_seen_at, ${now}) AS first_seen_at, LEAST(seen_at, ${now}) AS seen_at,
+            COALESCE(varies, false) AS varies, COALESCE(difference, '[]') AS difference,
+            ARRAY(SELECT jsonb_array_elements_text(COALESCE(changed, '[]'))) AS changed
+          FROM jsonb_to_recordset(${JSON.stringify(reports)}::jsonb) AS one (
+            server_id text, tool_name text, pinned_hash text, seen_hash text,
+            first_seen_at timestamptz(3), seen_at timestamptz(3), varies boolean, changed jsonb,
+            difference jsonb)
+          ORDER BY server_id, tool_name, seen_at DESC)
+        INSERT INTO pinned_tools AS pin (tenant_id, server_id, tool_name, pinned_hash, seen_hash,
+          changed, difference, first_seen_at, seen_at, changed_at, varies)
+        SELECT ${tenantId}::uuid, t.server_id, t.tool_name, t.pinned_hash, t.seen_hash, t.changed,
+          t.difference, t.first_seen_at, t.seen_at,
+          CASE WHEN t.seen_hash <> t.pinned_hash THEN t.seen_at END, t.varies
+        FROM told t
+        WHERE EXISTS (SELECT 1 FROM mcp_servers s
+            WHERE s.tenant_id = ${tenantId}::uuid AND s.server_id = t.server_id)
+          AND (${hasRoom} OR EXISTS (SELECT 1 FROM pinned_tools p
+            WHERE p.tenant_id = ${tenantId}::uuid AND p.server_id = t.server_id
+              AND p.tool_name = t.tool_name))
+        ON CONFLICT (tenant_id, server_id, tool_name) DO UPDATE
+        SET seen_hash = excluded.seen_hash, seen_at = excluded.seen_at, varies = excluded.varies,
+          changed = excluded.changed, difference = excluded.difference,
+          first_seen_at = LEAST(pin.first_seen_at, excluded.first_seen_at),
+          changed_at = CASE WHEN pin.seen_hash <> excluded.seen_hash
+            THEN excluded.seen_at ELSE pin.changed_at END
+        WHERE excluded.seen_at > pin.seen_at OR (excluded.seen_at = pin.seen_at
+          AND (excluded.seen_hash, excluded.varies) IS DISTINCT FROM (pin.seen_hash, pin.varies))
+        RETURNING changed_at IS NOT NULL AS has_changed`;
+      return rows.some((row) => row.has_changed);
     },
   };
+}
+
+type Row = Omit<PinnedTool, 'difference'> & { difference: unknown };
+
+function toTool(row: Row): PinnedTool {
+  const difference = ToolDifference.safeParse(row.difference);
+  return { ...row, difference: difference.success ? difference.data : [] };
 }

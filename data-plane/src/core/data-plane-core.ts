@@ -11,7 +11,7 @@ import type {
   ServerReport,
 } from '@governance/shared/channels';
 import { createRaiseAlert } from '../alerts/raise-alert.ts';
-import type { PlaneDenial, RulesProvider } from '../contracts.ts';
+import type { PinReports, PlaneDenial, RulesProvider } from '../contracts.ts';
 import { loadIdentity } from '../identity/identity.ts';
 import { loadStanding } from '../identity/standing.ts';
 import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
@@ -59,6 +59,8 @@ export interface DataPlaneCoreOptions {
   callsPerMinute?: (tenantId: string) => number;
   /** How a tenant's MCP servers are, for the heartbeat. */
   serverReport?: (tenantId: string) => ServerReport;
+  /** What its tools are pinned to, for the heartbeat. */
+  pinReports?: () => PinReports;
   /** How many tenants the settings say it will serve. */
   expectedTenants?: number;
   observer?: LedgerObserver;
@@ -162,6 +164,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       payloadSpool,
       replica,
       heartbeat: (bundle) => heartbeatOf(tenantId, deploymentId, bundle),
+      onHeartbeat: () => options.pinReports?.().received(tenantId),
       isRevoked: () => standing.find(tenantId)?.reason === 'tenant_revoked',
       // Two writers share one key. Neither can be trusted, so both stop.
       onStreamStopped: ({ state, failure }) => {
@@ -184,6 +187,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       opa_bundle_version: String(bundle.activeRules()?.revision ?? 'none'),
       uptime_seconds: Math.max(0, Math.round((now() - started) / 1000)),
       mcp_servers: options.serverReport?.(tenantId),
+      tool_pins: options.pinReports?.().next(tenantId),
     };
   }
 

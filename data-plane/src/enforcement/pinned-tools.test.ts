@@ -4,17 +4,22 @@ import { join } from 'node:path';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { uuidv7 } from '@governance/shared/ids';
 import { DEFAULT_INBOUND_SETTINGS } from '@governance/shared/inbound-settings';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
   changeAlert,
   type DefinitionChange,
-  definitionOf,
   openPinnedTools,
   type PinnedTools,
 } from './pinned-tools.ts';
+import { definitionOf } from './pins/tool-definition.ts';
 
 const PLACE = { tenantId: 't', serverId: 's', toolName: 'read' };
 const error = vi.fn();
+const START = Date.parse('2026-03-01T10:00:00Z');
+const HOUR = 3_600_000;
+let now: number;
+let news: string[];
 let changes: DefinitionChange[];
 let folder: string;
 let open: PinnedTools[];
@@ -23,19 +28,22 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'governance-pins-'));
   open = [];
   changes = [];
+  news = [];
+  now = START;
+  error.mockClear();
 });
 
 afterEach(() => {
   for (const one of open) one.close();
   rmSync(folder, { recursive: true, force: true });
-  expect(error).not.toHaveBeenCalled();
 });
 
 /** As a worker opens it. */
 function worker(): PinnedTools {
   const one = openPinnedTools(join(folder, 'tool-pins.db'), {
     onChanged: (change) => changes.push(change),
-    now: () => Date.parse('2026-03-01T10:00:00Z'),
+    onNews: (tenantId) => news.push(tenantId),
+    now: () => now,
     log: { error },
   });
   open.push(one);
@@ -48,16 +56,21 @@ const tool = (description: string, more: object = {}) => ({
   inputSchema: { type: 'object', properties: { a: { type: 'string' } } },
   ...more,
 });
-const digestOf = (one: ReturnType<typeof tool>) => definitionOf(one)?.digest ?? '';
+const digestOf = (one: ReturnType<typeof tool>) => definitionOf(one).digest;
 
-const settings = (pinned?: string, require_approval = true): BundleSettings => ({
+const settings = (
+  pinned?: string,
+  require_approval = true,
+  more: { varies?: boolean } = {},
+): BundleSettings => ({
   tenant_id: uuidv7(),
   mcp_servers: {},
   inbound: {
     ...DEFAULT_INBOUND_SETTINGS,
     pinned_tools: {
       require_approval,
-      pins: pinned === undefined ? [] : [{ server_id: 's', tool_name: 'read', hash: pinned }],
+      pins:
+        pinned === undefined ? [] : [{ server_id: 's', tool_name: 'read', hash: pinned, ...more }],
     },
   },
 });
@@ -77,10 +90,15 @@ it('pins what is seen first, and tells a change once, for all workers and over r
       pinnedHash: digestOf(tool('Reads.')),
       seenHash: digestOf(changed),
       firstSeenAt: '2026-03-01T10:00:00.000Z',
+      seenAt: '2026-03-01T10:00:00.000Z',
       changed: ['description', 'annotations'],
+      difference: [
+        { member: 'description', before: '"Reads."', after: '"Reads and sends."' },
+        { member: 'annotations', before: null, after: '{"readOnlyHint":true}' },
+      ],
+      varies: false,
     },
   ]);
-  expect(JSON.stringify(changeAlert(changes[0] as DefinitionChange))).not.toContain('sends');
   one.observe('t', 's', [tool('Reads.')], null);
   expect(changes.at(-1)).toMatchObject({ seenHash: digestOf(tool('Reads.')), changed: [] });
   expect(changeAlert(changes.at(-1) as DefinitionChange)).toMatchObject({ severity: 'low' });
@@ -136,4 +154,164 @@ it('pins no more tools of one server than it has room for', () => {
   expect(changes).toEqual([]);
   one.observe('t', 's', [{ name: 'tool-10', description: 'other' }], null);
   expect(changes).toHaveLength(1);
+});
+
+it('shows where a long definition begins to differ, and no more than 2,000 characters a side', () => {
+  const one = worker();
+  const long = 'x'.repeat(5_000);
+  one.observe('t', 's', [tool(`${long} Reads. ${long}`)], null);
+  one.observe('t', 's', [tool(`${long} Sends. ${long}`, { title: long })], null);
+  const [change] = changes as [DefinitionChange];
+  expect(change.difference).toEqual([
+    { member: 'title', before: null, after: expect.stringMatching(/^"x{999}…$/) },
+    {
+      member: 'description',
+      before: expect.stringMatching(/^…x{59} Reads\. x*…$/),
+      after: expect.stringMatching(/^…x{59} Sends\. x*…$/),
+    },
+  ]);
+  const sides = change.difference.map(({ after }) => after?.length ?? 0);
+  expect(sides.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(2_010);
+});
+
+it('is what was seen last, however often it changes between two workers', () => {
+  const [one, other] = [worker(), worker()];
+  const [first, second] = [tool('Reads.'), tool('Sends.')];
+  for (const seen of [first, second, first, second]) one.observe('t', 's', [seen], null);
+  expect(one.isWaiting(PLACE, settings())).toBe(true);
+  other.observe('t', 's', [first], null);
+  expect(one.isWaiting(PLACE, settings())).toBe(false);
+  // The first worker knows this one, and not that another came in between.
+  now += 2 * 24 * HOUR;
+  one.observe('t', 's', [second], null);
+  expect(other.isWaiting(PLACE, settings())).toBe(true);
+});
+
+it('is told four times a day; then it varies, waits whatever it is, and is told no more', () => {
+  const one = worker();
+  const seen = (day: number) => one.observe('t', 's', [tool(`Today is ${day}.`)], null);
+  for (let day = 0; day < 20; day++) {
+    seen(day % 2);
+    now += 60_000;
+  }
+  expect(changes.map(({ varies }) => varies)).toEqual([false, false, false, false, true]);
+  expect(changeAlert(changes[4] as DefinitionChange)).toMatchObject({
+    severity: 'high',
+    details: { varies: true },
+    dedupe_key: 'tool-pin:s/read:varies',
+  });
+  seen(0);
+  expect(one.isWaiting(PLACE, settings())).toBe(true);
+  // Once it has been the same for a day it is as any other.
+  now += 24 * HOUR + 60_000;
+  expect(one.isWaiting(PLACE, settings())).toBe(false);
+  seen(1);
+  expect(changes.slice(5)).toMatchObject([{ varies: false }]);
+  // What an administrator approves may be anything, and is not told of.
+  const whatever = settings(digestOf(tool('Today is 0.')), true, { varies: true });
+  expect(one.isWaiting(PLACE, whatever)).toBe(false);
+  one.observe('t', 's', [tool('Today is 7.')], whatever);
+  expect(changes).toHaveLength(6);
+});
+
+it('goes by what another data plane saw first, as soon as the bundle says so', () => {
+  const one = worker();
+  one.observe('t', 's', [tool('Sends.')], null);
+  const pinned = settings(digestOf(tool('Reads.')));
+  expect(one.isWaiting(PLACE, pinned)).toBe(true);
+  expect(changes).toEqual([]);
+  now += HOUR;
+  one.observe('t', 's', [tool('Sends.')], pinned);
+  expect(changes).toMatchObject([
+    { pinnedHash: digestOf(tool('Reads.')), seenAt: '2026-03-01T11:00:00.000Z' },
+  ]);
+});
+
+it('lets nothing through that it could not write down, where approval is asked for', () => {
+  const one = worker();
+  one.observe('t', 's', [tool('Reads.')], null);
+  one.close();
+  one.observe('t', 's', [tool('Sends.')], settings());
+  expect(error).toHaveBeenCalledOnce();
+  expect(one.isWaiting(PLACE, settings())).toBe(true);
+  expect(one.isWaiting(PLACE, settings(undefined, false))).toBe(false);
+  expect(() => one.isWaiting({ ...PLACE, serverId: 'other' }, settings())).toThrow();
+});
+
+it('notices what has no canonical form', () => {
+  const one = worker();
+  one.observe('t', 's', [tool('Reads.')], null);
+  one.observe('t', 's', [tool('\ud800')], null);
+  one.observe('t', 's', [tool('\ud801')], null);
+  expect(changes).toHaveLength(2);
+});
+
+it('reports every pin once, what changed again, and what was not received again', () => {
+  const one = worker();
+  const names = Array.from({ length: 130 }, (_, i) => ({ name: `tool-${i}` }));
+  one.observe('t', 's', names, null);
+  one.observe('t', 's', names, null);
+  expect(news).toEqual(['t']);
+  const told = new Map<string, unknown>();
+  const receive = () => {
+    const page = one.reports.next('t') ?? [];
+    expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThan(13_000);
+    for (const report of page) told.set(report.tool_name, report);
+    return page.length;
+  };
+  const lost = receive();
+  told.clear();
+  expect(receive()).toBe(lost);
+  while (receive() > 0) one.reports.received('t');
+  expect(told.size).toBe(130);
+  expect(told.get('tool-7')).toEqual({
+    server_id: 's',
+    tool_name: 'tool-7',
+    pinned_hash: definitionOf({ name: 'tool-7' }).digest,
+    first_seen_at: '2026-03-01T10:00:00.000Z',
+    seen_at: '2026-03-01T10:00:00.000Z',
+  });
+  now += HOUR;
+  one.observe('t', 's', [{ name: 'tool-7', description: 'Other.' }], null);
+  expect(one.reports.next('t')).toMatchObject([
+    {
+      tool_name: 'tool-7',
+      seen_at: '2026-03-01T11:00:00.000Z',
+      changed: ['description'],
+      difference: [{ member: 'description', before: null, after: '"Other."' }],
+    },
+  ]);
+  one.reports.received('t');
+  expect(one.reports.next('t')).toBeUndefined();
+  expect(one.reports.next('other')).toBeUndefined();
+  // A control plane may have lost some: all of them again, once a day.
+  now += 25 * HOUR;
+  expect(one.reports.next('t')?.length).toBeGreaterThan(1);
+});
+
+it('takes a file of before', () => {
+  const path = join(folder, 'tool-pins.db');
+  const old = new Database(path);
+  old.exec(`CREATE TABLE tool_pins (
+    tenant_id TEXT NOT NULL, server_id TEXT NOT NULL, tool_name TEXT NOT NULL,
+    pinned TEXT NOT NULL, members TEXT NOT NULL, seen TEXT NOT NULL, seen_members TEXT NOT NULL,
+    first_seen_at TEXT NOT NULL,
+    PRIMARY KEY (tenant_id, server_id, tool_name)) STRICT, WITHOUT ROWID`);
+  const put = old.prepare('INSERT INTO tool_pins VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const { digest, members } = definitionOf(tool('Reads.'));
+  const json = JSON.stringify(members);
+  for (const name of ['read', 'other']) {
+    put.run('t', 's', name, digest, json, digest, json, '2026-02-01T00:00:00.000Z');
+  }
+  old.close();
+  const one = worker();
+  expect(one.reports.next('t')).toHaveLength(2);
+  one.observe('t', 's', [tool('Sends.')], null);
+  expect(changes).toMatchObject([
+    {
+      changed: ['description'],
+      firstSeenAt: '2026-02-01T00:00:00.000Z',
+      difference: [{ member: 'description', before: null, after: '"Sends."' }],
+    },
+  ]);
 });

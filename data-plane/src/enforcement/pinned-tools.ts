@@ -2,29 +2,23 @@
  * What tools said of themselves when they were seen first. A change of it is told, and where the
  * tenant wants so the tool waits for approval. Kept on disk, in a file that all workers of a data
  * plane share. What the bundle says of a tool stands above what was seen first here, so that all
- * data planes of a tenant agree.
+ * data planes of a tenant agree. Where nothing can be looked up or written down, nothing is
+ * approved. Proven by pinned-tools.test.ts.
  */
 import { hash } from 'node:crypto';
 import type { BundleSettings } from '@governance/shared/bundle-format';
-import { canonicalize } from '@governance/shared/canonical-json';
 import { isoTime } from '@governance/shared/iso-time';
+import type { ToolDifference } from '@governance/shared/tool-pins';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Alert } from '../alerts/alert.ts';
-import { openDurableDatabase } from '../storage/durable-database.ts';
+import type { PinReports } from '../contracts.ts';
 import type { ListedTool } from '../upstream/lists/list-tools.ts';
 import { perSettings } from './per-settings.ts';
+import { openPinFile, type PinRow } from './pins/pin-file.ts';
+import { createPinReports, differenceOfPin, NO_PIN_REPORTS } from './pins/pin-reports.ts';
+import { definitionOf, type ToolDefinition, textsOfDefinition } from './pins/tool-definition.ts';
 import type { ToolPlace } from './tool-definitions.ts';
-
-/** What makes a tool's definition, in the words of MCP. */
-const MEMBERS = [
-  'name',
-  'title',
-  'description',
-  'inputSchema',
-  'outputSchema',
-  'annotations',
-] as const;
 
 /** A tool that is not what it was pinned as, or is so again. */
 export interface DefinitionChange {
@@ -32,8 +26,12 @@ export interface DefinitionChange {
   readonly pinnedHash: string;
   readonly seenHash: string;
   readonly firstSeenAt: string;
+  readonly seenAt: string;
   /** The members that differ; empty where it is again what it was. */
   readonly changed: readonly string[];
+  readonly difference: ToolDifference;
+  /** It has changed so often that no more is told of it. */
+  readonly varies: boolean;
 }
 
 export interface PinnedTools {
@@ -44,73 +42,64 @@ export interface PinnedTools {
     tools: readonly ListedTool[],
     settings: BundleSettings | null,
   ): void;
-  /** Whether a tool has changed and is used only when that is approved. */
+  /**
+   * Whether a tool has changed and is used only when that is approved.
+   *
+   * @throws where that cannot be looked up
+   */
   isWaiting(place: ToolPlace, settings: BundleSettings): boolean;
+  readonly reports: PinReports;
   close(): void;
-}
-
-interface Row {
-  pinned: string;
-  /** Digests of its members, as JSON. */
-  members: string;
-  seen: string;
-  seen_members: string;
-  first_seen_at: string;
-}
-
-interface Definition {
-  readonly digest: string;
-  readonly members: Readonly<Record<string, string>>;
 }
 
 interface Look {
   readonly place: ToolPlace;
-  readonly definition: Definition;
-  readonly pin: string | undefined;
+  readonly tool: ListedTool;
+  readonly pin: Pin | undefined;
   readonly key: string;
   readonly text: string;
+}
+
+/** What the bundle says of a tool. */
+interface Pin {
+  readonly hash: string;
+  /** Whatever else it says of itself is approved. */
+  readonly varies?: boolean | undefined;
 }
 
 /** Tools of one server that are pinned; what is beyond is not. */
 const MAX_TOOLS = 4_000;
 /** Definitions that are known to be as they were at the last look. */
 const MAX_KNOWN = 20_000;
+/** Changes of one tool within a day that are told; one more, and it varies. */
+const MAX_CHANGES = 4;
+const DAY_MS = 24 * 60 * 60_000;
+/** What a tool that varies was seen as is written down no more often than this. */
+const VARIES_EVERY_MS = 10 * 60_000;
 
 /** Where no folder is given nothing can be remembered, and nothing is pinned. */
 export const NO_PINS: PinnedTools = {
   observe: () => undefined,
   isWaiting: () => false,
+  reports: NO_PIN_REPORTS,
   close: () => undefined,
 };
 
 const pinsOf = perSettings(
   ({ inbound }) =>
     new Map(
-      (inbound?.pinned_tools?.pins ?? []).map((pin) => [
+      (inbound?.pinned_tools?.pins ?? []).map((pin): [string, Pin] => [
         `${pin.server_id} ${pin.tool_name}`,
-        pin.hash,
+        pin,
       ]),
     ),
 );
 
-/** The digest of a tool's definition, and those of its members; null for no canonical form. */
-export function definitionOf(tool: ListedTool): Definition | null {
-  try {
-    const members: Record<string, string> = {};
-    for (const name of MEMBERS) {
-      const value = tool[name];
-      if (value !== undefined) members[name] = hash('sha256', canonicalize(value));
-    }
-    return { digest: hash('sha256', canonicalize(members)), members };
-  } catch {
-    return null;
-  }
-}
-
 /**
  * Opens the file.
  *
- * @param onChanged told once for each definition that is not the one before
+ * @param onChanged told once for each definition that is not the one before, until it varies
+ * @param onNews told when `reports` has more to tell
  * @param now Unix milliseconds
  * @throws when the file is damaged
  */
@@ -118,145 +107,219 @@ export function openPinnedTools(
   path: string,
   deps: {
     onChanged(change: DefinitionChange): void;
+    onNews(tenantId: string): void;
     now(): number;
     log: Pick<Logger, 'error'>;
   },
 ): PinnedTools {
   const { onChanged, now, log } = deps;
-  const db = openDurableDatabase(path, { exclusive: false });
-  db.exec(`CREATE TABLE IF NOT EXISTS tool_pins (
-    tenant_id TEXT NOT NULL, server_id TEXT NOT NULL, tool_name TEXT NOT NULL,
-    pinned TEXT NOT NULL, members TEXT NOT NULL, seen TEXT NOT NULL, seen_members TEXT NOT NULL,
-    first_seen_at TEXT NOT NULL,
-    PRIMARY KEY (tenant_id, server_id, tool_name)) STRICT, WITHOUT ROWID`);
-  const find = db.prepare<[string, string, string], Row>(
-    `SELECT pinned, members, seen, seen_members, first_seen_at FROM tool_pins
-     WHERE tenant_id = ? AND server_id = ? AND tool_name = ?`,
-  );
-  const count = db.prepare<[string, string], { tools: number }>(
-    'SELECT count(*) AS tools FROM tool_pins WHERE tenant_id = ? AND server_id = ?',
-  );
-  const put = db.prepare<[string, string, string, string, string, string, string, string]>(
-    `INSERT INTO tool_pins
-       (tenant_id, server_id, tool_name, pinned, members, seen, seen_members, first_seen_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
-     SET pinned = excluded.pinned, members = excluded.members, seen = excluded.seen,
-       seen_members = excluded.seen_members`,
-  );
+  const file = openPinFile(path);
   const known = new LRUCache<string, string>({ max: MAX_KNOWN });
+  /** Servers of which something that they listed could not be written down. */
+  const unobserved = new Set<string>();
+  let version = file.version();
+  let hasNews = false;
 
-  function store({ tenantId, serverId, toolName }: ToolPlace, row: Row): void {
-    const { pinned, members, seen, seen_members, first_seen_at } = row;
-    put.run(tenantId, serverId, toolName, pinned, members, seen, seen_members, first_seen_at);
+  function put(place: ToolPlace, row: PinRow): void {
+    file.put(place, row);
+    hasNews = true;
   }
 
   /** @returns what is to be told, if anything is */
-  function settle(
-    place: ToolPlace,
-    { digest, members }: Definition,
-    pin: string | undefined,
-  ): DefinitionChange | null {
-    const { tenantId, serverId, toolName } = place;
-    const row = find.get(tenantId, serverId, toolName);
-    const seen_members = JSON.stringify(members);
-    if (row === undefined) {
-      if ((count.get(tenantId, serverId)?.tools ?? 0) >= MAX_TOOLS) return null;
-      const pinned = pin ?? digest;
-      const first_seen_at = isoTime(now());
-      const isPinned = pinned === digest;
-      const first = isPinned ? seen_members : '{}';
-      store(place, { pinned, members: first, seen: digest, seen_members, first_seen_at });
-      if (isPinned) return null;
-      return {
-        place,
-        pinnedHash: pinned,
-        seenHash: digest,
-        firstSeenAt: first_seen_at,
-        changed: [],
-      };
-    }
-    // What was approved is the pin from now on.
-    const isApproved = pin !== undefined && pin !== row.pinned;
-    const pinned = isApproved ? pin : row.pinned;
-    let before = row.members;
-    if (isApproved) before = pin === row.seen ? row.seen_members : '{}';
-    if (pinned === digest) before = seen_members;
-    if (row.seen === digest && !isApproved) return null;
-    store(place, { ...row, pinned, members: before, seen: digest, seen_members });
-    if (row.seen === digest) return null;
-    return {
-      place,
-      pinnedHash: pinned,
-      seenHash: digest,
-      firstSeenAt: row.first_seen_at,
-      changed: pinned === digest ? [] : differing(JSON.parse(before), members),
+  function settle({ place, tool, pin }: Look): DefinitionChange | null {
+    const definition = definitionOf(tool);
+    const row = file.find(place);
+    if (row !== undefined) return settleKnown(place, row, definition, tool, pin);
+    if (file.countTools(place.tenantId, place.serverId) >= MAX_TOOLS) return null;
+    const at = isoTime(now());
+    const { digest } = definition;
+    const seen_members = JSON.stringify(definition.members);
+    const texts = JSON.stringify(textsOfDefinition(tool));
+    const isPinned = pin === undefined || pin.hash === digest;
+    const first: PinRow = {
+      pinned: pin?.hash ?? digest,
+      members: isPinned ? seen_members : '{}',
+      seen: digest,
+      seen_members,
+      first_seen_at: at,
+      seen_at: at,
+      pinned_texts: isPinned ? texts : null,
+      seen_texts: isPinned ? null : texts,
+      changes: 0,
+      counted_from: at,
+      varies: 0,
     };
+    put(place, first);
+    return isPinned || pin.varies ? null : toChange(place, first);
   }
-  /** One commit for a whole list: each has to reach the disk. */
-  const settleAll = db.transaction((looks: readonly Look[]) =>
-    looks.flatMap(({ place, definition, pin }) => settle(place, definition, pin) ?? []),
-  );
+
+  function settleKnown(
+    place: ToolPlace,
+    row: PinRow,
+    definition: ToolDefinition,
+    tool: ListedTool,
+    pin: Pin | undefined,
+  ): DefinitionChange | null {
+    const { digest } = definition;
+    const isSame = row.seen === digest;
+    const isNewPin = pin !== undefined && pin.hash !== row.pinned;
+    if (isSame && !isNewPin) return null;
+    const next = { ...row };
+    // What the bundle says, because it was approved or seen first elsewhere, is the pin from now on.
+    if (isNewPin) {
+      const isSeen = pin.hash === row.seen;
+      next.pinned = pin.hash;
+      next.members = isSeen ? row.seen_members : '{}';
+      next.pinned_texts = isSeen ? (row.seen_texts ?? row.pinned_texts) : null;
+      next.changes = 0;
+      next.varies = 0;
+    }
+    const texts = JSON.stringify(textsOfDefinition(tool));
+    next.seen = digest;
+    next.seen_members = JSON.stringify(definition.members);
+    if (next.pinned === digest) {
+      next.members = next.seen_members;
+      next.pinned_texts = texts;
+      next.seen_texts = null;
+    } else next.seen_texts = texts;
+    if (isSame) {
+      // It was what it was pinned to, and is not any more: another data plane knows it otherwise.
+      const isOther = row.pinned === digest;
+      if (isOther) next.seen_at = isoTime(now());
+      put(place, next);
+      return isOther && pin?.varies !== true ? toChange(place, next) : null;
+    }
+    return settleChange(place, row, next, pin);
+  }
+
+  function settleChange(
+    place: ToolPlace,
+    row: PinRow,
+    next: PinRow,
+    pin: Pin | undefined,
+  ): DefinitionChange | null {
+    const at = now();
+    const hasVaried = next.varies === 1;
+    const sinceLast = at - Date.parse(row.seen_at);
+    if (at - Date.parse(row.counted_from) > DAY_MS) {
+      next.changes = 0;
+      next.counted_from = isoTime(at);
+      // It varies until it has stayed the same for a day.
+      if (sinceLast > DAY_MS) next.varies = 0;
+    }
+    next.changes++;
+    if (next.changes > MAX_CHANGES) next.varies = 1;
+    next.seen_at = isoTime(at);
+    const isQuiet = hasVaried && next.varies === 1;
+    if (isQuiet && sinceLast >= 0 && sinceLast < VARIES_EVERY_MS) return null;
+    put(place, next);
+    return isQuiet || pin?.varies === true ? null : toChange(place, next);
+  }
 
   /** What is to be looked at; undefined where it is as at the last look. */
-  function lookAt(place: ToolPlace, tool: ListedTool, pin: string | undefined): Look | undefined {
+  function lookAt(place: ToolPlace, tool: ListedTool, pin: Pin | undefined): Look | undefined {
     const key = `${place.tenantId} ${place.serverId} ${place.toolName}`;
-    const text = hash('sha256', `${pin ?? ''} ${JSON.stringify(tool)}`, 'base64');
-    if (known.get(key) === text) return undefined;
-    const definition = definitionOf(tool);
-    return definition === null ? undefined : { place, definition, pin, key, text };
+    const text = hash('sha256', `${JSON.stringify(pin ?? null)} ${JSON.stringify(tool)}`, 'base64');
+    return known.get(key) === text ? undefined : { place, tool, pin, key, text };
+  }
+
+  function observe(
+    tenantId: string,
+    serverId: string,
+    tools: readonly ListedTool[],
+    settings: BundleSettings | null,
+  ): void {
+    const pins = settings === null ? undefined : pinsOf(settings);
+    // What another worker saw since makes what was seen here something of before.
+    const current = file.version();
+    if (current !== version) known.clear();
+    version = current;
+    const looks = tools.flatMap((tool) => {
+      const place = { tenantId, serverId, toolName: tool.name };
+      return lookAt(place, tool, pins?.get(`${serverId} ${tool.name}`)) ?? [];
+    });
+    if (looks.length === 0) return;
+    hasNews = false;
+    // One commit for a whole list: each has to reach the disk.
+    const changes = file.commit(() => looks.flatMap((look) => settle(look) ?? []));
+    for (const { key, text } of looks) known.set(key, text);
+    for (const change of changes) onChanged(change);
+    if (hasNews) deps.onNews(tenantId);
   }
 
   return {
     observe(tenantId, serverId, tools, settings) {
-      const pins = settings === null ? undefined : pinsOf(settings);
+      const server = `${tenantId} ${serverId}`;
       try {
-        const looks = tools.flatMap((tool) => {
-          const place = { tenantId, serverId, toolName: tool.name };
-          return lookAt(place, tool, pins?.get(`${serverId} ${tool.name}`)) ?? [];
-        });
-        if (looks.length === 0) return;
-        const changes = settleAll.immediate(looks);
-        for (const { key, text } of looks) known.set(key, text);
-        for (const change of changes) onChanged(change);
+        observe(tenantId, serverId, tools, settings);
+        unobserved.delete(server);
       } catch (error) {
+        unobserved.add(server);
         log.error({ err: error, tenantId, serverId }, 'definitions of tools could not be pinned');
       }
     },
-    isWaiting({ tenantId, serverId, toolName }, settings) {
+    isWaiting(place, settings) {
       if (settings.inbound?.pinned_tools?.require_approval !== true) return false;
-      const row = find.get(tenantId, serverId, toolName);
-      if (row === undefined) return false;
-      return row.seen !== (pinsOf(settings).get(`${serverId} ${toolName}`) ?? row.pinned);
+      const { tenantId, serverId, toolName } = place;
+      const pin = pinsOf(settings).get(`${serverId} ${toolName}`);
+      if (pin?.varies === true) return false;
+      // What it is now is not known.
+      if (unobserved.has(`${tenantId} ${serverId}`)) return true;
+      const row = file.find(place);
+      // Nobody ever listed it; or there was no room for it, so that it may change unseen.
+      if (row === undefined) return file.countTools(tenantId, serverId) >= MAX_TOOLS;
+      // Which of its definitions an agent was shown is not known, unless one was approved since.
+      const isApproved = pin !== undefined && pin.hash !== row.pinned;
+      const hasVaried = row.varies === 1 && now() - Date.parse(row.seen_at) < DAY_MS;
+      return row.seen !== (pin?.hash ?? row.pinned) || (hasVaried && !isApproved);
     },
-    close: () => db.close(),
+    reports: createPinReports({ file, onMore: deps.onNews, now }),
+    close: file.close,
   };
 }
 
-/** The alert about a change: hashes and names of members, no text. */
+function toChange(place: ToolPlace, row: PinRow): DefinitionChange {
+  const { pinned: pinnedHash, seen: seenHash, first_seen_at, seen_at } = row;
+  const how = pinnedHash === seenHash ? { changed: [], difference: [] } : differenceOfPin(row);
+  const varies = row.varies === 1;
+  return {
+    place,
+    pinnedHash,
+    seenHash,
+    firstSeenAt: first_seen_at,
+    seenAt: seen_at,
+    ...how,
+    varies,
+  };
+}
+
+/** The alert about a change: hashes, names of members, and where their texts begin to differ. */
 export function changeAlert(change: DefinitionChange): Alert {
-  const { place, pinnedHash, seenHash, firstSeenAt, changed } = change;
+  const { place, pinnedHash, seenHash, firstSeenAt, seenAt, changed, varies } = change;
   const { serverId, toolName } = place;
-  const isBack = pinnedHash === seenHash;
+  const isBack = pinnedHash === seenHash && !varies;
   return {
     alert_type: 'TOOL_DEFINITION_CHANGED',
     severity: isBack ? 'low' : 'high',
-    title: isBack
-      ? 'A tool says of itself again what it is pinned to'
-      : 'A tool says something else of itself than what it is pinned to',
+    title: titleOf(isBack, varies),
     details: {
       mcp_server: serverId,
       tool_name: toolName,
       pinned_hash: pinnedHash,
       seen_hash: seenHash,
       first_seen_at: firstSeenAt,
+      seen_at: seenAt,
       changed: [...changed],
+      difference: [...change.difference],
+      ...(varies && { varies }),
     },
-    dedupe_key: `tool-pin:${serverId}/${toolName}:${seenHash}`,
+    dedupe_key: `tool-pin:${serverId}/${toolName}:${varies ? 'varies' : seenHash}`,
   };
 }
 
-function differing(before: Record<string, string>, after: Readonly<Record<string, string>>) {
-  // Not known where it was approved elsewhere.
-  if (Object.keys(before).length === 0) return [];
-  return MEMBERS.filter((name) => before[name] !== after[name]);
+function titleOf(isBack: boolean, varies: boolean): string {
+  if (varies) return 'A tool says something else of itself again and again; no more is told of it';
+  return isBack
+    ? 'A tool says of itself again what it is pinned to'
+    : 'A tool says something else of itself than what it is pinned to';
 }

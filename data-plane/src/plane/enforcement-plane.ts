@@ -113,6 +113,8 @@ export function createEnforcementPlane(
     callsPerMinute: metrics.callsPerMinute,
     /** For the heartbeat: how a tenant's MCP servers are, as this process found them. */
     serverReport: upstreams.report,
+    /** For the heartbeat: what a tenant's tools are pinned to. */
+    pinReports: pins.reports,
     /** The stdio servers of this host that a tenant may register. */
     listStdioNames: upstreams.listStdioNames,
     /**

@@ -35,7 +35,7 @@ export interface EnforcementPlaneDeps {
   taskSecret: KeyObject;
   /** Where several processes share the listener: whose a session is, and the way there. */
   workers?: WorkerSessions;
-  /** Told when `serverReport` of the tenant says something else. */
+  /** Told when `serverReport` or `pinReports` of the tenant says something else. */
   onServerReport?(tenantId: string): void;
   /** Where all workers keep what they have to know together; nothing is kept without it. */
   sharedDir?: string;

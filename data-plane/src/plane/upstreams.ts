@@ -114,6 +114,7 @@ export function createUpstreams(
       ? NO_PINS
       : openPinnedTools(join(deps.sharedDir, PINS_FILE), {
           onChanged: (change) => raiseAlert(change.place.tenantId, changeAlert(change)),
+          onNews: (tenantId) => deps.onServerReport?.(tenantId),
           now: deps.now ?? Date.now,
           log,
         });

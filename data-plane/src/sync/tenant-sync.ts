@@ -66,6 +66,8 @@ export interface TenantSyncOptions extends SyncSettings {
   payloadSpool: PayloadSpool;
   replica: LocalReplica;
   heartbeat: (bundle: BundleSync) => Heartbeat;
+  /** Told when what `heartbeat` last gave was received. */
+  onHeartbeat?: () => void;
   isRevoked: () => boolean;
   /** Told of a stream that has stopped. */
   onStreamStopped: (stop: ShipperStop) => void;
@@ -203,6 +205,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
     }),
     onReceived: () => {
       heardAt = performance.now();
+      options.onHeartbeat?.();
     },
     log,
     now,

@@ -1,0 +1,113 @@
+/** The file of pinned tools, which all workers of a data plane share. */
+import type Database from 'better-sqlite3';
+import { openDurableDatabase } from '../../storage/durable-database.ts';
+import type { ToolPlace } from '../tool-definitions.ts';
+
+/** What is kept of a tool. Times are ISO 8601, flags 0 or 1. */
+export interface PinRow {
+  pinned: string;
+  /** Digests of its members, as JSON. */
+  members: string;
+  seen: string;
+  seen_members: string;
+  first_seen_at: string;
+  /** When `seen` became what it is. */
+  seen_at: string;
+  /** Members of what it is pinned to, as JSON and cut; null where they are not known. */
+  pinned_texts: string | null;
+  /** The same of what was seen last; null where that is what it is pinned to. */
+  seen_texts: string | null;
+  /** Changes since `counted_from`. */
+  changes: number;
+  counted_from: string;
+  varies: number;
+}
+
+export interface NumberedPin extends PinRow {
+  server_id: string;
+  tool_name: string;
+  /** Rises with each change of the tenant's pins. */
+  serial: number;
+}
+
+export type PinFile = ReturnType<typeof openPinFile>;
+
+/** Columns that files of before do not have. */
+const ADDED = {
+  seen_at: "TEXT NOT NULL DEFAULT ''",
+  pinned_texts: 'TEXT',
+  seen_texts: 'TEXT',
+  changes: 'INTEGER NOT NULL DEFAULT 0',
+  counted_from: "TEXT NOT NULL DEFAULT ''",
+  varies: 'INTEGER NOT NULL DEFAULT 0',
+  serial: 'INTEGER NOT NULL DEFAULT 0',
+};
+const COLUMNS =
+  'pinned, members, seen, seen_members, first_seen_at, seen_at, pinned_texts, seen_texts, changes, counted_from, varies';
+const VALUES = COLUMNS.split(', ').map((name) => `@${name}`);
+
+/** @throws when the file is damaged */
+export function openPinFile(path: string) {
+  const db = openDurableDatabase(path, { exclusive: false });
+  prepareTable(db);
+  const find = db.prepare<[string, string, string], PinRow>(
+    `SELECT ${COLUMNS} FROM tool_pins WHERE tenant_id = ? AND server_id = ? AND tool_name = ?`,
+  );
+  const count = db.prepare<[string, string], { tools: number }>(
+    'SELECT count(*) AS tools FROM tool_pins WHERE tenant_id = ? AND server_id = ?',
+  );
+  const put = db.prepare<[PinRow & ToolPlace]>(
+    `INSERT INTO tool_pins (tenant_id, server_id, tool_name, ${COLUMNS}, serial)
+     VALUES (@tenantId, @serverId, @toolName, ${VALUES.join(', ')},
+       (SELECT coalesce(max(serial), 0) + 1 FROM tool_pins WHERE tenant_id = @tenantId))
+     ON CONFLICT DO UPDATE SET
+       ${COLUMNS.split(', ')
+         .map((name) => `${name} = excluded.${name}`)
+         .join(', ')},
+       serial = excluded.serial`,
+  );
+  const after = db.prepare<[string, number, number], NumberedPin>(
+    `SELECT server_id, tool_name, serial, ${COLUMNS} FROM tool_pins
+     WHERE tenant_id = ? AND serial > ? ORDER BY serial LIMIT ?`,
+  );
+  return {
+    find: ({ tenantId, serverId, toolName }: ToolPlace) => find.get(tenantId, serverId, toolName),
+    countTools: (tenantId: string, serverId: string) => count.get(tenantId, serverId)?.tools ?? 0,
+    put: (place: ToolPlace, row: PinRow): void => {
+      put.run({ ...place, ...row });
+    },
+    /** A tenant's pins in the order of their last change. */
+    listAfter: (tenantId: string, serial: number, limit: number): NumberedPin[] =>
+      after.all(tenantId, serial, limit),
+    /** Another value than before: another worker has written. */
+    version: () => db.pragma('data_version', { simple: true }) as number,
+    /** Runs `work` as one commit. */
+    commit: <T>(work: () => T): T => db.transaction(work).immediate(),
+    close: () => db.close(),
+  };
+}
+
+function prepareTable(db: Database.Database): void {
+  const prepare = db.transaction(() => {
+    db.exec(`CREATE TABLE IF NOT EXISTS tool_pins (
+      tenant_id TEXT NOT NULL, server_id TEXT NOT NULL, tool_name TEXT NOT NULL,
+      pinned TEXT NOT NULL, members TEXT NOT NULL, seen TEXT NOT NULL, seen_members TEXT NOT NULL,
+      first_seen_at TEXT NOT NULL,
+      PRIMARY KEY (tenant_id, server_id, tool_name)) STRICT, WITHOUT ROWID`);
+    const known = db.pragma('table_info(tool_pins)') as { name: string }[];
+    const missing = Object.entries(ADDED).filter(
+      ([name]) => !known.some((one) => one.name === name),
+    );
+    for (const [name, type] of missing) db.exec(`ALTER TABLE tool_pins ADD COLUMN ${name} ${type}`);
+    db.exec(`UPDATE tool_pins SET seen_at = first_seen_at, counted_from = first_seen_at
+        WHERE seen_at = '';
+      UPDATE tool_pins SET serial = place + (
+          SELECT max(serial) FROM tool_pins AS other WHERE other.tenant_id = tool_pins.tenant_id)
+        FROM (SELECT tenant_id AS t, server_id AS s, tool_name AS n,
+            row_number() OVER (PARTITION BY tenant_id ORDER BY server_id, tool_name) AS place
+          FROM tool_pins WHERE serial = 0) AS unnumbered
+        WHERE tenant_id = t AND server_id = s AND tool_name = n;
+      CREATE INDEX IF NOT EXISTS tool_pins_serial ON tool_pins (tenant_id, serial)`);
+  });
+  prepare.immediate();
+}

@@ -1,0 +1,113 @@
+/**
+ * Tells the control plane by heartbeat what tools are pinned to: all of them after a start and once
+ * a day, and what changed in between. What did not arrive is told again.
+ */
+import { MAX_PIN_REPORTS, ToolPinReport } from '@governance/shared/tool-pins';
+import type { PinReports } from '../../contracts.ts';
+import type { NumberedPin, PinFile } from './pin-file.ts';
+import {
+  changedMembers,
+  differenceOf,
+  type MemberDigests,
+  type MemberTexts,
+} from './tool-definition.ts';
+
+/** Of one heartbeat: an older control plane refuses one of more than 32 KiB as a whole. */
+const MAX_BYTES = 12 * 1024;
+/** After as long all are told anew: the control plane may have lost some. */
+const REPEAT_MS = 24 * 60 * 60_000;
+
+export const NO_PIN_REPORTS: PinReports = { next: () => undefined, received: () => undefined };
+
+interface Place {
+  /** Told up to here. */
+  serial: number;
+  /** Where the beat under way ends. */
+  next: number;
+  beganAt: number;
+}
+
+/**
+ * @param onMore told where there may be more than one heartbeat took
+ * @param now Unix milliseconds
+ */
+export function createPinReports(deps: {
+  file: Pick<PinFile, 'listAfter'>;
+  onMore(tenantId: string): void;
+  now(): number;
+}): PinReports {
+  // As many as tenants are served.
+  const places = new Map<string, Place>();
+
+  function placeOf(tenantId: string): Place {
+    const known = places.get(tenantId);
+    const isOld = known !== undefined && Math.abs(deps.now() - known.beganAt) > REPEAT_MS;
+    if (known !== undefined && !isOld) return known;
+    const place = { serial: 0, next: 0, beganAt: deps.now() };
+    places.set(tenantId, place);
+    return place;
+  }
+
+  function collect(tenantId: string): ToolPinReport[] {
+    const place = placeOf(tenantId);
+    place.next = place.serial;
+    const reports: ToolPinReport[] = [];
+    let left = MAX_BYTES;
+    for (const pin of deps.file.listAfter(tenantId, place.serial, MAX_PIN_REPORTS)) {
+      const report = ToolPinReport.safeParse(toReport(pin));
+      // A name that no record can hold: it is pinned here alone.
+      if (report.success) {
+        const { data } = report;
+        if (sizeOf(data) > MAX_BYTES) delete data.difference;
+        left -= sizeOf(data);
+        if (left < 0) break;
+        reports.push(data);
+      }
+      place.next = pin.serial;
+    }
+    return reports;
+  }
+
+  return {
+    next(tenantId) {
+      try {
+        const reports = collect(tenantId);
+        return reports.length === 0 ? undefined : reports;
+      } catch {
+        // The heartbeat goes without it; a file that cannot be read is logged where tools are looked at.
+        return undefined;
+      }
+    },
+    received(tenantId) {
+      const place = placeOf(tenantId);
+      if (place.next === place.serial) return;
+      place.serial = place.next;
+      // The next beat finds out what is left.
+      deps.onMore(tenantId);
+    },
+  };
+}
+
+function sizeOf(report: ToolPinReport): number {
+  return Buffer.byteLength(JSON.stringify(report)) + 1;
+}
+
+function toReport(pin: NumberedPin): ToolPinReport {
+  const { server_id, tool_name, pinned: pinned_hash, first_seen_at, seen_at } = pin;
+  const base = { server_id, tool_name, pinned_hash, first_seen_at, seen_at };
+  const varies = pin.varies === 1 && { varies: true };
+  if (pin.seen === pinned_hash) return { ...base, ...varies };
+  return { ...base, ...varies, seen_hash: pin.seen, ...differenceOfPin(pin) };
+}
+
+/** How what was seen last differs from what a tool is pinned to. */
+export function differenceOfPin(
+  pin: Pick<NumberedPin, 'members' | 'seen_members' | 'pinned_texts' | 'seen_texts'>,
+): Required<Pick<ToolPinReport, 'changed' | 'difference'>> {
+  const changed = changedMembers(digests(pin.members), digests(pin.seen_members));
+  const difference = differenceOf(changed, texts(pin.pinned_texts), texts(pin.seen_texts));
+  return { changed, difference };
+}
+
+const digests = (json: string) => JSON.parse(json) as MemberDigests;
+const texts = (json: string | null) => (json === null ? {} : (JSON.parse(json) as MemberTexts));

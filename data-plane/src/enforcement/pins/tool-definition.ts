@@ -1,0 +1,103 @@
+/**
+ * What makes a tool's definition, in digests that are compared and in texts that an administrator
+ * reads. Whatever a server wrote has a digest: what could not be compared could change unseen.
+ */
+import { hash } from 'node:crypto';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { MAX_DIFFERENCE, type ToolDifference } from '@governance/shared/tool-pins';
+import type { ListedTool } from '../../upstream/lists/list-tools.ts';
+
+/** In the words of MCP. */
+export const DEFINITION_MEMBERS = [
+  'name',
+  'title',
+  'description',
+  'inputSchema',
+  'outputSchema',
+  'annotations',
+] as const;
+
+/** UTF-16 units of a definition that are kept to show what changed. */
+const MAX_KEPT = 16_384;
+/** Of what is the same before a difference, units that are shown with it. */
+const SHOWN_BEFORE = 60;
+
+/** Digests of the members that are there. */
+export type MemberDigests = Readonly<Record<string, string>>;
+/** The members as JSON, as far as they are kept. */
+export type MemberTexts = Readonly<Record<string, string>>;
+
+export interface ToolDefinition {
+  readonly digest: string;
+  readonly members: MemberDigests;
+}
+
+/** The digest of a tool's definition, and those of its members. */
+export function definitionOf(tool: ListedTool): ToolDefinition {
+  const members: Record<string, string> = {};
+  for (const [name, text] of membersOf(tool)) members[name] = hash('sha256', text);
+  return { digest: hash('sha256', canonicalize(members)), members };
+}
+
+/** The definition's texts, cut where they are long. */
+export function textsOfDefinition(tool: ListedTool): MemberTexts {
+  const texts: Record<string, string> = {};
+  let left = MAX_KEPT;
+  // The shortest first: a long member takes what these leave, and none of their room.
+  const members = membersOf(tool).sort(([, one], [, other]) => one.length - other.length);
+  for (const [at, [name, text]] of members.entries()) {
+    texts[name] = text.slice(0, Math.floor(left / (members.length - at))).toWellFormed();
+    left -= texts[name].length;
+  }
+  return texts;
+}
+
+function membersOf(tool: ListedTool): [string, string][] {
+  return DEFINITION_MEMBERS.flatMap((name): [string, string][] =>
+    tool[name] === undefined ? [] : [[name, toJson(tool[name])]],
+  );
+}
+
+function toJson(value: unknown): string {
+  try {
+    return canonicalize(value);
+  } catch {
+    // Without a canonical form it is compared as it was written.
+    return `not canonical: ${JSON.stringify(value)}`;
+  }
+}
+
+/** The members that differ; none where what was before is not known. */
+export function changedMembers(before: MemberDigests, after: MemberDigests): string[] {
+  if (Object.keys(before).length === 0) return [];
+  return DEFINITION_MEMBERS.filter((name) => before[name] !== after[name]);
+}
+
+/** Of each changed member what stands where it begins to differ. */
+export function differenceOf(
+  changed: readonly string[],
+  before: MemberTexts,
+  after: MemberTexts,
+): ToolDifference {
+  const room = Math.floor(MAX_DIFFERENCE / Math.max(1, changed.length));
+  return changed.map((member) => {
+    const [old, now] = [before[member], after[member]];
+    // They differ beyond what is kept.
+    if (old !== undefined && old === now) return { member, before: '…', after: '…' };
+    const from = Math.max(0, samePrefix(old ?? '', now ?? '') - SHOWN_BEFORE);
+    return { member, before: excerpt(old, from, room), after: excerpt(now, from, room) };
+  });
+}
+
+function samePrefix(one: string, other: string): number {
+  const end = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < end && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  return at;
+}
+
+function excerpt(text: string | undefined, from: number, room: number): string | null {
+  if (text === undefined) return null;
+  const shown = text.slice(from, from + room).toWellFormed();
+  return `${from > 0 ? '…' : ''}${shown}${text.length > from + room ? '…' : ''}`;
+}
