@@ -17,16 +17,31 @@ export interface AppendedRecord {
   hash: string;
 }
 
+/** A row of a held call, which is written in the commit of a record. */
+export interface HoldChange {
+  /** The escalation's id. */
+  readonly id: string;
+  readonly tenantId: string;
+  /** JSON; null removes the row. */
+  readonly value: string | null;
+}
+
 export interface Ledger {
   /**
    * Appends one record to a tenant's chain.
    *
    * @param salt a salt of the record's hashes, stored beside the chain so that it can be purged
+   * @param holds what is on disk with the record, or not at all
    * @returns once the record is on disk (fdatasync returned)
    * @throws when it could not be made durable, or the disk is over its upper watermark: the call
    *   it belongs to is then denied
    */
-  append(tenantId: string, record: UnchainedRecord, salt?: Uint8Array): Promise<AppendedRecord>;
+  append(
+    tenantId: string,
+    record: UnchainedRecord,
+    salt?: Uint8Array,
+    holds?: readonly HoldChange[],
+  ): Promise<AppendedRecord>;
   /** Whether new calls may be recorded: `full` and `failed` deny them. */
   condition(): 'ok' | 'warning' | 'full' | 'failed';
 }

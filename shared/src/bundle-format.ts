@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { BlastRadiusSettings } from './blast-radius-settings.ts';
 import { DataProtectionSettings } from './data-protection-settings.ts';
 import { DlpSettings } from './dlp-settings.ts';
+import { HoldSettings } from './hold-settings.ts';
 import { InboundSettings } from './inbound-settings.ts';
 import { RateLimitSettings } from './rate-limit-settings.ts';
 import { Id, Text } from './text.ts';
@@ -64,6 +65,7 @@ export const BundleSettings = z.looseObject({
   inbound: InboundSettings.optional(),
   dlp: DlpSettings.optional(),
   rate_limits: RateLimitSettings.optional(),
+  holds: HoldSettings.optional(),
 });
 export type BundleSettings = z.infer<typeof BundleSettings>;
 

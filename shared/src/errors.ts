@@ -36,6 +36,7 @@ export const ERRORS = {
   INBOUND_RULE_NOT_FOUND: [404, 'No such source rule, or it has expired.'],
   DLP_PATTERN_NOT_FOUND: [404, 'No such DLP pattern.'],
   TOOL_NOT_FOUND: [404, 'No data plane has told of a change of this tool.'],
+  ESCALATION_NOT_FOUND: [404, 'No such escalation.'],
   EVENT_NOT_FOUND: [404, 'No such event.'],
   PAYLOAD_NOT_FOUND: [404, 'No payload is kept of this event.'],
   CHAIN_BREAK_NOT_FOUND: [404, 'No such chain break.'],
@@ -69,6 +70,11 @@ export const ERRORS = {
   ],
   DLP_PATTERN_BUILTIN: [409, 'A built-in DLP pattern cannot be deleted: disable it.'],
   TOOL_NOT_WAITING: [409, 'The tool is what it is pinned to: nothing waits for approval.'],
+  ESCALATION_RESOLVED: [409, 'The escalation is not pending any more.'],
+  EXCEPTIONS_UNAVAILABLE: [
+    409,
+    'This version has no exceptions: approve without create_exception.',
+  ],
   DATA_PLANE_REVOKED: [
     409,
     'This data plane was revoked: it has to register anew, with a new key.',

@@ -93,6 +93,20 @@ export const IdentifierKeyFact = z.strictObject({
 });
 export type IdentifierKeyFact = z.infer<typeof IdentifierKeyFact>;
 
+/**
+ * key: `<deployment_id>/<escalation_id>`. How an escalation ended, for the data plane that holds the
+ * call. It permits and never restricts: one that is not read leaves the call to its time-out.
+ */
+export const EscalationFact = z.strictObject({
+  escalation_id: Id,
+  deployment_id: Id,
+  resolution: z.enum(['approved', 'denied', 'timed_out']),
+  resolved_at: Timestamp,
+  /** Set for `approved`, and for nothing else: the call may go once, until then. */
+  grant: z.strictObject({ id: Id, expires_at: Timestamp }).nullable(),
+});
+export type EscalationFact = z.infer<typeof EscalationFact>;
+
 export const FACTS = {
   agent: AgentFact,
   role: RoleFact,
@@ -102,6 +116,7 @@ export const FACTS = {
   bundle: BundleFact,
   upstream_credential: UpstreamCredentialFact,
   identifier_key: IdentifierKeyFact,
+  'optional.escalation': EscalationFact,
 } as const;
 export type FactKind = keyof typeof FACTS;
 export type FactOf<K extends FactKind> = z.infer<(typeof FACTS)[K]>;

@@ -54,7 +54,7 @@ const EpochStart = EpochStartV1.extend({ v });
 
 const Decision = DecisionV1.extend({
   v,
-  /** The hold that this decision opened (`hold_opened`). */
+  /** The hold that this decision opened (`hold_opened`), or that its call waits with. */
   escalation_id: Id.nullable(),
   /** The approval that this decision redeemed. A grant is redeemed once. */
   grant_id: Id.nullable(),

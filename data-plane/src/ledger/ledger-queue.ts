@@ -75,7 +75,8 @@ export function createLedgerQueue(options: {
   ): Promise<AppendedRecord> {
     return new Promise<AppendedRecord | undefined>((resolve, reject) => {
       if (end) throw end;
-      const isUrgent = type === 'alert';
+      // A person waits to hear of it.
+      const isUrgent = type === 'alert' || type === 'hold_opened';
       const isAwaited = type !== 'outcome';
       const item = record;
       waiting.push({ item, tenantId, isUrgent, isAwaited, characters: size, resolve, reject });

@@ -75,6 +75,17 @@ UPDATE streams SET (open_epoch, open_seq) = (
 /** How many of a stream's last records are checked when it is opened, and therefore kept. */
 export const TAIL = 64;
 
+// Calls that wait for a person; what used or ended one is in the commit that removes its row. The
+// table is no part of the version: an older service holds no call, and leaves it alone.
+const HOLDS = `
+CREATE TABLE IF NOT EXISTS holds (
+  tenant_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (tenant_id, id)
+) STRICT, WITHOUT ROWID;
+`;
+
 export function isNew(db: Database): boolean {
   return versionOf(db) === 0;
 }
@@ -100,6 +111,7 @@ function migrate(db: Database): void {
 /** Migrates the file and prepares every statement that the writer runs. */
 export function prepareStatements(db: Database) {
   migrate(db);
+  db.exec(HOLDS);
   return {
     begin: db.prepare('BEGIN IMMEDIATE'),
     commit: db.prepare('COMMIT'),
@@ -120,6 +132,11 @@ export function prepareStatements(db: Database) {
     moveOpen: db.prepare<[number, number, number]>(
       'UPDATE streams SET open_epoch = ?, open_seq = ? WHERE stream_no = ?',
     ),
+    putHold: db.prepare<[string, string, string]>('INSERT OR REPLACE INTO holds VALUES (?, ?, ?)'),
+    deleteHold: db.prepare<[string, string]>('DELETE FROM holds WHERE tenant_id = ? AND id = ?'),
+    readHolds: db
+      .prepare<[string], string>('SELECT value FROM holds WHERE tenant_id = ? ORDER BY id')
+      .pluck(),
     dropMarksAfter: db.prepare<[number, number, number]>(
       'DELETE FROM shipped_marks WHERE stream_no = ? AND (epoch, seq) > (?, ?)',
     ),

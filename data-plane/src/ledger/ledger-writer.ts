@@ -8,7 +8,7 @@
  */
 import { type ChainPosition, GENESIS_HASH } from '@governance/shared/hash-chain';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
-import type { AppendedRecord } from '../contracts.ts';
+import type { AppendedRecord, HoldChange } from '../contracts.ts';
 import { LedgerError } from './ledger-error.ts';
 import type { LedgerFile } from './ledger-file.ts';
 import type { OpenedStream, ShippedPosition } from './ledger-messages.ts';
@@ -29,9 +29,14 @@ export interface GroupRecord {
   mark: CallMark;
   /** A salt of the record's hashes, kept beside the chain. */
   salt: Uint8Array | null;
+  /** Committed with it. */
+  holds?: readonly HoldChange[] | undefined;
 }
 
-export type GroupItem = GroupRecord | { streamNo: number; shipped: ShippedPosition };
+export type GroupItem =
+  | GroupRecord
+  | { streamNo: number; shipped: ShippedPosition }
+  | { holds: readonly HoldChange[] };
 
 interface Stream {
   streamNo: number;
@@ -128,6 +133,8 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     const chained = inTransaction(() => {
       const results: AppendedRecord[] = [];
       for (const item of items) {
+        if ('holds' in item && item.holds) writeHolds(item.holds);
+        if (!('streamNo' in item)) continue;
         const change = changes.get(item.streamNo) ?? beginChange(streamOf(item.streamNo));
         changes.set(item.streamNo, change);
         if ('text' in item) results.push(chain(change, item));
@@ -142,6 +149,13 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     });
     settle([...changes.values()]);
     return chained;
+  }
+
+  function writeHolds(holds: readonly HoldChange[]): void {
+    for (const { tenantId, id, value } of holds) {
+      if (value === null) sql.deleteHold.run(tenantId, id);
+      else sql.putHold.run(tenantId, id, value);
+    }
   }
 
   function writeLines(change: Change): void {
@@ -214,6 +228,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     confirm,
     canRewind,
     rewind,
+    readHolds: (tenantId: string): string[] => sql.readHolds.all(tenantId),
     syncMarks: marks.sync,
     syncMarksSoon: marks.syncSoon,
     /** A stream as far as it is on disk. */

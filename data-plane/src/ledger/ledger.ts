@@ -8,7 +8,7 @@ import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { SignedBatch } from '@governance/shared/audit-batch';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
-import type { AppendedRecord, Ledger } from '../contracts.ts';
+import type { AppendedRecord, HoldChange, Ledger } from '../contracts.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
 import { diskAlert } from './disk-alert.ts';
 import { createDiskWatermark, type DiskLevel, readUsedShare } from './disk-watermark.ts';
@@ -78,6 +78,10 @@ export interface DurableLedger extends Ledger {
   markShipped(tenantId: string, position: ShippedPosition): Promise<void>;
   /** Ships again from `next`, where what is kept reaches back so far (ledger-retention.ts). */
   rewindShipped(tenantId: string, next: { epoch: number; seq: number }): Promise<Rewound>;
+  /** The rows of a tenant's held calls, as they were written. */
+  readHolds(tenantId: string): string[];
+  /** Writes such rows by themselves. */
+  writeHolds(holds: readonly HoldChange[]): Promise<void>;
   /** Records that wait to be shipped; 0 where the tenant has no stream. */
   backlog(tenantId: string): number;
   /**
@@ -191,7 +195,8 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     if (failure) return new LedgerError('failed', failure.message);
     if (stopping) return new LedgerError('stopped', 'the ledger is stopping');
     // Above the watermark a call is not begun; what was begun may still be finished.
-    if (record.type === 'decision' && disk.level() === 'full') {
+    const isBegun = record.type !== 'decision' && record.type !== 'hold_opened';
+    if (!isBegun && disk.level() === 'full') {
       return new LedgerError('full', 'the disk is too full to record new calls');
     }
     if (!queue.hasRoom(characters)) {
@@ -204,8 +209,9 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     tenantId: string,
     record: UnchainedRecord,
     salt?: Uint8Array,
+    holds?: readonly HoldChange[],
   ): Promise<AppendedRecord> {
-    const appended = appendOnce(tenantId, record, salt);
+    const appended = appendOnce(tenantId, record, salt, holds);
     if (record.type === 'alert') {
       appended.catch((error: unknown) => kept.keep(tenantId, record, error));
     }
@@ -216,6 +222,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     tenantId: string,
     record: UnchainedRecord,
     salt: Uint8Array | null = null,
+    holds?: readonly HoldChange[],
   ): Promise<AppendedRecord> {
     try {
       const known = streams.find(tenantId);
@@ -228,7 +235,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
       const refusal = refusalOf(record, characters);
       if (refusal) throw refusal;
       const { id, type } = record;
-      const item = { id, streamNo: known.streamNo, text, mark: callMark(record), salt };
+      const item = { id, streamNo: known.streamNo, text, mark: callMark(record), salt, holds };
       return queue.addRecord(item, tenantId, type, characters);
     } catch (error) {
       return Promise.reject(error);
@@ -278,6 +285,8 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     ...streams,
     append,
     open,
+    readHolds: writer.readHolds,
+    writeHolds: async (holds) => void (await queue.add({ holds })),
     condition,
     checkDisk: disk.check,
     status: () => ({ condition: condition(), pendingRecords: queue.size(), committedRecords }),

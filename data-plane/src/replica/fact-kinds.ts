@@ -1,6 +1,7 @@
 /** The kinds of fact that enforcement asks for: one file and one line each. */
 import type { FactKindContext, KindOfFact } from './fact-kind.ts';
 import { agentFacts } from './facts/agent.ts';
+import { escalationFacts } from './facts/escalation.ts';
 import { identifierKeyFacts } from './facts/identifier-key.ts';
 import { killSwitchFacts } from './facts/kill-switch.ts';
 import { tokenKeyFacts } from './facts/token-keys.ts';
@@ -10,6 +11,7 @@ import { upstreamCredentialFacts } from './facts/upstream-credential.ts';
 const FACT_KINDS = [
   agentFacts,
   identifierKeyFacts,
+  escalationFacts,
   killSwitchFacts,
   tokenKeyFacts,
   unknownFacts,

@@ -1,0 +1,183 @@
+/**
+ * Races of an approval, a denial, a time-out, clients that leave and come back, and restarts: one
+ * end wins, and one call at most goes for it.
+ */
+import type { EscalationFact } from '@governance/shared/facts';
+import { uuidv7 } from '@governance/shared/ids';
+import fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import type { HoldChange } from '../contracts.ts';
+import { createHeldCalls, type HeldCalls, type HoldEnd } from './held-calls.ts';
+
+const TENANT = uuidv7();
+const AGENT = uuidv7();
+const TIMEOUT_MS = 60_000;
+
+/** The disk, and what the control plane has said. Both are there after a restart. */
+function createWorld() {
+  const rows = new Map<string, string>();
+  const facts = new Map<string, EscalationFact>();
+  let listener: (tenantId: string, id: string | null) => void = () => undefined;
+  const world = {
+    now: 1_700_000_000_000,
+    rows,
+    facts,
+    write: (changes: readonly HoldChange[]) => {
+      for (const { id, value } of changes) {
+        if (value === null) rows.delete(id);
+        else rows.set(id, value);
+      }
+    },
+    /** The row at the control plane is left once. */
+    resolve(id: string, resolution: EscalationFact['resolution']) {
+      if (id === '' || facts.has(id)) return;
+      const expires_at = new Date(world.now + 600_000).toISOString();
+      const grant = resolution === 'approved' ? { id: uuidv7(), expires_at } : null;
+      const resolved_at = new Date(world.now).toISOString();
+      const place = { escalation_id: id, deployment_id: uuidv7() };
+      facts.set(id, { ...place, resolution, resolved_at, grant });
+      listener(TENANT, id);
+    },
+    start(): HeldCalls {
+      const held = createHeldCalls({
+        ledger: {
+          readHolds: () => [...rows.values()],
+          writeHolds: async (changes) => world.write(changes),
+        },
+        replica: {
+          findEscalation: (_tenant, id) => facts.get(id),
+          onEscalation: (heard) => {
+            listener = heard;
+            return () => undefined;
+          },
+        },
+        now: () => world.now,
+      });
+      held.load(TENANT);
+      return held;
+    },
+  };
+  return world;
+}
+
+type Command =
+  | { do: 'call'; binding: string; policies: string[] }
+  | { do: 'resolve'; nth: number; as: EscalationFact['resolution'] }
+  | { do: 'leave' | 'restart' | 'time' }
+  /** What becomes of an approval that a request was given. */
+  | { do: 'use' | 'give back'; nth: number };
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('call' as const),
+      binding: fc.constantFrom('a', 'b'),
+      policies: fc.subarray(['p', 'q'], { minLength: 1 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('resolve' as const),
+      nth: fc.nat(5),
+      as: fc.constantFrom('approved', 'denied', 'timed_out'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('leave', 'restart', 'time') }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constantFrom('use', 'give back'), nth: fc.nat(5) }),
+  },
+);
+
+it('lets each approval be used once, and nothing else ever', async () => {
+  vi.useFakeTimers();
+  const property = fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {
+    const world = createWorld();
+    let held = world.start();
+    const opened: string[] = [];
+    const seen = new Map<string, ReadonlySet<string>>();
+    const given: Extract<HoldEnd, { kind: 'approved' }>['approval'][] = [];
+    const used: string[] = [];
+    const ends: { id: string; end: HoldEnd; policyIds: ReadonlySet<string> }[] = [];
+
+    async function calls(binding: string, policies: readonly string[]) {
+      const policyIds = new Set(policies);
+      const asked = { tenantId: TENANT, agentId: AGENT, binding, policyIds };
+      const place = held.join({ ...asked, id: uuidv7(), timeoutMs: TIMEOUT_MS });
+      if (place === undefined) return;
+      if (place.isNew) {
+        opened.push(place.hold.id);
+        seen.set(place.hold.id, policyIds);
+        world.write(place.changes);
+      }
+      void place
+        .wait(50_000, () => undefined)
+        .then((end) => {
+          const { id } = place.hold;
+          ends.push({ id, end, policyIds });
+          if (end.kind === 'approved') given.push(end.approval);
+        });
+      await Promise.resolve();
+    }
+
+    for (const one of commands) {
+      if (one.do === 'call') await calls(one.binding, one.policies);
+      else if ('as' in one) world.resolve(opened[one.nth] ?? '', one.as);
+      else if (one.do === 'leave') held.endWaits();
+      else if (one.do === 'time') world.now += TIMEOUT_MS / 2;
+      else if (one.do === 'restart') {
+        held.stop();
+        // What was under way is gone with the process.
+        given.length = 0;
+        held = world.start();
+      } else if ('nth' in one) {
+        const approval = given.splice(one.nth % Math.max(1, given.length), 1)[0];
+        if (approval && one.do === 'use') {
+          world.write(approval.changes);
+          approval.used();
+          used.push(approval.escalationId);
+        }
+        approval?.release();
+      }
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    for (const { id, end, policyIds } of ends) {
+      const fact = world.facts.get(id);
+      if (end.kind === 'denied') expect(fact?.resolution).toBe('denied');
+      if (end.kind !== 'approved') continue;
+      expect(fact).toMatchObject({ resolution: 'approved', grant: { id: end.approval.id } });
+      // Nobody goes by an approval of reasons that the person did not see.
+      expect([...(seen.get(id) ?? [])]).toEqual(expect.arrayContaining([...policyIds]));
+    }
+    expect(new Set(used).size).toBe(used.length);
+    for (const id of used) {
+      expect(world.facts.get(id)?.resolution).toBe('approved');
+      expect(world.rows.has(id)).toBe(false);
+    }
+    held.stop();
+  });
+  try {
+    await fc.assert(property, { numRuns: 300 });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('forgets what is over, on disk too', async () => {
+  vi.useFakeTimers();
+  const world = createWorld();
+  const held = world.start();
+  const asked = { tenantId: TENANT, agentId: AGENT, binding: 'a', policyIds: new Set(['p']) };
+  const place = held.join({ ...asked, id: uuidv7(), timeoutMs: TIMEOUT_MS });
+  world.write(place?.changes ?? []);
+  expect(held.countPending(TENANT)).toBe(1);
+  expect(world.rows.size).toBe(1);
+  world.now += TIMEOUT_MS + 3_600_000;
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(held.countPending(TENANT)).toBe(0);
+  expect(world.rows.size).toBe(0);
+  held.stop();
+  vi.useRealTimers();
+});

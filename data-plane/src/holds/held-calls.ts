@@ -1,0 +1,314 @@
+/**
+ * The calls of this data plane that wait for a person. The control plane's row is the only authority
+ * of how one ends, and tells it by a fact. Nothing runs from here: an approval is a grant that a
+ * client who waits, or makes the same call again, takes once. Its use commits with the record of the
+ * decision that it leads to, as the row's removal. Proven by held-calls.test.ts.
+ */
+import type { EscalationFact } from '@governance/shared/facts';
+import { GRANT_MS } from '@governance/shared/hold-settings';
+import type { HoldChange } from '../contracts.ts';
+import type { DurableLedger } from '../ledger/ledger.ts';
+import type { LocalReplica } from '../replica/replica.ts';
+import { type Hold, readHold, removeHold, storeHold } from './hold.ts';
+
+/** Calls of an agent, and of a tenant, that wait for a person at a time. */
+export const MAX_HELD = { ofAgent: 25, ofTenant: 1_000 };
+/** Requests that wait for held calls, likewise; what is beyond is told at once that it is pending. */
+export const MAX_WAITING = { ofAgent: 32, ofTenant: 512 };
+/** How long after its time-out the control plane's word is waited for. */
+const GRACE_MS = 5_000;
+/** How long an end is remembered for the client that asks again. */
+const KEPT_MS = GRANT_MS;
+const SWEEP_MS = 1_000;
+
+/** What a person approved: good for one call. */
+export interface Approval {
+  readonly id: string;
+  readonly escalationId: string;
+  readonly policyIds: ReadonlySet<string>;
+  /** What has to commit with the decision that uses it. */
+  readonly changes: readonly HoldChange[];
+  /** It was used. */
+  used(): void;
+  /** It was not used: who asks next may have it. Does nothing once it was. */
+  release(): void;
+}
+
+export type HoldEnd =
+  | { readonly kind: 'approved'; readonly approval: Approval }
+  /** Another request of the same call has the approval, or it came to nothing. */
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'denied' }
+  | { readonly kind: 'timed_out' }
+  | { readonly kind: 'pending' };
+
+/** A request's place at a held call. */
+export interface HeldCall {
+  readonly hold: Hold;
+  /** Whether this request made it. */
+  readonly isNew: boolean;
+  /** Of a new one: to be written with the record that opens it. */
+  readonly changes: readonly HoldChange[];
+  /** The record that opens it could not be written: nobody holds it. */
+  drop(): void;
+  /**
+   * Waits for its end.
+   *
+   * @param signal.onLeave is given how to end the waiting early, as `pending`
+   */
+  wait(ms: number, onLeave: (leave: () => void) => void): Promise<HoldEnd>;
+}
+
+export type NewHold = Pick<Hold, 'tenantId' | 'agentId' | 'binding' | 'policyIds'> & {
+  id: string;
+  timeoutMs: number;
+};
+
+interface Kept {
+  readonly hold: Hold;
+  /** Those who wait, the newest last. */
+  readonly waiting: Set<(end: HoldEnd) => void>;
+  resolution: EscalationFact | null;
+  /** When the resolution came here. */
+  resolvedAt: number;
+  /** Somebody has its approval and may use it. */
+  isClaimed: boolean;
+}
+
+export type HeldCalls = ReturnType<typeof createHeldCalls>;
+
+export function createHeldCalls(deps: {
+  ledger: Pick<DurableLedger, 'readHolds' | 'writeHolds'>;
+  replica: Pick<LocalReplica, 'findEscalation' | 'onEscalation'>;
+  /** Unix milliseconds. */
+  now(): number;
+}) {
+  const { ledger, replica, now } = deps;
+  const tenants = new Map<string, Map<string, Kept>>();
+  let timer: NodeJS.Timeout | null = null;
+
+  function keep(hold: Hold): Kept {
+    const kept: Kept = {
+      hold,
+      waiting: new Set(),
+      resolution: null,
+      resolvedAt: 0,
+      isClaimed: false,
+    };
+    const ofTenant = tenants.get(hold.tenantId) ?? new Map<string, Kept>();
+    tenants.set(hold.tenantId, ofTenant.set(hold.id, kept));
+    timer ??= setInterval(sweep, SWEEP_MS).unref();
+    return kept;
+  }
+
+  function forget({ hold, waiting }: Kept): void {
+    const ofTenant = tenants.get(hold.tenantId);
+    ofTenant?.delete(hold.id);
+    if (ofTenant?.size === 0) tenants.delete(hold.tenantId);
+    for (const end of [...waiting]) end({ kind: 'taken' });
+  }
+
+  /** On disk too. A row that stays is looked at again at the next start. */
+  function remove(kept: Kept): void {
+    forget(kept);
+    ledger.writeHolds([removeHold(kept.hold)]).catch(() => undefined);
+  }
+
+  /** How it stands now, but for who has its approval. */
+  function stateOf({ hold, resolution, resolvedAt }: Kept): HoldEnd['kind'] {
+    if (resolution === null) return now() < hold.timeoutAt + GRACE_MS ? 'pending' : 'timed_out';
+    const { grant } = resolution;
+    if (resolution.resolution !== 'approved') return resolution.resolution;
+    // By this clock too: the control plane's may be ahead.
+    const isGood =
+      grant !== null && now() < Math.min(Date.parse(grant.expires_at), resolvedAt + GRANT_MS);
+    return isGood ? 'approved' : 'taken';
+  }
+
+  function endOf(kept: Kept): HoldEnd {
+    const kind = stateOf(kept);
+    if (kind !== 'approved') return { kind };
+    const grant = kept.resolution?.grant;
+    if (!grant || kept.isClaimed) return { kind: 'taken' };
+    return { kind, approval: claim(kept, grant.id) };
+  }
+
+  function claim(kept: Kept, id: string): Approval {
+    const { hold } = kept;
+    kept.isClaimed = true;
+    let isOver = false;
+    return {
+      id,
+      escalationId: hold.id,
+      policyIds: hold.policyIds,
+      changes: [removeHold(hold)],
+      used() {
+        isOver = true;
+        forget(kept);
+      },
+      release() {
+        if (isOver) return;
+        isOver = true;
+        kept.isClaimed = false;
+      },
+    };
+  }
+
+  /** Tells those who wait: the newest may still be there, so it is the one that gets an approval. */
+  function settle(kept: Kept): void {
+    if (stateOf(kept) === 'pending') return;
+    for (const end of [...kept.waiting].reverse()) {
+      const reached = endOf(kept);
+      end(reached);
+    }
+  }
+
+  function resolve(tenantId: string, kept: Kept): void {
+    const fact = replica.findEscalation(tenantId, kept.hold.id);
+    if (fact === undefined || kept.resolution !== null) return;
+    kept.resolution = fact;
+    kept.resolvedAt = now();
+    settle(kept);
+  }
+
+  const unsubscribe = replica.onEscalation((tenantId, escalationId) => {
+    const ofTenant = tenants.get(tenantId);
+    if (ofTenant === undefined) return;
+    const found = escalationId === null ? [...ofTenant.values()] : [ofTenant.get(escalationId)];
+    for (const kept of found) if (kept) resolve(tenantId, kept);
+  });
+
+  function sweep(): void {
+    for (const ofTenant of [...tenants.values()]) {
+      for (const kept of [...ofTenant.values()]) {
+        if (kept.waiting.size > 0) settle(kept);
+        const { hold, resolution, resolvedAt, isClaimed } = kept;
+        const over = resolution === null ? hold.timeoutAt + GRACE_MS : resolvedAt;
+        if (!isClaimed && now() >= over + KEPT_MS) remove(kept);
+      }
+    }
+    if (tenants.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  }
+
+  function find({ tenantId, binding, policyIds }: NewHold): Kept | undefined {
+    for (const kept of tenants.get(tenantId)?.values() ?? []) {
+      if (kept.hold.binding !== binding) continue;
+      // What was approved once was approved; what nobody was asked about is asked.
+      const state = stateOf(kept);
+      const isSeen = [...policyIds].every((id) => kept.hold.policyIds.has(id));
+      if (isSeen && (state !== 'taken' || kept.isClaimed)) return kept;
+    }
+    return undefined;
+  }
+
+  function count(tenantId: string, agentId?: string) {
+    const counts = { held: 0, waiting: 0, kept: 0 };
+    for (const kept of tenants.get(tenantId)?.values() ?? []) {
+      if (agentId !== undefined && kept.hold.agentId !== agentId) continue;
+      counts.kept++;
+      counts.waiting += kept.waiting.size;
+      if (stateOf(kept) === 'pending') counts.held++;
+    }
+    return counts;
+  }
+
+  function hasRoom({ tenantId, agentId }: NewHold): boolean {
+    const ofAgent = count(tenantId, agentId);
+    // Ends that are remembered count too, twice as many of them.
+    if (ofAgent.held >= MAX_HELD.ofAgent || ofAgent.kept >= 3 * MAX_HELD.ofAgent) return false;
+    const ofTenant = count(tenantId);
+    return ofTenant.held < MAX_HELD.ofTenant && ofTenant.kept < 3 * MAX_HELD.ofTenant;
+  }
+
+  function mayWait({ tenantId, agentId }: Hold): boolean {
+    return (
+      count(tenantId, agentId).waiting < MAX_WAITING.ofAgent &&
+      count(tenantId).waiting < MAX_WAITING.ofTenant
+    );
+  }
+
+  function wait(kept: Kept, ms: number, onLeave: (leave: () => void) => void): Promise<HoldEnd> {
+    const reached = endOf(kept);
+    if (reached.kind !== 'pending') {
+      told(kept, reached);
+      return Promise.resolve(reached);
+    }
+    if (!mayWait(kept.hold)) return Promise.resolve(reached);
+    return new Promise((resolve) => {
+      const end = (reached: HoldEnd) => {
+        if (!kept.waiting.delete(end)) return;
+        clearTimeout(time);
+        told(kept, reached);
+        resolve(reached);
+      };
+      const leave = () => end({ kind: 'pending' });
+      const time = setTimeout(leave, ms);
+      kept.waiting.add(end);
+      onLeave(leave);
+    });
+  }
+
+  /** Who was told that nobody answered in time may ask anew. */
+  function told(kept: Kept, { kind }: HoldEnd): void {
+    if (kind === 'timed_out' && kept.waiting.size === 0 && kept.resolution) remove(kept);
+  }
+
+  return {
+    /** Takes up what was held when the process ended. */
+    load(tenantId: string): void {
+      for (const value of ledger.readHolds(tenantId)) {
+        const hold = readHold(tenantId, value);
+        if (hold === undefined || tenants.get(tenantId)?.has(hold.id)) continue;
+        resolve(tenantId, keep(hold));
+      }
+    },
+
+    /**
+     * A place at the held call of this binding, which is made where there is none that a person was
+     * asked about for the same reasons.
+     *
+     * @returns undefined where the agent or the tenant has as many as it may have
+     */
+    join(asked: NewHold): HeldCall | undefined {
+      const known = find(asked);
+      if (known === undefined && !hasRoom(asked)) return undefined;
+      const { timeoutMs, ...rest } = asked;
+      const kept = known ?? keep({ ...rest, timeoutAt: now() + timeoutMs });
+      const isNew = known === undefined;
+      return {
+        hold: kept.hold,
+        isNew,
+        changes: isNew ? [storeHold(kept.hold)] : [],
+        drop: () => {
+          if (isNew) remove(kept);
+        },
+        wait: (ms, onLeave) => wait(kept, ms, onLeave),
+      };
+    },
+
+    /** Calls of a tenant that wait for a person, for the heartbeat. */
+    countPending: (tenantId: string): number => count(tenantId).held,
+
+    /** Requests of a tenant that wait for one. */
+    countWaiting: (tenantId: string): number => count(tenantId).waiting,
+
+    /** Ends what requests wait for: they are told that it is pending. */
+    endWaits(): void {
+      for (const ofTenant of tenants.values()) {
+        for (const { waiting } of ofTenant.values()) {
+          for (const end of [...waiting]) end({ kind: 'pending' });
+        }
+      }
+    },
+
+    stop(): void {
+      unsubscribe();
+      this.endWaits();
+      if (timer !== null) clearInterval(timer);
+      timer = null;
+      tenants.clear();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/** A held call as it is kept on disk: what it is, and not what it says. */
+import { Id } from '@governance/shared/text';
+import { z } from 'zod';
+import type { HoldChange } from '../contracts.ts';
+
+const StoredHold = z.strictObject({
+  id: Id,
+  agent_id: Id,
+  /** Digest of all that an approval is bound to. */
+  binding: z.string(),
+  /** The policies for whose reasons a person is asked. */
+  policy_ids: z.array(z.string()),
+  /** Unix milliseconds. */
+  timeout_at: z.number(),
+});
+
+export interface Hold {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly agentId: string;
+  readonly binding: string;
+  readonly policyIds: ReadonlySet<string>;
+  readonly timeoutAt: number;
+}
+
+/** The change that writes its row. */
+export function storeHold({ id, tenantId, agentId, policyIds, ...hold }: Hold): HoldChange {
+  const stored: z.infer<typeof StoredHold> = {
+    id,
+    agent_id: agentId,
+    binding: hold.binding,
+    policy_ids: [...policyIds],
+    timeout_at: hold.timeoutAt,
+  };
+  return { id, tenantId, value: JSON.stringify(stored) };
+}
+
+/** The change that removes its row: it was used, or is over. */
+export function removeHold({ id, tenantId }: Pick<Hold, 'id' | 'tenantId'>): HoldChange {
+  return { id, tenantId, value: null };
+}
+
+/** Reads a row back; undefined for what is none, which then is held no more. */
+export function readHold(tenantId: string, value: string): Hold | undefined {
+  try {
+    const { id, agent_id, binding, policy_ids, timeout_at } = StoredHold.parse(JSON.parse(value));
+    const policyIds = new Set(policy_ids);
+    return { id, tenantId, agentId: agent_id, binding, policyIds, timeoutAt: timeout_at };
+  } catch {
+    return undefined;
+  }
+}

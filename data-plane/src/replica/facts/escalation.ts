@@ -1,0 +1,40 @@
+/**
+ * How escalations of this data plane ended. One that cannot be read leaves its call to the time-out:
+ * it permits nothing. Read when it comes and after a start, not at each call.
+ */
+import type { EscalationFact } from '@governance/shared/facts';
+import type { FactKindContext } from '../fact-kind.ts';
+
+const KIND = 'optional.escalation';
+
+/** Told of an escalation that was resolved; of null where all have to be looked at again. */
+export type EscalationListener = (tenantId: string, escalationId: string | null) => void;
+
+export const escalationFacts = ({ facts, findDeploymentId }: FactKindContext) => {
+  const listeners = new Set<EscalationListener>();
+  const tell: EscalationListener = (tenantId, escalationId) => {
+    for (const listener of listeners) listener(tenantId, escalationId);
+  };
+  return {
+    finds: {
+      findEscalation(tenantId: string, escalationId: string): EscalationFact | undefined {
+        const deploymentId = findDeploymentId(tenantId);
+        if (deploymentId === undefined) return undefined;
+        const fact = facts.read(tenantId, KIND, `${deploymentId}/${escalationId}`);
+        if (fact.state !== 'known') return undefined;
+        const { escalation_id, deployment_id } = fact.value;
+        const isOwn = escalation_id === escalationId && deployment_id === deploymentId;
+        return isOwn ? fact.value : undefined;
+      },
+      /** @returns ends it */
+      onEscalation(listener: EscalationListener): () => void {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    changed(tenantId: string, kind: string, key: string): void {
+      if (kind === KIND) tell(tenantId, key.slice(key.indexOf('/') + 1));
+    },
+    dropped: (tenantId: string): void => tell(tenantId, null),
+  };
+};
