@@ -114,7 +114,10 @@ const GOOD_BODIES: Record<string, object> = {
     inbound: { actions: { high: 'substitute' } },
     pinned_tools: { require_approval: false },
     policies: { require_change_requests: false },
+    holds: { timeout_minutes: { low: 60 } },
   },
+  'POST /api/v1/escalations/:id/approve': { notes: 'n', create_exception: false },
+  'POST /api/v1/escalations/:id/deny': { notes: 'n' },
   'PATCH /api/v1/admin/blast-radius': {
     email_recipient_limit: 5,
     min_delete_depth: 2,

@@ -207,6 +207,7 @@ const planeDeps = {
   openSealed: core.identity.openSealed,
   openSealedNow: core.identity.openSealedNow,
   taskSecret: core.identity.tokenKey,
+  held: core.held,
   payloadSpool: core.payloadSpool,
   registry: new Registry(),
   log,

@@ -20,6 +20,7 @@ import { dataPlanesFeature } from './data-planes/data-planes-feature.ts';
 import { createLocalLink } from './data-planes/local-link.ts';
 import { dataProtectionFeature } from './data-protection/data-protection-feature.ts';
 import { dlpFeature } from './dlp/dlp-feature.ts';
+import { escalationsFeature } from './escalations/escalations-feature.ts';
 import { feedFeature } from './feed/feed-feature.ts';
 import { inboundFeature } from './inbound/inbound-feature.ts';
 import { ingestFeature } from './ingest/ingest-feature.ts';
@@ -66,6 +67,7 @@ export const FEATURES: readonly FeatureMaker[] = [
   payloadsFeature,
   blastRadiusFeature,
   rateLimitsFeature,
+  escalationsFeature,
 ];
 
 export interface ControlPlaneDeps extends CoreDeps {

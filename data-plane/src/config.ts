@@ -57,6 +57,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv) {
     maxSessions: values.mcpMaxSessions,
     maxSessionsPerAgent: values.mcpMaxSessionsPerAgent,
     sessionIdleMs: values.mcpSessionIdleSeconds * 1000,
+    /** How long a client waits for a person before it is told that its call is pending. */
+    holdWaitMs: values.holdWaitSeconds * 1000,
     /** What the ledger's files may take together; null for as much as the disk has. */
     ledgerLimitBytes: values.ledgerLimitMib === undefined ? null : values.ledgerLimitMib * MIB,
     payloadLimitBytes: values.payloadLimitMib * MIB,

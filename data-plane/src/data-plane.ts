@@ -105,6 +105,7 @@ export async function createDataPlane(options: DataPlaneOptions) {
     onServerReport: core.reportSoon,
     ...(options.workers && { workers: options.workers }),
     sharedDir,
+    held: core.held,
     payloadSpool: core.payloadSpool,
     registry,
     log,

@@ -55,6 +55,13 @@ export const GATEWAY_SETTINGS = {
     default: '120',
     parse: wholeNumber(1, 3600),
   }),
+  holdWaitSeconds: setting({
+    name: 'SERVICE_HOLD_WAIT_SECONDS',
+    description:
+      'How long a call that a person has to approve keeps its client waiting. Then it is answered with -32004 and `resolution: "pending"`, and the client asks again. Common clients give up at 60 s.',
+    default: '50',
+    parse: wholeNumber(1, 3600),
+  }),
   upstreamConnections: setting({
     name: 'SERVICE_UPSTREAM_CONNECTIONS',
     description:

@@ -145,7 +145,7 @@ export function createWriter(
 
 type Unchained<T extends UnchainedRecord['type']> = Extract<UnchainedRecord, { type: T }>;
 
-const AGENT_ID = '0190aaaa-0000-7000-8000-00000000000a';
+export const AGENT_ID = '0190aaaa-0000-7000-8000-00000000000a';
 
 export function aDecision(overrides: Partial<Unchained<'decision'>> = {}): Unchained<'decision'> {
   return {

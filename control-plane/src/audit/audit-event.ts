@@ -72,7 +72,7 @@ export const AuditEvent = z.object({
   result_action: z.string().nullable(),
   /** What inspection found in the result. */
   inspection: z.record(z.string(), z.unknown()).nullable(),
-  /** The hold that the call opened. */
+  /** The escalation that the call opened, or waits with. */
   escalation_id: z.string().nullable(),
   /** The approval that the call redeemed. */
   grant_id: z.string().nullable(),
@@ -274,14 +274,21 @@ function fromAdminAction(record: AdminActionRecord) {
 
 export type StreamEvent = { event_type: StreamEventType } & Record<string, unknown>;
 
+/** Beside decisions. */
+const SHOWN: ReadonlySet<string> = new Set(['alert', 'admin_action', 'hold_opened']);
+
 /** One message of the stream; undefined for records that the stream does not show. */
 export function toStreamEvent(row: LedgerRow): StreamEvent | undefined {
   if (row.type === 'decision') {
     const event = toAuditEvent(row, null);
     return { ...event, event_type: decisionEventType(event.policy_result) };
   }
-  if (row.type !== 'alert' && row.type !== 'admin_action') return undefined;
+  if (!SHOWN.has(row.type)) return undefined;
   const record = readRecord(row.bytes);
+  if (record?.type === 'hold_opened') {
+    const violations = violationsOf(row, record);
+    return { event_type: 'escalation', ...fromHold(record), ...link(row), violations };
+  }
   if (record?.type === 'alert') {
     const violations = violationsOf(row, record);
     return { event_type: 'alert', ...fromAlert(record), ...link(row), violations };
@@ -302,6 +309,23 @@ export function toStreamEvent(row: LedgerRow): StreamEvent | undefined {
     };
   }
   return undefined;
+}
+
+function fromHold(record: Extract<LedgerRecord, { type: 'hold_opened' }>) {
+  return {
+    id: record.escalation_id,
+    timestamp: record.timestamp,
+    status: 'pending',
+    event_id: record.event_id,
+    agent_id: record.agent_id,
+    requester_id: record.requester_id,
+    mcp_server: record.mcp_server,
+    tool_name: record.tool_name,
+    target: record.target,
+    policy_reason: record.reason,
+    risk_tier: record.risk_tier,
+    timeout_at: record.timeout_at,
+  };
 }
 
 function fromAlert(record: AlertRecord) {

@@ -3,10 +3,12 @@
  * defaults. Stored as what
  * was changed, shown and sent whole.
  */
+import { DEFAULT_HOLD_SETTINGS, HoldMinutes } from '@governance/shared/hold-settings';
 import { DEFAULT_INBOUND_ACTIONS, InboundAction } from '@governance/shared/inbound-settings';
 import { z } from 'zod';
 
 const { low, medium, high, critical } = DEFAULT_INBOUND_ACTIONS;
+const { timeout_minutes: minutes } = DEFAULT_HOLD_SETTINGS;
 
 /** As it is stored: a member that is missing has its default. */
 export const TenantSettings = z.object({
@@ -24,6 +26,18 @@ export const TenantSettings = z.object({
     .prefault({}),
   pinned_tools: z.object({ require_approval: z.boolean().default(false) }).prefault({}),
   policies: z.object({ require_change_requests: z.boolean().default(false) }).prefault({}),
+  holds: z
+    .object({
+      timeout_minutes: z
+        .object({
+          low: HoldMinutes.default(minutes.low),
+          medium: HoldMinutes.default(minutes.medium),
+          high: HoldMinutes.default(minutes.high),
+          critical: HoldMinutes.default(minutes.critical),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
 });
 export type TenantSettings = z.infer<typeof TenantSettings>;
 
@@ -43,6 +57,18 @@ export const TenantSettingsPatch = z.strictObject({
     .optional(),
   pinned_tools: z.strictObject({ require_approval: z.boolean().optional() }).optional(),
   policies: z.strictObject({ require_change_requests: z.boolean().optional() }).optional(),
+  holds: z
+    .strictObject({
+      timeout_minutes: z
+        .strictObject({
+          low: HoldMinutes.optional(),
+          medium: HoldMinutes.optional(),
+          high: HoldMinutes.optional(),
+          critical: HoldMinutes.optional(),
+        })
+        .optional(),
+    })
+    .optional(),
 });
 export type TenantSettingsPatch = z.infer<typeof TenantSettingsPatch>;
 
@@ -64,6 +90,15 @@ export const TenantSettingsView = z
       /** What is active changes by change requests alone. */
       require_change_requests: z.boolean(),
     }),
+    holds: z.object({
+      /** How long a call waits for a person, by the risk tier of its agent. */
+      timeout_minutes: z.object({
+        low: z.int(),
+        medium: z.int(),
+        high: z.int(),
+        critical: z.int(),
+      }),
+    }),
   })
   .meta({ id: 'TenantSettings' });
 
@@ -73,5 +108,8 @@ export function changedSettings(before: TenantSettings, patch: TenantSettingsPat
     inbound: { actions: { ...before.inbound.actions, ...patch.inbound?.actions } },
     pinned_tools: { ...before.pinned_tools, ...patch.pinned_tools },
     policies: { ...before.policies, ...patch.policies },
+    holds: {
+      timeout_minutes: { ...before.holds.timeout_minutes, ...patch.holds?.timeout_minutes },
+    },
   });
 }

@@ -7,6 +7,7 @@
  * to five seconds later. So a task must tolerate two replicas running it for a moment
  * (compare-and-set, claims, repeatable statements).
  */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -64,6 +65,8 @@ export function createLeaderWork(deps: LeaderWorkDeps): LeaderWork {
   let session: StandingSession | undefined;
 
   async function lead(signal: AbortSignal): Promise<void> {
+    // Each task waits with it, and there are as many as features want.
+    setMaxListeners(0, signal);
     term = signal;
     metrics.leader.set(1);
     log.info('this replica does the periodic work');

@@ -12,6 +12,7 @@ import type {
 } from '@governance/shared/channels';
 import { createRaiseAlert } from '../alerts/raise-alert.ts';
 import type { PinReports, PlaneDenial, RulesProvider } from '../contracts.ts';
+import { createHeldCalls } from '../holds/held-calls.ts';
 import { loadIdentity } from '../identity/identity.ts';
 import { loadStanding } from '../identity/standing.ts';
 import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
@@ -118,6 +119,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     now,
   });
   const replica = createReplica({ dataDir, onRefused: alerts.factRefused });
+  const held = createHeldCalls({ ledger, replica, now });
   const standing = loadStanding(dataDir, log, now);
   const clock = createPlaneClock({
     path: join(dataDir, CLOCK_FILE),
@@ -140,7 +142,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     now,
     ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
   };
-  const tenants = createServedTenants({ identity, ledger, replica, log, startSync });
+  const tenants = createServedTenants({ identity, ledger, replica, held, log, startSync });
   const syncOf = (tenantId: string) => tenants.find(tenantId)?.sync;
 
   const checker = startLedgerChecker({
@@ -182,8 +184,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       deployment_id: deploymentId,
       active_agent_count: replica.countActiveAgents(tenantId),
       proxy_rpm_1m: options.callsPerMinute?.(tenantId) ?? 0,
-      // Holds come with a later feature; until then no call of this plane waits for a person.
-      escalations_pending: 0,
+      escalations_pending: held.countPending(tenantId),
       opa_bundle_version: String(bundle.activeRules()?.revision ?? 'none'),
       uptime_seconds: Math.max(0, Math.round((now() - started) / 1000)),
       mcp_servers: options.serverReport?.(tenantId),
@@ -226,6 +227,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     ledger,
     payloadSpool,
     replica,
+    held,
     rules,
     /** Answers when a change is enforced here. */
     applied: createAppliedBarrier(findProgress, log),
@@ -285,6 +287,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     /** Ships what can be shipped within `ms`, makes everything durable and closes the files. */
     stop: async (ms = DEFAULT_STOP_MS): Promise<void> => {
       checker.stop();
+      held.stop();
       // What is sealed now may still be sent.
       await payloadSpool.flush();
       await tenants.stop(ms);

@@ -1,5 +1,6 @@
 /** The tenants that a data plane serves: each with the loops that keep it in step. */
 import type { ControlPlaneLink, RegistrationAnswer } from '@governance/shared/channels';
+import type { HeldCalls } from '../holds/held-calls.ts';
 import type { DataPlaneIdentity } from '../identity/identity.ts';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { LocalReplica } from '../replica/replica.ts';
@@ -17,6 +18,7 @@ export interface ServedTenantsDeps {
   identity: Pick<DataPlaneIdentity, 'saveRegistration'>;
   ledger: Pick<DurableLedger, 'open'>;
   replica: Pick<LocalReplica, 'removeTenant'>;
+  held: Pick<HeldCalls, 'load'>;
   log: SyncLog;
   startSync(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<TenantSync>;
 }
@@ -50,6 +52,8 @@ export function createServedTenants(deps: ServedTenantsDeps) {
       log.warn({ tenantId, outcomesUnknown }, 'calls were under way when the data plane stopped');
     }
     const sync = await deps.startSync(answer, link);
+    // The replica serves the tenant now: what was decided meanwhile may be there already.
+    deps.held.load(tenantId);
     served.set(tenantId, { deploymentId, region, sync });
   }
 

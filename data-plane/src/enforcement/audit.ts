@@ -11,7 +11,7 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import { isoTime } from '@governance/shared/iso-time';
 import type { PolicyResult, UnchainedRecord } from '@governance/shared/ledger-record';
 import { LOCAL_MODELS } from '@governance/shared/local-models';
-import type { Ledger } from '../contracts.ts';
+import type { HoldChange, Ledger } from '../contracts.ts';
 import { actionOf, targetOf } from './call-kinds.ts';
 import { tellPart } from './call-parts.ts';
 import type { AgentCall, Ask, JudgedCall, RawCall } from './calls.ts';
@@ -61,12 +61,27 @@ export interface AuditDeps {
   elapsed(): number;
 }
 
-type DecisionFields = Extract<UnchainedRecord, { type: 'decision' }>;
+export type DecisionFields = Extract<UnchainedRecord, { type: 'decision' }>;
+
+/** The hold that an escalated call waits with. */
+export interface DecisionHold {
+  readonly escalationId: string;
+  /**
+   * What opens it, directly behind the decision.
+   *
+   * @returns null where it is open already
+   */
+  open(decision: DecisionFields): {
+    record: UnchainedRecord;
+    changes: readonly HoldChange[];
+  } | null;
+}
 
 /**
- * Writes a judgement down.
+ * Writes a judgement down. What uses up a grant commits with it.
  *
  * @param kept what is kept of the call beside its record
+ * @param hold of an escalated call that is held
  * @returns the call to forward when it was allowed, null when it was not
  * @throws when the record could not be made durable: then nothing may be forwarded
  */
@@ -74,6 +89,7 @@ export async function recordDecision(
   judgement: CallJudgement,
   deps: AuditDeps,
   kept: KeptPayload | null = null,
+  hold: DecisionHold | null = null,
 ): Promise<AllowedCall | null> {
   const { call } = judgement;
   // A caller that proved nothing leaves no record (evidence, section 1): there is no tenant.
@@ -85,10 +101,18 @@ export async function recordDecision(
     return null;
   }
   const salt = nextSalt();
-  const record = decisionRecord(judgement, call as AgentCall, { salt, kept }, deps);
-  const written = deps.ledger.append(call.caller.tenantId, record, salt);
+  const record = decisionRecord(judgement, call as AgentCall, { salt, kept, hold }, deps);
+  const { tenantId } = call.caller;
+  const isRedeemed = judgement.verdict === 'allow';
+  const changes = isRedeemed ? call.grant?.changes : undefined;
+  const written = deps.ledger.append(tenantId, record, salt, changes);
+  const opening = hold?.open(record);
   tellPart(call, 'record-handed-over');
-  await written;
+  // Handed over in one go, so that no more than a full group can come between the two.
+  if (opening) {
+    const opened = deps.ledger.append(tenantId, opening.record, undefined, opening.changes);
+    await Promise.all([written, opened]);
+  } else await written;
   tellPart(call, 'record-durable');
   return judgement.verdict === 'allow' ? grant(judgement.call, salt, kept) : null;
 }
@@ -100,7 +124,7 @@ function grant(call: JudgedCall, salt: Uint8Array, kept: KeptPayload | null): Al
 function decisionRecord(
   judgement: CallJudgement,
   call: AgentCall & Partial<JudgedCall>,
-  { salt, kept }: { salt: Uint8Array; kept: KeptPayload | null },
+  { salt, kept, hold }: { salt: Uint8Array; kept: KeptPayload | null; hold: DecisionHold | null },
   deps: AuditDeps,
 ): DecisionFields {
   const { agent, ask, caller, dlp } = call;
@@ -140,8 +164,8 @@ function decisionRecord(
     requester_verified: false,
     instruction_hash: instructionHash(salt, ask),
     region: deps.findRegion(caller.tenantId),
-    escalation_id: null,
-    grant_id: call.grant?.id ?? null,
+    escalation_id: hold?.escalationId ?? null,
+    grant_id: judgement.verdict === 'allow' ? (call.grant?.id ?? null) : null,
     exception_id: null,
     payload_digest: kept?.digest ?? null,
     protected_fields: members.protected_fields,

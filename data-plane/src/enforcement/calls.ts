@@ -6,6 +6,7 @@
 import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
+import type { Approval } from '../holds/held-calls.ts';
 import type { Era, UpstreamExchange, UpstreamPeer } from '../upstream/upstream.ts';
 import type { Answer, Refusal } from './answer.ts';
 import type { Credential } from './credentials.ts';
@@ -85,6 +86,13 @@ export interface Destination {
 /** The client's end of a call while it waits for the answer. */
 export interface Exchange extends UpstreamExchange {
   readonly wantsProgress: boolean;
+  /**
+   * Told when the client has left; at once where it has. Absent where no client waits: such a call
+   * is not held for a person.
+   *
+   * @returns ends the telling
+   */
+  onGone?(listener: () => void): () => void;
 }
 
 /** A call as it enters the pipeline. */
@@ -94,18 +102,13 @@ export interface RawCall {
   readonly caller: Caller;
   readonly ask: Ask;
   /** Set when a person approved the call while it was held. */
-  readonly grant?: BoundGrant | undefined;
+  readonly grant?: HoldGrant | undefined;
 }
 
-/** A person's approval of a held call. */
-export interface HoldGrant {
-  readonly id: string;
-  readonly escalationId: string;
-}
-
-/** An approval with what it approves: the policies that had escalated the call. */
-export interface BoundGrant extends HoldGrant {
-  readonly policyIds: ReadonlySet<string>;
+/** A person's approval of a held call, which is used once. */
+export interface HoldGrant extends Approval {
+  /** Whether a call is the one that was approved, judged under the rules of now. */
+  covers(call: JudgedCall): boolean;
 }
 
 /** A call whose agent is proven. */

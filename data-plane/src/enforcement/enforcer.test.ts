@@ -32,14 +32,14 @@ let ledgerMode: 'good' | 'slow' | 'refusing' | 'full' | 'failed' = 'good';
 const wrapLedger = (ledger: Ledger): Ledger => ({
   condition: () =>
     ledgerMode === 'full' || ledgerMode === 'failed' ? ledgerMode : ledger.condition(),
-  append: async (tenantId: string, record: UnchainedRecord, salt) => {
+  append: async (tenantId: string, record: UnchainedRecord, salt, holds) => {
     const { type, id } = record;
     happened.push({ what: 'append', type, id });
     if (ledgerMode === 'refusing' && type === 'decision') {
       happened.push({ what: 'append-failed', type, id });
       throw new Error('disk I/O error');
     }
-    const appended = await ledger.append(tenantId, record, salt);
+    const appended = await ledger.append(tenantId, record, salt, holds);
     if (ledgerMode === 'slow') await new Promise((resolve) => setTimeout(resolve, 5));
     happened.push({ what: 'appended', type, id });
     return appended;
@@ -56,7 +56,9 @@ beforeAll(async () => {
       },
     })),
   });
-  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)], wrapLedger });
+  // What is escalated is not waited for here.
+  const config = { holdWaitMs: 0 };
+  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)], wrapLedger, config });
   agents = [
     { agent: plane.addAgent(['*:*']), status: 200 },
     { agent: plane.addAgent(['up:read', 'up/write_thing:*']), status: 200 },

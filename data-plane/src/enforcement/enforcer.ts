@@ -17,16 +17,16 @@ import { stepTeller, tellPart } from './call-parts.ts';
 import type {
   AgentCall,
   Ask,
-  BoundGrant,
   Caller,
   Destination,
   Exchange,
+  HoldGrant,
   JudgedCall,
   RawCall,
 } from './calls.ts';
 import { createDecisionLog } from './decision-log.ts';
 import { findAgentNow } from './eligibility.ts';
-import { type Holds, NOBODY_TO_ASK } from './holds.ts';
+import { type Escalated, type Holds, NOBODY_TO_ASK, type OpenedHold } from './holds.ts';
 import { InspectedStream } from './inspected-stream.ts';
 import { type InspectionDeps, inspection } from './inspection.ts';
 import type { PayloadKeeper } from './kept-payload.ts';
@@ -102,11 +102,11 @@ export interface EnforcementPages {
   holds?: Holds;
 }
 
+/** The product's. */
+export const PAGES: EnforcementPages = { enforcement, inspection };
+
 /** Builds the enforcer. */
-export function createEnforcer(
-  deps: EnforcerDeps,
-  pages: EnforcementPages = { enforcement, inspection },
-): Enforcer {
+export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAGES): Enforcer {
   const { audit, log } = deps;
   const { holds = NOBODY_TO_ASK } = pages;
   const logDecision = createDecisionLog(log, audit.elapsed);
@@ -118,7 +118,7 @@ export function createEnforcer(
     ask: Ask,
     destination: Destination,
     exchange: Exchange,
-    grant?: BoundGrant,
+    grant?: HoldGrant,
   ): Promise<Answer> {
     const call: RawCall = { id: uuidv7(audit.now()), caller, ask, grant };
     tellPart(call, 'received');
@@ -133,26 +133,53 @@ export function createEnforcer(
       const { step, error } = judgement;
       log.error({ ...about(call), err: error, step }, 'an enforcement step threw');
     }
+    const isProven = judgement.call.agent !== undefined;
+    if (grant && judgement.verdict === 'allow' && !grant.covers(judgement.call)) {
+      // The server or its tool is not what the person saw: judged as if nobody had approved.
+      grant.release();
+      return run(caller, ask, destination, exchange);
+    }
+    const hold =
+      judgement.verdict === 'escalate' && isProven ? openHold(judgement, exchange) : null;
+    const opened = hold !== null && !isRefusal(hold) ? hold : null;
     let allowed: AllowedCall | null;
     try {
       const kept = keepInput(judgement);
-      allowed = await recordDecision(judgement, audit, kept);
+      allowed = await recordDecision(judgement, audit, kept, opened);
     } catch (error) {
+      opened?.drop();
       return unrecorded(call, 'the ledger did not take the record', error);
     } finally {
       logDecision?.(judgement);
     }
-    const isProven = judgement.call.agent !== undefined;
     const ms = audit.elapsed() - caller.arrivedAt;
     if (isProven) deps.onVerdict(judgement.verdict, ms, caller.tenantId);
     else deps.onVerdict('unauthenticated', ms, null);
-    if (allowed !== null) return forward(allowed, destination, exchange);
-    if (judgement.verdict !== 'escalate' || !isProven) return refusalOf(judgement);
-    const held = await holds.hold(judgement, exchange);
-    if (isRefusal(held)) return held;
-    const policyIds = new Set(judgement.escalate.reasons.map(({ policy_id }) => policy_id));
+    if (allowed !== null) {
+      grant?.used();
+      return forward(allowed, destination, exchange);
+    }
+    if (hold !== null && isRefusal(hold)) return hold;
+    if (opened === null) return refusalOf(judgement);
+    const held = await opened.wait();
+    if ('kind' in held) return held;
     // Judged again, since everything may have changed while a person thought it over.
-    return run(caller, ask, destination, exchange, { ...held, policyIds });
+    const again = { ...caller, arrivedAt: audit.elapsed() };
+    try {
+      return await run(again, ask, destination, exchange, held);
+    } finally {
+      held.release();
+    }
+  }
+
+  /** Of what cannot be held a decision is left all the same. */
+  function openHold(escalated: Escalated, exchange: Exchange): OpenedHold | Refusal {
+    try {
+      return holds.open(escalated, exchange);
+    } catch (error) {
+      log.error({ ...about(escalated.call), err: error }, 'a call could not be held');
+      return refusalOf(escalated);
+    }
   }
 
   function keepInput({ call }: CallJudgement) {

@@ -1,26 +1,32 @@
-/** A held call: judged and recorded, held, and judged again with what a person has said. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
+/**
+ * A held call: judged and recorded, held, and judged again with what a person has said. The plane is
+ * the product's; the control plane is the facts that it would send.
+ */
+import type { EscalationFact } from '@governance/shared/facts';
+import { uuidv7 } from '@governance/shared/ids';
+import type { LedgerRecord } from '@governance/shared/ledger-record';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createHeldCalls, MAX_HELD } from '../holds/held-calls.ts';
+import { REAL_CLIENTS } from '../testing/test-client.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
-import { type Escalated, type Holds, NOBODY_TO_ASK } from './holds.ts';
-import { inspection } from './inspection.ts';
-import { enforcement } from './pipeline.ts';
+
+type Opened = Extract<LedgerRecord, { type: 'hold_opened' }>;
 
 let upstream: TestUpstream;
 let plane: TestPlane;
-/** What the person does. */
-let hold: Holds['hold'] = NOBODY_TO_ASK.hold;
+let agent: TestAgent;
+/** What the plane has recorded since the test began. */
+let records: LedgerRecord[] = [];
 
 beforeAll(async () => {
   upstream = await startTestUpstream({ tools: [{ name: 'delete_thing' }] });
-  plane = await startTestPlane({
-    servers: [HTTP_SERVER('up', upstream.url)],
-    pages: {
-      enforcement,
-      inspection,
-      holds: { hold: (escalated, exchange) => hold(escalated, exchange) },
-    },
-  });
+  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)] });
 });
 
 afterAll(async () => {
@@ -28,42 +34,309 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
-async function callWhile(answer: (escalated: Escalated) => void) {
+beforeEach(async () => {
+  await plane.records();
+  records = [];
   upstream.seen.length = 0;
-  const { basic } = plane.addAgent(['*:*'], { risk_tier: 'high' });
-  let asked = 0;
-  hold = async (escalated) => {
-    asked++;
-    answer(escalated);
-    const escalationId = '01890000-0000-7000-8000-000000000001';
-    return { id: '01890000-0000-7000-8000-000000000002', escalationId };
-  };
-  const params = { name: 'delete_thing', arguments: {} };
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
-  const { json } = await plane.post('/mcp/v1/up', message, { authorization: basic });
-  const records = await plane.records();
-  const decisions = records.flatMap((one) => (one.type === 'decision' ? [one.policy_result] : []));
-  return { json, asked, decisions, sent: upstream.messages('tools/call').length };
+  agent = newAgent();
+});
+
+/** The baseline pack escalates what an agent of high risk destroys. */
+const newAgent = () => plane.addAgent(['*:*'], { risk_tier: 'high' });
+
+interface Asked {
+  args?: Record<string, unknown>;
+  by?: TestAgent;
+  headers?: Record<string, string>;
 }
 
-it('is sent once it was approved, and leaves a decision for each time it was judged', async () => {
-  const held = await callWhile(() => expect(upstream.messages('tools/call')).toEqual([]));
-  expect(held.json.result).toBeDefined();
-  expect(held).toMatchObject({ asked: 1, sent: 1, decisions: ['escalate', 'allow'] });
-});
-
-it('is not sent when it is approved and its agent may not act any more', async () => {
-  const held = await callWhile(() => plane.engageKillSwitch(true));
-  plane.engageKillSwitch(false);
-  expect(held.json.error.code).toBe(-32000);
-  expect(held).toMatchObject({ asked: 1, sent: 0, decisions: ['escalate', 'deny'] });
-});
-
-it('is refused while nobody can be asked', async () => {
-  const { basic } = plane.addAgent(['*:*'], { risk_tier: 'high' });
-  hold = NOBODY_TO_ASK.hold;
-  const params = { name: 'delete_thing', arguments: {} };
+async function call({ args = {}, by = agent, headers = {} }: Asked = {}) {
+  const params = { name: 'delete_thing', arguments: args };
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
-  const { json } = await plane.post('/mcp/v1/up', message, { authorization: basic });
-  expect(json.error).toMatchObject({ code: -32004, data: { resolution: 'denied' } });
+  const { json } = await plane.post('/mcp/v1/up', message, { authorization: by.basic, ...headers });
+  return json;
+}
+
+async function readRecords(): Promise<LedgerRecord[]> {
+  records.push(...(await plane.records()));
+  return records;
+}
+
+const opened = async () =>
+  (await readRecords()).filter((one): one is Opened => one.type === 'hold_opened');
+const decisions = async () =>
+  (await readRecords()).flatMap((one) =>
+    one.type === 'decision' && one.v === 2
+      ? [[one.policy_result, one.escalation_id, one.grant_id] as const]
+      : [],
+  );
+const sent = () => upstream.messages('tools/call').length;
+
+/** The newest of so many holds, once they are there. */
+async function held(count = 1): Promise<Opened> {
+  await vi.waitFor(async () => expect(await opened()).toHaveLength(count));
+  return (await opened())[count - 1] as Opened;
+}
+
+function decide(
+  { escalation_id }: Pick<Opened, 'escalation_id'>,
+  resolution: EscalationFact['resolution'],
+  lastsMs = 600_000,
+): string {
+  const id = uuidv7();
+  const expires_at = new Date(Date.now() + lastsMs).toISOString();
+  const fact: EscalationFact = {
+    escalation_id,
+    deployment_id: plane.deploymentId,
+    resolution,
+    resolved_at: new Date().toISOString(),
+    grant: resolution === 'approved' ? { id, expires_at } : null,
+  };
+  plane.apply('optional.escalation', `${plane.deploymentId}/${escalation_id}`, fact);
+  return id;
+}
+
+/** Calls, and leaves it held: the client is told that it is pending. */
+async function leftHeld(asked?: Asked): Promise<Opened> {
+  const count = (await opened()).length;
+  const waiting = call(asked);
+  const hold = await held(count + 1);
+  plane.held.endWaits();
+  expect((await waiting).error).toMatchObject({
+    code: -32004,
+    data: {
+      resolution: 'pending',
+      escalation_id: hold.escalation_id,
+      timeout_at: hold.timeout_at,
+    },
+  });
+  return hold;
+}
+
+describe('a call that waits', () => {
+  it('goes once when it was approved, with a decision for each time that it was judged', async () => {
+    const waiting = call({ args: { id: 7 } });
+    const hold = await held();
+    expect(sent()).toBe(0);
+    expect(plane.held.countPending(plane.tenantId)).toBe(1);
+    const grant = decide(hold, 'approved');
+    expect((await waiting).result).toBeDefined();
+    expect(sent()).toBe(1);
+    const { escalation_id } = hold;
+    expect(await decisions()).toEqual([
+      ['escalate', escalation_id, null],
+      ['allow', null, grant],
+    ]);
+    const [decision] = records.filter((one) => one.type === 'decision');
+    expect(hold).toMatchObject({
+      event_id: decision?.id,
+      instruction_hash: decision?.instruction_hash,
+      agent_id: agent.id,
+      mcp_server: 'up',
+      method: 'tools/call',
+      tool_name: 'delete_thing',
+      risk_tier: 'high',
+      held: 'call',
+    });
+    // An agent of high risk: 15 minutes.
+    const minutes = (Date.parse(hold.timeout_at) - Date.parse(hold.timestamp)) / 60_000;
+    expect(minutes).toBeCloseTo(15, 1);
+    expect(plane.held.countPending(plane.tenantId)).toBe(0);
+    expect(plane.ledger.readHolds(plane.tenantId)).toEqual([]);
+    // The approval was for that one call: the next one asks again.
+    await leftHeld({ args: { id: 7 } });
+    expect(sent()).toBe(1);
+  });
+
+  it('is refused when it was denied, and so is who asks again', async () => {
+    const waiting = call();
+    const hold = await held();
+    decide(hold, 'denied');
+    const data = { resolution: 'denied', escalation_id: hold.escalation_id };
+    expect((await waiting).error).toMatchObject({ code: -32004, data });
+    expect((await call()).error).toMatchObject({ code: -32004, data });
+    expect(await opened()).toHaveLength(1);
+    expect(sent()).toBe(0);
+  });
+
+  it('is refused when nobody decided, and then asks anew', async () => {
+    const waiting = call();
+    const hold = await held();
+    decide(hold, 'timed_out');
+    const data = { resolution: 'timed_out', escalation_id: hold.escalation_id };
+    expect((await waiting).error).toMatchObject({ code: -32004, data });
+    expect((await leftHeld()).escalation_id).not.toBe(hold.escalation_id);
+    expect(sent()).toBe(0);
+  });
+
+  it('is refused when it was approved and its agent may not act any more', async () => {
+    const waiting = call();
+    const hold = await held();
+    plane.engageKillSwitch(true);
+    decide(hold, 'approved');
+    const { error } = await waiting;
+    plane.engageKillSwitch(false);
+    expect(error.code).toBe(-32000);
+    expect(sent()).toBe(0);
+    // The approval was not used: who asks in time has it.
+    expect((await call()).result).toBeDefined();
+    expect(sent()).toBe(1);
+  });
+
+  it('is denied by a policy that came meanwhile', async () => {
+    const waiting = call();
+    const hold = await held();
+    const baseline = plane.policies();
+    await plane.setPolicies([...baseline, policy('deny contains "not today" if true')]);
+    decide(hold, 'approved');
+    expect((await waiting).error).toMatchObject({ code: -32003 });
+    await plane.setPolicies(baseline);
+    expect(sent()).toBe(0);
+  });
+
+  it('asks again for a reason that the person did not see', async () => {
+    const waiting = call();
+    const first = await held();
+    const baseline = plane.policies();
+    await plane.setPolicies([...baseline, policy('escalate contains "look here" if true')]);
+    decide(first, 'approved');
+    const second = await held(2);
+    expect(second.reason).toContain('look here');
+    expect(sent()).toBe(0);
+    decide(second, 'approved');
+    expect((await waiting).result).toBeDefined();
+    await plane.setPolicies(baseline);
+    expect(sent()).toBe(1);
+  });
+
+  it('asks again when the server is registered at another address', async () => {
+    const waiting = call();
+    const first = await held();
+    plane.setServers([HTTP_SERVER('up', `${upstream.url}?moved`)]);
+    decide(first, 'approved');
+    await held(2);
+    plane.held.endWaits();
+    expect((await waiting).error.data.resolution).toBe('pending');
+    plane.setServers([HTTP_SERVER('up', upstream.url)]);
+    expect(sent()).toBe(0);
+  });
+
+  it('goes for one of the requests that wait for it', async () => {
+    const first = call();
+    const hold = await held();
+    const second = call();
+    await vi.waitFor(async () => expect(await decisions()).toHaveLength(2));
+    decide(hold, 'approved');
+    const answers = await Promise.all([first, second]);
+    expect(answers.filter(({ result }) => result)).toHaveLength(1);
+    const refused = answers.find(({ error }) => error);
+    expect(refused?.error).toMatchObject({ code: -32004, data: { resolution: 'approved' } });
+    expect(await opened()).toHaveLength(1);
+    expect(sent()).toBe(1);
+  });
 });
+
+describe('a client that comes back', () => {
+  it('joins the hold while it is pending, and has the approval then', async () => {
+    const hold = await leftHeld();
+    const waiting = call();
+    await vi.waitFor(async () => expect(await decisions()).toHaveLength(2));
+    plane.held.endWaits();
+    expect((await waiting).error.data).toMatchObject({
+      resolution: 'pending',
+      escalation_id: hold.escalation_id,
+    });
+    decide(hold, 'approved');
+    expect(sent()).toBe(0);
+    expect((await call()).result).toBeDefined();
+    expect(sent()).toBe(1);
+    expect(await opened()).toHaveLength(1);
+  });
+
+  it('had gone away: nothing runs for nobody', async () => {
+    const leaving = new AbortController();
+    const params = { name: 'delete_thing', arguments: {} };
+    const gone = fetch(`${plane.url}/mcp/v1/up`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: agent.basic,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+      signal: leaving.signal,
+    }).catch(() => 'gone');
+    const hold = await held();
+    leaving.abort();
+    expect(await gone).toBe('gone');
+    await vi.waitFor(() => expect(plane.held.countWaiting(plane.tenantId)).toBe(0));
+    expect(plane.held.countPending(plane.tenantId)).toBeGreaterThan(0);
+    decide(hold, 'approved');
+    expect(sent()).toBe(0);
+    expect((await call()).result).toBeDefined();
+    expect(sent()).toBe(1);
+  });
+
+  it('comes too late for an approval, and asks anew', async () => {
+    const hold = await leftHeld();
+    decide(hold, 'approved', -1);
+    const other = await leftHeld();
+    expect(other.escalation_id).not.toBe(hold.escalation_id);
+    expect(sent()).toBe(0);
+  });
+
+  it.each<[string, () => Asked]>([
+    ['other arguments', () => ({ args: { id: 8 } })],
+    ['another agent', () => ({ args: { id: 7 }, by: newAgent() })],
+    ['another requester', () => ({ args: { id: 7 }, headers: { 'x-requester-id': 'eve' } })],
+  ])('has no approval for %s', async (_what, asked) => {
+    const hold = await leftHeld({ args: { id: 7 } });
+    decide(hold, 'approved');
+    await leftHeld(asked());
+    expect(sent()).toBe(0);
+  });
+
+  it('finds its approval after a restart of the data plane', async () => {
+    const hold = await leftHeld({ args: { id: 9 } });
+    // What a start does: it reads what is on disk.
+    const { ledger, tenantId, replica } = plane;
+    const before = ledger.readHolds(tenantId);
+    expect(before.some((text) => text.includes(hold.escalation_id))).toBe(true);
+    const restarted = createHeldCalls({ ledger, replica, now: Date.now });
+    restarted.load(tenantId);
+    expect(restarted.countPending(tenantId)).toBe(plane.held.countPending(tenantId));
+    decide(hold, 'approved');
+    expect(restarted.countPending(tenantId)).toBe(plane.held.countPending(tenantId));
+    restarted.stop();
+  });
+});
+
+it('refuses what is more than an agent may have waiting', async () => {
+  const calls = Array.from({ length: MAX_HELD.ofAgent }, (_, n) => call({ args: { n } }));
+  await held(MAX_HELD.ofAgent);
+  const { error } = await call({ args: { n: -1 } });
+  expect(error).toMatchObject({
+    code: -32004,
+    data: { resolution: 'denied', reason: 'too_many_held' },
+  });
+  expect(await opened()).toHaveLength(MAX_HELD.ofAgent);
+  plane.held.endWaits();
+  await Promise.all(calls);
+});
+
+it.each(Object.entries(REAL_CLIENTS))('%s is told while it waits', async (_name, connect) => {
+  const client = await connect(`${plane.url}/mcp/v1/up`, agent.basic);
+  const told: number[] = [];
+  const calling = client.callTool('delete_thing', {}, ({ progress }) => told.push(progress));
+  const hold = await held();
+  await vi.waitFor(() => expect(told.length).toBeGreaterThan(0));
+  decide(hold, 'approved');
+  expect(await calling).toHaveProperty('content');
+  await client.close();
+  expect(sent()).toBe(1);
+});
+
+function policy(rule: string) {
+  const id = '0190aaaa-0000-7000-8000-0000000000ff';
+  return { id, name: 'meanwhile', rego: `package meanwhile\n\n${rule}\n` };
+}

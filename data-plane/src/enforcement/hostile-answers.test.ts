@@ -5,7 +5,6 @@
  */
 
 import { Writable } from 'node:stream';
-import { baselinePack } from '@governance/policies/baseline-pack';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -18,23 +17,17 @@ import { NOBODY_TO_ASK } from './holds.ts';
 import { inspection } from './inspection.ts';
 import { enforcement } from './pipeline.ts';
 
-const baseline = baselinePack().map(({ name, rego_content }, at) => ({
-  id: `0190aaaa-0000-7000-8000-00000000000${at}`,
-  name,
-  rego: rego_content,
-}));
-
 let upstream: TestUpstream;
 let plane: TestPlane;
 let refusesOutcomes = false;
-let hold: Holds['hold'] = NOBODY_TO_ASK.hold;
+let open: Holds['open'] = NOBODY_TO_ASK.open;
 let logged = '';
 
 const wrapLedger = (ledger: Ledger): Ledger => ({
   condition: () => ledger.condition(),
-  append: async (tenantId: string, record: UnchainedRecord, salt) => {
+  append: async (tenantId: string, record: UnchainedRecord, salt, holds) => {
     if (refusesOutcomes && record.type === 'outcome') throw new Error('disk I/O error');
-    return await ledger.append(tenantId, record, salt);
+    return await ledger.append(tenantId, record, salt, holds);
   },
 });
 
@@ -80,7 +73,7 @@ beforeAll(async () => {
     pages: {
       enforcement,
       inspection: inspection.step('trial', blockSecret),
-      holds: { hold: (escalated, exchange) => hold(escalated, exchange) },
+      holds: { open: (escalated, exchange) => open(escalated, exchange) },
     },
   });
 });
@@ -92,7 +85,7 @@ afterAll(async () => {
 
 afterEach(async () => {
   refusesOutcomes = false;
-  hold = NOBODY_TO_ASK.hold;
+  open = NOBODY_TO_ASK.open;
   logged = '';
   await plane.records();
   upstream.seen.length = 0;
@@ -241,45 +234,32 @@ it('answers a list with the list, whatever its server asks meanwhile', async () 
 
 const ESCALATED = { name: 'delete_thing', arguments: {} };
 
-it('answers a call whose hold fails, and does not send it', async () => {
-  hold = () => Promise.reject(new Error('nobody is there'));
+it.each<[string, Holds['open'], number]>([
+  [
+    'cannot be opened',
+    () => {
+      throw new Error('nobody is there');
+    },
+    -32004,
+  ],
+  [
+    'fails',
+    () => ({
+      escalationId: '01890000-0000-7000-8000-000000000001',
+      open: () => null,
+      drop: () => undefined,
+      wait: () => Promise.reject(new Error('nobody is there')),
+    }),
+    -32603,
+  ],
+])('answers a call whose hold %s, and does not send it', async (_what, failing, code) => {
+  open = failing;
   const { basic } = plane.addAgent(['*:*'], { risk_tier: 'high' });
   const { status, json } = await askModern('tools/call', ESCALATED, basic);
   expect(status).toBe(200);
-  expect(json.error).toMatchObject({ code: -32603 });
+  expect(json.error).toMatchObject({ code });
   expect(upstream.messages('tools/call')).toEqual([]);
   expect(logged).toContain('nobody is there');
-});
-
-it('names the approval in the record of the call that it allowed', async () => {
-  const approval = {
-    id: '01890000-0000-7000-8000-000000000001',
-    escalationId: '01890000-0000-7000-8000-000000000002',
-  };
-  hold = async () => approval;
-  const { basic } = plane.addAgent(['*:*'], { risk_tier: 'high' });
-  await ask('tools/call', ESCALATED, basic);
   const decisions = (await plane.records()).filter(({ type }) => type === 'decision');
-  expect(decisions).toMatchObject([
-    { policy_result: 'escalate', grant_id: null },
-    { policy_result: 'allow', grant_id: approval.id },
-  ]);
-});
-
-it('asks again where a call that was approved is escalated for another reason', async () => {
-  const rule = {
-    id: '0190aaaa-0000-7000-8000-0000000000aa',
-    name: 'another',
-    rego: 'package another\n\nescalate if input.request.action == "delete"\n',
-  };
-  let asked = 0;
-  hold = async () => {
-    asked++;
-    // While a person thinks it over, a rule is added.
-    if (asked === 1) await plane.setPolicies([...baseline, rule]);
-    return { id: '01890000-0000-7000-8000-000000000001', escalationId: 'x' };
-  };
-  const { basic } = plane.addAgent(['*:*'], { risk_tier: 'high' });
-  await ask('tools/call', ESCALATED, basic);
-  expect(asked).toBe(2);
+  expect(decisions).toMatchObject([{ policy_result: 'escalate' }]);
 });

@@ -49,6 +49,12 @@ export interface PinnedTools {
    */
   isWaiting(place: ToolPlace, settings: BundleSettings): boolean;
   readonly reports: PinReports;
+  /**
+   * The digest of what a tool said of itself last.
+   *
+   * @returns null where nobody ever listed it, undefined where what it is now is not known
+   */
+  findSeen(place: ToolPlace): string | null | undefined;
   close(): void;
 }
 
@@ -82,6 +88,7 @@ export const NO_PINS: PinnedTools = {
   observe: () => undefined,
   isWaiting: () => false,
   reports: NO_PIN_REPORTS,
+  findSeen: () => null,
   close: () => undefined,
 };
 
@@ -272,6 +279,10 @@ export function openPinnedTools(
       const isApproved = pin !== undefined && pin.hash !== row.pinned;
       const hasVaried = row.varies === 1 && now() - Date.parse(row.seen_at) < DAY_MS;
       return row.seen !== (pin?.hash ?? row.pinned) || (hasVaried && !isApproved);
+    },
+    findSeen(place) {
+      if (unobserved.has(`${place.tenantId} ${place.serverId}`)) return undefined;
+      return file.find(place)?.seen ?? null;
     },
     reports: createPinReports({ file, onMore: deps.onNews, now }),
     close: file.close,

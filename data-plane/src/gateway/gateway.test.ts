@@ -38,7 +38,8 @@ beforeAll(async () => {
       },
     ],
   });
-  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)] });
+  const config = { holdWaitMs: 0 };
+  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)], config });
   agent = plane.addAgent();
 });
 
@@ -117,11 +118,12 @@ describe('POST of a tool call', () => {
     });
     expect(status).toBe(200);
     expect(json.error.code).toBe(-32004);
-    expect(json.error.data.resolution).toBe('denied');
+    expect(json.error.data.resolution).toBe('pending');
     expect(json.error.data.reasons[0]).toMatchObject({ rule: 'escalate' });
     expect(upstream.messages('tools/call')).toHaveLength(0);
     expect(await plane.records()).toMatchObject([
       { policy_result: 'escalate', decided_by: 'policy' },
+      { type: 'hold_opened', escalation_id: json.error.data.escalation_id },
     ]);
   });
 

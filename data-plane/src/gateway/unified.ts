@@ -83,6 +83,7 @@ export async function callUnified(
     cancellation: exchange.cancellation,
     send: exchange.send,
     logLevel: exchange.logLevel,
+    ...(exchange.onGone && { onGone: exchange.onGone.bind(exchange) }),
     onPaused: (retryMs) => exchange.onPaused?.(retryMs),
     onNotification: (heard) => exchange.onNotification(unifiedNotification(serverId, heard)),
   });

@@ -90,7 +90,10 @@ export function createEnforcementPlane(
     keepAliveMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
     onProtocolError: metrics.protocolError,
     // Calls under way may end; what takes longer is answered with an error and recorded so.
-    onClose: () => void setTimeout(() => void pool.close(), DRAIN_MS).unref(),
+    onClose: () => {
+      deps.held.endWaits();
+      setTimeout(() => void pool.close(), DRAIN_MS).unref();
+    },
     elapsed,
     log,
   });

@@ -4,9 +4,10 @@ import { detectInPortions } from '@governance/shared/detect/inbound/value-detect
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import { createAgentTokenVerifier } from '../enforcement/agent-token.ts';
 import { createBlastRadiusAlert } from '../enforcement/blast-radius-alert.ts';
+import { createCallHolds } from '../enforcement/call-holds.ts';
 import { createCallRates } from '../enforcement/call-rates.ts';
 import { createDlpWatch } from '../enforcement/dlp/dlp-watch.ts';
-import { createEnforcer, type EnforcementPages } from '../enforcement/enforcer.ts';
+import { createEnforcer, type EnforcementPages, PAGES } from '../enforcement/enforcer.ts';
 import { createInboundAlerts } from '../enforcement/inbound/inbound-alerts.ts';
 import { createItemScanner } from '../enforcement/inbound/item-scanner.ts';
 import { createIdentifierKeys } from '../enforcement/payloads/identifier-keys.ts';
@@ -42,6 +43,8 @@ export interface EnforcementParts {
 }
 
 const TOKEN_CACHE = 50_000;
+/** Between two signs of life to a client whose call waits for a person. */
+const PROGRESS_MS = 15_000;
 
 /**
  * Builds what judges, records and inspects.
@@ -51,7 +54,7 @@ const TOKEN_CACHE = 50_000;
 export function createEnforcement(
   deps: EnforcementPlaneDeps,
   { opa, catalogue, pins, limits, metrics, writes, raiseAlert, now, elapsed }: EnforcementParts,
-  pages?: EnforcementPages,
+  pages: EnforcementPages = PAGES,
 ) {
   const { config, ledger, replica, rules, log, findRegion, findDenial } = deps;
   const identifiers = createIdentifierKeys({
@@ -118,6 +121,13 @@ export function createEnforcement(
     onKept: metrics.payloadKept,
     onNotKept: metrics.payloadNotKept,
   });
+  const holds = createCallHolds({
+    held: deps.held,
+    pins,
+    waitMs: config.holdWaitMs,
+    progressMs: PROGRESS_MS,
+    now,
+  });
   const enforcer = createEnforcer(
     {
       steps,
@@ -162,7 +172,7 @@ export function createEnforcement(
         }),
       limits,
     },
-    pages,
+    { holds, ...pages },
   );
   const stop = async () => {
     await scanThreads.close();

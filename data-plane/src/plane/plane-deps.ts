@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { GatewayConfig } from '../config.ts';
 import type { FindDenial, Ledger, Replica, RulesProvider } from '../contracts.ts';
+import type { HeldCalls } from '../holds/held-calls.ts';
 import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import type { WorkerSessions } from '../workers/worker-sessions.ts';
 
@@ -39,6 +40,8 @@ export interface EnforcementPlaneDeps {
   onServerReport?(tenantId: string): void;
   /** Where all workers keep what they have to know together; nothing is kept without it. */
   sharedDir?: string;
+  /** Calls that wait for people. */
+  held: Pick<HeldCalls, 'join' | 'endWaits'>;
   /** Takes what is kept of calls beside their records. */
   payloadSpool: Pick<PayloadSpool, 'add'>;
   registry: Registry;

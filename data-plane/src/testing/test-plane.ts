@@ -24,6 +24,7 @@ import { compileOnce } from '../../../tests/support/compiled-once.ts';
 import { type GatewayConfig, readGatewayConfig } from '../config.ts';
 import type { ActiveRules, FindDenial, Ledger } from '../contracts.ts';
 import type { EnforcementPages } from '../enforcement/enforcer.ts';
+import { createHeldCalls } from '../holds/held-calls.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { localRoutes } from '../local-api/local-routes.ts';
 import { asTokenKeys, createLocalTokens, ownTokenKey } from '../local-api/token-issuer.ts';
@@ -160,9 +161,12 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     const settings = rules?.settings ?? { tenant_id: tenantId, mcp_servers: {}, rate_limits };
     rules = { revision: (rules?.revision ?? 0) + 1, digest: 'ab'.repeat(32), settings, engine };
   };
-  await setPolicies([...baseline(), ...(options.policies ?? [])]);
+  const policies = [...baseline(), ...(options.policies ?? [])];
+  await setPolicies(policies);
   setServers(options.servers ?? []);
 
+  const held = createHeldCalls({ ledger, replica, now });
+  held.load(tenantId);
   const findDenial = options.findDenial ?? (() => null);
   const ownKey = await ownTokenKey(ownKeys.privateKey);
   const registry = new Registry();
@@ -186,6 +190,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
       taskSecret: ownKeys.privateKey,
       openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
       openSealedNow: (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
+      held,
       payloadSpool: { add: () => true },
       sharedDir: dataDir,
       registry,
@@ -284,12 +289,16 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     plane,
     app,
     ledger,
+    replica,
+    held,
     apply,
     addAgent,
     setServers,
     /** Members of the bundle's settings; the others stay. */
     setSettings,
     setPolicies,
+    /** Those that it began with. */
+    policies: () => policies,
     cursor: () => cursors.get(tenantId) ?? 0,
     /** Another tenant of this plane, with the policies and servers of the first. */
     async addNeighbour() {
@@ -347,6 +356,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     async stop() {
       await app.close();
       await plane.stop();
+      held.stop();
       await ledger.stop();
       replica.close();
       rmSync(dataDir, { recursive: true, force: true });

@@ -31,6 +31,8 @@ const OWN_ACCOUNT = [
 ];
 /** What waits for a person. */
 const RESOLVES = [
+  'POST /api/v1/escalations/:id/approve',
+  'POST /api/v1/escalations/:id/deny',
   'POST /api/v1/policies/:id/change-requests/:req_id/approve',
   'POST /api/v1/policies/:id/change-requests/:req_id/reject',
 ];

@@ -112,12 +112,20 @@ async function makeVictim() {
     `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key) VALUES ($1, $2, '{}', '{}')`,
     [tenantId, plane],
   );
+  const [escalation, another] = [uuidv7(), uuidv7()];
+  await test.superuser.query(
+    `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, mcp_server,
+       method, tool_name, target, risk_tier, instruction_hash, opened_at, timeout_at)
+     SELECT $1, id, $3, id, 'call', id, 'victim', 'tools/call', 'victim', '', 'low', '', now(),
+       now() + interval '1 day' FROM unnest($2::uuid[]) AS id`,
+    [tenantId, [escalation, another], plane],
+  );
   const place = { tenantId, deploymentId: plane };
   const encrypted = await aPayload(test, controlPlane, place, 'encrypted');
   const kept = await aPayload(test, controlPlane, place, 'full');
   const requests = `/api/v1/policies/${proposed.id}/change-requests`;
   const ofRoutes = { agent, role, policy, pattern, rule, token, user, request, requests, toReject };
-  return { ...ofRoutes, alert, chainBreak, plane, tenantId, encrypted, kept };
+  return { ...ofRoutes, alert, chainBreak, plane, escalation, another, tenantId, encrypted, kept };
 }
 
 /** Periodic work (a chain's verification, a silent data plane) would change the rows compared here. */
@@ -168,6 +176,15 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
   },
   'POST /api/v1/policies/:id/change-requests/:req_id/reject': {
     path: `${victim.requests}/${victim.toReject.id}/reject`,
+    body: {},
+  },
+  'GET /api/v1/escalations/:id': { path: `/api/v1/escalations/${victim.escalation}` },
+  'POST /api/v1/escalations/:id/approve': {
+    path: `/api/v1/escalations/${victim.escalation}/approve`,
+    body: {},
+  },
+  'POST /api/v1/escalations/:id/deny': {
+    path: `/api/v1/escalations/${victim.another}/deny`,
     body: {},
   },
   'GET /api/v1/mcp-servers/:server_id': { path: '/api/v1/mcp-servers/victim' },
@@ -471,7 +488,14 @@ describe('another tenant’s rows', () => {
     expect(answer.statusCode).toBe(200);
     const { agent, role, policy, pattern, rule, token, user, request } = victim;
     const ids = [agent, role, policy, pattern, rule, token, user, request].map(({ id }) => id);
-    for (const id of [...ids, victim.alert, victim.chainBreak, victim.plane, victim.tenantId]) {
+    for (const id of [
+      ...ids,
+      victim.alert,
+      victim.escalation,
+      victim.chainBreak,
+      victim.plane,
+      victim.tenantId,
+    ]) {
       expect(answer.body).not.toContain(id);
     }
   });

@@ -46,6 +46,8 @@ export interface RequestScene {
   notify(text: string): void;
   /** The same for what has to arrive; false where it cannot be sent now. */
   send(text: string): boolean;
+  /** Told when the connection of the request is gone. */
+  onGone(listener: () => void): () => void;
   /** Lets the client fetch the answer later, if it can. */
   pause(retryMs: number): void;
 }
@@ -178,6 +180,8 @@ class ClientExchange {
   readonly wantsProgress: boolean;
   /** Sends a request of the server along with the answer. */
   readonly send: (text: string) => boolean;
+  /** Who comes back for the answer has to ask again: nothing runs for nobody. */
+  readonly onGone: (listener: () => void) => () => void;
   readonly #token: RpcId | undefined;
   readonly #scene: RequestScene;
 
@@ -186,6 +190,7 @@ class ClientExchange {
     this.#scene = scene;
     this.wantsProgress = token !== undefined;
     this.send = (text) => scene.send(text);
+    this.onGone = (listener) => scene.onGone(listener);
   }
 
   /** The client need not hold a connection for which the server holds none. */

@@ -31,6 +31,8 @@ beforeAll(async () => {
   plane = await startTestPlane({
     servers: [STDIO_SERVER('files')],
     stdioServers: new Map([['files', files]]),
+    // What is escalated is not waited for here.
+    config: { holdWaitMs: 0 },
   });
   plane.setSettings({
     blast_radius: { ...DEFAULT_BLAST_RADIUS, config_path_prefixes: [`${folder}/conf/`] },

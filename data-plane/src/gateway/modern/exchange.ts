@@ -15,10 +15,20 @@ export class ModernExchange implements Exchange {
   readonly #request: ModernRequest;
   readonly #notify: (text: string) => void;
 
-  /** @param notify sends to the client before the answer */
-  constructor(request: ModernRequest, notify: (text: string) => void) {
+  readonly onGone: (listener: () => void) => () => void;
+
+  /**
+   * @param notify sends to the client before the answer
+   * @param onGone see `Exchange`
+   */
+  constructor(
+    request: ModernRequest,
+    notify: (text: string) => void,
+    onGone: (listener: () => void) => () => void,
+  ) {
     this.#request = request;
     this.#notify = notify;
+    this.onGone = onGone;
     this.wantsProgress = request.progressToken !== undefined;
     this.logLevel = request.logLevel;
   }

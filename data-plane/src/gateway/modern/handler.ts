@@ -14,6 +14,7 @@ import { type Accepts, PostAnswer, requireAccept } from '../answer.ts';
 import { askableCapabilities } from '../client-questions.ts';
 import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
 import { type AnswerFailure, answerIneligible } from '../failures.ts';
+import { createGone } from '../gone.ts';
 import {
   errorText,
   GatewayError,
@@ -100,7 +101,8 @@ export function createModernHandler(deps: ModernDeps) {
     }
     const outlet = deps.unread.outletOf(own.key);
     const answer = new PostAnswer(reply, accepts, deps.messageBytes, null, outlet);
-    const exchange = new ModernExchange(read, (text) => answer.notify(text));
+    const onGone = createGone(reply.raw);
+    const exchange = new ModernExchange(read, (text) => answer.notify(text), onGone);
     const gone = () => exchange.cancellation.cancel();
     reply.raw.once('close', gone);
     const result = await deps.requests.answer(own, read, exchange, ineligible);

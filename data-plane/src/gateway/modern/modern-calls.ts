@@ -68,6 +68,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
       logLevel: exchange.logLevel,
       cancellation: open.cancellation,
       send: open.send,
+      ...(exchange.onGone && { onGone: exchange.onGone.bind(exchange) }),
       onNotification: (heard: UpstreamNotification) => open.onNotification?.(heard),
     };
     void enforcer

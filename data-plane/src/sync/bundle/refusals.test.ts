@@ -118,6 +118,7 @@ beforeAll(async () => {
     openSealed: core.identity.openSealed,
     openSealedNow: core.identity.openSealedNow,
     taskSecret: core.identity.tokenKey,
+    held: core.held,
     payloadSpool: core.payloadSpool,
     registry,
     log,

@@ -1,0 +1,117 @@
+/**
+ * What a person sees before deciding: the call, its arguments as far as data protection lets them
+ * be kept and shown, and what the agent did before. What is withheld is said, never left out
+ * silently.
+ */
+import { AppError } from '@governance/shared/errors';
+import { z } from 'zod';
+import { toAuditEvent } from '../audit/audit-event.ts';
+import { auditStore } from '../audit/audit-store.ts';
+import type { PayloadService } from '../payloads/payload-service.ts';
+import { payloadStore } from '../payloads/payload-store.ts';
+import { readProtectionPolicy } from '../payloads/protection-policy.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { EscalationView, toView } from './escalation.ts';
+import { escalationStore } from './escalation-store.ts';
+
+/** What the agent did in so many minutes before is shown, the newest so many of it. */
+const BEFORE_MS = 15 * 60_000;
+const MAX_EVENTS = 20;
+
+/**
+ * Why the arguments are not shown as the agent gave them: nothing is kept of calls, or not yet;
+ * what is kept is shown by the decrypt route alone; it cannot be read; parts of it were taken out;
+ * the caller's role only reads.
+ */
+export const Withheld = z.enum(['not_kept', 'encrypted', 'unreadable', 'redacted', 'role']);
+type Withheld = z.infer<typeof Withheld>;
+
+const RecentEvent = z.object({
+  id: z.string(),
+  timestamp: z.string(),
+  action: z.string().nullable(),
+  target: z.string().nullable(),
+  tool_name: z.string().nullable(),
+  mcp_server: z.string().nullable(),
+  policy_result: z.string().nullable(),
+  policy_reason: z.string().nullable(),
+  outcome: z.string().nullable(),
+});
+
+export const EscalationDetail = EscalationView.extend({
+  agent: z.object({ id: z.string(), name: z.string(), risk_tier: z.string() }).nullable(),
+  /** Null where they are withheld as a whole. */
+  arguments: z.record(z.string(), z.unknown()).nullable(),
+  arguments_withheld: Withheld.nullable(),
+  /** What the agent did in the 15 minutes before, newest first, 20 events at most. */
+  recent_events: z.array(RecentEvent),
+}).meta({ id: 'EscalationDetail' });
+export type EscalationDetail = z.infer<typeof EscalationDetail>;
+
+export type EscalationDetails = ReturnType<typeof createEscalationDetails>;
+
+/** The part of a kept policy input that is shown here. */
+const KeptInput = z.object({
+  request: z.object({ parameters: z.record(z.string(), z.unknown()) }),
+});
+
+export function createEscalationDetails(deps: {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  payloads: Pick<PayloadService, 'show'>;
+}) {
+  const { db, payloads } = deps;
+
+  /** Each look at kept arguments leaves its record, as everywhere. */
+  async function readArguments(scope: TenantScope, eventId: string) {
+    try {
+      const { input } = await payloads.show(scope, eventId);
+      return KeptInput.parse(input).request.parameters;
+    } catch {
+      return null;
+    }
+  }
+
+  return {
+    /** @throws AppError ESCALATION_NOT_FOUND */
+    get: async (scope: TenantScope, id: string): Promise<EscalationDetail> => {
+      const { withheld, ...found } = await db.inTenant(scope, async (tx) => {
+        const row = await escalationStore(tx).find(id);
+        if (row === undefined) throw new AppError('ESCALATION_NOT_FOUND');
+        const from = new Date(row.openedAt.getTime() - BEFORE_MS);
+        // A half-open range: the escalated call itself is not among them.
+        const filter = { agentId: row.agentId, from, to: row.openedAt };
+        const events = await auditStore(tx).listEvents(filter, { limit: MAX_EVENTS, offset: 0 });
+        return {
+          ...toView(row),
+          agent: await findAgent(tx, row.agentId),
+          recent_events: events.map(({ row: event, outcomeBytes }) =>
+            RecentEvent.parse(toAuditEvent(event, outcomeBytes)),
+          ),
+          // Who decides nothing sees no payload.
+          withheld: scope.actor.role === 'auditor' ? 'role' : await findWithheld(tx, row.eventId),
+        };
+      });
+      const isShown = withheld === null || withheld === 'redacted';
+      const shown = isShown ? await readArguments(scope, found.event_id) : null;
+      const why = isShown && shown === null ? 'unreadable' : withheld;
+      return { ...found, arguments: shown, arguments_withheld: why };
+    },
+  };
+}
+
+async function findAgent({ db, scope: { tenantId } }: TenantTransaction, id: string) {
+  const agent = await db.agent.findUnique({
+    where: { tenantId_id: { tenantId, id } },
+    select: { id: true, name: true, riskTier: true },
+  });
+  return agent && { id: agent.id, name: agent.name, risk_tier: agent.riskTier };
+}
+
+async function findWithheld(tx: TenantTransaction, eventId: string): Promise<Withheld | null> {
+  const parts = (await payloadStore(tx).find(eventId)).filter(({ part }) => part === 'input');
+  if (parts.length === 0) return 'not_kept';
+  if (parts.some(({ isEncrypted }) => isEncrypted)) return 'encrypted';
+  const { payloadMode, redactDlpMatches, redactFields } = await readProtectionPolicy(tx);
+  const isRedacted = payloadMode === 'redacted' || redactDlpMatches || redactFields.length > 0;
+  return isRedacted ? 'redacted' : null;
+}

@@ -1,0 +1,107 @@
+/**
+ * A data plane tells that it holds a call by a record of its ledger; this makes it a row, and an
+ * alert for people, in the transaction that stores the record. Proven by
+ * escalation-routes.pg.test.ts.
+ */
+import { canonicalize } from '@governance/shared/canonical-json';
+import { uuidv7 } from '@governance/shared/ids';
+import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { PoolClient } from 'pg';
+import type { Overflow, Projection } from '../platform/feature.ts';
+import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
+import { ALERT_SEVERITIES, alertKey } from './escalation.ts';
+
+/** What one data plane may have waiting: a lying one hides no other's. Itself it holds 1,000. */
+export const MAX_PENDING_OF_STREAM = 2_000;
+/** A time-out that no tenant can set is cut. */
+const LONGEST = '7 days';
+
+const FLOOD = {
+  kind: 'escalation_flood',
+  alertType: 'DATA_PLANE_ESCALATION_FLOOD',
+  severity: 'high',
+  title:
+    'A data plane has as many calls waiting for people as it may; further ones are in the audit trail only',
+} as const;
+
+type HoldOpened = Extract<LedgerRecord, { type: 'hold_opened' }>;
+
+export const escalationProjection: Projection = {
+  types: ['hold_opened'],
+  store: async (client, tenantId, records) => {
+    const held = new Map<string, number>();
+    // One at a time: they are few, and a person reads each.
+    for (const { record } of records) {
+      if (record.type !== 'hold_opened') continue;
+      const stream = record.stream.toLowerCase();
+      if (await isFull(client, tenantId, stream)) held.set(stream, (held.get(stream) ?? 0) + 1);
+      else if (await insert(client, tenantId, record)) await alert(client, tenantId, record);
+    }
+    return [...held].map(([stream, count]): Overflow => ({ ...FLOOD, stream, records: count }));
+  },
+};
+
+async function isFull(client: PoolClient, tenantId: string, stream: string): Promise<boolean> {
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM escalations
+     WHERE tenant_id = $1 AND deployment_id = $2 AND status = 'pending'`,
+    [tenantId, stream],
+  );
+  return (rows[0]?.count ?? 0) >= MAX_PENDING_OF_STREAM;
+}
+
+/** By the data plane's clock, as far as that is possible: one that is ahead holds no longer for it. */
+async function insert(client: PoolClient, tenantId: string, record: HoldOpened): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, requester_id,
+       mcp_server, method, tool_name, target, risk_tier, reason, instruction_hash, opened_at,
+       timeout_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+       CASE WHEN $15::timestamptz > clock_timestamp() + $17 * interval '1 millisecond'
+         THEN clock_timestamp() ELSE $15::timestamptz END,
+       least($16::timestamptz,
+         clock_timestamp() + least($16::timestamptz - $15::timestamptz, $18::interval))
+     ON CONFLICT DO NOTHING`,
+    [
+      tenantId,
+      record.escalation_id,
+      record.stream,
+      record.event_id,
+      record.held,
+      record.agent_id,
+      record.requester_id,
+      record.mcp_server,
+      record.method,
+      record.tool_name,
+      record.target,
+      record.risk_tier,
+      record.reason,
+      record.instruction_hash,
+      record.timestamp,
+      record.timeout_at,
+      CLOCK_AHEAD_MS,
+      LONGEST,
+    ],
+  );
+  return rowCount === 1;
+}
+
+/** Goes out by the webhook as every alert does; resolved with the escalation. */
+async function alert(client: PoolClient, tenantId: string, record: HoldOpened): Promise<void> {
+  const { escalation_id, agent_id, mcp_server, tool_name, target, reason, timeout_at } = record;
+  await client.query(
+    `INSERT INTO alerts (tenant_id, id, alert_type, severity, status, agent_id, title, details,
+       dedupe_key)
+     VALUES ($1, $2, 'ESCALATION_OPENED', $3, 'open', $4, $5, $6, $7)
+     ON CONFLICT DO NOTHING`,
+    [
+      tenantId,
+      uuidv7(),
+      ALERT_SEVERITIES[record.risk_tier],
+      agent_id,
+      'A call waits for a person to approve it',
+      canonicalize({ escalation_id, mcp_server, tool_name, target, reason, timeout_at }),
+      alertKey(escalation_id),
+    ],
+  );
+}

@@ -1,0 +1,333 @@
+/** Calls that wait for a person: how their rows are made, shown and left, once. */
+import { randomBytes } from 'node:crypto';
+import { type PayloadContent, payloadDigest } from '@governance/shared/event-payload';
+import { FEED_START } from '@governance/shared/feed-chain';
+import { uuidv7 } from '@governance/shared/ids';
+import { describe, expect, it, vi } from 'vitest';
+import { AGENT_ID, aDataPlane, aDecision } from '../../../tests/support/a-data-plane.ts';
+import { sealPayload } from '../../../tests/support/a-payload.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { createAuditStream } from '../audit/audit-stream.ts';
+import { systemScope } from '../platform/tenant-scope.ts';
+import { MAX_PENDING_OF_STREAM } from './escalation-projection.ts';
+
+const { call, controlPlane, test, aTenantAdmin, aColleague } = await testControlPlane();
+const LIST = '/api/v1/escalations';
+
+interface Opening {
+  /** Before now, when it was opened. */
+  agoMs?: number;
+  /** From then, when the time is over. */
+  lastsMs?: number;
+  tier?: 'low' | 'medium' | 'high' | 'critical';
+  /** What is kept of the call, and how. */
+  kept?: { mode: PayloadContent['mode']; text: string };
+}
+
+/** A tenant with a data plane that can hold calls. */
+async function aTenantWithPlane() {
+  const { token, scope } = await aTenantAdmin();
+  const { tenantId } = scope;
+  const plane = await aDataPlane(test, scope);
+  plane.boot();
+  let shipped = 0;
+  const ship = async () => {
+    await controlPlane.ingest.ingestBatch(tenantId, plane.deploymentId, plane.batch(shipped));
+    shipped = plane.records.length;
+    for (const content of payloads.splice(0)) {
+      const sealed = await sealPayload(controlPlane, content);
+      await controlPlane.payloadIngest.ingest(tenantId, plane.deploymentId, { payloads: [sealed] });
+    }
+  };
+  const payloads: PayloadContent[] = [];
+  const open = ({ agoMs = 0, lastsMs = 60_000, tier = 'high', kept }: Opening = {}) => {
+    const salt = randomBytes(16);
+    const decision = aDecision({
+      timestamp: new Date(Date.now() - agoMs).toISOString(),
+      policy_result: 'escalate',
+      tool_name: 'delete_thing',
+      payload_digest: kept ? payloadDigest(salt, kept.text) : null,
+    });
+    const id = uuidv7();
+    if (kept) {
+      payloads.push({
+        ...kept,
+        tenant_id: tenantId,
+        deployment_id: plane.deploymentId,
+        event_id: decision.id,
+        part: 'input',
+        salt: salt.toString('base64url'),
+      });
+    }
+    plane.append({ ...decision, escalation_id: id });
+    plane.append({
+      type: 'hold_opened',
+      id: uuidv7(),
+      timestamp: decision.timestamp,
+      bundle_revision: null,
+      escalation_id: id,
+      event_id: decision.id,
+      held: 'call',
+      agent_id: decision.agent_id,
+      requester_id: null,
+      mcp_server: 'files',
+      method: 'tools/call',
+      tool_name: 'delete_thing',
+      instruction_hash: decision.instruction_hash,
+      target: '/srv/data',
+      risk_tier: tier,
+      reason: 'Baseline: destructive',
+      timeout_at: new Date(Date.parse(decision.timestamp) + lastsMs).toISOString(),
+    });
+    return id;
+  };
+  const held = async (opening?: Opening) => {
+    const id = open(opening);
+    await ship();
+    return id;
+  };
+  const list = async (query = '') => (await call(`${LIST}${query}`, { token })).json();
+  const show = async (id: string) => (await call(`${LIST}/${id}`, { token })).json();
+  const decide = (id: string, what: 'approve' | 'deny', body?: object) =>
+    call(`${LIST}/${id}/${what}`, { token, method: 'POST', ...(body && { body }) });
+  /** What the feed says of one now. */
+  const fact = async (id: string) => {
+    const request = { cursor: 0, digest: FEED_START, limit: 500, waitMs: 0 };
+    const { signal } = new AbortController();
+    const page = await controlPlane.feedReader.readFeed({ tenantId, ...request, signal });
+    return page.entries.findLast(({ key }) => key === `${plane.deploymentId}/${id}`)?.value;
+  };
+  const actions = async () => {
+    const { events } = (await call('/api/v1/audit/events', { token })).json();
+    const found: { action: string; target: string }[] = events;
+    return found.flatMap(({ action, target }) =>
+      action?.startsWith('escalation_') ? [`${action} ${target}`] : [],
+    );
+  };
+  return {
+    ...{ token, scope, tenantId, plane, open, ship, held, list, show, decide, fact, actions },
+  };
+}
+
+describe('GET /api/v1/escalations', () => {
+  it('lists what data planes hold, newest first, by status', async () => {
+    const one = await aTenantWithPlane();
+    const first = one.open({ agoMs: 1_000 });
+    const second = await one.held();
+    const { escalations, total } = await one.list();
+    expect(total).toBe(2);
+    expect(escalations.map(({ id }: { id: string }) => id)).toEqual([second, first]);
+    expect(escalations[0]).toMatchObject({
+      status: 'pending',
+      agent_id: AGENT_ID,
+      tool_name: 'delete_thing',
+      mcp_server: 'files',
+      target: '/srv/data',
+      reason: 'Baseline: destructive',
+      deployment_id: one.plane.deploymentId,
+      resolved_at: null,
+      grant: null,
+    });
+    expect(await one.list('?limit=1&offset=1')).toMatchObject({
+      total: 2,
+      escalations: [{ id: first }],
+    });
+    await one.decide(first, 'deny');
+    expect(await one.list('?status=denied')).toMatchObject({
+      total: 1,
+      escalations: [{ id: first }],
+    });
+    const stranger = await aTenantAdmin();
+    expect((await call(LIST, { token: stranger.token })).json().total).toBe(0);
+  });
+
+  it.each(['status=open', 'limit=0', 'limit=201', 'offset=x'])('refuses ?%s', async (query) => {
+    const { token } = await aTenantAdmin();
+    expect((await call(`${LIST}?${query}`, { token })).statusCode).toBe(422);
+  });
+});
+
+describe('a decision', () => {
+  it('approves once: a grant for the data plane, one record, and no alert any more', async () => {
+    const one = await aTenantWithPlane();
+    const id = await one.held({ tier: 'critical' });
+    const alerts = async () =>
+      (await call('/api/v1/monitor/alerts', { token: one.token })).json().alerts;
+    expect(await alerts()).toMatchObject([
+      { alert_type: 'ESCALATION_OPENED', severity: 'critical', status: 'open', agent_id: AGENT_ID },
+    ]);
+    const answer = await one.decide(id, 'approve', { notes: 'agreed by phone' });
+    expect(answer.statusCode, answer.body).toBe(200);
+    const approved = answer.json();
+    expect(approved).toMatchObject({
+      status: 'approved',
+      notes: 'agreed by phone',
+      resolved_by: expect.any(String),
+      grant: { id: expect.any(String) },
+    });
+    const lasts = Date.parse(approved.grant.expires_at) - Date.parse(approved.resolved_at);
+    expect(lasts).toBe(600_000);
+    expect(await one.fact(id)).toEqual({
+      escalation_id: id,
+      deployment_id: one.plane.deploymentId,
+      resolution: 'approved',
+      resolved_at: approved.resolved_at,
+      grant: approved.grant,
+    });
+    expect(await alerts()).toMatchObject([{ status: 'resolved' }]);
+    for (const what of ['approve', 'deny'] as const) {
+      const again = await one.decide(id, what);
+      expect(again.statusCode).toBe(409);
+      expect(again.json().detail).toContain('approved');
+    }
+    expect(await one.actions()).toEqual([`escalation_approved escalation/${id}`]);
+  });
+
+  it('denies, with or without notes', async () => {
+    const one = await aTenantWithPlane();
+    const id = await one.held();
+    expect((await one.decide(id, 'deny')).json()).toMatchObject({
+      status: 'denied',
+      notes: null,
+      grant: null,
+    });
+    expect(await one.fact(id)).toMatchObject({ resolution: 'denied', grant: null });
+  });
+
+  it('changes nothing where an exception is asked for too', async () => {
+    const one = await aTenantWithPlane();
+    const id = await one.held();
+    expect((await one.decide(id, 'approve', { create_exception: true })).statusCode).toBe(409);
+    expect((await one.show(id)).status).toBe('pending');
+  });
+
+  it('comes too late once the time is over, whoever looks first', async () => {
+    const one = await aTenantWithPlane();
+    const id = await one.held({ lastsMs: 0 });
+    const answer = await one.decide(id, 'approve');
+    expect(answer.statusCode).toBe(409);
+    expect(answer.json().detail).toContain('timed_out');
+    await vi.waitFor(async () => expect((await one.show(id)).status).toBe('timed_out'), 10_000);
+    expect(await one.fact(id)).toMatchObject({ resolution: 'timed_out', grant: null });
+    expect(await one.actions()).toEqual([`escalation_timed_out escalation/${id}`]);
+  });
+
+  it('is one, however many people decide at once', async () => {
+    const one = await aTenantWithPlane();
+    const id = await one.held();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => one.decide(id, n % 2 ? 'approve' : 'deny')),
+    );
+    expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([
+      200,
+      ...Array(7).fill(409),
+    ]);
+    const won = answers.find(({ statusCode }) => statusCode === 200)?.json().status;
+    expect((await one.fact(id)) as object).toMatchObject({ resolution: won });
+    expect(await one.actions()).toEqual([`escalation_${won} escalation/${id}`]);
+  });
+
+  it('is taken back from the feed when nobody needs it any more', async () => {
+    const one = await aTenantWithPlane();
+    const id = await one.held();
+    await one.decide(id, 'deny');
+    await test.superuser.query(
+      `UPDATE escalations SET resolved_at = now() - interval '2 hours' WHERE id = $1`,
+      [id],
+    );
+    await vi.waitFor(async () => expect(await one.fact(id)).toBeNull(), 10_000);
+    expect((await one.show(id)).status).toBe('denied');
+  });
+
+  it.each([
+    ['notes that are no text', { notes: 7 }],
+    ['notes that are too long', { notes: 'x'.repeat(2_001) }],
+    ['a text for a yes', { create_exception: 'yes' }],
+    ['what it does not know', { reason: 'x' }],
+    ['a list', []],
+  ])('refuses %s', async (_what, body) => {
+    const one = await aTenantWithPlane();
+    const id = await one.held();
+    expect((await one.decide(id, 'approve', body)).statusCode).toBe(422);
+    expect((await one.show(id)).status).toBe('pending');
+  });
+
+  it('answers 404 for another tenant’s, and for none', async () => {
+    const one = await aTenantWithPlane();
+    const { token } = await aTenantAdmin();
+    for (const id of [await one.held(), uuidv7()]) {
+      expect((await call(`${LIST}/${id}`, { token })).statusCode).toBe(404);
+      for (const what of ['approve', 'deny']) {
+        const answer = await call(`${LIST}/${id}/${what}`, { token, method: 'POST' });
+        expect(answer.statusCode).toBe(404);
+      }
+    }
+  });
+});
+
+describe('what a person sees', () => {
+  it('is who calls, what it did before, and that arguments are withheld', async () => {
+    const one = await aTenantWithPlane();
+    const timestamp = new Date(Date.now() - 60_000).toISOString();
+    one.plane.append(aDecision({ tool_name: 'read_file', timestamp }));
+    const detail = await one.show(await one.held());
+    expect(detail).toMatchObject({
+      agent: { id: AGENT_ID, name: 'gone' },
+      arguments: null,
+      arguments_withheld: 'not_kept',
+      recent_events: expect.arrayContaining([
+        expect.objectContaining({ tool_name: 'read_file', policy_result: 'allow' }),
+      ]),
+    });
+  });
+
+  it.each([
+    ['full', null, { path: '/srv' }],
+    ['encrypted', 'encrypted', null],
+  ] as const)('is the arguments as they are kept: %s', async (mode, withheld, shown) => {
+    const one = await aTenantWithPlane();
+    const text = JSON.stringify({ request: { parameters: { path: '/srv' } } });
+    const detail = await one.show(await one.held({ kept: { mode, text } }));
+    expect(detail).toMatchObject({ arguments: shown, arguments_withheld: withheld });
+    const { token } = await aColleague(one.scope, 'auditor');
+    const read = (await call(`${LIST}/${detail.id}`, { token })).json();
+    expect(read).toMatchObject({ arguments: null, arguments_withheld: 'role' });
+  });
+});
+
+it('is told on the stream of events by its records', async () => {
+  const one = await aTenantWithPlane();
+  const id = await one.held();
+  const abort = new AbortController();
+  const { db, changes } = controlPlane;
+  const stream = createAuditStream({ db, changes, keepaliveMs: 15_000, now: () => new Date() });
+  const chunks = stream.open({
+    scope: systemScope(one.tenantId),
+    lastEventId: 0,
+    signal: abort.signal,
+    drop: () => undefined,
+    authorize: async () => undefined,
+  });
+  let text = '';
+  for await (const chunk of chunks) {
+    text += chunk;
+    if (text.includes('"event_type":"escalation"')) break;
+  }
+  abort.abort();
+  expect(text).toContain(id);
+});
+
+it('bounds what one data plane has waiting, and says so', async () => {
+  const one = await aTenantWithPlane();
+  await test.superuser.query(
+    `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, mcp_server,
+       method, tool_name, target, risk_tier, instruction_hash, opened_at, timeout_at)
+     SELECT $1, gen_random_uuid(), $2, gen_random_uuid(), 'call', gen_random_uuid(), 's', 'm', 't',
+       '', 'low', '', now(), now() + interval '1 hour' FROM generate_series(1, $3)`,
+    [one.tenantId, one.plane.deploymentId, MAX_PENDING_OF_STREAM],
+  );
+  await one.held();
+  expect((await one.list()).total).toBe(MAX_PENDING_OF_STREAM);
+  const { alerts } = (await call('/api/v1/monitor/alerts', { token: one.token })).json();
+  expect(alerts).toMatchObject([{ alert_type: 'DATA_PLANE_ESCALATION_FLOOD' }]);
+});

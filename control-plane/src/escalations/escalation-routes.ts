@@ -1,0 +1,106 @@
+/** /api/v1/escalations: calls that wait for a person, and what a person says of them. */
+import { AppError } from '@governance/shared/errors';
+import { Id, Text } from '@governance/shared/text';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
+import { EscalationStatus, EscalationView, toView } from './escalation.ts';
+import { EscalationDetail, type EscalationDetails } from './escalation-details.ts';
+import type { EscalationService } from './escalation-service.ts';
+
+const tags = ['escalations'];
+const read = { guard: 'admin', use: 'read' } as const;
+const resolve = { guard: 'admin', use: 'resolve' } as const;
+
+const EscalationQuery = z.object({
+  status: EscalationStatus.optional(),
+  ...pageQuery({ default: 50, max: 200 }),
+});
+const EscalationList = z.object({ escalations: z.array(EscalationView), total: z.int() });
+const Params = z.object({ id: Id });
+const Notes = Text.max(2_000).optional();
+
+const ApprovalBody = z
+  .strictObject({
+    notes: Notes,
+    /** Exceptions come later: true is a 409. */
+    create_exception: z.boolean().optional(),
+  })
+  .nullish();
+const DenialBody = z.strictObject({ notes: Notes }).nullish();
+
+export const escalationRoutes =
+  (escalations: EscalationService, details: EscalationDetails): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/escalations',
+      {
+        config: read,
+        schema: {
+          summary: 'Calls that wait, or waited, for a person, newest first',
+          tags,
+          querystring: EscalationQuery,
+          response: { 200: EscalationList },
+        },
+      },
+      async ({ scope, query: { status, limit, offset } }) => {
+        const page = await escalations.list(scope, { status }, { limit, offset });
+        return { escalations: page.escalations.map(toView), total: page.total };
+      },
+    );
+
+    app.get(
+      '/api/v1/escalations/:id',
+      {
+        config: read,
+        schema: {
+          summary: 'What a person has to know to decide',
+          description:
+            'The call, its arguments as far as data protection shows them, and what the agent did in the minutes before. A look at kept arguments leaves the audit action payload_read.',
+          tags,
+          params: Params,
+          response: { 200: EscalationDetail, 404: ErrorBody },
+        },
+      },
+      async ({ scope, params }) => details.get(scope, params.id),
+    );
+
+    app.post(
+      '/api/v1/escalations/:id/approve',
+      {
+        config: resolve,
+        schema: {
+          summary: 'Approve a held call',
+          description:
+            'The call may go once, within ten minutes, for a client that waits for it or makes it again. It is judged anew: a denial wins.',
+          tags,
+          params: Params,
+          body: ApprovalBody,
+          response: { 200: EscalationView, 404: ErrorBody, 409: ErrorBody },
+        },
+      },
+      async ({ scope, params, body }) => {
+        if (body?.create_exception) throw new AppError('EXCEPTIONS_UNAVAILABLE');
+        const decision = { status: 'approved', notes: body?.notes ?? null } as const;
+        return toView(await escalations.decide(scope, params.id, decision));
+      },
+    );
+
+    app.post(
+      '/api/v1/escalations/:id/deny',
+      {
+        config: resolve,
+        schema: {
+          summary: 'Deny a held call',
+          tags,
+          params: Params,
+          body: DenialBody,
+          response: { 200: EscalationView, 404: ErrorBody, 409: ErrorBody },
+        },
+      },
+      async ({ scope, params, body }) => {
+        const decision = { status: 'denied', notes: body?.notes ?? null } as const;
+        return toView(await escalations.decide(scope, params.id, decision));
+      },
+    );
+  };

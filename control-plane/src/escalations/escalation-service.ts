@@ -1,0 +1,94 @@
+/**
+ * People decide about held calls. The row is the only authority: it is left once, by the statement
+ * that says `WHERE status = 'pending' AND now() < timeout_at`, together with the fact for the data
+ * plane and one record. Nothing is ever approved by time-out. Proven by
+ * escalation-routes.pg.test.ts.
+ */
+import type { AppliedBarrier } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { GRANT_MS } from '@governance/shared/hold-settings';
+import { uuidv7 } from '@governance/shared/ids';
+import { resolveAlert } from '../alerts/resolve-alert.ts';
+import type { Escalation } from '../platform/generated/client.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { alertKey, type EscalationStatus, type Resolution, toFact } from './escalation.ts';
+import { escalationStore } from './escalation-store.ts';
+
+export interface EscalationServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
+  applied: AppliedBarrier;
+  now: () => Date;
+}
+
+export interface Decision {
+  status: Exclude<Resolution, 'timed_out'>;
+  notes: string | null;
+}
+
+export type EscalationService = ReturnType<typeof createEscalationService>;
+
+const GRANT_LASTS = `${GRANT_MS / 1000} seconds`;
+
+export function createEscalationService({ db, applied, now }: EscalationServiceDeps) {
+  return {
+    list: (
+      scope: TenantScope,
+      filter: { status?: EscalationStatus | undefined },
+      page: { limit: number; offset: number },
+    ) => db.inTenant(scope, (tx) => escalationStore(tx).list(filter, page)),
+
+    /**
+     * Approves or denies. Returns when the local data plane knows it.
+     *
+     * @throws AppError ESCALATION_NOT_FOUND; ESCALATION_RESOLVED, which says how it stands
+     */
+    decide: async (scope: TenantScope, id: string, decision: Decision): Promise<Escalation> => {
+      const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
+        const store = escalationStore(tx);
+        const { status, notes } = decision;
+        const grant = status === 'approved' ? { id: uuidv7(), lasts: GRANT_LASTS } : null;
+        const row = await store.resolve(id, { status, notes, by: scope.actor.username, grant });
+        if (row === undefined) throw resolvedBefore(await store.find(id));
+        await tell(tx, row, status, now());
+        return row;
+      });
+      if (feedSeq !== undefined) await applied.wait(scope.tenantId, { feedSeq });
+      return result;
+    },
+  };
+}
+
+/** What goes with each end of an escalation: the fact, one record, and no alert any more. */
+export async function tell(
+  tx: TenantTransaction,
+  row: Escalation,
+  resolution: Resolution,
+  at: Date,
+): Promise<void> {
+  tx.feed.append(toFact(row, resolution));
+  tx.audit.append({
+    action: `escalation_${resolution}`,
+    target: `escalation/${row.id}`,
+    details: {
+      event_id: row.eventId,
+      agent_id: row.agentId,
+      mcp_server: row.mcpServer,
+      tool_name: row.toolName,
+      deployment_id: row.deploymentId,
+      instruction_hash: row.instructionHash,
+      notes: row.notes,
+      ...(row.grantId && {
+        grant_id: row.grantId,
+        grant_expires_at: row.grantExpiresAt?.toISOString() ?? null,
+      }),
+    },
+  });
+  await resolveAlert(tx, alertKey(row.id), at);
+}
+
+function resolvedBefore(row: Escalation | undefined): AppError {
+  if (row === undefined) return new AppError('ESCALATION_NOT_FOUND');
+  // Its time is over, and the task has not come to it yet.
+  const status = row.status === 'pending' ? 'timed_out' : row.status;
+  return new AppError('ESCALATION_RESOLVED', `The escalation is ${status}.`);
+}

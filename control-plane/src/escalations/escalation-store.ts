@@ -1,0 +1,86 @@
+import { type Escalation, Prisma } from '../platform/generated/client.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { EscalationStatus, Resolution } from './escalation.ts';
+
+/** Rows that one transaction of the task changes. */
+const BATCH = 100;
+
+export interface Resolving {
+  status: Exclude<Resolution, 'timed_out'>;
+  by: string;
+  notes: string | null;
+  /** Of an approval. */
+  grant: { id: string; lasts: string } | null;
+}
+
+/** This feature's rows, of the transaction's tenant. */
+export function escalationStore({ db, scope: { tenantId } }: TenantTransaction) {
+  async function findAll(ids: readonly { id: string }[]): Promise<Escalation[]> {
+    if (ids.length === 0) return [];
+    const where = { tenantId, id: { in: ids.map(({ id }) => id) } };
+    return db.escalation.findMany({ where, orderBy: { id: 'asc' } });
+  }
+
+  return {
+    /** Newest first. */
+    list: async (
+      { status }: { status?: EscalationStatus | undefined },
+      { limit, offset }: { limit: number; offset: number },
+    ): Promise<{ escalations: Escalation[]; total: number }> => {
+      const where = { tenantId, ...(status && { status }) };
+      const escalations = await db.escalation.findMany({
+        where,
+        orderBy: [{ openedAt: 'desc' }, { id: 'desc' }],
+        take: limit,
+        skip: offset,
+      });
+      return { escalations, total: await db.escalation.count({ where }) };
+    },
+
+    find: async (id: string): Promise<Escalation | undefined> =>
+      (await db.escalation.findUnique({ where: { tenantId_id: { tenantId, id } } })) ?? undefined,
+
+    /** The one way to end it by a person. @returns undefined where it is not pending any more */
+    resolve: async (id: string, to: Resolving): Promise<Escalation | undefined> => {
+      const { status, by, notes, grant } = to;
+      const expiresAt = grant
+        ? Prisma.sql`now() + ${grant.lasts}::interval`
+        : Prisma.sql`NULL::timestamptz`;
+      const changed = await db.$queryRaw<{ id: string }[]>`
+        UPDATE escalations SET status = ${status}, resolved_at = now(), resolved_by = ${by},
+          notes = ${notes}, grant_id = ${grant?.id ?? null}::uuid, grant_expires_at = ${expiresAt},
+          is_in_feed = true, updated_at = now()
+        WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid
+          AND status = 'pending' AND now() < timeout_at
+        RETURNING id::text AS id`;
+      return (await findAll(changed))[0];
+    },
+
+    /** Ends those whose time is over. @returns them, some at a time */
+    timeOut: async (): Promise<Escalation[]> =>
+      findAll(
+        await db.$queryRaw<{ id: string }[]>`
+          UPDATE escalations SET status = 'timed_out', resolved_at = now(), is_in_feed = true,
+            updated_at = now()
+          WHERE tenant_id = ${tenantId}::uuid AND status = 'pending' AND timeout_at <= now()
+            AND id IN (
+              SELECT id FROM escalations
+              WHERE tenant_id = ${tenantId}::uuid AND status = 'pending' AND timeout_at <= now()
+              ORDER BY timeout_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+          RETURNING id::text AS id`,
+      ),
+
+    /** Those whose facts nobody needs any more, some at a time. */
+    leaveFeed: async (kept: string): Promise<Escalation[]> =>
+      findAll(
+        await db.$queryRaw<{ id: string }[]>`
+          UPDATE escalations SET is_in_feed = false
+          WHERE tenant_id = ${tenantId}::uuid AND id IN (
+            SELECT id FROM escalations
+            WHERE tenant_id = ${tenantId}::uuid AND is_in_feed
+              AND resolved_at <= now() - ${kept}::interval
+            LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+          RETURNING id::text AS id`,
+      ),
+  };
+}

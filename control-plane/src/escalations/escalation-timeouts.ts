@@ -1,0 +1,36 @@
+/** Ends escalations that nobody decided in time, and takes back facts that nobody needs any more. */
+import type { LeaderTask } from '../platform/leader.ts';
+import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { toTombstone } from './escalation.ts';
+import { tell } from './escalation-service.ts';
+import { escalationStore } from './escalation-store.ts';
+
+const EVERY_MS = 1_000;
+/** A grant is good for ten minutes, and a data plane remembers an end for as long. */
+const FACT_KEPT = '1 hour';
+
+export function createEscalationTimeouts(deps: {
+  db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  now: () => Date;
+}): LeaderTask {
+  const { db, now } = deps;
+
+  async function run(signal: AbortSignal): Promise<void> {
+    const tenants = await db.inPlatform(
+      SYSTEM_ACTOR,
+      (tx) =>
+        tx.db.$queryRaw<{ id: string }[]>`
+          SELECT tenant_id::text AS id FROM find_overdue_escalations(${FACT_KEPT}::interval)`,
+    );
+    for (const { id } of tenants) {
+      if (signal.aborted) return;
+      await db.inTenant(systemScope(id), async (tx) => {
+        const store = escalationStore(tx);
+        for (const row of await store.timeOut()) await tell(tx, row, 'timed_out', now());
+        for (const row of await store.leaveFeed(FACT_KEPT)) tx.feed.append(toTombstone(row));
+      });
+    }
+  }
+
+  return { name: 'escalation_timeouts', everyMs: EVERY_MS, run };
+}

@@ -1,0 +1,108 @@
+/** Calls that wait for a person: states, shapes on the wire, and what a data plane is told. */
+import type { NewFact } from '@governance/shared/facts';
+import { RiskTier, type Severity } from '@governance/shared/ledger-record';
+import { z } from 'zod';
+import type { Escalation } from '../platform/generated/client.ts';
+
+export const EscalationStatus = z.enum(['pending', 'approved', 'denied', 'timed_out']);
+export type EscalationStatus = z.infer<typeof EscalationStatus>;
+export type Resolution = Exclude<EscalationStatus, 'pending'>;
+
+/** The key under which the alert about an escalation is raised and resolved. */
+export const alertKey = (id: string): string => `escalation:${id}`;
+
+/** Of the alert: somebody has to act, so none is low. */
+export const ALERT_SEVERITIES: Record<RiskTier, Severity> = {
+  low: 'medium',
+  medium: 'medium',
+  high: 'high',
+  critical: 'critical',
+};
+
+export const EscalationView = z
+  .object({
+    id: z.string(),
+    status: EscalationStatus,
+    agent_id: z.string(),
+    requester_id: z.string().nullable(),
+    mcp_server: z.string(),
+    method: z.string(),
+    tool_name: z.string(),
+    target: z.string(),
+    /** Why a person is asked: of each policy that wants it, and of the blast radius. */
+    reason: z.string().nullable(),
+    risk_tier: RiskTier,
+    /** `call`: the call waits, and nothing was sent. */
+    held: z.enum(['call', 'result']),
+    /** The audit event of the decision that escalated it. */
+    event_id: z.string(),
+    /** The data plane that holds the call. */
+    deployment_id: z.string(),
+    timestamp: z.string(),
+    timeout_at: z.string(),
+    resolved_at: z.string().nullable(),
+    /** Null where nobody did: pending, or timed out. */
+    resolved_by: z.string().nullable(),
+    notes: z.string().nullable(),
+    /** Of an approval: the call may go once, until then. An event that used it names its id. */
+    grant: z.object({ id: z.string(), expires_at: z.string() }).nullable(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: 'Escalation' });
+export type EscalationView = z.infer<typeof EscalationView>;
+
+export function toView(row: Escalation): EscalationView {
+  return {
+    id: row.id,
+    status: EscalationStatus.parse(row.status),
+    agent_id: row.agentId,
+    requester_id: row.requesterId,
+    mcp_server: row.mcpServer,
+    method: row.method,
+    tool_name: row.toolName,
+    target: row.target,
+    reason: row.reason,
+    risk_tier: RiskTier.parse(row.riskTier),
+    held: row.held === 'result' ? 'result' : 'call',
+    event_id: row.eventId,
+    deployment_id: row.deploymentId,
+    timestamp: row.openedAt.toISOString(),
+    timeout_at: row.timeoutAt.toISOString(),
+    resolved_at: row.resolvedAt?.toISOString() ?? null,
+    resolved_by: row.resolvedBy,
+    notes: row.notes,
+    grant: grantOf(row),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+function grantOf({ grantId, grantExpiresAt }: Escalation) {
+  if (grantId === null || grantExpiresAt === null) return null;
+  return { id: grantId, expires_at: grantExpiresAt.toISOString() };
+}
+
+type OfEscalation = Extract<NewFact, { kind: 'optional.escalation' }>;
+
+const keyOf = ({ deploymentId, id }: Escalation) => `${deploymentId}/${id}`;
+
+/** What the data plane that holds the call is told. */
+export function toFact(row: Escalation, resolution: Resolution): OfEscalation {
+  return {
+    kind: 'optional.escalation',
+    key: keyOf(row),
+    value: {
+      escalation_id: row.id,
+      deployment_id: row.deploymentId,
+      resolution,
+      resolved_at: (row.resolvedAt ?? row.updatedAt).toISOString(),
+      grant: grantOf(row),
+    },
+  };
+}
+
+/** Takes it back. */
+export function toTombstone(row: Escalation): OfEscalation {
+  return { kind: 'optional.escalation', key: keyOf(row), value: null };
+}

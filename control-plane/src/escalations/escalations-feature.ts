@@ -1,0 +1,24 @@
+import { tenantSettingsStore } from '../inbound/tenant-settings-store.ts';
+import { createPayloadService, type PayloadServiceDeps } from '../payloads/payload-service.ts';
+import type { Feature } from '../platform/feature.ts';
+import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import { createEscalationDetails } from './escalation-details.ts';
+import { escalationProjection } from './escalation-projection.ts';
+import { escalationRoutes } from './escalation-routes.ts';
+import { createEscalationService, type EscalationServiceDeps } from './escalation-service.ts';
+import { createEscalationTimeouts } from './escalation-timeouts.ts';
+
+export type EscalationsCore = EscalationServiceDeps & PayloadServiceDeps & { db: TenantDatabase };
+
+/** Calls that wait for a person. */
+export const escalationsFeature = (core: EscalationsCore): Feature => ({
+  routes: [
+    escalationRoutes(
+      createEscalationService(core),
+      createEscalationDetails({ db: core.db, payloads: createPayloadService(core) }),
+    ),
+  ],
+  tasks: [createEscalationTimeouts(core)],
+  projections: [escalationProjection],
+  settings: { holds: async (tx) => (await tenantSettingsStore(tx).get()).holds },
+});

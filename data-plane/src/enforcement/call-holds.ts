@@ -1,0 +1,210 @@
+/** Holds calls of agents for people: what an approval is bound to, and what a client hears of it. */
+import { hash } from 'node:crypto';
+import { formatReasons } from '@governance/policies/contract';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
+import { uuidv7 } from '@governance/shared/ids';
+import { isoTime } from '@governance/shared/iso-time';
+import type { HeldCall, HeldCalls, HoldEnd } from '../holds/held-calls.ts';
+import type { Cancelled, Refusal } from './answer.ts';
+import type { DecisionFields } from './audit.ts';
+import { TOOL_CALL } from './call-kinds.ts';
+import type { Exchange, HoldGrant, JudgedCall, RawCall } from './calls.ts';
+import type { Escalated, Holds, OpenedHold } from './holds.ts';
+import type { PinnedTools } from './pinned-tools.ts';
+import { refusalOf } from './refusals.ts';
+
+export interface CallHoldsDeps {
+  held: Pick<HeldCalls, 'join'>;
+  pins: Pick<PinnedTools, 'findSeen'>;
+  /** How long a client waits before it is told that the call is pending. */
+  waitMs: number;
+  /** Between two signs of life to a client that wants progress. */
+  progressMs: number;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+type KnownCall = RawCall & Partial<JudgedCall>;
+
+export function createCallHolds(deps: CallHoldsDeps): Holds {
+  const { held, now } = deps;
+
+  function open(escalated: Escalated, exchange: Exchange): OpenedHold | Refusal {
+    const call: KnownCall = escalated.call;
+    const { agent, rules } = call;
+    const binding = bindingOf(call);
+    // Nothing runs without a client that waits for it, or asks again.
+    if (exchange.onGone === undefined || binding === undefined || !agent || !rules) {
+      return refusalOf(escalated);
+    }
+    const { timeout_minutes } = rules.settings.holds ?? DEFAULT_HOLD_SETTINGS;
+    const place = held.join({
+      id: uuidv7(now()),
+      tenantId: call.caller.tenantId,
+      agentId: agent.id,
+      binding,
+      policyIds: new Set(escalated.escalate.reasons.map(({ policy_id }) => policy_id)),
+      timeoutMs: timeout_minutes[agent.risk_tier] * 60_000,
+    });
+    if (place === undefined) return tooMany(escalated);
+    return {
+      escalationId: place.hold.id,
+      open: (decision) => {
+        if (!place.isNew) return null;
+        return { record: holdOpened(place, decision), changes: place.changes };
+      },
+      drop: place.drop,
+      wait: () => wait(escalated, place, exchange),
+    };
+  }
+
+  async function wait(
+    escalated: Escalated,
+    place: HeldCall,
+    exchange: Exchange,
+  ): Promise<HoldGrant | Refusal | Cancelled> {
+    const { cancellation } = exchange;
+    const { hold } = place;
+    const waitsUntil = `Waits for approval until ${isoTime(hold.timeoutAt)}`;
+    const stopTelling = exchange.wantsProgress
+      ? tellProgress(exchange, waitsUntil, deps.progressMs)
+      : undefined;
+    let forget: (() => void) | undefined;
+    const end = await place.wait(deps.waitMs, (leave) => {
+      cancellation.onCancel = leave;
+      forget = exchange.onGone?.(leave);
+    });
+    cancellation.onCancel = null;
+    forget?.();
+    stopTelling?.();
+    if (end.kind !== 'approved') {
+      return cancellation.isCancelled ? { kind: 'cancelled' } : answerOf(escalated, place, end);
+    }
+    const { approval } = end;
+    if (!cancellation.isCancelled) {
+      return { ...approval, covers: (call) => bindingOf(call) === hold.binding };
+    }
+    approval.release();
+    return { kind: 'cancelled' };
+  }
+
+  /** Undefined for a call of which too little is known to approve it. */
+  function bindingOf({ caller, agent, ask, rules }: KnownCall): string | undefined {
+    const { tenantId, requesterId } = caller;
+    const { serverId, method, name, args, retry } = ask;
+    if (!agent || !rules || !Object.hasOwn(rules.settings.mcp_servers, serverId)) return undefined;
+    const server = rules.settings.mcp_servers[serverId];
+    const place = { tenantId, serverId, toolName: name };
+    const definition = method === TOOL_CALL ? deps.pins.findSeen(place) : null;
+    if (definition === undefined) return undefined;
+    const bound = {
+      agent_id: agent.id,
+      requester_id: requesterId,
+      server_id: serverId,
+      server: [server?.transport, server?.url, server?.local_name],
+      method,
+      tool_name: name,
+      definition,
+      arguments: hash('sha256', canonicalize(args)),
+      retry: retry ? hash('sha256', canonicalize({ ...retry })) : null,
+    };
+    return hash('sha256', canonicalize(bound));
+  }
+
+  function holdOpened({ hold }: HeldCall, decision: DecisionFields) {
+    return {
+      type: 'hold_opened',
+      id: uuidv7(now()),
+      timestamp: decision.timestamp,
+      bundle_revision: decision.bundle_revision,
+      escalation_id: hold.id,
+      event_id: decision.id,
+      held: 'call',
+      agent_id: decision.agent_id,
+      // As data protection left them.
+      requester_id: decision.requester_id,
+      mcp_server: decision.mcp_server ?? '',
+      method: decision.method,
+      tool_name: decision.tool_name ?? '',
+      instruction_hash: decision.instruction_hash,
+      target: decision.target,
+      risk_tier: decision.risk_tier,
+      reason: decision.policy_reason,
+      timeout_at: isoTime(hold.timeoutAt),
+    } as const;
+  }
+
+  return { open };
+}
+
+/** A server's own progress begins above what is told here: progress may only rise. */
+const PROGRESS_STEP = 1e-6;
+
+function tellProgress(exchange: Exchange, message: string, everyMs: number): () => void {
+  let told = 0;
+  const tell = () => {
+    told += PROGRESS_STEP;
+    exchange.onNotification({
+      method: 'notifications/progress',
+      params: { progress: told, message },
+    });
+  };
+  tell();
+  const timer = setInterval(tell, everyMs);
+  return () => clearInterval(timer);
+}
+
+function tooMany(escalated: Escalated): Refusal {
+  const why = 'As many calls wait for a person as may';
+  return refusal(escalated, `${why}. The call was not forwarded.`, {
+    resolution: 'denied',
+    reason: 'too_many_held',
+  });
+}
+
+function answerOf(
+  escalated: Escalated,
+  { hold }: HeldCall,
+  { kind }: Exclude<HoldEnd, { kind: 'approved' }>,
+): Refusal {
+  const named = { escalation_id: hold.id };
+  const timeoutAt = isoTime(hold.timeoutAt);
+  switch (kind) {
+    case 'pending':
+      return refusal(
+        escalated,
+        'The call waits for a person: make the same call again to learn what was decided.',
+        { resolution: 'pending', ...named, timeout_at: timeoutAt },
+      );
+    case 'denied':
+      return refusal(escalated, 'A person denied the call.', { resolution: 'denied', ...named });
+    case 'timed_out':
+      return refusal(escalated, 'Nobody decided in time. The call was not forwarded.', {
+        resolution: 'timed_out',
+        ...named,
+      });
+    case 'taken':
+      return refusal(
+        escalated,
+        'The call was approved once, and another request of it has the approval.',
+        { resolution: 'approved', ...named },
+      );
+  }
+}
+
+function refusal(
+  { call, escalate }: Escalated,
+  message: string,
+  data: Record<string, unknown>,
+): Refusal {
+  const { reasons } = escalate;
+  return {
+    kind: 'refusal',
+    status: 200,
+    code: RPC_ERRORS.ESCALATED,
+    message: `Escalated: ${formatReasons(reasons)}. ${message}`,
+    data: { ...data, event_id: call.id, reasons },
+  };
+}

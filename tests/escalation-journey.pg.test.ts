@@ -1,0 +1,151 @@
+/**
+ * A call that waits for a person, with a control plane and a data plane as processes of their own
+ * and real MCP clients of both eras: approved, denied, and approved while the data plane restarts.
+ */
+import { generateKeyPairSync } from 'node:crypto';
+import { REAL_CLIENTS, type RealClient } from '@governance/data-plane/testing/test-client';
+import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type AdminApi, adminApi } from './support/admin-api.ts';
+import { type ServiceProcess, startService } from './support/service-process.ts';
+import { testDatabase } from './support/test-database.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+interface Escalation {
+  id: string;
+  status: string;
+  tool_name: string;
+  reason: string;
+  grant: { id: string } | null;
+}
+
+const database = await testDatabase();
+const jwt = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
+  publicKeyEncoding: { format: 'pem', type: 'spki' },
+});
+let upstream: TestUpstream;
+let controlPlane: ServiceProcess;
+let plane: ServiceProcess;
+let dataPlaneEnv: Record<string, string>;
+let admin: AdminApi;
+let basic: string;
+
+beforeAll(async () => {
+  upstream = await startTestUpstream({ tools: [{ name: 'delete_thing' }] });
+  controlPlane = await startService({
+    env: {
+      SERVICE_DEPLOYMENT_MODE: 'control-plane',
+      DATABASE_URL: database.url,
+      SERVICE_JWT_PRIVATE_KEY: jwt.privateKey,
+      SERVICE_JWT_PUBLIC_KEY: jwt.publicKey,
+    },
+  });
+  admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
+  const issued = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
+    label: 'journey',
+  });
+  await admin.post('/api/v1/mcp-servers', {
+    server_id: 'up',
+    transport: 'streamable-http',
+    url: upstream.url,
+  });
+  await admin.post('/api/v1/policies', {
+    name: 'careful',
+    description: '',
+    status: 'active',
+    rego_content:
+      'package careful\n\nescalate contains "a person decides" if input.request.action == "delete"\n',
+  });
+  const role = await admin.post<{ id: string }>('/api/v1/roles', {
+    name: 'deleter',
+    description: '',
+    permissions: ['up:*'],
+    resource_scopes: [],
+  });
+  const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
+    '/api/v1/agents',
+    { name: 'deleter', agent_type: 'test', owner: 'tests', description: '' },
+  );
+  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
+  basic = `Basic ${Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64')}`;
+  dataPlaneEnv = {
+    SERVICE_DEPLOYMENT_MODE: 'data-plane',
+    SERVICE_CP_URL: controlPlane.url,
+    SERVICE_CP_TOKEN: issued.token,
+  };
+  plane = await startService({ env: dataPlaneEnv });
+}, 90_000);
+
+afterAll(async () => {
+  await plane?.dispose();
+  await controlPlane?.dispose();
+  await upstream?.stop();
+});
+
+const pending = async (): Promise<Escalation> => {
+  const list = () => admin.get<{ escalations: Escalation[] }>('/api/v1/escalations?status=pending');
+  await vi.waitFor(async () => expect((await list()).escalations).toHaveLength(1), 20_000);
+  return (await list()).escalations[0] as Escalation;
+};
+const decide = ({ id }: Escalation, what: 'approve' | 'deny') =>
+  admin.post<Escalation>(`/api/v1/escalations/${id}/${what}`, { notes: 'seen' });
+const sent = () => upstream.messages('tools/call').length;
+
+async function connect(name: keyof typeof REAL_CLIENTS): Promise<RealClient> {
+  const client = REAL_CLIENTS[name];
+  return client(`${plane.url}/mcp/v1/up`, basic);
+}
+
+it.each(['SDK v1', 'SDK v2, modern'] as const)('%s waits for a person', async (name) => {
+  const client = await connect(name);
+  const before = sent();
+  const args = { by: name };
+  const approved = client.callTool('delete_thing', args);
+  const first = await pending();
+  expect(first).toMatchObject({ tool_name: 'delete_thing', status: 'pending', grant: null });
+  expect(first.reason).toContain('a person decides');
+  expect(sent()).toBe(before);
+  await decide(first, 'approve');
+  expect(await approved).toHaveProperty('content');
+  expect(sent()).toBe(before + 1);
+  // The event that used the approval names it.
+  const { grant } = await admin.get<Escalation>(`/api/v1/escalations/${first.id}`);
+  await vi.waitFor(async () => {
+    const { events } = await admin.get<{ events: { grant_id: string | null }[] }>(
+      '/api/v1/audit/events?policy_result=allow',
+    );
+    expect(events.map(({ grant_id }) => grant_id)).toContain(grant?.id);
+  }, 20_000);
+
+  const denied = client.callTool('delete_thing', args).catch((error: unknown) => error);
+  await decide(await pending(), 'deny');
+  expect(await denied).toMatchObject({ code: -32004, data: { resolution: 'denied' } });
+  expect(sent()).toBe(before + 1);
+  await client.close();
+});
+
+it('holds a call over a restart of its data plane, and lets the client that comes back have it', async () => {
+  const before = sent();
+  const args = { over: 'a restart' };
+  const client = await connect('SDK v2');
+  const lost = client.callTool('delete_thing', args).catch(() => 'lost');
+  const hold = await pending();
+  const { dataDir } = plane;
+  const port = Number(new URL(plane.url).port);
+  await plane.stop();
+  await lost;
+  await client.close();
+  await decide(hold, 'approve');
+  plane = await startService({ env: dataPlaneEnv, dataDir, port });
+  expect(sent()).toBe(before);
+  const again = await connect('SDK v2');
+  // It may come before the data plane has heard of the approval; then it waits for that.
+  expect(await again.callTool('delete_thing', args)).toHaveProperty('content');
+  expect(sent()).toBe(before + 1);
+  await again.close();
+  const { total } = await admin.get<{ total: number }>('/api/v1/escalations?status=pending');
+  expect(total).toBe(0);
+});
