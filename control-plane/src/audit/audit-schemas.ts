@@ -1,14 +1,8 @@
 import { PolicyResult } from '@governance/shared/ledger-record';
 import { Id } from '@governance/shared/text';
 import { z } from 'zod';
-import { pageQuery } from '../platform/http/schemas.ts';
+import { pageQuery, QueryTime } from '../platform/http/schemas.ts';
 import { AuditEvent } from './audit-event.ts';
-
-/** Any ISO 8601 time with an offset; times before 1970 count as 1970. */
-const QueryTime = z.iso
-  .datetime({ offset: true })
-  .transform((text) => new Date(Math.max(0, Date.parse(text))))
-  .refine((time) => !Number.isNaN(time.getTime()), 'must be a time');
 
 export const EventQuery = z
   .object({

@@ -68,6 +68,8 @@ export function createLeaderWork(deps: LeaderWorkDeps): LeaderWork {
     // Each task waits with it, and there are as many as features want.
     setMaxListeners(0, signal);
     term = signal;
+    // Each task waits for its end: many are no leak.
+    setMaxListeners(0, signal);
     metrics.leader.set(1);
     log.info('this replica does the periodic work');
     for (const task of tasks.values()) begin(task, signal);

@@ -1,6 +1,13 @@
 /** /api/v1/admin/rate-limits: how often an agent may call, by its risk tier. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { RateLimitPatch, RateLimitView, toView } from './rate-limit-schemas.ts';
+import {
+  RateLimitPatch,
+  RateLimitView,
+  RefusedList,
+  RefusedQuery,
+  toRefusedView,
+  toView,
+} from './rate-limit-schemas.ts';
 import type { RateLimitService } from './rate-limit-service.ts';
 
 const tags = ['rate limits'];
@@ -20,6 +27,27 @@ export const rateLimitRoutes =
         },
       },
       async ({ scope }) => toView(await rateLimits.get(scope)),
+    );
+
+    app.get(
+      '/api/v1/admin/rate-limits/refused',
+      {
+        config: { guard: 'admin', use: 'read' },
+        schema: {
+          summary: 'Calls that rate limits refused, by agent and hour',
+          description:
+            'The newest hours first, of the last 30 days, from the records of all data planes. An hour’s number grows while records come.',
+          tags,
+          querystring: RefusedQuery,
+          response: { 200: RefusedList },
+        },
+      },
+      async ({ scope, query }) => {
+        const { agent_id: agentId, from, to, limit, offset } = query;
+        const page = { limit, offset };
+        const { hours, total } = await rateLimits.listRefused(scope, { agentId, from, to }, page);
+        return { hours: hours.map(toRefusedView), total };
+      },
     );
 
     app.patch(

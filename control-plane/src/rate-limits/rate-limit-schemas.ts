@@ -1,7 +1,10 @@
 /** The wire shapes of /api/v1/admin/rate-limits. */
-import { RATE_LIMIT_FIELDS } from '@governance/shared/rate-limit-settings';
+import { RATE_LIMIT_FIELDS, RATE_TIERS } from '@governance/shared/rate-limit-settings';
+import { Id, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
+import { pageQuery, QueryTime } from '../platform/http/schemas.ts';
 import type { RateLimits } from './rate-limit-store.ts';
+import type { RefusedHour } from './rate-limited-calls.ts';
 
 const LimitPatch = z.strictObject(RATE_LIMIT_FIELDS).partial().optional();
 
@@ -26,4 +29,41 @@ export const RateLimitView = z
 
 export function toView({ settings, isCustom }: RateLimits): z.input<typeof RateLimitView> {
   return { ...settings, is_custom: isCustom };
+}
+
+export const RefusedQuery = z.object({
+  agent_id: Id.optional(),
+  /** Of the beginning of an hour. */
+  from: QueryTime.optional(),
+  to: QueryTime.optional(),
+  ...pageQuery({ default: 100, max: 1_000, offset: { max: 1_000_000 } }),
+});
+
+const RefusedView = z
+  .object({
+    agent_id: z.string(),
+    /** Its beginning. */
+    hour: Timestamp,
+    /** Calls that were refused in it, at all data planes. */
+    refused: z.int(),
+    last_at: Timestamp,
+    /** The limit that refused the last one. */
+    requests: z.int(),
+    window_seconds: z.int(),
+    risk_tier: z.enum(RATE_TIERS),
+  })
+  .meta({ id: 'RateLimitedCalls' });
+
+export const RefusedList = z.object({ hours: z.array(RefusedView), total: z.int() });
+
+export function toRefusedView(hour: RefusedHour): z.input<typeof RefusedView> {
+  return {
+    agent_id: hour.agentId,
+    hour: hour.hour.toISOString(),
+    refused: Number(hour.refused),
+    last_at: hour.lastAt.toISOString(),
+    requests: Number(hour.requests),
+    window_seconds: Number(hour.windowSeconds),
+    risk_tier: hour.riskTier as z.input<typeof RefusedView>['risk_tier'],
+  };
 }

@@ -10,6 +10,7 @@ import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import type { RateLimitPatch } from './rate-limit-schemas.ts';
 import { type RateLimits, rateLimitStore } from './rate-limit-store.ts';
+import { listRefused, type RefusedFilter } from './rate-limited-calls.ts';
 
 export interface RateLimitServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
@@ -23,6 +24,13 @@ export function createRateLimitService({ db, bundles, applied }: RateLimitServic
   return {
     get: (scope: TenantScope): Promise<RateLimits> =>
       db.inTenant(scope, (tx) => rateLimitStore(tx).get()),
+
+    /** Calls that were refused, by agent and hour. */
+    listRefused: (
+      scope: TenantScope,
+      filter: RefusedFilter,
+      page: { limit: number; offset: number },
+    ) => listRefused(db, scope, filter, page),
 
     /** @throws AppError VALIDATION_FAILED where a higher tier would be allowed more */
     change: async (scope: TenantScope, patch: RateLimitPatch): Promise<RateLimits> => {

@@ -43,5 +43,11 @@ export function pageQuery(limits: {
   };
 }
 
+/** Any ISO 8601 time with an offset; times before 1970 count as 1970. */
+export const QueryTime = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(Math.max(0, Date.parse(text))))
+  .refine((time) => !Number.isNaN(time.getTime()), 'must be a time');
+
 /** 204: nothing is sent. */
 export const NoContent = z.undefined().meta({ description: 'Done; no body.' });
