@@ -21,23 +21,26 @@ afterEach(() => vi.useRealTimers());
 
 const raiseAlert = vi.fn();
 const lost = vi.fn();
-const aRecorder = () =>
-  createRefusedCalls({
-    ledger: {
-      append: async (tenantId, record) => {
-        if (!hasRoom) throw new Error('no room');
-        written.push([tenantId, UnchainedRecord.parse(record)]);
-        return { seq: 1, hash: '' } as never;
+const aRecorder = (limits = {}) =>
+  createRefusedCalls(
+    {
+      ledger: {
+        append: async (tenantId, record) => {
+          if (!hasRoom) throw new Error('no room');
+          written.push([tenantId, UnchainedRecord.parse(record)]);
+          return { seq: 1, hash: '' } as never;
+        },
       },
+      writes: createPendingWrites({ error: () => undefined }),
+      raiseAlert,
+      now: () => now,
+      count: () => undefined,
+      log: { error: lost },
     },
-    writes: createPendingWrites({ error: () => undefined }),
-    raiseAlert,
-    now: () => now,
-    count: () => undefined,
-    log: { error: lost },
-  });
+    limits,
+  );
 
-const agents = [uuidv7(), uuidv7()];
+const agents = [uuidv7(), uuidv7(), uuidv7()];
 const call = (agent: number) =>
   ({
     caller: { tenantId: TENANT, key: `${TENANT} ${agents[agent]}` as AgentKey },
@@ -96,4 +99,25 @@ it('raises an alert', () => {
     TENANT,
     expect.objectContaining({ alert_type: 'AGENT_RATE_LIMITED', agent_id: agents[0] }),
   );
+});
+
+it('counts no more agents at once than it may, and says what it did not count', async () => {
+  const refused = aRecorder({ maxWaiting: 2 });
+  for (const agent of [0, 1, 2, 2, 0]) refused.count(call(agent), LIMIT, null);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(written.map(([, { refused: count }]) => count)).toEqual([2, 1]);
+  expect(lost).toHaveBeenCalledExactlyOnceWith({ refused: 2 }, expect.any(String));
+  refused.count(call(2), LIMIT, null);
+  await refused.stop();
+  expect(written.at(-1)).toMatchObject([TENANT, { agent_id: agents[2], refused: 1 }]);
+});
+
+it('writes at a stop what the ledger did not take just before', async () => {
+  const refused = aRecorder();
+  refused.count(call(0), LIMIT, null);
+  hasRoom = false;
+  vi.advanceTimersByTime(1_000);
+  hasRoom = true;
+  await refused.stop();
+  expect(written.map(([, { refused: count }]) => count)).toEqual([1]);
 });

@@ -1,6 +1,7 @@
 /** An agent that calls too often, at a real gateway. */
 import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { postModern } from '../../testing/test-modern-client.ts';
 import {
   HTTP_SERVER,
   startTestPlane,
@@ -72,4 +73,83 @@ it('has another limit as soon as its tier or the settings change', async () => {
   expect((await call(agent)).json.error.code).toBe(-32005);
   allow('high', 1, false);
   expect((await call(agent)).json.error).toBeUndefined();
+});
+
+const TOOL = { name: 'read_thing', arguments: {} };
+const INITIALIZE = {
+  protocolVersion: '2025-06-18',
+  capabilities: {},
+  clientInfo: { name: 'c', version: '1' },
+};
+
+/** Every way to ask for something: by path, credential, era, session, batch and method. */
+function waysOf(agent: TestAgent) {
+  const { basic } = agent;
+  const legacy =
+    (path: string, method: string, params: object, authorization: string) => async () =>
+      (await plane.post(path, { jsonrpc: '2.0', id: 1, method, params }, { authorization })).json;
+  const modern = (path: string, method: string, params: Record<string, unknown>) => async () =>
+    (await postModern(plane, method, params, { authorization: agent.bearer(), path })).last;
+  const batch = async () => {
+    const one = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: TOOL };
+    const headers = { authorization: basic, 'mcp-protocol-version': '2025-03-26' };
+    return (await plane.post('/mcp/v1/up', [one], headers)).json[0];
+  };
+  return {
+    'a call, Basic': legacy('/mcp/v1/up', 'tools/call', TOOL, basic),
+    'a call, token': legacy('/mcp/v1/up', 'tools/call', TOOL, agent.bearer()),
+    'a call of the unified gateway, Basic': legacy(
+      '/mcp/v1',
+      'tools/call',
+      { ...TOOL, name: 'up__read_thing' },
+      basic,
+    ),
+    'a list': legacy('/mcp/v1/up', 'tools/list', {}, basic),
+    'a list of the unified gateway': legacy('/mcp/v1', 'tools/list', {}, basic),
+    'a session': legacy('/mcp/v1/up', 'initialize', INITIALIZE, basic),
+    'a session with the unified gateway': legacy('/mcp/v1', 'initialize', INITIALIZE, basic),
+    'a batch': batch,
+    'a modern call': modern('/mcp/v1/up', 'tools/call', TOOL),
+    'a modern list of the unified gateway': modern('/mcp/v1', 'tools/list', {}),
+    'a modern discovery': modern('/mcp/v1/up', 'server/discover', {}),
+  };
+}
+
+it('counts every way of asking together, and refuses every way alike', async () => {
+  const agent = plane.addAgent(['*:*']);
+  const ways = Object.entries(waysOf(agent));
+  allow('low', ways.length);
+  for (const [what, ask] of ways) expect((await ask()).error, what).toBeUndefined();
+  for (const [what, ask] of ways) {
+    expect((await ask()).error, what).toMatchObject({
+      code: -32005,
+      data: { retry_after: expect.any(Number) },
+    });
+  }
+  // What costs no server anything is answered all the same.
+  expect((await ask(agent, 'ping')).json.result).toEqual({});
+});
+
+it('leaves no more decisions of an agent that may not act than it may make calls', async () => {
+  const agent = plane.addAgent(['*:*'], { risk_tier: 'high', status: 'suspended' });
+  allow('high', 3);
+  await plane.records();
+  for (let i = 0; i < 10; i++) {
+    const { status, json } = i % 2 === 0 ? await call(agent) : await ask(agent, 'initialize');
+    expect([status, json.error.code]).toEqual([401, -32000]);
+  }
+  const found: { type: string; agent_id?: string | null; refused?: number }[] = [];
+  const refused = () =>
+    found.reduce((sum, one) => sum + (one.agent_id === agent.id ? (one.refused ?? 0) : 0), 0);
+  await expect
+    .poll(
+      async () => {
+        found.push(...(await plane.records()));
+        return refused();
+      },
+      { timeout: 5_000 },
+    )
+    .toBe(7);
+  const own = found.filter(({ agent_id, type }) => agent_id === agent.id && type === 'decision');
+  expect(own).toHaveLength(3);
 });
