@@ -33,6 +33,17 @@ const GOOD_BODIES: Record<string, object> = {
     client_id: 'nobody',
     client_secret: 'wrong',
   },
+  'POST /api/v1/signup': {
+    organization: 'signed up',
+    admin: { username: 'signed.up@example.com', password: 'long enough' },
+  },
+  'POST /api/v1/enroll': {
+    enrollment_token: 'enr_none',
+    ...{ name: 'n', agent_type: 't', owner: 'o', description: 'd' },
+  },
+  'POST /api/v1/admin/enrollment-tokens': {
+    ...{ label: 'l', role_ids: [], max_uses: 2, expires_in_hours: 2 },
+  },
   'POST /api/v1/auth/password': { current_password: 'wrong', new_password: 'long enough' },
   'POST /api/v1/admin/users': {
     username: 'attacked.user@example.com',

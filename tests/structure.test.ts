@@ -103,6 +103,7 @@ const ROOMS: Rooms = {
     'blast-radius',
     'rate-limits',
     'escalations',
+    'enrollment',
     'commands.ts',
     'core.ts',
     'app.ts',

@@ -20,6 +20,7 @@ import { dataPlanesFeature } from './data-planes/data-planes-feature.ts';
 import { createLocalLink } from './data-planes/local-link.ts';
 import { dataProtectionFeature } from './data-protection/data-protection-feature.ts';
 import { dlpFeature } from './dlp/dlp-feature.ts';
+import { enrollmentFeature } from './enrollment/enrollment-feature.ts';
 import { escalationsFeature } from './escalations/escalations-feature.ts';
 import { feedFeature } from './feed/feed-feature.ts';
 import { inboundFeature } from './inbound/inbound-feature.ts';
@@ -68,6 +69,7 @@ export const FEATURES: readonly FeatureMaker[] = [
   blastRadiusFeature,
   rateLimitsFeature,
   escalationsFeature,
+  enrollmentFeature,
 ];
 
 export interface ControlPlaneDeps extends CoreDeps {

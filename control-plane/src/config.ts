@@ -6,6 +6,7 @@ import { defaultPublicUrl } from '@governance/shared/listening-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   commaList,
+  flag,
   parseSettings,
   type ReadableValues,
   Secret,
@@ -69,6 +70,12 @@ export const CONTROL_PLANE_SETTINGS = {
     name: 'SERVICE_SUPER_ADMIN_PASSWORD',
     description: 'When set, `superadmin` may log in: it makes tenants and belongs to none.',
     parse: secretText,
+  }),
+  signup: setting({
+    name: 'SERVICE_SIGNUP',
+    description: '`true` lets anybody make a tenant of their own at `/api/v1/signup`.',
+    defaultNote: '`true` in development, `false` in production',
+    parse: flag,
   }),
   jwtPrivateKey: setting({
     name: 'SERVICE_JWT_PRIVATE_KEY',

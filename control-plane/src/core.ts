@@ -70,6 +70,7 @@ export async function createCore(deps: CoreDeps, features: FeatureList) {
   const tenants = createTenantService({
     db: platform.db,
     lookups: platform.lookups,
+    passwordGate: identity.passwordGate,
     begin: features.beginTenant,
     findTenantProblem: deps.findTenantProblem,
     afterCreation: async (tenantId, feedSeq) => {

@@ -1,7 +1,6 @@
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { AgentStatus } from '@governance/shared/facts';
-import { uuidv7 } from '@governance/shared/ids';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
@@ -13,6 +12,7 @@ import {
   toAgentFact,
 } from './agent.ts';
 import { type AgentChange, type AgentPage, agentStore, type RoleOfAgent } from './agent-store.ts';
+import { type AgentInput, registerAgent } from './register-agent.ts';
 
 export interface AgentServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
@@ -23,13 +23,6 @@ export interface AgentServiceDeps {
 /** An agent with its effective status, which counts the kill switch in. */
 export interface AgentAsHeld extends Agent {
   roles: RoleOfAgent[];
-}
-
-export interface AgentInput {
-  name: string;
-  agentType: string;
-  owner: string;
-  description: string;
 }
 
 export interface AgentPatch {
@@ -60,31 +53,11 @@ export function createAgentService({ db, applied, now }: AgentServiceDeps) {
       db.inTenant(scope, async (tx) => describe(tx, await agentStore(tx).find(id))),
 
     /** @returns the agent and its secret, which is shown this once */
-    register: async (scope: TenantScope, input: AgentInput) => {
-      const { secret, hash } = createClientSecret();
-      const at = now();
-      const agent = await change(scope, async (tx) => {
-        const id = uuidv7(at.getTime());
-        const clientId = `agt_${uuidv7(at.getTime()).replaceAll('-', '')}`;
-        const created = await agentStore(tx).create({
-          id,
-          ...input,
-          clientId,
-          secretHash: hash,
-          now: at,
-        });
-        const killSwitch = await readKillSwitch(tx);
-        tx.feed.append({ kind: 'agent', key: id, value: toAgentFact(created) });
-        const { name, agentType: agent_type, owner } = input;
-        tx.audit.append({
-          action: 'agent_created',
-          target: `agent/${id}`,
-          details: { name, agent_type, owner },
-        });
-        return asHeld(created, killSwitch);
-      });
-      return { agent, secret };
-    },
+    register: (scope: TenantScope, input: AgentInput) =>
+      change(scope, async (tx) => {
+        const { agent, secret } = await registerAgent(tx, input, { now: now() });
+        return { agent: asHeld(agent, await readKillSwitch(tx)), secret };
+      }),
 
     patch: (scope: TenantScope, id: string, patch: AgentPatch): Promise<AgentAsHeld> =>
       change(scope, async (tx) => {

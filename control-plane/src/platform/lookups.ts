@@ -33,6 +33,11 @@ export interface DataPlaneTokenOwner {
   revokedAt: Date | null;
 }
 
+export interface EnrollmentTokenOwner {
+  tenantId: string;
+  id: string;
+}
+
 export interface Lookups {
   /** In any case; the one that is written so goes first. */
   findLogin(username: string): Promise<Login | undefined>;
@@ -44,6 +49,8 @@ export interface Lookups {
    * @param tokenHash SHA-256 of the token, lower-case hexadecimal
    */
   findDataPlaneToken(tokenHash: string): Promise<DataPlaneTokenOwner | undefined>;
+  /** Gathered too. @param tokenHash SHA-256 of the token, lower-case hexadecimal */
+  findEnrollmentToken(tokenHash: string): Promise<EnrollmentTokenOwner | undefined>;
 }
 
 export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups {
@@ -72,6 +79,14 @@ export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups 
           SELECT wanted.hash, tenant_id AS "tenantId", id, deployment_id AS "deploymentId", region,
             expires_at AS "expiresAt", revoked_at AS "revokedAt"
           FROM unnest(${hashes}::text[]) AS wanted (hash), find_data_plane_token(wanted.hash)`;
+        return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
+      },
+    }),
+    findEnrollmentToken: createGatheredReads({
+      read: async (hashes) => {
+        const rows = await prisma.$queryRaw<(EnrollmentTokenOwner & { hash: string })[]>`
+          SELECT wanted.hash, tenant_id AS "tenantId", id
+          FROM unnest(${hashes}::text[]) AS wanted (hash), find_enrollment_token(wanted.hash)`;
         return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
       },
     }),

@@ -220,6 +220,7 @@ describe('the catalog', () => {
         'find_client',
         'find_client_secret',
         'find_data_plane_token',
+        'find_enrollment_token',
         'find_login',
         'find_overdue_escalations',
       ].map((name) => ({ name, pinned: true, open: false })),
@@ -355,6 +356,7 @@ describe('look-ups before a tenant is known', () => {
       administrators: 'id password_hash role status tenant_id token_version username',
       agents: 'client_id id secret_hash tenant_id',
       data_plane_tokens: 'deployment_id expires_at id region revoked_at tenant_id token_hash',
+      enrollment_tokens: 'id tenant_id token_hash',
       escalations: 'is_in_feed resolved_at status tenant_id timeout_at',
     };
     expect(rows.map((row) => row.name).sort()).toEqual(

@@ -2,6 +2,7 @@
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { Secret } from '@governance/shared/settings';
+import type { PasswordGate } from '../auth/password-gate.ts';
 import { hashPassword, isPassword } from '../auth/passwords.ts';
 import { SUPER_ADMIN_USERNAME } from '../auth/usernames.ts';
 import { isUniqueViolation } from '../platform/database.ts';
@@ -34,6 +35,7 @@ export interface NewTenantRequest {
 export interface TenantServiceDeps {
   db: TenantDatabase;
   lookups: Pick<Lookups, 'findLogin'>;
+  passwordGate: PasswordGate;
   /** Writes what every tenant begins with, in the transaction that makes it. */
   begin: (tx: TenantTransaction) => Promise<void>;
   /** Standalone: why the local data plane cannot serve so many tenants. */
@@ -52,7 +54,13 @@ export interface TenantService {
   /**
    * @throws AppError DUPLICATE_NAME for a tenant or a user of that name; OPA_SERVES_ONE_TENANT
    */
-  create(actor: Actor, request: NewTenantRequest, requestId?: string): Promise<Tenant>;
+  create(
+    actor: Actor,
+    request: NewTenantRequest,
+    requestId?: string,
+    /** Writes more in the transaction that makes the tenant. */
+    also?: (tx: TenantTransaction) => Promise<void>,
+  ): Promise<Tenant>;
   /**
    * Makes the tenant `default` with its user `admin`, or sets that user's password where another was
    * given here the last time.
@@ -65,13 +73,15 @@ export interface TenantService {
 export function createTenantService(deps: TenantServiceDeps): TenantService {
   const { db, lookups } = deps;
 
-  const create: TenantService['create'] = async (actor, { name, admin }, requestId) => {
+  const create: TenantService['create'] = async (actor, { name, admin }, requestId, also) => {
     if (admin.username === SUPER_ADMIN_USERNAME) {
       throw new AppError('DUPLICATE_NAME', 'The username is reserved.');
     }
     // The first tenant is the service's own and is always made.
     if (actor !== SYSTEM_ACTOR) await requireServable(deps, actor);
-    const passwordHash = await hashPassword(admin.password);
+    const passwordHash = await deps.passwordGate.run('tenants', false, () =>
+      hashPassword(admin.password),
+    );
     const tenantId = uuidv7();
     const administrator = { id: uuidv7(), username: admin.username, passwordHash };
     // The table holds names apart as they are written; this one, in any case.
@@ -87,6 +97,7 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
             target: tenantId,
             details: { name, administrator: admin.username },
           });
+          await also?.(tx);
           return tenant;
         },
       );

@@ -93,6 +93,7 @@ async function makeVictim() {
     password: 'long enough',
     role: 'approver',
   });
+  const enrollment = await post('/api/v1/admin/enrollment-tokens', { label: 'victim' });
   const { tenantId } = theirs.scope;
   const [alert, chainBreak, plane] = [uuidv7(), uuidv7(), uuidv7()];
   await test.superuser.query(
@@ -125,7 +126,8 @@ async function makeVictim() {
   const kept = await aPayload(test, controlPlane, place, 'full');
   const requests = `/api/v1/policies/${proposed.id}/change-requests`;
   const ofRoutes = { agent, role, policy, pattern, rule, token, user, request, requests, toReject };
-  return { ...ofRoutes, alert, chainBreak, plane, escalation, another, tenantId, encrypted, kept };
+  const ofDatabase = { alert, chainBreak, plane, escalation, another, tenantId, encrypted, kept };
+  return { ...ofRoutes, enrollment, ...ofDatabase };
 }
 
 /** Periodic work (a chain's verification, a silent data plane) would change the rows compared here. */
@@ -206,6 +208,9 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
   'DELETE /api/v1/inbound/rules/:rule_id': { path: `/api/v1/inbound/rules/${victim.rule.id}` },
   'DELETE /api/v1/admin/data-plane-tokens/:id': {
     path: `/api/v1/admin/data-plane-tokens/${victim.token.id}`,
+  },
+  'DELETE /api/v1/admin/enrollment-tokens/:id': {
+    path: `/api/v1/admin/enrollment-tokens/${victim.enrollment.id}`,
   },
   'PATCH /api/v1/admin/users/:id': {
     path: `/api/v1/admin/users/${victim.user.id}`,
@@ -323,6 +328,8 @@ describe('a route', () => {
       'POST /api/v1/auth/token',
       'GET /.well-known/jwks.json',
       'GET /.well-known/oauth-authorization-server',
+      'POST /api/v1/enroll',
+      'POST /api/v1/signup',
     ]);
   });
 });
@@ -486,16 +493,11 @@ describe('another tenant’s rows', () => {
   )('%s shows none of them', async (_, route) => {
     const answer = await call(route.url, { token: mine.token });
     expect(answer.statusCode).toBe(200);
-    const { agent, role, policy, pattern, rule, token, user, request } = victim;
-    const ids = [agent, role, policy, pattern, rule, token, user, request].map(({ id }) => id);
-    for (const id of [
-      ...ids,
-      victim.alert,
-      victim.escalation,
-      victim.chainBreak,
-      victim.plane,
-      victim.tenantId,
-    ]) {
+    const { agent, role, policy, pattern, rule, token, user, enrollment, request } = victim;
+    const rows = [agent, role, policy, pattern, rule, token, user, enrollment, request];
+    const { alert, escalation, chainBreak, plane, tenantId } = victim;
+    const ids = rows.map(({ id }) => id);
+    for (const id of [...ids, alert, escalation, chainBreak, plane, tenantId]) {
       expect(answer.body).not.toContain(id);
     }
   });

@@ -1,0 +1,29 @@
+import { gatewayAudience } from '@governance/shared/agent-token';
+import type { ControlPlaneConfig } from '../config.ts';
+import type { Feature } from '../platform/feature.ts';
+import type { TenantService } from '../tenants/tenant-service.ts';
+import { enrollmentRoutes } from './enrollment-routes.ts';
+import { createEnrollmentService, type EnrollmentServiceDeps } from './enrollment-service.ts';
+import { signupRoutes } from './signup-routes.ts';
+import { createSignupService } from './signup-service.ts';
+
+export interface EnrollmentCore extends EnrollmentServiceDeps {
+  config: Pick<ControlPlaneConfig, 'publicUrl' | 'deploymentMode' | 'env' | 'signup'>;
+  tenants: TenantService;
+}
+
+export function enrollmentFeature(core: EnrollmentCore): Feature {
+  const { config, tenants, now } = core;
+  const isOpen = config.signup ?? config.env === 'development';
+  // Agents reach data planes of their own where those are.
+  const gatewayUrl =
+    config.deploymentMode === 'standalone'
+      ? gatewayAudience(config.publicUrl)
+      : 'https://<data plane>/mcp/v1';
+  return {
+    routes: [
+      enrollmentRoutes(createEnrollmentService(core), gatewayUrl),
+      signupRoutes(createSignupService({ tenants, isOpen, now }), gatewayUrl),
+    ],
+  };
+}

@@ -1,0 +1,145 @@
+/**
+ * Agents that register themselves by a token. The use of the token, the agent, its fact and its
+ * audit records commit together. Proven by enrollment-routes.pg.test.ts.
+ */
+
+import type { AppliedBarrier } from '@governance/shared/channels';
+import { addressGroup } from '@governance/shared/client-address';
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import { createRateLimiter } from '@governance/shared/rate-limiter';
+import { type Agent, effectiveStatus } from '../agents/agent.ts';
+import { type AgentInput, registerAgent } from '../agents/register-agent.ts';
+import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
+import type { Lookups } from '../platform/lookups.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { enrollmentStore } from './enrollment-store.ts';
+import {
+  createEnrollmentSecret,
+  type EnrollmentToken,
+  hashEnrollmentSecret,
+  MAX_OPEN_TOKENS,
+} from './enrollment-token.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** Wrong tokens of an address in a minute. */
+const WRONG_BY_ADDRESS = 60;
+const WINDOW_MS = 60_000;
+
+export interface EnrollmentServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
+  lookups: Pick<Lookups, 'findEnrollmentToken'>;
+  applied: AppliedBarrier;
+  now: () => Date;
+}
+
+export interface NewToken {
+  label: string;
+  roleIds: string[];
+  maxUses: number;
+  expiresInHours: number;
+}
+
+export type EnrollmentService = ReturnType<typeof createEnrollmentService>;
+
+export function createEnrollmentService({ db, lookups, applied, now }: EnrollmentServiceDeps) {
+  const wrongByAddress = createRateLimiter({ limit: WRONG_BY_ADDRESS, windowMs: WINDOW_MS, now });
+
+  const refuse = (place: string): never => {
+    wrongByAddress.check(place);
+    wrongByAddress.count(place);
+    throw new AppError('ENROLLMENT_TOKEN_INVALID');
+  };
+
+  return {
+    /**
+     * @returns the token's record, and the token, which is shown this once
+     * @throws AppError ROLE_NOT_FOUND, ENROLLMENT_TOKEN_LIMIT_REACHED
+     */
+    issue: (scope: TenantScope, input: NewToken) =>
+      db.inTenant(scope, (tx) => issueEnrollmentToken(tx, input, now())),
+
+    list: (scope: TenantScope, page: { offset: number; limit: number }) =>
+      db.inTenant(scope, (tx) => enrollmentStore(tx).list(page)),
+
+    /** @throws AppError ENROLLMENT_TOKEN_NOT_FOUND */
+    revoke: (scope: TenantScope, id: string): Promise<void> =>
+      db.inTenant(scope, async (tx) => {
+        const store = enrollmentStore(tx);
+        const token = await store.find(id);
+        if (!token) throw new AppError('ENROLLMENT_TOKEN_NOT_FOUND');
+        if (!(await store.revoke(id, now()))) return;
+        tx.audit.append({
+          action: 'enrollment_token_revoked',
+          target: `enrollment_token/${token.id}`,
+          details: { label: token.label, uses: token.uses },
+        });
+      }),
+
+    /**
+     * Returns when the local data plane knows the agent. Guesses are limited by address; the right
+     * token is never refused because of wrong ones.
+     *
+     * @throws AppError ENROLLMENT_TOKEN_INVALID, RATE_LIMITED
+     */
+    enroll: async (
+      secret: string,
+      input: AgentInput,
+      request: { address: string; id: string },
+    ): Promise<{ agent: Agent; secret: string }> => {
+      const place = addressGroup(request.address);
+      const owner = await lookups.findEnrollmentToken(hashEnrollmentSecret(secret));
+      if (!owner) return refuse(place);
+      const { tenantId, id } = owner;
+      const actor = { id, username: `enrollment-token:${id}`, role: 'system' } as const;
+      const scope: TenantScope = { tenantId, actor, requestId: request.id };
+      const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
+        const at = now();
+        const token = await enrollmentStore(tx).use(id, at);
+        if (!token) return undefined;
+        const registered = await registerAgent(tx, input, { roleIds: token.roleIds, now: at });
+        tx.audit.append({
+          action: 'agent_enrolled',
+          target: `agent/${registered.agent.id}`,
+          details: { enrollment_token: id, label: token.label, uses: token.uses },
+        });
+        const status = effectiveStatus(registered.agent, await readKillSwitch(tx));
+        return { ...registered, agent: { ...registered.agent, status } };
+      });
+      if (!result) return refuse(place);
+      if (feedSeq !== undefined) await applied.wait(tenantId, { feedSeq });
+      return result;
+    },
+  };
+}
+
+/** Issues a token in a transaction of its tenant. */
+export async function issueEnrollmentToken(
+  tx: TenantTransaction,
+  { label, roleIds, maxUses, expiresInHours }: NewToken,
+  now: Date,
+): Promise<{ token: EnrollmentToken; secret: string }> {
+  const store = enrollmentStore(tx);
+  await store.lock();
+  await store.prune(now);
+  if ((await store.countOpen(now)) >= MAX_OPEN_TOKENS) {
+    throw new AppError('ENROLLMENT_TOKEN_LIMIT_REACHED');
+  }
+  const { tenantId, actor } = tx.scope;
+  const wanted = [...new Set(roleIds)];
+  const known = await tx.db.role.count({ where: { tenantId, id: { in: wanted } } });
+  if (known !== wanted.length) throw new AppError('ROLE_NOT_FOUND');
+  const { secret, hash } = createEnrollmentSecret();
+  const expiresAt = new Date(now.getTime() + expiresInHours * HOUR_MS);
+  const token: EnrollmentToken = {
+    ...{ id: uuidv7(now.getTime()), label, roleIds: wanted, maxUses, uses: 0 },
+    ...{ createdBy: actor.username, createdAt: now, expiresAt, revokedAt: null },
+  };
+  await store.insert(token, hash);
+  tx.audit.append({
+    action: 'enrollment_token_issued',
+    target: `enrollment_token/${token.id}`,
+    details: { label, role_ids: wanted, max_uses: maxUses, expires_at: expiresAt.toISOString() },
+  });
+  return { token, secret };
+}

@@ -1,0 +1,78 @@
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { type EnrollmentToken, KEPT_AFTER_END_MS } from './enrollment-token.ts';
+
+type Row = Awaited<ReturnType<TenantTransaction['db']['enrollmentToken']['findFirstOrThrow']>>;
+
+/** This feature's rows, of the transaction's tenant. */
+export function enrollmentStore({ db, scope: { tenantId } }: TenantTransaction) {
+  return {
+    /** Serialises the making of tokens, until the transaction ends: their number is bounded. */
+    lock: async (): Promise<void> => {
+      await db.$queryRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`enrollment/${tenantId}`}, 0))::text`;
+    },
+
+    countOpen: async (now: Date): Promise<number> => {
+      const [row] = await db.$queryRaw<{ open: number }[]>`
+        SELECT count(*)::int AS open FROM enrollment_tokens
+        WHERE tenant_id = ${tenantId}::uuid AND revoked_at IS NULL AND expires_at > ${now}
+          AND uses < max_uses`;
+      return row?.open ?? 0;
+    },
+
+    insert: async (token: EnrollmentToken, tokenHash: string): Promise<void> => {
+      await db.enrollmentToken.create({ data: { tenantId, ...token, tokenHash } });
+    },
+
+    /** Newest first. */
+    list: async ({ offset, limit }: { offset: number; limit: number }) => {
+      const rows = await db.enrollmentToken.findMany({
+        where: { tenantId },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        skip: offset,
+        take: limit,
+      });
+      return {
+        tokens: rows.map(toToken),
+        total: await db.enrollmentToken.count({ where: { tenantId } }),
+      };
+    },
+
+    find: async (id: string): Promise<EnrollmentToken | undefined> => {
+      const row = await db.enrollmentToken.findUnique({
+        where: { tenantId_id: { tenantId, id } },
+      });
+      return row ? toToken(row) : undefined;
+    },
+
+    /** @returns false where it was revoked before */
+    revoke: async (id: string, at: Date): Promise<boolean> => {
+      const { count } = await db.enrollmentToken.updateMany({
+        where: { tenantId, id, revokedAt: null },
+        data: { revokedAt: at },
+      });
+      return count > 0;
+    },
+
+    /** Takes one of its uses. @returns the token then, undefined where it has none left or is over */
+    use: async (id: string, now: Date): Promise<EnrollmentToken | undefined> => {
+      const [row] = await db.$queryRaw<{ id: string }[]>`
+        UPDATE enrollment_tokens SET uses = uses + 1
+        WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid AND revoked_at IS NULL
+          AND expires_at > ${now} AND uses < max_uses
+        RETURNING id`;
+      const used = row && (await db.enrollmentToken.findFirst({ where: { tenantId, id } }));
+      return used ? toToken(used) : undefined;
+    },
+
+    /** Deletes those that ended long ago. */
+    prune: async (now: Date): Promise<void> => {
+      const before = new Date(now.getTime() - KEPT_AFTER_END_MS);
+      await db.enrollmentToken.deleteMany({ where: { tenantId, expiresAt: { lt: before } } });
+    },
+  };
+}
+
+function toToken({ tenantId: _, tokenHash: __, ...token }: Row): EnrollmentToken {
+  return token;
+}

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { createSignupService } from './signup-service.ts';
+
+const BODY = { organization: 'o', admin: { username: 'u', password: 'long enough' } };
+const from = (address: string) => ({ address, id: 'request' });
+
+it('is closed where the operator does not open it, and then counts and makes nothing', async () => {
+  const create = () => Promise.reject(new Error('must not be asked'));
+  const { signUp } = createSignupService({
+    tenants: { create },
+    isOpen: false,
+    now: () => new Date(0),
+  });
+  for (let i = 0; i < 10; i++) {
+    await expect(signUp(BODY, from('192.0.2.1'))).rejects.toMatchObject({ code: 'SIGNUP_CLOSED' });
+  }
+});
+
+it('is bounded for all addresses together', async () => {
+  const create = () => Promise.reject(new Error('no database'));
+  const { signUp } = createSignupService({
+    tenants: { create },
+    isOpen: true,
+    now: () => new Date(0),
+  });
+  const codes = [];
+  for (let i = 0; i < 101; i++) {
+    codes.push(await signUp(BODY, from(`192.0.2.${i}`)).catch((error) => error.code ?? 'failed'));
+  }
+  expect(codes.slice(0, 100).every((code) => code === 'failed')).toBe(true);
+  expect(codes[100]).toBe('RATE_LIMITED');
+});

@@ -1,0 +1,82 @@
+/**
+ * Anybody makes a tenant of their own, where the operator lets them: tenant, administrator and
+ * enrollment token commit together. Each address may try five times an hour, whatever comes of it.
+ */
+import { addressGroup } from '@governance/shared/client-address';
+import { AppError } from '@governance/shared/errors';
+import { createRateLimiter } from '@governance/shared/rate-limiter';
+import type { Actor } from '../platform/tenant-scope.ts';
+import type { Tenant, TenantService } from '../tenants/tenant-service.ts';
+import { issueEnrollmentToken } from './enrollment-service.ts';
+import type { EnrollmentToken } from './enrollment-token.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const BY_ADDRESS = 5;
+/** Of all addresses together: each makes a tenant, with its bundle. */
+const BY_ALL = 100;
+
+/** The person has no account yet. */
+const SIGNUP_ACTOR: Actor = { id: 'signup', username: 'signup', role: 'system' };
+
+/** What a new tenant begins with. */
+const FIRST_TOKEN = { label: 'signup', roleIds: [], maxUses: 10, expiresInHours: 168 };
+
+export interface SignupServiceDeps {
+  tenants: Pick<TenantService, 'create'>;
+  isOpen: boolean;
+  now: () => Date;
+}
+
+export interface SignedUp {
+  tenant: Tenant;
+  username: string;
+  token: EnrollmentToken;
+  secret: string;
+}
+
+export type SignupService = ReturnType<typeof createSignupService>;
+
+export function createSignupService({ tenants, isOpen, now }: SignupServiceDeps) {
+  const byAddress = createRateLimiter({ limit: BY_ADDRESS, windowMs: HOUR_MS, now });
+  const byAll = createRateLimiter({ limit: BY_ALL, windowMs: HOUR_MS, now });
+
+  return {
+    /** @throws AppError SIGNUP_CLOSED, RATE_LIMITED, DUPLICATE_NAME */
+    signUp: async (
+      { organization, admin }: { organization: string; admin: SignupAdmin },
+      request: { address: string; id: string },
+    ): Promise<SignedUp> => {
+      if (!isOpen) throw new AppError('SIGNUP_CLOSED');
+      const place = addressGroup(request.address);
+      byAddress.check(place);
+      byAll.check('all');
+      byAddress.count(place);
+      byAll.count('all');
+      let issued: Pick<SignedUp, 'token' | 'secret'> | undefined;
+      const body = { name: organization, admin };
+      const tenant = await tenants
+        .create(SIGNUP_ACTOR, body, request.id, async (tx) => {
+          issued = await issueEnrollmentToken(tx, FIRST_TOKEN, now());
+        })
+        .catch((error) => {
+          throw isTaken(error) ? takenName() : error;
+        });
+      if (!issued) throw new Error('a tenant was made without its enrollment token');
+      return { tenant, username: admin.username, ...issued };
+    },
+  };
+}
+
+export interface SignupAdmin {
+  username: string;
+  password: string;
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'DUPLICATE_NAME';
+}
+
+/** Does not say which of the two. */
+function takenName(): AppError {
+  return new AppError('DUPLICATE_NAME', 'The organization or the user exists already.');
+}
