@@ -155,12 +155,13 @@ describe('a source', () => {
     expect(trust(rules('trust'), 'web', uris)).toBe(null);
   });
 
-  it('of which not all URIs are known is untrusted where there are rules of URIs', () => {
+  it('of which not all URIs are known is untrusted where rules restrict URIs', () => {
     const type = (rules: Rule[]) => {
       const requested = { uris: ['https://good.example/'], isWhole: false };
       return findTrust(settingsOf(rules), { serverId: 'web', requested }, NOW).type;
     };
-    expect(type([['https://good.example/*', 'trust']])).toBe('untrusted');
+    expect(type([['https://good.example/*', 'trust']])).toBe(null);
+    expect(type([['web', 'trust']])).toBe('trust');
     expect(type([['https://evil.example/*', 'block']])).toBe('untrusted');
     expect(type([['https://good.example/*', 'block']])).toBe('block');
     expect(type([['other', 'block']])).toBe(null);

@@ -2,7 +2,7 @@
  * How far a source is trusted: by the rules that match the server or what was requested of it,
  * never by text of its answer. block is before untrusted, untrusted before trust. What cannot be
  * compared within bounds counts as matched by a rule that restricts, and by none that trusts; a call
- * that asks for more URIs than are looked at is untrusted where there are rules of URIs. Proven by source-trust.test.ts.
+ * that asks for more URIs than are looked at is untrusted where rules restrict URIs. Proven by source-trust.test.ts.
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { Effort } from '@governance/shared/glob';
@@ -49,7 +49,9 @@ const preparedOf = perSettings(({ inbound }) => {
     block: rules.filter(({ rule }) => rule.rule_type === 'block'),
     untrusted: rules.filter(({ rule }) => rule.rule_type === 'untrusted'),
     trust: rules.filter(({ rule }) => rule.rule_type === 'trust'),
-    forUris: rules.filter(({ rule }) => /[*:]/.test(rule.source_pattern)),
+    restrictsUris: rules.filter(
+      ({ rule }) => rule.rule_type !== 'trust' && /[*:]/.test(rule.source_pattern),
+    ),
   };
 });
 
@@ -77,7 +79,7 @@ export function findTrust(settings: BundleSettings, source: Source, now: number)
   if (blocked !== undefined) return { type: 'block', ruleId: blocked.rule.id };
   const untrusted = rules.untrusted.find(isRuled);
   if (untrusted !== undefined) return { type: 'untrusted', ruleId: untrusted.rule.id };
-  const isBeyond = !source.requested.isWhole && rules.forUris.some(({ endsAt }) => endsAt > now);
+  const isBeyond = !source.requested.isWhole && rules.restrictsUris.some(({ endsAt }) => endsAt > now);
   if (isBeyond) return { type: 'untrusted' };
   return findTrusted(
     rules.trust.filter(({ endsAt }) => endsAt > now),

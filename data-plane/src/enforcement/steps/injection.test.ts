@@ -342,3 +342,68 @@ it('leaves out of a list what stands beside its items', () => {
   const listed = run(result(value), { method: 'tools/list' });
   expect(listed.value).toEqual({ tools: [{ name: 'good' }], nextCursor: 'c' });
 });
+
+it('lets no word of a blocked source through, whatever it sends', () => {
+  const secret = 'WORD';
+  const rules: Case['rules'] = [['up', 'block']];
+  const content = [{ type: 'text', text: secret }];
+  const parts: [SaidPart, Case][] = [
+    [result({ content, structuredContent: { a: secret }, _meta: { b: secret } }), {}],
+    [result({ contents: [{ uri: secret, blob: secret }] }), { method: 'resources/read' }],
+    [
+      result({ messages: [{ role: 'user', content }], description: secret }),
+      { method: 'prompts/get' },
+    ],
+    [result({ completion: { values: [secret] } }), { method: 'completion/complete' }],
+    [result({ tools: [{ name: secret }], _meta: { c: secret } }), { method: 'tools/list' }],
+    [result({ prompts: [], _meta: { [secret]: 1 } }), { method: 'prompts/list' }],
+    [result({ resources: [{ uri: secret }], more: secret }), { method: 'resources/list' }],
+    [result({ resultType: 'task', taskId: 't', status: 'working', statusMessage: secret }), {}],
+    [result({ resultType: 'input_required', inputRequests: { a: { text: secret } } }), {}],
+    [result({ instructions: secret }), { isOwnAccord: true }],
+    [{ kind: 'error', raw: '', value: { code: -1, message: secret, data: secret } }, {}],
+    ...['progress', 'message', 'resources/updated', 'elicitation/complete', secret].flatMap(
+      (name): [SaidPart, Case][] =>
+        [{ message: secret }, { data: { [secret]: 1 } }, { level: 'info', [secret]: 2 }].map(
+          (params) => [{ kind: 'notification', method: `notifications/${name}`, params }, {}],
+        ),
+    ),
+  ];
+  for (const [part, options] of parts) {
+    const { verdict, value, after } = run(part, { rules, ...options });
+    if (verdict.kind === 'deny') continue;
+    expect(JSON.stringify(value)).not.toContain(secret);
+    expect('raw' in after.part ? after.part.raw : '').not.toContain(secret);
+  }
+});
+
+it('raises and tells what stands beside the items of an untrusted list', () => {
+  const said = result({ tools: [{ name: 'read' }], _meta: { note: 'so [medium] it is' } });
+  const { value, told, counted } = run(said, {
+    method: 'tools/list',
+    rules: [['up', 'untrusted']],
+  });
+  expect(value).toEqual({ tools: [{ name: 'read' }] });
+  expect(counted).toEqual(['high substitute']);
+  expect(told).toMatchObject([{ serverId: 'up', action: 'substituted' }]);
+  expect(run(said, { method: 'tools/list', rules: [['up', 'trust']] }).replacedBy).toBeUndefined();
+});
+
+it('goes by the URIs of every request that has some, as the agent wrote them', () => {
+  const rules: Case['rules'] = [['https://evil.example/*', 'block']];
+  const asked = (args: Record<string, unknown>, method = 'tools/call') =>
+    run(text('fine'), { rules, args, method }).replacedBy;
+  expect(asked({ url: 'https://EVIL.example./a' })).toBe('injection');
+  expect(asked({ command: 'curl https://evil.example/a' })).toBe('injection');
+  expect(asked({ arguments: { page: 'https://evil.example/a' } }, 'prompts/get')).toBe('injection');
+  expect(asked({ url: 'https://good.example/' })).toBeUndefined();
+  // Of a task it is not known what was asked for.
+  const task = run(text('[medium]'), { rules, args: { taskId: 't' }, method: 'tasks/get' });
+  expect(task.inbound).toMatchObject([{ severity: 'high' }]);
+  const trusting: Case['rules'] = [['https://good.example/*', 'trust']];
+  const many = Array.from({ length: 20 }, (_, i) => `https://good.example/${i}`);
+  const found = (urls: string[]) =>
+    run(text('[high]'), { rules: trusting, args: { urls } }).replacedBy;
+  expect(found(many)).toBeUndefined();
+  expect(found([...many, 'https://evil.example/'])).toBe('injection');
+});

@@ -13,8 +13,8 @@ import {
 } from '@governance/shared/inbound-settings';
 import type { RulesProvider } from '../../contracts.ts';
 import { isObject } from '../../upstream/message.ts';
-import { TOOL_CALL } from '../call-kinds.ts';
-import type { Continue, Deny } from '../calls.ts';
+import { isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
+import type { Ask, Continue, Deny } from '../calls.ts';
 import { classesOf, promoted, type TellInbound } from '../inbound/inbound-alerts.ts';
 import type { ScanItem } from '../inbound/item-scanner.ts';
 import { listMember, nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
@@ -71,6 +71,11 @@ function settingsOf({ call, caller }: Said, { rules }: InjectionDeps): BundleSet
 const UNKNOWN: SourceTrust = { type: null };
 const NOTHING_REQUESTED: RequestedUris = { uris: [], isWhole: true };
 
+/** What is done with a task does not say what the call asked for that began it. */
+function urisOf(ask: Ask): RequestedUris {
+  return isTaskMethod(ask.method) ? { uris: [], isWhole: false } : requestedUris(ask);
+}
+
 function trustOf(
   serverId: string,
   { call }: Said,
@@ -78,7 +83,7 @@ function trustOf(
   { inbound }: InjectionDeps,
 ): SourceTrust {
   if (settings?.inbound === undefined || settings.inbound.rules.length === 0) return UNKNOWN;
-  const requested = call === null ? NOTHING_REQUESTED : requestedUris(call.ask);
+  const requested = call === null ? NOTHING_REQUESTED : urisOf(call.ask);
   return findTrust(settings, { serverId, requested }, inbound.now());
 }
 
