@@ -38,7 +38,7 @@ export const ERRORS = {
   ALERT_NOT_FOUND: [404, 'No such alert.'],
   INBOUND_RULE_NOT_FOUND: [404, 'No such source rule, or it has expired.'],
   DLP_PATTERN_NOT_FOUND: [404, 'No such DLP pattern.'],
-  TOOL_NOT_FOUND: [404, 'No data plane has told of a change of this tool.'],
+  TOOL_NOT_FOUND: [404, 'No data plane has told of this tool.'],
   ESCALATION_NOT_FOUND: [404, 'No such escalation.'],
   EVENT_NOT_FOUND: [404, 'No such event.'],
   PAYLOAD_NOT_FOUND: [404, 'No payload is kept of this event.'],

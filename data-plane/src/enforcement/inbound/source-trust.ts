@@ -79,7 +79,8 @@ export function findTrust(settings: BundleSettings, source: Source, now: number)
   if (blocked !== undefined) return { type: 'block', ruleId: blocked.rule.id };
   const untrusted = rules.untrusted.find(isRuled);
   if (untrusted !== undefined) return { type: 'untrusted', ruleId: untrusted.rule.id };
-  const isBeyond = !source.requested.isWhole && rules.restrictsUris.some(({ endsAt }) => endsAt > now);
+  const isBeyond =
+    !source.requested.isWhole && rules.restrictsUris.some(({ endsAt }) => endsAt > now);
   if (isBeyond) return { type: 'untrusted' };
   return findTrusted(
     rules.trust.filter(({ endsAt }) => endsAt > now),
