@@ -7,7 +7,12 @@ import {
 } from '@governance/shared/detect/dlp/scan-contract';
 import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
 import type { DlpFinding } from '@governance/shared/detect/findings';
-import { actionFor, DEFAULT_DLP_SETTINGS, type DlpSettings } from '@governance/shared/dlp-settings';
+import {
+  actionFor,
+  DEFAULT_DLP_SETTINGS,
+  type DlpSettings,
+  type DlpSeverity,
+} from '@governance/shared/dlp-settings';
 import type { Severity } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
 import { perSettings } from '../per-settings.ts';
@@ -64,6 +69,10 @@ function chosen(
   return { builtins: all, custom: custom.filter(({ severity }) => isChosen(severity)) };
 }
 
+/** What is done, from the least. */
+const OUTBOUND_ACTIONS = ['log', 'warn', 'block'] as const;
+const RESULT_ACTIONS = ['log', 'redact', 'block'] as const;
+
 const DEFAULTS = prepareDlp(DEFAULT_DLP_SETTINGS);
 
 /** The settings and scanners of a bundle. */
@@ -78,14 +87,16 @@ export function prepareDlp(settings: DlpSettings): PreparedDlp {
   const isBlocked = (severity: Severity) => actionFor(outbound, severity) === 'block';
   const isRedacted = (severity: Severity) => actionFor(results, severity) === 'redact';
   const isActedOn = (severity: Severity) => actionFor(results, severity) !== 'log';
+  // Of values that overlap only the severest is told, which may be one that is let through.
+  const isRising = ranks(outbound, OUTBOUND_ACTIONS) && ranks(results, RESULT_ACTIONS);
   const every = scannerOf(settings);
   const redactor = lazily(() => scannerOf(chosen(settings, isRedacted)));
   const blocker = lazily(() => scannerOf(chosen(settings, isBlocked)));
   const graver = lazily(() => scannerOf(chosen(settings, isActedOn)));
   const scan = (value: unknown, grave: () => () => DlpScanner, isGrave: typeof isBlocked) => {
     const found = every().scanValue(value);
-    if (found.length < MAX_FINDINGS) return found;
     // A scan ends with so many: harmless ones must not hide what comes behind them.
+    if (found.length < MAX_FINDINGS && isRising) return found;
     const rest = found.filter(({ severity }) => !isGrave(severity));
     return [...grave()().scanValue(value), ...rest];
   };
@@ -102,6 +113,15 @@ export function prepareDlp(settings: DlpSettings): PreparedDlp {
     scanSent: (value) => scan(value, blocker, isBlocked),
     scanSaid: (value) => scan(value, graver, isActedOn),
   };
+}
+
+/** Whether no severity is dealt with more strictly than the one above it. */
+function ranks<A>(
+  { low, medium, high, critical }: { readonly [S in DlpSeverity]: A },
+  order: readonly A[],
+): boolean {
+  const rank = [low, medium, high, critical].map((action) => order.indexOf(action));
+  return rank.every((one, i) => i === 0 || one >= (rank[i - 1] ?? 0));
 }
 
 /** Makes something at its first use. */

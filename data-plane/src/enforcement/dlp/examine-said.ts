@@ -27,9 +27,10 @@ export interface SaidReport {
 /** @throws PatternBudgetError */
 export function examineSaid(said: SaidText, prepared: PreparedDlp): SaidReport {
   const { isSent, value, raw } = said;
-  const parts = partsOf(value, raw);
-  const open = isSent ? prepared.scanSent(parts.open) : prepared.scanSaid(parts.open);
-  const fixed = [...binaryFindings(parts, prepared), ...splitFindings(said, prepared)];
+  const parts = partsOf(value, raw, isSent);
+  const scan = isSent ? prepared.scanSent : prepared.scanSaid;
+  const open = scan(parts.open);
+  const fixed = [...binaryFindings(parts, scan), ...splitFindings(said, prepared)];
   const findings = [...open, ...fixed];
   if (isSent || findings.length === 0) return { findings, redacted: null };
   const { results } = prepared.settings;
@@ -48,14 +49,12 @@ export function examineSaid(said: SaidText, prepared: PreparedDlp): SaidReport {
 }
 
 /** Findings in the texts of binary members, which are not rewritten. */
-function binaryFindings({ decoded }: SaidParts, { scanner }: PreparedDlp): DlpFinding[] {
+function binaryFindings({ decoded }: SaidParts, scan: PreparedDlp['scanSaid']): DlpFinding[] {
   return decoded.flatMap((text, index) =>
-    scanner.scanText(text).map(({ pattern, severity, length }) => ({
-      pattern,
-      severity,
+    scan(text).map((finding) => ({
+      ...finding,
       place: `/binary/${index}`,
-      length,
-      disguise: ['base64'],
+      disguise: [...new Set(['base64', ...(finding.disguise ?? [])])],
     })),
   );
 }

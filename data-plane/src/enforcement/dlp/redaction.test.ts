@@ -34,6 +34,34 @@ describe('redact', () => {
     expect(redacted).not.toContain('abcdefgh');
   });
 
+  it('takes out everything that was found, however much and under whatever name', () => {
+    const odd = createDlpScanner({
+      custom: [{ id: 'o', name: 'the ] one', regex: 'word is [a-z]+ [a-z]+', severity: 'high' }],
+    });
+    const texts = Array.from({ length: 60 }, (_, i) => {
+      const letters = String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26));
+      return `word is ${letters} solid`;
+    });
+    const value = {
+      content: texts.map((text) => ({ type: 'text', text })),
+      structuredContent: { said: texts.map((text) => `[REDACTED:x] the ${text} ${text}`) },
+    };
+    const redacted = JSON.stringify(redact(value, odd, undefined));
+    expect(redacted).not.toContain('solid');
+    expect(redacted).toContain('[REDACTED:x] the [REDACTED:the ] one] [REDACTED:the ] one]');
+    odd.close();
+  });
+
+  it.each([
+    ['a URI', { uri: 'file:///7Kq2Zx9Wv4' }],
+    ['a key', { of: { 'at-7Kq2Zx9Wv4': 1 } }],
+  ])('does not leave what it took out in %s', (_, structuredContent) => {
+    const content = [{ type: 'text', text: 'password: 7Kq2Zx9Wv4' }];
+    expect(JSON.stringify(redact({ content }, scanner, undefined))).not.toContain('7Kq2');
+    expect(scanner.scanValue(structuredContent)).toEqual([]);
+    expect(redact({ content, structuredContent }, scanner, undefined)).toBeNull();
+  });
+
   it('holds the result against the tool’s schema', () => {
     const value = { content: [], structuredContent: { badge: BADGE } };
     const schema = (badge: object) => ({ type: 'object', properties: { badge } });
@@ -70,9 +98,27 @@ describe('partsOf', () => {
     const blob = { uri: 'file:///a', blob: base64(`see ${BADGE}`) };
     const value = { content: [image, { type: 'resource', resource: blob }, 'x'] };
     const { open, decoded, whole } = parts(value);
-    expect(decoded).toEqual([`see ${BADGE}`]);
+    expect(decoded).toContain(`see ${BADGE}`);
     expect(JSON.stringify(open)).not.toContain(blob.blob);
     expect(whole(open)).toEqual(value);
+  });
+
+  it.each([
+    ['a token in the place of base64', BADGE],
+    ['what is no base64', `${'x '.repeat(300)}${BADGE}`],
+    ['a file with a zero', base64(`\u0000\u0001${BADGE}\u0000`)],
+    ['a file that is no UTF-8', Buffer.from(`caf\u00e9 ${BADGE}`, 'latin1').toString('base64')],
+    ['UTF-16', Buffer.from(`\ufeffis ${BADGE}`, 'utf16le').toString('base64')],
+    ['UTF-16, the other way', Buffer.from(`is ${BADGE}`, 'utf16le').swap16().toString('base64')],
+    ['the end of a long file', base64(`${'\u0000'.repeat(3_000_000)}${BADGE}`)],
+  ])('reads %s', (_, blob) => {
+    const { decoded } = parts({ contents: [{ uri: 'file:///a', blob }] });
+    expect(decoded.join('\n')).toContain(BADGE);
+  });
+
+  it('hides nothing of what is sent', () => {
+    const sent = { action: 'accept', requestState: BADGE, taskId: BADGE };
+    expect(partsOf(sent, JSON.stringify(sent), true).open).toEqual(sent);
   });
 
   it('hands a value without any on as it is', () => {

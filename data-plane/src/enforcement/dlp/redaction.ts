@@ -5,11 +5,13 @@ import { isObject } from '../../upstream/message.ts';
 import { fitsSchema } from './fits-schema.ts';
 import { isKept } from './said-parts.ts';
 
-/** Texts that are looked for in the rest of the message. */
-const MAX_TAKEN = 32;
-/** UTF-16 units of one: a shorter text stands in many places that mean something else. */
+/**
+ * UTF-16 units of a text that is looked for in the rest of the message: a shorter one stands in many
+ * places that mean something else.
+ */
 const MIN_TAKEN = 6;
-const MARK = /\[REDACTED:[^\]]*\]/;
+/** Of one that must not stand where nothing is rewritten: a short one is a part of many names. */
+const MIN_LEFT = 8;
 
 /**
  * @param value what is said, without opaque and binary members
@@ -46,10 +48,33 @@ export function takeOut(
   const first = tryRedact(value, scanner, keep);
   if (first === null) return { value, failed: true };
   if (first.failed) return { value: first.value, failed: true };
-  const taken = new Map<string, string>();
-  collectTaken(value, first.value, taken);
-  return { value: coverEverywhere(first.value, taken, keep), failed: false };
+  const taken = marksOf(first.taken);
+  const covered = coverEverywhere(first.value, taken, keep);
+  const long = [...taken.keys()].filter((text) => text.length >= MIN_LEFT);
+  return { value: covered, failed: standsSomewhere(covered, long) };
 }
+
+/** The longest first: another may be a part of it. */
+function marksOf(taken: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const long = [...taken].filter(([text]) => text.length >= MIN_TAKEN);
+  long.sort(([a], [b]) => b.length - a.length);
+  return new Map(long.map(([text, pattern]) => [text, `[REDACTED:${pattern}]`]));
+}
+
+/** Whether one of the texts is left in a key, or in a text that stays as it is. */
+function standsSomewhere(value: unknown, texts: readonly string[]): boolean {
+  const stands = (text: string) => texts.some((one) => text.includes(one));
+  if (texts.length === 0) return false;
+  if (typeof value === 'string') return stands(withoutMarks(value));
+  if (Array.isArray(value)) return value.some((item) => standsSomewhere(item, texts));
+  if (!isObject(value)) return false;
+  return Object.entries(value).some(
+    ([name, member]) => stands(name) || standsSomewhere(member, texts),
+  );
+}
+
+/** A pattern may be called as what it found. */
+const withoutMarks = (text: string): string => text.replaceAll(/\[REDACTED:[^\][]*\]/g, '');
 
 function tryRedact(value: unknown, scanner: DlpScanner, keep: Keep): Redaction | null {
   try {
@@ -64,35 +89,6 @@ function hasInexactNumber(value: unknown): boolean {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
   if (typeof value !== 'object' || value === null) return false;
   return Object.values(value).some(hasInexactNumber);
-}
-
-/** What stood where the marks are now, with its mark. */
-function collectTaken(before: unknown, after: unknown, taken: Map<string, string>): void {
-  if (taken.size >= MAX_TAKEN || before === after) return;
-  if (typeof before === 'string' && typeof after === 'string') {
-    let from = 0;
-    let rest = after;
-    for (let mark = MARK.exec(rest); mark !== null; mark = MARK.exec(rest)) {
-      const start = from + mark.index;
-      rest = rest.slice(mark.index + mark[0].length);
-      const next = MARK.exec(rest);
-      const follows = next === null ? rest : rest.slice(0, next.index);
-      const end = follows === '' ? before.length : before.indexOf(follows, start);
-      if (end < start || (follows === '' && next !== null)) return;
-      const text = before.slice(start, end);
-      if (text.length >= MIN_TAKEN && taken.size < MAX_TAKEN) taken.set(text, mark[0]);
-      from = end;
-    }
-    return;
-  }
-  if (typeof before !== 'object' || typeof after !== 'object' || !before || !after) return;
-  for (const key of Object.keys(before)) {
-    collectTaken(
-      (before as Record<string, unknown>)[key],
-      (after as Record<string, unknown>)[key],
-      taken,
-    );
-  }
 }
 
 /**

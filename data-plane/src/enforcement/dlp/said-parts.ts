@@ -30,16 +30,16 @@ export interface SaidParts {
   whole(open: unknown): unknown;
 }
 
-/** UTF-16 units of base64 that are decoded. */
-const MAX_DECODED = 2 * 1024 * 1024;
-
-/** @param raw the message as JSON, where it is there: most have nothing that is left alone */
-export function partsOf(value: unknown, raw: string | null): SaidParts {
+/**
+ * @param raw the message as JSON, where it is there: most have nothing that is left alone
+ * @param isSent whether it is on its way to a server, where no token is anybody's own
+ */
+export function partsOf(value: unknown, raw: string | null, isSent = false): SaidParts {
   const decoded: string[] = [];
   const mayBeBinary = raw === null || raw.includes('"blob"') || raw.includes('"data"');
   const without = mayBeBinary ? withoutBinary(value, decoded) : value;
   if (!isObject(without)) return { open: without, decoded, whole: (open) => open };
-  const names = OPAQUE.filter((name) => Object.hasOwn(without, name));
+  const names = isSent ? [] : OPAQUE.filter((name) => Object.hasOwn(without, name));
   if (names.length === 0 && without === value) {
     return { open: value, decoded, whole: (open) => open };
   }
@@ -78,7 +78,7 @@ function withoutBinary(value: unknown, decoded: string[]): unknown {
     copy[name] = name === key ? '' : withoutBinary(member, decoded);
     if (copy[name] !== member) isChanged = true;
   }
-  if (key !== null) decoded.push(...textOfBase64(value[key] as string));
+  if (key !== null) decoded.push(...textsOfBinary(value[key] as string));
   return isChanged ? copy : value;
 }
 
@@ -97,18 +97,31 @@ function withBinary(changed: unknown, original: unknown): unknown {
   );
 }
 
-/** The text that base64 holds; none for an image, a sound or an archive. */
-function textOfBase64(base64: string): string[] {
-  const bytes = Buffer.from(base64.slice(0, MAX_DECODED), 'base64');
-  const end = base64.length > MAX_DECODED ? lastWhole(bytes) : bytes.length;
-  const part = bytes.subarray(0, end);
-  if (part.includes(0) || !isUtf8(part)) return [];
-  return [part.toString('utf8')];
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+/** UTF-16 units; a token that stands in the place of base64 is no longer, and most images are. */
+const SHORT = 256;
+
+/** What a member that should be base64 says: the text that it holds, or its own where it holds none. */
+function textsOfBinary(member: string): string[] {
+  if (member === '') return [];
+  if (!BASE64.test(member.replaceAll(/[\r\n]/g, ''))) return [member];
+  const bytes = Buffer.from(member, 'base64');
+  if (!bytes.includes(0) && isUtf8(bytes)) return [bytes.toString('utf8')];
+  const held = runsIn(bytes);
+  return member.length > SHORT ? held : [...held, member];
 }
 
-/** Bytes before a character that was cut. */
-function lastWhole(bytes: Buffer): number {
-  let end = bytes.length;
-  while (end > 0 && end > bytes.length - 4 && ((bytes[end - 1] ?? 0) & 0xc0) === 0x80) end--;
-  return Math.max(0, end - 1);
+/** Signs that a file without text has less often in a row. */
+const RUN = /[\x20-\x7e\t]{6,}/g;
+
+/** The runs of signs in bytes, also in those of UTF-16, as one text. */
+function runsIn(bytes: Buffer): string[] {
+  const texts = [bytes.toString('latin1'), bytes.toString('utf16le'), swappedText(bytes)];
+  const runs = texts.flatMap((text) => text.match(RUN) ?? []);
+  return runs.length > 0 ? [runs.join('\n')] : [];
+}
+
+function swappedText(bytes: Buffer): string {
+  const even = Buffer.from(bytes.subarray(0, bytes.length & ~1));
+  return even.swap16().toString('utf16le');
 }

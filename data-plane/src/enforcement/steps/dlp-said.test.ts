@@ -74,6 +74,22 @@ describe('what a client answers to a server', () => {
       call: { part: warned.part, findings: { dlp: [{ pattern: 'shelf' }] } },
     });
   });
+
+  it('hides nothing in the members that only a server’s words have, nor behind harmless findings', () => {
+    const shelves = Array.from({ length: 300 }, (_, i) => `SHELF-${100_000 + i}`).join(' ');
+    const data = Buffer.from(`${shelves} ${BADGE}`).toString('base64');
+    const image = (of: string) => ({ type: 'image', data: of, mimeType: 'image/png' });
+    for (const value of [
+      { action: 'accept', requestState: BADGE },
+      { role: 'assistant', content: image(BADGE) },
+      { role: 'assistant', content: image(data) },
+    ]) {
+      expect(scanSaid(said(value, { speaker: 'client' }), deps)).toMatchObject({
+        kind: 'deny',
+        message: /badge/,
+      });
+    }
+  });
 });
 
 describe('what a server says', () => {

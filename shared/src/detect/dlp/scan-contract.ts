@@ -40,6 +40,8 @@ export interface Redaction {
   /** A copy with `[REDACTED:<pattern>]` in the place of what was found. */
   readonly value: unknown;
   readonly redacted: readonly DlpFinding[];
+  /** The texts that the marks replaced, each with the pattern of its mark. Never leaves memory. */
+  readonly taken: ReadonlyMap<string, string>;
   /**
    * Something that was found still stands in the value: a number, a key, a value split over
    * fields, or what the caller keeps. The caller blocks the value.

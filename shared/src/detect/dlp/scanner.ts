@@ -54,16 +54,23 @@ function redact(
   keep: (pointer: string, key: string) => boolean,
 ): Redaction {
   const redacted: FoundInLeaves[] = [];
+  const taken = new Map<string, string>();
   let current = value;
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const pieces = redactFound(current, inValue(current), keep);
     redacted.push(...pieces.replaced);
+    for (const one of pieces.replaced) taken.set(textOf(one), one.pattern);
     current = pieces.value;
     if (pieces.replaced.length > 0) continue;
     const failed = pieces.left.length > 0;
-    return { value: current, redacted: toDlpFindings(redacted), failed };
+    return { value: current, redacted: toDlpFindings(redacted), taken, failed };
   }
-  return { value: current, redacted: toDlpFindings(redacted), failed: true };
+  return { value: current, redacted: toDlpFindings(redacted), taken, failed: true };
+}
+
+/** Of a finding that lies in one leaf. */
+function textOf({ start, end, leaves: [leaf] }: FoundInLeaves): string {
+  return leaf ? leaf.value.slice(start - leaf.start, end - leaf.start) : '';
 }
 
 function inText(plain: PlainScan, text: string): Found[] {
