@@ -33,7 +33,7 @@ export interface ScanBudget {
 }
 
 /** UTF-16 units that the engine reads, for each of a text and for every text. */
-const READ_EACH = 8;
+const READ_EACH = 12;
 const READ_AT_LEAST = 64 * 1024;
 /** Characters that a call into the engine costs beside those of its text. */
 const CALL = 64;

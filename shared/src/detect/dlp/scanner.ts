@@ -13,7 +13,7 @@ import {
 import { type JsonDocument, jsonDocuments, leafAt } from './json-document.ts';
 import { createPlainScan, type PlainFinding, type PlainScan } from './plain-scan.ts';
 import { redactFound } from './redaction.ts';
-import { createScanBudget, type ScanBudget } from './scan-budget.ts';
+import { createScanBudget, type ScanBudget, ScanBudgetError } from './scan-budget.ts';
 import {
   type DlpScanner,
   type DlpScannerOptions,
@@ -22,9 +22,6 @@ import {
 } from './scan-contract.ts';
 import { inStretches } from './stretches.ts';
 import { cardIssuer } from './validators/payment-card.ts';
-
-/** Texts that one text is read as; more are not made. */
-const MAX_VIEWS = 12;
 
 /**
  * A scanner for one set of settings. It is made once and used for every text.
@@ -103,21 +100,32 @@ function readingsOf(plain: PlainScan, text: string): Found[] {
   return readings(plain, text, createScanBudget(text.length));
 }
 
-/** A text as it stands and in all its readings, to a bounded depth, the least disguised first. */
+/** Disguises within each other that are always undone: a text of which not all can be is not let through. */
+const SURE_DEPTH = 2;
+
+/**
+ * A text as it stands and in its readings, the least disguised first: to `SURE_DEPTH` all of them,
+ * deeper as many as the budget allows.
+ *
+ * @throws ScanBudgetError
+ */
 function readings(plain: PlainScan, text: string, budget: ScanBudget): Found[] {
   const found: Found[] = [];
   let seen: Set<string> | undefined;
   const queue: Reading[] = [{ text, origin: undefined, depth: 0, turned: false }];
   for (const reading of queue) {
     const { depth, turned, origin } = reading;
-    const { findings, gates } = plain.scan(reading.text, budget);
+    const scanned =
+      depth > SURE_DEPTH ? tryScan(plain, reading, budget) : plain.scan(reading.text, budget);
+    if (scanned === undefined) break;
+    const { findings, gates } = scanned;
     for (const finding of findings) add(found, finding, reading.text, origin, turned);
     // Of a text with so many findings the caller is told the first ones.
     if (found.length >= MAX_FINDINGS) break;
     if (depth >= MAX_DEPTH) continue;
     const enqueue = (view: View, isTurned: boolean): void => {
       seen ??= new Set([text]);
-      if (queue.length > MAX_VIEWS || view.text === '' || seen.has(view.text)) return;
+      if (view.text === '' || seen.has(view.text)) return;
       seen.add(view.text);
       const places = composed(origin, view.origin);
       queue.push({ text: view.text, origin: places, depth: depth + 1, turned: isTurned });
@@ -128,6 +136,15 @@ function readings(plain: PlainScan, text: string, budget: ScanBudget): Found[] {
     for (const view of turnedViews(reading.text, gates)) enqueue(changedParts(view), true);
   }
   return found;
+}
+
+function tryScan(plain: PlainScan, { text }: Reading, budget: ScanBudget) {
+  try {
+    return plain.scan(text, budget);
+  } catch (error) {
+    if (error instanceof ScanBudgetError) return undefined;
+    throw error;
+  }
 }
 
 /** Forms that numbers have by chance when they are turned around. */
@@ -238,6 +255,8 @@ function splitFindings(
   for (const finding of findings) {
     const touched = joined.piecesAt(finding);
     if (!touched) continue;
+    const isSure = !SPLIT_OPEN.has(finding.pattern) && !WHOLE_PIECES.has(finding.pattern);
+    if (!isSure && touched.some(({ isEnd }) => isEnd)) continue;
     const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
     const isWhole = Math.abs(finding.end - finding.start - together) <= 1;
     if (SPLIT_OPEN.has(finding.pattern) && !(WHOLE_PIECES.has(finding.pattern) && isWhole))

@@ -124,6 +124,23 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
   '\u3000': ' ',
 };
 
+/** Letters of other scripts, and small capitals, that look like Latin ones: each with its own. */
+const MORE_LOOK_ALIKES = {
+  ...pairs('ᎪᏴᏟᎠᎬᎻᎥᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃᏀᏎ', 'ABCDEHiJKLMPRSTVWZGS'),
+  ...pairs('ᏆᏩᏫᏮᎵᎴᎶᎽᏂᏏᏳᏒ', 'TGwbPSGYhbGR'),
+  ...pairs('ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓤꓦꓧꓨꓪꓫꓬꓮꓰꓲꓳꓴ', 'BPDTGKJCZFMNLSRRVHGWXYAEIOU'),
+  ...pairs('ⲀⲂⲈⲎⲒⲔⲘⲚⲞⲢⲤⲦⲨⲬⲟⲣⲥ', 'ABEHIKMNOPCTYXopc'),
+  ...pairs('ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ', 'abcdefghijklmnopqrstuvwyz'),
+  ...pairs('ɩɪʟƖƐʋᴠᴡꮃꮯꮪꮓꭰꭼꮇꮋꮲꮶꮮꮖ', 'iilIEvvwwcszDeMHpKLI'),
+};
+
+function pairs(alike: string, latin: string): Record<string, string> {
+  return Object.fromEntries([...alike].map((character, i) => [character, latin[i] ?? '']));
+}
+
+/** The letter A of alphabets of signs: in circles, in squares, of flags. */
+const SIGN_ALPHABETS = [0x1f150, 0x1f170, 0x1f1e6];
+
 /** Zero width, soft hyphen, direction marks, variation selectors, combining marks, fillers. */
 const INVISIBLE = /\p{Cf}|\p{Mn}|\p{Me}|[\u115f\u1160]/u;
 
@@ -132,6 +149,8 @@ const ZEROES = [
   0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0,
   0xf20, 0x1040, 0x17e0, 0x1810,
 ];
+
+const ALIKES = new Map(Object.entries({ ...MORE_LOOK_ALIKES, ...LOOK_ALIKES }));
 
 const NOT_PLAIN = /[\u00a0-\u{10ffff}]/gu;
 
@@ -148,14 +167,18 @@ function reading(character: string): { replacement: string; disguise: string } |
   if (INVISIBLE.test(character)) return { replacement: '', disguise: 'invisible' };
   const zero = ZEROES.find((first) => code >= first && code <= first + 9);
   if (zero !== undefined) return { replacement: String(code - zero), disguise: 'other_digits' };
-  const alike = Object.hasOwn(LOOK_ALIKES, character) ? LOOK_ALIKES[character] : undefined;
+  const first = SIGN_ALPHABETS.find((a) => code >= a && code < a + 26);
+  if (first !== undefined) {
+    return { replacement: String.fromCharCode(code - first + 65), disguise: 'homoglyph' };
+  }
+  const alike = ALIKES.get(character);
   if (alike !== undefined) {
     return { replacement: alike, disguise: /\w/.test(alike) ? 'homoglyph' : 'separators' };
   }
   const folded = character.normalize('NFKC');
   // Growth is bounded: one character stands for four at most.
   if (folded === character || folded.length > 4) return undefined;
-  const plain = [...folded].map((part) => LOOK_ALIKES[part] ?? part).join('');
+  const plain = [...folded].map((part) => ALIKES.get(part) ?? part).join('');
   return {
     replacement: plain.replace(/[\u0300-\u036f\u20d0-\u20ff]/g, ''),
     disguise: 'full_width',
@@ -235,9 +258,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 const PERCENT = /(?:%(?:25)?[0-9A-Fa-f]{2})+/g;
-const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z]{2,8}));/y;
+/** Of old JavaScript, of Unicode's tables and of style sheets: `%u0041`, `U+0041`, `\41 `. */
+const CODE_POINT = /(?:%u|U\+)([0-9A-Fa-f]{4,6})(?: (?=U\+))?|\\(?![0-7]{3} )([0-9A-Fa-f]{2,6}) /g;
+/** A line that goes on, within a word. */
+const CONTINUED = /(?<=\S)\\\r?\n(?=\S)/g;
+const ENTITY = /&(?:#0{0,16}(\d{1,7})|#[xX]0{0,16}([0-9A-Fa-f]{1,6})|([A-Za-z]{2,8})(?=;));?/y;
 const BACKSLASH =
-  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|([0-7]{3}))/g;
+  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|([0-7]{2,3}))/g;
 const QUOTED_PRINTABLE = /=(?:([0-9A-F]{2})|\r?\n)/g;
 /** Markup within a word: `41<b>11</b>`, `AK<!-- -->IA`. */
 const MARKUP =
@@ -266,7 +293,15 @@ export function escapes(text: string): Edit[] {
     else if (hex !== undefined) add(match, character(Number.parseInt(hex, 16)), 'html');
     else if (Object.hasOwn(ENTITIES, name)) add(match, ENTITIES[name], 'html');
   }
+  if (/%u|U\+|\\[0-9A-Fa-f]/.test(text)) {
+    for (const match of text.matchAll(CODE_POINT)) {
+      add(match, character(Number.parseInt(match[1] ?? match[2] ?? '', 16)), 'escape');
+    }
+  }
   if (text.includes('\\')) {
+    // The expression alone looks behind at every character.
+    const isContinued = text.includes('\\\n') || text.includes('\\\r');
+    for (const match of isContinued ? text.matchAll(CONTINUED) : []) add(match, '', 'escape');
     for (const match of text.matchAll(BACKSLASH)) {
       const [, braces, four, eight, two, octal] = match;
       const hex = braces ?? four ?? eight ?? two;

@@ -2,7 +2,7 @@
  * Marks of disguises: of those that turn a whole text around, and of characters set apart. They stand in the same set as the patterns,
  * so that looking for them costs no pass of its own.
  */
-export type Gate = 'reversed' | 'rot13' | 'codes' | 'separated';
+export type Gate = 'reversed' | 'rot13' | 'reversed rot13' | 'codes' | 'separated';
 
 const ISSUERS = ['AKIA', 'ASIA', 'ghp_', 'gho_', 'ghs_', 'github_pat', 'glpat-', 'xoxb-', 'xoxp-'];
 const MORE = [
@@ -55,12 +55,17 @@ function marks(disguise: (text: string) => string, issuers: readonly string[]): 
   ];
 }
 
+const BOTH = (text: string): string => turned(rot13(text));
+
 export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = [
   {
     gate: 'reversed',
     expressions: [
       ...marks(turned, [...ISSUERS, ...MORE, ...REST.filter((mark) => mark !== '://'), '@//:']),
       // SendGrid, webhooks.
+      // URLs with a user; escapes of URLs, HTML and programs.
+      String.raw`@[^\s/@]*//:[A-Za-z]`,
+      String.raw`(?:[0-9A-Fa-f]{2}%){6}|(?:;[0-9A-Fa-f]{2,5}x?#&){3}|(?:[0-9A-Fa-f]{4}u\\){3}`,
       String.raw`[A-Za-z0-9_-]{20}\.GS\b|\bmoc\.kcals|//:s?ptth`,
       // IBAN, national insurance number, e-mail address, card number.
       String.raw`\d[ -]?\d{2}[A-Z]{2}\b`,
@@ -101,11 +106,22 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
         ...MORE,
         ...REST.filter((mark) => mark !== '://' && mark !== 'hf_'),
       ]),
+      String.raw`(?:%[2-7][0-9N-Sn-s]){6}|(?:\\h[0-9N-Sn-s]{4}){3}`,
       String.raw`\b[A-Z]{2}\d{2}[ ]?(?:[A-Z]{4}|\d{4})[ ]?\d{4}`,
       String.raw`\b[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[N-Q]\b`,
       String.raw`(?i)@[a-z0-9-]+\.(?:pbz|bet|arg|qr|vb|se|hx)\b`,
       String.raw`(?i)\brot-?13\b|caesar`,
       String.raw`(?i)\b(?:cbfgterf|cbfgterfdy|zlfdy|zbatbqo|erqvf|nzdc|uggcf?|sgc)(?:\+[a-z]+)?://`,
+    ],
+  },
+  {
+    gate: 'reversed rot13',
+    expressions: [
+      ...marks(
+        BOTH,
+        [...ISSUERS, ...MORE, ...REST].filter((mark) => /[A-Za-z]{3}/.test(mark)),
+      ),
+      String.raw`@[^\s/@]*//:(?i:fretgfbc|yzdfl|obqbtabz|fvqre|cdzn|f?cggu|cgs)`,
     ],
   },
 ];

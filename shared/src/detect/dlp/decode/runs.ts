@@ -1,6 +1,7 @@
 /** Runs of an encoding's alphabet that decode to readable text. */
 
 import { rot13 } from './gates.ts';
+import { inflatedText, mayBeCompressed, textOfBytes, textsAmongBytes } from './readable.ts';
 import type { Edit } from './view.ts';
 import { reversed } from './view.ts';
 
@@ -19,6 +20,7 @@ const SMALL_N = 0x6e;
 /** Encoded runs in a text. What does not decode to readable text is none. */
 export function encodedRuns(text: string): Edit[] {
   const edits: Edit[] = [];
+  const inflate = createInflate();
   let from = 0;
   for (let at = nextRun(text, 0); at >= 0; at = nextRun(text, from)) {
     // The padding of a run that is turned around.
@@ -29,7 +31,7 @@ export function encodedRuns(text: string): Edit[] {
     const run = readRun(text, at);
     from = run.end;
     if (!mayBeEncoded(start < at ? OTHER : run.sorts)) continue;
-    const decoded = decodeRun(text.slice(start, from));
+    const decoded = decodeAgain(decodeRun(text.slice(start, from), inflate), inflate);
     if (decoded) edits.push({ start, end: from, ...decoded });
   }
   return edits;
@@ -129,6 +131,8 @@ function paddingEnd(text: string, end: number): number {
 /** Whether a run is hex, or mixes cases or digits as text in base64 does: a word does not. */
 function mayBeEncoded(sorts: number): boolean {
   if ((sorts & OTHER) !== 0) return true;
+  // Hex that was moved thirteen places.
+  if (sorts === (SMALL | DIGIT)) return true;
   const hasLarge = (sorts & (LARGE | LARGE_HEX)) !== 0;
   const hasOthers = (sorts & (SMALL | SMALL_HEX | DIGIT)) !== 0;
   return (hasLarge && hasOthers) || (sorts & (SMALL | LARGE | SIGN | URL_SIGN)) === 0;
@@ -151,7 +155,7 @@ function nextRun(text: string, from: number): number {
 
 type Decoded = Pick<Edit, 'replacement' | 'disguise'>;
 
-function decodeRun(run: string): Decoded | undefined {
+function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
   const compact = run.replace(/%3D/g, '=').replace(/\\n|[\r\n \t]/g, '');
   if (/^[0-9a-fA-F]+$/.test(compact)) {
     const plain = hexText(compact);
@@ -161,16 +165,72 @@ function decodeRun(run: string): Decoded | undefined {
       return { replacement: turned, disguise: ['reversed', 'hex'] };
     }
   }
+  // Letters of hex that were moved thirteen places.
+  if (/^[0-9n-sN-S]{12,}$/.test(compact)) {
+    const plain = hexText(rot13(compact));
+    if (plain !== undefined) return { replacement: plain, disguise: ['rot13', 'hex'] };
+  }
   const body = compact.replace(/^=+/, '');
   // Text in base64 mixes cases and digits; a word or a constant of a program does not.
   if (!/[A-Z]/.test(body) || !/[a-z0-9]/.test(body)) return base32(compact);
   const direct = base64Text(body);
   if (direct !== undefined) return { replacement: direct, disguise: ['base64'] };
+  const inflated = mayBeCompressed(body) ? inflate(body) : undefined;
+  if (inflated !== undefined) return { replacement: inflated, disguise: ['base64', 'compressed'] };
   const turned = base64Text(reversed(compact).replace(/^=+/, ''));
   if (turned !== undefined) return { replacement: turned, disguise: ['reversed', 'base64'] };
   const rotated = base64Text(rot13(body));
   if (rotated !== undefined) return { replacement: rotated, disguise: ['rot13', 'base64'] };
-  return base32(compact) ?? tail(body);
+  return base32(compact) ?? tail(body) ?? shifted(body) ?? amongBytes(body);
+}
+
+/** Runs within a run, where nothing stands beside them; each is shorter than the one around it. */
+const MAX_WITHIN = 16;
+
+function decodeAgain(decoded: Decoded | undefined, inflate: Inflate): Decoded | undefined {
+  let current = decoded;
+  for (let i = 0; i < MAX_WITHIN && current !== undefined; i++) {
+    const run = current.replacement.trim();
+    if (run.length < SHORTEST || !/^=*[A-Za-z0-9+/_-]*=*$/.test(run)) return current;
+    const within = decodeRun(run, inflate);
+    if (within === undefined) return current;
+    const disguise = [...new Set([...current.disguise, ...within.disguise])];
+    current = { replacement: within.replacement, disguise };
+  }
+  return current;
+}
+
+type Inflate = (base64: string) => string | undefined;
+
+/** Compressed runs of one text that are looked at: each may become much longer. */
+const MAX_COMPRESSED_RUNS = 4;
+
+function createInflate(): Inflate {
+  let left = MAX_COMPRESSED_RUNS;
+  return (base64) => (--left < 0 ? undefined : inflatedText(Buffer.from(base64, 'base64')));
+}
+
+/** Characters of a run that tell whether it is text when it is read from another place. */
+const PROBE = 32;
+
+/** Signs that have grown onto a run move all that comes behind them. */
+function shifted(run: string): Decoded | undefined {
+  if (run.length < 19 || !/\d/.test(run)) return undefined;
+  for (let by = 1; by < 4; by++) {
+    if (textOfBytes(Buffer.from(run.slice(by, by + PROBE), 'base64')) === undefined) continue;
+    const text = base64Text(run.slice(by));
+    if (text !== undefined) return { replacement: text, disguise: ['base64'] };
+  }
+  return undefined;
+}
+
+/** A shorter run holds nothing beside text. */
+const MIN_BYTES = 24;
+
+function amongBytes(run: string): Decoded | undefined {
+  if (run.length < MIN_BYTES || !/\d/.test(run)) return undefined;
+  const text = textsAmongBytes(Buffer.from(run, 'base64'));
+  return text === undefined ? undefined : { replacement: text, disguise: ['base64'] };
 }
 
 /** A prefix such as `key=` or a path may have grown onto the run: try behind the last sign. */
@@ -184,19 +244,19 @@ function tail(run: string): Decoded | undefined {
 }
 
 function base64Text(run: string): string | undefined {
-  const digits = run.replace(/=+$/, '');
-  if (digits.length < 12 || digits.length % 4 === 1) return undefined;
-  // The first three bytes decide about nearly every run that is not text.
-  if (!isReadable(Buffer.from(digits.slice(0, 4), 'base64'))) return undefined;
-  const bytes = Buffer.from(digits, 'base64');
-  return isReadable(bytes) ? bytes.toString('utf8') : undefined;
+  let digits = run.replace(/=+$/, '');
+  if (digits.length < 12) return undefined;
+  // A sign too many: the last one holds no byte.
+  if (digits.length % 4 === 1) digits = digits.slice(0, -1);
+  // The first bytes decide about nearly every run that is not text.
+  if (textOfBytes(Buffer.from(digits.slice(0, PROBE), 'base64')) === undefined) return undefined;
+  return textOfBytes(Buffer.from(digits, 'base64'));
 }
 
 function hexText(run: string): string | undefined {
   if (run.length % 2 !== 0 || run.length < 12) return undefined;
-  if (!isReadable(Buffer.from(run.slice(0, 4), 'hex'))) return undefined;
-  const bytes = Buffer.from(run, 'hex');
-  return isReadable(bytes) ? bytes.toString('utf8') : undefined;
+  if (textOfBytes(Buffer.from(run.slice(0, PROBE), 'hex')) === undefined) return undefined;
+  return textOfBytes(Buffer.from(run, 'hex'));
 }
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
@@ -212,29 +272,10 @@ function base32(run: string): Decoded | undefined {
     if (bits < 8) continue;
     bits -= 8;
     bytes.push((value >> bits) & 0xff);
-    if (bytes.length === 3 && !isReadable(Buffer.from(bytes))) return undefined;
+    if (bytes.length === 12 && textOfBytes(Buffer.from(bytes)) === undefined) return undefined;
   }
-  const decoded = Buffer.from(bytes);
-  return isReadable(decoded)
-    ? { replacement: decoded.toString('utf8'), disguise: ['base32'] }
-    : undefined;
-}
-
-/** ASCII that is printed, or letters of other languages in UTF-8. UTF-16 of ASCII too. */
-function isReadable(bytes: Buffer): boolean {
-  let others = 0;
-  for (const byte of bytes) {
-    if (byte >= 0x20 && byte < 0x7f) continue;
-    if (byte === 0x0a || byte === 0x0d || byte === 0x09) continue;
-    if (byte < 0x80) return false;
-    others++;
-  }
-  if (others === 0) return bytes.length > 0;
-  return bytes.length >= 8 && others * 2 < bytes.length && isUtf8(bytes);
-}
-
-function isUtf8(bytes: Buffer): boolean {
-  return !bytes.toString('utf8').includes('\ufffd');
+  const text = textOfBytes(Buffer.from(bytes));
+  return text === undefined ? undefined : { replacement: text, disguise: ['base32'] };
 }
 
 /** `41 4b 49`, `41:4b`, `0x41, 0x4b`. */
@@ -244,6 +285,16 @@ const HEX_LIST =
 const CODE_LIST = /(?<![\d.])(?:\d{2,3}[ ,;]{1,2}){5,}\d{2,3}(?![\d.])/g;
 const BINARY = /(?<![01])(?:[01]{8}[ ,]{0,2}){5,}(?![01])/g;
 
+const asText = (codes: readonly number[]): string => String.fromCharCode(...codes.slice(0, 10_000));
+
+/** Whether a list of hex could as well be one of decimal numbers: `73,66,65`. */
+const isEither = (list: string): boolean => /^[\d ,;]+$/.test(list) && !/\d{3}/.test(list);
+
+function decimals(list: string): string {
+  const codes = (list.match(/\d+/g) ?? []).map(Number);
+  return codes.every((code) => code >= 0x20) ? asText(codes) : '';
+}
+
 /** Lists of numbers that are characters. */
 export function codeLists(text: string): Edit[] {
   const edits: Edit[] = [];
@@ -251,7 +302,7 @@ export function codeLists(text: string): Edit[] {
     for (const match of text.matchAll(expression)) {
       const codes = (match[0].match(digits) ?? []).map((code) => Number.parseInt(code, radix));
       if (!codes.every((code) => code >= 0x20 && code < 0x7f)) continue;
-      const replacement = String.fromCharCode(...codes.slice(0, 10_000));
+      const replacement = `${asText(codes)}${isEither(match[0]) ? `\n${decimals(match[0])}` : ''}`;
       edits.push({
         start: match.index,
         end: match.index + match[0].trimEnd().length,

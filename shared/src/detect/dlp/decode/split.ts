@@ -9,6 +9,8 @@ export interface Piece {
   readonly group: number;
   /** A word for what the piece holds; '' where it has none. */
   readonly label: string;
+  /** Whether it is the end of a longer text, where only a key with an issuer's mark is certain. */
+  readonly isEnd?: boolean;
 }
 
 export interface JoinedPieces {
@@ -26,6 +28,9 @@ const SMALL_PIECE = 6;
 const MAX_SMALL = 64;
 /** Pieces of one run at most. */
 export const MAX_RUN = Math.max(MAX_TOGETHER, MAX_SMALL);
+
+/** Characters at the ends of a longer text that may be a part of a value. */
+const MAX_END = 64;
 
 const isPart = (text: string): boolean =>
   text.length <= MAX_PIECE && !/[^\S ]/.test(text) && !/[a-zà-ÿ]{2,}[.,!?]? [a-zA-Z]/.test(text);
@@ -73,6 +78,14 @@ export function* joinPieces(pieces: readonly Piece[]): Generator<JoinedPieces> {
     yield joinedPieces(texts.join(''), starts, members);
     [texts, starts, members, length] = [[], [], [], 0];
   }
+  for (let i = 1; i < pieces.length; i++) {
+    if (parts[i - 1] === true && parts[i] === true) continue;
+    const ends = endsThatMeet(pieces[i - 1], pieces[i]);
+    if (ends) write(ends);
+    if (length < MAX_JOINED) continue;
+    yield joinedPieces(texts.join(''), starts, members);
+    [texts, starts, members, length] = [[], [], [], 0];
+  }
   if (members.length > 0) yield joinedPieces(texts.join(''), starts, members);
 }
 
@@ -95,6 +108,30 @@ function joinedPieces(
     },
   };
 }
+
+/** The last word of a text and the first of the next: `the key is AKIAQ`, `7MZ3 and so on`. */
+function endsThatMeet(one: Piece | undefined, other: Piece | undefined) {
+  if (!one || !other || one.group !== other.group) return undefined;
+  let start = one.text.length;
+  while (start > 0 && one.text.length - start < MAX_END && !isEdge(one.text, start - 1)) start--;
+  let end = 0;
+  while (end < other.text.length && end < MAX_END && !isEdge(other.text, end)) end++;
+  const length = one.text.length - start + end;
+  if (start === one.text.length || end === 0 || length < MIN_ENDS) return undefined;
+  const last = one.text.slice(start);
+  const first = other.text.slice(0, end);
+  if (!isTelling(last) && !isTelling(first)) return undefined;
+  return [
+    { ...one, text: last, start: one.start + start, label: '', isEnd: true },
+    { ...other, text: first, isEnd: true },
+  ];
+}
+
+const EDGES = ' \t\r\n"\'`(<[{)>]}';
+const isEdge = (text: string, at: number): boolean => EDGES.includes(text[at] ?? '');
+
+/** Characters of two ends: no key of an issuer is shorter. */
+const MIN_ENDS = 16;
 
 /** @param parts whether each piece may be a part of a value */
 function neighbours(

@@ -1,6 +1,7 @@
 /** The readings of a text with its disguises taken off. */
 import { escapes, foldedCharacters } from './characters.ts';
 import { type Gate, rot13 } from './gates.ts';
+import { regularlySeparated } from './regular.ts';
 import { codeLists, encodedRuns } from './runs.ts';
 import { separated } from './separators.ts';
 import { applyEdits, type Edit, reversedView, sameLengthView, type View } from './view.ts';
@@ -22,7 +23,29 @@ export function decodedView(text: string, gates: ReadonlySet<Gate>): View | unde
   let edits = encodedRuns(text);
   if (gates.has('codes')) edits = both(edits, codeLists(text));
   if (gates.has('separated')) edits = both(edits, separated(text));
-  return edits.length > 0 ? applyEdits(text, edits) : undefined;
+  const all = withRegular(edits, regularlySeparated(text));
+  return all.length > 0 ? applyEdits(text, all) : undefined;
+}
+
+/** Signs at regular places may be a list that means something, and parts of them something else. */
+function withRegular(edits: readonly Edit[], regular: readonly Edit[]): readonly Edit[] {
+  if (regular.length === 0) return edits;
+  const byStart = [...edits].sort((a, b) => a.start - b.start);
+  const left: Edit[] = [];
+  let next = 0;
+  for (const one of regular) {
+    while (next < byStart.length && (byStart[next]?.end ?? 0) <= one.start) {
+      left.push(byStart[next++] as Edit);
+    }
+    const inside: Edit[] = [];
+    while (next < byStart.length && (byStart[next]?.start ?? 0) < one.end) {
+      inside.push(byStart[next++] as Edit);
+    }
+    const longest = Math.max(0, ...inside.map(({ start, end }) => end - start));
+    if (longest * 10 >= (one.end - one.start) * 7) left.push(...inside);
+    else left.push(one);
+  }
+  return [...left, ...byStart.slice(next)];
 }
 
 /** Readings of a text that is turned around as a whole. */
@@ -30,6 +53,11 @@ export function turnedViews(text: string, gates: ReadonlySet<Gate>): View[] {
   const views: View[] = [];
   if (gates.has('reversed')) views.push(reversedView(text), reversedWords(text));
   if (gates.has('rot13')) views.push(sameLengthView(rot13(text), 'rot13'));
+  if (gates.has('reversed rot13')) {
+    const { text: turned, origin } = reversedView(rot13(text));
+    const disguise = ['reversed', 'rot13'];
+    views.push({ text: turned, origin: (stretch) => ({ ...origin(stretch), disguise }) });
+  }
   return views;
 }
 
