@@ -47,7 +47,7 @@ function* atSigns(text: string): Generator<{ at: number; after: number }> {
 /** @returns `at` where there is no local part */
 function localStart(text: string, at: number, from: number): number {
   let start = at;
-  while (start > from && LOCAL.test(text.charAt(start - 1))) start--;
+  while (start > from && isOf(LOCAL, text, start - 1)) start--;
   // The end of an escape, as in "%20anna" or "\nanna", is no part of it.
   const inner = start + (start > from ? escapeEnd(text.slice(start - 1, start + 5)) : 0);
   if (inner < at) start = inner;
@@ -65,16 +65,28 @@ function escapeEnd(text: string): number {
 /** @returns `after` where there is no domain */
 function domainEnd(text: string, after: number): number {
   let end = after;
-  while (end < text.length && DOMAIN.test(text.charAt(end))) {
+  while (end < text.length && isOf(DOMAIN, text, end)) {
     if (text[end] === '.' && text[end + 1] === '.') break;
     end++;
   }
+  // Of the domain alone: a dot must not be looked for in all that stands before it.
+  const domain = text.slice(after, end);
+  let length = domain.length;
   // "anna@corp.example." ends a sentence, and "anna@corp.example.2" a list.
   for (;;) {
-    const dot = text.lastIndexOf('.', end - 1);
-    if (dot <= after) return after;
-    while (text[end - 1] === '-') end--;
-    if (TOP_LEVEL.test(text.slice(dot + 1, end))) return end;
-    end = dot;
+    const dot = length === 0 ? -1 : domain.lastIndexOf('.', length - 1);
+    if (dot < 1) return after;
+    while (domain[length - 1] === '-') length--;
+    if (TOP_LEVEL.test(domain.slice(dot + 1, length))) return after + length;
+    length = dot;
   }
+}
+
+/** ASCII without the cost of an expression. */
+const PLAIN = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[A-Za-z0-9.-]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
+
+function isOf(characters: RegExp, text: string, at: number): boolean {
+  return PLAIN[text.charCodeAt(at)] === 1 || characters.test(text.charAt(at));
 }

@@ -7,17 +7,38 @@ import type { IdentifierHash } from '@governance/shared/identifier-hash';
 import { isObject } from '../../upstream/message.ts';
 import type { Identified } from '../kept-payload.ts';
 import { findAddresses } from './e-mail-addresses.ts';
+import { REDACTED } from './redact-fields.ts';
 
 /** Deeper values are taken out whole, as where fields are redacted. */
 const MAX_DEPTH = 200;
 /** UTF-16 units; a shorter text stands in many places that mean something else. */
 const MIN_COVERED = 4;
 
+/** Different identifiers in one value: more of them are removed, since each hash takes its time. */
+const MAX_HASHED = 2_000;
+
+/** The hash of each identifier once. */
+function remembered(hash: IdentifierHash): IdentifierHash {
+  const known = new Map<string, string>();
+  return (identifier) => {
+    let hashed = known.get(identifier);
+    if (hashed === undefined) {
+      if (known.size >= MAX_HASHED) return REDACTED;
+      hashed = hash(identifier);
+      known.set(identifier, hashed);
+    }
+    return hashed;
+  };
+}
+
 /** @returns the value itself where nothing in it is an identifier */
 export function hashIdentifiers(value: unknown, identified: Identified): unknown {
-  const { agent, requesterId, hash, said } = identified;
+  const { agent, requesterId, said } = identified;
+  const hash = remembered(identified.hash);
   const names = [requesterId, agent?.id].filter((name) => (name?.length ?? 0) >= MIN_COVERED);
   const covered = [...new Set(names as string[])].sort((a, b) => b.length - a.length);
+  // Room for whom the call is from, whatever it holds.
+  for (const one of [requesterId, agent?.id, agent?.name, agent?.owner]) if (one) hash(one);
   const hashed = hashWithin(value, covered, hash, 0);
   if (!isObject(hashed)) return hashed;
   switch (said) {
