@@ -12,6 +12,7 @@ export const DATA_PLANE_ALERTS = [
   'ALERTS_LOST',
   'BLAST_RADIUS_ESCALATION',
   'BUNDLE_REFUSED',
+  'DELEGATION_SCOPE_PROBE',
   'DISK_WATERMARK',
   'DLP_CROSS_SESSION',
   'DLP_FRAGMENT_REASSEMBLY',
@@ -35,9 +36,12 @@ export const DATA_PLANE_ALERTS = [
   'PAYLOAD_NOT_KEPT',
   'POLICY_FAILED',
   'POLICY_OUT_OF_FUEL',
+  'REQUESTER_IDENTITY_MISMATCH',
   // Written by earlier versions, which did not report it by the heartbeat.
   'STREAM_STOPPED',
   'TOOL_DEFINITION_CHANGED',
+  'WORKFLOW_PARENT_IGNORED',
+  'WORKFLOW_PARTICIPANT_UNEXPECTED',
 ] as const;
 export type DataPlaneAlert = (typeof DATA_PLANE_ALERTS)[number];
 

@@ -107,6 +107,54 @@ export const EscalationFact = z.strictObject({
 });
 export type EscalationFact = z.infer<typeof EscalationFact>;
 
+/** Agents of a workflow, at most, and what one of them may do. */
+export const MAX_PARTICIPANTS = 100;
+export const MAX_ALLOWED_ACTIONS = 50;
+/** How deep a chain of events or of delegations may be, at most. */
+export const MAX_WORKFLOW_DEPTH = 64;
+
+/** key: the workflow's id. */
+export const WorkflowFact = z.strictObject({
+  id: Id,
+  status: z.enum(['active', 'suspended']),
+  owner_agent_id: Id,
+  max_depth: z.int().nonnegative().max(MAX_WORKFLOW_DEPTH),
+  participants: z
+    .array(
+      z.strictObject({
+        agent_id: Id,
+        role: Text,
+        allowed_actions: z.array(Text).max(MAX_ALLOWED_ACTIONS),
+      }),
+    )
+    .max(MAX_PARTICIPANTS),
+});
+export type WorkflowFact = z.infer<typeof WorkflowFact>;
+
+/** key: the session's id. There is none for a session that has ended. */
+export const WorkflowSessionFact = z.strictObject({
+  id: Id,
+  workflow_id: Id,
+  expires_at: Timestamp,
+});
+export type WorkflowSessionFact = z.infer<typeof WorkflowSessionFact>;
+
+/** key: the delegation's id. There is none for one that was revoked or whose session has ended. */
+export const DelegationFact = z.strictObject({
+  id: Id,
+  workflow_session_id: Id,
+  parent_delegation_id: Id.nullable(),
+  delegator_agent_id: Id,
+  delegatee_agent_id: Id,
+  depth: z.int().positive().max(MAX_WORKFLOW_DEPTH),
+  tools: z.array(Text).min(1).max(200),
+  resources: z.array(Text).min(1).max(200),
+  /** For whom the delegatee acts. */
+  requester: Text,
+  expires_at: Timestamp,
+});
+export type DelegationFact = z.infer<typeof DelegationFact>;
+
 export const FACTS = {
   agent: AgentFact,
   role: RoleFact,
@@ -117,6 +165,11 @@ export const FACTS = {
   upstream_credential: UpstreamCredentialFact,
   identifier_key: IdentifierKeyFact,
   'optional.escalation': EscalationFact,
+  workflow: WorkflowFact,
+  workflow_session: WorkflowSessionFact,
+  delegation: DelegationFact,
+  /** keys: `workflow`, `delegation`. What tokens of those classes are signed with: they restrict nothing. */
+  'optional.session_token_keys': TokenKeysFact,
 } as const;
 export type FactKind = keyof typeof FACTS;
 export type FactOf<K extends FactKind> = z.infer<(typeof FACTS)[K]>;

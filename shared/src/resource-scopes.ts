@@ -96,3 +96,26 @@ export function coverTool({ tools }: ResourceScopes, resource: string, effort: E
 export function coverServer({ tools }: ResourceScopes, serverId: string, effort: Effort): boolean {
   return tools === null || tools.some((glob) => glob.canBegin(`${serverId}/`, effort));
 }
+
+/**
+ * Whether one of the targets' patterns matches everything that another pattern does. A star of the
+ * other is a character that only a star matches; how many folders a double one stands for is tried.
+ */
+export function coverPattern(
+  { targets }: ResourceScopes,
+  pattern: string,
+  effort: Effort,
+): boolean {
+  if (targets === null) return true;
+  const plain = plainPattern(pattern);
+  if (plain === null) return false;
+  const isWithin = (text: string) => {
+    const forms = FOLDERS.map((folders) => text.replaceAll(/\*{2,}/g, folders));
+    return targets.some((glob) => forms.every((form) => glob.matches(form, effort)));
+  };
+  // What is below a folder includes the folder.
+  const isFolder = plain.endsWith('/**') && plain.length > 3;
+  return isWithin(plain) && (!isFolder || isWithin(plain.slice(0, -3)));
+}
+
+const FOLDERS = ['*', '*/*', '*/*/*', '*/*/*/*'];

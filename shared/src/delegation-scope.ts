@@ -1,0 +1,124 @@
+/**
+ * What a delegation passes on: tools and resources. Whether a scope lies within what its delegator
+ * may do is asked when it is issued (of patterns), and the same of every call (of what it does).
+ * Proven by delegation-scope.test.ts (a scope within another covers nothing that the other does not).
+ */
+import type { Effort } from './glob.ts';
+import { splitPermission, wildcardMatches } from './permission.ts';
+import {
+  coverPattern,
+  coverTool,
+  parseResourceScopes,
+  type ResourceScopes,
+} from './resource-scopes.ts';
+
+export interface DelegationScope {
+  /** Each a server, `server/tool` or a tool; `*` is any characters. One with a slash is the second. */
+  readonly tools: readonly string[];
+  /** As in `target:` of a role's scopes; `*` alone is every resource, and calls without one. */
+  readonly resources: readonly string[];
+}
+
+/** A role as far as it permits. */
+export interface GrantingRole {
+  readonly permissions: readonly string[];
+  readonly resource_scopes: readonly string[];
+}
+
+const EVERYTHING = '*';
+const ACTIONS = ['read', 'write', 'delete', 'execute'];
+/** Steps of matching that one question may cost; beyond, the answer is no. */
+const EFFORT = 1_000_000;
+
+/** A scope as it is kept: what is left out, or empty, is everything of its kind. */
+export function completeScope(scope: Partial<DelegationScope>): DelegationScope {
+  const whole = (entries: readonly string[] | undefined) =>
+    entries === undefined || entries.length === 0 ? [EVERYTHING] : [...new Set(entries)];
+  return { tools: whole(scope.tools), resources: whole(scope.resources) };
+}
+
+/** Whether a scope's tools cover one. */
+export function coversTool(
+  { tools }: Pick<DelegationScope, 'tools'>,
+  serverId: string,
+  name: string,
+): boolean {
+  return tools.some((entry) => {
+    if (wildcardMatches(entry, `${serverId}/${name}`)) return true;
+    if (entry.includes('/')) return false;
+    return wildcardMatches(entry, serverId) || wildcardMatches(entry, name);
+  });
+}
+
+/** A scope's resources, as the scopes of roles are read; `none` where one cannot be. */
+export function resourcesOf({ resources }: DelegationScope): ResourceScopes | null | 'none' {
+  if (resources.includes(EVERYTHING) || resources.includes('**')) return null;
+  return parseResourceScopes(resources.map((entry) => `target:${entry}`));
+}
+
+/** The first entry of a scope that a delegator's roles do not cover; undefined where they cover all. */
+export function findExceedingRoles(
+  scope: DelegationScope,
+  roles: readonly GrantingRole[],
+): string | undefined {
+  const effort: Effort = { left: EFFORT };
+  const grants = roles.flatMap(({ permissions, resource_scopes }) => {
+    const scopes = parseResourceScopes(resource_scopes);
+    return scopes === 'none' ? [] : [{ resources: permissions.flatMap(resourceOf), scopes }];
+  });
+  for (const tool of scope.tools) {
+    const able = grants.filter(
+      ({ resources, scopes }) =>
+        resources.some((outer) => isToolWithin(tool, outer)) &&
+        (scopes === null || coverTool(scopes, tool, effort)),
+    );
+    if (able.length === 0) return tool;
+    for (const resource of scope.resources) {
+      const isCovered = able.some(
+        ({ scopes }) => scopes === null || coversResource(scopes, resource, effort),
+      );
+      if (!isCovered) return resource;
+    }
+  }
+  return undefined;
+}
+
+/** What a permission is for; nothing where it names no action that there is. */
+function resourceOf(permission: string): string[] {
+  const parts = splitPermission(permission);
+  const isReal = parts && ACTIONS.some((one) => wildcardMatches(parts.action, one));
+  return isReal ? [parts.resource] : [];
+}
+
+/** The first entry of a scope that another one does not cover; undefined where it covers all. */
+export function findExceedingScope(
+  scope: DelegationScope,
+  outer: DelegationScope,
+): string | undefined {
+  const effort: Effort = { left: EFFORT };
+  const tool = scope.tools.find((one) => !outer.tools.some((entry) => isToolWithin(one, entry)));
+  if (tool !== undefined) return tool;
+  const targets = resourcesOf(outer);
+  if (targets === null) return undefined;
+  return scope.resources.find((one) => targets === 'none' || !coversResource(targets, one, effort));
+}
+
+/**
+ * Whether all that a pattern names is named by another. A star of the one is a character that only a
+ * star of the other matches.
+ */
+function isToolWithin(inner: string, outer: string): boolean {
+  if (wildcardMatches(outer, inner)) return true;
+  const slash = inner.indexOf('/');
+  const server = inner.slice(0, Math.max(slash, 0));
+  // Where the star of a server ends nobody knows: a tool may have a slash in its name.
+  if (slash < 0 || server.includes('*') || outer.includes('/')) return false;
+  // `files` is all of a server, and `read_file` is that tool of every server.
+  return wildcardMatches(outer, server) || wildcardMatches(outer, inner.slice(slash + 1));
+}
+
+function coversResource(scopes: ResourceScopes, resource: string, effort: Effort): boolean {
+  if (scopes.targets === null) return true;
+  if (resource === EVERYTHING || resource === '**') return false;
+  return coverPattern(scopes, resource, effort);
+}
