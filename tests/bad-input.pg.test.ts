@@ -169,6 +169,27 @@ const GOOD_BODIES: Record<string, object> = {
     uptime_seconds: 1.5,
     mcp_servers: { resting: ['a'], failing: [], ok: ['b'] },
   },
+  'POST /api/v1/workflows': {
+    name: 'w',
+    owner_agent_id: uuidv7(),
+    max_depth: 3,
+    max_participants: 4,
+    participants: [{ agent_id: uuidv7(), role: 'r', allowed_actions: ['read'] }],
+  },
+  'PUT /api/v1/workflows/:id': { name: 'w', max_depth: 3, status: 'active' },
+  'POST /api/v1/workflows/:id/sessions': {
+    initiated_by: 'somebody',
+    metadata: {},
+    expires_in_seconds: 600,
+  },
+  'POST /api/v1/delegations': {
+    workflow_session_id: uuidv7(),
+    delegator_agent_id: uuidv7(),
+    delegatee_agent_id: uuidv7(),
+    scope: { tools: ['files/read_file'], resources: ['/srv/**'] },
+    reason: 'r',
+    requester: 'somebody',
+  },
   'POST /api/v1/admin/killswitch': { scope: 'tenant', reason: 'r', lift: true },
 };
 

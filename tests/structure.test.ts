@@ -104,6 +104,10 @@ const ROOMS: Rooms = {
     'rate-limits',
     'escalations',
     'enrollment',
+    // What a session's end ends.
+    'delegations/delegation-store.ts',
+    'workflows',
+    'delegations',
     'commands.ts',
     'core.ts',
     'app.ts',

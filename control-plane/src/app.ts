@@ -19,6 +19,7 @@ import { type Core, type CoreDeps, createCore } from './core.ts';
 import { dataPlanesFeature } from './data-planes/data-planes-feature.ts';
 import { createLocalLink } from './data-planes/local-link.ts';
 import { dataProtectionFeature } from './data-protection/data-protection-feature.ts';
+import { delegationsFeature } from './delegations/delegations-feature.ts';
 import { dlpFeature } from './dlp/dlp-feature.ts';
 import { enrollmentFeature } from './enrollment/enrollment-feature.ts';
 import { escalationsFeature } from './escalations/escalations-feature.ts';
@@ -42,6 +43,7 @@ import { policiesFeature } from './policies/policies-feature.ts';
 import { rateLimitsFeature } from './rate-limits/rate-limits-feature.ts';
 import { rolesFeature } from './roles/roles-feature.ts';
 import { tenantsFeature } from './tenants/tenants-feature.ts';
+import { workflowsFeature } from './workflows/workflows-feature.ts';
 
 export type FeatureMaker = (core: Core) => Feature | Promise<Feature>;
 
@@ -70,6 +72,8 @@ export const FEATURES: readonly FeatureMaker[] = [
   rateLimitsFeature,
   escalationsFeature,
   enrollmentFeature,
+  workflowsFeature,
+  delegationsFeature,
 ];
 
 export interface ControlPlaneDeps extends CoreDeps {
@@ -119,6 +123,8 @@ export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly
       await core.ledgerPartitions.run(new AbortController().signal);
       await serviceKeys.bundleSigningKey();
       await serviceKeys.feedSigningKey();
+      await serviceKeys.sessionTokenKey('workflow');
+      await serviceKeys.sessionTokenKey('delegation');
       await tenants.ensureDefaultTenant(deps.adminPassword);
       await features.publishFacts();
       await changes.start();

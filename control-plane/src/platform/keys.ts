@@ -12,6 +12,7 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
+import type { SessionTokenClass } from '@governance/shared/session-token';
 import type { Secret } from '@governance/shared/settings';
 import { calculateJwkThumbprint } from 'jose';
 import type { MasterKey } from './master-key.ts';
@@ -48,8 +49,13 @@ export async function createTokenKey(given?: {
   return { kid: publicJwk.kid, privateKey, publicKey, publicJwk };
 }
 
-/** What a key signs, and how: ES256 for bundles, Ed25519 (EdDSA) for statements about the feed. */
-const ALG = { 'bundle-signing': 'ES256', 'feed-signing': 'EdDSA' } as const;
+/** What a key signs, and how: ES256 for bundles, Ed25519 (EdDSA) for the others. */
+const ALG = {
+  'bundle-signing': 'ES256',
+  'feed-signing': 'EdDSA',
+  'workflow-token': 'EdDSA',
+  'delegation-token': 'EdDSA',
+} as const;
 type Purpose = keyof typeof ALG;
 
 export interface SigningKey<P extends Purpose = Purpose> {
@@ -68,6 +74,10 @@ export interface ServiceKeys {
   feedSigningKey(): Promise<SigningKey<'feed-signing'>>;
   /** All keys whose statements are valid. */
   feedVerificationKeys(): Promise<PublicJwk[]>;
+  /** The key that signs the tokens of workflow sessions, or of delegations, now. */
+  sessionTokenKey(kind: SessionTokenClass): Promise<SigningKey>;
+  /** All keys whose tokens of that class are valid. */
+  sessionTokenVerificationKeys(kind: SessionTokenClass): Promise<PublicJwk[]>;
 }
 
 const LOCK = 'governance.service_keys';
@@ -105,6 +115,8 @@ export function createServiceKeys(deps: {
     bundleVerificationKeys: () => verificationKeys('bundle-signing'),
     feedSigningKey: () => signingKey('feed-signing'),
     feedVerificationKeys: () => verificationKeys('feed-signing'),
+    sessionTokenKey: (kind) => signingKey(`${kind}-token`),
+    sessionTokenVerificationKeys: (kind) => verificationKeys(`${kind}-token`),
   };
 }
 

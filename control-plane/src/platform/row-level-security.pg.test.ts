@@ -65,7 +65,7 @@ async function readCatalog(): Promise<Table[]> {
 }
 
 /** Tables that others refer to, in the order of their rows. */
-const PARENTS = ['tenants', 'agents', 'roles', 'policies'];
+const PARENTS = ['tenants', 'agents', 'roles', 'policies', 'workflows', 'workflow_sessions'];
 
 /** A value of the column's type; texts that a CHECK restricts are named. */
 function valueFor(table: string, column: Column, tenant: string): unknown {

@@ -94,6 +94,7 @@ async function makeVictim() {
     role: 'approver',
   });
   const enrollment = await post('/api/v1/admin/enrollment-tokens', { label: 'victim' });
+  const workflow = await aWorkflow(post, agent.id, role.id);
   const { tenantId } = theirs.scope;
   const [alert, chainBreak, plane] = [uuidv7(), uuidv7(), uuidv7()];
   await test.superuser.query(
@@ -125,9 +126,49 @@ async function makeVictim() {
   const encrypted = await aPayload(test, controlPlane, place, 'encrypted');
   const kept = await aPayload(test, controlPlane, place, 'full');
   const requests = `/api/v1/policies/${proposed.id}/change-requests`;
-  const ofRoutes = { agent, role, policy, pattern, rule, token, user, request, requests, toReject };
+  const ofPolicies = { policy, request, requests, toReject };
+  const ofRoutes = { ...ofPolicies, agent, role, pattern, rule, token, user, workflow };
   const ofDatabase = { alert, chainBreak, plane, escalation, another, tenantId, encrypted, kept };
   return { ...ofRoutes, enrollment, ...ofDatabase };
+}
+
+type Post = (url: string, body: object) => Promise<{ id: string }>;
+
+/** Two workflows, sessions to end in each way, and a delegation. */
+async function aWorkflow(post: Post, owner: string, roleId: string) {
+  const worker = await post('/api/v1/agents', {
+    name: 'victim’s worker',
+    agent_type: 'assistant',
+    owner: 'them',
+    description: '',
+  });
+  await post(`/api/v1/agents/${worker.id}/roles`, { role_id: roleId });
+  const make = () =>
+    post('/api/v1/workflows', {
+      name: 'victim',
+      owner_agent_id: owner,
+      participants: [{ agent_id: worker.id, role: 'worker', allowed_actions: ['*'] }],
+    });
+  const { id } = await make();
+  const { id: other } = await make();
+  const start = () => post(`/api/v1/workflows/${id}/sessions`, {});
+  const [running, completed, aborted] = [await start(), await start(), await start()];
+  const delegation = await post('/api/v1/delegations', {
+    workflow_session_id: running.id,
+    delegator_agent_id: owner,
+    delegatee_agent_id: worker.id,
+    scope: { tools: ['victim/*'], resources: [] },
+    reason: 'victim',
+  });
+  return {
+    id,
+    other,
+    path: `/api/v1/workflows/${id}`,
+    session: `/api/v1/workflows/${id}/sessions/${running.id}`,
+    completed: completed.id,
+    aborted: aborted.id,
+    delegation: delegation.id,
+  };
 }
 
 /** Periodic work (a chain's verification, a silent data plane) would change the rows compared here. */
@@ -259,6 +300,32 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
   'POST /api/v1/audit/chain/breaks/:id/acknowledge': {
     path: `/api/v1/audit/chain/breaks/${victim.chainBreak}/acknowledge`,
     body: { notes: 'x' },
+  },
+  'GET /api/v1/workflows/:id': { path: victim.workflow.path },
+  'PUT /api/v1/workflows/:id': { path: victim.workflow.path, body: { max_depth: 7 } },
+  'DELETE /api/v1/workflows/:id': { path: victim.workflow.path },
+  'POST /api/v1/workflows/:id/suspend': {
+    path: `/api/v1/workflows/${victim.workflow.other}/suspend`,
+  },
+  'POST /api/v1/workflows/:id/sessions': { path: `${victim.workflow.path}/sessions`, body: {} },
+  'GET /api/v1/workflows/:id/sessions': { path: `${victim.workflow.path}/sessions` },
+  'GET /api/v1/workflows/:id/sessions/:sid': { path: victim.workflow.session },
+  'POST /api/v1/workflows/:id/sessions/:sid/complete': {
+    path: `${victim.workflow.path}/sessions/${victim.workflow.completed}/complete`,
+  },
+  'POST /api/v1/workflows/:id/sessions/:sid/abort': {
+    path: `${victim.workflow.path}/sessions/${victim.workflow.aborted}/abort`,
+  },
+  'GET /api/v1/workflows/:id/sessions/:sid/trace': { path: `${victim.workflow.session}/trace` },
+  'GET /api/v1/workflows/:id/sessions/:sid/trace/export': {
+    path: `${victim.workflow.session}/trace/export`,
+  },
+  'GET /api/v1/workflows/:id/sessions/:sid/delegations': {
+    path: `${victim.workflow.session}/delegations`,
+  },
+  'GET /api/v1/delegations/:id': { path: `/api/v1/delegations/${victim.workflow.delegation}` },
+  'POST /api/v1/delegations/:id/revoke': {
+    path: `/api/v1/delegations/${victim.workflow.delegation}/revoke`,
   },
   'PATCH /api/v1/monitor/alerts/:id': {
     path: `/api/v1/monitor/alerts/${victim.alert}`,
@@ -494,8 +561,8 @@ describe('another tenant’s rows', () => {
     const answer = await call(route.url, { token: mine.token });
     expect(answer.statusCode).toBe(200);
     const { agent, role, policy, pattern, rule, token, user, enrollment, request } = victim;
-    const rows = [agent, role, policy, pattern, rule, token, user, enrollment, request];
-    const { alert, escalation, chainBreak, plane, tenantId } = victim;
+    const { workflow, alert, escalation, chainBreak, plane, tenantId } = victim;
+    const rows = [agent, role, policy, pattern, rule, token, user, enrollment, request, workflow];
     const ids = rows.map(({ id }) => id);
     for (const id of [...ids, alert, escalation, chainBreak, plane, tenantId]) {
       expect(answer.body).not.toContain(id);

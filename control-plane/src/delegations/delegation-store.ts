@@ -1,0 +1,134 @@
+import type { DelegationFact } from '@governance/shared/facts';
+import type { Prisma } from '../platform/generated/client.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+export interface Delegation {
+  id: string;
+  workflowSessionId: string;
+  delegatorAgentId: string;
+  delegateeAgentId: string;
+  delegationDepth: number;
+  parentDelegationId: string | null;
+  tools: string[];
+  resources: string[];
+  requester: string;
+  reason: string;
+  status: 'active' | 'revoked';
+  createdAt: Date;
+  expiresAt: Date;
+  revokedAt: Date | null;
+}
+
+interface Page {
+  limit: number;
+  offset: number;
+}
+
+/** This feature's rows, of the transaction's tenant. */
+export function delegationStore({ db, scope: { tenantId } }: TenantTransaction) {
+  const revoke = async (at: Date, ids: string[]) => {
+    await db.delegation.updateMany({
+      where: { tenantId, id: { in: ids }, status: 'active' },
+      data: { status: 'revoked', revokedAt: at },
+    });
+    return ids;
+  };
+  return {
+    create: async (delegation: Delegation): Promise<Delegation> =>
+      toDelegation(await db.delegation.create({ data: { tenantId, ...delegation } })),
+
+    find: async (id: string): Promise<Delegation | undefined> => {
+      const row = await db.delegation.findUnique({ where: { tenantId_id: { tenantId, id } } });
+      return row ? toDelegation(row) : undefined;
+    },
+
+    /** Newest first. */
+    listOfSession: async (sessionId: string, { limit, offset }: Page) => {
+      const where = { tenantId, workflowSessionId: sessionId };
+      const rows = await db.delegation.findMany({
+        where,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: limit,
+        skip: offset,
+      });
+      const total = await db.delegation.count({ where });
+      return { delegations: rows.map(toDelegation), total };
+    },
+
+    /** What an agent has been given last in a session and still has. */
+    findHeld: async (sessionId: string, agentId: string): Promise<Delegation | undefined> => {
+      const row = await db.delegation.findFirst({
+        where: {
+          tenantId,
+          workflowSessionId: sessionId,
+          delegateeAgentId: agentId,
+          status: 'active',
+        },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      });
+      return row ? toDelegation(row) : undefined;
+    },
+
+    countActive: () => db.delegation.count({ where: { tenantId, status: 'active' } }),
+
+    /** Revokes one and all that hang on it. @returns their ids */
+    revokeChain: async (id: string, at: Date): Promise<string[]> => {
+      const rows = await db.$queryRaw<{ id: string }[]>`
+        WITH RECURSIVE chain AS (
+          SELECT id FROM delegations WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid
+          UNION
+          SELECT d.id FROM delegations d JOIN chain ON d.parent_delegation_id = chain.id
+          WHERE d.tenant_id = ${tenantId}::uuid
+        )
+        SELECT d.id FROM delegations d JOIN chain ON chain.id = d.id
+        WHERE d.tenant_id = ${tenantId}::uuid AND d.status = 'active' ORDER BY d.id FOR UPDATE OF d`;
+      return revoke(
+        at,
+        rows.map((row) => row.id),
+      );
+    },
+
+    /** Revokes all of some sessions. @returns their ids */
+    revokeOfSessions: async (sessionIds: string[], at: Date): Promise<string[]> => {
+      const rows = await db.delegation.findMany({
+        where: { tenantId, workflowSessionId: { in: sessionIds }, status: 'active' },
+        select: { id: true },
+      });
+      return revoke(
+        at,
+        rows.map((row) => row.id),
+      );
+    },
+  };
+}
+
+/** Ends what was delegated in sessions that end, in the same transaction. */
+export async function endDelegationsOf(
+  tx: TenantTransaction,
+  sessionIds: string[],
+  at: Date,
+): Promise<void> {
+  for (const key of await delegationStore(tx).revokeOfSessions(sessionIds, at)) {
+    tx.feed.append({ kind: 'delegation', key, value: null });
+  }
+}
+
+export function toDelegationFact(delegation: Delegation): DelegationFact {
+  return {
+    id: delegation.id,
+    workflow_session_id: delegation.workflowSessionId,
+    parent_delegation_id: delegation.parentDelegationId,
+    delegator_agent_id: delegation.delegatorAgentId,
+    delegatee_agent_id: delegation.delegateeAgentId,
+    depth: delegation.delegationDepth,
+    tools: delegation.tools,
+    resources: delegation.resources,
+    requester: delegation.requester,
+    expires_at: delegation.expiresAt.toISOString(),
+  };
+}
+
+function toDelegation({ tenantId: _, ...row }: Prisma.DelegationGetPayload<object>): Delegation {
+  // The table's CHECK holds it to these values.
+  return { ...row, status: row.status as Delegation['status'] };
+}

@@ -1,0 +1,12 @@
+import type { Feature } from '../platform/feature.ts';
+import { createSessionTokens } from '../workflows/session-tokens.ts';
+import type { WorkflowsCore } from '../workflows/workflows-feature.ts';
+import { delegationRoutes } from './delegation-routes.ts';
+import { createDelegationService } from './delegation-service.ts';
+
+/** What agents delegate to each other in workflow sessions. Its keys are published with workflows'. */
+export function delegationsFeature(core: WorkflowsCore): Feature {
+  const { db, applied, serviceKeys, now } = core;
+  const tokens = createSessionTokens({ serviceKeys, db, publicUrl: core.config.publicUrl, now });
+  return { routes: [delegationRoutes(createDelegationService({ db, applied, tokens, now }))] };
+}

@@ -1,0 +1,87 @@
+import type { WorkflowFact } from '@governance/shared/facts';
+import { z } from 'zod';
+import type { Prisma } from '../platform/generated/client.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+const Participants = z.array(
+  z.object({ agent_id: z.string(), role: z.string(), allowed_actions: z.array(z.string()) }),
+);
+export type Participant = z.infer<typeof Participants>[number];
+
+export interface Workflow {
+  id: string;
+  name: string;
+  ownerAgentId: string;
+  maxDepth: number;
+  maxParticipants: number;
+  participants: Participant[];
+  status: WorkflowFact['status'];
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export type WorkflowChange = Partial<Omit<Workflow, 'id' | 'createdAt' | 'updatedAt'>>;
+
+type Row = Prisma.WorkflowGetPayload<object>;
+
+/** Workflows of the transaction's tenant; deleted ones are not there. */
+export function workflowStore({ db, scope: { tenantId } }: TenantTransaction) {
+  const find = async (id: string): Promise<Workflow | undefined> => {
+    const row = await db.workflow.findUnique({ where: { tenantId_id: { tenantId, id } } });
+    return row && row.deletedAt === null ? toWorkflow(row) : undefined;
+  };
+  return {
+    find,
+    /** Locked until the transaction ends, so that its facts have the order of its changes. */
+    lock: async (id: string): Promise<Workflow | undefined> => {
+      await db.$queryRaw`
+        SELECT 1 FROM workflows WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid FOR UPDATE`;
+      return find(id);
+    },
+    create: async (workflow: Workflow): Promise<Workflow> =>
+      toWorkflow(await db.workflow.create({ data: { tenantId, ...workflow } })),
+    update: async (id: string, change: WorkflowChange, now: Date): Promise<Workflow> =>
+      toWorkflow(
+        await db.workflow.update({
+          where: { tenantId_id: { tenantId, id } },
+          data: { ...change, updatedAt: now },
+        }),
+      ),
+    delete: async (id: string, deletedAt: Date): Promise<void> => {
+      await db.workflow.update({ where: { tenantId_id: { tenantId, id } }, data: { deletedAt } });
+    },
+    count: () => db.workflow.count({ where: { tenantId, deletedAt: null } }),
+    /** Newest first. */
+    list: async (page: {
+      status: Workflow['status'] | undefined;
+      limit: number;
+      offset: number;
+    }) => {
+      const { status, limit, offset } = page;
+      const where = { tenantId, deletedAt: null, ...(status && { status }) };
+      const rows = await db.workflow.findMany({
+        where,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: limit,
+        skip: offset,
+      });
+      return { workflows: rows.map(toWorkflow), total: await db.workflow.count({ where }) };
+    },
+  };
+}
+
+export function toWorkflowFact(workflow: Workflow): WorkflowFact {
+  return {
+    id: workflow.id,
+    status: workflow.status,
+    owner_agent_id: workflow.ownerAgentId,
+    max_depth: workflow.maxDepth,
+    participants: workflow.participants,
+  };
+}
+
+function toWorkflow({ tenantId: _, deletedAt: __, ...row }: Row): Workflow {
+  // The table's CHECK holds the status to these values.
+  const status = row.status as Workflow['status'];
+  return { ...row, status, participants: Participants.parse(row.participants) };
+}
