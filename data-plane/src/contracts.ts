@@ -5,9 +5,18 @@
 
 import type { PolicyEngine } from '@governance/policies/contract';
 import type { BundleSettings } from '@governance/shared/bundle-format';
-import type { AgentFact, FeedEntry, KillSwitchFact, TokenKeysFact } from '@governance/shared/facts';
+import type {
+  AgentFact,
+  DelegationFact,
+  FeedEntry,
+  KillSwitchFact,
+  TokenKeysFact,
+  WorkflowFact,
+  WorkflowSessionFact,
+} from '@governance/shared/facts';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { ResourceScopes } from '@governance/shared/resource-scopes';
+import type { SessionTokenClass } from '@governance/shared/session-token';
 import type { ToolPinReport } from '@governance/shared/tool-pins';
 
 export interface AppendedRecord {
@@ -70,6 +79,13 @@ export interface Replica {
   findUpstreamCredential(tenantId: string, serverId: string): string | undefined;
   /** The tenant's key for hashing identifiers, sealed to this data plane. */
   findIdentifierKey(tenantId: string): string | undefined;
+  findSessionTokenKeys(tenantId: string, kind: SessionTokenClass): TokenKeysFact | undefined;
+  /** A session that has not ended, whether or not its time is over, and its workflow. */
+  findWorkflowSession(
+    tenantId: string,
+    sessionId: string,
+  ): { session: WorkflowSessionFact; workflow: WorkflowFact } | undefined;
+  findDelegation(tenantId: string, delegationId: string): DelegationFact | undefined;
   countActiveAgents(tenantId: string): number;
   hasTenant(tenantId: string): boolean;
   /** The seq up to which the tenant's feed was applied, 0 before the first entry. */

@@ -127,13 +127,13 @@ function decisionRecord(
   { salt, kept, hold }: { salt: Uint8Array; kept: KeptPayload | null; hold: DecisionHold | null },
   deps: AuditDeps,
 ): DecisionFields {
-  const { agent, ask, caller, dlp } = call;
+  const { agent, ask, caller, dlp, workflow, delegation, requester } = call;
   // A call that was denied early knows no rules, and is recorded as they say all the same.
   const settings = call.rules?.settings ?? deps.findSettings(caller.tenantId);
   const members = deps.protectMembers(settings, ask, {
     target: call.target ?? targetOf(ask),
     policy_reason: reasonOf(judgement),
-    requester_id: caller.requesterId,
+    requester_id: requester?.id ?? caller.requesterId,
   });
   return {
     type: 'decision',
@@ -156,12 +156,12 @@ function decisionRecord(
     dlp_findings: recorded(dlp?.findings),
     latency_ms: roundMs(deps.elapsed() - caller.arrivedAt),
     session_id: caller.sessionId,
-    workflow_session_id: null,
-    causal_depth: 0,
-    parent_event_id: null,
-    delegation_chain: [],
+    workflow_session_id: workflow?.sessionId ?? null,
+    causal_depth: workflow?.causalDepth ?? 0,
+    parent_event_id: workflow?.parentEventId ?? null,
+    delegation_chain: delegation?.links.map((link) => link.delegation.id) ?? [],
     requester_id: members.requester_id,
-    requester_verified: false,
+    requester_verified: requester?.verified ?? false,
     instruction_hash: instructionHash(salt, ask),
     region: deps.findRegion(caller.tenantId),
     escalation_id: hold?.escalationId ?? null,

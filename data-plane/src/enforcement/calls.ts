@@ -5,6 +5,7 @@
  */
 import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
+import type { DelegationFact } from '@governance/shared/facts';
 import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
 import type { Approval } from '../holds/held-calls.ts';
 import type { Era, UpstreamExchange, UpstreamPeer } from '../upstream/upstream.ts';
@@ -32,6 +33,8 @@ export interface Caller {
   /** The gateway's own id of the MCP session, not the secret that the client holds. */
   readonly sessionId: string | null;
   readonly requesterId: string | null;
+  /** What the request says of the workflow that it belongs to; absent: nothing. Caller-controlled. */
+  readonly workflow?: WorkflowHeaders | undefined;
   /** The gateway's own id of the HTTP request, for log lines. */
   readonly requestId: string;
   /** The client, where servers may ask it something. */
@@ -42,6 +45,15 @@ export interface Caller {
   readonly hops: number;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
+}
+
+/** The headers of a workflow, as they came; null where there is none. */
+export interface WorkflowHeaders {
+  readonly sessionToken: string | null;
+  readonly delegationToken: string | null;
+  readonly parentEventId: string | null;
+  /** Tells the client which event the call is, so that it can name it as a parent. */
+  tellEvent?(eventId: string): void;
 }
 
 /** What a client gives when it makes a request again for which it was asked for input (MRTR). */
@@ -117,6 +129,39 @@ export interface AgentCall extends RawCall {
   readonly agent: ReplicaAgent;
   /** See `Caller.bar`. */
   readonly bar?: Deny;
+  /** The workflow session that it belongs to, if any (2d). */
+  readonly workflow?: WorkflowPlace;
+  /** In whose place it is made, if in anybody's (2e). */
+  readonly delegation?: DelegationChain;
+  /** For whom it is made, where a delegation says that. */
+  readonly requester?: { readonly id: string; readonly verified: boolean };
+}
+
+/** Where a call stands in a workflow. */
+export interface WorkflowPlace {
+  readonly sessionId: string;
+  readonly workflowId: string;
+  readonly maxDepth: number;
+  /** Of the agent in the workflow. */
+  readonly role: string;
+  /** What the agent may do there; null where a delegation alone makes it a participant. */
+  readonly allowedActions: readonly string[] | null;
+  /** 0 at the beginning of a chain of events. */
+  readonly causalDepth: number;
+  readonly parentEventId: string | null;
+}
+
+/** Delegations from the first to the one that the call was made with. */
+export interface DelegationChain {
+  readonly links: readonly DelegationLink[];
+  /** The last one. */
+  readonly held: DelegationFact;
+}
+
+export interface DelegationLink {
+  readonly delegation: DelegationFact;
+  /** As it is now. */
+  readonly delegator: ReplicaAgent;
 }
 
 /** A call of which it is known what it wants to do, under which rules. */

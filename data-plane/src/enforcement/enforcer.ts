@@ -44,6 +44,7 @@ import { createInspect, type Inspected } from './said.ts';
 import { Sending } from './sending.ts';
 import { policyInput } from './steps/policy.ts';
 import { findExcess } from './steps/rate-limit.ts';
+import { findWorkflowIneligibility } from './workflow-standing.ts';
 
 export type Verdict = CallJudgement['verdict'] | 'unauthenticated' | 'unrecorded';
 
@@ -270,7 +271,8 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
 
   function findIneligibility(call: JudgedCall): string | undefined {
     const found = findAgentNow(call, deps.steps);
-    return 'kind' in found ? found.message : undefined;
+    if ('kind' in found) return found.message;
+    return findWorkflowIneligibility(call, deps.steps)?.message;
   }
 
   /** What a server asks in a result, as a call: it came in when its server asked it. */

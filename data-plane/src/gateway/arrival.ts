@@ -7,7 +7,7 @@ import { RPC_ERRORS } from '@governance/shared/errors';
 import { ownAddresses } from '@governance/shared/own-addresses';
 import { isStorableText } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import type { Caller, Deny } from '../enforcement/calls.ts';
+import type { Caller, Deny, WorkflowHeaders } from '../enforcement/calls.ts';
 import { type Credential, parseCredential } from '../enforcement/credentials.ts';
 import { agentKeyOf } from '../enforcement/eligibility.ts';
 import type { Door, Identity } from '../enforcement/steps/authenticate.ts';
@@ -76,12 +76,12 @@ export function enter(deps: ArrivalDeps): onRequestHookHandler {
       const credential = parseCredential(request.headers.authorization);
       const found = deps.door.identify(credential, serverId);
       if (!(found instanceof Promise)) {
-        setCaller(request, found, credential, serverId, arrivedAt);
+        setCaller(request, reply, found, credential, serverId, arrivedAt);
         done();
         return;
       }
       found
-        .then((identity) => setCaller(request, identity, credential, serverId, arrivedAt))
+        .then((identity) => setCaller(request, reply, identity, credential, serverId, arrivedAt))
         .then(() => done(), done);
     } catch (error) {
       done(error as Error);
@@ -99,12 +99,13 @@ export function checkOrigin(
   if (!origins.isAllowed(origin)) throw new GatewayError(403, 'This Origin is not allowed.');
   if (origin === undefined) return;
   reply.header('access-control-allow-origin', origin);
-  reply.header('access-control-expose-headers', 'mcp-session-id, www-authenticate');
+  reply.header('access-control-expose-headers', 'mcp-session-id, www-authenticate, x-event-id');
   reply.header('vary', 'origin');
 }
 
 function setCaller(
   request: FastifyRequest,
+  reply: FastifyReply,
   identity: Identity | Deny,
   credential: Credential,
   serverId: string | null,
@@ -131,6 +132,7 @@ function setCaller(
     serverId,
     sessionId: null,
     requesterId,
+    workflow: readWorkflow(request, reply),
     requestId,
     peer: undefined,
     era: undefined,
@@ -145,6 +147,31 @@ function readRequester(header: string | string[] | undefined): string | null {
     throw new GatewayError(400, `X-Requester-Id has at most ${MAX_REQUESTER_LENGTH} characters.`);
   }
   return header;
+}
+
+/** Undefined for nearly every request. What it says is judged with each call. */
+function readWorkflow(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): WorkflowHeaders | undefined {
+  const sessionToken = readOnce(headers['x-workflow-session']);
+  const delegationToken = readOnce(headers['x-delegation-token']);
+  const parentEventId = readOnce(headers['x-parent-event-id']);
+  if (sessionToken === null && delegationToken === null && parentEventId === null) return undefined;
+  let isTold = false;
+  const tellEvent = (eventId: string) => {
+    // The call's own, and not that of a question within it.
+    if (isTold || reply.sent || reply.raw.headersSent) return;
+    isTold = true;
+    reply.header('x-event-id', eventId);
+  };
+  return { sessionToken, delegationToken, parentEventId, tellEvent };
+}
+
+/** An empty header is one that is there and says nothing valid. */
+function readOnce(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  return typeof header === 'string' ? header : header.join(',');
 }
 
 function unauthorized(deny: Deny): GatewayError {

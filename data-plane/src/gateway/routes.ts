@@ -29,7 +29,7 @@ export interface GatewayRoutesDeps extends ArrivalDeps, HttpErrorDeps {
 
 const ALLOWED_METHODS = 'GET, POST, DELETE';
 const ALLOWED_HEADERS =
-  'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-requester-id';
+  'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-requester-id, x-workflow-session, x-delegation-token, x-parent-event-id';
 /** The names of these come from the tools' schemas. */
 const PARAM_HEADER = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
 const MAX_PARAM_HEADERS = 32;

@@ -8,6 +8,7 @@ import { createCallHolds } from '../enforcement/call-holds.ts';
 import { createCallRates } from '../enforcement/call-rates.ts';
 import { createDlpWatch } from '../enforcement/dlp/dlp-watch.ts';
 import { createEnforcer, type EnforcementPages, PAGES } from '../enforcement/enforcer.ts';
+import { createEventPlaces } from '../enforcement/event-places.ts';
 import { createInboundAlerts } from '../enforcement/inbound/inbound-alerts.ts';
 import { createItemScanner } from '../enforcement/inbound/item-scanner.ts';
 import { createIdentifierKeys } from '../enforcement/payloads/identifier-keys.ts';
@@ -19,8 +20,10 @@ import type { AnswerLimits } from '../enforcement/refusals.ts';
 import { createRefusedCalls } from '../enforcement/refused-calls.ts';
 import { createDlpScans } from '../enforcement/scan-thread/dlp-scans.ts';
 import { createScanThreads } from '../enforcement/scan-thread/scan-threads.ts';
+import { createSessionTokenVerifier } from '../enforcement/session-token.ts';
 import { createDoor } from '../enforcement/steps/authenticate.ts';
 import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
+import { createWorkflowAlerts } from '../enforcement/workflow-alerts.ts';
 import { createRefusalLog } from '../gateway/refusal-log.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import type { OpaServers } from '../opa-server/opa-servers.ts';
@@ -45,6 +48,7 @@ export interface EnforcementParts {
 const TOKEN_CACHE = 50_000;
 /** Between two signs of life to a client whose call waits for a person. */
 const PROGRESS_MS = 15_000;
+const SESSION_TOKEN_CACHE = 10_000;
 
 /**
  * Builds what judges, records and inspects.
@@ -101,6 +105,9 @@ export function createEnforcement(
       now,
       cacheSize: TOKEN_CACHE,
     }),
+    sessionTokens: createSessionTokenVerifier({ replica, cacheSize: SESSION_TOKEN_CACHE }),
+    workflowAlerts: createWorkflowAlerts({ raiseAlert, now }),
+    eventPlaces: createEventPlaces(),
     audience: gatewayAudience(deps.publicUrl),
     findDeploymentId: deps.findDeploymentId,
     findDenial,

@@ -7,6 +7,7 @@ import { killSwitchFacts } from './facts/kill-switch.ts';
 import { tokenKeyFacts } from './facts/token-keys.ts';
 import { unknownFacts } from './facts/unknown.ts';
 import { upstreamCredentialFacts } from './facts/upstream-credential.ts';
+import { workflowFacts } from './facts/workflow.ts';
 
 const FACT_KINDS = [
   agentFacts,
@@ -16,6 +17,7 @@ const FACT_KINDS = [
   tokenKeyFacts,
   unknownFacts,
   upstreamCredentialFacts,
+  workflowFacts,
 ];
 
 type Finds<Kind> = Kind extends (context: FactKindContext) => { finds: infer F }

@@ -14,6 +14,7 @@ import type { Deny, Escalate, JudgedCall, ScannedCall, StepResult } from '../cal
 import { dlpInput } from '../dlp/dlp-findings.ts';
 import { findLackingPermission, permissionsFor } from '../grants.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
+import { delegationInput, workflowInput } from '../workflow-input.ts';
 import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
 
 export interface PolicyDeps extends Omit<AskOpaDeps, 'opa'> {
@@ -213,9 +214,9 @@ export function policyInput(
       mcp_server: ask.serverId,
       method: ask.method,
     },
-    requester: { id: caller.requesterId, verified: false },
-    workflow: null,
-    delegation: null,
+    requester: call.requester ?? { id: caller.requesterId, verified: false },
+    workflow: workflowInput(call),
+    delegation: delegationInput(call),
     dlp: dlpInput(call.dlp),
     context: {
       time: isoTime(deps.now()),

@@ -1,0 +1,143 @@
+/**
+ * Verifies the tokens of workflow sessions and delegations. A token says which session or delegation
+ * is meant, and nothing of what it permits: that lies in the replica and is looked up at every call.
+ * A signature is checked once a token. Proven by gateway/workflows.test.ts.
+ */
+import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
+import {
+  MAX_SESSION_TOKEN,
+  SESSION_TOKEN_ALG,
+  SessionTokenClaims,
+  type SessionTokenClass,
+  sessionTokenAudience,
+  sessionTokenTyp,
+} from '@governance/shared/session-token';
+import { parseStrictJson } from '@governance/shared/strict-json';
+import { LRUCache } from 'lru-cache';
+import type { Replica } from '../contracts.ts';
+
+const MAX_NODES = 256;
+
+export interface SessionToken {
+  /** The session's id, or the delegation's. */
+  subject: string;
+  /** Unix milliseconds. */
+  expiresAt: number;
+  feedSeq: number;
+}
+
+export type SessionTokenFault =
+  | 'malformed'
+  | 'wrong_type'
+  | 'unknown_key'
+  | 'bad_signature'
+  | 'bad_claims'
+  | 'foreign';
+
+export interface SessionTokenVerifier {
+  /** Whether its time is over is the caller's to ask. */
+  verify(
+    kind: SessionTokenClass,
+    tenantId: string,
+    token: string,
+  ): SessionToken | SessionTokenFault;
+}
+
+interface Entry extends SessionToken {
+  kid: string;
+  /** Of the key that it was verified with: another one under its kid verifies nothing. */
+  x: unknown;
+}
+
+/** Builds it. */
+export function createSessionTokenVerifier(deps: {
+  replica: Pick<Replica, 'findSessionTokenKeys'>;
+  /** How many verified tokens are remembered. */
+  cacheSize: number;
+}): SessionTokenVerifier {
+  const verified = new LRUCache<string, Entry>({ max: deps.cacheSize });
+
+  function findKey(tenantId: string, kind: SessionTokenClass, kid: unknown) {
+    const fact = deps.replica.findSessionTokenKeys(tenantId, kind);
+    const jwk = fact?.keys.find((key) => key.kid === kid && key.alg === SESSION_TOKEN_ALG);
+    return fact && jwk && { issuer: fact.issuer, jwk };
+  }
+
+  function verifyNew(
+    kind: SessionTokenClass,
+    tenantId: string,
+    token: string,
+  ): Entry | SessionTokenFault {
+    const parts = token.split('.', 4);
+    const [encodedHeader = '', encodedClaims = '', encodedSignature = ''] = parts;
+    const signature = Buffer.from(encodedSignature, 'base64url');
+    // Node reads base64url leniently: only one spelling of a signature is a token (RFC 7515 2).
+    if (parts.length !== 3 || signature.toString('base64url') !== encodedSignature) {
+      return 'malformed';
+    }
+    const header = parsePart(encodedHeader);
+    const body = parsePart(encodedClaims);
+    if (header === undefined || body === undefined) return 'malformed';
+    if (header.typ !== sessionTokenTyp(kind) || header.alg !== SESSION_TOKEN_ALG) {
+      return 'wrong_type';
+    }
+    if ('crit' in header) return 'wrong_type';
+    const parsed = SessionTokenClaims.safeParse(body);
+    if (!parsed.success) return 'bad_claims';
+    const claims = parsed.data;
+    if (claims.tenant_id !== tenantId) return 'foreign';
+    const found = findKey(tenantId, kind, header.kid);
+    const key = found && importKey(found.jwk);
+    if (found === undefined || key === undefined) return 'unknown_key';
+    const signed = Buffer.from(`${encodedHeader}.${encodedClaims}`, 'latin1');
+    if (!verify(null, signed, key, signature)) return 'bad_signature';
+    const { issuer, jwk } = found;
+    if (claims.iss !== issuer || claims.aud !== sessionTokenAudience(kind, issuer)) {
+      return 'bad_claims';
+    }
+    return {
+      subject: claims.sub,
+      expiresAt: claims.exp * 1000,
+      feedSeq: claims.feed_seq,
+      kid: jwk.kid,
+      x: jwk.x,
+    };
+  }
+
+  return {
+    verify(kind, tenantId, token) {
+      // caller-controlled
+      if (token.length > MAX_SESSION_TOKEN) return 'malformed';
+      const place = `${kind} ${tenantId} ${hash('sha256', token, 'base64url')}`;
+      const known = verified.get(place);
+      if (known === undefined) {
+        const entry = verifyNew(kind, tenantId, token);
+        if (typeof entry !== 'string') verified.set(place, entry);
+        return entry;
+      }
+      return findKey(tenantId, kind, known.kid)?.jwk.x === known.x ? known : 'unknown_key';
+    },
+  };
+}
+
+function importKey({ kty, crv, x }: Record<string, unknown>): KeyObject | undefined {
+  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') return undefined;
+  try {
+    return createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
+  } catch {
+    return undefined;
+  }
+}
+
+function parsePart(encoded: string): Record<string, unknown> | undefined {
+  try {
+    const value = parseStrictJson(Buffer.from(encoded, 'base64url'), {
+      maxDepth: 4,
+      maxNodes: MAX_NODES,
+    });
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

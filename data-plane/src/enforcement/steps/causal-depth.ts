@@ -1,0 +1,56 @@
+import { isUuid } from '@governance/shared/ids';
+import type { AgentCall, Continue, Deny } from '../calls.ts';
+import type { EventPlaces } from '../event-places.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
+import type { WorkflowAlerts } from '../workflow-alerts.ts';
+import { denied } from '../workflow-standing.ts';
+
+export interface CausalDepthDeps {
+  eventPlaces: EventPlaces;
+  workflowAlerts: WorkflowAlerts;
+}
+
+/**
+ * Where a call stands in the trace of its session: below the event that it names, if that is one of
+ * the same session. Of an event that this data plane does not know (another one's, or one of before
+ * a restart) the control plane tells, which has them all; until then the call counts as one below it.
+ */
+export function findCausalDepth(
+  call: AgentCall,
+  deps: CausalDepthDeps,
+): Continue<AgentCall> | Deny {
+  const { workflow, caller } = call;
+  const named = caller.workflow?.parentEventId?.toLowerCase() ?? null;
+  if (workflow === undefined) {
+    if (named !== null) deps.workflowAlerts.parentIgnored(call, null, 'no_workflow_session');
+    return proceed(call);
+  }
+  const { tenantId } = caller;
+  const { sessionId, maxDepth } = workflow;
+  const parent = named === null ? null : findParent(tenantId, sessionId, named, deps.eventPlaces);
+  if (typeof parent === 'string') deps.workflowAlerts.parentIgnored(call, sessionId, parent);
+  const isBelow = parent !== null && typeof parent !== 'string';
+  const causalDepth = isBelow ? parent.depth + 1 : 0;
+  caller.workflow?.tellEvent?.(call.id);
+  deps.eventPlaces.note(call.id, { tenantId, sessionId, depth: causalDepth });
+  if (causalDepth > maxDepth) {
+    return denied(`the call is ${causalDepth} deep, and its workflow allows ${maxDepth}`);
+  }
+  const parentEventId = isBelow ? named : null;
+  return proceed(extend(call, { workflow: { ...workflow, causalDepth, parentEventId } }));
+}
+
+/** Depth of the parent, or why it is none. */
+function findParent(
+  tenantId: string,
+  sessionId: string,
+  named: string,
+  places: EventPlaces,
+): { depth: number } | string {
+  // caller-controlled
+  if (!isUuid(named)) return 'malformed';
+  const place = places.find(named);
+  if (place === undefined) return { depth: 0 };
+  const isSame = place.tenantId === tenantId && place.sessionId === sessionId;
+  return isSame ? place : 'another_session';
+}

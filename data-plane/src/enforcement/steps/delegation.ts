@@ -1,0 +1,42 @@
+import type { AgentCall, StepResult } from '../calls.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
+import { denied, findChain, findSession, refused } from '../workflow-standing.ts';
+import { placeOf, placeOfDelegatee, type SessionTokenDeps, withToken } from './workflow-session.ts';
+
+/**
+ * Step 2e: the delegation that a call is made with. It has to be the caller's own and of its workflow
+ * session, and all that it hangs on has to hold. What it covers is asked once the action is known
+ * (4c): it narrows what the agent may do, and adds nothing.
+ */
+export function validateDelegation(
+  call: AgentCall,
+  deps: SessionTokenDeps,
+): StepResult<AgentCall> | Promise<StepResult<AgentCall>> {
+  const token = call.caller.workflow?.delegationToken ?? null;
+  if (token === null) return proceed(call);
+  return withToken(call, 'delegation', token, deps, (now, { subject }) => {
+    const { tenantId, requesterId } = now.caller;
+    const held = deps.replica.findDelegation(tenantId, subject);
+    if (held === undefined) return refused('the delegation was revoked or is unknown');
+    if (held.delegatee_agent_id !== now.agent.id) {
+      return refused('the delegation is for another agent');
+    }
+    if (now.workflow !== undefined && now.workflow.sessionId !== held.workflow_session_id) {
+      return refused('the delegation is of another workflow session');
+    }
+    const session = findSession(tenantId, held.workflow_session_id, deps);
+    if ('kind' in session) return session;
+    const chain = findChain(tenantId, held, deps);
+    if ('kind' in chain) return chain;
+    if (chain.links.length > session.workflow.max_depth) {
+      return denied(`the workflow allows delegations ${session.workflow.max_depth} deep`);
+    }
+    const requester = {
+      id: requesterId ?? held.requester,
+      verified: requesterId === null || requesterId === held.requester,
+    };
+    if (!requester.verified) deps.workflowAlerts.requesterMismatch(now, held.id);
+    const workflow = now.workflow ?? placeOf(now.agent.id, session) ?? placeOfDelegatee(session);
+    return proceed(extend(now, { workflow, delegation: chain, requester }));
+  });
+}

@@ -1,0 +1,101 @@
+import type { SessionTokenClass } from '@governance/shared/session-token';
+import type { Replica } from '../../contracts.ts';
+import type { AgentCall, Deny, StepResult, WorkflowPlace } from '../calls.ts';
+import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
+import type { SessionToken, SessionTokenVerifier } from '../session-token.ts';
+import type { WorkflowAlerts } from '../workflow-alerts.ts';
+import {
+  denied,
+  findSession,
+  type RunningSession,
+  refused,
+  type WorkflowStandingDeps,
+} from '../workflow-standing.ts';
+
+/** How long a replica that is behind a token may take to catch up. */
+const FEED_WAIT_MS = 1000;
+
+export interface SessionTokenDeps extends WorkflowStandingDeps {
+  replica: WorkflowStandingDeps['replica'] &
+    EligibilityDeps['replica'] &
+    Pick<Replica, 'cursor' | 'waitFor'>;
+  findDenial: EligibilityDeps['findDenial'];
+  sessionTokens: SessionTokenVerifier;
+  workflowAlerts: WorkflowAlerts;
+}
+
+/**
+ * Step 2d: the workflow session that a call belongs to. A token that is not valid denies: a call
+ * that says it belongs to a workflow is not judged as one that does not.
+ */
+export function validateWorkflowSession(
+  call: AgentCall,
+  deps: SessionTokenDeps,
+): StepResult<AgentCall> | Promise<StepResult<AgentCall>> {
+  const token = call.caller.workflow?.sessionToken ?? null;
+  if (token === null) return proceed(call);
+  return withToken(call, 'workflow', token, deps, (now, { subject }) => {
+    const session = findSession(now.caller.tenantId, subject, deps);
+    if ('kind' in session) return session;
+    const place = placeOf(now.agent.id, session);
+    if (place !== undefined) return proceed(extend(now, { workflow: place }));
+    // A delegation brings an agent in: the next step proves it, or denies.
+    if (now.caller.workflow?.delegationToken !== null) {
+      return proceed(extend(now, { workflow: placeOfDelegatee(session) }));
+    }
+    deps.workflowAlerts.unexpectedParticipant(now, session.workflow.id, session.session.id);
+    return denied('the agent takes no part in this workflow');
+  });
+}
+
+/** Verifies a token, and waits for the feed where the replica is behind it. */
+export function withToken(
+  call: AgentCall,
+  kind: SessionTokenClass,
+  text: string,
+  deps: SessionTokenDeps,
+  use: (call: AgentCall, token: SessionToken) => StepResult<AgentCall>,
+): StepResult<AgentCall> | Promise<StepResult<AgentCall>> {
+  const { tenantId } = call.caller;
+  const token = deps.sessionTokens.verify(kind, tenantId, text);
+  if (typeof token === 'string') return notValid(kind, token);
+  if (token.expiresAt <= deps.now()) return notValid(kind, 'expired');
+  if (deps.replica.cursor(tenantId) >= token.feedSeq) return use(call, token);
+  return deps.replica.waitFor(tenantId, token.feedSeq, FEED_WAIT_MS).then((isThere) => {
+    if (!isThere) return notValid(kind, 'replica_behind');
+    const agent = findAgentNow(call, deps);
+    return 'kind' in agent ? agent : use(extend(call, { agent }), token);
+  });
+}
+
+function notValid(kind: SessionTokenClass, fault: string): Deny {
+  const name = kind === 'workflow' ? 'X-Workflow-Session' : 'X-Delegation-Token';
+  return { ...refused(`the token in ${name} is not valid`), detail: `${name}: ${fault}` };
+}
+
+/** Where an agent stands by the workflow itself: its owner may do everything there. */
+export function placeOf(
+  agentId: string,
+  { session, workflow }: RunningSession,
+): WorkflowPlace | undefined {
+  const participant = workflow.participants.find(({ agent_id }) => agent_id === agentId);
+  if (participant === undefined && workflow.owner_agent_id !== agentId) return undefined;
+  return {
+    ...placeOfDelegatee({ session, workflow }),
+    role: participant?.role ?? 'owner',
+    allowedActions: participant?.allowed_actions ?? ['*'],
+  };
+}
+
+export function placeOfDelegatee({ session, workflow }: RunningSession): WorkflowPlace {
+  return {
+    sessionId: session.id,
+    workflowId: workflow.id,
+    maxDepth: workflow.max_depth,
+    role: 'delegatee',
+    allowedActions: null,
+    causalDepth: 0,
+    parentEventId: null,
+  };
+}
