@@ -91,7 +91,7 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
   }
 
   /** Undefined for a call of which too little is known to approve it. */
-  function bindingOf({ caller, agent, ask, rules }: KnownCall): string | undefined {
+  function bindingOf({ caller, agent, ask, rules, ...call }: KnownCall): string | undefined {
     const { tenantId, requesterId } = caller;
     const { serverId, method, name, args, retry } = ask;
     if (!agent || !rules || !Object.hasOwn(rules.settings.mcp_servers, serverId)) return undefined;
@@ -101,7 +101,9 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
     if (definition === undefined) return undefined;
     const bound = {
       agent_id: agent.id,
-      requester_id: requesterId,
+      requester: call.requester ?? { id: requesterId, verified: false },
+      workflow_session_id: call.workflow?.sessionId ?? null,
+      delegation_id: call.delegation?.held.id ?? null,
       server_id: serverId,
       server: [server?.transport, server?.url, server?.local_name],
       method,
