@@ -310,9 +310,9 @@ function eachPiece({ leaves }: JsonDocument, take: (piece: Piece) => void): void
   for (const leaf of leaves) {
     if (leaf.kind !== 'string') continue;
     let last = 0;
-    eachLiteral(leaf.value, ({ text, start, group }) => {
-      last = group + 1;
-      take({ text, start: leaf.start + start, group: groups + last, label: '' });
+    eachLiteral(leaf.value, (piece) => {
+      last = piece.group + 1;
+      take({ ...piece, start: leaf.start + piece.start, group: groups + last });
     });
     groups += last + 1;
   }

@@ -21,7 +21,7 @@ const MAX_DECODED = 65_536;
 const MIN_ENCODED = 20;
 
 /**
- * @param units of the text (units.ts)
+ * @param units of the text (../units.ts)
  * @param reading what was read of the text: letters that stand alone, words that are turned
  */
 export function findDisguised(

@@ -1,10 +1,11 @@
 /** A text as the model sees it: its passages with the marks of their form, and those in disguise. */
+
+import { createUnitReader } from '../units.ts';
 import { conceptNumber } from './concepts.ts';
 import { findDisguised } from './disguises.ts';
 import { findMarks, type Mark } from './markup.ts';
 import { readPassages } from './passages.ts';
 import { findTopics, type MarkedPassage } from './scoring.ts';
-import { unitsOf } from './units.ts';
 
 /** What the text is: a tool's description has other words than its results. */
 export type TextKind = 'result' | 'tool_description' | 'prompt' | 'error' | 'question' | 'other';
@@ -18,6 +19,7 @@ export interface Examined {
 
 /** A disguise within a disguise, and no further. */
 const MAX_DEPTH = 2;
+const unitsOf = createUnitReader();
 const DECODED = conceptNumber('decoded');
 const DESCRIPTION = conceptNumber('description');
 

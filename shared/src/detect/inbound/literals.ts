@@ -2,43 +2,80 @@
  * Which of many literals stand in a text, whatever the case of its letters, by one walk over it: most
  * texts hold none, and searching for each by itself would cost more than all else.
  */
-import { ROOT, TrieBuilder } from './word-trie.ts';
+import { ROOT, stepFrom, TrieBuilder } from './word-trie.ts';
 
 const ASCII = 128;
+/** Words of 32 bits with a bit for each character. */
+const WORDS = ASCII / 32;
 /** Characters of other alphabets whose lower case is, or begins with, a letter of ASCII: İ and K. */
-const FOLDED_TO_ASCII: ReadonlySet<number> = new Set([0x130, 0x212a]);
+const FOLDED_TO_ASCII = [0x130, 0x212a];
+
+/** What a character may be the beginning of, by bits: a literal in a word or not, a word. */
+const BEGINS = 1;
+const BEGINS_WORD = 2;
+/** In the high bits: which of these count behind it. */
+const ANYWHERE = BEGINS << 4;
+const OUTSIDE_WORDS = (BEGINS | BEGINS_WORD) << 4;
+
+/** Of characters beyond ASCII. */
+const FOLDED = 1;
+const IN_LITERAL = 2;
 
 export interface LiteralFinder {
   /**
-   * @param units of the text (units.ts)
+   * @param units of the text (../units.ts)
    * @returns by the literal's number 1 where it may stand in the text in lower case, and 0 where it
    *   does not; good until the next call. Undefined where none stands there.
    */
   find(units: Uint16Array, length: number): Uint8Array | undefined;
 }
 
-/** @param literals in lower case, of two characters at least */
-export function createLiteralFinder(literals: readonly string[]): LiteralFinder {
+/**
+ * @param words literals in lower case that do not count where they go on a word
+ * @param others literals in lower case that count anywhere
+ */
+export function createLiteralFinder(
+  words: readonly string[],
+  others: readonly string[] = [],
+): LiteralFinder {
+  const literals = [...words, ...others];
   const builder = new TrieBuilder(ASCII);
   const numbers: { literal: number; number: number }[] = [];
+  const cells = new Uint8Array(ASCII);
+  for (let unit = 0; unit < ASCII; unit += 1) {
+    cells[unit] = isLetter(unit) ? ANYWHERE : OUTSIDE_WORDS;
+  }
   /** Literals with other characters, by the first of those. */
-  const others = new Map<number, number[]>();
+  const wide = new Map<number, number[]>();
+  const kinds = new Uint8Array(0x10000);
+  for (const unit of FOLDED_TO_ASCII) kinds[unit] = FOLDED;
   for (const [literal, text] of literals.entries()) {
     const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
     const other = units.find((unit) => unit >= ASCII);
-    if (other === undefined) numbers.push({ literal, number: builder.add(units) });
-    else others.set(other, [...(others.get(other) ?? []), literal]);
+    if (other !== undefined) {
+      wide.set(other, [...(wide.get(other) ?? []), literal]);
+      kinds[other] = IN_LITERAL;
+      continue;
+    }
+    numbers.push({ literal, number: builder.add(units) });
+    const first = units[0] as number;
+    const begins = isLetter(first) && literal < words.length ? BEGINS_WORD : BEGINS;
+    for (const unit of [first, upperCase(first)]) cells[unit] = (cells[unit] as number) | begins;
   }
   const { steps, nodes } = builder.build();
   /** By node: one more than the literal that ends there. */
   const ends = new Uint16Array(Math.max(...nodes) + 1);
   for (const { literal, number } of numbers) ends[nodes[number] as number] = literal + 1;
-  const pairs = nodesOfPairs(steps);
   const found = new Uint8Array(literals.length);
 
-  /** Marks the literals that begin like this. */
-  const walk = (units: Uint16Array, from: number, first: number): boolean => {
-    let node = first;
+  /** The two characters that literals begin with, a bit each. */
+  const pairs = findPairs(steps);
+  const isPair = (one: number, two: number): boolean =>
+    two < ASCII && (((pairs[one * WORDS + (two >>> 5)] as number) >>> (two & 31)) & 1) === 1;
+
+  /** Marks the literals that begin here. */
+  const walk = (units: Uint16Array, from: number): boolean => {
+    let node = ROOT;
     let hasFound = false;
     for (let at = from; node !== 0; at += 1) {
       const end = ends[node] as number;
@@ -48,8 +85,7 @@ export function createLiteralFinder(literals: readonly string[]): LiteralFinder 
       }
       const unit = units[at] as number;
       if (unit >= ASCII) break;
-      const step = 2 * (node + lowerCase(unit));
-      node = steps[step] === node ? (steps[step + 1] as number) : 0;
+      node = stepFrom(steps, node, lowerCase(unit));
     }
     return hasFound;
   };
@@ -58,20 +94,22 @@ export function createLiteralFinder(literals: readonly string[]): LiteralFinder 
     find(units, length) {
       found.fill(0);
       let hasFound = false;
-      let before = 0;
+      let counts = OUTSIDE_WORDS;
       for (let at = 0; at < length; at += 1) {
         const unit = units[at] as number;
         if (unit < ASCII) {
-          const node = pairs[before * ASCII + unit] as number;
-          if (node !== 0 && walk(units, at + 1, node)) hasFound = true;
-          before = unit;
+          const cell = cells[unit] as number;
+          if ((cell & (counts >> 4)) !== 0 && isPair(unit, units[at + 1] as number)) {
+            if (walk(units, at)) hasFound = true;
+          }
+          counts = cell;
           continue;
         }
-        before = 0;
-        if (FOLDED_TO_ASCII.has(unit)) return found.fill(1);
-        const wide = others.get(unit);
-        if (wide === undefined) continue;
-        for (const literal of wide) found[literal] = 1;
+        counts = OUTSIDE_WORDS;
+        const kind = kinds[unit];
+        if (kind === FOLDED) return found.fill(1);
+        if (kind !== IN_LITERAL) continue;
+        for (const literal of wide.get(unit) ?? []) found[literal] = 1;
         hasFound = true;
       }
       return hasFound ? found : undefined;
@@ -79,21 +117,29 @@ export function createLiteralFinder(literals: readonly string[]): LiteralFinder 
   };
 }
 
-/** The node behind each two characters of ASCII, in any case. */
-function nodesOfPairs(steps: Int32Array): Uint16Array {
-  const pairs = new Uint16Array(ASCII * ASCII);
-  const after = (node: number, unit: number): number => {
-    const step = 2 * (node + lowerCase(unit));
-    return steps[step] === node ? (steps[step + 1] as number) : 0;
-  };
+function findPairs(steps: Uint32Array): Uint32Array {
+  const pairs = new Uint32Array(ASCII * WORDS);
   for (let one = 0; one < ASCII; one += 1) {
-    const node = after(ROOT, one);
+    const node = stepFrom(steps, ROOT, lowerCase(one));
     if (node === 0) continue;
-    for (let two = 0; two < ASCII; two += 1) pairs[one * ASCII + two] = after(node, two);
+    for (let two = 0; two < ASCII; two += 1) {
+      if (stepFrom(steps, node, lowerCase(two)) === 0) continue;
+      const word = one * WORDS + (two >>> 5);
+      pairs[word] = (pairs[word] as number) | (1 << (two & 31));
+    }
   }
   return pairs;
 }
 
+const isLetter = (unit: number): boolean => {
+  const lower = lowerCase(unit);
+  return lower >= 0x61 && lower <= 0x7a;
+};
+
 function lowerCase(unit: number): number {
   return unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit;
+}
+
+function upperCase(unit: number): number {
+  return unit >= 0x61 && unit <= 0x7a ? unit - 0x20 : unit;
 }

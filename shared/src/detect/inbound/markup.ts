@@ -68,12 +68,10 @@ const MARKS = LITERALS.flatMap(([concept, literals]) =>
 const HIDDEN = conceptNumber('hidden');
 const inPlainText = createLiteralFinder(MARKS.map(({ literal }) => literal));
 /** Of a text with markup; the marks come first here too. */
-const inMarkup = createLiteralFinder([
-  ...MARKS.map(({ literal }) => literal),
-  ...FENCES.map(([open]) => open),
-  ...HIDING,
-  ...ATTRIBUTES,
-]);
+const inMarkup = createLiteralFinder(
+  MARKS.map(({ literal }) => literal),
+  [...FENCES.map(([open]) => open), ...HIDING, ...ATTRIBUTES],
+);
 const FIRST_FENCE = MARKS.length;
 const FIRST_STYLE = FIRST_FENCE + FENCES.length;
 const FIRST_ATTRIBUTE = FIRST_STYLE + HIDING.length;
@@ -81,7 +79,7 @@ const FIRST_ATTRIBUTE = FIRST_STYLE + HIDING.length;
 /**
  * The marks of a text, in no order.
  *
- * @param units of the text (units.ts)
+ * @param units of the text (../units.ts)
  */
 export function findMarks(text: string, units: Uint16Array): Mark[] {
   const hasMarkup = text.includes('<') || text.includes('[');

@@ -36,7 +36,7 @@ import {
   isOneOf,
   isValueAt,
   LINE_FEED,
-  LINK_ENDS,
+  linkEnd,
   OPENING_MARKS,
   QUESTION_MARK,
   RETURN,
@@ -45,7 +45,7 @@ import {
 } from './punctuation.ts';
 import { ORDERS, type Passage, REQUESTS, type Reading } from './reading.ts';
 import { SpelledLetters } from './spelled-letters.ts';
-import { ROOT } from './word-trie.ts';
+import { ROOT, stepFrom } from './word-trie.ts';
 import { MAX_WORDS, MIN_WORDS, STEM_LETTERS } from './wording.ts';
 
 /** A longer sentence is cut here, so that a text without full stops is read in parts. */
@@ -58,10 +58,9 @@ const MAX_QUOTATION = 600;
 const MAX_TOOL_NAME = 128;
 
 const { steps, whole, started, ideographs } = table;
-/** By kind of letter: 1 Latin, 2 digits, 4 others. */
-const ALPHABET_OF = Uint8Array.from({ length: OTHER_LETTER + 1 }, (_, kind) =>
-  kind <= 26 ? 1 : kind <= 36 ? 2 : 4,
-);
+/** Which alphabets took part in a word, and the last kinds of the first two. */
+const [LATIN, DIGITS, OTHERS] = [1, 2, 4];
+const [LAST_LATIN, LAST_DIGIT] = [26, 36];
 const BACKWARDS = conceptNumber('backwards');
 const ROT13 = conceptNumber('rot13');
 const QUOTED = conceptNumber('quoted');
@@ -74,7 +73,7 @@ const OPENS = conceptNumber('opens-with-order');
 const QUESTION = conceptNumber('question');
 
 /**
- * @param units of the text (units.ts)
+ * @param units of the text (../units.ts)
  * @param toolNames names of tools that the reader of the text has, in lower case
  */
 export function readPassages(
@@ -95,7 +94,9 @@ class Reader {
   /** By concept: the number of the passage that has it. */
   readonly #seen = new Int32Array(CONCEPTS.length);
   #concepts: number[] = [];
-  #wording: number[] = [];
+  /** Of the passage that is being read; the first of them count. */
+  readonly #wording: number[] = Array.from({ length: 2 * MAX_WORDS }, () => 0);
+  #hashes = 0;
   #start = -1;
   #words = 0;
   readonly #walk = new PhraseWalk((concept) => this.#note(concept));
@@ -118,13 +119,10 @@ class Reader {
     this.#alone.end();
     this.#endPassage(length);
     this.#text = '';
+    const { rows: spelled } = this.#alone;
     const holds = (concept: number) => (this.#seen[concept] as number) >= 0;
-    return {
-      passages: this.#passages,
-      spelled: this.#alone.rows,
-      isBackwards: holds(BACKWARDS),
-      isRot13: holds(ROT13),
-    };
+    const turned = { isBackwards: holds(BACKWARDS), isRot13: holds(ROT13) };
+    return { passages: this.#passages, spelled, ...turned };
   }
 
   #begin(text: string, units: Uint16Array, toolNames: ReadonlySet<string> | undefined): void {
@@ -135,7 +133,7 @@ class Reader {
     this.#alone.begin();
     this.#seen.fill(-1);
     this.#concepts = [];
-    this.#wording = [];
+    this.#hashes = 0;
     this.#start = this.#quotedFrom = -1;
     this.#words = this.#requests = this.#quotedRequests = 0;
     this.#walk.reset();
@@ -150,6 +148,7 @@ class Reader {
     let lastNode = ROOT;
     let at = from;
     let letters = 0;
+    let others = 0;
     let alphabets = 0;
     let ignored = false;
     let hash = 0;
@@ -172,13 +171,16 @@ class Reader {
       const letter = kind === OTHER_LETTER ? (units[at] as number) : kind;
       hash = (Math.imul(hash ^ letter, 0x01000193) + 1) | 0;
       if (letters === STEM_LETTERS) stem = hash;
-      alphabets |= ALPHABET_OF[kind] as number;
+      if (kind > LAST_LATIN) {
+        others += 1;
+        alphabets |= kind <= LAST_DIGIT ? DIGITS : OTHERS;
+      }
       if (node !== 0) {
-        const step = 2 * (node + kind);
-        node = steps[step] === node ? (steps[step + 1] as number) : 0;
+        node = stepFrom(steps, node, kind);
         if (node !== 0) lastNode = node;
       }
     }
+    if (others < letters) alphabets |= LATIN;
     this.#word(hash, stem === 0 ? hash : stem);
     if (KIND_OF[units[at] as number] === JOINER && this.#isLetterAt(at + 1)) {
       return this.#readIdentifier(from, at);
@@ -187,7 +189,8 @@ class Reader {
     if (letters === 1) this.#alone.take(from, at);
     else if (this.#alone.count > 0) this.#alone.end();
     let list = (node !== 0 ? whole[node] : started[lastNode]) as number;
-    if (list === 0 && letters > 3 && alphabets !== 1 && alphabets !== 4 && alphabets !== 2) {
+    // More than one bit.
+    if (list === 0 && letters > 3 && (alphabets & (alphabets - 1)) !== 0) {
       list = this.#readDisguised(from, at);
       if (list !== 0) this.#note(DISGUISED);
     } else if (ignored && list !== 0 && letters > 3) this.#note(DISGUISED);
@@ -196,7 +199,11 @@ class Reader {
   }
 
   #word(hash: number, stem: number): void {
-    if (this.#wording.length < 2 * MAX_WORDS) this.#wording.push(hash, stem);
+    const at = this.#hashes;
+    if (at === 2 * MAX_WORDS) return;
+    this.#wording[at] = hash;
+    this.#wording[at + 1] = stem;
+    this.#hashes = at + 2;
   }
 
   /** A word of mixed alphabets, or with digits for letters, as the Latin word it looks like. */
@@ -209,9 +216,8 @@ class Reader {
       const plain = KIND_OF[unit] as number;
       if (plain === IGNORED) continue;
       const kind = plain <= 26 ? plain : lookalikeOf(unit);
-      const step = 2 * (node + kind);
       // No letter has the kind 0, so that no step has it either.
-      node = steps[step] === node ? (steps[step + 1] as number) : 0;
+      node = stepFrom(steps, node, kind);
       if (node !== 0) lastNode = node;
     }
     if (node !== 0) return whole[node] as number;
@@ -342,14 +348,7 @@ class Reader {
     const units = this.#units;
     if (units[at + 1] !== SLASH || units[at + 2] !== SLASH) return at + 1;
     this.#note(LINK);
-    const { length } = this.#text;
-    let end = at + 3;
-    while (end < length) {
-      const unit = units[end] as number;
-      if (unit <= 0x7f ? isOneOf(LINK_ENDS, unit) : (KIND_OF[unit] as number) >= IDEOGRAPH) break;
-      end += 1;
-    }
-    return end;
+    return linkEnd(units, at + 3, this.#text.length);
   }
 
   /** The words of an address's domain say nothing of the sentence. */
@@ -381,12 +380,13 @@ class Reader {
 
   #endPassage(end: number, next = -1): void {
     if (this.#quotedRequests > 0 && this.#quotedRequests * 2 >= this.#requests) this.#note(QUOTED);
-    if (this.#concepts.length > 0 || this.#wording.length >= 2 * MIN_WORDS) {
+    if (this.#concepts.length > 0 || this.#hashes >= 2 * MIN_WORDS) {
       const start = Math.max(this.#start, 0);
-      this.#passages.push({ start, end, concepts: this.#concepts, wording: this.#wording });
+      const wording = this.#wording.slice(0, this.#hashes);
+      this.#passages.push({ start, end, concepts: this.#concepts, wording });
       this.#concepts = [];
-      this.#wording = [];
-    } else this.#wording.length = 0;
+    }
+    this.#hashes = 0;
     this.#start = next;
     this.#words = 0;
     this.#requests = 0;

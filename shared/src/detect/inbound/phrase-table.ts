@@ -21,7 +21,7 @@ export interface Lists {
 
 export interface PhraseTable {
   /** The steps of the trie of words, whose symbols are kinds of letters (word-trie.ts). */
-  readonly steps: Int32Array;
+  readonly steps: Uint32Array;
   /** By node: the entries that a whole word fits which ends there, as a list of `entries`. */
   readonly whole: Uint16Array;
   /** By node: the entries that any word fits which passed it. */

@@ -1,4 +1,5 @@
 /** Characters that a text is read by, as UTF-16 units. */
+import { IDEOGRAPH, KIND_OF } from './characters.ts';
 
 const SPACE = 0x20;
 export const LINE_FEED = 0x0a;
@@ -18,7 +19,7 @@ export const OPENING_MARKS = '“„‟«‹「『‘‚';
 export const CLOSING_MARKS = '”»›」』’';
 /** What may end a quotation that began with an opening mark. */
 export const ENDS_OF_OPENED = `${CLOSING_MARKS}"`;
-export const LINK_ENDS = ' \n\r\t"\'<>()[]{}';
+const LINK_ENDS = ' \n\r\t"\'<>()[]{}';
 
 /** Whether a unit is one of a few characters. */
 export function isOneOf(characters: string, unit: number): boolean {
@@ -36,4 +37,15 @@ export function isValueAt(units: Uint16Array, at: number): boolean {
   const mark = units[before] as number;
   if (mark === COLON_SIGN) return before > 0 && isOneOf('"\'', units[before - 1] as number);
   return isOneOf('=[{', mark) || (mark === COMMA && before === at - 1) || mark === LINE_FEED;
+}
+
+/** Where a link ends of which something was read. */
+export function linkEnd(units: Uint16Array, from: number, length: number): number {
+  let end = from;
+  while (end < length) {
+    const unit = units[end] as number;
+    if (unit <= 0x7f ? isOneOf(LINK_ENDS, unit) : (KIND_OF[unit] as number) >= IDEOGRAPH) break;
+    end += 1;
+  }
+  return end;
 }

@@ -32,7 +32,10 @@ const TOPICS: readonly Concept[] = [
   'quoting',
   'description',
 ];
+const TOPIC_NUMBERS = TOPICS.map(conceptNumber);
 const MIN_TOPIC_PASSAGES = 2;
+/** Of each text anew. */
+const counts = new Uint32Array(COUNT);
 const ASKING = new Uint8Array(COUNT);
 for (const name of ASKING_CONCEPTS) ASKING[conceptNumber(name)] = 1;
 
@@ -46,12 +49,10 @@ export interface MarkedPassage {
 
 /** Numbers of concepts that the text as a whole is about. */
 export function findTopics(passages: readonly MarkedPassage[]): number[] {
-  const counts = new Uint32Array(COUNT);
+  counts.fill(0);
   for (const { concepts } of passages)
     for (const concept of concepts) counts[concept] = (counts[concept] as number) + 1;
-  return TOPICS.map(conceptNumber).filter(
-    (number) => (counts[number] as number) >= MIN_TOPIC_PASSAGES,
-  );
+  return TOPIC_NUMBERS.filter((number) => (counts[number] as number) >= MIN_TOPIC_PASSAGES);
 }
 
 /** Whether a passage could ask for something: by a concept, or by its wording alone. */
@@ -60,6 +61,9 @@ export const isScored = (passage: MarkedPassage): boolean =>
 
 const isAsking = (passage: MarkedPassage): boolean =>
   passage.concepts.some((concept) => ASKING[concept] === 1);
+
+/** Of each passage anew: 1 for its concepts, 2 for its neighbours'. */
+const own = new Uint8Array(COUNT);
 
 /** The numbers of the features of one passage. */
 export function featuresOf(
@@ -71,7 +75,7 @@ export function featuresOf(
   if (!isAsking(passage)) return [];
   const { start, end, concepts: all } = passage;
   const concepts = all.length > MAX_CONCEPTS ? all.slice(0, MAX_CONCEPTS) : all;
-  const own = new Uint8Array(COUNT);
+  own.fill(0);
   const features: number[] = [];
   for (const one of concepts) {
     own[one] = 1;

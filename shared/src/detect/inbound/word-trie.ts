@@ -1,5 +1,5 @@
 /**
- * A trie in two numbers a step, so that all of it fits in the caches of a processor. A node is the
+ * A trie in one number a step, so that all of it fits in the caches of a processor. A node is the
  * place from which its steps are counted: the step by a symbol stands at node + symbol, and names
  * the node that it belongs to, since places of several nodes lie between one another.
  */
@@ -8,10 +8,18 @@
 export const ROOT = 1;
 
 export interface Trie {
-  /** By twice the place of a step: the node that it belongs to (0 for none), the node after it. */
-  readonly steps: Int32Array;
+  /** By place: the node that the step belongs to (0 for none), and in the low 16 bits the one after it. */
+  readonly steps: Uint32Array;
   /** The node of each number that `add` gave. */
   readonly nodes: Int32Array;
+}
+
+const MAX_NODE = 0xffff;
+
+/** The node behind one and a symbol; 0 for none. */
+export function stepFrom(steps: Uint32Array, node: number, symbol: number): number {
+  const step = steps[node + symbol] as number;
+  return step >>> 16 === node ? step & 0xffff : 0;
 }
 
 /** Symbols are whole numbers from 0, below `symbols`. */
@@ -78,13 +86,13 @@ export class TrieBuilder {
       nodes[number] = next;
       isNode[next] = true;
     }
-    const steps = new Int32Array(2 * (isNode.length + this.#symbols));
+    if (isNode.length > MAX_NODE) throw new Error('too many words');
+    const steps = new Uint32Array(isNode.length + this.#symbols);
     for (const [number, children] of this.#children.entries()) {
       const node = nodes[number] as number;
       for (let at = 0; at < children.length; at += 2) {
-        const step = 2 * (node + (children[at] as number));
-        steps[step] = node;
-        steps[step + 1] = nodes[children[at + 1] as number] as number;
+        const next = nodes[children[at + 1] as number] as number;
+        steps[node + (children[at] as number)] = (node << 16) | next;
       }
     }
     return { steps, nodes };

@@ -14,55 +14,69 @@ export const MAX_WORDS = 100;
 export const MIN_WORDS = 4;
 const START = 0x51ed27;
 
-/** In which passage a feature was seen last: what is repeated says nothing more. */
-const seenIn = new Uint32Array(WORDING_COUNT);
+/** In which passage a feature was seen last, by a number of eight bits: what is repeated says nothing more. */
+const seenIn = new Uint8Array(WORDING_COUNT);
+const MAX_NUMBER = 0xff;
 let passages = 0;
+/** The features of one passage: each word has six at most. */
+const features = new Uint32Array(6 * MAX_WORDS);
 
 /**
- * @param words a number for each word and one for its stem, in turns
+ * @param words a number for each word and one for its stem, in turns; what is behind `MAX_WORDS` is
+ *   not read
  * @param told gets the number of each feature once, from 0, below `WORDING_COUNT`
  */
 export function eachWording(words: readonly number[], told: (feature: number) => void): void {
-  passages = (passages + 1) >>> 0;
-  if (passages === 0) {
+  const count = readFeatures(words);
+  for (let at = 0; at < count; at += 1) told(features[at] as number);
+}
+
+/** What the wording of a passage weighs, in units of the weights. */
+export function sumWording(weights: Int8Array, words: readonly number[]): number {
+  const count = readFeatures(words);
+  let sum = 0;
+  for (let at = 0; at < count; at += 1) sum += weights[features[at] as number] as number;
+  return sum;
+}
+
+/** @returns how many of `features` are those of the words */
+function readFeatures(words: readonly number[]): number {
+  passages += 1;
+  if (passages > MAX_NUMBER) {
     // The numbers begin anew: none of before may be taken for one of now.
     seenIn.fill(0);
     passages = 1;
   }
-  const take = (feature: number) => {
-    if (seenIn[feature] === passages) return;
-    seenIn[feature] = passages;
-    told(feature);
-  };
+  let count = 0;
   let third = 0;
   let second = 0;
   let last = START;
-  for (let at = 0; at < words.length; at += 2) {
+  const end = Math.min(words.length, 2 * MAX_WORDS);
+  for (let at = 0; at < end; at += 2) {
     const word = words[at] as number;
     const stem = words[at + 1] as number;
-    take(slot(word, 1));
-    if (stem !== word) take(slot(stem, 2));
+    count = take(slot(word, 1), count);
+    if (stem !== word) count = take(slot(stem, 2), count);
     const two = Math.imul(last, 0x2c1b3c6d) ^ stem;
-    take(slot(two, 3));
+    count = take(slot(two, 3), count);
     if (second !== 0) {
       const three = Math.imul(second, 0x297a2d39) ^ two;
-      take(slot(three, 5));
-      take(slot(Math.imul(second, 0x1b56c4e9) ^ stem, 7));
-      if (third !== 0) take(slot(Math.imul(third, 0x7feb352d) ^ three, 11));
+      count = take(slot(three, 5), count);
+      count = take(slot(Math.imul(second, 0x1b56c4e9) ^ stem, 7), count);
+      if (third !== 0) count = take(slot(Math.imul(third, 0x7feb352d) ^ three, 11), count);
     }
     third = second;
     second = last;
     last = stem;
   }
+  return count;
 }
 
-/** What the wording of a passage weighs, in units of the weights. */
-export function sumWording(weights: Int8Array, words: readonly number[]): number {
-  let sum = 0;
-  eachWording(words, (feature) => {
-    sum += weights[feature] as number;
-  });
-  return sum;
+function take(feature: number, count: number): number {
+  if (seenIn[feature] === passages) return count;
+  seenIn[feature] = passages;
+  features[count] = feature;
+  return count + 1;
 }
 
 function slot(hash: number, salt: number): number {

@@ -188,18 +188,22 @@ function reading(character: string): { replacement: string; disguise: string } |
 /** Between the texts of a document, and nothing but what it is. */
 const LINE_SEPARATOR = 0x2028;
 
-function mayBeFolded(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
+function mayBeFolded(units: Uint16Array, length: number): boolean {
+  for (let at = 0; at < length; at++) {
+    const unit = units[at] as number;
     if (unit >= 0xa0 && unit !== LINE_SEPARATOR) return true;
   }
   return false;
 }
 
-/** Look-alikes, other forms of a character, invisible characters. */
-export function foldedCharacters(text: string): Edit[] {
+/**
+ * Look-alikes, other forms of a character, invisible characters.
+ *
+ * @param units of the text (../../units.ts)
+ */
+export function foldedCharacters(text: string, units: Uint16Array): Edit[] {
   const edits: Edit[] = [];
-  if (!mayBeFolded(text)) return edits;
+  if (!mayBeFolded(units, text.length)) return edits;
   for (const match of text.matchAll(NOT_PLAIN)) {
     const character = match[0];
     if (!readings.has(character)) {

@@ -2,6 +2,7 @@
  * The strings that stand in a text one after another, as in code or JSON. Read by loops over the
  * places where one may begin: an expression would look at every character, and remember many.
  */
+import { createUnitReader } from '../../units.ts';
 import type { Piece } from './split.ts';
 
 /** Characters of a string, or pairs with a backslash. */
@@ -30,9 +31,7 @@ for (const sign of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 }
 const BARE_END = /[\s,;&)}\]]/;
 
-/** What stands between two strings that belong together, keys of JSON included. */
-const BETWEEN =
-  /^\s{0,40}(?:[+.&|,;~\\)}\]([{]|\.\.|\|\||<>|<<|and|then)?[\s)}\]([{\\]{0,40}(?:(?:["']?[A-Za-z_$][\w$.\- \]["']{0,40}["']?\s{0,3}(?:=>|\+=|[:=]))\s{0,8})?$/;
+const unitsOf = createUnitReader();
 
 /**
  * Strings in double quotes and bare values behind a sign, then strings in other quotes.
@@ -40,27 +39,12 @@ const BETWEEN =
  * @param take gets one after another: a text of megabytes has too many to keep them all
  */
 export function eachLiteral(text: string, take: (piece: Piece) => void): void {
-  const first = new LiteralGroups(text, 1, take);
-  if (text.includes('"') || text.includes('=') || text.includes(':')) {
-    eachMark(text, DOUBLE_OR_SIGN, (at, end) => {
-      if (text.charCodeAt(at) === QUOTE) {
-        return at < end ? -1 : first.add(at, stringEnd(text, at, QUOTE), true);
-      }
-      let start = at + 1;
-      while (start <= at + MAX_SPACES && text.charCodeAt(start) === SPACE) start++;
-      if (start < end) return -1;
-      if (text.charCodeAt(start) === QUOTE) {
-        return first.add(start, stringEnd(text, start, QUOTE), true);
-      }
-      return first.add(start, bareEnd(text, start), false);
-    });
-  }
-  const second = new LiteralGroups(text, first.last + 1, take);
-  if (text.includes("'") || text.includes('`')) {
-    eachMark(text, OTHER_QUOTES, (at, end) =>
-      at < end ? -1 : second.add(at, stringEnd(text, at, text.charCodeAt(at)), true),
-    );
-  }
+  const hasFirst = text.includes('"') || text.includes('=') || text.includes(':');
+  const hasSecond = text.includes("'") || text.includes('`');
+  if (!hasFirst && !hasSecond) return;
+  const reader = new LiteralReader(text, take);
+  if (hasFirst) reader.read(DOUBLE_OR_SIGN);
+  if (hasSecond) reader.read(OTHER_QUOTES);
 }
 
 /** Characters of ASCII by their code. */
@@ -73,81 +57,99 @@ function marksOf(...units: readonly number[]): Uint8Array {
 const DOUBLE_OR_SIGN = marksOf(QUOTE, EQUALS, COLON);
 const OTHER_QUOTES = marksOf(APOSTROPHE, GRAVE);
 
-/** @param read tells where the literal ends that begins at a mark or behind it, or -1 */
-function eachMark(
-  text: string,
-  marks: Uint8Array,
-  read: (at: number, end: number) => number,
-): void {
-  let end = 0;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit >= 128 || marks[unit] === 0) continue;
-    const next = read(at, end);
-    if (next < 0) continue;
-    end = next;
-    // A sign that ends this one may stand before the next.
-    at = end - 2;
-  }
-}
-
-/** Literals that may belong together have one group. */
-class LiteralGroups {
+class LiteralReader {
   readonly #text: string;
+  readonly #units: Uint16Array;
   readonly #take: (piece: Piece) => void;
+  /** Of the last literal: those that may belong together have one. */
+  #group = 0;
   #lastEnd = 0;
-  /** The group of the last literal. */
-  last: number;
 
-  constructor(text: string, group: number, take: (piece: Piece) => void) {
+  constructor(text: string, take: (piece: Piece) => void) {
     this.#text = text;
-    this.last = group;
+    this.#units = unitsOf(text);
     this.#take = take;
   }
 
+  /** @param marks what strings begin with, and what a value may stand behind */
+  read(marks: Uint8Array): void {
+    const units = this.#units;
+    const { length } = this.#text;
+    this.#group++;
+    this.#lastEnd = 0;
+    let end = 0;
+    for (let at = 0; at < length; at++) {
+      const unit = units[at] as number;
+      if (unit >= 128 || marks[unit] === 0) continue;
+      const isSign = unit === EQUALS || unit === COLON;
+      const start = isSign ? this.#behindSign(at) : at;
+      if (start < end || start >= length) continue;
+      const next = this.#literalAt(start, isSign);
+      if (next < 0) continue;
+      end = next;
+      // A sign that ends this one may stand before the next.
+      at = end - 2;
+    }
+  }
+
+  #behindSign(at: number): number {
+    let start = at + 1;
+    while (start <= at + MAX_SPACES && this.#units[start] === SPACE) start++;
+    return start;
+  }
+
   /** @returns its end; -1 where there is none */
-  add(start: number, end: number, isQuoted: boolean): number {
-    if (end < 0) return -1;
+  #literalAt(start: number, isBehindSign: boolean): number {
+    const unit = this.#units[start] as number;
+    const isBare = isBehindSign && unit !== QUOTE;
+    const end = isBare ? this.#bareEnd(start) : this.#stringEnd(start, unit);
     // A key of JSON is no piece; it may stand between two.
-    if (isQuoted && this.#isKeyEnd(end)) return end;
+    if (end < 0 || (!isBare && this.#isKeyEnd(end))) return end;
     const isFar = start - this.#lastEnd > MAX_BETWEEN;
-    if (isFar || !BETWEEN.test(this.#text.slice(this.#lastEnd, start))) this.last++;
-    const quote = isQuoted ? 1 : 0;
+    if (isFar) this.#group++;
+    const between = isFar ? '' : this.#text.slice(this.#lastEnd, start);
+    const quote = isBare ? 0 : 1;
     const text = this.#text.slice(start + quote, end - quote);
-    this.#take({ text, start: start + quote, group: this.last, label: '' });
+    this.#take({ text, start: start + quote, group: this.#group, between, label: '' });
     this.#lastEnd = end;
     return end;
   }
 
   #isKeyEnd(end: number): boolean {
+    const units = this.#units;
+    const last = Math.min(end + 3, this.#text.length);
     let at = end;
-    while (at < end + 3 && isSpace(this.#text.charCodeAt(at))) at++;
-    return this.#text.charCodeAt(at) === COLON;
+    while (at < last && isSpace(units[at] as number)) at++;
+    return at < this.#text.length && units[at] === COLON;
   }
-}
 
-/** Where a string ends that begins with a quote, the quote behind it included; -1 for none. */
-function stringEnd(text: string, start: number, quote: number): number {
-  let at = start + 1;
-  for (let count = 0; count <= MAX_STRING; count++) {
-    const unit = text.charCodeAt(at);
-    if (unit === quote) return at + 1;
-    if (unit === LINE_FEED || Number.isNaN(unit)) return -1;
-    if (unit === BACKSLASH && quote !== GRAVE) {
+  /** Where a string ends, the quote behind it included. */
+  #stringEnd(start: number, quote: number): number {
+    const units = this.#units;
+    const { length } = this.#text;
+    let at = start + 1;
+    for (let count = 0; count <= MAX_STRING && at < length; count++) {
+      const unit = units[at] as number;
+      if (unit === quote) return at + 1;
+      if (unit === LINE_FEED) return -1;
+      if (unit === BACKSLASH && quote !== GRAVE) {
+        at++;
+        if (at >= length || isLineEnd(units[at] as number)) return -1;
+      }
       at++;
-      if (isLineEnd(text.charCodeAt(at))) return -1;
     }
-    at++;
+    return -1;
   }
-  return -1;
-}
 
-function bareEnd(text: string, start: number): number {
-  if (bareSort(text.charCodeAt(start)) !== 2) return -1;
-  let end = start + 1;
-  while (end <= start + MAX_BARE && bareSort(text.charCodeAt(end)) > 0) end++;
-  if (end === start + 1) return -1;
-  return end === text.length || BARE_END.test(text[end] as string) ? end : -1;
+  #bareEnd(start: number): number {
+    const units = this.#units;
+    if (bareSort(units[start] as number) !== 2) return -1;
+    const last = Math.min(start + 1 + MAX_BARE, this.#text.length);
+    let end = start + 1;
+    while (end < last && bareSort(units[end] as number) > 0) end++;
+    if (end === start + 1) return -1;
+    return end === this.#text.length || BARE_END.test(this.#text[end] as string) ? end : -1;
+  }
 }
 
 const bareSort = (unit: number): number => (unit < 128 ? (BARE[unit] as number) : 0);
@@ -159,7 +161,7 @@ function isSpace(unit: number): boolean {
   return SPACES.test(String.fromCharCode(unit));
 }
 
-/** What a dot of an expression does not match, and the end of the text. */
+/** What a dot of an expression does not match. */
 function isLineEnd(unit: number): boolean {
-  return !(unit >= 0) || unit === LINE_FEED || unit === 0x0d || unit === 0x2028 || unit === 0x2029;
+  return unit === LINE_FEED || unit === 0x0d || unit === 0x2028 || unit === 0x2029;
 }

@@ -17,18 +17,23 @@ const RETURN = 0x0d;
 const BACKSLASH = 0x5c;
 const SMALL_N = 0x6e;
 
-/** Encoded runs in a text. What does not decode to readable text is none. */
-export function encodedRuns(text: string): Edit[] {
+/**
+ * Encoded runs in a text. What does not decode to readable text is none.
+ *
+ * @param units of the text (../../units.ts)
+ */
+export function encodedRuns(text: string, units: Uint16Array): Edit[] {
   const edits: Edit[] = [];
   const inflate = createInflate();
+  const { length } = text;
   let from = 0;
-  for (let at = nextRun(text, 0); at >= 0; at = nextRun(text, from)) {
+  for (let at = nextRun(units, length, 0); at >= 0; at = nextRun(units, length, from)) {
     // The padding of a run that is turned around.
     let start = at;
-    while (start > from && at - start < 2 && text.charCodeAt(start - 1) === EQUALS) start--;
+    while (start > from && at - start < 2 && units[start - 1] === EQUALS) start--;
     // Behind a name the sign assigns: `key=QUtJ…`.
     if (start < at && /[A-Za-z0-9]/.test(text[start - 1] ?? '')) start = at;
-    const run = readRun(text, at);
+    const run = readRun(text, units, at);
     from = run.end;
     if (!mayBeEncoded(start < at ? OTHER : run.sorts)) continue;
     const decoded = decodeAgain(decodeRun(text.slice(start, from), inflate), inflate);
@@ -62,14 +67,13 @@ for (const [signs, sort] of SORTS) {
   for (const sign of signs) SORT_OF[sign.charCodeAt(0)] = sort;
 }
 
-function sortAt(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
+function sortOf(unit: number): number {
   return unit < 128 ? (SORT_OF[unit] as number) : OTHER;
 }
 
 /** Whether a character may stand in an encoded run. */
 export function isInRun(text: string, at: number): boolean {
-  return sortAt(text, at) !== OTHER;
+  return sortOf(text.charCodeAt(at)) !== OTHER;
 }
 
 /**
@@ -77,17 +81,17 @@ export function isInRun(text: string, at: number): boolean {
  * be wrapped over lines, as in mails. By loops, since an expression remembers each character of a run
  * of megabytes.
  */
-function readRun(text: string, from: number): { end: number; sorts: number } {
+function readRun(text: string, units: Uint16Array, from: number): { end: number; sorts: number } {
   let line = from;
   let lastEnd = from;
   let sorts = 0;
   while (true) {
     let end = line;
-    let sort = sortAt(text, end);
+    let sort = sortOf(units[end] as number);
     while (sort < URL_SIGN) {
       sorts |= sort;
       end++;
-      sort = sortAt(text, end);
+      sort = sortOf(units[end] as number);
     }
     const next = end - line >= SHORTEST_LINE ? nextLine(text, end) : -1;
     if (next >= 0) {
@@ -98,7 +102,7 @@ function readRun(text: string, from: number): { end: number; sorts: number } {
     while (sort < OTHER) {
       sorts |= sort;
       end++;
-      sort = sortAt(text, end);
+      sort = sortOf(units[end] as number);
     }
     // What follows the last full line is no part of the run.
     const last = end - line >= SHORTEST ? paddingEnd(text, end) : lastEnd;
@@ -142,11 +146,11 @@ function mayBeEncoded(sorts: number): boolean {
  * Where the next run begins, or -1. A run holds the last of every twelve places that it covers, so
  * most characters of plain text are not looked at; an expression took ten times as long.
  */
-function nextRun(text: string, from: number): number {
+function nextRun(units: Uint16Array, length: number, from: number): number {
   let at = from;
-  while (at + SHORTEST <= text.length) {
+  while (at + SHORTEST <= length) {
     let place = at + SHORTEST - 1;
-    while (place >= at && sortAt(text, place) !== OTHER) place--;
+    while (place >= at && sortOf(units[place] as number) !== OTHER) place--;
     if (place < at) return at;
     at = place + 1;
   }

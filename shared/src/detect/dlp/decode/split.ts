@@ -7,6 +7,8 @@ export interface Piece {
   readonly start: number;
   /** Pieces of different groups are no neighbours. */
   readonly group: number;
+  /** Of a string in a text: what stands between the one before and this one. */
+  readonly between?: string;
   /** A word for what the piece holds; '' where it has none. */
   readonly label: string;
   /** Whether it is the end of a longer text, where only a key with an issuer's mark is certain. */
@@ -35,8 +37,32 @@ const MAX_END = 64;
 const isPart = (text: string): boolean =>
   text.length <= MAX_PIECE && !/[^\S ]/.test(text) && !/[a-zà-ÿ]{2,}[.,!?]? [a-zA-Z]/.test(text);
 
-/** Whether a piece makes a run that it stands in one that could be a value: words alone do not. */
-const isTelling = (text: string): boolean => /\d|@|-----|[A-Z][a-z]*[A-Z]/.test(text);
+/** What stands between two strings that belong together, keys of JSON included. */
+const BETWEEN =
+  /^\s{0,40}(?:[+.&|,;~\\)}\]([{]|\.\.|\|\||<>|<<|and|then)?[\s)}\]([{\\]{0,40}(?:(?:["']?[A-Za-z_$][\w$.\- \]["']{0,40}["']?\s{0,3}(?:=>|\+=|[:=]))\s{0,8})?$/;
+
+/**
+ * Whether a piece makes a run that it stands in one that could be a value: words alone do not. A
+ * digit, `@`, five hyphens, or two capital letters with none but small ones between them.
+ */
+function isTelling(text: string): boolean {
+  if (text.length > MAX_PIECE) return false;
+  let hyphens = 0;
+  let isInWord = false;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    const isCapital = unit >= 0x41 && unit <= 0x5a;
+    if ((unit >= 0x30 && unit <= 0x39) || unit === AT_SIGN || (isCapital && isInWord)) return true;
+    hyphens = unit === HYPHEN ? hyphens + 1 : 0;
+    if (hyphens === HYPHENS) return true;
+    isInWord = isCapital || (isInWord && unit >= 0x61 && unit <= 0x7a);
+  }
+  return false;
+}
+
+const AT_SIGN = 0x40;
+const HYPHEN = 0x2d;
+const HYPHENS = 5;
 
 /** A joined text is closed at this length: the engine reads no longer ones. */
 const MAX_JOINED = 4_000_000;
@@ -63,12 +89,10 @@ export function* joinPieces(pieces: readonly Piece[]): Generator<JoinedPieces> {
     texts.push('\n\u2028\n');
     length += 3;
   };
-  // Of each piece it is asked once.
-  const parts = pieces.map(({ text }) => isPart(text));
-  const telling = pieces.map(({ text }, i) => parts[i] === true && isTelling(text));
-  for (let i = 0; i < pieces.length; i++) {
-    const run = neighbours(pieces, parts, i);
-    if (run.length < 2 || !telling.slice(i, i + run.length).includes(true)) continue;
+  const row = new PieceRow(pieces);
+  for (let i = row.nextStart(0); i >= 0; i = row.nextStart(i + 1)) {
+    const run = row.runFrom(i);
+    if (run.length < 2) continue;
     // Two, three, four: what stands behind the value must not grow onto it.
     for (let size = 2; size <= Math.min(run.length, MAX_TOGETHER); size++) {
       write(run.slice(0, size));
@@ -79,8 +103,7 @@ export function* joinPieces(pieces: readonly Piece[]): Generator<JoinedPieces> {
     [texts, starts, members, length] = [[], [], [], 0];
   }
   for (let i = 1; i < pieces.length; i++) {
-    if (parts[i - 1] === true && parts[i] === true) continue;
-    const ends = endsThatMeet(pieces[i - 1], pieces[i]);
+    const ends = row.endsBefore(i);
     if (ends) write(ends);
     if (length < MAX_JOINED) continue;
     yield joinedPieces(texts.join(''), starts, members);
@@ -110,8 +133,8 @@ function joinedPieces(
 }
 
 /** The last word of a text and the first of the next: `the key is AKIAQ`, `7MZ3 and so on`. */
-function endsThatMeet(one: Piece | undefined, other: Piece | undefined) {
-  if (!one || !other || one.group !== other.group) return undefined;
+function endsThatMeet(one: Piece, other: Piece): readonly Piece[] | undefined {
+  if (one.group !== other.group) return undefined;
   let start = one.text.length;
   while (start > 0 && one.text.length - start < MAX_END && !isEdge(one.text, start - 1)) start--;
   let end = 0;
@@ -127,37 +150,88 @@ function endsThatMeet(one: Piece | undefined, other: Piece | undefined) {
   ];
 }
 
-const EDGES = ' \t\r\n"\'`(<[{)>]}';
-const isEdge = (text: string, at: number): boolean => EDGES.includes(text[at] ?? '');
+const EDGES = new Uint8Array(128);
+for (const edge of ' \t\r\n"\'`(<[{)>]}') EDGES[edge.charCodeAt(0)] = 1;
+const isEdge = (text: string, at: number): boolean => EDGES[text.charCodeAt(at)] === 1;
 
 /** Characters of two ends: no key of an issuer is shorter. */
 const MIN_ENDS = 16;
 
-/** @param parts whether each piece may be a part of a value */
-function neighbours(
-  pieces: readonly Piece[],
-  parts: readonly boolean[],
-  from: number,
-): readonly Piece[] {
-  const first = pieces[from];
-  if (!first || parts[from] !== true || first.text === '') return [];
-  const isStart = isRunStart(pieces, from);
-  let end = from;
-  while (end < pieces.length) {
-    const piece = pieces[end];
-    if (!piece || piece.group !== first.group || parts[end] !== true) break;
-    const count = end - from;
-    const small = count < MAX_SMALL && piece.text.length <= SMALL_PIECE;
-    if (count >= MAX_TOGETHER && !(small && isStart)) break;
-    end++;
-  }
-  return end - from < 2 ? [] : pieces.slice(from, end);
-}
+/** Answers that are asked for once of each piece, and of most pieces never. */
+const NO = 1;
+const YES = 2;
 
-function isRunStart(pieces: readonly Piece[], at: number): boolean {
-  const before = pieces[at - 1];
-  const piece = pieces[at];
-  return !before || before.group !== piece?.group || before.text.length > SMALL_PIECE;
+class PieceRow {
+  readonly #pieces: readonly Piece[];
+  readonly #parts: Uint8Array;
+  readonly #next: Uint8Array;
+  /** The first telling piece that is not before the place at which runs are looked for. */
+  #telling = -1;
+
+  constructor(pieces: readonly Piece[]) {
+    this.#pieces = pieces;
+    this.#parts = new Uint8Array(pieces.length);
+    this.#next = new Uint8Array(pieces.length);
+  }
+
+  /** From where on a run could hold a telling piece; -1 for nowhere. */
+  nextStart(from: number): number {
+    if (this.#telling < from) {
+      let at = from;
+      while (at < this.#pieces.length && !isTelling(this.#at(at).text)) at++;
+      if (at === this.#pieces.length) return -1;
+      this.#telling = at;
+    }
+    return Math.max(from, this.#telling - MAX_RUN + 1);
+  }
+
+  /** The run of neighbours that begins there; empty where none of them is telling. */
+  runFrom(from: number): readonly Piece[] {
+    if (this.#at(from).text === '') return [];
+    const isStart = this.#isRunStart(from);
+    let end = from;
+    let hasTelling = false;
+    while (end < this.#pieces.length && this.#isPart(end) && (end === from || this.#isNext(end))) {
+      const count = end - from;
+      const { text } = this.#at(end);
+      const small = count < MAX_SMALL && text.length <= SMALL_PIECE;
+      if (count >= MAX_TOGETHER && !(small && isStart)) break;
+      hasTelling ||= end >= this.#telling && isTelling(text);
+      end++;
+    }
+    return hasTelling ? this.#pieces.slice(from, end) : [];
+  }
+
+  /** The ends of a piece and of the one before it, where one of them is too long for a run. */
+  endsBefore(index: number): readonly Piece[] | undefined {
+    const ends = endsThatMeet(this.#at(index - 1), this.#at(index));
+    if (ends === undefined || (this.#isPart(index - 1) && this.#isPart(index))) return undefined;
+    return this.#isNext(index) ? ends : undefined;
+  }
+
+  #at(index: number): Piece {
+    return this.#pieces[index] as Piece;
+  }
+
+  #isPart(index: number): boolean {
+    this.#parts[index] ||= isPart(this.#at(index).text) ? YES : NO;
+    return this.#parts[index] === YES;
+  }
+
+  /** Whether a piece belongs together with the one before it. */
+  #isNext(index: number): boolean {
+    if (this.#next[index] === 0) {
+      const { group, between } = this.#at(index);
+      const isOne = group === this.#at(index - 1).group;
+      this.#next[index] = isOne && (between === undefined || BETWEEN.test(between)) ? YES : NO;
+    }
+    return this.#next[index] === YES;
+  }
+
+  #isRunStart(index: number): boolean {
+    if (index === 0 || this.#at(index - 1).text.length > SMALL_PIECE) return true;
+    return !this.#isNext(index);
+  }
 }
 
 function lastAtOrBefore(starts: readonly number[], place: number): number {

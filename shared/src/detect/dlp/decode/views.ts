@@ -1,10 +1,13 @@
 /** The readings of a text with its disguises taken off. */
+import { createUnitReader } from '../../units.ts';
 import { escapes, foldedCharacters } from './characters.ts';
 import { type Gate, rot13 } from './gates.ts';
 import { regularlySeparated } from './regular.ts';
 import { codeLists, encodedRuns } from './runs.ts';
 import { separated } from './separators.ts';
 import { applyEdits, type Edit, reversedView, sameLengthView, type View } from './view.ts';
+
+const unitsOf = createUnitReader();
 
 /** Disguises within disguises. */
 export const MAX_DEPTH = 4;
@@ -16,11 +19,12 @@ const both = (some: Edit[], others: Edit[]): Edit[] =>
 /** The text with everything decoded that can be, in place; undefined where nothing can. */
 export function decodedView(text: string, gates: ReadonlySet<Gate>): View | undefined {
   // Characters first: a run is decoded when it is whole.
-  const characters = both(escapes(text), foldedCharacters(text)).filter(
+  const units = unitsOf(text);
+  const characters = both(escapes(text), foldedCharacters(text, units)).filter(
     ({ start, end, replacement }) => text.slice(start, end) !== replacement,
   );
   if (characters.length > 0) return applyEdits(text, characters);
-  let edits = encodedRuns(text);
+  let edits = encodedRuns(text, units);
   if (gates.has('codes')) edits = both(edits, codeLists(text));
   if (gates.has('separated')) edits = both(edits, separated(text));
   const all = withRegular(edits, regularlySeparated(text));
