@@ -230,12 +230,23 @@ it('goes by what another data plane saw first, as soon as the bundle says so', (
 it('lets nothing through that it could not write down, where approval is asked for', () => {
   const one = worker();
   one.observe('t', 's', [tool('Reads.')], null);
-  one.close();
+  const disk = new Database(join(folder, 'tool-pins.db'));
+  disk.exec(`CREATE TRIGGER full BEFORE INSERT ON tool_pins WHEN NEW.tool_name = 'read'
+    BEGIN SELECT RAISE(ABORT, 'no space'); END`);
   one.observe('t', 's', [tool('Sends.')], settings());
   expect(error).toHaveBeenCalledOnce();
   expect(one.isWaiting(PLACE, settings())).toBe(true);
   expect(one.isWaiting(PLACE, settings(undefined, false))).toBe(false);
-  expect(() => one.isWaiting({ ...PLACE, serverId: 'other' }, settings())).toThrow();
+  // Another page of the list says nothing of this one.
+  one.observe('t', 's', [{ name: 'other' }], settings());
+  expect(one.isWaiting({ ...PLACE, toolName: 'other' }, settings())).toBe(false);
+  expect(one.isWaiting(PLACE, settings())).toBe(true);
+  disk.exec('DROP TRIGGER full');
+  disk.close();
+  one.observe('t', 's', [tool('Reads.')], settings());
+  expect(one.isWaiting(PLACE, settings())).toBe(false);
+  one.close();
+  expect(() => one.isWaiting(PLACE, settings())).toThrow();
 });
 
 it('notices what has no canonical form', () => {

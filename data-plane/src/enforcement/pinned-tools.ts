@@ -122,8 +122,8 @@ export function openPinnedTools(
   const { onChanged, now, log } = deps;
   const file = openPinFile(path);
   const known = new LRUCache<string, string>({ max: MAX_KNOWN });
-  /** Servers of which something that they listed could not be written down. */
-  const unobserved = new Set<string>();
+  /** By server: tools that it listed and that could not be written down. */
+  const unobserved = new Map<string, Set<string>>();
   let version = file.version();
   let hasNews = false;
 
@@ -254,14 +254,27 @@ export function openPinnedTools(
     if (hasNews) deps.onNews(tenantId);
   }
 
+  /** Part of a list that was written down says nothing of the others. */
+  function noteUnobserved(server: string, tools: readonly ListedTool[], isWritten: boolean): void {
+    const noted = unobserved.get(server) ?? new Set();
+    // So many names are not kept: all tools of the server wait until a restart looks again.
+    if (noted.size > MAX_TOOLS) return;
+    for (const { name } of tools) {
+      if (isWritten) noted.delete(name);
+      else noted.add(name);
+    }
+    if (noted.size === 0) unobserved.delete(server);
+    else unobserved.set(server, noted);
+  }
+
   return {
     observe(tenantId, serverId, tools, settings) {
       const server = `${tenantId} ${serverId}`;
       try {
         observe(tenantId, serverId, tools, settings);
-        unobserved.delete(server);
+        noteUnobserved(server, tools, true);
       } catch (error) {
-        unobserved.add(server);
+        noteUnobserved(server, tools, false);
         log.error({ err: error, tenantId, serverId }, 'definitions of tools could not be pinned');
       }
     },
@@ -271,7 +284,8 @@ export function openPinnedTools(
       const pin = pinsOf(settings).get(`${serverId} ${toolName}`);
       if (pin?.varies === true) return false;
       // What it is now is not known.
-      if (unobserved.has(`${tenantId} ${serverId}`)) return true;
+      const unwritten = unobserved.get(`${tenantId} ${serverId}`);
+      if (unwritten?.has(toolName) || (unwritten?.size ?? 0) > MAX_TOOLS) return true;
       const row = file.find(place);
       // Nobody ever listed it; or there was no room for it, so that it may change unseen.
       if (row === undefined) return file.countTools(tenantId, serverId) >= MAX_TOOLS;
