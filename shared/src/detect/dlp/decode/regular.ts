@@ -13,67 +13,92 @@ const ENCODED = 5;
 /**
  * Takes out signs that stand at regular places, whatever stands between them. One pass over the text,
  * in which each sign is looked at a constant number of times.
+ *
+ * @param units of the text (../../units.ts)
  */
-export function regularlySeparated(text: string): Edit[] {
+export function regularlySeparated(text: string, units: Uint16Array): Edit[] {
   const edits: Edit[] = [];
-  const groups = createGroups(text, edits);
-  let covered = 0;
-  for (let at = 0; at < text.length; at++) {
-    const sign = text.charCodeAt(at);
-    if (NAMED[sign] === 1) continue;
+  const { length } = text;
+  const isAt = (at: number, sign: number): boolean => at < length && units[at] === sign;
+  groups.begin(text, edits);
+  let covered = 1;
+  for (let at = 0; at < length; at++) {
+    const sign = units[at] as number;
+    const sort = sign < 128 ? (SORT_OF[sign] as number) : SIGN;
+    if (sort !== SIGN) {
+      if (sort === DIGIT) groups.lastDigit = at;
+      continue;
+    }
     if (sign < 128) groups.see(sign, at);
-    if (at < Math.max(1, covered)) continue;
+    if (at < covered) continue;
     // Signs beyond the first plane have two units; a sign may stand twice.
-    const isLong = sign > 127 || text.charCodeAt(at + 1) === sign;
-    const step = text.charCodeAt(at + 2) === sign ? 2 : isLong ? 3 : 0;
-    if (step === 0 || text.charCodeAt(at + step) !== sign) continue;
+    const isTwice = isAt(at + 1, sign);
+    const step = isAt(at + 2, sign) ? 2 : isTwice || sign > 127 ? 3 : 0;
+    if (step === 0 || !isAt(at + step, sign)) continue;
     // Indentation.
-    if (sign <= SPACE && text.charCodeAt(at + 1) === sign) continue;
+    if (sign <= SPACE && isTwice) continue;
     let last = at + step;
-    while (text.charCodeAt(last + step) === sign) last += step;
+    while (isAt(last + step, sign)) last += step;
     const isRun = (last - at) / step + 1 >= MIN_SIGNS;
     const edit = isRun ? editOf(text, at, last, step) : undefined;
     if (edit !== undefined) edits.push(edit);
     if (isRun) covered = last + 1;
   }
   groups.end();
-  return withoutOverlaps(edits);
+  return edits.length === 0 ? edits : withoutOverlaps(edits);
 }
 
 /** Runs of each sign with more than one character between them. */
-function createGroups(text: string, edits: Edit[]) {
-  const last = new Int32Array(128).fill(-MAX_GROUP - 2);
-  const steps = new Int32Array(128);
-  /** Where the run of a sign begins. */
-  const first = new Int32Array(128);
-  const end = (sign: number): void => {
-    const step = steps[sign] ?? 0;
-    if (step === 0) return;
-    const from = first[sign] ?? 0;
-    const to = last[sign] ?? 0;
+class Groups {
+  /** By sign: where it stood last, at which step, and where its run began. */
+  readonly #last = new Int32Array(128);
+  readonly #steps = new Int32Array(128);
+  readonly #first = new Int32Array(128);
+  #text = '';
+  #edits: Edit[] = [];
+  /** Where a digit stood last: nothing before it is encoded without one. */
+  lastDigit = -1;
+
+  begin(text: string, edits: Edit[]): void {
+    this.#last.fill(-MAX_GROUP - 2);
+    this.#steps.fill(0);
+    this.#first.fill(0);
+    this.#text = text;
+    this.#edits = edits;
+    this.lastDigit = -1;
+  }
+
+  see(sign: number, at: number): void {
+    const before = this.#last[sign] as number;
+    const step = at - before;
+    if (step !== this.#steps[sign]) {
+      if (this.#steps[sign] !== 0) this.#endRun(sign);
+      this.#steps[sign] = step > 2 && step <= MAX_GROUP + 1 ? step : 0;
+      this.#first[sign] = before;
+    }
+    this.#last[sign] = at;
+  }
+
+  end(): void {
+    for (let sign = 0; sign < 128; sign++) if (this.#steps[sign] !== 0) this.#endRun(sign);
+    this.#text = '';
+  }
+
+  #endRun(sign: number): void {
+    const step = this.#steps[sign] as number;
+    const from = this.#first[sign] as number;
+    const to = this.#last[sign] as number;
     const signs = (to - from) / step + 1;
     // Words and numbers of one length are more frequent than what is encoded.
     const isRun =
       signs >= MIN_SIGNS_OF_GROUPS ||
-      (signs > 1 && step >= ENCODED && isEncoded(text, from, to, step));
-    const edit = isRun ? editOf(text, from, to, step) : undefined;
-    if (edit !== undefined) edits.push(edit);
-  };
-  return {
-    see(sign: number, at: number): void {
-      const before = last[sign] ?? 0;
-      const step = at - before;
-      if (step !== steps[sign]) {
-        end(sign);
-        steps[sign] = step > 2 && step <= MAX_GROUP + 1 ? step : 0;
-        first[sign] = before;
-      }
-      last[sign] = at;
-    },
-    end(): void {
-      for (let sign = 0; sign < 128; sign++) end(sign);
-    },
-  };
+      (signs > 1 &&
+        step >= ENCODED &&
+        this.lastDigit > from - step &&
+        isEncoded(this.#text, from, to, step));
+    const edit = isRun ? editOf(this.#text, from, to, step) : undefined;
+    if (edit !== undefined) this.#edits.push(edit);
+  }
 }
 
 /** Whether all between two signs and their like is letters of both cases, and digits. */
@@ -83,7 +108,7 @@ function isEncoded(text: string, first: number, last: number, step: number): boo
   let digit = false;
   for (let at = Math.max(0, first - step + 1); at < last; at++) {
     const code = text.charCodeAt(at);
-    if (NAMED[code] !== 1) {
+    if (!isNamed(code)) {
       if (at < first || (at - first) % step !== 0) return false;
     } else if (code < 0x3a) digit = true;
     else if (code < 0x5b) upper = true;
@@ -159,12 +184,18 @@ function isSameEverywhere(
   return true;
 }
 
-const NAMED = new Uint8Array(128);
-for (const sign of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789') {
-  NAMED[sign.charCodeAt(0)] = 1;
+const SIGN = 0;
+const LETTER = 1;
+const DIGIT = 2;
+const SORT_OF = new Uint8Array(128);
+for (const letter of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') {
+  SORT_OF[letter.charCodeAt(0)] = LETTER;
 }
-const isNamed = (code: number): boolean => NAMED[code] === 1;
+for (const digit of '0123456789') SORT_OF[digit.charCodeAt(0)] = DIGIT;
+const isNamed = (code: number): boolean => code < 128 && SORT_OF[code] !== SIGN;
 
 function isInWord(text: string, at: number): boolean {
   return isNamed(text.charCodeAt(at - 1)) && isNamed(text.charCodeAt(at));
 }
+
+const groups = new Groups();

@@ -27,7 +27,7 @@ export function decodedView(text: string, gates: ReadonlySet<Gate>): View | unde
   let edits = encodedRuns(text, units);
   if (gates.has('codes')) edits = both(edits, codeLists(text));
   if (gates.has('separated')) edits = both(edits, separated(text));
-  const all = withRegular(edits, regularlySeparated(text));
+  const all = withRegular(edits, regularlySeparated(text, units));
   return all.length > 0 ? applyEdits(text, all) : undefined;
 }
 
