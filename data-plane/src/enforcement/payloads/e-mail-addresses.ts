@@ -14,6 +14,8 @@ export interface FoundAddress {
 const AT_SIGNS = ['@', '%40', '\\u0040'];
 
 const LOCAL = /[\p{L}\p{N}\p{M}._+-]/u;
+/** Allowed as well, and more often what stands around an address. */
+const RARE = /[!#$%&'*/=?^`{|}~]/;
 const DOMAIN = /[\p{L}\p{N}\p{M}.-]/u;
 const TOP_LEVEL = /^(?:[\p{L}\p{M}]{2,}|xn--[\p{L}\p{N}-]+)$/iu;
 
@@ -48,11 +50,13 @@ function* atSigns(text: string): Generator<{ at: number; after: number }> {
 function localStart(text: string, at: number, from: number): number {
   let start = at;
   while (start > from && isOf(LOCAL, text, start - 1)) start--;
+  if (start === at) while (start > from && RARE.test(text.charAt(start - 1))) start--;
   // The end of an escape, as in "%20anna" or "\nanna", is no part of it.
   const inner = start + (start > from ? escapeEnd(text.slice(start - 1, start + 5)) : 0);
   if (inner < at) start = inner;
-  while (start < at && (text[start] === '.' || text[start] === '-')) start++;
-  return start;
+  let word = start;
+  while (text[word] === '.' || text[word] === '-') word++;
+  return word < at ? word : start;
 }
 
 /** How much of a text belongs to the escape that it begins with, the sign left out. */

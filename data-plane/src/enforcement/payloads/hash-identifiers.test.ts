@@ -25,11 +25,13 @@ describe('e-mail addresses are found', () => {
     ['mailto:anna%40corp.example?cc=%20bo@x.de', 'anna@corp.example', 'bo@x.de'],
     ['"\\u0061nna\\u0040corp.example\\nbo@x.de"', 'nna@corp.example', 'bo@x.de'],
     ['write to anna@corp.example.', 'anna@corp.example'],
+    ["o'brien!@corp.example, {!~@x.de}", '!@corp.example', '{!~@x.de'],
     ['anna@corp.example.2', 'anna@corp.example'],
     ['jürgen@bücher.example', 'jürgen@bücher.example'],
     ['a@xn--bcher-kva.xn--p1ai', 'a@xn--bcher-kva.xn--p1ai'],
     ['a@b@c.de', 'b@c.de'],
-    ['pkg@1.2.3 @scope/x @media a@localhost x@ @y.de a@b..de a@.de ....@x.de'],
+    ['pkg@1.2.3 @scope/x @media a@localhost x@ @y.de a@b..de a@.de'],
+    ['--anna@x.de -@x.de', 'anna@x.de', '-@x.de'],
   ])('%s', (text, ...addresses) => {
     expect(findAddresses(text).map(({ address }) => address)).toEqual(addresses);
   });

@@ -1,6 +1,8 @@
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
+import { createIdentifierHash } from '@governance/shared/identifier-hash';
 import { uuidv7 } from '@governance/shared/ids';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createProtectMembers } from './protected-members.ts';
 
@@ -21,6 +23,7 @@ function settingsOf(changed: Partial<DataProtectionSettings>): BundleSettings {
   };
 }
 
+const KEY = Buffer.alloc(32, 1);
 const CARD = '4111 1111 1111 1111';
 const members = {
   target: `/cards/${CARD}`,
@@ -101,4 +104,27 @@ it('what fields and matches take out is not hashed', () => {
   expect(protectMembers(settings, { args: {} }, members)).toMatchObject({
     requester_id: '[REDACTED]',
   });
+});
+
+it('a requester or an e-mail address never stands in a record in clear', () => {
+  const settings = settingsOf({ hash_identifiers: true });
+  const protect = createProtectMembers({ hashOf: (id) => createIdentifierHash(id, KEY) });
+  const word = fc.string({ maxLength: 12 });
+  // A sign that is in no hash, so that none looks like it by chance.
+  const requester = fc.string({ minLength: 3, maxLength: 12 }).map((text) => `§${text}`);
+  fc.assert(
+    fc.property(requester, fc.emailAddress(), fc.array(word), (requester_id, address, words) => {
+      const parts = [requester_id, ...words, ` ${address} `, requester_id, requester_id];
+      const target = parts.join('');
+      const policy_reason = parts.reverse().join('/');
+      const said = { target, policy_reason, requester_id };
+      const left = protect(settings, { args: { to: [address] } }, said);
+      expect(left.protected_fields).toEqual(['target', 'policy_reason', 'requester_id']);
+      const domain = address.slice(address.indexOf('@'));
+      for (const text of [left.target, left.policy_reason, left.requester_id]) {
+        expect(text).not.toContain(requester_id);
+        expect(text).not.toContain(domain);
+      }
+    }),
+  );
 });
