@@ -2,6 +2,7 @@ import { Secret } from '@governance/shared/settings';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN_PASSWORD, testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { hashPassword } from '../auth/passwords.ts';
 
 let time = Date.now();
 const plane = await testControlPlane({ now: () => new Date(time) });
@@ -116,6 +117,40 @@ describe('a user', () => {
     const { token } = await aTenantAdmin();
     const body = { username: aName(), password: PASSWORD, role: 'admin', ...given };
     expect((await call(USERS, { token, body })).statusCode).toBe(422);
+  });
+
+  it('of the version before keeps a name that no new one could have', async () => {
+    const { scope, token } = await aTenantAdmin();
+    const users = ['Søren B', 'søren b', 'Old Name'];
+    for (const username of users) {
+      await test.superuser.query(
+        `INSERT INTO administrators (tenant_id, id, username, password_hash)
+         VALUES ($1, gen_random_uuid(), $2, $3)`,
+        [scope.tenantId, username, await hashPassword(`password of ${username}`)],
+      );
+    }
+    for (const username of users) {
+      const own = await tokenOf(username, `password of ${username}`);
+      expect((await call('/api/v1/auth/me', { token: own })).json()).toMatchObject({ username });
+    }
+    const inOtherCase = (await login('OLD NAME', 'password of Old Name')).json();
+    expect(inOtherCase).toMatchObject({ username: 'Old Name' });
+    await test.superuser.query(
+      `UPDATE administrators SET username = 'Old.Name' WHERE username = 'Old Name'`,
+    );
+    const body = { username: 'old.name', password: PASSWORD, role: 'admin' };
+    expect((await call(USERS, { token, body })).statusCode).toBe(409);
+  });
+
+  it('cannot be used to find out the names of other tenants', async () => {
+    const { token } = await aTenantAdmin();
+    const body = { username: 'admin', password: PASSWORD, role: 'auditor' };
+    const sent = Array.from({ length: 33 }, () => call(USERS, { token, body }));
+    const statuses = (await Promise.all(sent)).map(({ statusCode }) => statusCode);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(30);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(3);
+    const other = await aTenantAdmin();
+    expect((await call(USERS, { token: other.token, body })).statusCode).toBe(409);
   });
 
   it('is as many as a tenant may have', async () => {

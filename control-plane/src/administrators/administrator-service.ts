@@ -5,6 +5,7 @@
  */
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import { createRateLimiter } from '@governance/shared/rate-limiter';
 import type { PasswordGate } from '../auth/password-gate.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { SUPER_ADMIN_USERNAME } from '../auth/usernames.ts';
@@ -20,6 +21,10 @@ import {
 import type { NewUserBody, UserPatchBody } from './administrator-schemas.ts';
 import { administratorStore } from './administrator-store.ts';
 
+/** A name that is taken may be another tenant's: so many attempts may fail in an hour. */
+const FAILED_BY_TENANT = 30;
+const HOUR_MS = 60 * 60 * 1000;
+
 export interface AdministratorServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   lookups: Pick<Lookups, 'findLogin'>;
@@ -31,6 +36,7 @@ export type AdministratorService = ReturnType<typeof createAdministratorService>
 
 export function createAdministratorService(deps: AdministratorServiceDeps) {
   const { db, lookups, now } = deps;
+  const failed = createRateLimiter({ limit: FAILED_BY_TENANT, windowMs: HOUR_MS, now });
 
   const hash = ({ tenantId }: TenantScope, password: string): Promise<string> =>
     deps.passwordGate.run(`tenant ${tenantId}`, false, () => hashPassword(password));
@@ -54,7 +60,10 @@ export function createAdministratorService(deps: AdministratorServiceDeps) {
         return { users: await store.list(page), total: await store.count() };
       }),
 
-    /** @throws AppError DUPLICATE_NAME for a name of any tenant, ADMINISTRATOR_LIMIT_REACHED */
+    /**
+     * @throws AppError DUPLICATE_NAME for a name of any tenant, ADMINISTRATOR_LIMIT_REACHED,
+     *   RATE_LIMITED
+     */
     create: async (
       scope: TenantScope,
       { username, password, role }: NewUserBody,
@@ -62,6 +71,9 @@ export function createAdministratorService(deps: AdministratorServiceDeps) {
       if (username === SUPER_ADMIN_USERNAME) {
         throw new AppError('DUPLICATE_NAME', 'The username is reserved.');
       }
+      // Counted before anything is awaited, so that those that are sent together count together.
+      failed.check(scope.tenantId);
+      failed.count(scope.tenantId);
       const passwordHash = await hash(scope, password);
       if (await lookups.findLogin(username)) throw takenUsername();
       const at = now();
@@ -84,6 +96,7 @@ export function createAdministratorService(deps: AdministratorServiceDeps) {
       await work.catch((error) => {
         throw isUniqueViolation(error) ? takenUsername() : error;
       });
+      failed.giveBack(scope.tenantId);
       return user;
     },
 

@@ -179,6 +179,49 @@ describe('what is changed at one replica', () => {
     ]);
     expect((await b.call('/api/v1/agents', { token })).status).toBe(401);
   });
+
+  it('ends at once at the other what a user may no longer do', async () => {
+    const { token } = await anAdmin();
+    const account = { username: 'two-replicas@example.com', password: 'long enough' };
+    const made = await a.call('/api/v1/admin/users', {
+      token,
+      body: { ...account, role: 'approver' },
+    });
+    const { id } = (await made.json()) as { id: string };
+    const login = await b.call('/api/v1/auth/admin/login', { body: account });
+    const { access_token: own } = (await login.json()) as { access_token: string };
+    const read = async () => (await b.call('/api/v1/policies', { token: own })).status;
+    expect(await read()).toBe(200);
+    await a.call(`/api/v1/admin/users/${id}`, {
+      ...{ token, method: 'PATCH', body: { role: 'auditor' } },
+    });
+    expect(await read()).toBe(401);
+  });
+
+  it('a change request is decided at one of them', async () => {
+    const { scope, token } = await anAdmin();
+    const policy = (await (await aPolicy(a, token, 'reviewed')).json()) as { id: string };
+    const proposed = await a.call(`/api/v1/policies/${policy.id}/change-requests`, {
+      token,
+      body: { proposed_rego_content: rego('proposed') },
+    });
+    const request = (await proposed.json()) as { id: string };
+    const url = `/api/v1/policies/${policy.id}/change-requests/${request.id}`;
+    const answers = await Promise.all(
+      [a, b, a, b].map((replica, n) =>
+        replica.call(`${url}/${n < 2 ? 'approve' : 'reject'}`, { token, body: {} }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 409, 409, 409]);
+    const { rows } = await test.superuser.query<{ action: string }>(
+      `SELECT convert_from(bytes, 'utf8')::jsonb ->> 'action' AS action FROM ledger_records
+       WHERE tenant_id = $1 AND type = 'admin_action'`,
+      [scope.tenantId],
+    );
+    const decisions = rows.filter(({ action }) => /policy_change_(approved|rejected)/.test(action));
+    expect(decisions).toHaveLength(1);
+  });
 });
 
 describe('bundles', () => {

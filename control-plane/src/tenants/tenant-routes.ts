@@ -48,7 +48,7 @@ export const tenantRoutes =
           summary: 'Make a tenant with its first administrator and the baseline policies',
           tags: ['tenants'],
           body: NewTenant,
-          response: { 201: TenantView, 409: ErrorBody },
+          response: { 201: TenantView, 409: ErrorBody, 429: ErrorBody },
         },
       },
       async (request, reply) => {
