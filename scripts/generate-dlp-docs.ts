@@ -30,12 +30,14 @@ Findings tell how a value was disguised: \`base64\` (also base64url), \`base32\`
 \`binary\`, \`url\`, \`html\`, \`escape\` (of programs and JSON), \`quoted_printable\`, \`reversed\`, \`rot13\`,
 \`invisible\` (zero width, soft hyphens, combining marks), \`full_width\` (and other forms of a letter),
 \`other_digits\`, \`homoglyph\`, \`separators\` (between characters or groups), \`markup\` (within a word) and
-\`split\` (over neighbouring fields, items or strings that code puts together). Disguises within disguises
-are undone four levels deep.
+\`split\` (over neighbouring fields, items or strings that code puts together). Each disguise within
+each other is undone; deeper ones, to four levels, as far as a text's budget goes, and base64 or hex in
+itself sixteen times. Of what gzip or zlib made smaller (\`compressed\`) the first 12 KiB are read, in
+four places of a text.
 
 ## What is not found
 
-Secrets that have neither an issuer's mark nor a word beside them, what is encrypted or compressed, text
+Secrets that have neither an issuer's mark nor a word beside them, what is encrypted or in an archive, text
 in pictures, and values in pieces that do not stand next to each other. Pieces that are sent in several
 calls are looked for on the data plane ([dlp.md](dlp.md)).
 

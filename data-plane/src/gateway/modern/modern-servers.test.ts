@@ -207,6 +207,37 @@ describe('a server that asks', () => {
     expect(done.json.result.structuredContent).toMatchObject({ requestState: state });
   });
 
+  it('hears nothing sensitive, whatever member of a request holds it', async () => {
+    const key = 'AKIAQ7MZ3HTXW5RBNC2V';
+    const encoded = Buffer.from(JSON.stringify({ note: key })).toString('base64url');
+    const accept = (content: object) => ({ who: { action: 'accept', content } });
+    for (const retry of [
+      { inputResponses: {}, requestState: key },
+      { inputResponses: {}, requestState: encoded },
+      { inputResponses: accept({ note: encoded }) },
+      { inputResponses: accept({ [key]: 1 }) },
+      { inputResponses: { [key]: { action: 'decline' } } },
+      { arguments: { other: [key] } },
+    ]) {
+      const { json } = await send('tools/call', { name: 'asks', ...retry });
+      expect(json.error).toMatchObject({ code: -32003, message: /aws_access_key_id/ });
+    }
+    const { json } = await send('tasks/update', { taskId: 't', inputResponses: accept({ key }) });
+    expect(json.error).toMatchObject({ code: -32003, message: /aws_access_key_id/ });
+    expect(sent('tools/call')).toEqual([]);
+    expect(sent('tasks/update')).toEqual([]);
+    expect(JSON.stringify(await plane.records())).not.toContain(key);
+  });
+
+  it('may sign its state', async () => {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const state = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ step: 2 })}.${'k3Yw9'.repeat(8)}`;
+    const inputResponses = { who: { action: 'decline' } };
+    await send('tools/call', { name: 'asks', inputResponses, requestState: state });
+    const [decision] = (await plane.records()).filter(({ type }) => type === 'decision');
+    expect(decision).toMatchObject({ policy_result: 'allow', dlp_findings_count: 0 });
+  });
+
   it('shows the answers to policies', async () => {
     const answer = (name: string) => ({ who: { action: 'accept', content: { name } } });
     const denied = await send('tools/call', { name: 'asks', inputResponses: answer('secret') });

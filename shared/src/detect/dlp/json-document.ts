@@ -69,9 +69,11 @@ const MAX_DEPTH = 200;
 /**
  * The documents of a value; most have one.
  *
+ * @param hasAllKeys whether each key may be a value: of the short ones each name once
  * @throws RangeError for a value that is nested too deeply
  */
-export function jsonDocuments(value: unknown): JsonDocument[] {
+export function jsonDocuments(value: unknown, hasAllKeys = false): JsonDocument[] {
+  const seen = new Set<string>();
   const documents: JsonDocument[] = [];
   let pieces: string[] = [];
   let leaves: Leaf[] = [];
@@ -115,7 +117,11 @@ export function jsonDocuments(value: unknown): JsonDocument[] {
       const own = ++parents;
       for (const name of Object.keys(node)) {
         const below = { within: place, step: name };
-        if (isTelling(name)) scalar('key', name, below, '', -own);
+        const isShown = isTelling(name) || (hasAllKeys && !seen.has(name));
+        if (isShown) {
+          if (hasAllKeys) seen.add(name);
+          scalar('key', name, below, '', -own);
+        }
         visit((node as Record<string, unknown>)[name], below, name, own, depth + 1);
       }
     }

@@ -244,6 +244,25 @@ describe('a JSON value', () => {
     ]);
   });
 
+  it('shows what a tenant looks for in every key, and never repeats the key', () => {
+    const custom = [
+      { id: 'x', name: 'staff', regex: '\\bEMP\\d{3}|FALCON', severity: 'high' as const },
+    ];
+    const own = createDlpScanner({ custom });
+    expect(own.scanValue({ EMP123: {}, list: [{ FALCON: [{ ssn: 219099999 }] }] })).toMatchObject([
+      { pattern: 'staff', place: '/*' },
+      { pattern: 'staff', place: '/list/0/*' },
+      { pattern: 'us_ssn', place: '/list/0/*/0/ssn' },
+    ]);
+    own.close();
+  });
+
+  it('shows a value over several keys', () => {
+    expect(scanner.scanValue({ [KEY.slice(0, 8)]: 1, [KEY.slice(8)]: 1 })).toMatchObject([
+      { pattern: 'aws_access_key_id', place: '/*', disguise: ['split'] },
+    ]);
+  });
+
   it('is not found together from different objects, nor from plain words', () => {
     expect(scanner.scanValue([{ a: KEY.slice(0, 9) }, { a: KEY.slice(9) }])).toEqual([]);
     expect(scanner.scanValue({ name: 'Blue lamp', count: 3, tags: ['new', 'sale'] })).toEqual([]);

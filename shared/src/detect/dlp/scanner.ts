@@ -1,6 +1,12 @@
 import type { Stretch } from './builtin-pattern.ts';
 import { eachLiteral } from './decode/literals.ts';
-import { type JoinedPieces, joinPieces, MAX_RUN, type Piece } from './decode/split.ts';
+import {
+  type JoinedPieces,
+  joinPieces,
+  MAX_RUN,
+  numerousGroups,
+  type Piece,
+} from './decode/split.ts';
 import { changedParts, type View } from './decode/view.ts';
 import { decodedView, MAX_DEPTH, turnedViews } from './decode/views.ts';
 import {
@@ -30,8 +36,10 @@ import { cardIssuer } from './validators/payment-card.ts';
  */
 export function createDlpScanner(options: DlpScannerOptions = {}): DlpScanner {
   const plain = createPlainScan(options);
+  // A tenant's pattern may be of anything, also of what the name of a field usually is.
+  const hasAllKeys = (options.custom?.length ?? 0) > 0;
   const inValue = (value: unknown): FoundInLeaves[] =>
-    jsonDocuments(value)
+    jsonDocuments(value, hasAllKeys)
       .flatMap((document) => inDocument(plain, document))
       .slice(0, MAX_FINDINGS);
   return {
@@ -156,6 +164,15 @@ function isMistyped(reading: string, { start, end }: Stretch): boolean {
   return cardIssuer([...digits].reverse().join('')) === 'strong';
 }
 
+/** Characters in which other numbers tell that a number stands in a list. */
+const LIST = 300;
+
+/** One number in forty could be a card that is turned around. */
+function isInList(reading: string, { start, end }: Stretch): boolean {
+  const near = `${reading.slice(Math.max(0, start - LIST), start)} ${reading.slice(end, end + LIST)}`;
+  return (near.match(/\d{12,}/g)?.length ?? 0) > 2;
+}
+
 function add(
   found: Found[],
   finding: PlainFinding,
@@ -165,7 +182,9 @@ function add(
 ): void {
   if (found.length >= MAX_FINDINGS) return;
   if (turned && NOT_TURNED.has(finding.pattern)) return;
-  if (turned && finding.pattern === 'payment_card' && isMistyped(reading, finding)) return;
+  if (turned && finding.pattern === 'payment_card') {
+    if (isMistyped(reading, finding) || isInList(reading, finding)) return;
+  }
   const { pattern, severity } = finding;
   const place = origin ? origin(finding) : { start: finding.start, end: finding.end, disguise: [] };
   found.push({ pattern, severity, ...place });
@@ -204,6 +223,10 @@ const WHOLE_PIECES = new Set([
   'email_address',
 ]);
 
+/** Numbers that neighbours in a long list make by chance. */
+const CARD_FIELD = /card|karte|carte|tarjeta|\bcc|\bpan\b/i;
+const BY_CHANCE = new Set(['payment_card', 'us_ssn', 'national_id']);
+
 interface SplitFinding {
   readonly finding: PlainFinding;
   readonly touched: readonly Piece[];
@@ -240,9 +263,17 @@ class Portions {
 
   #read(): void {
     if (this.#pieces.length < 2) return;
+    let numerous: ReadonlySet<number> | undefined;
     for (const joined of joinPieces(this.#pieces)) {
       const { findings } = this.#plain.scan(joined.text, this.#budget);
-      for (const one of splitFindings(joined, findings)) this.#found.push(one);
+      for (const one of splitFindings(joined, findings)) {
+        const [first] = one.touched;
+        if (first && BY_CHANCE.has(one.finding.pattern)) {
+          numerous ??= numerousGroups(this.#pieces);
+          if (numerous.has(first.group) && !CARD_FIELD.test(first.label)) continue;
+        }
+        this.#found.push(one);
+      }
     }
   }
 }
@@ -305,6 +336,9 @@ function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
 function eachPiece({ leaves }: JsonDocument, take: (piece: Piece) => void): void {
   for (const { kind, value, start, parent, key } of leaves) {
     if (kind !== 'key') take({ text: value, start, group: parent, label: key });
+  }
+  for (const { kind, value, start, parent } of leaves) {
+    if (kind === 'key') take({ text: value, start, group: parent, label: '' });
   }
   let groups = leaves.length;
   for (const leaf of leaves) {

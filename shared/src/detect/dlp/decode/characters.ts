@@ -314,7 +314,7 @@ export function escapes(text: string): Edit[] {
     }
   }
   // A soft line break alone could as well be the padding of base64.
-  if (text.includes('=') && /=(?:[2-7][0-9A-F]=|3D|20)/.test(text)) {
+  if (text.includes('=') && /=(?:[2-7][0-9A-F]=|3D)|=20(?![0-9A-Za-z])/.test(text)) {
     for (const match of text.matchAll(QUOTED_PRINTABLE)) {
       const code = match[1] === undefined ? undefined : Number.parseInt(match[1], 16);
       if (code === undefined) add(match, '', 'quoted_printable');

@@ -15,6 +15,22 @@ export interface Piece {
   readonly isEnd?: boolean;
 }
 
+/** Digits that neighbours may have together where some of them make a number. */
+const MAX_DIGITS = 40;
+
+/**
+ * The groups with so many digits that some neighbours make a number with a check digit by chance:
+ * lists of prices, years, ids.
+ */
+export function numerousGroups(pieces: readonly Piece[]): ReadonlySet<number> {
+  const digits = new Map<number, number>();
+  for (const { text, group } of pieces) {
+    if (text.length > MAX_PIECE || !/\d/.test(text)) continue;
+    digits.set(group, (digits.get(group) ?? 0) + (text.match(/\d/g)?.length ?? 0));
+  }
+  return new Set([...digits].filter(([, count]) => count > MAX_DIGITS).map(([group]) => group));
+}
+
 export interface JoinedPieces {
   readonly text: string;
   /** The pieces that a stretch of the text lies in; undefined where it lies in one alone. */

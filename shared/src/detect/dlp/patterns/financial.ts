@@ -1,4 +1,4 @@
-import type { BuiltinPattern, Judge } from '../builtin-pattern.ts';
+import type { BuiltinPattern, Judge, Stretch } from '../builtin-pattern.ts';
 import { NOTHING } from '../builtin-pattern.ts';
 import { around, isPartOfLonger } from '../judges.ts';
 import { findNear, stretches } from '../near.ts';
@@ -15,20 +15,37 @@ const card: Judge = (text, start, candidateEnd) => {
   const end = candidateEnd + (more?.[0].length ?? 0);
   if (/[A-Za-z_]/.test(text[end] ?? '')) return NOTHING;
   const digits = text.slice(start, end).replace(/\D/g, '');
+  const words = () => CARD_LABELS.test(around(text, start, end, CARD_CONTEXT, 30));
+  // A number with places behind its point.
+  if (/^\d{1,3}\.\d+$/.test(text.slice(start, end))) return NOTHING;
   // A run of numbers may begin or end with what is no part of the card.
   if (isCardNumber(digits)) {
     if (isPartOfLonger(text, { start, end })) return NOTHING;
-    const isCertain = cardIssuer(digits) === 'strong';
-    const words = () => CARD_LABELS.test(around(text, start, end, CARD_CONTEXT, 30));
+    const isCertain = cardIssuer(digits) === 'strong' && !isInRow(text, { start, end });
     return isCertain || words() ? [{ start, end }] : NOTHING;
   }
-  return cardWithin(text, start, end);
+  const [within] = cardWithin(text, start, end);
+  return within && (!isInRow(text, within) || words()) ? [within] : NOTHING;
 };
+
+/** Whether groups of four go on before or behind: a row of a table, and no date or code of a card. */
+function isInRow(text: string, { start, end }: Stretch): boolean {
+  const [, sign = ''] = /^\d{4}([^\dA-Za-z]{1,3})\d{4}/.exec(text.slice(start, start + 11)) ?? [];
+  if (sign === '') return false;
+  const before = text.slice(Math.max(0, start - sign.length - 4), start);
+  const behind = text.slice(end, end + sign.length + 5);
+  return (
+    (before.endsWith(sign) && /^\d{4}/.test(before)) ||
+    (behind.startsWith(sign) &&
+      /^\d{4}(?!\d)/.test(behind.slice(sign.length)) &&
+      !/^(?:0[1-9]|1[0-2])[2-4]\d/.test(behind.slice(sign.length)))
+  );
+}
 
 /** Four groups of four among more groups: a card with its security code or date behind it. */
 function cardWithin(text: string, start: number, end: number): ReturnType<Judge> {
   const groups =
-    /(?<![\d.,])(?:\d{4}[ \-.]\d{4}[ \-.]\d{4}[ \-.]\d{4}|\d{4}[ \-.]\d{6}[ \-.]\d{5}|\d{15,16})(?!\d)/g;
+    /(?<![\d.,])(?:\d{4}[ \-.]\d{4}[ \-.]\d{4}[ \-.]\d{4}|\d{4}[ \-.]\d{6}[ \-.]\d{5}|\d{15,16}(?![.,]\d))(?!\d)/g;
   for (const match of text.slice(start, end).matchAll(groups)) {
     const digits = match[0].replace(/\D/g, '');
     if (cardIssuer(digits) === 'strong' && isCardNumber(digits)) {

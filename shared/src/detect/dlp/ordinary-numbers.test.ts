@@ -1,0 +1,51 @@
+/** Numbers that nobody has to hide: by their check digits alone some of them could be cards. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { createDlpScanner } from './scanner.ts';
+
+const scanner = createDlpScanner();
+afterAll(() => scanner.close());
+
+let state = 7;
+/** From 0 to below 1, the same at every run. */
+const random = (): number => {
+  state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+  return state / 2_147_483_648;
+};
+const digits = (length: number): string =>
+  Array.from({ length }, (_, i) => Math.floor(random() * 9 + (i === 0 ? 1 : 0))).join('');
+const many = <T>(length: number, make: (i: number) => T): T[] =>
+  Array.from({ length }, (_, i) => make(i));
+
+const LISTS: readonly [string, () => unknown][] = [
+  ['numbers of four digits', () => ({ ids: many(100, () => Number(digits(4))) })],
+  ['numbers of eight digits', () => ({ ids: many(100, () => digits(8)) })],
+  ['keys of eight digits', () => Object.fromEntries(many(100, () => [digits(8), 1]))],
+  ['fractions', () => ({ weights: many(200, random) })],
+  ['coordinates', () => many(60, () => [random() * 180 - 90, random() * 360 - 180])],
+  ['prices', () => many(60, () => ({ sku: digits(6), price: random() * 100 }))],
+  ['columns', () => many(30, () => many(6, () => digits(4)).join(' | ')).join('\n')],
+  ['bytes', () => many(300, () => Math.floor(random() * 256))],
+  ['times', () => many(60, () => 1_700_000_000_000 + Math.floor(random() * 1e11))],
+];
+
+describe('in ordinary data', () => {
+  it.each(LISTS)('%s are nothing sensitive', (_, make) => {
+    for (let i = 0; i < 10; i++) expect(scanner.scanValue(make())).toEqual([]);
+  });
+
+  it('lengths and counts are no escapes of mails', () => {
+    const text = 'token_count=2034 password_length=12 key=7f3a9c21-44b1-4e0d-a3c2-9b1f0e7d6a55';
+    expect(scanner.scanText(text)).toEqual([]);
+  });
+
+  it.each([
+    ['in four fields', { a: '4532', b: '0151', c: '1283', d: '0366' }],
+    ['in single digits', [...'4532015112830366'].map(Number)],
+    ['in a field that says so', { cards: ['4532015112830366', ...many(40, () => digits(4))] }],
+    ['with its date and code', 'pay 4532 0151 1283 0366 12/27 123'],
+    ['turned around', `note ${[...'4532015112830366'].reverse().join('')}`],
+  ])('a card is found %s', (_, value) => {
+    const found = scanner.scanValue(value).map(({ pattern }) => pattern);
+    expect(found).toContain('payment_card');
+  });
+});
