@@ -6,6 +6,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { REAL_CLIENTS, type RealClient } from '@governance/data-plane/testing/test-client';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { connectTo } from '../scripts/durability/marked-calls.ts';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
 import { testDatabase } from './support/test-database.ts';
@@ -75,6 +76,8 @@ beforeAll(async () => {
     SERVICE_DEPLOYMENT_MODE: 'data-plane',
     SERVICE_CP_URL: controlPlane.url,
     SERVICE_CP_TOKEN: issued.token,
+    // A call is held by one of them, whichever its clients reach.
+    SERVICE_WORKERS: '2',
   };
   plane = await startService({ env: dataPlaneEnv });
 }, 90_000);
@@ -125,6 +128,41 @@ it.each(['SDK v1', 'SDK v2, modern'] as const)('%s waits for a person', async (n
   expect(await denied).toMatchObject({ code: -32004, data: { resolution: 'denied' } });
   expect(sent()).toBe(before + 1);
   await client.close();
+});
+
+it('is one escalation at all workers of a data plane, used once', async () => {
+  const before = sent();
+  const params = { name: 'delete_thing', arguments: { at: 'any worker' } };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  // On a connection of its own each: connections go round among the workers.
+  const call = async () => {
+    const connection = connectTo(plane.url);
+    const headers = {
+      authorization: basic,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+    const answer = await connection.request({ method: 'POST', path: '/mcp/v1/up', headers, body });
+    const json = (await answer.body.json()) as Record<string, unknown>;
+    await connection.close();
+    return json;
+  };
+  const first = call();
+  const hold = await pending();
+  const others = [call(), call(), call()];
+  // Each joins with a decision of its own.
+  await vi.waitFor(async () => {
+    const { events } = await admin.get<{ events: { escalation_id: string | null }[] }>(
+      '/api/v1/audit/events?policy_result=escalate',
+    );
+    const joined = events.filter(({ escalation_id }) => escalation_id === hold.id);
+    expect(joined).toHaveLength(4);
+  }, 20_000);
+  await pending();
+  await decide(hold, 'approve');
+  const answers = await Promise.all([first, ...others]);
+  expect(answers.filter((answer) => 'result' in answer)).toHaveLength(1);
+  expect(sent()).toBe(before + 1);
 });
 
 it('holds a call over a restart of its data plane, and lets the client that comes back have it', async () => {

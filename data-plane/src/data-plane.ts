@@ -3,12 +3,14 @@
  * the mode `data-plane` have in common.
  */
 import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { GatewayConfig } from './config.ts';
 import type { FindDenial } from './contracts.ts';
 import { createCoreMetrics } from './core/core-metrics.ts';
 import { createDataPlaneCore } from './core/data-plane-core.ts';
+import { HELD_PLACES_FILE, openHeldPlaces } from './holds/held-places.ts';
 import { asTokenKeys, ownTokenKey } from './local-api/token-issuer.ts';
 import { watchLocalSwitch } from './local-control/local-kill-switch.ts';
 import { createEnforcementPlane } from './plane/enforcement-plane.ts';
@@ -48,6 +50,13 @@ export async function createDataPlane(options: DataPlaneOptions) {
   const { dataDir, version, region, gateway, registry, log } = options;
   const sharedDir = options.sharedDir ?? dataDir;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const heldPlaces =
+    options.workers &&
+    openHeldPlaces(join(sharedDir, HELD_PLACES_FILE), {
+      worker: options.workers.worker,
+      now: Date.now,
+      log,
+    });
   const metrics = createCoreMetrics(registry);
   const core = await createDataPlaneCore({
     dataDir,
@@ -61,6 +70,7 @@ export async function createDataPlane(options: DataPlaneOptions) {
     callsPerMinute: (tenantId) => enforcement.callsPerMinute(tenantId),
     serverReport: (tenantId) => enforcement.serverReport(tenantId),
     pinReports: () => enforcement.pinReports,
+    heldPlaces,
     expectedTenants: options.expectedTenants ?? 0,
     observer: metrics.observer,
     onFatal: (error) => {
@@ -106,6 +116,7 @@ export async function createDataPlane(options: DataPlaneOptions) {
     ...(options.workers && { workers: options.workers }),
     sharedDir,
     held: core.held,
+    ...(heldPlaces && { heldPlaces }),
     payloadSpool: core.payloadSpool,
     registry,
     log,
@@ -147,6 +158,7 @@ export async function createDataPlane(options: DataPlaneOptions) {
       await enforcement.stop();
       await localSwitch.stop();
       await core.stop();
+      heldPlaces?.close();
     },
   };
 }

@@ -13,6 +13,7 @@ import type {
 import { createRaiseAlert } from '../alerts/raise-alert.ts';
 import type { PinReports, PlaneDenial, RulesProvider } from '../contracts.ts';
 import { createHeldCalls } from '../holds/held-calls.ts';
+import type { HeldPlaces } from '../holds/held-places.ts';
 import { loadIdentity } from '../identity/identity.ts';
 import { loadStanding } from '../identity/standing.ts';
 import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
@@ -56,6 +57,8 @@ export interface DataPlaneCoreOptions {
   ledgerLimitBytes?: number | null;
   /** Limit of the payloads that wait for the control plane, in bytes: 1 GiB. */
   payloadLimitBytes?: number;
+  /** Of several workers: where calls are held. */
+  heldPlaces?: HeldPlaces | undefined;
   /** Tool calls judged for a tenant in the last minute, for the heartbeat. */
   callsPerMinute?: (tenantId: string) => number;
   /** How a tenant's MCP servers are, for the heartbeat. */
@@ -119,7 +122,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     now,
   });
   const replica = createReplica({ dataDir, onRefused: alerts.factRefused });
-  const held = createHeldCalls({ ledger, replica, now });
+  const held = createHeldCalls({ ledger, replica, places: options.heldPlaces, now });
   const standing = loadStanding(dataDir, log, now);
   const clock = createPlaneClock({
     path: join(dataDir, CLOCK_FILE),

@@ -44,6 +44,12 @@ export interface ArrivalDeps {
   origins: OriginPolicy;
   /** Takes a request whose session another process holds; undefined where this one serves it. */
   passOn?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
+  /** The same for a request of an agent of which another process holds a call. */
+  passHeld?: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller,
+  ) => Promise<void> | undefined;
 }
 
 declare module 'fastify' {
@@ -77,16 +83,36 @@ export function enter(deps: ArrivalDeps): onRequestHookHandler {
       const found = deps.door.identify(credential, serverId);
       if (!(found instanceof Promise)) {
         setCaller(request, reply, found, credential, serverId, arrivedAt);
-        done();
+        arrive(request, reply, deps, done);
         return;
       }
       found
         .then((identity) => setCaller(request, reply, identity, credential, serverId, arrivedAt))
-        .then(() => done(), done);
+        .then(() => arrive(request, reply, deps, done), done);
     } catch (error) {
       done(error as Error);
     }
   };
+}
+
+/** Serves the request, unless it belongs to a process that holds a call of its agent. */
+function arrive(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { passHeld }: ArrivalDeps,
+  done: (error?: Error) => void,
+): void {
+  try {
+    const passed = request.caller && passHeld?.(request, reply, request.caller);
+    if (passed) {
+      passed.catch(done);
+      return;
+    }
+  } catch (error) {
+    done(error as Error);
+    return;
+  }
+  done();
 }
 
 /** Refuses a page that may not reach the gateway. */

@@ -9,6 +9,7 @@ import { GRANT_MS } from '@governance/shared/hold-settings';
 import type { HoldChange } from '../contracts.ts';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { LocalReplica } from '../replica/replica.ts';
+import type { HeldPlaces } from './held-places.ts';
 import { type Hold, readHold, removeHold, storeHold } from './hold.ts';
 
 /** Calls of an agent, and of a tenant, that wait for a person at a time. */
@@ -80,10 +81,12 @@ export type HeldCalls = ReturnType<typeof createHeldCalls>;
 export function createHeldCalls(deps: {
   ledger: Pick<DurableLedger, 'readHolds' | 'writeHolds'>;
   replica: Pick<LocalReplica, 'findEscalation' | 'onEscalation'>;
+  /** Of several workers: tells the others where a call is held. */
+  places?: Pick<HeldPlaces, 'note' | 'forget'> | undefined;
   /** Unix milliseconds. */
   now(): number;
 }) {
-  const { ledger, replica, now } = deps;
+  const { ledger, replica, places, now } = deps;
   const tenants = new Map<string, Map<string, Kept>>();
   let timer: NodeJS.Timeout | null = null;
 
@@ -97,6 +100,7 @@ export function createHeldCalls(deps: {
     };
     const ofTenant = tenants.get(hold.tenantId) ?? new Map<string, Kept>();
     tenants.set(hold.tenantId, ofTenant.set(hold.id, kept));
+    places?.note(hold, hold.timeoutAt + GRACE_MS + KEPT_MS);
     timer ??= setInterval(sweep, SWEEP_MS).unref();
     return kept;
   }
@@ -104,6 +108,7 @@ export function createHeldCalls(deps: {
   function forget({ hold, waiting }: Kept): void {
     const ofTenant = tenants.get(hold.tenantId);
     ofTenant?.delete(hold.id);
+    places?.forget(hold);
     if (ofTenant?.size === 0) tenants.delete(hold.tenantId);
     for (const end of [...waiting]) end({ kind: 'taken' });
   }

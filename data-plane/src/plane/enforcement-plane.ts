@@ -87,6 +87,7 @@ export function createEnforcementPlane(
     limits,
     taskSecret: deps.taskSecret,
     workers: deps.workers,
+    heldPlaces: deps.heldPlaces,
     keepAliveMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
     onProtocolError: metrics.protocolError,
     // Calls under way may end; what takes longer is answered with an error and recorded so.

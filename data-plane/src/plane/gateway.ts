@@ -1,7 +1,7 @@
 /** Puts the parts of the gateway together: both eras over one router and one enforcer. */
 import type { KeyObject } from 'node:crypto';
 import { addressFor } from '@governance/shared/own-addresses';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { GatewayConfig } from '../config.ts';
 import type { RulesProvider } from '../contracts.ts';
@@ -15,6 +15,7 @@ import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { createOriginPolicy } from '../gateway/arrival.ts';
 import { createAnnouncer } from '../gateway/capabilities.ts';
 import { createFailures } from '../gateway/failures.ts';
+import { GatewayError } from '../gateway/json-rpc.ts';
 import { ClientPeer } from '../gateway/legacy/client-peer.ts';
 import { createLegacyHandler } from '../gateway/legacy/handler.ts';
 import { createRequestHandler } from '../gateway/legacy/requests.ts';
@@ -29,6 +30,7 @@ import { createRouter } from '../gateway/router.ts';
 import { gatewayRoutes } from '../gateway/routes.ts';
 import { findServer } from '../gateway/servers.ts';
 import type { UnreadAnswers } from '../gateway/unread-answers.ts';
+import type { HeldPlaces } from '../holds/held-places.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 import type { SessionPlace } from '../upstream/sessions/session-listeners.ts';
 import type { UpstreamSession } from '../upstream/upstream.ts';
@@ -51,6 +53,7 @@ export interface GatewayDeps {
   limits: AnswerLimits;
   taskSecret: KeyObject;
   workers: WorkerSessions | undefined;
+  heldPlaces: Pick<HeldPlaces, 'findWorker'> | undefined;
   keepAliveMs: number;
   onProtocolError(status: number, code: number): void;
   /** Told when the service stops, after the streams have ended. */
@@ -58,6 +61,20 @@ export interface GatewayDeps {
   /** Monotonic milliseconds. */
   elapsed(): number;
   log: Logger;
+}
+
+/** To the worker that holds calls of the agent, where the request is in no session of another. */
+function passHeld(workers: WorkerSessions, places: Pick<HeldPlaces, 'findWorker'>) {
+  return (request: FastifyRequest, reply: FastifyReply, { tenantId, agent }: Caller) => {
+    if (request.method !== 'POST' || request.headers['mcp-session-id'] !== undefined) return;
+    const holder = places.findWorker(tenantId, agent.id);
+    if (holder === undefined) return;
+    return workers.passTo(holder, request, reply)?.catch((error: unknown) => {
+      // It is started again within moments.
+      const isAway = error instanceof GatewayError && error.status === 404;
+      throw isAway ? new GatewayError(503, 'The worker that holds a call is away.') : error;
+    });
+  };
 }
 
 /** Builds the gateway. */
@@ -132,6 +149,7 @@ export function createGateway(deps: GatewayDeps) {
       bodyBytes: config.messageBytes,
       bodyNodes: config.messageNodes,
       ...(deps.workers && { passOn: deps.workers.passOn }),
+      ...(deps.workers && deps.heldPlaces && { passHeld: passHeld(deps.workers, deps.heldPlaces) }),
       onProtocolError: deps.onProtocolError,
       onClose: () => {
         sessions.close();

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import type { GatewayConfig } from '../config.ts';
 import type { FindDenial, Ledger, Replica, RulesProvider } from '../contracts.ts';
 import type { HeldCalls } from '../holds/held-calls.ts';
+import type { HeldPlaces } from '../holds/held-places.ts';
 import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import type { WorkerSessions } from '../workers/worker-sessions.ts';
 
@@ -36,6 +37,8 @@ export interface EnforcementPlaneDeps {
   taskSecret: KeyObject;
   /** Where several processes share the listener: whose a session is, and the way there. */
   workers?: WorkerSessions;
+  /** Where several do: which of them holds calls of an agent. */
+  heldPlaces?: Pick<HeldPlaces, 'findWorker'>;
   /** Told when `serverReport` or `pinReports` of the tenant says something else. */
   onServerReport?(tenantId: string): void;
   /** Where all workers keep what they have to know together; nothing is kept without it. */

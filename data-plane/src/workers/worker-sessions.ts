@@ -48,6 +48,20 @@ export function createWorkerSessions(options: WorkerSessionsOptions) {
     }
   }
 
+  /** Takes a request to another worker; undefined where this one serves it. */
+  function passTo(
+    owner: number,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> | undefined {
+    const isOwn = owner === worker || owner > count;
+    if (isOwn || options.isPrivate(request.raw)) return undefined;
+    if (Number(request.headers['content-length'] ?? 0) > options.bodyBytes) {
+      throw new GatewayError(413, 'The body is larger than this route accepts.');
+    }
+    return hand(owner, request, reply);
+  }
+
   return {
     /** Makes a session id of its random part. */
     nameSession: (random: string): string => `w${worker}.${random}`,
@@ -58,12 +72,11 @@ export function createWorkerSessions(options: WorkerSessionsOptions) {
      */
     passOn: (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
       const owner = ownerOf(request.headers['mcp-session-id']);
-      if (owner === worker || options.isPrivate(request.raw)) return undefined;
-      if (Number(request.headers['content-length'] ?? 0) > options.bodyBytes) {
-        throw new GatewayError(413, 'The body is larger than this route accepts.');
-      }
-      return hand(owner, request, reply);
+      return passTo(owner, request, reply);
     },
+
+    passTo,
+    worker,
 
     /** Ends the streams that other workers send through this one: it stops. */
     endStreams: (): void => {

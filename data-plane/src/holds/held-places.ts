@@ -1,0 +1,62 @@
+/**
+ * Which worker of a machine holds calls of an agent. All workers write it to one file, so that a
+ * request of the agent that belongs to no session comes to the worker that can use its approval.
+ * What cannot be read or written here sends nobody anywhere: the call is then held where it is.
+ */
+import type { Logger } from 'pino';
+import { openDurableDatabase } from '../storage/durable-database.ts';
+import type { Hold } from './hold.ts';
+
+export const HELD_PLACES_FILE = 'held-calls.db';
+
+export interface HeldPlaces {
+  /** This worker holds a call, until then at most (Unix milliseconds). */
+  note(hold: Pick<Hold, 'id' | 'tenantId' | 'agentId'>, until: number): void;
+  forget(hold: Pick<Hold, 'id'>): void;
+  /** The worker that has held a call of the agent the longest. */
+  findWorker(tenantId: string, agentId: string): number | undefined;
+  close(): void;
+}
+
+export function openHeldPlaces(
+  path: string,
+  deps: { worker: number; now(): number; log: Pick<Logger, 'warn'> },
+): HeldPlaces {
+  const { worker, now, log } = deps;
+  const db = openDurableDatabase(path, { exclusive: false, busyTimeoutMs: 200 });
+  // It is written anew at each start: nothing is lost with what the disk had not taken yet.
+  db.pragma('synchronous = NORMAL');
+  db.exec(`CREATE TABLE IF NOT EXISTS held (
+    tenant_id TEXT NOT NULL, agent_id TEXT NOT NULL, id TEXT NOT NULL, worker INTEGER NOT NULL,
+    until INTEGER NOT NULL, PRIMARY KEY (tenant_id, agent_id, id)) STRICT, WITHOUT ROWID`);
+  // What this worker held before it ended it takes up again in a moment.
+  db.prepare('DELETE FROM held WHERE until < ?').run(now());
+  const put = db.prepare<[string, string, string, number, number]>(
+    'INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?)',
+  );
+  const remove = db.prepare<[string]>('DELETE FROM held WHERE id = ?');
+  const find = db
+    .prepare<[string, string, number], number>(
+      `SELECT worker FROM held WHERE tenant_id = ? AND agent_id = ? AND until > ?
+       ORDER BY id LIMIT 1`,
+    )
+    .pluck();
+
+  function attempt<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      log.warn({ err: error }, 'which worker holds a call could not be looked up or written');
+      return undefined;
+    }
+  }
+
+  return {
+    note: ({ id, tenantId, agentId }, until) =>
+      void attempt(() => put.run(tenantId, agentId, id, worker, until)),
+    forget: ({ id }) => void attempt(() => remove.run(id)),
+    // Ids begin with their time.
+    findWorker: (tenantId, agentId) => attempt(() => find.get(tenantId, agentId, now())),
+    close: () => db.close(),
+  };
+}
