@@ -27,6 +27,12 @@ const jwt = generateKeyPairSync('rsa', {
   privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
   publicKeyEncoding: { format: 'pem', type: 'spki' },
 });
+const controlPlaneEnv = {
+  SERVICE_DEPLOYMENT_MODE: 'control-plane',
+  DATABASE_URL: database.url,
+  SERVICE_JWT_PRIVATE_KEY: jwt.privateKey,
+  SERVICE_JWT_PUBLIC_KEY: jwt.publicKey,
+};
 let upstream: TestUpstream;
 let controlPlane: ServiceProcess;
 let plane: ServiceProcess;
@@ -36,14 +42,7 @@ let basic: string;
 
 beforeAll(async () => {
   upstream = await startTestUpstream({ tools: [{ name: 'delete_thing' }] });
-  controlPlane = await startService({
-    env: {
-      SERVICE_DEPLOYMENT_MODE: 'control-plane',
-      DATABASE_URL: database.url,
-      SERVICE_JWT_PRIVATE_KEY: jwt.privateKey,
-      SERVICE_JWT_PUBLIC_KEY: jwt.publicKey,
-    },
-  });
+  controlPlane = await startService({ env: controlPlaneEnv });
   admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
   const issued = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
     label: 'journey',
@@ -80,6 +79,7 @@ beforeAll(async () => {
     SERVICE_WORKERS: '2',
   };
   plane = await startService({ env: dataPlaneEnv });
+  await bothAreUp();
 }, 90_000);
 
 afterAll(async () => {
@@ -87,6 +87,14 @@ afterAll(async () => {
   await controlPlane?.dispose();
   await upstream?.stop();
 });
+
+/** A worker that is away is waited for by the other one, and not for ever. */
+async function bothAreUp(): Promise<void> {
+  await vi.waitFor(async () => {
+    const metrics = await (await fetch(`${plane.url}/metrics`)).text();
+    expect(metrics).toContain('governance_workers{state="up"} 2');
+  }, 60_000);
+}
 
 const pending = async (): Promise<Escalation> => {
   const list = () => admin.get<{ escalations: Escalation[] }>('/api/v1/escalations?status=pending');
@@ -178,6 +186,7 @@ it('holds a call over a restart of its data plane, and lets the client that come
   await client.close();
   await decide(hold, 'approve');
   plane = await startService({ env: dataPlaneEnv, dataDir, port });
+  await bothAreUp();
   expect(sent()).toBe(before);
   const again = await connect('SDK v2');
   // It may come before the data plane has heard of the approval; then it waits for that.
@@ -186,4 +195,32 @@ it('holds a call over a restart of its data plane, and lets the client that come
   await again.close();
   const { total } = await admin.get<{ total: number }>('/api/v1/escalations?status=pending');
   expect(total).toBe(0);
+});
+
+it('waits while its control plane is started anew', async () => {
+  const before = sent();
+  const args = { while: 'nobody is there' };
+  const client = await connect('SDK v2, modern');
+  // As a client does: it asks again as long as it is told that the call is pending.
+  const untilDecided = async (): Promise<unknown> => {
+    try {
+      return await client.callTool('delete_thing', args);
+    } catch (error) {
+      const { data } = error as { data?: { resolution?: string } };
+      if (data?.resolution !== 'pending') throw error;
+      return untilDecided();
+    }
+  };
+  const calling = untilDecided();
+  const hold = await pending();
+  const { dataDir, adminPassword, url } = controlPlane;
+  await controlPlane.stop();
+  const port = Number(new URL(url).port);
+  controlPlane = await startService({ env: controlPlaneEnv, dataDir, adminPassword, port });
+  admin = await adminApi(controlPlane.url, 'admin', adminPassword);
+  expect(await pending()).toEqual(hold);
+  await decide(hold, 'approve');
+  expect(await calling).toHaveProperty('content');
+  expect(sent()).toBe(before + 1);
+  await client.close();
 });

@@ -126,6 +126,26 @@ describe.each([
   });
 });
 
+it('holds a call until a person approves it', async () => {
+  await admin.post('/api/v1/policies', {
+    name: 'careful',
+    description: '',
+    status: 'active',
+    rego_content:
+      'package careful\n\nescalate contains "a person decides" if input.request.parameters.message == "careful"\n',
+  });
+  const calling = inspect('/mcp/v1/everything', basic, ...call('echo', 'message=careful'));
+  interface Pending {
+    escalations: { id: string }[];
+  }
+  const list = () => admin.get<Pending>('/api/v1/escalations?status=pending');
+  await expect.poll(async () => (await list()).escalations.length, { timeout: 20_000 }).toBe(1);
+  const id = (await list()).escalations[0]?.id;
+  await admin.post(`/api/v1/escalations/${id}/approve`);
+  expect(await calling).toContain('Echo: careful');
+  expect((await list()).escalations).toEqual([]);
+});
+
 it('refuses the Inspector with a wrong secret', async () => {
   const wrong = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`;
   expect(await inspect('/mcp/v1', wrong, '--method', 'tools/list')).toContain('-32000');
@@ -165,7 +185,7 @@ it('shows each call among the audit events, and their chains verify', async () =
         count('write_file', 'deny'),
       ];
     })
-    .toEqual([4, 4, 2]);
+    .toEqual([5, 4, 2]);
   const verdict = await admin.get<{ valid: boolean; streams: unknown[] }>(
     '/api/v1/audit/verify?fresh=true',
   );

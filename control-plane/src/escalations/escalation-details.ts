@@ -10,6 +10,7 @@ import { auditStore } from '../audit/audit-store.ts';
 import type { PayloadService } from '../payloads/payload-service.ts';
 import { payloadStore } from '../payloads/payload-store.ts';
 import { readProtectionPolicy } from '../payloads/protection-policy.ts';
+import type { Escalation } from '../platform/generated/client.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { EscalationView, toView } from './escalation.ts';
 import { escalationStore } from './escalation-store.ts';
@@ -43,6 +44,8 @@ export const EscalationDetail = EscalationView.extend({
   /** Null where they are withheld as a whole. */
   arguments: z.record(z.string(), z.unknown()).nullable(),
   arguments_withheld: Withheld.nullable(),
+  /** The audit event that used the approval, once its record is here. */
+  used_by_event: z.string().nullable(),
   /** What the agent did in the 15 minutes before, newest first, 20 events at most. */
   recent_events: z.array(RecentEvent),
 }).meta({ id: 'EscalationDetail' });
@@ -84,6 +87,7 @@ export function createEscalationDetails(deps: {
         return {
           ...toView(row),
           agent: await findAgent(tx, row.agentId),
+          used_by_event: await findUse(tx, row),
           recent_events: events.map(({ row: event, outcomeBytes }) =>
             RecentEvent.parse(toAuditEvent(event, outcomeBytes)),
           ),
@@ -97,6 +101,24 @@ export function createEscalationDetails(deps: {
       return { ...found, arguments: shown, arguments_withheld: why };
     },
   };
+}
+
+/** Events of the agent that are looked through for the one that used its approval. */
+const MAX_LOOKED = 200;
+/** How far the clocks of the planes may be apart. */
+const APART_MS = 60_000;
+
+async function findUse(
+  tx: TenantTransaction,
+  { agentId, grantId, resolvedAt, grantExpiresAt }: Escalation,
+): Promise<string | null> {
+  if (grantId === null || resolvedAt === null || grantExpiresAt === null) return null;
+  const from = new Date(resolvedAt.getTime() - APART_MS);
+  const to = new Date(grantExpiresAt.getTime() + APART_MS);
+  const filter = { agentId, policyResult: 'allow', from, to } as const;
+  const events = await auditStore(tx).listEvents(filter, { limit: MAX_LOOKED, offset: 0 });
+  const used = events.find(({ row }) => toAuditEvent(row, null).grant_id === grantId);
+  return used?.row.id ?? null;
 }
 
 async function findAgent({ db, scope: { tenantId } }: TenantTransaction, id: string) {

@@ -183,6 +183,18 @@ describe('a decision', () => {
     expect(await one.actions()).toEqual([`escalation_approved escalation/${id}`]);
   });
 
+  it('shows the event that used an approval', async () => {
+    const one = await aTenantWithPlane();
+    const id = await one.held();
+    const { grant } = (await one.decide(id, 'approve')).json();
+    expect(await one.show(id)).toMatchObject({ used_by_event: null });
+    const decision = aDecision({ tool_name: 'delete_thing', grant_id: grant.id });
+    one.plane.append(aDecision());
+    one.plane.append(decision);
+    await one.ship();
+    expect(await one.show(id)).toMatchObject({ used_by_event: decision.id });
+  });
+
   it('denies, with or without notes', async () => {
     const one = await aTenantWithPlane();
     const id = await one.held();

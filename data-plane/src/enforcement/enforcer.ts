@@ -135,7 +135,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
       log.error({ ...about(call), err: error, step }, 'an enforcement step threw');
     }
     const isProven = judgement.call.agent !== undefined;
-    if (grant && judgement.verdict === 'allow' && !grant.covers(judgement.call)) {
+    if (grant && judgement.verdict === 'allow' && !isCovered(grant, judgement.call)) {
       // The server or its tool is not what the person saw: judged as if nobody had approved.
       grant.release();
       return run(caller, ask, destination, exchange);
@@ -170,6 +170,16 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
       return await run(again, ask, destination, exchange, held);
     } finally {
       held.release();
+    }
+  }
+
+  /** A grant of which that cannot be told covers nothing. */
+  function isCovered(grant: HoldGrant, call: JudgedCall): boolean {
+    try {
+      return grant.covers(call);
+    } catch (error) {
+      log.error({ ...about(call), err: error }, 'an approval could not be compared with its call');
+      return false;
     }
   }
 

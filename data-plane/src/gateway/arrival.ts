@@ -44,12 +44,15 @@ export interface ArrivalDeps {
   origins: OriginPolicy;
   /** Takes a request whose session another process holds; undefined where this one serves it. */
   passOn?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
-  /** The same for a request of an agent of which another process holds a call. */
+  /**
+   * The same for a request of an agent of which another process holds a call; false where that one
+   * is away.
+   */
   passHeld?: (
     request: FastifyRequest,
     reply: FastifyReply,
     caller: Caller,
-  ) => Promise<void> | undefined;
+  ) => Promise<boolean> | undefined;
 }
 
 declare module 'fastify' {
@@ -105,7 +108,7 @@ function arrive(
   try {
     const passed = request.caller && passHeld?.(request, reply, request.caller);
     if (passed) {
-      passed.catch(done);
+      passed.then((isPassed) => (isPassed ? undefined : done()), done);
       return;
     }
   } catch (error) {

@@ -15,7 +15,6 @@ import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { createOriginPolicy } from '../gateway/arrival.ts';
 import { createAnnouncer } from '../gateway/capabilities.ts';
 import { createFailures } from '../gateway/failures.ts';
-import { GatewayError } from '../gateway/json-rpc.ts';
 import { ClientPeer } from '../gateway/legacy/client-peer.ts';
 import { createLegacyHandler } from '../gateway/legacy/handler.ts';
 import { createRequestHandler } from '../gateway/legacy/requests.ts';
@@ -68,12 +67,7 @@ function passHeld(workers: WorkerSessions, places: Pick<HeldPlaces, 'findWorker'
   return (request: FastifyRequest, reply: FastifyReply, { tenantId, agent }: Caller) => {
     if (request.method !== 'POST' || request.headers['mcp-session-id'] !== undefined) return;
     const holder = places.findWorker(tenantId, agent.id);
-    if (holder === undefined) return;
-    return workers.passTo(holder, request, reply)?.catch((error: unknown) => {
-      // It is started again within moments.
-      const isAway = error instanceof GatewayError && error.status === 404;
-      throw isAway ? new GatewayError(503, 'The worker that holds a call is away.') : error;
-    });
+    return holder === undefined ? undefined : workers.passTo(holder, request, reply);
   };
 }
 

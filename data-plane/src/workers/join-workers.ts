@@ -17,7 +17,7 @@ export type JoinedWorkers = ReturnType<typeof joinWorkers>;
 export function joinWorkers(place: WorkerPlace, options: { bodyBytes: number }) {
   const { worker, count, socketDir } = place;
   const siblings = createSiblings({ worker, count, socketDir });
-  const { wayTo } = siblings;
+  const { wayTo, isThere } = siblings;
   let listener: WorkerListener | undefined;
   const isPrivate = (request: IncomingMessage) => listener?.isPrivate(request) ?? false;
   const isAlone = count === 1;
@@ -25,7 +25,7 @@ export function joinWorkers(place: WorkerPlace, options: { bodyBytes: number }) 
     /** Null where it is the only one that serves. */
     sessions: isAlone
       ? null
-      : createWorkerSessions({ worker, count, wayTo, isPrivate, ...options }),
+      : createWorkerSessions({ worker, count, wayTo, isThere, isPrivate, ...options }),
     views: (own: OwnViews): Views =>
       isAlone ? ownViews(own) : workerViews(own, { worker, siblings, isPrivate }),
     /** Takes connections from now on. */

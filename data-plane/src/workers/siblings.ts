@@ -1,4 +1,5 @@
 /** The ways from one worker to the others of its machine, over their private sockets. */
+import { connect } from 'node:net';
 import { Pool } from 'undici';
 import { socketPath } from './worker-place.ts';
 
@@ -30,6 +31,18 @@ export function createSiblings(own: { worker: number; count: number; socketDir: 
     ),
     /** Connections to a worker; made when they are needed. */
     wayTo,
+    /** Whether a worker takes connections. */
+    isThere: (worker: number): Promise<boolean> =>
+      new Promise((resolve) => {
+        const socket = connect({ path: socketPath(own.socketDir, worker) });
+        const settle = (isThere: boolean) => {
+          socket.destroy();
+          resolve(isThere);
+        };
+        socket.setTimeout(CONNECT_MS, () => settle(false));
+        socket.once('connect', () => settle(true));
+        socket.once('error', () => settle(false));
+      }),
     /**
      * Asks a worker for JSON.
      *

@@ -315,6 +315,7 @@ it('hands any id to the worker that it names, among those there are, and never t
             asked.push(owner);
             throw new Error('asked');
           },
+          isThere: async () => true,
           isPrivate: () => false,
           bodyBytes: BODY_BYTES,
         });

@@ -5,6 +5,7 @@
  * An owner that is away has lost the session: 404, and the client initializes again.
  */
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../gateway/json-rpc.ts';
@@ -18,11 +19,17 @@ export interface WorkerSessionsOptions {
   count: number;
   /** The way to another worker's private socket. */
   wayTo(worker: number): Dispatcher;
+  /** Whether another worker takes connections now. */
+  isThere(worker: number): Promise<boolean>;
   /** Whether a request came from another worker: it is served here, or not at all. */
   isPrivate(request: IncomingMessage): boolean;
   /** Bytes of a request's body, at most. */
   bodyBytes: number;
 }
+
+/** How long a worker is waited for that is being started again. */
+const AWAY_ATTEMPTS = 20;
+const AWAY_MS = 250;
 
 /** A full stop is in no base64url: the number cannot be mistaken for a part of the secret. */
 const SESSION_ID = /^w([1-9]\d{0,3})\./;
@@ -48,18 +55,28 @@ export function createWorkerSessions(options: WorkerSessionsOptions) {
     }
   }
 
-  /** Takes a request to another worker; undefined where this one serves it. */
-  function passTo(
-    owner: number,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<void> | undefined {
+  /** Whether a request is for another worker. Throws a GatewayError for one that is too large. */
+  function isForeign(owner: number, request: FastifyRequest): boolean {
     const isOwn = owner === worker || owner > count;
-    if (isOwn || options.isPrivate(request.raw)) return undefined;
+    if (isOwn || options.isPrivate(request.raw)) return false;
     if (Number(request.headers['content-length'] ?? 0) > options.bodyBytes) {
       throw new GatewayError(413, 'The body is larger than this route accepts.');
     }
-    return hand(owner, request, reply);
+    return true;
+  }
+
+  /** One that is being started again is waited for. @returns whether it came */
+  async function handWhenThere(
+    owner: number,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<boolean> {
+    for (let attempts = 1; !(await options.isThere(owner)); attempts++) {
+      if (attempts === AWAY_ATTEMPTS || request.raw.destroyed) return false;
+      await sleep(AWAY_MS);
+    }
+    await hand(owner, request, reply);
+    return true;
   }
 
   return {
@@ -72,10 +89,21 @@ export function createWorkerSessions(options: WorkerSessionsOptions) {
      */
     passOn: (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
       const owner = ownerOf(request.headers['mcp-session-id']);
-      return passTo(owner, request, reply);
+      return isForeign(owner, request) ? hand(owner, request, reply) : undefined;
     },
 
-    passTo,
+    /**
+     * Takes a request to another worker, where that is there; undefined where this one is meant.
+     *
+     * @returns false where it is not there: nothing of the request was read
+     */
+    passTo: (
+      owner: number,
+      request: FastifyRequest,
+      reply: FastifyReply,
+    ): Promise<boolean> | undefined =>
+      isForeign(owner, request) ? handWhenThere(owner, request, reply) : undefined,
+
     worker,
 
     /** Ends the streams that other workers send through this one: it stops. */
