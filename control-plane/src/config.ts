@@ -129,11 +129,15 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   gcpKmsEndpoint: setting({
     name: 'SERVICE_GCP_KMS_ENDPOINT',
-    description: 'The host of Cloud KMS where it is another one, as that of a region.',
+    description:
+      'The host of Cloud KMS, with its port where that is not 443, where it is another one.',
     defaultNote: 'cloudkms.googleapis.com; credentials are found as by every Google Cloud program',
     parse: z
       .string()
-      .regex(/^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i, 'must be the name of a host'),
+      .regex(
+        /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?$/i,
+        'must be the name of a host',
+      ),
   }),
   azureKeyVaultUrl: setting({
     name: 'SERVICE_AZURE_KEY_VAULT_URL',

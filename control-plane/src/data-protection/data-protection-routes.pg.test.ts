@@ -1,13 +1,30 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { unpackArchive } from '@governance/shared/bundle-archive';
 import { BundleData } from '@governance/shared/bundle-format';
 import { uuidv7 } from '@governance/shared/ids';
-import { beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { createPayloadPurge } from '../payloads/payload-purge.ts';
 import { payloadStore } from '../payloads/payload-store.ts';
 import { systemScope } from '../platform/tenant-scope.ts';
 
-const { call, aTenantAdmin, test, controlPlane } = await testControlPlane();
+const GCP_KEY = 'projects/p/locations/europe/keyRings/r/cryptoKeys/k';
+// Credentials as an operator gives them, for a Cloud KMS that is not there.
+const folder = mkdtempSync(join(tmpdir(), 'credentials-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const credentials = join(folder, 'credentials.json');
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const private_key = privateKey.export({ format: 'pem', type: 'pkcs8' });
+const account = { type: 'service_account', client_email: 'a@p.example', private_key };
+writeFileSync(credentials, JSON.stringify(account));
+vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', credentials);
+
+const { call, aTenantAdmin, test, controlPlane } = await testControlPlane({
+  env: { SERVICE_KMS_PROVIDERS: 'gcp', SERVICE_GCP_KMS_ENDPOINT: '127.0.0.1:1' },
+});
 const URL = '/api/v1/admin/data-protection';
 
 let token: string;
@@ -97,6 +114,12 @@ it.each([
   ['a key without a provider', { kms_key_id: 'a' }, 'kms_provider'],
   ['a trial without a provider', { test_kms_connectivity: true }, 'kms_provider'],
   ['a provider that is not set up', { kms_provider: 'vault', kms_key_id: 'k' }, 'not set up'],
+  ['a key that is none', { kms_provider: 'gcp', kms_key_id: 'k' }, 'kms_key_id'],
+  [
+    'a provider that is away',
+    { kms_provider: 'gcp', kms_key_id: GCP_KEY, test_kms_connectivity: true },
+    'ECONNREFUSED',
+  ],
 ])('400: %s, and nothing is stored', async (_, body, text) => {
   const answer = await patch({ payload_retention_days: 5, ...body });
   expect(answer.statusCode, answer.body).toBe(400);

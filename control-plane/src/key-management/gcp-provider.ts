@@ -9,7 +9,7 @@ import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provi
 import { loadSdk } from './load-sdk.ts';
 
 export interface GcpOptions {
-  /** The host of Cloud KMS where it is another one. */
+  /** The host of Cloud KMS where it is another one, with or without a port. */
   endpoint?: string | undefined;
   /** SERVICE_KMS_LIBRARIES. */
   libraries?: string | undefined;
@@ -52,7 +52,7 @@ export function createGcpProvider({ endpoint, libraries, client: given }: GcpOpt
   async function load(): Promise<GcpClient> {
     const { KeyManagementServiceClient } = await loadSdk<GcpSdk>(PACKAGE, libraries);
     return new KeyManagementServiceClient({
-      ...(endpoint !== undefined && { apiEndpoint: endpoint }),
+      ...(endpoint !== undefined && placeOf(endpoint)),
       ...given,
       // HTTP instead of gRPC: no channel of its own that stays open, and proxies know it.
       fallback: true,
@@ -121,6 +121,11 @@ export function createGcpProvider({ endpoint, libraries, client: given }: GcpOpt
 function findKeyIdFault(keyId: string | null): string | null {
   if (keyId !== null && KEY_ID.test(keyId)) return null;
   return 'must be projects/…/locations/…/keyRings/…/cryptoKeys/…, without a version';
+}
+
+function placeOf(endpoint: string): { apiEndpoint: string; port?: number } {
+  const [host = '', port] = endpoint.split(':');
+  return { apiEndpoint: host, ...(port !== undefined && { port: Number(port) }) };
 }
 
 function dataOf(context: KeyContext): Buffer {

@@ -40,8 +40,8 @@ const gcpDouble = createGcpDouble(serviceAccount, [GCP_KEY]);
 const gcpAddress = new URL(await listen(gcpDouble.listener));
 const gcp = (credentials = serviceAccount) =>
   createGcpProvider({
-    endpoint: gcpAddress.hostname,
-    client: { protocol: 'http', port: Number(gcpAddress.port), credentials },
+    endpoint: gcpAddress.host,
+    client: { protocol: 'http', credentials },
   });
 
 const azureDouble = createAzureDouble(['payloads', 'others']);

@@ -85,3 +85,34 @@ it('every model of the schema file matches its table', async () => {
     expect(await delegate?.findFirst(), model).toBeNull();
   }
 });
+
+it('0012 counts the payloads that are there, of each tenant', async () => {
+  const { superuserUrl, ownerUrl } = inject('postgres');
+  const admin = new pg.Client({ connectionString: superuserUrl });
+  await admin.connect();
+  await admin.query('CREATE DATABASE test_payloads OWNER governance_tests');
+  try {
+    const urlOf = (base: string) => Object.assign(new URL(base), { pathname: '/test_payloads' });
+    await migrateDatabase(urlOf(ownerUrl).href, '0011_data_protection');
+    const client = new pg.Client({ connectionString: urlOf(superuserUrl).href });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query(`
+      INSERT INTO tenants (id, name) VALUES (gen_random_uuid(), 'one'), (gen_random_uuid(), 'two');
+      INSERT INTO event_payloads (tenant_id, event_id, part, deployment_id, is_encrypted,
+          data_key_id, ciphertext)
+        SELECT t.id, t.id, part, t.id, false, t.id, 'x'
+        FROM tenants t, unnest(ARRAY['input', 'result']) AS part`);
+    await migrateDatabase(urlOf(ownerUrl).href);
+    const { rows } = await client.query(
+      `SELECT events, relforcerowsecurity AS forced FROM payload_counts, pg_class
+       WHERE pg_class.oid = 'event_payloads'::regclass`,
+    );
+    await client.end();
+    const expected = { events: '1', forced: true };
+    expect(rows).toEqual([expected, expected]);
+  } finally {
+    await dropDatabase(admin, 'test_payloads');
+    await admin.end();
+  }
+});

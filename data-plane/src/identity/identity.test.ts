@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { RegistrationRequest } from '@governance/shared/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { SEALING } from '@governance/shared/upstream-credential';
+import fc from 'fast-check';
 import { CompactEncrypt, importJWK } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadIdentity } from './identity.ts';
@@ -85,6 +86,19 @@ describe('sealed texts', () => {
     await expect(other.openSealed(jwe)).rejects.toThrow();
     await expect(identity.openSealed(`${jwe.slice(0, -2)}AA`)).rejects.toThrow();
     await expect(identity.openSealed('a.b.c')).rejects.toThrow();
+  });
+
+  it('are not opened with any of their characters changed', async () => {
+    const identity = loadIdentity(dataDir);
+    const jwe = await seal(identity.registrationRequest(about).sealing_key, 'x');
+    const characters = 'AEIMQUYcgkosw048-_.!';
+    fc.assert(
+      fc.property(fc.nat(jwe.length - 1), fc.constantFrom(...characters), (at, character) => {
+        fc.pre(jwe[at] !== character);
+        const changed = `${jwe.slice(0, at)}${character}${jwe.slice(at + 1)}`;
+        expect(() => identity.openSealedNow(changed)).toThrow();
+      }),
+    );
   });
 
   it('are not opened under another algorithm than the one agreed', async () => {

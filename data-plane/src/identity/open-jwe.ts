@@ -64,4 +64,9 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-const bytesOf = (text: string) => Buffer.from(text, 'base64url');
+/** @throws where another text has the same bytes: nothing of what was sealed may be written anew */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.toString('base64url') !== text) throw new TypeError('not canonical base64url');
+  return bytes;
+}

@@ -149,6 +149,8 @@ describe('answers with an error', () => {
       code,
       detail: 'because',
       retryAfterMs: 7_000,
+      // It failed on this request: another one may be answered.
+      isFault: status === 500,
     });
     expect(refused).toEqual(status === 401 ? [token] : []);
   });
