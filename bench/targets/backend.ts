@@ -4,7 +4,13 @@
  */
 import { createServer } from 'node:http';
 
-const CONTENT = [{ type: 'text', text: 'x'.repeat(650) }];
+/** Words, since what looks at content reads words. */
+const PROSE = `The committee met on Tuesday to review the quarterly figures and agreed that the new
+warehouse should open before the end of the summer. Several members asked how the additional staff
+would be trained, and the chair explained that each team will spend two weeks with an experienced
+colleague. Afterwards they discussed the road works near the main entrance, which have delayed
+deliveries by about forty minutes. `;
+const CONTENT = [{ type: 'text', text: PROSE.repeat(2).slice(0, 650) }];
 
 const server = createServer((request, response) => {
   if (request.method !== 'POST') {

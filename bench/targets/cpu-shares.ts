@@ -28,6 +28,8 @@ const OWN: [RegExp, string][] = [
   [/data-plane\/src\/.*metrics/, 'metrics'],
   [/policies\/src/, 'policy evaluation'],
   [/shared\/src\/strict-json/, 'parsing JSON strictly'],
+  [/shared\/src\/detect\/inbound/, 'looking for injections'],
+  [/shared\/src\/detect\/(dlp|engine)/, 'looking for sensitive data'],
   [/shared\/src\/(canonical|hash|ledger|merkle|audit)/, 'canonical form, hash chain, batches'],
 ];
 const PACKAGES: [RegExp, string][] = [
@@ -137,7 +139,7 @@ function samplesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile) {
     if (functionName === '(idle)' || functionName === '(root)') return null;
     if (functionName === '(garbage collector)') return ELSE.gc;
     if (functionName === '(program)') return ELSE.native;
-    if (url.startsWith('wasm:')) return 'policy evaluation';
+    if (url.startsWith('wasm:')) return partOfWasm(id);
     if (url !== '' && !url.startsWith('node:')) return partOfFile(url, lineNumber);
     const parent = parents.get(id);
     const caller = parent === undefined ? undefined : byId.get(parent)?.callFrame;
@@ -148,6 +150,12 @@ function samplesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile) {
     // What Node does for somebody is counted for them.
     if (parent === undefined || parent === root) return ELSE.node;
     return lookUp(parent);
+  }
+  /** The pattern engine's and the policies' WebAssembly are told apart by who calls them. */
+  function partOfWasm(id: number): string | null {
+    const parent = parents.get(id);
+    const part = parent === undefined || parent === root ? null : lookUp(parent);
+    return part === 'looking for sensitive data' ? part : 'policy evaluation';
   }
   function lookUp(id: number): string | null {
     let part = known.get(id);

@@ -297,7 +297,8 @@ export function escapes(text: string): Edit[] {
     else if (hex !== undefined) add(match, character(Number.parseInt(hex, 16)), 'html');
     else if (Object.hasOwn(ENTITIES, name)) add(match, ENTITIES[name], 'html');
   }
-  if (/%u|U\+|\\[0-9A-Fa-f]/.test(text)) {
+  const hasCodePoints = text.includes('%u') || text.includes('U+') || text.includes('\\');
+  if (hasCodePoints && /%u|U\+|\\[0-9A-Fa-f]/.test(text)) {
     for (const match of text.matchAll(CODE_POINT)) {
       add(match, character(Number.parseInt(match[1] ?? match[2] ?? '', 16)), 'escape');
     }

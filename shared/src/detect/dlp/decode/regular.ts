@@ -10,6 +10,11 @@ const SPACE = 0x20;
 /** From this step on two signs are enough between groups of what is encoded. */
 const ENCODED = 5;
 
+/** Of the text that is read, by sign: where it stood last, at which step, and where its run began. */
+const lastOf = new Int32Array(128);
+const stepOf = new Int32Array(128);
+const firstOf = new Int32Array(128);
+
 /**
  * Takes out signs that stand at regular places, whatever stands between them. One pass over the text,
  * in which each sign is looked at a constant number of times.
@@ -19,86 +24,64 @@ const ENCODED = 5;
 export function regularlySeparated(text: string, units: Uint16Array): Edit[] {
   const edits: Edit[] = [];
   const { length } = text;
-  const isAt = (at: number, sign: number): boolean => at < length && units[at] === sign;
-  groups.begin(text, edits);
+  lastOf.fill(-MAX_GROUP - 2);
+  stepOf.fill(0);
+  firstOf.fill(0);
+  let lastDigit = -1;
   let covered = 1;
   for (let at = 0; at < length; at++) {
     const sign = units[at] as number;
-    const sort = sign < 128 ? (SORT_OF[sign] as number) : SIGN;
-    if (sort !== SIGN) {
-      if (sort === DIGIT) groups.lastDigit = at;
-      continue;
+    if (sign < 128) {
+      const sort = SORT_OF[sign] as number;
+      if (sort !== SIGN) {
+        if (sort === DIGIT) lastDigit = at;
+        continue;
+      }
+      const before = lastOf[sign] as number;
+      const step = at - before;
+      if (step !== stepOf[sign]) {
+        if (stepOf[sign] !== 0) endGroups(text, sign, lastDigit, edits);
+        stepOf[sign] = step > 2 && step <= MAX_GROUP + 1 ? step : 0;
+        firstOf[sign] = before;
+      }
+      lastOf[sign] = at;
     }
-    if (sign < 128) groups.see(sign, at);
-    if (at < covered) continue;
+    if (at < covered || at + 2 >= length) continue;
     // Signs beyond the first plane have two units; a sign may stand twice.
-    const isTwice = isAt(at + 1, sign);
-    const step = isAt(at + 2, sign) ? 2 : isTwice || sign > 127 ? 3 : 0;
-    if (step === 0 || !isAt(at + step, sign)) continue;
+    const isTwice = units[at + 1] === sign;
+    const step = units[at + 2] === sign ? 2 : isTwice || sign > 127 ? 3 : 0;
+    if (step === 0 || at + step >= length || units[at + step] !== sign) continue;
     // Indentation.
     if (sign <= SPACE && isTwice) continue;
     let last = at + step;
-    while (isAt(last + step, sign)) last += step;
+    while (last + step < length && units[last + step] === sign) last += step;
     const isRun = (last - at) / step + 1 >= MIN_SIGNS;
     const edit = isRun ? editOf(text, at, last, step) : undefined;
     if (edit !== undefined) edits.push(edit);
     if (isRun) covered = last + 1;
   }
-  groups.end();
+  for (let sign = 0; sign < 128; sign++) {
+    if (stepOf[sign] !== 0) endGroups(text, sign, lastDigit, edits);
+  }
   return edits.length === 0 ? edits : withoutOverlaps(edits);
 }
 
-/** Runs of each sign with more than one character between them. */
-class Groups {
-  /** By sign: where it stood last, at which step, and where its run began. */
-  readonly #last = new Int32Array(128);
-  readonly #steps = new Int32Array(128);
-  readonly #first = new Int32Array(128);
-  #text = '';
-  #edits: Edit[] = [];
-  /** Where a digit stood last: nothing before it is encoded without one. */
-  lastDigit = -1;
-
-  begin(text: string, edits: Edit[]): void {
-    this.#last.fill(-MAX_GROUP - 2);
-    this.#steps.fill(0);
-    this.#first.fill(0);
-    this.#text = text;
-    this.#edits = edits;
-    this.lastDigit = -1;
-  }
-
-  see(sign: number, at: number): void {
-    const before = this.#last[sign] as number;
-    const step = at - before;
-    if (step !== this.#steps[sign]) {
-      if (this.#steps[sign] !== 0) this.#endRun(sign);
-      this.#steps[sign] = step > 2 && step <= MAX_GROUP + 1 ? step : 0;
-      this.#first[sign] = before;
-    }
-    this.#last[sign] = at;
-  }
-
-  end(): void {
-    for (let sign = 0; sign < 128; sign++) if (this.#steps[sign] !== 0) this.#endRun(sign);
-    this.#text = '';
-  }
-
-  #endRun(sign: number): void {
-    const step = this.#steps[sign] as number;
-    const from = this.#first[sign] as number;
-    const to = this.#last[sign] as number;
-    const signs = (to - from) / step + 1;
-    // Words and numbers of one length are more frequent than what is encoded.
-    const isRun =
-      signs >= MIN_SIGNS_OF_GROUPS ||
-      (signs > 1 &&
-        step >= ENCODED &&
-        this.lastDigit > from - step &&
-        isEncoded(this.#text, from, to, step));
-    const edit = isRun ? editOf(this.#text, from, to, step) : undefined;
-    if (edit !== undefined) this.#edits.push(edit);
-  }
+/**
+ * A run of one sign with more than one character between two of them.
+ *
+ * @param lastDigit where a digit stood last: nothing before it is encoded without one
+ */
+function endGroups(text: string, sign: number, lastDigit: number, edits: Edit[]): void {
+  const step = stepOf[sign] as number;
+  const from = firstOf[sign] as number;
+  const to = lastOf[sign] as number;
+  const between = to - from;
+  // Words and numbers of one length are more frequent than what is encoded.
+  const isRun =
+    between >= (MIN_SIGNS_OF_GROUPS - 1) * step ||
+    (between > 0 && step >= ENCODED && lastDigit > from - step && isEncoded(text, from, to, step));
+  const edit = isRun ? editOf(text, from, to, step) : undefined;
+  if (edit !== undefined) edits.push(edit);
 }
 
 /** Whether all between two signs and their like is letters of both cases, and digits. */
@@ -130,11 +113,24 @@ function withoutOverlaps(edits: readonly Edit[]): Edit[] {
 
 const KEY = /AKIA|ASIA|gh[pousr]_|glpat|sk[-_]|xox[abp]|AIza|npm_|eyJ/;
 
+/** Whether a digit stands beside a letter, or a capital behind a small letter. */
+function isMixed(group: string): boolean {
+  let before = SIGN;
+  for (let at = 0; at < group.length; at++) {
+    const unit = group.charCodeAt(at);
+    const sort = unit < 128 ? (SORT_OF[unit] as number) : SIGN;
+    const isChange = before !== SIGN && sort !== SIGN && sort !== before;
+    if (isChange && (before !== CAPITAL || sort === DIGIT)) return true;
+    before = sort;
+  }
+  return false;
+}
+
 /** Whether a third of the groups is no word and no number: words of one length stand in all texts. */
 function hasMixedGroups(text: string, first: number, last: number, step: number): boolean {
   let mixed = 0;
   for (let at = first - step; at <= last; at += step) {
-    if (/[a-z][A-Z0-9]|[A-Z][0-9]|[0-9][A-Za-z]/.test(text.slice(at + 1, at + step))) mixed++;
+    if (isMixed(text.slice(at + 1, at + step))) mixed++;
   }
   const groups = (last - first) / step + 2;
   if (mixed * 3 >= groups) return true;
@@ -185,11 +181,13 @@ function isSameEverywhere(
 }
 
 const SIGN = 0;
-const LETTER = 1;
-const DIGIT = 2;
+const SMALL = 1;
+const CAPITAL = 2;
+const DIGIT = 3;
 const SORT_OF = new Uint8Array(128);
-for (const letter of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') {
-  SORT_OF[letter.charCodeAt(0)] = LETTER;
+for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
+  SORT_OF[letter.charCodeAt(0)] = SMALL;
+  SORT_OF[letter.toUpperCase().charCodeAt(0)] = CAPITAL;
 }
 for (const digit of '0123456789') SORT_OF[digit.charCodeAt(0)] = DIGIT;
 const isNamed = (code: number): boolean => code < 128 && SORT_OF[code] !== SIGN;
@@ -197,5 +195,3 @@ const isNamed = (code: number): boolean => code < 128 && SORT_OF[code] !== SIGN;
 function isInWord(text: string, at: number): boolean {
   return isNamed(text.charCodeAt(at - 1)) && isNamed(text.charCodeAt(at));
 }
-
-const groups = new Groups();
