@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
 
@@ -339,6 +340,54 @@ describe('an approval', () => {
     expect((await approval).statusCode).toBe(401);
     expect(await policyAt(ann, policy)).toMatchObject({ rego_content: source('ann') });
   });
+});
+
+it('whatever comes at once, the policy is what was decided last, and each request is decided once', async () => {
+  const step = fc.record({
+    what: fc.constantFrom('approve', 'reject', 'edit'),
+    request: fc.nat({ max: 2 }),
+    by: fc.constantFrom('bob', 'eve'),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
+      const { ann, bob, eve, policy } = await aTeam({ status: 'draft' });
+      const requests: { id: string }[] = [];
+      for (const n of [0, 1, 2]) {
+        requests.push(await aRequest(ann, policy, { proposed_description: `request ${n}` }));
+      }
+      const answers = await Promise.all(
+        steps.map(({ what, request, by }, n) => {
+          const one = requests[request] as { id: string };
+          if (what !== 'edit') {
+            return decide(by === 'bob' ? bob : eve, policy, one, what as 'approve' | 'reject');
+          }
+          const body = { description: `edit ${n}` };
+          return call(`${POLICIES}/${policy.id}`, { token: ann.token, method: 'PATCH', body });
+        }),
+      );
+      for (const { statusCode, body } of answers) expect([200, 409], body).toContain(statusCode);
+      const decided = (await actionsOf(ann)).filter(({ action }) =>
+        /^policy_(change_(approved|rejected)|updated)$/.test(action),
+      );
+      const ofRequests = decided.filter(({ action }) => action !== 'policy_updated');
+      const ids = ofRequests.map(({ details }) => details.change_request_id);
+      expect(new Set(ids).size).toBe(ids.length);
+      // All three were made against one state: once it is another, none applies.
+      const approved = ofRequests.filter(({ action }) => action === 'policy_change_approved');
+      expect(approved.length).toBeLessThanOrEqual(1);
+      const states = await call(requestsOf(policy), { token: ann.token });
+      const shown = states.json().change_requests as { id: string; status: string }[];
+      const open = shown.filter(({ status }) => status === 'pending').map(({ id }) => id);
+      expect([...ids, ...open].sort()).toEqual(requests.map(({ id }) => id).sort());
+      // Each change of the policy is an edit or the approval, and none got lost.
+      const edits = answers.filter(
+        ({ statusCode }, n) => statusCode === 200 && steps[n]?.what === 'edit',
+      );
+      const updates = decided.filter(({ action }) => action === 'policy_updated');
+      expect(updates).toHaveLength(edits.length + approved.length);
+    }),
+    { numRuns: 8 },
+  );
 });
 
 describe('where change requests are required', () => {
