@@ -11,6 +11,8 @@ const MAX_VALUES = 5_000;
 const MAX_URI = 2_048;
 const MAX_CHARACTERS = 1024 * 1024;
 const MAX_SCHEME = 31;
+/** Where a URI may begin. */
+const MAX_PLACES = 1_000;
 
 export interface RequestedUris {
   readonly uris: readonly string[];
@@ -20,54 +22,64 @@ export interface RequestedUris {
 
 /** @param ask caller-controlled */
 export function requestedUris({ args, retry }: Pick<Ask, 'args' | 'retry'>): RequestedUris {
-  const uris = new Set<string>();
+  const search = new Search();
   // A read's may have a scheme without an authority.
-  if (typeof args.uri === 'string') uris.add(args.uri);
+  if (typeof args.uri === 'string') search.add(args.uri);
   const waiting: unknown[] = [args, retry];
-  let isWhole = true;
-  let left = MAX_CHARACTERS;
-  const add = (text: string) => {
-    left -= text.length;
-    if (left < 0) isWhole = false;
-    else for (const uri of urisIn(text)) uris.add(uri);
-  };
-  for (let seen = 0; seen < waiting.length && isWhole && uris.size <= MAX_URIS; seen++) {
+  for (let seen = 0; seen < waiting.length && search.isWhole; seen++) {
     const value = waiting[seen];
-    if (typeof value === 'string') add(value);
+    if (typeof value === 'string') search.read(value);
     if (typeof value !== 'object' || value === null) continue;
     const values: unknown[] = Array.isArray(value) ? value : Object.entries(value).flat();
-    if (waiting.length + values.length > MAX_VALUES) isWhole = false;
+    if (waiting.length + values.length > MAX_VALUES) search.isWhole = false;
     else for (const one of values) waiting.push(one);
   }
-  const found = [...uris];
-  const hasRoom = found.length <= MAX_URIS && found.every((uri) => uri.length <= MAX_URI);
-  return {
-    uris: found.filter((uri) => uri.length <= MAX_URI).slice(0, MAX_URIS),
-    isWhole: isWhole && hasRoom,
-  };
+  return { uris: [...search.uris], isWhole: search.isWhole };
 }
 
 /** Of special schemes, parsers see an authority without two slashes as well. */
 const BARE = /^(?:https?|wss?|ftp|file):/i;
 const SCHEME_CHARACTER = /[A-Za-z0-9+.-]/;
 /** What ends a URI within a text. */
-const END = /[\s"'<>`]/g;
+const END = /[\s"'<>`]/;
 
-function urisIn(given: string): string[] {
-  // As parsers of URLs do.
-  const text = given.replace(/[\t\r\n]/g, '').trim();
-  const found: string[] = [];
-  if (BARE.test(text) && !text.includes('://')) found.push(text.split(END)[0] ?? '');
-  for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at + 3)) {
-    let from = at;
-    while (from > 0 && at - from < MAX_SCHEME && SCHEME_CHARACTER.test(text[from - 1] ?? ''))
-      from--;
-    END.lastIndex = at;
-    const end = END.exec(text)?.index ?? text.length;
-    if (from < at) found.push(text.slice(from, end));
-    if (found.length > MAX_URIS) break;
+/** Linear in what it reads: each place costs no more than the longest URI. */
+class Search {
+  readonly uris = new Set<string>();
+  isWhole = true;
+  #characters = MAX_CHARACTERS;
+  #places = MAX_PLACES;
+
+  add(uri: string): void {
+    if (uri.length > MAX_URI) this.isWhole = false;
+    else if (this.uris.size < MAX_URIS) this.uris.add(uri);
+    else if (!this.uris.has(uri)) this.isWhole = false;
   }
-  // Without a scheme it is relative to one that nobody knows.
-  if (/^[\\/]{2}[^\\/]/.test(text)) found.push(`https:${text.replaceAll('\\', '/')}`);
-  return found;
+
+  read(given: string): void {
+    this.#characters -= given.length;
+    if (this.#characters < 0) {
+      this.isWhole = false;
+      return;
+    }
+    // As parsers of URLs do.
+    const text = given.replace(/[\t\r\n]/g, '').trim();
+    if (BARE.test(text) && !text.includes('://')) this.add(uriAt(text, 0));
+    for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at + 3)) {
+      if (--this.#places < 0) this.isWhole = false;
+      if (!this.isWhole) return;
+      let from = at;
+      while (at - from < MAX_SCHEME && SCHEME_CHARACTER.test(text[from - 1] ?? '')) from--;
+      if (from < at) this.add(uriAt(text, from));
+    }
+    // Without a scheme it is relative to one that nobody knows.
+    if (/^[\\/]{2}[^\\/]/.test(text)) this.add(`https:${uriAt(text, 0).replaceAll('\\', '/')}`);
+  }
+}
+
+/** What begins there, to its end, or to where it is too long. */
+function uriAt(text: string, from: number): string {
+  const piece = text.slice(from, from + MAX_URI + 1);
+  const end = piece.search(END);
+  return end < 0 ? piece : piece.slice(0, end);
 }

@@ -216,6 +216,12 @@ describe('the URIs of a call', () => {
     expect(requestedUris({ args: { long } })).toEqual({ uris: [], isWhole: false });
     expect(requestedUris({ args: { list: Array(6_000).fill(1) } }).isWhole).toBe(false);
     expect(requestedUris({ args: { text: 'a'.repeat(2_000_000) } }).isWhole).toBe(false);
+    const good = 'https://good.example/ '.repeat(900);
+    const hidden = requestedUris({ args: { text: `${good}https://evil.example/` } });
+    expect(hidden.uris).toEqual(['https://good.example/', 'https://evil.example/']);
+    for (const text of ['://'.repeat(330_000), 'a://'.repeat(250_000), good.repeat(2)]) {
+      expect(requestedUris({ args: { text } }).isWhole).toBe(false);
+    }
     const nested = JSON.parse(`${'{"a":'.repeat(100)}"x"${'}'.repeat(100)}`);
     expect(requestedUris({ args: nested })).toEqual({ uris: [], isWhole: true });
   });

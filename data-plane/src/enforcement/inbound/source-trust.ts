@@ -34,12 +34,14 @@ interface PreparedRule {
   readonly rule: SourceRule;
   /** As it stands, and with the canonical spelling of its URI, where that is another. */
   readonly globs: readonly SourceGlob[];
+  /** Whether it names a server and a URI. */
+  readonly isOfBoth: boolean;
   /** Unix milliseconds. */
   readonly endsAt: number;
 }
 
-/** Steps of comparing for one answer: some milliseconds. */
-const MAX_EFFORT = 2_000_000;
+/** Characters compared for one answer: some 10 ms where rules and URIs are made for it. */
+const MAX_EFFORT = 20_000_000;
 const UNKNOWN: SourceTrust = { type: null };
 
 /** In the order in which rules are asked, so that no other takes the effort of those before it. */
@@ -61,6 +63,7 @@ function prepare(rule: SourceRule): PreparedRule {
   return {
     rule,
     globs: [...spellings].map(parsePattern),
+    isOfBoth: pattern.includes(' '),
     endsAt: expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at),
   };
 }
@@ -101,14 +104,15 @@ function spellingsOf({ requested }: Source): readonly SpelledUri[] {
 
 /** For a rule that restricts: in any spelling, and where it cannot be ruled out. */
 function mayMatch(
-  { globs }: PreparedRule,
+  { globs, isOfBoth }: PreparedRule,
   { serverId }: Source,
   uris: readonly SpelledUri[],
   effort: Effort,
 ): boolean {
   const matches = (text: string) =>
     globs.some((glob) => matchesPattern(glob, text, effort) !== false);
-  const matchesUri = (text: string) => matches(text) || matches(`${serverId} ${text}`);
+  const matchesUri = (text: string) =>
+    matches(text) || (isOfBoth && matches(`${serverId} ${text}`));
   if (matches(serverId)) return true;
   return uris.some(
     ({ uri, canonical }) =>
@@ -128,7 +132,8 @@ function findTrusted(
   for (const one of rules) {
     const matches = (text: string) =>
       one.globs.some((glob) => matchesPattern(glob, text, effort) === true);
-    const matchesUri = (text: string) => matches(text) || matches(`${serverId} ${text}`);
+    const matchesUri = (text: string) =>
+      matches(text) || (one.isOfBoth && matches(`${serverId} ${text}`));
     if (matches(serverId)) return { type: 'trust', ruleId: one.rule.id };
     for (const [at, { uri, canonical }] of uris.entries()) {
       if (isCovered[at] || canonical === null) continue;
