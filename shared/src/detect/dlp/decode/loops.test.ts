@@ -1,0 +1,82 @@
+/** What loops read is what the expressions that they replace would match. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createUnitReader } from '../../units.ts';
+import { eachLiteral } from './literals.ts';
+import { encodedRuns } from './runs.ts';
+
+const unitsOf = createUnitReader();
+
+const EXPRESSIONS = [
+  /"((?:[^"\\\n]|\\.){0,400})"|(?<=[=:] {0,2})([A-Za-z0-9+/][A-Za-z0-9+/_.\-=]{1,200})(?=[\s,;&)}\]]|$)/g,
+  /'((?:[^'\\\n]|\\.){0,400})'|`([^`\n]{0,400})`/g,
+];
+
+function matched(text: string): { text: string; start: number }[] {
+  return EXPRESSIONS.flatMap((expression) =>
+    [...text.matchAll(expression)]
+      .map((match) => ({ match, isQuoted: /^["'`]/.test(match[0]) }))
+      .filter(({ match, isQuoted }) => {
+        const end = match.index + match[0].length;
+        return !isQuoted || !/^\s{0,3}:/.test(text.slice(end, end + 4));
+      })
+      .map(({ match, isQuoted }) => ({
+        text: match[1] ?? match[2] ?? '',
+        start: match.index + Number(isQuoted),
+      })),
+  );
+}
+
+function read(text: string): { text: string; start: number }[] {
+  const pieces: { text: string; start: number }[] = [];
+  eachLiteral(text, (piece) => pieces.push({ text: piece.text, start: piece.start }));
+  return pieces;
+}
+
+it('reads the literals of a text, always', () => {
+  const part = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom('"', "'", '`', '=', ':', '= ', ':  ', '\\', '\n', ' '),
+    },
+    { weight: 2, arbitrary: fc.constantFrom('ab', 'x1', ',', ')', '\u2028', '\u00a0', '\0', '/') },
+    fc.string({ maxLength: 5 }),
+    fc.constantFrom('a'.repeat(200), 'b'.repeat(201), 'c '.repeat(200), 'd-'.repeat(201)),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
+      const text = parts.join('');
+      // What is read before is no part of it.
+      read('"'.repeat(text.length + 20));
+      expect(read(text)).toEqual(matched(text));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+it('reads a run to the end of its last line and its padding, always', () => {
+  const words = fc.array(fc.constantFrom('plain', 'words', 'of Two', 'sizes: 4', 'ü'), {
+    minLength: 4,
+    maxLength: 60,
+  });
+  const width = fc.integer({ min: 10, max: 25 }).map((quarters) => 4 * quarters);
+  const lineEnd = fc.constantFrom('\n', '\r\n', '\\n', '\n    ', '\r\n\t');
+  const around = fc.constantFrom('', ' ', '\n', '(', '"', 'ü');
+  fc.assert(
+    fc.property(words, width, lineEnd, around, around, (said, columns, end, before, after) => {
+      const plain = said.join(' ');
+      const lines = Buffer.from(plain)
+        .toString('base64')
+        .match(new RegExp(`.{1,${columns}}`, 'g'));
+      const all = lines ?? [];
+      // Of a last line that is short nobody can say that it belongs to the run.
+      fc.pre((all.at(-1)?.replace(/=+$/, '').length ?? 0) >= 12);
+      const run = all.join(end);
+      const text = `${before}${run}${after}`;
+      const [found, ...more] = encodedRuns(text, unitsOf(text));
+      expect(more).toEqual([]);
+      expect(found).toMatchObject({ start: before.length, end: before.length + run.length });
+      expect(found?.replacement).toBe(plain);
+    }),
+  );
+});
