@@ -28,6 +28,12 @@ const card: Judge = (text, start, candidateEnd) => {
   return within && (!isInRow(text, within) || words()) ? [within] : NOTHING;
 };
 
+/** The first track of a card's stripe. */
+const track: Judge = (text, start, end) => {
+  const digits = /\d+/.exec(text.slice(start, end))?.[0] ?? '';
+  return isCardNumber(digits) ? [{ start, end }] : NOTHING;
+};
+
 /** Whether groups of four go on before or behind: a row of a table, and no date or code of a card. */
 function isInRow(text: string, { start, end }: Stretch): boolean {
   const [, sign = ''] = /^\d{4}([^\dA-Za-z]{1,3})\d{4}/.exec(text.slice(start, start + 11)) ?? [];
@@ -134,6 +140,7 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
     expressions: [
       String.raw`\b\d(?:[ .\-_/*]?\d){11}`,
       String.raw`\b\d{4} ?[-–—.·,|:/] ?\d{4} ?[-–—.·,|:/] ?\d{4} ?[-–—.·,|:/] ?\d{4}\b|\b\d{4}\s{1,4}\d{4}\s{1,4}\d{4}\s{1,4}\d{4}\b`,
+      { expression: String.raw`B\d{13,19}\^[^^\n]{2,40}\^`, judge: track },
     ],
     validator: 'Luhn, and the ranges of the issuers; rare ranges only beside a word for a card',
     judge: card,

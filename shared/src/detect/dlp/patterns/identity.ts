@@ -67,7 +67,7 @@ const idWritten: Judge = (text, start, end) =>
     : NOTHING;
 
 const ID_NEAR = stretches(
-  /(?<![A-Za-z0-9])[A-Za-z]{0,6}\d(?:[ .\-/]?[0-9A-Za-z]){6,20}(?![A-Za-z0-9])/g,
+  /(?<![A-Za-z0-9])[A-Za-z]{0,6}\d(?:[ .\-/]?[0-9A-Za-z]){4,20}(?:\([0-9A]\))?(?![A-Za-z0-9])/g,
   (value) => isNationalId(value, true),
 );
 const ID_PLAIN = stretches(
@@ -94,6 +94,8 @@ const DOCUMENT_NEAR = stretches(
     value.replace(/[ -]/g, '').length >= 6 &&
     !isDateLike(value),
 );
+
+const whole: Judge = (_text, start, end) => [{ start, end }];
 
 const documentLabelled: Judge = (text, start, end) =>
   findNear(text, start, end, { after: 48, before: 0 }, DOCUMENT_NEAR);
@@ -203,7 +205,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     name: 'national_id',
     severity: 'high',
     description:
-      'National identity, tax or social insurance number: BE, BR, CA, CH, CL, CN, DE, ES, FI, FR, IN, IT, KR, MX, NL, NO, PL, PT, RO, SE, SG, TR, ZA.',
+      'National identity, tax or social insurance number: BE, BR, CA, CH, CL, CN, DE, ES, FI, FR, GR, HK, IE, IL, IN, IT, JP, KR, MX, NL, NO, PL, PT, RO, SE, SG, TR, ZA.',
     expressions: [
       String.raw`\b\d{17}[\dXx]\b`,
       String.raw`(?i)\b[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d\b`,
@@ -225,8 +227,12 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     name: 'identity_document',
     severity: 'medium',
     description: 'Number of a passport, driving licence, identity card or residence permit.',
-    expressions: [{ expression: DOCUMENT_LABELS, judge: documentLabelled }],
-    validator: 'beside a word for it',
+    expressions: [
+      { expression: DOCUMENT_LABELS, judge: documentLabelled },
+      // The names in the machine-readable zone.
+      { expression: String.raw`\b[PIACV][A-Z<][A-Z]{3}[A-Z]{1,39}<<[A-Z<]{5,40}`, judge: whole },
+    ],
+    validator: 'beside a word for it, or in the zone for machines',
   },
   {
     name: 'date_of_birth',

@@ -49,3 +49,36 @@ describe('values beside what announces them', () => {
     'Do not pass them to `path.join`, or pin `jackspeak`',
   ])('%s: nothing', (text) => expect(found(text)).toEqual([]));
 });
+
+describe('credentials and cards as files and devices keep them', () => {
+  const KEY_DATA = 'VJTUt9Us8cKjMzEfYyjiWA4R4M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbv';
+  const EXPONENT = 'X4cTteJY_gn4FYPsXB8rdXix5vwsg1FLN5E3EaG6RJoVH-HLLKD9M7dx5oo7GURknchn';
+  const HASH = '$6$Zx81kd93$Jk3lsk2jd93ksl2JD93ksl3kdj39slkdj39slkdj3lskdj39slk3jd93lskd';
+
+  it.each([
+    ['private_key', `MIIEpAIBAAKCAQEA${KEY_DATA}`],
+    ['private_key', `MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj${KEY_DATA}`],
+    ['private_key', `MHcCAQEEI${KEY_DATA}`],
+    ['private_key', JSON.stringify({ kty: 'RSA', n: 'AQAB', d: EXPONENT })],
+    ['secret_assignment', `root:${HASH}:18000:0:99999:7:::`],
+    ['secret_assignment', 'db.corp.net:5432:prod:admin:S3cr3tPa55'],
+    ['secret_assignment', 'WIFI:T:WPA;S:home;P:S3cr3tPa55;;'],
+    ['platform_token', 'SSWS 00kd83jsl2kd93jslqWl3kd93jsl2JD93ksl3kdj39'],
+    ['payment_card', '%B4532015112830366^DOE/JOHN^27121010000012300000?'],
+    ['identity_document', 'P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<'],
+    ['national_id', 'HKID A123456(3)'],
+    ['national_id', 'PPS number 1234567FA'],
+  ])('%s: %s', (pattern, text) => {
+    expect(scanner.scanText(text).map((one) => one.pattern)).toContain(pattern);
+    expect(scanner.scanValue({ note: text }).map((one) => one.pattern)).toContain(pattern);
+  });
+
+  it.each([
+    ['a certificate', `MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQ${KEY_DATA}`],
+    ['a public key', `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA${KEY_DATA}`],
+    ['a public key as JSON', JSON.stringify({ kty: 'RSA', e: 'AQAB', n: EXPONENT })],
+    ['a path of a drawing', JSON.stringify({ d: `M10_20-${'h4v4_'.repeat(20)}` })],
+    ['a card that is none', '%B4532015112830367^DOE/JOHN^2712'],
+    ['a place in a file', 'src/main.ts:5432:17:error: S3cr3tPa55 is unused'],
+  ])('%s is none', (_, text) => expect(found(text)).toEqual([]));
+});

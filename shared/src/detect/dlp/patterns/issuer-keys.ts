@@ -128,6 +128,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       String.raw`\b(?:EAACEdEose0cBA[A-Za-z0-9]{10,255}|tfp_[A-Za-z0-9_.=-]{40,60}|shippo_(?:live|test)_[a-f0-9]{40})`,
       String.raw`\b(?:pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|nfp_[A-Za-z0-9]{36}|vcp_[A-Za-z0-9]{24,60}|CFPAT-[A-Za-z0-9_-]{43}|pnu_[A-Za-z0-9]{36})`,
       String.raw`\b(?:ops_eyJ[A-Za-z0-9+/=_-]{60,255}|AGE-SECRET-KEY-1[A-Z0-9]{58}|tskey-[a-z]{4,8}-[A-Za-z0-9]{8,24}-[A-Za-z0-9]{20,40})`,
+      String.raw`\b(?:SSWS 00[A-Za-z0-9_-]{38,42}|v1\.0-[0-9a-f]{24}-[0-9a-f]{100,160})`,
       String.raw`\b(?:EZ[AT]K[A-Za-z0-9]{54}|duffel_(?:test|live)_[A-Za-z0-9_=-]{43}|fio-u-[A-Za-z0-9_=-]{64}|phc_[A-Za-z0-9]{43}|phx_[A-Za-z0-9]{43})`,
     ],
     validator: FORM,

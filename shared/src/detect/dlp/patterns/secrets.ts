@@ -9,6 +9,7 @@ import {
   isUnrelatedWords,
   type SecretKind,
 } from '../validators/secret-value.ts';
+import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
 import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 
 /** Forty characters of base64 behind words for AWS's secret. */
@@ -226,10 +227,11 @@ export const SECRETS: readonly BuiltinPattern[] = [
   {
     name: 'private_key',
     severity: 'critical',
-    description: 'Private key block: PEM, OpenSSH, PGP, PuTTY.',
+    description: 'Private key: PEM, also without its head, OpenSSH, PGP, PuTTY, JSON Web Key.',
     expressions: [
       '-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----',
       String.raw`PuTTY-User-Key-File-\d: [a-z0-9-]{3,40}`,
+      ...BARE_PRIVATE_KEYS,
     ],
     validator: 'key data behind the head',
     judge: privateKey,
@@ -250,7 +252,7 @@ export const SECRETS: readonly BuiltinPattern[] = [
     severity: 'high',
     description:
       'Password, token or key that is assigned to a word for it, in code, configuration, tables or prose; credentials of an Authorization header.',
-    expressions: SECRET_ASSIGNMENTS,
+    expressions: [...SECRET_ASSIGNMENTS, ...PASSWORD_FILES],
     validator: 'a value that can be a secret: no placeholder, no code, no word of the language',
   },
 ];

@@ -168,6 +168,33 @@ function isKoreanId(id: string): boolean {
   return isShortDate(id) && (11 - (sum % 11)) % 10 === Number(id[12]);
 }
 
+/** Hong Kong: letters from A as 10, a missing first one as 36; the digit in brackets may be A. */
+function isHongKongId(id: string): boolean {
+  const plain = id.replace(/[()]/g, '').padStart(9, ' ');
+  const value = (character: string): number =>
+    character === ' ' ? 36 : Number.parseInt(character, 36);
+  let sum = 0;
+  for (let i = 0; i < 9; i++) sum += value(plain[i] ?? '0') * (9 - i);
+  return sum % 11 === 0;
+}
+
+/** Ireland, PPS number: modulo 23, a second letter counts nine times its place. */
+function isPps(id: string): boolean {
+  const second = id[8] === undefined || id[8] === 'W' ? 0 : id.charCodeAt(8) - 64;
+  const sum = weightedSum(id, [8, 7, 6, 5, 4, 3, 2]) + 9 * second;
+  return 'WABCDEFGHIJKLMNOPQRSTUV'[sum % 23] === id[7];
+}
+
+/** Japan, individual number. */
+function isMyNumber(id: string): boolean {
+  const rest = weightedSum(id, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
+  return (rest < 2 ? 0 : 11 - rest) === Number(id[11]);
+}
+
+/** Greece, AFM. */
+const isAfm = (id: string): boolean =>
+  (weightedSum(id, [256, 128, 64, 32, 16, 8, 4, 2]) % 11) % 10 === Number(id[8]);
+
 export const NATIONAL_IDS: readonly NationalId[] = [
   { country: 'CN', shape: /^\d{17}[\dX]$/, isValid: isChineseId, written: /^\d{17}[\dXx]$/ },
   {
@@ -257,6 +284,13 @@ export const NATIONAL_IDS: readonly NationalId[] = [
   },
   { country: 'NL', shape: /^\d{8,9}$/, isValid: (id) => isBsn(id.padStart(9, '0')) },
   { country: 'PT', shape: /^[1-9]\d{8}$/, isValid: isNif },
+  { country: 'HK', shape: /^[A-Z]{1,2}\d{6}(?:[0-9A]|\([0-9A]\))$/, isValid: isHongKongId },
+  { country: 'IE', shape: /^\d{7}[A-W][A-IW]?$/, isValid: isPps },
+  { country: 'JP', shape: /^\d{12}$/, isValid: isMyNumber },
+  { country: 'GR', shape: /^\d{9}$/, isValid: isAfm },
+  { country: 'IL', shape: /^\d{9}$/, isValid: isLuhn },
+  // No check digit is known; the fourth letter says what the holder is.
+  { country: 'IN', shape: /^[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z]$/, isValid: () => true },
   { country: 'CA', shape: /^[1-79]\d{8}$/, isValid: isLuhn },
 ];
 

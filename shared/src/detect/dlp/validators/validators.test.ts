@@ -79,6 +79,11 @@ describe('national ids', () => {
     ['DE', '86095742719'],
     ['SE', '8112189876'],
     ['CA', '046454286'],
+    ['HK', 'A1234563'],
+    ['IE', '1234567FA'],
+    ['JP', '123456789018'],
+    ['GR', '094259216'],
+    ['IL', '123456782'],
   ])('%s: %s passes, with another last digit it fails', (country, id) => {
     const rules = NATIONAL_IDS.filter((rule) => rule.country === country);
     const passes = (text: string) =>
