@@ -5,6 +5,8 @@
 import type { EscalationFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createHeldCalls, MAX_HELD } from '../holds/held-calls.ts';
 import { REAL_CLIENTS } from '../testing/test-client.ts';
@@ -275,6 +277,29 @@ describe('a client that comes back', () => {
     expect(sent()).toBe(0);
     expect((await call()).result).toBeDefined();
     expect(sent()).toBe(1);
+  });
+
+  it('had cancelled: that only leaves the hold', async () => {
+    const client = new Client({ name: 'test', version: '1' });
+    const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp/v1/up`), {
+      requestInit: { headers: { authorization: agent.basic } },
+    });
+    // The SDK's own types disagree under exactOptionalPropertyTypes.
+    await client.connect(transport as Parameters<Client['connect']>[0]);
+    const leaving = new AbortController();
+    const tool = { name: 'delete_thing', arguments: {} };
+    const cancelled = client
+      .callTool(tool, undefined, { signal: leaving.signal })
+      .catch(() => 'cancelled');
+    const hold = await held();
+    leaving.abort();
+    expect(await cancelled).toBe('cancelled');
+    await vi.waitFor(() => expect(plane.held.countWaiting(plane.tenantId)).toBe(0));
+    decide(hold, 'approved');
+    expect(sent()).toBe(0);
+    expect(await client.callTool(tool)).toHaveProperty('content');
+    expect(sent()).toBe(1);
+    await client.close();
   });
 
   it('comes too late for an approval, and asks anew', async () => {
