@@ -17,8 +17,8 @@ export function builtinExpressions(): PatternSource[] {
   return [...patterns, ...marks];
 }
 
-/** The only thing that JavaScript writes otherwise is the flag at the beginning. */
+/** What JavaScript writes otherwise is the flag for any case, which it has for a whole expression only. */
 export function toJavaScript(regex: string): RegExp {
-  const flag = '(?i)';
-  return regex.startsWith(flag) ? new RegExp(regex.slice(flag.length), 'i') : new RegExp(regex);
+  const without = regex.replace(/^\(\?i\)/, '').replaceAll('(?i:', '(?:');
+  return without === regex ? new RegExp(regex) : new RegExp(without, 'i');
 }

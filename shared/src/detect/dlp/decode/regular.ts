@@ -40,7 +40,11 @@ export function regularlySeparated(text: string, units: Uint16Array): Edit[] {
       const before = lastOf[sign] as number;
       const step = at - before;
       if (step !== stepOf[sign]) {
-        if (stepOf[sign] !== 0) endGroups(text, sign, lastDigit, edits);
+        const run = stepOf[sign] as number;
+        const from = firstOf[sign] as number;
+        // Of nearly all words two spaces are at some step, and nothing else.
+        const isPair = before - from === run && (run < ENCODED || lastDigit <= from - run);
+        if (run !== 0 && !isPair) endGroups(text, sign, lastDigit, edits);
         stepOf[sign] = step > 2 && step <= MAX_GROUP + 1 ? step : 0;
         firstOf[sign] = before;
       }

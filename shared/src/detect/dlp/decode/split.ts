@@ -183,6 +183,8 @@ class PieceRow {
   readonly #next: Uint8Array;
   /** The first telling piece that is not before the place at which runs are looked for. */
   #telling = -1;
+  /** Where a run may begin that reaches it. */
+  #earliest = 0;
 
   constructor(pieces: readonly Piece[]) {
     this.#pieces = pieces;
@@ -197,8 +199,12 @@ class PieceRow {
       while (at < this.#pieces.length && !isTelling(this.#at(at).text)) at++;
       if (at === this.#pieces.length) return -1;
       this.#telling = at;
+      // Behind the first of a run all are small.
+      let small = 0;
+      while (at - small >= from && small < MAX_SMALL && this.#isSmall(at - small)) small++;
+      this.#earliest = at - small - MAX_TOGETHER + 1;
     }
-    return Math.max(from, this.#telling - MAX_RUN + 1);
+    return Math.max(from, this.#earliest);
   }
 
   /** The run of neighbours that begins there; empty where none of them is telling. */
@@ -210,7 +216,7 @@ class PieceRow {
     while (end < this.#pieces.length && this.#isPart(end) && (end === from || this.#isNext(end))) {
       const count = end - from;
       const { text } = this.#at(end);
-      const small = count < MAX_SMALL && text.length <= SMALL_PIECE;
+      const small = count < MAX_SMALL && this.#isSmall(end);
       if (count >= MAX_TOGETHER && !(small && isStart)) break;
       hasTelling ||= end >= this.#telling && isTelling(text);
       end++;
@@ -229,6 +235,10 @@ class PieceRow {
     return this.#pieces[index] as Piece;
   }
 
+  #isSmall(index: number): boolean {
+    return this.#at(index).text.length <= SMALL_PIECE;
+  }
+
   #isPart(index: number): boolean {
     this.#parts[index] ||= isPart(this.#at(index).text) ? YES : NO;
     return this.#parts[index] === YES;
@@ -245,7 +255,7 @@ class PieceRow {
   }
 
   #isRunStart(index: number): boolean {
-    if (index === 0 || this.#at(index - 1).text.length > SMALL_PIECE) return true;
+    if (index === 0 || !this.#isSmall(index - 1)) return true;
     return !this.#isNext(index);
   }
 }
