@@ -18,6 +18,7 @@ import type { AgentCall, Ask, JudgedCall, RawCall } from './calls.ts';
 import type { KeptPayload } from './kept-payload.ts';
 import type { Judgement } from './pipeline-builder.ts';
 import type { RefusedCalls } from './refused-calls.ts';
+import { requestersOf } from './requesters.ts';
 
 declare const durable: unique symbol;
 
@@ -53,7 +54,12 @@ export interface AuditDeps {
   findRevision(tenantId: string): number | null;
   findSettings(tenantId: string): BundleSettings | null;
   /** What the tenant's data protection leaves of what a record would repeat of a call. */
-  protectMembers(settings: BundleSettings | null, ask: Ask, members: SaidMembers): ProtectedMembers;
+  protectMembers(
+    settings: BundleSettings | null,
+    ask: Ask,
+    members: SaidMembers,
+    otherRequesters: readonly string[],
+  ): ProtectedMembers;
   findRegion(tenantId: string): string | null;
   /** Unix milliseconds. */
   now(): number;
@@ -128,13 +134,15 @@ function decisionRecord(
   deps: AuditDeps,
 ): DecisionFields {
   const { agent, ask, caller, dlp, workflow, delegation, requester } = call;
+  const { requesterId, otherRequesters } = requestersOf(call);
   // A call that was denied early knows no rules, and is recorded as they say all the same.
   const settings = call.rules?.settings ?? deps.findSettings(caller.tenantId);
-  const members = deps.protectMembers(settings, ask, {
+  const said = {
     target: call.target ?? targetOf(ask),
     policy_reason: reasonOf(judgement),
-    requester_id: requester?.id ?? caller.requesterId,
-  });
+    requester_id: requesterId,
+  };
+  const members = deps.protectMembers(settings, ask, said, otherRequesters);
   return {
     type: 'decision',
     id: call.id,

@@ -12,7 +12,10 @@ export interface Identified {
   /** What the value is: members of a record, what policy was asked, or what came back. */
   readonly said: 'members' | 'input' | 'result';
   readonly agent: Pick<ReplicaAgent, 'id' | 'name' | 'owner'> | null;
+  /** The one that is recorded. */
   readonly requesterId: string | null;
+  /** Others that the call was said to be for. */
+  readonly otherRequesters: readonly string[];
   /** Of the tenant. */
   readonly hash: IdentifierHash;
 }

@@ -12,6 +12,7 @@ const identified = (over: Partial<Identified> = {}): Identified => ({
   said: 'result',
   agent,
   requesterId: 'user-7',
+  otherRequesters: [],
   hash,
   ...over,
 });

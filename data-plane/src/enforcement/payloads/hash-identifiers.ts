@@ -33,12 +33,15 @@ function remembered(hash: IdentifierHash): IdentifierHash {
 
 /** @returns the value itself where nothing in it is an identifier */
 export function hashIdentifiers(value: unknown, identified: Identified): unknown {
-  const { agent, requesterId, said } = identified;
+  const { agent, requesterId, otherRequesters, said } = identified;
   const hash = remembered(identified.hash);
-  const names = [requesterId, agent?.id].filter((name) => (name?.length ?? 0) >= MIN_COVERED);
+  const names = [requesterId, ...otherRequesters, agent?.id].filter(
+    (name) => (name?.length ?? 0) >= MIN_COVERED,
+  );
   const covered = [...new Set(names as string[])].sort((a, b) => b.length - a.length);
   // Room for whom the call is from, whatever it holds.
-  for (const one of [requesterId, agent?.id, agent?.name, agent?.owner]) if (one) hash(one);
+  for (const one of [requesterId, ...otherRequesters, agent?.id, agent?.name, agent?.owner])
+    if (one) hash(one);
   const hashed = hashWithin(value, covered, hash, 0);
   if (!isObject(hashed)) return hashed;
   switch (said) {

@@ -153,6 +153,17 @@ it('what is kept has hashes in the place of identifiers, and its digest is made 
     raw,
     '{"text":"to #17"}',
   ]);
+  const delegated = {
+    ...call,
+    requester: { id: 'boss-2', verified: true },
+    delegation: { links: [{ delegation: { requester: 'boss-2' } }] },
+    caller: { ...call.caller, requesterId: null },
+  } as unknown as ScannedCall;
+  const asked = { requester: delegated.requester, delegation: { requester: 'boss-2' } };
+  keeper.keepInput(delegated, () => asked as unknown as PolicyInput);
+  expect(added.at(-1)?.content.text).toBe(
+    '{"requester":{"id":"#6","verified":true},"delegation":{"requester":"#6"}}',
+  );
   const salt = Buffer.from(added[0]?.content.salt ?? '', 'base64url');
   expect(kept?.digest).toBe(payloadDigest(salt, added[0]?.content.text ?? ''));
 });

@@ -15,6 +15,7 @@ import type { PayloadSpool } from '../../payloads/payload-spool.ts';
 import { isList } from '../call-kinds.ts';
 import type { AgentCall, ScannedCall } from '../calls.ts';
 import type { Identified, KeptPayload, PayloadKeeper, Protection } from '../kept-payload.ts';
+import { requestersOf } from '../requesters.ts';
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 
@@ -34,15 +35,19 @@ const SALT_BYTES = 16;
 
 export function createPayloadKeeper(deps: PayloadKeeperDeps): PayloadKeeper {
   function keep(
-    { id, caller: { tenantId, requesterId }, agent }: AgentCall,
+    call: AgentCall,
     part: PayloadPart,
     { salt, protection }: Pick<KeptPayload, 'salt' | 'protection'>,
     given: { value: unknown; raw?: string },
   ): string | null {
+    const { id, agent } = call;
+    const { tenantId } = call.caller;
+    const { requesterId, otherRequesters } = requestersOf(call);
     const text = textOf(protection, given, {
       said: part,
       agent,
       requesterId,
+      otherRequesters,
       hash: (identifier) => deps.identifiers.hashOf(tenantId)(identifier),
     });
     if (text === undefined) return leaveOut(tenantId, 'not_redactable');

@@ -99,6 +99,14 @@ it('identifiers are hashed, the requester in what policy says of it too', () => 
   expect(protectMembers(settings, { args }, nothing)).toEqual({ ...nothing, protected_fields: [] });
 });
 
+it('whom a delegation names is hashed as well', () => {
+  const settings = settingsOf({ hash_identifiers: true });
+  const said = { ...members, target: 'a', policy_reason: 'x: user-1 is not boss-2' };
+  expect(protectMembers(settings, { args: {} }, said, ['boss-2']).policy_reason).toBe(
+    'x: #user-1# is not #boss-2#',
+  );
+});
+
 it('what fields and matches take out is not hashed', () => {
   const settings = settingsOf({ hash_identifiers: true, redact_fields: ['requester_id'] });
   expect(protectMembers(settings, { args: {} }, members)).toMatchObject({

@@ -21,14 +21,16 @@ export type ProtectMembers = (
   settings: BundleSettings | null,
   ask: Pick<Ask, 'args' | 'retry'>,
   members: SaidMembers,
+  otherRequesters?: readonly string[],
 ) => ProtectedMembers;
 
 export function createProtectMembers(identifiers: IdentifierKeys): ProtectMembers {
   /**
    * @param settings of the bundle in force; null where there is none
    * @param ask a text that is taken out of it is taken out of the members too
+   * @param otherRequesters that the members may name beside their own
    */
-  return (settings, { args, retry }, members) => {
+  return (settings, { args, retry }, members, otherRequesters = []) => {
     const protect = settings && protectionOf(settings).protect;
     if (!protect) return { ...members, protected_fields: [] };
     const responses = retry?.inputResponses;
@@ -38,6 +40,7 @@ export function createProtectMembers(identifiers: IdentifierKeys): ProtectMember
       // Its id stands in the record, and the chain needs it.
       agent: null,
       requesterId: members.requester_id,
+      otherRequesters,
       hash: (identifier) => identifiers.hashOf(settings.tenant_id)(identifier),
     });
     const kept = { ...members };
