@@ -187,6 +187,33 @@ export function aDecision(overrides: Partial<Unchained<'decision'>> = {}): Uncha
   };
 }
 
+/** The record behind an escalated decision: its call waits for a person. */
+export function aHoldOpened(
+  decision: Unchained<'decision'>,
+  overrides: Partial<Unchained<'hold_opened'>> = {},
+): Unchained<'hold_opened'> {
+  return {
+    type: 'hold_opened',
+    id: uuidv7(),
+    timestamp: decision.timestamp,
+    bundle_revision: null,
+    escalation_id: uuidv7(),
+    event_id: decision.id,
+    held: 'call',
+    agent_id: decision.agent_id,
+    requester_id: null,
+    mcp_server: 'files',
+    method: 'tools/call',
+    tool_name: 'delete_thing',
+    instruction_hash: decision.instruction_hash,
+    target: '/srv/data',
+    risk_tier: 'high',
+    reason: 'Baseline: destructive',
+    timeout_at: new Date(Date.parse(decision.timestamp) + 60_000).toISOString(),
+    ...overrides,
+  };
+}
+
 export function anOutcome(
   eventId: string,
   overrides: Partial<Unchained<'outcome'>> = {},

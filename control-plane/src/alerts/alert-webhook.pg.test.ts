@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Severity } from '@governance/shared/ledger-record';
 import { Secret } from '@governance/shared/settings';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { aDataPlane } from '../../../tests/support/a-data-plane.ts';
+import { aDataPlane, aDecision, aHoldOpened } from '../../../tests/support/a-data-plane.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { createAlertWebhook } from './alert-webhook.ts';
@@ -109,6 +109,17 @@ describe('the alert webhook', () => {
     await controlPlane.ingest.ingestBatch(scope.tenantId, plane.deploymentId, plane.batch(0));
     await until(() => received.length === 1);
     expect(received[0]?.body).toContain('POLICY_OUT_OF_FUEL');
+    // Calls that wait for a person, by the risk tier of their agents.
+    const shipped = plane.records.length;
+    plane.append(aHoldOpened(aDecision(), { risk_tier: 'medium' }));
+    plane.append(aHoldOpened(aDecision(), { risk_tier: 'critical' }));
+    const batch = plane.batch(shipped);
+    await controlPlane.ingest.ingestBatch(scope.tenantId, plane.deploymentId, batch);
+    await until(() => received.length === 2);
+    expect(JSON.parse(received[1]?.body ?? '')).toMatchObject({
+      alert_type: 'ESCALATION_OPENED',
+      severity: 'critical',
+    });
   });
 
   it.each([

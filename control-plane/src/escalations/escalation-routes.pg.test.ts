@@ -4,7 +4,12 @@ import { type PayloadContent, payloadDigest } from '@governance/shared/event-pay
 import { FEED_START } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
-import { AGENT_ID, aDataPlane, aDecision } from '../../../tests/support/a-data-plane.ts';
+import {
+  AGENT_ID,
+  aDataPlane,
+  aDecision,
+  aHoldOpened,
+} from '../../../tests/support/a-data-plane.ts';
 import { sealPayload } from '../../../tests/support/a-payload.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { createAuditStream } from '../audit/audit-stream.ts';
@@ -60,25 +65,8 @@ async function aTenantWithPlane() {
       });
     }
     plane.append({ ...decision, escalation_id: id });
-    plane.append({
-      type: 'hold_opened',
-      id: uuidv7(),
-      timestamp: decision.timestamp,
-      bundle_revision: null,
-      escalation_id: id,
-      event_id: decision.id,
-      held: 'call',
-      agent_id: decision.agent_id,
-      requester_id: null,
-      mcp_server: 'files',
-      method: 'tools/call',
-      tool_name: 'delete_thing',
-      instruction_hash: decision.instruction_hash,
-      target: '/srv/data',
-      risk_tier: tier,
-      reason: 'Baseline: destructive',
-      timeout_at: new Date(Date.parse(decision.timestamp) + lastsMs).toISOString(),
-    });
+    const timeout_at = new Date(Date.parse(decision.timestamp) + lastsMs).toISOString();
+    plane.append(aHoldOpened(decision, { escalation_id: id, risk_tier: tier, timeout_at }));
     return id;
   };
   const held = async (opening?: Opening) => {
