@@ -121,7 +121,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
         BOTH,
         [...ISSUERS, ...MORE, ...REST].filter((mark) => /[A-Za-z]{3}/.test(mark)),
       ),
-      String.raw`@[^\s/@]*//:(?i:fretgfbc|yzdfl|obqbtabz|fvqre|cdzn|f?cggu|cgs)`,
+      String.raw`@[^\s/@]*//:(?:fretgfbc|yzdfl|obqbtabz|fvqre|cdzn|f?cggu|cgs)`,
     ],
   },
 ];
