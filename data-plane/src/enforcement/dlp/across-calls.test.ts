@@ -145,4 +145,13 @@ describe('a value that is sent piece by piece', () => {
     expect(assemble({ text: 'BADGE123456QX' })).toEqual([]);
     expect(alerts).toEqual([]);
   });
+
+  it('is a card in its order; ids that follow each other would often be one turned around', () => {
+    const card = '4532015112830366';
+    const turned = [...card].reverse().join('');
+    assemble({ id: turned.slice(0, 8) });
+    expect(assemble({ id: turned.slice(8) })).toEqual([]);
+    assemble({ number: card.slice(0, 8) });
+    expect(assemble({ number: card.slice(8) })).toMatchObject([{ pattern: 'payment_card' }]);
+  });
 });
