@@ -1,14 +1,18 @@
 /**
- * `npm run eval:inbound [FILE]`: recall and false positives by class and language, with the misses.
- * FILE is JSON lines `{text, kind: attack | benign, class?, language?, carrier?}`; without one the
- * test half is made here. Also measures what reading 10 KB of plain text costs.
+ * `npm run eval:inbound [held-out | development | test-half | FILE]`: recall and false positives by class, language
+ * and carrier, with the misses. The first three are made here (docs/inbound-detection.md says what
+ * they are); FILE is JSON lines
+ * `{text, kind: attack | benign, class?, language?, carrier?}`. Also measures what reading 10 KB of
+ * plain text costs.
  */
 import { readFileSync } from 'node:fs';
 import { detectInjection } from '@governance/shared/detect/inbound/detector';
 import { z } from 'zod';
+import { developmentTexts } from './development-texts.ts';
+import { heldOutTexts } from './held-out-texts.ts';
 import { testTexts } from './texts.ts';
 
-const Line = z.looseObject({
+const Line = z.object({
   text: z.string(),
   kind: z.enum(['attack', 'benign']),
   class: z.string().optional(),
@@ -20,9 +24,18 @@ type Line = z.infer<typeof Line>;
 const MOST_MISSES = Number(process.env.EVAL_MISSES ?? 25);
 const SHOWN = 150;
 
-const [file] = process.argv.slice(2);
-const lines = file === undefined ? testTexts() : readLines(file);
-const scored = lines.map((line) => ({ ...line, score: detectInjection(line.text).score }));
+const [file = 'held-out'] = process.argv.slice(2);
+const SETS: Readonly<Record<string, () => Line[]>> = {
+  'held-out': heldOutTexts,
+  development: developmentTexts,
+  'test-half': testTexts,
+};
+const lines = SETS[file]?.() ?? readLines(file);
+const scored = lines.map((line) => {
+  const { score, findings } = detectInjection(line.text);
+  const [worst] = [...findings].sort((one, other) => other.score - one.score);
+  return { ...line, score, foundAs: worst?.class };
+});
 
 for (const by of ['class', 'language', 'carrier'] as const) report(by);
 const attacks = scored.filter(({ kind }) => kind === 'attack');
@@ -39,7 +52,25 @@ list(
   'false positives',
   benign.filter(({ score }) => score >= 0.5),
 );
+confuse();
 measure();
+
+/** Which classes the findings have, by those that the attacks have. */
+function confuse(): void {
+  const found = attacks.filter(({ score, class: name }) => score >= 0.5 && name !== undefined);
+  if (found.length === 0) return;
+  console.log('\nfound as (class of the attack: classes of the worst finding)');
+  for (const name of [...new Set(found.map((line) => line.class))].sort()) {
+    const counts = new Map<string, number>();
+    for (const line of found) {
+      if (line.class === name) {
+        counts.set(line.foundAs ?? '', (counts.get(line.foundAs ?? '') ?? 0) + 1);
+      }
+    }
+    const cells = [...counts].sort(([, one], [, other]) => other - one);
+    console.log(`  ${name}: ${cells.map(([as, count]) => `${as} ${count}`).join(', ')}`);
+  }
+}
 
 function rate(part: number, whole: number): string {
   return whole === 0 ? '–' : (part / whole).toFixed(3);

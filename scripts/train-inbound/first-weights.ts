@@ -121,6 +121,9 @@ export const FIRST_WEIGHTS: Readonly<Record<string, number>> = {
   'quoted with quoting': -1.2,
 };
 
+/** How far an ordinary concept's own weight may rise: some words of its list are in attacks too. */
+const ORDINARY_RISE = 0.5;
+
 /** What hardly stands in a benign text, or only in those that the lists below know. */
 const TELLING = new Set(
   `override secrecy unconfirmed system-prompt recipient role persona from-now ai the-user authority
@@ -141,7 +144,9 @@ export function riseOf(feature: number): number {
   const name = nameFeature(feature);
   const isNear = name.includes('near ');
   const concepts = name.replace(/^(near|throughout) /, '').split(/ with | near /);
-  if (concepts.some((concept) => ORDINARY.has(concept))) return 0;
+  if (concepts.some((concept) => ORDINARY.has(concept))) {
+    return concepts.length === 1 && !isNear ? ORDINARY_RISE : 0;
+  }
   const telling = concepts.filter((concept) => TELLING.has(concept)).length;
   if (concepts.length === 1) return telling === 1 ? (isNear ? 0.4 : 0.8) : 0.1;
   return ([0.3, 1, 2][telling] as number) * (isNear ? 0.6 : 1);
@@ -154,6 +159,7 @@ export function riseOf(feature: number): number {
 export function fallOf(feature: number): number {
   const name = nameFeature(feature);
   if (name.startsWith('throughout ')) return 0.3;
+  if (name.includes('quoted') && !name.includes('near ')) return name.includes(' with ') ? 3 : 1.5;
   if (name.includes('near ')) return name.includes('security-talk') ? 0.8 : 0.25;
   return name.includes(' with ') ? 2 : 1;
 }

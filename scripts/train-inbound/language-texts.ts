@@ -1,10 +1,11 @@
 import type { InboundClass } from '@governance/shared/detect/findings';
 
 /**
- * Templates of one language, one a line; `{a|b}` is one of several. `$pipe` stands for `|`, and
- * `\n` for a line's end.
+ * Templates of one language, one a line; `{a|b}` is one of several, and `[[name]]` one line of the
+ * slot of that name. `$pipe` stands for `|`, and `\n` for a line's end.
  */
 export interface LanguageTexts {
+  readonly slots?: Readonly<Record<string, string>>;
   readonly attacks: Partial<Record<InboundClass, string>>;
   readonly benign: Readonly<Record<string, string>>;
 }

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '@governance/shared/assets';
+import type { InboundClass } from '@governance/shared/detect/findings';
 
 /** The tuning half: templates of each language, in carriers and disguises, from one seed. */
 import { carry, disguise } from './carriers.ts';
+import { fill, templatesOf } from './fill.ts';
+import { GRAMMARS } from './grammar/grammars.ts';
 import type { LanguageTexts } from './language-texts.ts';
 
 import { LANGUAGES } from './languages/languages.ts';
@@ -13,6 +16,9 @@ import type { TrainingText } from './train-model.ts';
 export const SEED = 20_261;
 const EACH_ATTACK = 9;
 const EACH_BENIGN = 12;
+/** A grammar's template has many fillings. */
+const EACH_GRAMMAR_ATTACK = 30;
+const EACH_GRAMMAR_BENIGN = 40;
 /** How often each sentence of the prose is read, each time beside others. */
 const PROSE_ROUNDS = 3;
 const TALKS_OF_ATTACKS = 'security';
@@ -20,7 +26,7 @@ const TALKS_OF_ATTACKS = 'security';
 export function trainingTexts(): TrainingText[] {
   const random = createRandom(SEED);
   return [
-    ...LANGUAGES.flatMap((language) => [
+    ...[...LANGUAGES, ...GRAMMARS].flatMap((language) => [
       ...attacksOf(language, random),
       ...benignOf(language, random),
     ]),
@@ -42,53 +48,47 @@ function proseOf(random: Random): TrainingText[] {
   );
 }
 
-function attacksOf({ attacks, benign }: LanguageTexts, random: Random): TrainingText[] {
+function attacksOf({ slots, attacks, benign }: LanguageTexts, random: Random): TrainingText[] {
   const around = Object.entries(benign)
     .filter(([genre]) => genre !== TALKS_OF_ATTACKS)
     .map(([, lines]) => templatesOf(lines));
-  return Object.values(attacks).flatMap((lines) =>
+  const each = slots === undefined ? EACH_ATTACK : EACH_GRAMMAR_ATTACK;
+  return Object.entries(attacks).flatMap(([name, lines]) =>
     templatesOf(lines).flatMap((template) =>
-      Array.from({ length: EACH_ATTACK }, (_, round) => {
-        const attack = fill(template, random);
-        if (round < 2) return { text: attack, kind: 'attack' as const };
-        if (round === 2) return { text: disguise(attack, random), kind: 'attack' as const };
+      Array.from({ length: each }, (_, round) => {
+        const attack = fill(template, random, slots);
+        const label = { kind: 'attack' as const, class: name as InboundClass };
+        if (round % 9 < 2) return { ...label, text: attack };
+        // What is hidden so is of another class in some ways of hiding, and of its own in others.
+        if (round % 9 === 2) return { kind: 'attack' as const, text: disguise(attack, random) };
         const genre = random.pick(around);
         const sentences = Array.from({ length: 1 + random.below(4) }, () =>
-          fill(random.pick(genre), random),
+          fill(random.pick(genre), random, slots),
         );
         sentences.splice(random.below(sentences.length + 1), 0, attack);
-        return { text: carry(sentences, random), kind: 'attack' as const };
+        return { ...label, attack, text: carry(sentences, random) };
       }),
     ),
   );
 }
 
-function benignOf({ benign }: LanguageTexts, random: Random): TrainingText[] {
+function benignOf({ slots, benign }: LanguageTexts, random: Random): TrainingText[] {
+  const each = slots === undefined ? EACH_BENIGN : EACH_GRAMMAR_BENIGN;
+  const all = Object.values(benign).flatMap(templatesOf);
   return Object.entries(benign).flatMap(([genre, lines]) => {
     const templates = templatesOf(lines);
     return templates.flatMap((template) =>
-      Array.from({ length: EACH_BENIGN }, (_, round) => {
-        const first = fill(template, random);
+      Array.from({ length: each }, (_, round) => {
+        const first = fill(template, random, slots);
         const isDescription = genre === 'tools' && round % 3 === 0;
-        if (round < 4) return { text: first, kind: 'benign' as const, isDescription };
+        if (round % 12 < 4) return { text: first, kind: 'benign' as const, isDescription };
+        const from = random.chance(0.7) ? templates : all;
         const others = Array.from({ length: random.below(6) }, () =>
-          fill(random.pick(templates), random),
+          fill(random.pick(from), random, slots),
         );
-        const text = carry([first, ...others], random);
-        return { text: round === 4 ? disguise(text, random) : text, kind: 'benign' as const };
+        const text = carry(random.shuffle([first, ...others]), random);
+        return { text: round % 12 === 4 ? disguise(text, random) : text, kind: 'benign' as const };
       }),
     );
   });
-}
-
-export function templatesOf(lines: string): string[] {
-  return lines.split('\n').filter((line) => line.trim() !== '');
-}
-
-/** Picks one of each `{a|b}`; braces of JSON have no `|` and stay. */
-export function fill(template: string, random: Random): string {
-  return template
-    .replace(/\{([^{}]*\|[^{}]*)\}/g, (_all, choices: string) => random.pick(choices.split('|')))
-    .replaceAll('\\n', '\n')
-    .replaceAll('$pipe', '|');
 }

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { InboundClass } from '@governance/shared/detect/findings';
+import { classFeatures } from '@governance/shared/detect/inbound/class-model';
+import { conceptNumber } from '@governance/shared/detect/inbound/concepts';
 import { type Examined, examineText } from '@governance/shared/detect/inbound/examine';
 import type { Model } from '@governance/shared/detect/inbound/model';
 import {
@@ -7,33 +10,54 @@ import {
   featuresOf,
   isScored,
 } from '@governance/shared/detect/inbound/scoring';
-import { eachWording, WORDING_COUNT } from '@governance/shared/detect/inbound/wording';
+import { eachWording, shareOf, WORDING_COUNT } from '@governance/shared/detect/inbound/wording';
 import { FIRST_BIAS, FIRST_WEIGHTS, fallOf, riseOf } from './first-weights.ts';
-import { createRandom } from './random.ts';
+import { createRandom, type Random } from './random.ts';
+import { type ClassedFeatures, trainClasses } from './train-classes.ts';
 
 export interface TrainingText {
   readonly text: string;
   readonly kind: 'attack' | 'benign';
+  /** Of an attack. */
+  readonly class?: InboundClass;
+  /** The attack itself, where ordinary sentences stand around it. */
+  readonly attack?: string;
   readonly isDescription?: boolean;
 }
 
-const EPOCHS = 20;
+const EPOCHS = 8;
 const RATE = 0.08;
 /** How strongly weights are drawn back to the first ones: a pair seen once proves little. */
 const PULL = 0.0006;
 /** A false alarm costs more than a miss: hard benign texts are rarer here than in the world. */
-const BENIGN_COST = 2.5;
+const BENIGN_COST = 3.5;
 /** What a passage must be worth more than 0: the margin that unknown benign texts have. */
-const MARGIN = 0.7;
+const MARGIN = 0.8;
 const UNIT = 1 / 1000;
 const ALL_COUNT = FEATURE_COUNT + WORDING_COUNT;
 /** How far one wording's weight may rise and fall: no single word decides. */
-const WORDING_RISE = 0.15;
+const WORDING_RISE = 0.7;
 const WORDING_FALL = 0.5;
 const WORDING_UNIT = 1 / 128;
+/** How much of a passage's wording is left out at each step, so that no wording is relied on. */
+const LEFT_OUT = 0.2;
+const DECODED = conceptNumber('decoded');
+
+interface Passage {
+  /** Concepts first, then wordings, from `FEATURE_COUNT`. */
+  readonly features: Int32Array;
+  /** How much each wording counts. */
+  readonly share: number;
+}
 
 /** The texts' passages as features; a text is a list of those that could ask for something. */
-type Bag = { readonly passages: readonly (readonly number[])[]; readonly isAttack: boolean };
+interface Bag {
+  readonly passages: readonly Passage[];
+  /** Features for the class of each passage, of an attack only; none of what was decoded. */
+  readonly classed: readonly (readonly number[])[];
+  readonly class: InboundClass | undefined;
+  readonly isAttack: boolean;
+}
 
 /**
  * Several passages, one label: of an attack's text the most suspicious passage is the attack, of
@@ -54,32 +78,40 @@ export function trainModel(texts: readonly TrainingText[], seed: number): Model 
   let bias = FIRST_BIAS;
   const random = createRandom(seed);
 
-  const sumOf = (features: readonly number[]) => {
-    let sum = bias;
-    for (const feature of features) sum += weights[feature] as number;
-    return sum;
+  const sumOf = ({ features, share }: Passage) => {
+    let [sum, wording] = [bias, 0];
+    for (let at = 0; at < features.length; at += 1) {
+      const feature = features[at] as number;
+      if (feature < FEATURE_COUNT) sum += weights[feature] as number;
+      else wording += weights[feature] as number;
+    }
+    return sum + wording * share;
   };
-  const move = (features: readonly number[], error: number) => {
+  const move = ({ features, share }: Passage, error: number) => {
     bias -= error * RATE * 0.1;
-    for (const feature of features) {
+    for (let at = 0; at < features.length; at += 1) {
+      const feature = features[at] as number;
       const weight = weights[feature] as number;
-      const gradient = error + PULL * (weight - (first[feature] as number)) * 10;
-      squares[feature] = (squares[feature] as number) + gradient * gradient;
-      const moved = weight - (RATE * gradient) / Math.sqrt(squares[feature] as number);
       const home = first[feature] as number;
-      const highest = home + (rises[feature] as number);
-      weights[feature] = Math.max(home - (falls[feature] as number), Math.min(moved, highest));
+      const slope = feature < FEATURE_COUNT ? error : error * share;
+      const gradient = slope + PULL * (weight - home) * 10;
+      const square = (squares[feature] as number) + gradient * gradient;
+      squares[feature] = square;
+      const moved = weight - (RATE * gradient) / Math.sqrt(square);
+      const lowest = home - (falls[feature] as number);
+      weights[feature] = Math.max(lowest, Math.min(moved, home + (rises[feature] as number)));
     }
   };
   for (let epoch = 0; epoch < EPOCHS; epoch += 1) {
-    for (const { passages, isAttack } of random.shuffle(bags)) {
+    for (const { passages: whole, isAttack } of random.shuffle(bags)) {
+      const passages = whole.map((passage) => leaveOut(passage, random));
       const sums = passages.map(sumOf);
       const top = sums.indexOf(Math.max(...sums));
-      if (isAttack) move(passages[top] as number[], sigmoid((sums[top] as number) - MARGIN) - 1);
+      if (isAttack) move(passages[top] as Passage, sigmoid((sums[top] as number) - MARGIN) - 1);
       else {
-        passages.forEach((features, index) => {
+        passages.forEach((passage, index) => {
           const error = sigmoid((sums[index] as number) + MARGIN) * BENIGN_COST;
-          if (index === top || error > 0.2) move(features, error);
+          if (index === top || error > 0.2) move(passage, error);
         });
       }
     }
@@ -88,8 +120,13 @@ export function trainModel(texts: readonly TrainingText[], seed: number): Model 
       weights[feature] = home + (weight - home) * (1 - PULL * 20);
     }
   }
+  const classed = bags.flatMap((bag): ClassedFeatures[] => {
+    const sums = bag.passages.map(sumOf);
+    const features = bag.classed[sums.indexOf(Math.max(...sums))] ?? [];
+    return bag.class === undefined || features.length === 0 ? [] : [{ features, class: bag.class }];
+  });
   return {
-    version: 2,
+    version: 3,
     seed,
     data_digest: digestTexts(texts),
     texts: texts.length,
@@ -98,34 +135,61 @@ export function trainModel(texts: readonly TrainingText[], seed: number): Model 
     weights: encodeWeights(weights.subarray(0, FEATURE_COUNT)),
     wording_unit: WORDING_UNIT,
     wording: encodeWording(weights.subarray(FEATURE_COUNT)),
+    classes: Buffer.from(trainClasses(classed, seed).buffer).toString('base64'),
   };
 }
 
-/** SHA-256 (hex) of the texts and their kinds, in order. */
+/** A part of a passage's wordings, and all of its concepts. */
+function leaveOut({ features, share }: Passage, random: Random): Passage {
+  const kept = features.filter((feature) => feature < FEATURE_COUNT || !random.chance(LEFT_OUT));
+  return { features: kept, share };
+}
+
+/** SHA-256 (hex) of the texts, their kinds and classes, in order. */
 export function digestTexts(texts: readonly TrainingText[]): string {
   const digest = createHash('sha256');
-  for (const { text, kind } of texts) digest.update(`${kind}\0${text}\0`);
+  for (const { text, kind, class: name } of texts) digest.update(`${kind}\0${name}\0${text}\0`);
   return digest.digest('hex');
 }
 
-function toBag({ text, kind, isDescription }: TrainingText): Bag {
-  const passages = examineText(
+function toBag({ text, kind, class: name, attack, isDescription }: TrainingText): Bag {
+  const isAttack = kind === 'attack';
+  const passages: Passage[] = [];
+  const classed: number[][] = [];
+  const place = attack === undefined ? undefined : placeOf(attack, text);
+  for (const examined of examineText(
     text,
     isDescription ? 'tool_description' : 'result',
     undefined,
-  ).flatMap((examined) =>
-    examined.passages.flatMap((passage, index) =>
-      isScored(passage) ? [allFeatures(examined, index)] : [],
-    ),
-  );
-  return { passages, isAttack: kind === 'attack' };
+  )) {
+    examined.passages.forEach((passage, index) => {
+      if (!isScored(passage)) return;
+      // An ordinary sentence beside an attack is none, however suspicious it looks.
+      if (place !== undefined && (passage.start >= place.end || passage.end <= place.start)) return;
+      passages.push(allFeatures(examined, index));
+      if (!isAttack) return;
+      const isDecoded = passage.concepts.includes(DECODED);
+      classed.push(isDecoded ? [] : classFeatures(examined.passages, index));
+    });
+  }
+  return { passages, classed, class: name, isAttack };
 }
 
-/** Concepts first, then wordings. */
-function allFeatures({ passages, topics }: Examined, index: number): number[] {
+/** Where an attack stands in its text: by its longest part that no carrier writes otherwise. */
+function placeOf(attack: string, text: string): { start: number; end: number } | undefined {
+  const parts = attack.split(/["\n\\]/);
+  const part = parts.reduce((longest, one) => (one.length > longest.length ? one : longest), '');
+  const at = text.indexOf(part);
+  if (at < 0) return undefined;
+  const start = Math.max(0, at - attack.indexOf(part));
+  return { start, end: start + attack.length };
+}
+
+function allFeatures({ passages, topics }: Examined, index: number): Passage {
   const wording: number[] = [];
   eachWording(passages[index]?.wording ?? [], (feature) => wording.push(FEATURE_COUNT + feature));
-  return [...featuresOf(passages, index, topics), ...wording];
+  const features = Int32Array.from([...featuresOf(passages, index, topics), ...wording]);
+  return { features, share: shareOf(wording.length) };
 }
 
 function encodeWording(weights: Float64Array): string {

@@ -4,9 +4,11 @@
  */
 import type { Severity } from '../../ledger-record.ts';
 import type { InboundClass } from '../findings.ts';
-import { CLASS_OF_CONCEPT, CONCEPTS, type Concept, conceptNumber } from './concepts.ts';
+import { strictness } from './calibration.ts';
+import { classOf } from './class-model.ts';
+import { conceptNumber } from './concepts.ts';
 import { type Examined, examineText, type TextKind } from './examine.ts';
-import { model, weights, wordingWeights } from './model.ts';
+import { classWeights, model, weights, wordingWeights } from './model.ts';
 import { featuresOf, isScored, type MarkedPassage, nameFeature, sumWeights } from './scoring.ts';
 import { sumWording } from './wording.ts';
 
@@ -43,23 +45,6 @@ const MAX_REASONS = 8;
 /** Shorter texts say nothing that could be an order. */
 const MIN_TEXT = 6;
 
-/** How strongly a concept speaks for its class, where several are in one passage. */
-const SPEAKS: Partial<Record<Concept, number>> = {
-  marker: 5,
-  decoded: 6,
-  disguised: 4,
-  decode: 3,
-  role: 3.5,
-  persona: 3.5,
-  override: 2.6,
-  urgent: 2,
-  threat: 2,
-  authority: 2,
-  approved: 2,
-  access: 2.2,
-  grant: 1.5,
-  unconfirmed: 1.4,
-};
 const HARMFUL = new Set(
   (
     ['secret', 'system-prompt', 'destroy', 'money', 'sensitive-path', 'shell', 'secrecy'] as const
@@ -83,7 +68,8 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
       const sum =
         model.bias +
         sumWeights(weights, features) +
-        sumWording(wordingWeights, passage.wording) * model.wording_unit;
+        sumWording(wordingWeights, passage.wording) * model.wording_unit -
+        strictness(passages.length, features.length);
       if (sum > worst) {
         worst = sum;
         worstFeatures = features;
@@ -98,7 +84,7 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
 function toFinding({ passages, disguise }: Examined, index: number, score: number): TextFinding {
   const { start, end, concepts } = passages[index] as MarkedPassage;
   return {
-    class: classOf(concepts),
+    class: classOf(classWeights, passages, index),
     severity: severityOf(score, concepts),
     start: disguise?.start ?? start,
     length: disguise?.length ?? end - start,
@@ -115,18 +101,6 @@ function addFinding(findings: TextFinding[], finding: TextFinding): void {
     const end = Math.max(last.start + last.length, finding.start + finding.length);
     findings[findings.length - 1] = { ...worse, start: last.start, length: end - last.start };
   } else if (findings.length < MAX_FINDINGS) findings.push(finding);
-}
-
-function classOf(concepts: readonly number[]): InboundClass {
-  const sums = new Map<InboundClass, number>();
-  for (const number of concepts) {
-    const concept = CONCEPTS[number] as Concept;
-    const name = CLASS_OF_CONCEPT[concept];
-    if (name !== undefined) sums.set(name, (sums.get(name) ?? 0) + (SPEAKS[concept] ?? 0.8));
-  }
-  let best: InboundClass = 'imperative_command';
-  for (const [name, sum] of sums) if (sum > (sums.get(best) ?? 0)) best = name;
-  return best;
 }
 
 function severityOf(score: number, concepts: readonly number[]): Severity {

@@ -86,14 +86,15 @@ function isBase64(unit: number): boolean {
 /** Bytes that decide about nearly every run that is no text. */
 const SAMPLE = 48;
 
-function decodeRun(run: string, start: number, add: Add): void {
-  if (run.length > MAX_DECODED * 2) return;
+function decodeRun(whole: string, start: number, add: Add): void {
+  if (whole.length > MAX_DECODED * 2) return;
+  const run = whole.startsWith('0x') ? whole.slice(2) : whole;
   const isHex = run.length % 2 === 0 && /^[0-9a-fA-F]+$/.test(run);
   const encoding = isHex ? 'hex' : 'base64';
   const sample = Buffer.from(run.slice(0, isHex ? SAMPLE * 2 : (SAMPLE / 3) * 4), encoding);
   if (!beginsReadable(sample)) return;
   const decoded = readable(Buffer.from(run, encoding));
-  if (decoded !== undefined) add(decoded, start, run.length, encoding);
+  if (decoded !== undefined) add(decoded, start, whole.length, encoding);
 }
 
 /** Whether bytes may be text: printed characters and spaces. */

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { INBOUND_CLASSES } from '../findings.ts';
+import { CLASS_FEATURES } from './class-model.ts';
 import stored from './model.json' with { type: 'json' };
 import { FEATURE_COUNT } from './scoring.ts';
 import { WORDING_COUNT } from './wording.ts';
@@ -6,7 +8,7 @@ import { WORDING_COUNT } from './wording.ts';
 /** model.json, which only `npm run inbound:train` writes. */
 export const Model = z.strictObject({
   /** Grows when the features change. */
-  version: z.literal(2),
+  version: z.literal(3),
   seed: z.int(),
   /** SHA-256 (hex) of the texts that it was trained on, in order. */
   data_digest: z.string(),
@@ -21,12 +23,18 @@ export const Model = z.strictObject({
   wording_unit: z.number(),
   /** Base64 of a signed byte for each wording (wording.ts). */
   wording: z.string(),
+  /** Base64 of a signed byte for each feature of each class (class-model.ts). */
+  classes: z.string(),
 });
 export type Model = z.infer<typeof Model>;
 
 export const model: Model = Model.parse(stored);
 export const weights: Float32Array = readWeights(model);
-export const wordingWeights: Int8Array = readWording(model);
+export const wordingWeights: Int8Array = readBytes(model.wording, WORDING_COUNT);
+export const classWeights: Int8Array = readBytes(
+  model.classes,
+  INBOUND_CLASSES.length * CLASS_FEATURES,
+);
 
 /** @throws Error when the model was made for other features */
 export function readWeights({ weights: base64, unit }: Model): Float32Array {
@@ -38,9 +46,9 @@ export function readWeights({ weights: base64, unit }: Model): Float32Array {
 }
 
 /** @throws Error when the model was made for other features */
-function readWording({ wording: base64 }: Model): Int8Array {
+function readBytes(base64: string, count: number): Int8Array {
   const bytes = Buffer.from(base64, 'base64');
-  if (bytes.length !== WORDING_COUNT) {
+  if (bytes.length !== count) {
     throw new Error('model.json is for other features: npm run inbound:train');
   }
   return Int8Array.from(bytes, (byte) => (byte << 24) >> 24);

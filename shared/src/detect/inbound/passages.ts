@@ -333,7 +333,9 @@ class Reader {
       !(before && (after || mark === APOSTROPHE || mark === CURLY_APOSTROPHE))
     ) {
       const isOpening = isOneOf(OPENING_MARKS, mark);
-      if (isOpening || !isOneOf(CLOSING_MARKS, mark)) {
+      // `="…">` is the end of an attribute, and what follows is no quotation.
+      const isOfTag = before && isOneOf('>/', this.#units[at + 1] as number);
+      if (isOpening || (!isOfTag && !isOneOf(CLOSING_MARKS, mark))) {
         if (mark === DOUBLE_QUOTE && isValueAt(this.#units, at)) this.#endPassage(at);
         else {
           this.#quotedFrom = at;

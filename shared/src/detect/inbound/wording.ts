@@ -12,6 +12,8 @@ export const STEM_LETTERS = 5;
 export const MAX_WORDS = 100;
 /** A passage of fewer words says too little by its wording alone. */
 export const MIN_WORDS = 4;
+/** Wordings of a passage that count in full. */
+const FEW = 24;
 const START = 0x51ed27;
 
 /** In which passage a feature was seen last, by a number of eight bits: what is repeated says nothing more. */
@@ -36,7 +38,7 @@ export function sumWording(weights: Int8Array, words: readonly number[]): number
   const count = readFeatures(words);
   let sum = 0;
   for (let at = 0; at < count; at += 1) sum += weights[features[at] as number] as number;
-  return sum;
+  return sum * shareOf(count);
 }
 
 /** @returns how many of `features` are those of the words */
@@ -77,6 +79,11 @@ function take(feature: number, count: number): number {
   seenIn[feature] = passages;
   features[count] = feature;
   return count + 1;
+}
+
+/** How much each wording of a passage counts: a long sentence has many, and is no worse for it. */
+export function shareOf(count: number): number {
+  return count <= FEW ? 1 : Math.sqrt(FEW / count);
 }
 
 function slot(hash: number, salt: number): number {

@@ -7,9 +7,15 @@ const WORDS = `instructions instruction previous password passwords assistant ad
   without forward customer transfer confirmation database deleted developer unrestricted utilisateur
   immédiatement bestätigung administrador administrateur benutzer system.prompt ignore.all
   that with this your have which should account access before nicht eine diese vous pour cette utilisateur
-  para esta usuario cuenta`.split(/\s+/);
+  para esta usuario cuenta the from would these their about after other because send email delete token
+  files secret please following everything nutzer sende daten kunden und bitte sofort konto jetzt
+  keine toujours jamais maintenant votre toutes fichiers données envoie compte sans datos siempre ahora
+  todos envía archivos borra dados senha você agora envie arquivos utente senza tutti adesso invia conto
+  gebruiker wachtwoord bestanden stuur meteen пользователю пароль отправь данные файлы сейчас`.split(
+  /\s+/,
+);
 const WIDE =
-  '指令 忽略 指示 無視 密码 パスワード 管理員 管理员 提示 系统 用户 立即 ユーザー 無視して 送信 権限 账户 邮件 已经 可以 必须 ください ました ません すべて'.split(
+  '指令 忽略 指示 無視 密码 パスワード 管理員 管理员 提示 系统 用户 立即 ユーザー 無視して 送信 権限 账户 邮件 已经 可以 必须 ください ました ません すべて 发送 删除 告诉 管理 地址 批准 付款 规则 回答 削除 実行 確認 承認 回答 情報 規則'.split(
     ' ',
   );
 
