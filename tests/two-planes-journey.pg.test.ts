@@ -7,6 +7,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -39,6 +43,7 @@ let planes: ServiceProcess[] = [];
 let dataPlaneEnv: Record<string, string>;
 let admin: AdminApi;
 let agent: { id: string; client_id: string; client_secret: string };
+let roleId: string;
 
 beforeAll(async () => {
   upstream = await startTestUpstream({
@@ -71,6 +76,7 @@ beforeAll(async () => {
     permissions: ['up:read', 'away:read'],
     resource_scopes: [],
   });
+  roleId = role.id;
   agent = await admin.post('/api/v1/agents', {
     name: 'traveller',
     agent_type: 'test',
@@ -86,6 +92,15 @@ afterAll(async () => {
   await controlPlane?.dispose();
   await upstream?.stop();
 });
+
+/** Another agent that may do what the first one may. */
+async function anAgent(name: string) {
+  const made = await admin.post<typeof agent>('/api/v1/agents', {
+    ...{ name, agent_type: 'test', owner: 'tests', description: '' },
+  });
+  await admin.post(`/api/v1/agents/${made.id}/roles`, { role_id: roleId });
+  return made;
+}
 
 async function getToken(url: string): Promise<{ status: number; token: string }> {
   const { client_id, client_secret } = agent;
@@ -199,6 +214,99 @@ it('shows which data planes find an MCP server silent', async () => {
     },
     { timeout: 15_000, interval: 100 },
   );
+});
+
+it('traces a chain of three agents over both data planes, and ends it where it is revoked', async () => {
+  const names = ['planner', 'reader', 'helper'] as const;
+  const made = await Promise.all(names.map((name) => anAgent(name)));
+  const [planner, reader, helper] = made.map(({ id }) => id);
+  const participants = [{ agent_id: reader, role: 'reader', allowed_actions: ['read'] }];
+  const workflow = await admin.post<{ id: string }>('/api/v1/workflows', {
+    ...{ name: 'journey', owner_agent_id: planner, max_depth: 2, participants },
+  });
+  const sessions = `/api/v1/workflows/${workflow.id}/sessions`;
+  const session = await admin.post<{ id: string; wf_token: string }>(sessions);
+  const delegate = (from: string | undefined, to: string | undefined) =>
+    admin.post<{ id: string; d_token: string; delegation_depth: number }>('/api/v1/delegations', {
+      workflow_session_id: session.id,
+      delegator_agent_id: from,
+      delegatee_agent_id: to,
+      scope: { tools: ['up/read_thing'] },
+      reason: 'journey',
+    });
+  const first = await delegate(planner, reader);
+  const second = await delegate(reader, helper);
+  expect(second).toMatchObject({ delegation_depth: 2, parent_delegation_id: first.id });
+
+  let caused = '';
+  /** A real client whose requests have these headers, and below the event of the one before. */
+  const act = async (
+    index: number,
+    who: number,
+    headers: Record<string, string>,
+    isModern = false,
+  ) => {
+    const { client_id, client_secret } = made[who] as (typeof made)[0];
+    const basic = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
+    const parent = caused;
+    const fetchWithHeaders = async (url: string | URL, init?: RequestInit) => {
+      const given = new Headers(init?.headers);
+      given.set('authorization', basic);
+      for (const [name, value] of Object.entries(headers)) given.set(name, value);
+      if (parent !== '') given.set('x-parent-event-id', parent);
+      const answer = await fetch(url, { ...init, headers: given });
+      caused = answer.headers.get('x-event-id') ?? caused;
+      return answer;
+    };
+    const url = new URL(`${plane(index).url}/mcp/v1/up`);
+    const client = isModern
+      ? new ModernClient({ name: 'j', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+      : new Client({ name: 'j', version: '1' });
+    const transport = isModern
+      ? new ModernTransport(url, { fetch: fetchWithHeaders })
+      : new StreamableHTTPClientTransport(url, { fetch: fetchWithHeaders });
+    await client.connect(transport as never);
+    const ended = await call(client as Client);
+    const event = caused;
+    const denied = await call(client as Client, 'delete_thing');
+    caused = event;
+    await client.close();
+    return [ended, denied];
+  };
+  const inSession = { 'x-workflow-session': session.wf_token };
+  const byFirst = { 'x-delegation-token': first.d_token };
+  const bySecond = { ...inSession, 'x-delegation-token': second.d_token };
+  expect(await act(0, 0, inSession)).toEqual(['ok', -32003]);
+  expect(await act(1, 1, byFirst)).toEqual(['ok', -32003]);
+  expect(await act(0, 2, bySecond, true)).toEqual(['ok', -32003]);
+
+  await admin.post(`/api/v1/delegations/${first.id}/revoke`);
+  await vi.waitFor(async () => {
+    expect((await act(1, 1, byFirst))[0]).not.toBe('ok');
+    expect((await act(0, 2, bySecond, true))[0]).not.toBe('ok');
+  }, 10_000);
+  expect(await act(0, 0, inSession)).toEqual(['ok', -32003]);
+
+  interface Node {
+    agent_id: string;
+    policy_result: string;
+    parent_ignored: boolean;
+    children: Node[];
+  }
+  // Those who acted until the revocation had come are below the helper.
+  const shape = ({ agent_id, children }: Node, levels = 2): unknown[] => [
+    made.findIndex(({ id }) => id === agent_id),
+    ...children
+      .filter((one) => one.policy_result === 'allow' && levels > 0)
+      .map((one) => shape(one, levels - 1)),
+  ];
+  await vi.waitFor(async () => {
+    const trace = await admin.get<{ nodes: Node[]; agent_summaries: Record<string, unknown> }>(
+      `${sessions}/${session.id}/trace`,
+    );
+    expect(Object.keys(trace.agent_summaries).sort()).toEqual([planner, reader, helper].sort());
+    expect(trace.nodes.map((node) => shape(node))).toContainEqual([0, [1, [2]]]);
+  }, 20_000);
 });
 
 it('goes on without the control plane, over a restart, and brings its records when it is back', async () => {

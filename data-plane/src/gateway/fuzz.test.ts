@@ -82,6 +82,9 @@ const oddHeaders = fc.record(
     'mcp-session-id': fc.constantFrom('', 'x', 'ä', '../..'),
     'mcp-protocol-version': fc.constantFrom('2025-03-26', '2025-06-18', '2026-07-28', '', 'x'),
     'x-requester-id': fc.constantFrom('', 'someone', 'x'.repeat(300)),
+    'x-workflow-session': fc.constantFrom('', 'x', 'a.b.c', 'ä', 'x'.repeat(5_000)),
+    'x-delegation-token': fc.constantFrom('', 'e30.e30.e30'),
+    'x-parent-event-id': fc.constantFrom('', 'x', '0190aaaa-0000-7000-8000-000000000000'),
     'content-type': fc.constantFrom(
       'application/json',
       'application/json; charset=x',
