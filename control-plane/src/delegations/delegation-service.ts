@@ -18,7 +18,7 @@ import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform
 import { getSession } from '../workflows/session-service.ts';
 import { sessionStore, type WorkflowSession } from '../workflows/session-store.ts';
 import type { SessionTokens } from '../workflows/session-tokens.ts';
-import { type Workflow, workflowStore } from '../workflows/workflow-store.ts';
+import { lockCount, type Workflow, workflowStore } from '../workflows/workflow-store.ts';
 import type { NewDelegationBody } from './delegation-schemas.ts';
 import { type Delegation, delegationStore, toDelegationFact } from './delegation-store.ts';
 
@@ -99,6 +99,7 @@ async function issue(
 ): Promise<Delegation> {
   const { delegator_agent_id: delegatorId, delegatee_agent_id: delegateeId } = body;
   if (delegatorId === delegateeId) throw invalid('delegatee_agent_id', 'is the delegator itself');
+  await lockCount(tx, 'delegations');
   const { session, workflow } = await lockRunningSession(tx, body.workflow_session_id, at);
   const delegator = await getActiveAgent(tx, delegatorId);
   await getActiveAgent(tx, delegateeId);

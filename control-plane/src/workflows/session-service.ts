@@ -14,7 +14,7 @@ import {
 import { sessionStore, type WorkflowSession } from './session-store.ts';
 import type { SessionTokens } from './session-tokens.ts';
 import type { NewSessionBody } from './workflow-schemas.ts';
-import { workflowStore } from './workflow-store.ts';
+import { lockCount, workflowStore } from './workflow-store.ts';
 
 /** Of a tenant: each is a fact, and ending a workflow ends all of its sessions at once. */
 const MAX_ACTIVE_SESSIONS = 2_000;
@@ -54,6 +54,7 @@ export function createSessionService({ db, applied, tokens, now }: SessionServic
       const { tenantId } = scope;
       const { result: session, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
         const at = now();
+        await lockCount(tx, 'workflow_sessions');
         const workflow = await workflowStore(tx).lock(workflowId);
         if (!workflow) throw new AppError('WORKFLOW_NOT_FOUND');
         if (workflow.status === 'suspended') throw new AppError('WORKFLOW_SUSPENDED');

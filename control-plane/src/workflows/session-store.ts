@@ -74,7 +74,7 @@ export function sessionStore({ db, scope: { tenantId } }: TenantTransaction) {
   };
 }
 
-function toSession({ tenantId: _, metadata, ...row }: Row): WorkflowSession {
+function toSession({ tenantId: _, comparedAt: __, metadata, ...row }: Row): WorkflowSession {
   return {
     ...row,
     // The table's CHECK holds it to these values; the route lets nothing but an object in.

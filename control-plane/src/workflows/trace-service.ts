@@ -1,4 +1,4 @@
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { getSession } from './session-service.ts';
 import { buildTrace } from './trace.ts';
 
@@ -9,22 +9,24 @@ export type TraceService = ReturnType<typeof createTraceService>;
 
 export function createTraceService({ db }: { db: Pick<TenantDatabase, 'inTenant'> }) {
   return {
-    /** The trace of a session's first events. */
-    read: async (scope: TenantScope, workflowId: string, sessionId: string) => {
-      const events = await db.inTenant(scope, async (tx) => {
+    read: (scope: TenantScope, workflowId: string, sessionId: string) =>
+      db.inTenant(scope, async (tx) => {
         await getSession(tx, workflowId, sessionId);
-        return tx.db.workflowEvent.findMany({
-          where: { tenantId: scope.tenantId, sessionId },
-          orderBy: [{ eventTime: 'asc' }, { eventId: 'asc' }],
-          take: MAX_EVENTS + 1,
-        });
-      });
-      return {
-        session_id: sessionId,
-        workflow_id: workflowId,
-        ...buildTrace(events.slice(0, MAX_EVENTS)),
-        truncated: events.length > MAX_EVENTS,
-      };
-    },
+        const trace = await readTrace(tx, sessionId);
+        return { session_id: sessionId, workflow_id: workflowId, ...trace };
+      }),
+  };
+}
+
+/** The trace of a session's first events. */
+export async function readTrace({ db, scope: { tenantId } }: TenantTransaction, sessionId: string) {
+  const events = await db.workflowEvent.findMany({
+    where: { tenantId, sessionId },
+    orderBy: [{ eventTime: 'asc' }, { eventId: 'asc' }],
+    take: MAX_EVENTS + 1,
+  });
+  return {
+    ...buildTrace(events.slice(0, MAX_EVENTS)),
+    truncated: events.length > MAX_EVENTS,
   };
 }

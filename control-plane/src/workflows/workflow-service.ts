@@ -10,6 +10,7 @@ import { endSessions } from './session-service.ts';
 import { sessionStore } from './session-store.ts';
 import type { NewWorkflowBody, WorkflowChangeBody } from './workflow-schemas.ts';
 import {
+  lockCount,
   toWorkflowFact,
   type Workflow,
   type WorkflowChange,
@@ -48,6 +49,7 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
       change(scope, async (tx) => {
         const at = now();
         const store = workflowStore(tx);
+        await lockCount(tx, 'workflows');
         if ((await store.count()) >= MAX_WORKFLOWS) throw new AppError('WORKFLOW_LIMIT_REACHED');
         const workflow = {
           ...(toChange(body) as Required<WorkflowChange>),

@@ -70,6 +70,15 @@ export function workflowStore({ db, scope: { tenantId } }: TenantTransaction) {
   };
 }
 
+/** Two changes at once must not both find the last place of what a tenant has a limited number of. */
+export async function lockCount(
+  { db, scope }: TenantTransaction,
+  of: 'workflows' | 'workflow_sessions' | 'delegations',
+): Promise<void> {
+  await db.$queryRaw`
+    SELECT pg_advisory_xact_lock(hashtextextended(${`${of} ${scope.tenantId}`}, 0))::text`;
+}
+
 export function toWorkflowFact(workflow: Workflow): WorkflowFact {
   return {
     id: workflow.id,

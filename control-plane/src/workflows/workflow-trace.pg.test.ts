@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { aDecision, createWriter } from '../../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { createBaselineTask } from './baseline-task.ts';
 
 const { call, test, aTenantAdmin } = await testControlPlane();
 
@@ -122,6 +123,46 @@ it('has nothing of a session that another tenant’s data plane names', async ()
   plane.decide({ workflow_session_id: session });
   await plane.ship();
   expect((await call(path, { token: theirs.token })).json()).toMatchObject({ nodes: [] });
+});
+
+it('compares completed sessions with what is usual, and tells of one that is not', async () => {
+  const admin = await aTenantAdmin();
+  const { planner, session, path } = await aSession(admin);
+  const workflow = path.split('/')[4] ?? '';
+  const { tenantId } = admin.scope;
+  const sessions = [session];
+  for (let i = 0; i < 5; i++) {
+    sessions.push(await made(admin, `/api/v1/workflows/${workflow}/sessions`, {}));
+  }
+  for (const [index, id] of sessions.entries()) {
+    const isLast = index === sessions.length - 1;
+    await test.superuser.query(
+      `INSERT INTO workflow_events (tenant_id, session_id, event_id, event_time, agent_id, action,
+         tool_name, mcp_server, policy_result)
+       SELECT $1, $2, gen_random_uuid(), now(), $3, 'read', $4, 'files', 'allow'
+       FROM generate_series(1, 6)`,
+      [tenantId, id, planner, isLast ? 'delete_file' : 'read_file'],
+    );
+    const url = `/api/v1/workflows/${workflow}/sessions/${id}/complete`;
+    expect((await call(url, { method: 'POST', token: admin.token })).statusCode).toBe(200);
+  }
+  const alerts = async () => {
+    const url = '/api/v1/monitor/alerts';
+    return (await call(url, { token: admin.token })).json().alerts as { alert_type: string }[];
+  };
+  const run = (now: number) =>
+    createBaselineTask({ db: test.db, now: () => new Date(now) }).run(new AbortController().signal);
+  // Their records may still be on their way.
+  await run(Date.now());
+  expect(await alerts()).toEqual([]);
+  await run(Date.now() + 61_000);
+  await run(Date.now() + 61_000);
+  expect(await alerts()).toMatchObject([
+    {
+      alert_type: 'WORKFLOW_TOOL_DISTRIBUTION_ANOMALY',
+      details: { workflow_id: workflow, workflow_session_id: sessions.at(-1), divergence: 1 },
+    },
+  ]);
 });
 
 it('shows 10,000 events, and says that there are more', async () => {

@@ -2,6 +2,7 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import type { Feature } from '../platform/feature.ts';
 import type { ServiceKeys } from '../platform/keys.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import { createBaselineTask } from './baseline-task.ts';
 import { createSessionExpiry, createSessionService } from './session-service.ts';
 import { createSessionTokens } from './session-tokens.ts';
 import { traceRoutes } from './trace-routes.ts';
@@ -30,7 +31,7 @@ export function workflowsFeature(core: WorkflowsCore): Feature {
       traceRoutes(createTraceService({ db })),
     ],
     projections: [workflowEventProjection],
-    tasks: [createSessionExpiry({ db, now })],
+    tasks: [createSessionExpiry({ db, now }), createBaselineTask({ db, now })],
     facts: tokens.facts,
   };
 }
