@@ -63,6 +63,7 @@ async function demo(folder: string, cleanups: (() => Promise<void>)[]): Promise<
   await writeFile(join(files, 'welcome.txt'), 'Hello from a governed file.\n');
   await writeFile(join(files, 'secret-plan.txt'), 'Nobody reads this.\n');
   await writeFile(join(files, 'poisoned.txt'), INJECTION);
+  await writeFile(join(files, 'site.pem'), 'The certificate of a site.\n');
   const serversFile = join(folder, 'mcp-servers.json');
   const filesystem = join(packages, 'server-filesystem/dist/index.js');
   await writeFile(
@@ -87,8 +88,9 @@ async function demo(folder: string, cleanups: (() => Promise<void>)[]): Promise<
 
   const admin = await adminApi(service.url, 'admin', service.adminPassword);
   const agent = await setUp(admin, everythingPort);
-  const shown = await makeCalls(service, agent, files);
-  await showAudit(admin, shown.length);
+  const shown = await makeCalls(service, admin, agent, files);
+  // Without the stranger, who is nobody; with a list, and with the call that was held.
+  await showAudit(admin, shown.length + 1);
 
   const wrong = shown.filter((row) => row.expected !== row.got);
   if (wrong.length > 0) throw new Error(`not as expected: ${JSON.stringify(wrong)}`);
@@ -140,6 +142,7 @@ async function setUp(admin: AdminApi, everythingPort: number): Promise<Credentia
 
 async function makeCalls(
   service: ServiceProcess,
+  admin: AdminApi,
   agent: Credentials,
   files: string,
 ): Promise<Shown[]> {
@@ -228,6 +231,16 @@ async function makeCalls(
     { ...path('site.pem'), content: 'x' },
     'denied',
   );
+  // A protected file is read only if a person approves.
+  const approval = approveOne(admin);
+  await attempt(
+    all,
+    'files__read_text_file site.pem, approved',
+    'files__read_text_file',
+    path('site.pem'),
+    'allowed',
+  );
+  await approval;
   await all.close();
 
   const stranger = `Basic ${Buffer.from(`${agent.client_id}:wrong`).toString('base64')}`;
@@ -246,6 +259,23 @@ async function makeCalls(
     },
   );
   return shown;
+}
+
+/** Approves the next call that waits for a person. */
+async function approveOne(admin: AdminApi): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    const { escalations } = await admin.get<{
+      escalations: { id: string; tool_name: string; reason: string }[];
+    }>('/api/v1/escalations?status=pending');
+    const [waiting] = escalations;
+    if (waiting) {
+      console.log(`    ${'held'.padEnd(12)} ${waiting.tool_name.padEnd(44)} ${waiting.reason}`);
+      await admin.post(`/api/v1/escalations/${waiting.id}/approve`, { notes: 'Seen in the demo' });
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('no call waits for a person');
 }
 
 interface AuditEvent {
