@@ -84,7 +84,7 @@ it('never gives an older order after a newer one', async () => {
 it('holds a tenant that is made while it is engaged, and not one that is made afterwards', async () => {
   await call(PATH, { token, method: 'POST' });
   const make = async () => {
-    const name = `tenant ${crypto.randomUUID()}`;
+    const name = `tenant-${crypto.randomUUID()}`;
     const admin = { username: name, password: 'a password' };
     return (await call('/api/v1/tenants', { token, body: { name, admin } })).json().id;
   };
@@ -105,7 +105,7 @@ it('holds a tenant that is made while it is engaged, and not one that is made af
 });
 
 it('misses no tenant that is made at the same moment', async () => {
-  const name = () => `tenant ${crypto.randomUUID()}`;
+  const name = () => `tenant-${crypto.randomUUID()}`;
   const made: Promise<{ json(): { id: string } }>[] = [];
   for (let i = 0; i < 3; i++) {
     const admin = { username: name(), password: 'a password' };

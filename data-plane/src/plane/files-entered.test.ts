@@ -7,11 +7,11 @@ import { expect, it } from 'vitest';
 import { HTTP_SERVER, startTestPlane } from '../testing/test-plane.ts';
 import { startTestUpstream } from '../testing/test-upstream.ts';
 
-/** Each step that looks at content has a file for what it finds beside its own. */
-const MAX_FILES = 58;
+/** Beside the steps: those are listed on two pages, and each has a file of its own. */
+const MAX_FILES = 42;
 const SOURCE = /\/data-plane\/src\/((?:gateway|enforcement)\/.+\.ts)/;
 
-it(`a governed call enters at most ${MAX_FILES} files between its route, the ledger and the server`, async () => {
+it(`a governed call enters at most ${MAX_FILES} files beside the steps between its route, the ledger and the server`, async () => {
   const upstream = await startTestUpstream();
   const plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)] });
   const session = new Session();
@@ -49,7 +49,8 @@ it(`a governed call enters at most ${MAX_FILES} files between its route, the led
     });
     // It was counted at all, and the way leads through these.
     expect(entered.join('\n')).toMatch(/enforcement\/enforcer\.ts[\s\S]*gateway\/router\.ts/);
-    expect(entered.length, entered.sort().join('\n')).toBeLessThanOrEqual(MAX_FILES);
+    const way = entered.filter((line) => !line.startsWith('enforcement/steps/')).sort();
+    expect(way.length, way.join('\n')).toBeLessThanOrEqual(MAX_FILES);
   } finally {
     session.disconnect();
     await plane.stop();

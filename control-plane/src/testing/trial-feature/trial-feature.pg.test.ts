@@ -20,7 +20,7 @@ const { call, controlPlane, test, superAdminToken } = await testControlPlane({
 
 /** A tenant made by the API, its administrator, and a data plane of it. */
 async function aTenant() {
-  const name = `tenant ${Math.random()}`;
+  const name = `tenant-${Math.random()}`;
   const admin = { username: name, password: 'a long password' };
   const made = await call('/api/v1/tenants', {
     token: await superAdminToken(),
