@@ -10,12 +10,13 @@ const HEADERS = {
 
 /** Registers the marked backend and an agent that may call it; returns its Basic credentials. */
 export async function setUpMarkedCalls(admin: AdminApi, backendPort: number): Promise<string> {
+  // First: a data plane that knows the server by its bundle has no limits by the same.
+  await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
   await admin.post('/api/v1/mcp-servers', {
     server_id: 'marked',
     transport: 'streamable-http',
     url: `http://127.0.0.1:${backendPort}/mcp`,
   });
-  await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'marked',
     description: 'May call the marked server',
