@@ -70,6 +70,14 @@ it('survives the loss of a replica under load', async () => {
   let suspended = false;
   let done = false;
   let next = 0;
+  // The agent's role reaches the data plane by the feed, which may be after its session.
+  const warm = connectTo(plane.url);
+  while (acknowledged.size === 0 && next < 200) {
+    const n = next++;
+    if (await makeMarkedCall(warm, headers, n)) acknowledged.add(n);
+    else await sleep(50);
+  }
+  await warm.close();
   const load = Array.from({ length: 4 }, async () => {
     const client = connectTo(plane.url);
     while (!done) {
