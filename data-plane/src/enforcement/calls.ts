@@ -146,6 +146,8 @@ export interface WorkflowPlace {
   readonly role: string;
   /** What the agent may do there; null where a delegation alone makes it a participant. */
   readonly allowedActions: readonly string[] | null;
+  /** What each delegator that takes part may do there: a delegated call lies within all of them. */
+  readonly delegatorsActions: readonly (readonly string[])[];
   /** 0 at the beginning of a chain of events. */
   readonly causalDepth: number;
   readonly parentEventId: string | null;

@@ -279,6 +279,27 @@ describe('a delegation', () => {
     expect(alerts).toEqual([]);
   });
 
+  it('passes on nothing that a delegator may not do in the workflow', async () => {
+    const reader = plane.addAgent(['files:*']);
+    const { sessionId } = workflows.start({
+      owner_agent_id: owner.id,
+      participants: [{ agent_id: reader.id, role: 'reader', allowed_actions: ['read'] }],
+    });
+    const first = workflows.delegate(sessionId, reader.id, worker.id);
+    expect(await call(worker, delegated(first.token()))).toMatchObject(ALLOWED);
+    expect(await call(worker, delegated(first.token()), 'write_file')).toMatchObject(DENIED);
+    // Also where it was handed to the reader by one who may do everything.
+    const owners = workflows.delegate(sessionId, owner.id, reader.id);
+    const below = { parent_delegation_id: owners.id, depth: 2 };
+    const second = workflows.delegate(sessionId, reader.id, worker.id, below);
+    expect(await call(worker, delegated(second.token()), 'write_file')).toMatchObject(DENIED);
+    // Who takes no part has nothing to pass on.
+    const stranger = plane.addAgent(['files:*']);
+    const theirs = workflows.delegate(sessionId, stranger.id, worker.id);
+    expect(await call(worker, delegated(theirs.token()))).toMatchObject(UNAUTHORIZED);
+    await written();
+  });
+
   it('ends with what it hangs on', async () => {
     const { sessionId, end, change, renew } = start();
     const middle = plane.addAgent(['files:*']);

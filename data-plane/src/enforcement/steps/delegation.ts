@@ -36,7 +36,14 @@ export function validateDelegation(
       verified: requesterId === null || requesterId === held.requester,
     };
     if (!requester.verified) deps.workflowAlerts.requesterMismatch(now, held.id);
-    const workflow = now.workflow ?? placeOf(now.agent.id, session) ?? placeOfDelegatee(session);
+    const delegators = chain.links.map(({ delegator }) => placeOf(delegator.id, session));
+    // The first acts as one who takes part; those behind it may have been brought in.
+    if (delegators[0] === undefined) return refused('its delegator takes no part in this workflow');
+    const place = now.workflow ?? placeOf(now.agent.id, session) ?? placeOfDelegatee(session);
+    const delegatorsActions = delegators.flatMap((one) =>
+      one?.allowedActions ? [one.allowedActions] : [],
+    );
+    const workflow = { ...place, delegatorsActions };
     return proceed(extend(now, { workflow, delegation: chain, requester }));
   });
 }

@@ -12,10 +12,16 @@ const ACTIONS: ReadonlySet<string> = new Set<Action>(['read', 'write', 'delete',
  * which says what a call does. A list shows and does nothing.
  */
 export function checkWorkflowActions<C extends ClassifiedCall>(call: C): Continue<C> | Deny {
-  const allowed = call.workflow?.allowedActions ?? null;
-  if (allowed === null || isList(call.ask.method)) return proceed(call);
-  if (allowed.some((entry) => allowsCall(entry, call.ask, call.action))) return proceed(call);
-  return denied('the agent may not do this in its workflow');
+  const { workflow } = call;
+  if (workflow === undefined || isList(call.ask.method)) return proceed(call);
+  const isAllowed = (allowed: readonly string[]) =>
+    allowed.some((entry) => allowsCall(entry, call.ask, call.action));
+  if (workflow.allowedActions !== null && !isAllowed(workflow.allowedActions)) {
+    return denied('the agent may not do this in its workflow');
+  }
+  // Nobody passes on what they may not do there themselves.
+  if (workflow.delegatorsActions.every(isAllowed)) return proceed(call);
+  return denied('a delegator may not do this in the workflow');
 }
 
 /** An action, `*`, a permission like `files:read`, or a server or tool. */

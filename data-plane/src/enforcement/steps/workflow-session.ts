@@ -95,6 +95,7 @@ export function placeOfDelegatee({ session, workflow }: RunningSession): Workflo
     maxDepth: workflow.max_depth,
     role: 'delegatee',
     allowedActions: null,
+    delegatorsActions: [],
     causalDepth: 0,
     parentEventId: null,
   };
