@@ -61,33 +61,36 @@ export class TrieBuilder {
 
   build(): Trie {
     const nodes = new Int32Array(this.size);
-    const taken: boolean[] = [];
-    const isNode: boolean[] = [true];
-    let firstFree = ROOT;
+    const size = MAX_NODE + this.#symbols + 2;
+    const [places, bases] = [new FreePlaces(size), new FreePlaces(size)];
     const place = (number: number, children: readonly number[]) => {
-      while (taken[firstFree]) firstFree += 1;
       const lowest = Math.min(...children.filter((_, at) => at % 2 === 0));
-      let node = Math.max(ROOT, firstFree - lowest);
-      while (isNode[node] || !isFree(taken, node, children)) node += 1;
-      nodes[number] = node;
-      isNode[node] = true;
-      for (let at = 0; at < children.length; at += 2) {
-        taken[node + (children[at] as number)] = true;
+      let node = ROOT;
+      while (true) {
+        node = bases.from(Math.max(node, places.from(node + lowest) - lowest));
+        if (node > MAX_NODE) throw new Error('too many words');
+        if (areFree(places, node, children)) break;
+        if (places.isFree(node + lowest)) node += 1;
       }
+      nodes[number] = node;
+      bases.take(node);
+      for (let at = 0; at < children.length; at += 2) places.take(node + (children[at] as number));
     };
-    // The root comes first; one without steps may be any that is no node yet.
-    for (const [number, children] of this.#children.entries()) {
-      if (children.length > 0 || number === 0) place(number, children);
-    }
-    let next = ROOT;
+    // The root comes first. Then those with the most steps, while there is room: a node with one
+    // step fits into any gap, so that no search is long.
+    const parents = [...this.#children.entries()].filter(([, steps]) => steps.length > 0);
+    const [root = [0, []] as const, ...others] = parents;
+    place(0, root[0] === 0 ? root[1] : []);
+    others.sort(([, one], [, other]) => other.length - one.length);
+    for (const [number, children] of others) place(number, children);
     for (const [number, children] of this.#children.entries()) {
       if (children.length > 0 || number === 0) continue;
-      while (isNode[next]) next += 1;
-      nodes[number] = next;
-      isNode[next] = true;
+      const node = bases.from(ROOT);
+      if (node > MAX_NODE) throw new Error('too many words');
+      nodes[number] = node;
+      bases.take(node);
     }
-    if (isNode.length > MAX_NODE) throw new Error('too many words');
-    const steps = new Uint32Array(isNode.length + this.#symbols);
+    const steps = new Uint32Array(Math.max(...nodes) + 1 + this.#symbols);
     for (const [number, children] of this.#children.entries()) {
       const node = nodes[number] as number;
       for (let at = 0; at < children.length; at += 2) {
@@ -99,9 +102,37 @@ export class TrieBuilder {
   }
 }
 
-function isFree(taken: readonly boolean[], node: number, children: readonly number[]): boolean {
+function areFree(places: FreePlaces, node: number, children: readonly number[]): boolean {
   for (let at = 0; at < children.length; at += 2) {
-    if (taken[node + (children[at] as number)]) return false;
+    if (!places.isFree(node + (children[at] as number))) return false;
   }
   return true;
+}
+
+/** Which places are free. A taken one leads to one behind it, by ever longer leaps. */
+class FreePlaces {
+  readonly #next: Int32Array;
+
+  constructor(size: number) {
+    this.#next = new Int32Array(size).map((_, place) => place);
+  }
+
+  isFree(place: number): boolean {
+    return this.#next[place] === place;
+  }
+
+  /** The first free place from one on. */
+  from(place: number): number {
+    let at = place;
+    while (this.#next[at] !== at) {
+      const next = this.#next[at] as number;
+      this.#next[at] = this.#next[next] as number;
+      at = next;
+    }
+    return at;
+  }
+
+  take(place: number): void {
+    this.#next[place] = place + 1;
+  }
 }
