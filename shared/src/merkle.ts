@@ -27,7 +27,13 @@ export function merkleRoot(leaves: readonly string[]): string {
 const node = Buffer.alloc(65);
 node[0] = 0x01;
 
-function nodeHash(left: string, right: string): string {
+/**
+ * The hash of an inner node (RFC 6962 section 2.1).
+ *
+ * @param left lower-case hexadecimal SHA-256, as is `right`
+ * @throws TypeError when one of them is none
+ */
+export function nodeHash(left: string, right: string): string {
   // Hexadecimal digits that are none would leave what the node before had there.
   if (node.write(left, 1, 32, 'hex') !== 32 || node.write(right, 33, 32, 'hex') !== 32) {
     throw new TypeError('a leaf is no SHA-256 in hexadecimal');

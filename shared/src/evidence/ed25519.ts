@@ -1,0 +1,43 @@
+import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
+import { canonicalize } from '../canonical-json.ts';
+
+/** A public key as packages and anchors carry it. */
+export type PublicJwk = { kty: string; [member: string]: unknown };
+
+/**
+ * The Ed25519 key of a JWK (RFC 8037).
+ *
+ * @throws Error when it is none
+ */
+export function readEd25519Key(jwk: PublicJwk): KeyObject {
+  const { kty, crv, x } = jwk;
+  // Only these members: a `d` beside them would make it a private key.
+  const key = createPublicKey({ key: { kty, crv, x } as JsonWebKey, format: 'jwk' });
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error('the key is no Ed25519 key');
+  return key;
+}
+
+/**
+ * Whether bytes were signed by the holder of a key. Never throws.
+ *
+ * @param signature base64url without padding; any other writing of it is none
+ */
+export function isSignedBy(jwk: PublicJwk, bytes: Uint8Array, signature: string): boolean {
+  try {
+    const raw = Buffer.from(signature, 'base64url');
+    if (raw.toString('base64url') !== signature) return false;
+    return verify(null, bytes, readEd25519Key(jwk), raw);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Signs a value's RFC 8785 bytes.
+ *
+ * @returns base64url
+ * @throws TypeError when the value has no canonical form
+ */
+export function signValue(key: KeyObject, value: unknown): string {
+  return sign(null, Buffer.from(canonicalize(value)), key).toString('base64url');
+}

@@ -1,0 +1,157 @@
+/**
+ * The keys behind evidence, and what is signed about them: that one follows another, whose stream a
+ * writer's key is for, and where the log went on after a restore.
+ */
+import type { KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import { canonicalize } from '../canonical-json.ts';
+import { Id, Text, Timestamp } from '../text.ts';
+import { LogPlace } from './checkpoint.ts';
+import { isSignedBy, type PublicJwk, signValue } from './ed25519.ts';
+
+export const KeyPurpose = z.enum(['evidence', 'checkpoint', 'bundle', 'feed', 'token', 'batch']);
+export type KeyPurpose = z.infer<typeof KeyPurpose>;
+
+export const Kid = Text.min(1).max(200);
+const Signature = z.string().max(200);
+
+/** A public key as JWK. A private one is refused: nobody publishes it on purpose. */
+export const EvidenceJwk = z
+  .looseObject({ kty: z.string().max(20) })
+  .refine((jwk) => !('d' in jwk), 'must not be a private key');
+
+/** A service's key: what it signs, and when what it signs holds. */
+export const KeyEntry = z.strictObject({
+  kid: Kid,
+  purpose: KeyPurpose,
+  jwk: EvidenceJwk,
+  valid_from: Timestamp,
+  /** Signatures up to then stay good; null while it is the one that signs. */
+  valid_to: Timestamp.nullable(),
+  /** Compromised: its holder can sign any time, so that none of what it signed holds. */
+  revoked_at: Timestamp.nullable(),
+});
+export type KeyEntry = z.infer<typeof KeyEntry>;
+
+export const KeyRotation = z.strictObject({
+  type: z.literal('key_rotation'),
+  v: z.literal(1),
+  purpose: KeyPurpose,
+  old_kid: Kid,
+  new_key: z.strictObject({ kid: Kid, jwk: EvidenceJwk }),
+  valid_from: Timestamp,
+  time: Timestamp,
+});
+export type KeyRotation = z.infer<typeof KeyRotation>;
+
+/** Signed by the key before, then by the new one. */
+export const SignedRotation = z.strictObject({
+  statement: KeyRotation,
+  signatures: z.tuple([
+    z.strictObject({ kid: Kid, signature: Signature }),
+    z.strictObject({ kid: Kid, signature: Signature }),
+  ]),
+});
+export type SignedRotation = z.infer<typeof SignedRotation>;
+
+const signed = <T extends z.ZodType>(statement: T) =>
+  z.strictObject({ statement, kid: Kid, signature: Signature });
+
+/** Whose stream a writer's key signs. */
+export const WriterKey = z.strictObject({
+  type: z.literal('writer_key'),
+  v: z.literal(1),
+  tenant_id: Id,
+  stream: Id,
+  deployment_id: Id.nullable(),
+  kid: Kid,
+  jwk: EvidenceJwk,
+  registered_at: Timestamp,
+  revoked_at: Timestamp.nullable(),
+});
+export type WriterKey = z.infer<typeof WriterKey>;
+
+/** By an `evidence` key. */
+export const SignedWriterKey = signed(WriterKey);
+export type SignedWriterKey = z.infer<typeof SignedWriterKey>;
+
+/** A restore lost the end of the log: which tree goes on, and which was the largest that is known. */
+export const LogEpoch = z.strictObject({
+  type: z.literal('log_epoch'),
+  v: z.literal(1),
+  tenant_id: Id,
+  epoch: z.int().min(2),
+  time: Timestamp,
+  restored: LogPlace,
+  highest_lost: LogPlace.nullable(),
+});
+export type LogEpoch = z.infer<typeof LogEpoch>;
+
+/** By a `checkpoint` key. */
+export const SignedLogEpoch = signed(LogEpoch);
+export type SignedLogEpoch = z.infer<typeof SignedLogEpoch>;
+
+/** keys.json. */
+export const EvidenceKeys = z.strictObject({
+  keys: z.array(KeyEntry).max(1_000),
+  rotations: z.array(SignedRotation).max(1_000),
+  writers: z.array(SignedWriterKey).max(10_000),
+  log_epochs: z.array(SignedLogEpoch).max(1_000),
+});
+export type EvidenceKeys = z.infer<typeof EvidenceKeys>;
+
+/** A private key with the id that its public half has. */
+export interface EvidenceSigner {
+  kid: string;
+  key: KeyObject;
+}
+
+/**
+ * Signs what one key says: a writer's key or a log epoch.
+ *
+ * @throws TypeError when the statement has no canonical form
+ */
+export function signEvidenceStatement<T extends WriterKey | LogEpoch>(
+  { kid, key }: EvidenceSigner,
+  statement: T,
+): { statement: T; kid: string; signature: string } {
+  return { statement, kid, signature: signValue(key, statement) };
+}
+
+/** Whether a statement was signed with this key. Never throws. */
+export function isStatementSignedBy(
+  jwk: PublicJwk,
+  { statement, signature }: SignedWriterKey | SignedLogEpoch,
+): boolean {
+  return isSignedBy(jwk, Buffer.from(canonicalize(statement)), signature);
+}
+
+/**
+ * Signs that a key follows another, with both.
+ *
+ * @throws TypeError when the statement has no canonical form
+ */
+export function signRotation(
+  statement: KeyRotation,
+  before: EvidenceSigner,
+  next: EvidenceSigner,
+): SignedRotation {
+  const by = ({ kid, key }: EvidenceSigner) => ({ kid, signature: signValue(key, statement) });
+  return { statement, signatures: [by(before), by(next)] };
+}
+
+/**
+ * Whether both keys signed a rotation. That the one before is trusted is for the caller. Never throws.
+ *
+ * @param before the public key with the id `old_kid`
+ */
+export function isRotationSigned(before: PublicJwk, rotation: SignedRotation): boolean {
+  const { statement, signatures } = rotation;
+  const [first, second] = signatures;
+  if (first.kid !== statement.old_kid || second.kid !== statement.new_key.kid) return false;
+  const bytes = Buffer.from(canonicalize(statement));
+  return (
+    isSignedBy(before, bytes, first.signature) &&
+    isSignedBy(statement.new_key.jwk, bytes, second.signature)
+  );
+}
