@@ -126,6 +126,7 @@ const GOOD_BODIES: Record<string, object> = {
     pinned_tools: { require_approval: false },
     policies: { require_change_requests: false },
     holds: { timeout_minutes: { low: 60 } },
+    sessions: { idle_minutes: 30, cycling_sessions: 5 },
   },
   'POST /api/v1/escalations/:id/approve': { notes: 'n', create_exception: false },
   'POST /api/v1/escalations/:id/deny': { notes: 'n' },

@@ -88,6 +88,8 @@ const ROOMS: Rooms = {
     'administrators',
     'audit',
     'ingest',
+    // Part of a tenant's settings.
+    'sessions/session-settings.ts',
     // Read by policies too.
     'inbound/tenant-settings.ts',
     'inbound/tenant-settings-store.ts',
@@ -108,6 +110,7 @@ const ROOMS: Rooms = {
     'delegations/delegation-store.ts',
     'workflows',
     'delegations',
+    'sessions',
     'commands.ts',
     'core.ts',
     'app.ts',

@@ -42,6 +42,7 @@ import {
 import { policiesFeature } from './policies/policies-feature.ts';
 import { rateLimitsFeature } from './rate-limits/rate-limits-feature.ts';
 import { rolesFeature } from './roles/roles-feature.ts';
+import { sessionsFeature } from './sessions/sessions-feature.ts';
 import { tenantsFeature } from './tenants/tenants-feature.ts';
 import { workflowsFeature } from './workflows/workflows-feature.ts';
 
@@ -74,6 +75,7 @@ export const FEATURES: readonly FeatureMaker[] = [
   enrollmentFeature,
   workflowsFeature,
   delegationsFeature,
+  sessionsFeature,
 ];
 
 export interface ControlPlaneDeps extends CoreDeps {

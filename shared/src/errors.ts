@@ -50,6 +50,7 @@ export const ERRORS = {
   CHAIN_BREAK_NOT_FOUND: [404, 'No such chain break.'],
   BUNDLE_NOT_FOUND: [404, 'No bundle was built for this tenant yet.'],
   WORKFLOW_NOT_FOUND: [404, 'No such workflow.'],
+  SESSION_NOT_FOUND: [404, 'No such session.'],
   WORKFLOW_SESSION_NOT_FOUND: [404, 'No such workflow session.'],
   DELEGATION_NOT_FOUND: [404, 'No such delegation.'],
   TENANT_NOT_FOUND: [404, 'No such tenant.'],

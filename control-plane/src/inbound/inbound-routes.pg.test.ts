@@ -150,6 +150,7 @@ describe('settings of the tenant', () => {
     pinned_tools: { require_approval: false },
     policies: { require_change_requests: false },
     holds: { timeout_minutes: { low: 60, medium: 30, high: 15, critical: 5 } },
+    sessions: { idle_minutes: 30, cycling_sessions: 5 },
   };
 
   it('have defaults, change in part, and are in the bundle', async () => {

@@ -6,6 +6,11 @@
 import { DEFAULT_HOLD_SETTINGS, HoldMinutes } from '@governance/shared/hold-settings';
 import { DEFAULT_INBOUND_ACTIONS, InboundAction } from '@governance/shared/inbound-settings';
 import { z } from 'zod';
+import {
+  SessionSettings,
+  SessionSettingsPatch,
+  SessionSettingsView,
+} from '../sessions/session-settings.ts';
 
 const { low, medium, high, critical } = DEFAULT_INBOUND_ACTIONS;
 const { timeout_minutes: minutes } = DEFAULT_HOLD_SETTINGS;
@@ -38,6 +43,7 @@ export const TenantSettings = z.object({
         .prefault({}),
     })
     .prefault({}),
+  sessions: SessionSettings,
 });
 export type TenantSettings = z.infer<typeof TenantSettings>;
 
@@ -69,6 +75,7 @@ export const TenantSettingsPatch = z.strictObject({
         .optional(),
     })
     .optional(),
+  sessions: SessionSettingsPatch.optional(),
 });
 export type TenantSettingsPatch = z.infer<typeof TenantSettingsPatch>;
 
@@ -99,6 +106,7 @@ export const TenantSettingsView = z
         critical: z.int(),
       }),
     }),
+    sessions: SessionSettingsView,
   })
   .meta({ id: 'TenantSettings' });
 
@@ -111,5 +119,6 @@ export function changedSettings(before: TenantSettings, patch: TenantSettingsPat
     holds: {
       timeout_minutes: { ...before.holds.timeout_minutes, ...patch.holds?.timeout_minutes },
     },
+    sessions: { ...before.sessions, ...patch.sessions },
   });
 }

@@ -221,6 +221,7 @@ describe('the catalog', () => {
         'find_client_secret',
         'find_data_plane_token',
         'find_enrollment_token',
+        'find_expired_sessions',
         'find_login',
         'find_overdue_escalations',
       ].map((name) => ({ name, pinned: true, open: false })),
@@ -354,6 +355,7 @@ describe('look-ups before a tenant is known', () => {
     );
     const columns = {
       administrators: 'id password_hash role status tenant_id token_version username',
+      agent_sessions: 'closed_at expires_at merged_into tenant_id',
       agents: 'client_id id secret_hash tenant_id',
       data_plane_tokens: 'deployment_id expires_at id region revoked_at tenant_id token_hash',
       enrollment_tokens: 'id tenant_id token_hash',

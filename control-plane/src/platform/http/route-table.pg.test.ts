@@ -122,13 +122,21 @@ async function makeVictim() {
        now() + interval '1 day' FROM unnest($2::uuid[]) AS id`,
     [tenantId, [escalation, another], plane],
   );
+  const session = uuidv7();
+  await test.superuser.query(
+    `INSERT INTO agent_sessions (tenant_id, id, session_key, agent_id, requester_key, started_at,
+       last_event_at, expires_at, event_count, tool_call_count, dlp_hit_count)
+     VALUES ($1, $2, $2, $3, $2, now(), now(), now() + interval '1 day', 1, 1, 0)`,
+    [tenantId, session, agent.id],
+  );
   const place = { tenantId, deploymentId: plane };
   const encrypted = await aPayload(test, controlPlane, place, 'encrypted');
   const kept = await aPayload(test, controlPlane, place, 'full');
   const requests = `/api/v1/policies/${proposed.id}/change-requests`;
   const ofPolicies = { policy, request, requests, toReject };
   const ofRoutes = { ...ofPolicies, agent, role, pattern, rule, token, user, workflow };
-  const ofDatabase = { alert, chainBreak, plane, escalation, another, tenantId, encrypted, kept };
+  const ofIngest = { session, encrypted, kept };
+  const ofDatabase = { alert, chainBreak, plane, escalation, another, tenantId, ...ofIngest };
   return { ...ofRoutes, enrollment, ...ofDatabase };
 }
 
@@ -301,6 +309,7 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
     path: `/api/v1/audit/chain/breaks/${victim.chainBreak}/acknowledge`,
     body: { notes: 'x' },
   },
+  'GET /api/v1/sessions/:id/events': { path: `/api/v1/sessions/${victim.session}/events` },
   'GET /api/v1/workflows/:id': { path: victim.workflow.path },
   'PUT /api/v1/workflows/:id': { path: victim.workflow.path, body: { max_depth: 7 } },
   'DELETE /api/v1/workflows/:id': { path: victim.workflow.path },

@@ -1,0 +1,90 @@
+/** /api/v1/sessions: what agents did, one stretch of work at a time. */
+import { AppError } from '@governance/shared/errors';
+import { Id } from '@governance/shared/text';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
+import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import { agentSessionStore } from './session-store.ts';
+import {
+  AgentSessionView,
+  SessionEventView,
+  SessionStatus,
+  toSessionEvent,
+  toSessionView,
+} from './session-view.ts';
+
+const tags = ['sessions'];
+const config = { guard: 'admin', use: 'read' } as const;
+
+const SessionQuery = z.object({
+  status: SessionStatus.optional(),
+  agent_id: Id.optional(),
+  ...pageQuery({ default: 50, max: 200 }),
+});
+const SessionList = z.object({ sessions: z.array(AgentSessionView), total: z.int() });
+const EventQuery = z.object(pageQuery({ default: 100, max: 500 }));
+const EventList = z.object({ events: z.array(SessionEventView), total: z.int() });
+
+export interface SessionRoutesDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  now: () => Date;
+}
+
+export const agentSessionRoutes =
+  ({ db, now }: SessionRoutesDeps): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/sessions',
+      {
+        config,
+        schema: {
+          summary: 'Sessions of agents, newest first',
+          tags,
+          querystring: SessionQuery,
+          response: { 200: SessionList },
+        },
+      },
+      async ({ scope, query: { status, agent_id: agentId, limit, offset } }) => {
+        const at = now();
+        const page = await db.inTenant(scope, (tx) =>
+          agentSessionStore(tx).list({ status, agentId }, { limit, offset }, at),
+        );
+        return {
+          sessions: page.sessions.map((row) => toSessionView(row, at)),
+          total: page.total,
+        };
+      },
+    );
+
+    app.get(
+      '/api/v1/sessions/:id/events',
+      {
+        config,
+        schema: {
+          summary: 'What was decided in a session, in the order of time',
+          tags,
+          params: z.object({ id: Id }),
+          querystring: EventQuery,
+          response: { 200: EventList, 404: ErrorBody },
+        },
+      },
+      async ({ scope, params, query: page }) => {
+        const { rows, total } = await db.inTenant(scope, async (tx) => {
+          const store = agentSessionStore(tx);
+          const session = await store.find(params.id);
+          if (!session) throw new AppError('SESSION_NOT_FOUND');
+          return { rows: await store.events(session.id, page), total: session.events };
+        });
+        if (typeof rows === 'number') throw pageTooLarge(rows);
+        return { events: rows.map(toSessionEvent), total };
+      },
+    );
+  };
+
+function pageTooLarge(fitting: number): AppError {
+  const msg = `these events are too large together: ask for ${fitting} at most`;
+  return new AppError('VALIDATION_FAILED', `query.limit: ${msg}`, {
+    errors: [{ loc: ['query', 'limit'], msg, type: 'too_large' }],
+  });
+}

@@ -1,0 +1,30 @@
+/** What a tenant may set of agent sessions, in `sessions` of /api/v1/admin/settings. */
+import { z } from 'zod';
+
+export const IDLE_MINUTES = { least: 1, most: 24 * 60, usual: 30 };
+export const CYCLING_SESSIONS = { least: 2, most: 1_000, usual: 5 };
+
+const IdleMinutes = z.int().min(IDLE_MINUTES.least).max(IDLE_MINUTES.most);
+const CyclingSessions = z.int().min(CYCLING_SESSIONS.least).max(CYCLING_SESSIONS.most);
+
+/** As it is stored: a member that is missing has its default. */
+export const SessionSettings = z
+  .object({
+    idle_minutes: IdleMinutes.default(IDLE_MINUTES.usual),
+    cycling_sessions: CyclingSessions.default(CYCLING_SESSIONS.usual),
+  })
+  .prefault({});
+export type SessionSettings = z.infer<typeof SessionSettings>;
+
+/** What a PATCH may name. */
+export const SessionSettingsPatch = z.strictObject({
+  idle_minutes: IdleMinutes.optional(),
+  cycling_sessions: CyclingSessions.optional(),
+});
+
+export const SessionSettingsView = z.object({
+  /** A session that has no event for so long is over. */
+  idle_minutes: z.int(),
+  /** So many sessions of one requester within 30 minutes are REQUESTER_SESSION_CYCLING. */
+  cycling_sessions: z.int(),
+});

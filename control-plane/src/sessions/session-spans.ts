@@ -1,0 +1,67 @@
+/**
+ * Events become sessions by their times: two belong together where no more than the idle time lies
+ * between them. The result is the same whatever the order in which they come, since it is the union
+ * of spans: a late event may begin a session earlier, or join two. Proven by session-spans.test.ts.
+ */
+
+/** Times are Unix milliseconds. */
+export interface Span {
+  startedAt: number;
+  lastEventAt: number;
+  /** No event until then, and the session is over. */
+  expiresAt: number;
+}
+
+export interface Joined<S, E> {
+  span: Span;
+  events: E[];
+  /** The sessions that it is made of, the earliest first. None: it is new. */
+  sessions: S[];
+}
+
+/** @returns the events in runs that no known session is needed to see, the earliest first */
+export function runsOf<E extends { at: number }>(events: readonly E[], idleMs: number): Span[] {
+  return joinSpans<never, E>([], events, idleMs).map(({ span }) => span);
+}
+
+/**
+ * Puts events of one key into its sessions.
+ *
+ * @param sessions those that a run of the events meets; they do not meet each other
+ * @returns what has an event; sessions without one stay as they are
+ */
+export function joinSpans<S extends Span, E extends { at: number }>(
+  sessions: readonly S[],
+  events: readonly E[],
+  idleMs: number,
+): Joined<S, E>[] {
+  const parts = [
+    ...sessions.map((session) => ({ span: spanOf(session), session, event: undefined })),
+    ...events.map((event) => ({ span: ofEvent(event.at, idleMs), session: undefined, event })),
+  ].sort((a, b) => a.span.startedAt - b.span.startedAt);
+  const joined: Joined<S, E>[] = [];
+  let open: Joined<S, E> | undefined;
+  for (const { span, session, event } of parts) {
+    if (open === undefined || span.startedAt > open.span.expiresAt) {
+      open = { span: { ...span }, events: [], sessions: [] };
+      joined.push(open);
+    }
+    open.span.lastEventAt = Math.max(open.span.lastEventAt, span.lastEventAt);
+    open.span.expiresAt = Math.max(open.span.expiresAt, span.expiresAt);
+    if (session !== undefined) open.sessions.push(session);
+    if (event !== undefined) open.events.push(event);
+  }
+  return joined.filter((one) => one.events.length > 0);
+}
+
+const spanOf = ({ startedAt, lastEventAt, expiresAt }: Span): Span => ({
+  startedAt,
+  lastEventAt,
+  expiresAt,
+});
+
+const ofEvent = (at: number, idleMs: number): Span => ({
+  startedAt: at,
+  lastEventAt: at,
+  expiresAt: at + idleMs,
+});

@@ -1,0 +1,136 @@
+import type { LedgerRow } from '../chain/ledger-row.ts';
+import { Prisma } from '../platform/generated/client.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { SessionRow, SessionStatus } from './session-view.ts';
+
+/** Sessions that one transaction of the task closes. */
+export const CLOSED_AT_ONCE = 500;
+/** Of one page of events: a record has up to 256 KiB. */
+const MAX_PAGE_BYTES = 32 * 1024 * 1024;
+
+export interface SessionFilter {
+  status?: SessionStatus | undefined;
+  agentId?: string | undefined;
+}
+
+interface Page {
+  limit: number;
+  offset: number;
+}
+
+/** This feature's rows, of the transaction's tenant. Sessions and their events are ingest's to write. */
+export function agentSessionStore({ db, scope: { tenantId } }: TenantTransaction) {
+  const where = ({ status, agentId }: SessionFilter, now: Date) => {
+    const conditions = [Prisma.sql`s.tenant_id = ${tenantId}::uuid AND s.merged_into IS NULL`];
+    if (agentId) conditions.push(Prisma.sql`s.agent_id = ${agentId}::uuid`);
+    // What is closed is over, so the few that are open are found by an index.
+    if (status === 'active') {
+      conditions.push(Prisma.sql`s.closed_at IS NULL AND s.expires_at > ${now}`);
+    }
+    if (status === 'expired') conditions.push(Prisma.sql`s.expires_at <= ${now}`);
+    return Prisma.join(conditions, ' AND ');
+  };
+
+  return {
+    /** Newest first. */
+    list: async (filter: SessionFilter, { limit, offset }: Page, now: Date) => {
+      const sessions = await db.$queryRaw<SessionRow[]>`
+        SELECT s.id, s.agent_id, a.name AS agent_name, s.requester_id, s.started_at,
+          s.last_event_at, s.expires_at, s.tool_call_count, s.dlp_hit_count, s.risk_score_at_close
+        FROM (
+          SELECT * FROM agent_sessions s WHERE ${where(filter, now)}
+          ORDER BY s.started_at DESC, s.id DESC LIMIT ${limit} OFFSET ${offset}
+        ) s
+        JOIN agents a ON a.tenant_id = s.tenant_id AND a.id = s.agent_id
+        ORDER BY s.started_at DESC, s.id DESC`;
+      const [counted] = await db.$queryRaw<{ total: bigint }[]>`
+        SELECT count(*) AS total FROM agent_sessions s WHERE ${where(filter, now)}`;
+      return { sessions, total: Number(counted?.total ?? 0) };
+    },
+
+    /** @returns the session and how many events it has; one that became a part of another is that */
+    find: async (id: string): Promise<{ id: string; events: number } | undefined> => {
+      const [row] = await db.$queryRaw<{ id: string; event_count: bigint }[]>`
+        SELECT s.id, s.event_count FROM agent_sessions named
+        JOIN agent_sessions s
+          ON s.tenant_id = named.tenant_id AND s.id = coalesce(named.merged_into, named.id)
+        WHERE named.tenant_id = ${tenantId}::uuid AND named.id = ${id}::uuid`;
+      return row && { id: row.id, events: Number(row.event_count) };
+    },
+
+    /**
+     * The records of a session's decisions, the earliest first. What is not in the ledger any more is
+     * left out.
+     *
+     * @returns how many fit where the page is too large to be held in memory
+     */
+    events: async (id: string, { limit, offset }: Page): Promise<LedgerRow[] | number> => {
+      const parts = await db.$queryRaw<{ id: string }[]>`
+        SELECT id FROM agent_sessions
+        WHERE tenant_id = ${tenantId}::uuid AND merged_into = ${id}::uuid`;
+      const ids = [id, ...parts.map((part) => part.id)];
+      const rows = await db.$queryRaw<RawEvent[]>`
+        SELECT r.position, r.type, r.id, r.agent_id, r.policy_result, r.event_time, r.received_at,
+          r.stream, r.epoch, r.seq, r.hash, r.prev_hash,
+          CASE WHEN r.bytes_so_far <= ${MAX_PAGE_BYTES} THEN r.bytes END AS bytes
+        FROM (
+          SELECT l.*, e.event_time AS listed_time, sum(octet_length(l.bytes)) OVER (
+            ORDER BY e.event_time, l.position) AS bytes_so_far
+          FROM (
+            SELECT * FROM session_events
+            WHERE tenant_id = ${tenantId}::uuid AND session_id = ANY(${ids}::uuid[])
+            ORDER BY event_time, stream, epoch, seq LIMIT ${limit} OFFSET ${offset}
+          ) e
+          JOIN ledger_records l ON l.tenant_id = e.tenant_id AND l.stream = e.stream
+            AND l.epoch = e.epoch AND l.seq = e.seq
+          WHERE l.type = 'decision'
+        ) r
+        ORDER BY r.listed_time, r.stream, r.epoch, r.seq`;
+      const tooLarge = rows.findIndex(({ bytes }) => bytes === null);
+      if (tooLarge >= 0) return tooLarge;
+      return rows.map((row) => ({
+        position: Number(row.position),
+        type: row.type,
+        id: row.id,
+        agentId: row.agent_id,
+        policyResult: row.policy_result,
+        eventTime: row.event_time,
+        receivedAt: row.received_at,
+        stream: row.stream,
+        epoch: row.epoch,
+        seq: Number(row.seq),
+        hash: row.hash,
+        prevHash: row.prev_hash,
+        bytes: row.bytes ?? new Uint8Array(),
+      }));
+    },
+
+    /** Closes sessions whose time is over, each with its agent's risk of now. @returns how many */
+    closeSome: async (now: Date): Promise<number> => db.$executeRaw`
+      UPDATE agent_sessions s SET closed_at = ${now}, risk_score_at_close = a.risk_score
+      FROM agents a
+      WHERE s.tenant_id = ${tenantId}::uuid AND a.tenant_id = s.tenant_id AND a.id = s.agent_id
+        AND s.closed_at IS NULL AND s.merged_into IS NULL AND s.expires_at <= ${now}
+        AND s.id IN (
+          SELECT id FROM agent_sessions
+          WHERE tenant_id = ${tenantId}::uuid AND merged_into IS NULL AND closed_at IS NULL
+            AND expires_at <= ${now}
+          LIMIT ${CLOSED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+  };
+}
+
+interface RawEvent {
+  position: bigint;
+  type: string;
+  id: string;
+  agent_id: string | null;
+  policy_result: string | null;
+  event_time: Date;
+  received_at: Date;
+  stream: string;
+  epoch: number;
+  seq: bigint;
+  hash: string;
+  prev_hash: string;
+  bytes: Uint8Array | null;
+}

@@ -1,0 +1,17 @@
+import type { Feature } from '../platform/feature.ts';
+import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import { createSessionClosing } from './session-closing.ts';
+import { sessionProjection } from './session-projection.ts';
+import { agentSessionRoutes } from './session-routes.ts';
+
+export interface SessionsCore {
+  db: TenantDatabase;
+  now: () => Date;
+}
+
+/** What agents did, one stretch of work at a time. */
+export const sessionsFeature = (core: SessionsCore): Feature => ({
+  routes: [agentSessionRoutes(core)],
+  projections: [sessionProjection(core.now)],
+  tasks: [createSessionClosing(core)],
+});
