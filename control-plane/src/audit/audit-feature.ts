@@ -2,6 +2,8 @@ import type { Feature } from '../platform/feature.ts';
 import { type AuditRoutesDeps, auditRoutes } from './audit-routes.ts';
 import { createAuditService } from './audit-service.ts';
 import { type AuditStreamDeps, createAuditStream } from './audit-stream.ts';
+import { exportRoutes } from './export/export-routes.ts';
+import { createExportService } from './export/export-service.ts';
 
 export interface AuditCore extends Pick<AuditStreamDeps, 'db' | 'changes' | 'now'> {
   config: { sseKeepaliveSeconds: number };
@@ -19,6 +21,7 @@ export function auditFeature(core: AuditCore): Feature {
         stream,
         authenticateAdmin: adminTokens.authenticate,
       }),
+      exportRoutes(createExportService(core)),
     ],
   };
 }

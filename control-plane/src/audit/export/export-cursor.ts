@@ -1,0 +1,39 @@
+/** Where an export goes on. Its bounds are those of its first page, so that it comes to an end. */
+import { AppError } from '@governance/shared/errors';
+import { z } from 'zod';
+
+const Position = z.int().nonnegative();
+
+const Cursor = z.strictObject({
+  /** The position of the last event that was handed out. */
+  after: Position,
+  /** The newest position when the export began. */
+  until: Position,
+  /** Matching events up to there. */
+  total: Position,
+  /** Unix milliseconds; null without a bound. */
+  from: Position.nullable(),
+  to: Position.nullable(),
+});
+export type Cursor = z.infer<typeof Cursor>;
+
+export const MAX_CURSOR_CHARS = 400;
+
+export function writeCursor(cursor: Cursor): string {
+  return Buffer.from(JSON.stringify(cursor)).toString('base64url');
+}
+
+/** caller-controlled. @throws AppError VALIDATION_FAILED */
+export function readCursor(text: string): Cursor {
+  try {
+    return Cursor.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+  } catch {
+    throw wrongCursor('must be the X-Next-Cursor of an earlier page');
+  }
+}
+
+export function wrongCursor(msg: string): AppError {
+  return new AppError('VALIDATION_FAILED', `query.cursor: ${msg}`, {
+    errors: [{ loc: ['query', 'cursor'], msg, type: 'custom' }],
+  });
+}

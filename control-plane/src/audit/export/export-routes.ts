@@ -1,0 +1,99 @@
+/** Specification 2, section 4: GET /api/v1/audit/export. */
+import { Readable } from 'node:stream';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ErrorBody, QueryTime, queryInt } from '../../platform/http/schemas.ts';
+import { EventMetadata } from './event-metadata.ts';
+import { MAX_CURSOR_CHARS } from './export-cursor.ts';
+import type { ExportPage, ExportService } from './export-service.ts';
+import { toCef, toLeef } from './log-lines.ts';
+
+export const EXPORT_PAGE = { default: 1_000, max: 10_000 } as const;
+
+const ExportQuery = z
+  .object({
+    format: z.enum(['json', 'cef', 'leef']).default('json'),
+    from: QueryTime.optional(),
+    to: QueryTime.optional(),
+    cursor: z.string().min(1).max(MAX_CURSOR_CHARS).optional(),
+    limit: queryInt({ min: 1, max: EXPORT_PAGE.max })
+      .default(EXPORT_PAGE.default)
+      .meta({ default: EXPORT_PAGE.default }),
+  })
+  .refine(({ from, to }) => !from || !to || from <= to, {
+    message: 'must not be before from',
+    path: ['to'],
+  });
+
+const ExportView = z.object({ events: z.array(EventMetadata), total: z.int() });
+
+const CONTENT_TYPES = {
+  json: 'application/json; charset=utf-8',
+  cef: 'text/plain; charset=utf-8',
+  leef: 'text/plain; charset=utf-8',
+};
+
+export const exportRoutes =
+  (exports: ExportService): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/audit/export',
+      {
+        config: { guard: 'admin', use: 'read' },
+        schema: {
+          summary: 'The audit trail as JSON, CEF or LEEF, oldest first, a page at a time',
+          description:
+            'Metadata of events alone. `X-Total-Events` is how many events the whole export has, `X-Next-Cursor` continues it and is absent with its last page. Each page is recorded.',
+          tags: ['audit'],
+          querystring: ExportQuery,
+          response: {
+            200: {
+              description: 'One page.',
+              headers: z.object({
+                'X-Total-Events': z.string(),
+                'X-Next-Cursor': z.string().optional(),
+              }),
+              content: {
+                'application/json': { schema: ExportView },
+                'text/plain': { schema: z.string() },
+              },
+            },
+            429: ErrorBody,
+          },
+        },
+      },
+      async ({ scope, query }, reply) => {
+        const { format, from, to, cursor, limit } = query;
+        const page = await exports.open(scope, { format, from, to, cursor, limit });
+        reply.raw.once('close', page.release);
+        // The client may have disconnected while the page was planned.
+        if (reply.raw.destroyed) page.release();
+        reply
+          .header('x-total-events', String(page.total))
+          .header('content-type', CONTENT_TYPES[format])
+          .header('cache-control', 'no-store');
+        if (page.nextCursor !== undefined) reply.header('x-next-cursor', page.nextCursor);
+        const text = format === 'json' ? jsonOf(page) : linesOf(page, LINES[format]);
+        const body = Readable.from(text, { objectMode: false, highWaterMark: 64 * 1024 });
+        // Streams are sent as they are; the schema describes what is in them.
+        return reply.send(body as unknown as z.infer<typeof ExportView>);
+      },
+    );
+  };
+
+const LINES = { cef: toCef, leef: toLeef };
+
+async function* linesOf(page: ExportPage, toLine: (event: EventMetadata) => string) {
+  for await (const event of page.events()) yield `${toLine(event)}\n`;
+}
+
+/** One document, written as its events come. */
+async function* jsonOf(page: ExportPage) {
+  yield `{"total":${page.total},"events":[`;
+  let separator = '';
+  for await (const event of page.events()) {
+    yield `${separator}${JSON.stringify(event)}`;
+    separator = ',\n';
+  }
+  yield ']}';
+}

@@ -1,0 +1,86 @@
+import type { LedgerRow } from '../../chain/ledger-row.ts';
+import { Prisma } from '../../platform/generated/client.ts';
+import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import { EXPORTED_TYPES } from './event-metadata.ts';
+
+export interface ExportRange {
+  /** Half-open, by the writer's clock: from <= timestamp < to. */
+  from: Date | null;
+  to: Date | null;
+}
+
+/** Positions: after < position <= until. */
+export interface Stretch {
+  after: number;
+  until: number;
+}
+
+interface RawRow {
+  position: bigint;
+  type: string;
+  id: string;
+  agent_id: string | null;
+  policy_result: string | null;
+  event_time: Date;
+  received_at: Date;
+  stream: string;
+  epoch: number;
+  seq: bigint;
+  hash: string;
+  prev_hash: string;
+  bytes: Uint8Array;
+}
+
+/** The tenant's exported events in their order of receipt, which is the order of positions. */
+export function exportStore({ db, scope: { tenantId } }: TenantTransaction) {
+  const where = ({ from, to }: ExportRange, { after, until }: Stretch) => {
+    const conditions = [
+      Prisma.sql`tenant_id = ${tenantId}::uuid AND position > ${after} AND position <= ${until}`,
+      Prisma.sql`type IN (${Prisma.join([...EXPORTED_TYPES])})`,
+    ];
+    if (from) conditions.push(Prisma.sql`event_time >= ${from}`);
+    if (to) conditions.push(Prisma.sql`event_time < ${to}`);
+    return Prisma.join(conditions, ' AND ');
+  };
+  return {
+    newestPosition: async (): Promise<number> => {
+      const row = await db.tenantPosition.findUnique({ where: { tenantId } });
+      return Number(row?.position ?? 0);
+    },
+
+    count: async (range: ExportRange, stretch: Stretch): Promise<number> => {
+      const [row] = await db.$queryRaw<{ count: bigint }[]>`
+        SELECT count(*) AS count FROM ledger_records WHERE ${where(range, stretch)}`;
+      return Number(row?.count ?? 0);
+    },
+
+    positions: async (range: ExportRange, stretch: Stretch, limit: number): Promise<number[]> => {
+      const rows = await db.$queryRaw<{ position: bigint }[]>`
+        SELECT position FROM ledger_records WHERE ${where(range, stretch)}
+        ORDER BY position LIMIT ${limit}`;
+      return rows.map(({ position }) => Number(position));
+    },
+
+    read: async (range: ExportRange, stretch: Stretch, limit: number): Promise<LedgerRow[]> => {
+      const rows = await db.$queryRaw<RawRow[]>`
+        SELECT position, type, id, agent_id, policy_result, event_time, received_at, stream, epoch,
+          seq, hash, prev_hash, bytes
+        FROM ledger_records WHERE ${where(range, stretch)} ORDER BY position LIMIT ${limit}`;
+      return rows.map((row) => ({
+        position: Number(row.position),
+        type: row.type,
+        id: row.id,
+        agentId: row.agent_id,
+        policyResult: row.policy_result,
+        eventTime: row.event_time,
+        receivedAt: row.received_at,
+        stream: row.stream,
+        epoch: row.epoch,
+        seq: Number(row.seq),
+        hash: row.hash,
+        prevHash: row.prev_hash,
+        bytes: row.bytes,
+      }));
+    },
+  };
+}
