@@ -53,7 +53,8 @@ const RANK: Readonly<Record<Severity, number>> = {
  * One value, one finding: of findings that overlap, a later one stays only when it is of another
  * pattern and either in plain sight or severer.
  */
-export function withoutDoubles(found: readonly Found[]): Found[] {
+export function withoutDoubles(found: Found[]): Found[] {
+  if (found.length < 2) return found;
   const kept: Found[] = [];
   for (const one of found) {
     const isKnown = kept.some(

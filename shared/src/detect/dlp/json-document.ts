@@ -28,32 +28,39 @@ class PlacedLeaf implements Leaf {
   readonly key: string;
   readonly start: number;
   readonly parent: number;
-  readonly #place: Place;
+  readonly #within: Place;
+  readonly #step: string | number | null;
 
+  /** @param step null for a value that is a leaf itself */
   constructor(
     kind: Leaf['kind'],
     value: string,
     key: string,
     start: number,
     parent: number,
-    place: Place,
+    within: Place,
+    step: string | number | null,
   ) {
     this.kind = kind;
     this.value = value;
     this.key = key;
     this.start = start;
     this.parent = parent;
-    this.#place = place;
+    this.#within = within;
+    this.#step = step;
   }
 
   get pointer(): string {
-    let pointer = '';
-    for (let place = this.#place; place !== null; place = place.within) {
-      const step = String(place.step).replaceAll('~', '~0').replaceAll('/', '~1');
-      pointer = `/${step}${pointer}`;
+    let pointer = this.#step === null ? '' : stepOf(this.#step);
+    for (let place = this.#within; place !== null; place = place.within) {
+      pointer = stepOf(place.step) + pointer;
     }
     return pointer;
   }
+}
+
+function stepOf(step: string | number): string {
+  return `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /** Between two leaves. A line separator, which no pattern crosses and no JSON text holds bare. */
@@ -72,63 +79,87 @@ const MAX_DEPTH = 200;
  * @param hasAllKeys whether each key may be a value: of the short ones each name once
  * @throws RangeError for a value that is nested too deeply
  */
-export function jsonDocuments(value: unknown, hasAllKeys = false): JsonDocument[] {
-  const seen = new Set<string>();
-  const documents: JsonDocument[] = [];
-  let pieces: string[] = [];
-  let leaves: Leaf[] = [];
-  let length = 0;
-  let parents = 0;
-  const close = (): void => {
-    if (pieces.length > 0) documents.push({ text: pieces.join(''), leaves });
-    pieces = [];
-    leaves = [];
-    length = 0;
-  };
-  const scalar = (
+export function jsonDocuments(value: unknown, hasAllKeys = false): readonly JsonDocument[] {
+  const writer = new DocumentWriter(hasAllKeys);
+  writer.write(value, null, null, '', 0, 0);
+  writer.close();
+  return writer.documents;
+}
+
+class DocumentWriter {
+  readonly documents: JsonDocument[] = [];
+  /** The names of keys that stand in a document already. */
+  readonly #seen: Set<string> | null;
+  #pieces: string[] = [];
+  #leaves: Leaf[] = [];
+  #length = 0;
+  #parents = 0;
+
+  constructor(hasAllKeys: boolean) {
+    this.#seen = hasAllKeys ? new Set() : null;
+  }
+
+  close(): void {
+    if (this.#pieces.length === 0) return;
+    this.documents.push({ text: this.#pieces.join(''), leaves: this.#leaves });
+    this.#pieces = [];
+    this.#leaves = [];
+    this.#length = 0;
+  }
+
+  /** @param step to it from the place of what it is in */
+  write(
+    node: unknown,
+    within: Place,
+    step: string | number | null,
+    key: string,
+    parent: number,
+    depth: number,
+  ): void {
+    if (depth > MAX_DEPTH) throw new RangeError('The value is nested too deeply');
+    if (typeof node === 'string') this.#leaf('string', node, within, step, key, parent);
+    else if (typeof node === 'number' || typeof node === 'bigint') {
+      this.#leaf('number', String(node), within, step, key, parent);
+    } else if (typeof node === 'object' && node !== null) {
+      const own = ++this.#parents;
+      const place = step === null ? null : { within, step };
+      if (Array.isArray(node)) {
+        for (let i = 0; i < node.length; i++) this.write(node[i], place, i, key, own, depth + 1);
+      } else this.#members(node as Record<string, unknown>, place, own, depth + 1);
+    }
+  }
+
+  #members(node: Record<string, unknown>, place: Place, parent: number, depth: number): void {
+    for (const name of Object.keys(node)) {
+      if (isTelling(name) || (this.#seen !== null && !this.#seen.has(name))) {
+        this.#seen?.add(name);
+        this.#leaf('key', name, place, name, '', -parent);
+      }
+      this.write(node[name], place, name, name, parent, depth);
+    }
+  }
+
+  #leaf(
     kind: Leaf['kind'],
     text: string,
-    place: Place,
+    within: Place,
+    step: string | number | null,
     label: string,
     parent: number,
-  ) => {
+  ): void {
+    const isQuoted = label !== '' && kind === 'string';
     if (label !== '') {
-      const before = kind === 'string' ? ': "' : ': ';
-      pieces.push(label, before);
-      length += label.length + before.length;
+      const before = isQuoted ? ': "' : ': ';
+      this.#pieces.push(label, before);
+      this.#length += label.length + before.length;
     }
-    leaves.push(new PlacedLeaf(kind, text, kind === 'key' ? text : label, length, parent, place));
-    const after = label !== '' && kind === 'string' ? QUOTED_END : LEAF_END;
-    pieces.push(text, after);
-    length += text.length + after.length;
-    if (length > MAX_DOCUMENT) close();
-  };
-  const visit = (node: unknown, place: Place, key: string, parent: number, depth: number): void => {
-    if (depth > MAX_DEPTH) throw new RangeError('The value is nested too deeply');
-    if (typeof node === 'string') scalar('string', node, place, key, parent);
-    else if (typeof node === 'number' || typeof node === 'bigint') {
-      scalar('number', String(node), place, key, parent);
-    } else if (Array.isArray(node)) {
-      const own = ++parents;
-      for (let i = 0; i < node.length; i++) {
-        visit(node[i], { within: place, step: i }, key, own, depth + 1);
-      }
-    } else if (typeof node === 'object' && node !== null) {
-      const own = ++parents;
-      for (const name of Object.keys(node)) {
-        const below = { within: place, step: name };
-        const isShown = isTelling(name) || (hasAllKeys && !seen.has(name));
-        if (isShown) {
-          if (hasAllKeys) seen.add(name);
-          scalar('key', name, below, '', -own);
-        }
-        visit((node as Record<string, unknown>)[name], below, name, own, depth + 1);
-      }
-    }
-  };
-  visit(value, null, '', 0, 0);
-  close();
-  return documents;
+    const key = kind === 'key' ? text : label;
+    this.#leaves.push(new PlacedLeaf(kind, text, key, this.#length, parent, within, step));
+    const after = isQuoted ? QUOTED_END : LEAF_END;
+    this.#pieces.push(text, after);
+    this.#length += text.length + after.length;
+    if (this.#length > MAX_DOCUMENT) this.close();
+  }
 }
 
 /** Whether a key could hold a value itself; names of fields are short and without digits. */

@@ -26,9 +26,17 @@ export interface PlainScan {
    *
    * @throws ScanBudgetError where the budget of the text ends
    */
-  scan(text: string, budget: ScanBudget): { findings: PlainFinding[]; gates: ReadonlySet<Gate> };
+  scan(text: string, budget: ScanBudget): PlainScanned;
   close(): void;
 }
+
+export interface PlainScanned {
+  readonly findings: readonly PlainFinding[];
+  readonly gates: ReadonlySet<Gate>;
+}
+
+/** Of nearly all texts. */
+const NOTHING: PlainScanned = { findings: [], gates: new Set() };
 
 interface Entry {
   readonly name: string;
@@ -56,11 +64,13 @@ export function createPlainScan(options: DlpScannerOptions): PlainScan {
   const customById = new Map(custom.map((pattern) => [pattern.id, pattern]));
   return {
     scan(text, budget) {
+      const matches = firstMatches(set, text, budget);
+      if (matches.length === 0 && customSet === undefined) return NOTHING;
       const findings: PlainFinding[] = [];
       const open = new Set<Gate>();
       // A mark of a disguise tells all that it has to tell when it is seen once.
       const isWanted = (id: string) => entries.has(id);
-      for (const match of everyMatch(set, text, budget, isWanted)) {
+      for (const match of everyMatch(set, text, matches, budget, isWanted)) {
         const gate = gates.get(match.id);
         if (gate !== undefined) open.add(gate);
         const entry = entries.get(match.id);
@@ -68,7 +78,8 @@ export function createPlainScan(options: DlpScannerOptions): PlainScan {
         budget.judge();
         judge(entry, text, match, findings);
       }
-      for (const match of customSet ? everyMatch(customSet, text, budget) : []) {
+      const own = customSet === undefined ? [] : firstMatches(customSet, text, budget);
+      for (const match of customSet ? everyMatch(customSet, text, own, budget) : []) {
         const pattern = customById.get(match.id);
         if (!pattern || match.end === match.start) continue;
         const { name, severity } = pattern;
@@ -146,6 +157,14 @@ function judge(entry: Entry, text: string, match: PatternMatch, findings: PlainF
   }
 }
 
+/** What `find` tells of the text as a whole. */
+function firstMatches(set: PatternSet, text: string, budget: ScanBudget): readonly PatternMatch[] {
+  budget.read(text.length);
+  const matches = set.find(text);
+  budget.found(matches.length);
+  return matches;
+}
+
 /**
  * Every match, also of patterns with more than `find` tells: an attacker could put a hundred
  * harmless candidates before the one that counts.
@@ -153,12 +172,10 @@ function judge(entry: Entry, text: string, match: PatternMatch, findings: PlainF
 function* everyMatch(
   set: PatternSet,
   text: string,
+  matches: readonly PatternMatch[],
   budget: ScanBudget,
   isWanted: (id: string) => boolean = () => true,
 ): Generator<PatternMatch> {
-  budget.read(text.length);
-  const matches = set.find(text);
-  budget.found(matches.length);
   yield* matches;
   const resumeAt = cappedAt(matches, isWanted);
   if (resumeAt.size === 0) return;
@@ -206,7 +223,8 @@ const RANK: Readonly<Record<string, number>> = { info: 0, low: 1, medium: 2, hig
  * One value, one finding: of two built-in patterns that overlap, the severer stays, then the
  * longer one. A tenant's own pattern is always told.
  */
-function withoutLesser(findings: readonly PlainFinding[]): PlainFinding[] {
+function withoutLesser(findings: readonly PlainFinding[]): readonly PlainFinding[] {
+  if (findings.length < 2) return findings;
   const byStart = [...findings].sort((a, b) => a.start - b.start || b.end - a.end);
   const kept: PlainFinding[] = [];
   let last: PlainFinding | undefined;

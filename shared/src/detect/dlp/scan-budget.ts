@@ -45,19 +45,30 @@ const CANDIDATES_AT_LEAST = 4096;
 
 /** @param length UTF-16 units of the text as it was given */
 export function createScanBudget(length: number): ScanBudget {
-  let characters = READ_EACH * length + READ_AT_LEAST;
-  let candidates = Math.ceil(length / CHARACTERS_A_CANDIDATE) + CANDIDATES_AT_LEAST;
-  return {
-    read(count) {
-      characters -= count + CALL;
-      if (characters < 0) throw new ScanBudgetError();
-    },
-    found(matches) {
-      characters -= matches * MATCH;
-      if (characters < 0) throw new ScanBudgetError();
-    },
-    judge() {
-      if (--candidates < 0) throw new ScanBudgetError();
-    },
-  };
+  return new BudgetOfLength(length);
+}
+
+/** Every scan has one or two. */
+class BudgetOfLength implements ScanBudget {
+  #characters: number;
+  #candidates: number;
+
+  constructor(length: number) {
+    this.#characters = READ_EACH * length + READ_AT_LEAST;
+    this.#candidates = Math.ceil(length / CHARACTERS_A_CANDIDATE) + CANDIDATES_AT_LEAST;
+  }
+
+  read(count: number): void {
+    this.#characters -= count + CALL;
+    if (this.#characters < 0) throw new ScanBudgetError();
+  }
+
+  found(matches: number): void {
+    this.#characters -= matches * MATCH;
+    if (this.#characters < 0) throw new ScanBudgetError();
+  }
+
+  judge(): void {
+    if (--this.#candidates < 0) throw new ScanBudgetError();
+  }
 }

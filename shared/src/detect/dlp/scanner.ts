@@ -1,8 +1,11 @@
 import type { Stretch } from './builtin-pattern.ts';
-import { eachLiteral } from './decode/literals.ts';
+import { eachLiteral, holdsLiterals } from './decode/literals.ts';
 import {
+  holdsTelling,
   type JoinedPieces,
   joinPieces,
+  MAX_END,
+  MAX_PIECE,
   MAX_RUN,
   numerousGroups,
   type Piece,
@@ -16,7 +19,7 @@ import {
   toTextFinding,
   withoutDoubles,
 } from './found.ts';
-import { type JsonDocument, jsonDocuments, leafAt } from './json-document.ts';
+import { type JsonDocument, jsonDocuments, type Leaf, leafAt } from './json-document.ts';
 import { createPlainScan, type PlainFinding, type PlainScan } from './plain-scan.ts';
 import { redactFound } from './redaction.ts';
 import { createScanBudget, type ScanBudget, ScanBudgetError } from './scan-budget.ts';
@@ -38,10 +41,16 @@ export function createDlpScanner(options: DlpScannerOptions = {}): DlpScanner {
   const plain = createPlainScan(options);
   // A tenant's pattern may be of anything, also of what the name of a field usually is.
   const hasAllKeys = (options.custom?.length ?? 0) > 0;
-  const inValue = (value: unknown): FoundInLeaves[] =>
-    jsonDocuments(value, hasAllKeys)
-      .flatMap((document) => inDocument(plain, document))
-      .slice(0, MAX_FINDINGS);
+  const inValue = (value: unknown): FoundInLeaves[] => {
+    const documents = jsonDocuments(value, hasAllKeys);
+    const [only] = documents;
+    if (only === undefined) return [];
+    const found =
+      documents.length === 1
+        ? inDocument(plain, only)
+        : documents.flatMap((document) => inDocument(plain, document));
+    return found.length > MAX_FINDINGS ? found.slice(0, MAX_FINDINGS) : found;
+  };
   return {
     scanText: (text) => inText(plain, text).slice(0, MAX_FINDINGS).map(toTextFinding),
     scanValue: (value) => toDlpFindings(inValue(value)),
@@ -97,6 +106,8 @@ function spanOf(pieces: readonly Piece[]): Stretch {
 
 type Origin = View['origin'];
 
+const NO_VIEWS: readonly View[] = [];
+
 interface Reading {
   readonly text: string;
   readonly origin: Origin | undefined;
@@ -131,6 +142,9 @@ function readings(plain: PlainScan, text: string, budget: ScanBudget): Found[] {
     // Of a text with so many findings the caller is told the first ones.
     if (found.length >= MAX_FINDINGS) break;
     if (depth >= MAX_DEPTH) continue;
+    const decoded = decodedView(reading.text, gates);
+    const turnedOnes = turned || gates.size === 0 ? NO_VIEWS : turnedViews(reading.text, gates);
+    if (decoded === undefined && turnedOnes.length === 0) continue;
     const enqueue = (view: View, isTurned: boolean): void => {
       seen ??= new Set([text]);
       if (view.text === '' || seen.has(view.text)) return;
@@ -138,10 +152,8 @@ function readings(plain: PlainScan, text: string, budget: ScanBudget): Found[] {
       const places = composed(origin, view.origin);
       queue.push({ text: view.text, origin: places, depth: depth + 1, turned: isTurned });
     };
-    const decoded = decodedView(reading.text, gates);
     if (decoded) enqueue(changedParts(decoded), turned);
-    if (turned) continue;
-    for (const view of turnedViews(reading.text, gates)) enqueue(changedParts(view), true);
+    for (const view of turnedOnes) enqueue(changedParts(view), true);
   }
   return found;
 }
@@ -316,7 +328,7 @@ function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
     const end = Math.min(one.end, leaf.start + leaf.value.length);
     if (end > start) found.push({ ...one, start, end, leaves: touched });
   }
-  if (found.length >= MAX_FINDINGS) return found;
+  if (found.length >= MAX_FINDINGS || !leaves.some(mayBePiece)) return found;
   const portions = new Portions(plain, text.length);
   eachPiece(document, (piece) => portions.take(piece));
   for (const { finding, touched } of portions.findings()) {
@@ -332,6 +344,14 @@ function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
   return found;
 }
 
+/** Whether a leaf, or a string in it, could make a run of pieces that is looked at. */
+function mayBePiece({ value }: Leaf): boolean {
+  if (value.length <= MAX_PIECE) return holdsTelling(value);
+  if (holdsLiterals(value)) return true;
+  // Of a longer one only the ends are put together with others.
+  return holdsTelling(value.slice(0, MAX_END)) || holdsTelling(value.slice(-MAX_END));
+}
+
 /** The fields of each object, the items of each array, and the strings in each string. */
 function eachPiece({ leaves }: JsonDocument, take: (piece: Piece) => void): void {
   for (const { kind, value, start, parent, key } of leaves) {
@@ -342,7 +362,7 @@ function eachPiece({ leaves }: JsonDocument, take: (piece: Piece) => void): void
   }
   let groups = leaves.length;
   for (const leaf of leaves) {
-    if (leaf.kind !== 'string') continue;
+    if (leaf.kind !== 'string' || !holdsLiterals(leaf.value)) continue;
     let last = 0;
     eachLiteral(leaf.value, (piece) => {
       last = piece.group + 1;

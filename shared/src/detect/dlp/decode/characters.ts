@@ -188,10 +188,36 @@ function reading(character: string): { replacement: string; disguise: string } |
 /** Between the texts of a document, and nothing but what it is. */
 const LINE_SEPARATOR = 0x2028;
 
-function mayBeFolded(units: Uint16Array, length: number): boolean {
+/** Signs with which escapes and markup begin, or of which all of a pair do. */
+const BEGINS = 1;
+const SLASH = 2;
+const STAR = 4;
+const MARKS = new Uint8Array(128);
+// The plus is that of `U+0041`.
+for (const sign of '%&\\=<+') MARKS[sign.charCodeAt(0)] = BEGINS;
+MARKS['/'.charCodeAt(0)] = SLASH;
+MARKS['*'.charCodeAt(0)] = STAR;
+
+/**
+ * Whether `escapes` or `foldedCharacters` may find anything: most texts have no sign of either.
+ *
+ * @param units of the text (../../units.ts)
+ */
+export function mayBeEscaped(units: Uint16Array, length: number): boolean {
+  let marks = 0;
   for (let at = 0; at < length; at++) {
     const unit = units[at] as number;
-    if (unit >= 0xa0 && unit !== LINE_SEPARATOR) return true;
+    if (unit < 128) marks |= MARKS[unit] as number;
+    else if (isFolded(unit)) return true;
+  }
+  return (marks & BEGINS) !== 0 || marks === (SLASH | STAR);
+}
+
+const isFolded = (unit: number): boolean => unit >= 0xa0 && unit !== LINE_SEPARATOR;
+
+function mayBeFolded(units: Uint16Array, length: number): boolean {
+  for (let at = 0; at < length; at++) {
+    if (isFolded(units[at] as number)) return true;
   }
   return false;
 }

@@ -39,12 +39,38 @@ const unitsOf = createUnitReader();
  * @param take gets one after another: a text of megabytes has too many to keep them all
  */
 export function eachLiteral(text: string, take: (piece: Piece) => void): void {
-  const hasFirst = text.includes('"') || text.includes('=') || text.includes(':');
-  const hasSecond = text.includes("'") || text.includes('`');
-  if (!hasFirst && !hasSecond) return;
+  const marks = marksIn(text);
+  const hasFirst = (marks & FIRST) !== 0;
+  const hasSecond = (marks & SECOND) !== 0;
+  if (marks === 0) return;
   const reader = new LiteralReader(text, take);
   if (hasFirst) reader.read(DOUBLE_OR_SIGN);
   if (hasSecond) reader.read(OTHER_QUOTES);
+}
+
+/** Whether a string or a bare value may stand in a text. */
+export function holdsLiterals(text: string): boolean {
+  return marksIn(text) !== 0;
+}
+
+/** Which of the two sorts of literals may begin in a text. */
+const [FIRST, SECOND] = [1, 2] as const;
+/** Of a longer text five searches cost less than a loop. */
+const SHORT = 64;
+
+function marksIn(text: string): number {
+  let marks = 0;
+  if (text.length > SHORT) {
+    if (text.includes('"') || text.includes('=') || text.includes(':')) marks |= FIRST;
+    if (text.includes("'") || text.includes('`')) marks |= SECOND;
+    return marks;
+  }
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE || unit === EQUALS || unit === COLON) marks |= FIRST;
+    else if (unit === APOSTROPHE || unit === GRAVE) marks |= SECOND;
+  }
+  return marks;
 }
 
 /** Characters of ASCII by their code. */

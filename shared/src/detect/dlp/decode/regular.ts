@@ -118,10 +118,10 @@ function withoutOverlaps(edits: readonly Edit[]): Edit[] {
 const KEY = /AKIA|ASIA|gh[pousr]_|glpat|sk[-_]|xox[abp]|AIza|npm_|eyJ/;
 
 /** Whether a digit stands beside a letter, or a capital behind a small letter. */
-function isMixed(group: string): boolean {
+function isMixed(text: string, from: number, to: number): boolean {
   let before = SIGN;
-  for (let at = 0; at < group.length; at++) {
-    const unit = group.charCodeAt(at);
+  for (let at = from; at < to; at++) {
+    const unit = text.charCodeAt(at);
     const sort = unit < 128 ? (SORT_OF[unit] as number) : SIGN;
     const isChange = before !== SIGN && sort !== SIGN && sort !== before;
     if (isChange && (before !== CAPITAL || sort === DIGIT)) return true;
@@ -134,12 +134,34 @@ function isMixed(group: string): boolean {
 function hasMixedGroups(text: string, first: number, last: number, step: number): boolean {
   let mixed = 0;
   for (let at = first - step; at <= last; at += step) {
-    if (isMixed(text.slice(at + 1, at + step))) mixed++;
+    // What stands before the first sign is a group where it is as long as the others.
+    if (at >= -1 && isMixed(text, at + 1, Math.min(at + step, text.length))) mixed++;
   }
   const groups = (last - first) / step + 2;
   if (mixed * 3 >= groups) return true;
-  const beginning = text.slice(Math.max(0, first - step), first + 3 * step);
-  return KEY.test(beginning.replaceAll(text[first] ?? '', ''));
+  const from = Math.max(0, first - step);
+  const to = first + 3 * step;
+  if (!mayHoldKey(text, from, Math.min(to, text.length), text.charCodeAt(first))) return false;
+  return KEY.test(text.slice(from, to).replaceAll(text[first] ?? '', ''));
+}
+
+/** By its first letter, the letters that a key's second one may be. */
+const SECOND_OF_KEY = new Map(
+  Object.entries({ A: 'KSI', g: 'hl', s: 'k', x: 'o', n: 'p', e: 'y' }).map(
+    ([first, seconds]) => [first.charCodeAt(0), seconds] as const,
+  ),
+);
+
+/** Whether two neighbours begin a key when the sign is taken out. */
+function mayHoldKey(text: string, from: number, to: number, sign: number): boolean {
+  let second = '';
+  for (let at = from; at < to; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === sign) continue;
+    if (second !== '' && second.includes(text[at] as string)) return true;
+    second = SECOND_OF_KEY.get(unit) ?? '';
+  }
+  return false;
 }
 
 function editOf(text: string, first: number, last: number, step: number): Edit | undefined {

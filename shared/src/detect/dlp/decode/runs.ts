@@ -1,6 +1,7 @@
 /** Runs of an encoding's alphabet that decode to readable text. */
 
 import { rot13 } from './gates.ts';
+import { mayBeBase64, mayBeText, PROBE } from './probe.ts';
 import { inflatedText, mayBeCompressed, textOfBytes, textsAmongBytes } from './readable.ts';
 import type { Edit } from './view.ts';
 import { reversed } from './view.ts';
@@ -35,7 +36,8 @@ export function encodedRuns(text: string, units: Uint16Array): Edit[] {
     if (start < at && /[A-Za-z0-9]/.test(text[start - 1] ?? '')) start = at;
     const run = readRun(text, units, at);
     from = run.end;
-    if (!mayBeEncoded(start < at ? OTHER : run.sorts)) continue;
+    const sorts = start < at ? OTHER : run.sorts;
+    if (!mayBeEncoded(sorts) || !mayDecode(units, start, from, sorts)) continue;
     const decoded = decodeAgain(decodeRun(text.slice(start, from), inflate), inflate);
     if (decoded) edits.push({ start, end: from, ...decoded });
   }
@@ -69,6 +71,13 @@ for (const [signs, sort] of SORTS) {
 
 function sortOf(unit: number): number {
   return unit < 128 ? (SORT_OF[unit] as number) : OTHER;
+}
+
+/** The sorts of the characters of a text. */
+export function sortsIn(text: string): number {
+  let sorts = 0;
+  for (let at = 0; at < text.length; at++) sorts |= sortOf(text.charCodeAt(at));
+  return sorts;
 }
 
 /** Whether a character may stand in an encoded run. */
@@ -142,6 +151,46 @@ function mayBeEncoded(sorts: number): boolean {
   return (hasLarge && hasOthers) || (sorts & (SMALL | LARGE | SIGN | URL_SIGN)) === 0;
 }
 
+/** Digits behind the last sign of a run that are read alone, and what may stand before it. */
+const SHORTEST_TAIL = 16;
+const MAX_GROWN = 60;
+/** A shorter run is not read from its second, third or fourth digit. */
+const SHORTEST_SHIFTED = 19;
+
+/**
+ * Whether `decodeRun` may find anything. Where it says no, nothing of the run is made; most runs of
+ * plain text and code are names and dates.
+ */
+export function mayDecode(units: Uint16Array, start: number, end: number, sorts: number): boolean {
+  const length = end - start;
+  const hasDigits = (sorts & DIGIT) !== 0;
+  if ((sorts & OTHER) !== 0 || (hasDigits && length >= MIN_BYTES)) return true;
+  const hasSigns = (sorts & (SIGN | URL_SIGN)) !== 0;
+  const hasHex = (sorts & (SMALL_HEX | LARGE_HEX)) !== 0;
+  const hasSmall = (sorts & (SMALL | SMALL_HEX)) !== 0;
+  const hasLarge = (sorts & (LARGE | LARGE_HEX)) !== 0;
+  // Hex, hex that was moved thirteen places, base32.
+  if (!hasSigns && ((sorts & (SMALL | LARGE)) === 0 || !hasHex || !hasSmall)) return true;
+  if (!hasLarge || !(hasSmall || hasDigits)) return false;
+  if (mayBeBase64(units, start, end) || mayBeginCompressed(units[start] as number)) return true;
+  if (hasSigns && mayHaveTail(units, start, end)) return true;
+  if (length < SHORTEST_SHIFTED || !hasDigits) return false;
+  for (let by = 1; by < 4; by++) if (mayBeText(units, start + by, end)) return true;
+  return false;
+}
+
+/** `H4sI` of gzip, `eJ` and its like of zlib. */
+const mayBeginCompressed = (unit: number): boolean => unit === 0x48 || unit === 0x65;
+
+function mayHaveTail(units: Uint16Array, start: number, end: number): boolean {
+  let at = end - 1;
+  while (at > start && !isTailSign(units[at] as number)) at--;
+  if (at === start || end - at < SHORTEST_TAIL) return false;
+  return mayBeText(units, at + 1, end);
+}
+
+const isTailSign = (unit: number): boolean => unit === 0x2f || unit === 0x2d || unit === 0x5f;
+
 /**
  * Where the next run begins, or -1. A run holds the last of every twelve places that it covers, so
  * most characters of plain text are not looked at; an expression took ten times as long.
@@ -159,7 +208,8 @@ function nextRun(units: Uint16Array, length: number, from: number): number {
 
 type Decoded = Pick<Edit, 'replacement' | 'disguise'>;
 
-function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
+/** What a run says where it is decoded; undefined where that is no text. */
+export function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
   const compact = run.replace(/%3D/g, '=').replace(/\\n|[\r\n \t]/g, '');
   if (/^[0-9a-fA-F]+$/.test(compact)) {
     const plain = hexText(compact);
@@ -214,12 +264,9 @@ function createInflate(): Inflate {
   return (base64) => (--left < 0 ? undefined : inflatedText(Buffer.from(base64, 'base64')));
 }
 
-/** Characters of a run that tell whether it is text when it is read from another place. */
-const PROBE = 32;
-
 /** Signs that have grown onto a run move all that comes behind them. */
 function shifted(run: string): Decoded | undefined {
-  if (run.length < 19 || !/\d/.test(run)) return undefined;
+  if (run.length < SHORTEST_SHIFTED || !/\d/.test(run)) return undefined;
   for (let by = 1; by < 4; by++) {
     if (textOfBytes(Buffer.from(run.slice(by, by + PROBE), 'base64')) === undefined) continue;
     const text = base64Text(run.slice(by));
@@ -240,7 +287,7 @@ function amongBytes(run: string): Decoded | undefined {
 /** A prefix such as `key=` or a path may have grown onto the run: try behind the last sign. */
 function tail(run: string): Decoded | undefined {
   const at = Math.max(run.lastIndexOf('/'), run.lastIndexOf('-'), run.lastIndexOf('_'));
-  if (at < 1 || run.length - at < 16 || at > 60) return undefined;
+  if (at < 1 || run.length - at < SHORTEST_TAIL || at > MAX_GROWN) return undefined;
   const text = base64Text(run.slice(at + 1));
   return text === undefined
     ? undefined

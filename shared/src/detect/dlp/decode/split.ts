@@ -38,7 +38,7 @@ export interface JoinedPieces {
 }
 
 /** A longer piece holds no part of a value. */
-const MAX_PIECE = 400;
+export const MAX_PIECE = 400;
 /** Neighbours that are put together, beginning with each piece. */
 const MAX_TOGETHER = 4;
 /** Characters of pieces of which all together make the value. */
@@ -48,7 +48,7 @@ const MAX_SMALL = 64;
 export const MAX_RUN = Math.max(MAX_TOGETHER, MAX_SMALL);
 
 /** Characters at the ends of a longer text that may be a part of a value. */
-const MAX_END = 64;
+export const MAX_END = 64;
 
 const isPart = (text: string): boolean =>
   text.length <= MAX_PIECE && !/[^\S ]/.test(text) && !/[a-zà-ÿ]{2,}[.,!?]? [a-zA-Z]/.test(text);
@@ -62,7 +62,11 @@ const BETWEEN =
  * digit, `@`, five hyphens, or two capital letters with none but small ones between them.
  */
 function isTelling(text: string): boolean {
-  if (text.length > MAX_PIECE) return false;
+  return text.length <= MAX_PIECE && holdsTelling(text);
+}
+
+/** Whether a piece of the text could be telling: no run of pieces is looked at where none is. */
+export function holdsTelling(text: string): boolean {
   let hyphens = 0;
   let isInWord = false;
   for (let at = 0; at < text.length; at++) {

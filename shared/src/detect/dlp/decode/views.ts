@@ -1,6 +1,6 @@
 /** The readings of a text with its disguises taken off. */
 import { createUnitReader } from '../../units.ts';
-import { escapes, foldedCharacters } from './characters.ts';
+import { escapes, foldedCharacters, mayBeEscaped } from './characters.ts';
 import { type Gate, rot13 } from './gates.ts';
 import { regularlySeparated } from './regular.ts';
 import { codeLists, encodedRuns } from './runs.ts';
@@ -20,10 +20,12 @@ const both = (some: Edit[], others: Edit[]): Edit[] =>
 export function decodedView(text: string, gates: ReadonlySet<Gate>): View | undefined {
   // Characters first: a run is decoded when it is whole.
   const units = unitsOf(text);
-  const characters = both(escapes(text), foldedCharacters(text, units)).filter(
-    ({ start, end, replacement }) => text.slice(start, end) !== replacement,
-  );
-  if (characters.length > 0) return applyEdits(text, characters);
+  if (mayBeEscaped(units, text.length)) {
+    const characters = both(escapes(text), foldedCharacters(text, units)).filter(
+      ({ start, end, replacement }) => text.slice(start, end) !== replacement,
+    );
+    if (characters.length > 0) return applyEdits(text, characters);
+  }
   let edits = encodedRuns(text, units);
   if (gates.has('codes')) edits = both(edits, codeLists(text));
   if (gates.has('separated')) edits = both(edits, separated(text));
