@@ -94,6 +94,7 @@ const ROOMS: Rooms = {
     'inbound/tenant-settings.ts',
     'inbound/tenant-settings-store.ts',
     'policies',
+    'exceptions',
     'restores',
     'payloads',
     'data-planes',

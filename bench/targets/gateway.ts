@@ -204,6 +204,7 @@ const planeDeps = {
   replica: core.replica,
   rules: core.rules,
   findDeploymentId: core.findDeploymentId,
+  planeNow: core.planeNow,
   openSealed: core.identity.openSealed,
   openSealedNow: core.identity.openSealedNow,
   taskSecret: core.identity.tokenKey,

@@ -23,6 +23,7 @@ import { delegationsFeature } from './delegations/delegations-feature.ts';
 import { dlpFeature } from './dlp/dlp-feature.ts';
 import { enrollmentFeature } from './enrollment/enrollment-feature.ts';
 import { escalationsFeature } from './escalations/escalations-feature.ts';
+import { exceptionsFeature } from './exceptions/exceptions-feature.ts';
 import { feedFeature } from './feed/feed-feature.ts';
 import { inboundFeature } from './inbound/inbound-feature.ts';
 import { ingestFeature } from './ingest/ingest-feature.ts';
@@ -71,6 +72,7 @@ export const FEATURES: readonly FeatureMaker[] = [
   payloadsFeature,
   blastRadiusFeature,
   rateLimitsFeature,
+  exceptionsFeature,
   escalationsFeature,
   enrollmentFeature,
   workflowsFeature,

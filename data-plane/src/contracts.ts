@@ -8,6 +8,7 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import type {
   AgentFact,
   DelegationFact,
+  ExceptionFact,
   FeedEntry,
   KillSwitchFact,
   TokenKeysFact,
@@ -86,6 +87,11 @@ export interface Replica {
     sessionId: string,
   ): { session: WorkflowSessionFact; workflow: WorkflowFact } | undefined;
   findDelegation(tenantId: string, delegationId: string): DelegationFact | undefined;
+  /** Exceptions whose agent, server and tool are a call's, whether or not their time is over. */
+  findExceptions(
+    tenantId: string,
+    place: { agentId: string; serverId: string; toolName: string },
+  ): readonly ExceptionFact[];
   countActiveAgents(tenantId: string): number;
   hasTenant(tenantId: string): boolean;
   /** The seq up to which the tenant's feed was applied, 0 before the first entry. */

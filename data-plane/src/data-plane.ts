@@ -107,6 +107,7 @@ export async function createDataPlane(options: DataPlaneOptions) {
     findDeploymentId: core.findDeploymentId,
     countTenants: core.countTenants,
     findDenial,
+    planeNow: core.planeNow,
     servesSeveral: core.servesSeveral,
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),
     openSealed: core.identity.openSealed,

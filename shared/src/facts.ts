@@ -3,6 +3,7 @@
  * whole present value of (kind, key); null is a tombstone.
  */
 import { z } from 'zod';
+import { BLAST_RADIUS, ExceptionLifts } from './exceptions.ts';
 import { RiskTier } from './ledger-record.ts';
 import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
@@ -107,6 +108,36 @@ export const EscalationFact = z.strictObject({
 });
 export type EscalationFact = z.infer<typeof EscalationFact>;
 
+/**
+ * key: the exception's id; there is none for one that has ended. It lifts an escalation of its
+ * shape, or the denial of one policy for one agent. A member that is null narrows nothing. It permits
+ * and never restricts: a data plane that does not know this kind of fact goes on asking people.
+ */
+export const ExceptionFact = z
+  .strictObject({
+    id: Id,
+    lifts: ExceptionLifts,
+    agent_id: Id.nullable(),
+    mcp_server: Text.nullable(),
+    tool_name: Text.nullable(),
+    /** As in `target:` of a role's scopes; empty: calls without any target. */
+    resource: Text.nullable(),
+    /** A policy's id, or `BLAST_RADIUS`. */
+    policy_id: Text.nullable(),
+    expires_at: Timestamp,
+  })
+  .refine(
+    ({ agent_id, mcp_server, tool_name, resource, policy_id }) =>
+      [agent_id, mcp_server, tool_name, resource, policy_id].some((target) => target !== null),
+    'must be narrowed to something',
+  )
+  .refine(
+    ({ lifts, agent_id, policy_id }) =>
+      lifts !== 'deny' || (agent_id !== null && policy_id !== null && policy_id !== BLAST_RADIUS),
+    'must name an agent and a policy to lift a denial',
+  );
+export type ExceptionFact = z.infer<typeof ExceptionFact>;
+
 /** Agents of a workflow, at most, and what one of them may do. */
 export const MAX_PARTICIPANTS = 100;
 export const MAX_ALLOWED_ACTIONS = 50;
@@ -165,6 +196,7 @@ export const FACTS = {
   upstream_credential: UpstreamCredentialFact,
   identifier_key: IdentifierKeyFact,
   'optional.escalation': EscalationFact,
+  'optional.exception': ExceptionFact,
   workflow: WorkflowFact,
   workflow_session: WorkflowSessionFact,
   delegation: DelegationFact,

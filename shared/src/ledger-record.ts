@@ -133,6 +133,15 @@ const HoldOpened = z.strictObject({
   risk_tier: RiskTier,
   reason: Text.nullable(),
   timeout_at: Timestamp,
+  /**
+   * What an exception would have to name to cover such a call: who asked for a person, and the
+   * target as a pattern (empty: the call has none). Null where that cannot be said: several targets,
+   * one that no pattern names alone, one that data protection hides. Absent in records of before.
+   */
+  shape: z
+    .strictObject({ policy_ids: List(Text), resource: Text })
+    .nullable()
+    .optional(),
 });
 
 const HoldResolved = z.strictObject({

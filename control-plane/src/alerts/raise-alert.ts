@@ -61,3 +61,12 @@ export async function raiseAlert(
   });
   return id;
 }
+
+/** Whether an alert of a type was raised about an agent after a time, resolved since or not. */
+export async function wasRaised(
+  { db, scope: { tenantId } }: TenantTransaction,
+  { alertType, agentId, after }: { alertType: string; agentId: string; after: Date },
+): Promise<boolean> {
+  const where = { tenantId, alertType, agentId, createdAt: { gt: after } };
+  return (await db.alert.findFirst({ where, select: { id: true } })) !== null;
+}

@@ -54,9 +54,9 @@ async function isFull(client: PoolClient, tenantId: string, stream: string): Pro
 async function insert(client: PoolClient, tenantId: string, record: HoldOpened): Promise<boolean> {
   const { rowCount } = await client.query(
     `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, requester_id,
-       mcp_server, method, tool_name, target, risk_tier, reason, instruction_hash, opened_at,
+       mcp_server, method, tool_name, target, risk_tier, reason, instruction_hash, shape, opened_at,
        timeout_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $19,
        CASE WHEN $15::timestamptz > clock_timestamp() + $17 * interval '1 millisecond'
          THEN clock_timestamp() ELSE $15::timestamptz END,
        least($16::timestamptz,
@@ -81,6 +81,7 @@ async function insert(client: PoolClient, tenantId: string, record: HoldOpened):
       record.timeout_at,
       CLOCK_AHEAD_MS,
       LONGEST,
+      record.shape ? JSON.stringify(record.shape) : null,
     ],
   );
   return rowCount === 1;

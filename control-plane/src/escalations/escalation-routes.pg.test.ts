@@ -25,6 +25,8 @@ interface Opening {
   /** From then, when the time is over. */
   lastsMs?: number;
   tier?: 'low' | 'medium' | 'high' | 'critical';
+  /** What an exception would name. */
+  shape?: { policy_ids: string[]; resource: string } | null;
   /** What is kept of the call, and how. */
   kept?: { mode: PayloadContent['mode']; text: string };
 }
@@ -45,7 +47,7 @@ async function aTenantWithPlane() {
     }
   };
   const payloads: PayloadContent[] = [];
-  const open = ({ agoMs = 0, lastsMs = 60_000, tier = 'high', kept }: Opening = {}) => {
+  const open = ({ agoMs = 0, lastsMs = 60_000, tier = 'high', kept, shape }: Opening = {}) => {
     const salt = randomBytes(16);
     const decision = aDecision({
       timestamp: new Date(Date.now() - agoMs).toISOString(),
@@ -66,13 +68,22 @@ async function aTenantWithPlane() {
     }
     plane.append({ ...decision, escalation_id: id });
     const timeout_at = new Date(Date.parse(decision.timestamp) + lastsMs).toISOString();
-    plane.append(aHoldOpened(decision, { escalation_id: id, risk_tier: tier, timeout_at }));
+    const hold = { escalation_id: id, risk_tier: tier, timeout_at, ...(shape && { shape }) };
+    plane.append(aHoldOpened(decision, hold));
     return id;
   };
   const held = async (opening?: Opening) => {
     const id = open(opening);
     await ship();
     return id;
+  };
+  const addServer = async () => {
+    const body = { server_id: 'files', transport: 'streamable-http', url: 'https://mcp.example/' };
+    expect((await call('/api/v1/mcp-servers', { token, body })).statusCode).toBe(201);
+  };
+  const addPolicy = async (): Promise<string> => {
+    const body = { name: 'Careful', rego_content: 'package p\n\nescalate := true\n' };
+    return (await call('/api/v1/policies', { token, body })).json().id;
   };
   const list = async (query = '') => (await call(`${LIST}${query}`, { token })).json();
   const show = async (id: string) => (await call(`${LIST}/${id}`, { token })).json();
@@ -94,6 +105,7 @@ async function aTenantWithPlane() {
   };
   return {
     ...{ token, scope, tenantId, plane, open, ship, held, list, show, decide, fact, actions },
+    ...{ addServer, addPolicy },
   };
 }
 
@@ -194,11 +206,73 @@ describe('a decision', () => {
     expect(await one.fact(id)).toMatchObject({ resolution: 'denied', grant: null });
   });
 
-  it('changes nothing where an exception is asked for too', async () => {
+  it('makes an exception of the call’s shape with it, and names it', async () => {
     const one = await aTenantWithPlane();
-    const id = await one.held();
-    expect((await one.decide(id, 'approve', { create_exception: true })).statusCode).toBe(409);
+    await one.addServer();
+    const policyId = await one.addPolicy();
+    const notes = 'the clean-up is meant to';
+    const allow = (id: string) => one.decide(id, 'approve', { notes, create_exception: true });
+    const ofOne = await one.held({ shape: { policy_ids: [policyId], resource: '/srv/data' } });
+    const answer = await allow(ofOne);
+    expect(answer.statusCode, answer.body).toBe(200);
+    const approved = answer.json();
+    expect(approved).toMatchObject({ status: 'approved', exception_id: expect.any(String) });
+    const exception = (
+      await call(`/api/v1/exceptions/${approved.exception_id}`, { token: one.token })
+    ).json();
+    expect(exception).toMatchObject({
+      ...{ status: 'active', lifts: 'escalation', agent_id: AGENT_ID, mcp_server: 'files' },
+      ...{ tool_name: 'delete_thing', resource: '/srv/data', policy_id: policyId },
+      ...{ justification: notes, escalation_id: ofOne, max_extensions: 4 },
+    });
+    const lasts = Date.parse(exception.expires_at) - Date.parse(exception.created_at);
+    expect(lasts).toBe(24 * 3_600_000);
+    expect(await one.show(ofOne)).toMatchObject({ exception_id: exception.id });
+    // Where several asked, it is of none by name.
+    const shape = { policy_ids: [policyId, 'blast_radius'], resource: '' };
+    const ofSeveral = (await allow(await one.held({ shape }))).json();
+    expect(
+      (await call(`/api/v1/exceptions/${ofSeveral.exception_id}`, { token: one.token })).json(),
+    ).toMatchObject({ policy_id: null, resource: '', tool_name: 'delete_thing' });
+    const ofReach = { policy_ids: ['blast_radius'], resource: '/srv/data' };
+    expect((await allow(await one.held({ shape: ofReach }))).statusCode).toBe(200);
+  });
+
+  it.each<[string, number, Opening['shape']]>([
+    ['whose shape is not told', 409, null],
+    ['whose resource is a pattern', 409, { policy_ids: ['blast_radius'], resource: '/srv/**' }],
+    ['whose resource cannot be read', 409, { policy_ids: ['blast_radius'], resource: '/srv/../a' }],
+    ['of which nobody is told who asked', 409, { policy_ids: [], resource: '/srv' }],
+    ['of a policy that is not there', 404, { policy_ids: [uuidv7()], resource: '/srv' }],
+  ])('decides nothing where an exception is asked for a call %s', async (_, status, shape) => {
+    const one = await aTenantWithPlane();
+    await one.addServer();
+    const id = await one.held({ shape });
+    const body = { notes: 'the clean-up is meant to', create_exception: true };
+    const answer = await one.decide(id, 'approve', body);
+    expect(answer.statusCode, answer.body).toBe(status);
+    expect(await one.show(id)).toMatchObject({ status: 'pending', exception_id: null });
+    const { total } = (await call('/api/v1/exceptions', { token: one.token })).json();
+    expect(total).toBe(0);
+    expect((await one.decide(id, 'approve', { ...body, create_exception: false })).statusCode).toBe(
+      200,
+    );
+  });
+
+  it('makes an exception for an administrator alone, who says why', async () => {
+    const one = await aTenantWithPlane();
+    await one.addServer();
+    const id = await one.held({ shape: { policy_ids: ['blast_radius'], resource: '/srv/data' } });
+    const approver = await aColleague(one.scope, 'approver');
+    const body = { notes: 'the clean-up is meant to', create_exception: true };
+    const byApprover = await call(`${LIST}/${id}/approve`, { token: approver.token, body });
+    expect(byApprover.statusCode, byApprover.body).toBe(403);
+    for (const notes of [undefined, 'fine', ' '.repeat(20)]) {
+      const answer = await one.decide(id, 'approve', { ...body, notes });
+      expect(answer.statusCode, answer.body).toBe(422);
+    }
     expect((await one.show(id)).status).toBe('pending');
+    expect((await one.decide(id, 'approve', body)).statusCode).toBe(200);
   });
 
   it('comes too late once the time is over, whoever looks first', async () => {

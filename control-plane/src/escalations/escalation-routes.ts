@@ -3,10 +3,13 @@ import { AppError } from '@governance/shared/errors';
 import { Id, Text } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { MIN_JUSTIFICATION } from '../exceptions/exception.ts';
+import { requireUse } from '../platform/http/role-table.ts';
 import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
+import type { TenantScope } from '../platform/tenant-scope.ts';
 import { EscalationStatus, EscalationView, toView } from './escalation.ts';
 import { EscalationDetail, type EscalationDetails } from './escalation-details.ts';
-import type { EscalationService } from './escalation-service.ts';
+import type { Decision, EscalationService } from './escalation-service.ts';
 
 const tags = ['escalations'];
 const read = { guard: 'admin', use: 'read' } as const;
@@ -23,11 +26,27 @@ const Notes = Text.max(2_000).optional();
 const ApprovalBody = z
   .strictObject({
     notes: Notes,
-    /** Exceptions come later: true is a 409. */
-    create_exception: z.boolean().optional(),
+    create_exception: z.boolean().optional().meta({
+      description:
+        'Also makes an exception of the call’s shape, for 24 hours. For the role admin; `notes` justify it, in at least 10 characters.',
+    }),
   })
   .nullish();
 const DenialBody = z.strictObject({ notes: Notes }).nullish();
+
+/**
+ * Who may only decide about calls makes no rule out of one.
+ *
+ * @throws AppError ROLE_REQUIRED, VALIDATION_FAILED
+ */
+function requireJustified({ actor }: TenantScope, notes: string | null): string {
+  if (actor.role === 'approver' || actor.role === 'auditor') requireUse(actor.role, 'manage');
+  if (notes !== null && notes.trim().length >= MIN_JUSTIFICATION) return notes;
+  const msg = `must say why there is an exception, in at least ${MIN_JUSTIFICATION} characters`;
+  throw new AppError('VALIDATION_FAILED', `body.notes: ${msg}`, {
+    errors: [{ loc: ['body', 'notes'], msg, type: 'custom' }],
+  });
+}
 
 export const escalationRoutes =
   (escalations: EscalationService, details: EscalationDetails): FastifyPluginAsyncZod =>
@@ -80,8 +99,9 @@ export const escalationRoutes =
         },
       },
       async ({ scope, params, body }) => {
-        if (body?.create_exception) throw new AppError('EXCEPTIONS_UNAVAILABLE');
-        const decision = { status: 'approved', notes: body?.notes ?? null } as const;
+        const notes = body?.notes ?? null;
+        const decision: Decision = { status: 'approved', notes };
+        if (body?.create_exception) decision.exceptionFor = requireJustified(scope, notes);
         return toView(await escalations.decide(scope, params.id, decision));
       },
     );

@@ -9,9 +9,15 @@ import { AppError } from '@governance/shared/errors';
 import { GRANT_MS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';
 import { resolveAlert } from '../alerts/resolve-alert.ts';
+import { createException } from '../exceptions/create-exception.ts';
+import {
+  DEFAULT_MAX_EXTENSIONS,
+  HOURS_WITH_APPROVAL,
+  type NewException,
+} from '../exceptions/exception.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
-import { alertKey, type EscalationStatus, type Resolution, toFact } from './escalation.ts';
+import { alertKey, type EscalationStatus, type Resolution, shapeOf, toFact } from './escalation.ts';
 import { escalationStore } from './escalation-store.ts';
 
 export interface EscalationServiceDeps {
@@ -23,6 +29,8 @@ export interface EscalationServiceDeps {
 export interface Decision {
   status: Exclude<Resolution, 'timed_out'>;
   notes: string | null;
+  /** Of an approval: why an exception of the call's shape is made with it. */
+  exceptionFor?: string;
 }
 
 export type EscalationService = ReturnType<typeof createEscalationService>;
@@ -40,15 +48,24 @@ export function createEscalationService({ db, applied, now }: EscalationServiceD
     /**
      * Approves or denies. Returns when the local data plane knows it.
      *
-     * @throws AppError ESCALATION_NOT_FOUND; ESCALATION_RESOLVED, which says how it stands
+     * @throws AppError ESCALATION_NOT_FOUND; ESCALATION_RESOLVED, which says how it stands;
+     *   EXCEPTION_SHAPE_UNKNOWN, and what `createException` throws: then nothing is decided
      */
     decide: async (scope: TenantScope, id: string, decision: Decision): Promise<Escalation> => {
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
         const store = escalationStore(tx);
-        const { status, notes } = decision;
+        const { status, notes, exceptionFor } = decision;
         const grant = status === 'approved' ? { id: uuidv7(), lasts: GRANT_LASTS } : null;
-        const row = await store.resolve(id, { status, notes, by: scope.actor.username, grant });
-        if (row === undefined) throw resolvedBefore(await store.find(id));
+        const resolved = await store.resolve(id, {
+          status,
+          notes,
+          by: scope.actor.username,
+          grant,
+        });
+        if (resolved === undefined) throw resolvedBefore(await store.find(id));
+        const made =
+          exceptionFor && (await createException(tx, sameShape(resolved, exceptionFor), now()));
+        const row = made ? await store.setException(id, made.id) : resolved;
         await tell(tx, row, status, now());
         return row;
       });
@@ -77,6 +94,7 @@ export async function tell(
       deployment_id: row.deploymentId,
       instruction_hash: row.instructionHash,
       notes: row.notes,
+      ...(row.exceptionId && { exception_id: row.exceptionId }),
       ...(row.grantId && {
         grant_id: row.grantId,
         grant_expires_at: row.grantExpiresAt?.toISOString() ?? null,
@@ -84,6 +102,25 @@ export async function tell(
     },
   });
   await resolveAlert(tx, alertKey(row.id), at);
+}
+
+/** What lets the same shape through: of one policy's asking, where one policy asked. */
+function sameShape(row: Escalation, justification: string): NewException {
+  const shape = shapeOf(row);
+  if (shape === null) throw new AppError('EXCEPTION_SHAPE_UNKNOWN');
+  const [policyId = null, ...others] = shape.policy_ids;
+  return {
+    lifts: 'escalation',
+    agentId: row.agentId,
+    mcpServer: row.mcpServer,
+    toolName: row.toolName,
+    resource: shape.resource,
+    policyId: others.length === 0 ? policyId : null,
+    justification,
+    hours: HOURS_WITH_APPROVAL,
+    maxExtensions: DEFAULT_MAX_EXTENSIONS,
+    escalationId: row.id,
+  };
 }
 
 function resolvedBefore(row: Escalation | undefined): AppError {

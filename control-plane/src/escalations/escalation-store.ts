@@ -56,6 +56,10 @@ export function escalationStore({ db, scope: { tenantId } }: TenantTransaction) 
       return (await findAll(changed))[0];
     },
 
+    /** Notes the exception that its approval made. */
+    setException: async (id: string, exceptionId: string): Promise<Escalation> =>
+      db.escalation.update({ where: { tenantId_id: { tenantId, id } }, data: { exceptionId } }),
+
     /** Ends those whose time is over. @returns them, some at a time */
     timeOut: async (): Promise<Escalation[]> =>
       findAll(

@@ -1,6 +1,7 @@
 /** Calls that wait for a person: states, shapes on the wire, and what a data plane is told. */
 import type { NewFact } from '@governance/shared/facts';
 import { RiskTier, type Severity } from '@governance/shared/ledger-record';
+import { findScopeFault } from '@governance/shared/resource-scopes';
 import { z } from 'zod';
 import type { Escalation } from '../platform/generated/client.ts';
 
@@ -18,6 +19,19 @@ export const ALERT_SEVERITIES: Record<RiskTier, Severity> = {
   high: 'high',
   critical: 'critical',
 };
+
+export const EscalationShape = z.object({ policy_ids: z.array(z.string()), resource: z.string() });
+export type EscalationShape = z.infer<typeof EscalationShape>;
+
+/** As a data plane told it; one that would reach further than its call is none. */
+export function shapeOf({ held, shape }: Pick<Escalation, 'held' | 'shape'>) {
+  const parsed = EscalationShape.safeParse(shape);
+  if (!parsed.success || held !== 'call') return null;
+  const { policy_ids, resource } = parsed.data;
+  const isOfOneTarget = resource === '' || findScopeFault(`target:${resource}`) === undefined;
+  const isExact = isOfOneTarget && !resource.includes('*');
+  return isExact && policy_ids.length > 0 ? parsed.data : null;
+}
 
 export const EscalationView = z
   .object({
@@ -44,6 +58,13 @@ export const EscalationView = z
     /** Null where nobody did: pending, or timed out. */
     resolved_by: z.string().nullable(),
     notes: z.string().nullable(),
+    /**
+     * What `create_exception` would name beside agent, server and tool: the policies that ask, and the
+     * target (empty: none). Null where no exception can be made so.
+     */
+    shape: EscalationShape.nullable(),
+    /** The exception that the approval made. */
+    exception_id: z.string().nullable(),
     /** Of an approval: the call may go once, until then. An event that used it names its id. */
     grant: z.object({ id: z.string(), expires_at: z.string() }).nullable(),
     created_at: z.string(),
@@ -72,6 +93,8 @@ export function toView(row: Escalation): EscalationView {
     resolved_at: row.resolvedAt?.toISOString() ?? null,
     resolved_by: row.resolvedBy,
     notes: row.notes,
+    shape: shapeOf(row),
+    exception_id: row.exceptionId,
     grant: grantOf(row),
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

@@ -11,6 +11,7 @@ import {
   readSealingTargets,
   takeBackFromOthers,
 } from '../data-planes/sealed-facts.ts';
+import { revokeExceptionsOfServer } from '../exceptions/exception-endings.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { SealingTarget } from '../platform/feature.ts';
 import type { MasterKey } from '../platform/master-key.ts';
@@ -191,6 +192,8 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         await lockSealedFacts(tx);
         const removed = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
         await mcpServerStore(tx).delete(serverId);
+        // Another server may get the id.
+        await revokeExceptionsOfServer(tx, serverId, deps.now());
         if (removed.credential) await distribute(tx, { ...removed, credential: null });
         tx.audit.append(auditOf('mcp_server_deleted', removed, removed.credential && 'removed'));
       }),

@@ -281,8 +281,11 @@ async function explainDecision(
   asked: { input: PolicyInput; settings: unknown; turn: string },
 ) {
   const { input, settings, turn } = asked;
-  const { verdict, steps, trace } = await compiler.explain(policies, input, { settings }, turn);
+  const explained = await compiler.explain(policies, input, { settings }, turn);
+  const { verdict: whole, steps, trace } = explained;
   const names = new Map(policies.map(({ id, name }) => [id, name]));
+  const { decision } = whole;
+  const verdict = { decision, reasons: whole.reasons.filter(({ rule }) => rule === decision) };
   return { ...verdict, explanation: describeDecision(verdict, steps, names), trace };
 }
 

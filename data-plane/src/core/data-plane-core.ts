@@ -232,6 +232,8 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     replica,
     held,
     rules,
+    /** Unix milliseconds by a clock that never runs back, over restarts too. */
+    planeNow: clock.read,
     /** Answers when a change is enforced here. */
     applied: createAppliedBarrier(findProgress, log),
     findDeploymentId: (tenantId: string) => tenants.find(tenantId)?.deploymentId,

@@ -14,7 +14,8 @@ import { LOCAL_MODELS } from '@governance/shared/local-models';
 import type { HoldChange, Ledger } from '../contracts.ts';
 import { actionOf, targetOf } from './call-kinds.ts';
 import { tellPart } from './call-parts.ts';
-import type { AgentCall, Ask, JudgedCall, RawCall } from './calls.ts';
+import type { AgentCall, Ask, JudgedCall, Lifted, RawCall } from './calls.ts';
+import { describeLifted } from './exceptions.ts';
 import type { KeptPayload } from './kept-payload.ts';
 import type { Judgement } from './pipeline-builder.ts';
 import type { RefusedCalls } from './refused-calls.ts';
@@ -174,7 +175,7 @@ function decisionRecord(
     region: deps.findRegion(caller.tenantId),
     escalation_id: hold?.escalationId ?? null,
     grant_id: judgement.verdict === 'allow' ? (call.grant?.id ?? null) : null,
-    exception_id: null,
+    exception_id: liftedOf(judgement)?.exceptionIds[0] ?? null,
     payload_digest: kept?.digest ?? null,
     protected_fields: members.protected_fields,
     model: ask.model ? { ...ask.model, name: ask.model.name && storable(ask.model.name) } : null,
@@ -182,14 +183,19 @@ function decisionRecord(
 }
 
 function reasonOf(judgement: CallJudgement): string | null {
-  switch (judgement.verdict) {
-    case 'allow':
-      return formatReasons(judgement.call.reasons) || null;
-    case 'escalate':
-      return formatReasons(judgement.escalate.reasons) || null;
-    case 'deny':
-      return judgement.deny.detail ?? judgement.deny.message;
-  }
+  if (judgement.verdict === 'deny') return judgement.deny.detail ?? judgement.deny.message;
+  const isAllowed = judgement.verdict === 'allow';
+  const reasons = isAllowed ? judgement.call.reasons : judgement.escalate.reasons;
+  const lifted = liftedOf(judgement);
+  const said = formatReasons(reasons);
+  if (lifted === undefined) return said || null;
+  const under = describeLifted(lifted);
+  return isAllowed ? `allowed ${under}; ${said}` : `${said}; ${under}`;
+}
+
+/** What exceptions took away, of a call that was not denied all the same. */
+function liftedOf(judgement: CallJudgement): Lifted | undefined {
+  return judgement.verdict === 'deny' ? undefined : judgement.call.lifted;
 }
 
 /** What one call asks for, as a salted hash: it can be proven later and betrays nothing. */

@@ -6,10 +6,13 @@ import { RPC_ERRORS } from '@governance/shared/errors';
 import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
+import { findScopeFault } from '@governance/shared/resource-scopes';
+import { readTarget } from '@governance/shared/target-readings';
 import type { HeldCall, HeldCalls, HoldEnd } from '../holds/held-calls.ts';
 import type { Cancelled, Refusal } from './answer.ts';
 import type { DecisionFields } from './audit.ts';
 import { TOOL_CALL } from './call-kinds.ts';
+import { readingsOfCall } from './call-targets.ts';
 import type { Exchange, HoldGrant, JudgedCall, RawCall } from './calls.ts';
 import type { Escalated, Holds, OpenedHold } from './holds.ts';
 import type { PinnedTools } from './pinned-tools.ts';
@@ -53,7 +56,8 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
       escalationId: place.hold.id,
       open: (decision) => {
         if (!place.isNew) return null;
-        return { record: holdOpened(place, decision), changes: place.changes };
+        const shape = shapeOf(escalated, decision);
+        return { record: holdOpened(place, decision, shape), changes: place.changes };
       },
       drop: place.drop,
       wait: () => wait(escalated, place, exchange),
@@ -115,7 +119,11 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
     return hash('sha256', canonicalize(bound));
   }
 
-  function holdOpened({ hold }: HeldCall, decision: DecisionFields) {
+  function holdOpened(
+    { hold }: HeldCall,
+    decision: DecisionFields,
+    shape: ReturnType<typeof shapeOf>,
+  ) {
     return {
       type: 'hold_opened',
       id: uuidv7(now()),
@@ -135,10 +143,33 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
       risk_tier: decision.risk_tier,
       reason: decision.policy_reason,
       timeout_at: isoTime(hold.timeoutAt),
+      shape,
     } as const;
   }
 
   return { open };
+}
+
+/**
+ * What an exception would name to cover such calls and no wider ones; null where that cannot be said.
+ * The target is told as the record has it, so one that data protection changed is not told here.
+ */
+function shapeOf({ call, escalate }: Escalated, decision: DecisionFields) {
+  const policy_ids = [...new Set(escalate.reasons.map(({ policy_id }) => policy_id))];
+  const resource = decision.protected_fields.includes('target')
+    ? null
+    : findExactResource(call.ask, decision.target);
+  return resource === null ? null : { policy_ids, resource };
+}
+
+/** The pattern that a call's only target matches, and no other; empty where it has none. */
+function findExactResource(ask: RawCall['ask'], target: string): string | null {
+  const readings = readingsOfCall(ask);
+  if (readings?.length === 0) return '';
+  const [resource] = readings ?? [];
+  if (resource === undefined || readings?.length !== 1 || resource.includes('*')) return null;
+  const isOfRecord = readTarget(target)?.includes(resource) === true;
+  return isOfRecord && findScopeFault(`target:${resource}`) === undefined ? resource : null;
 }
 
 /** A server's own progress begins above what is told here: progress may only rise. */

@@ -192,6 +192,15 @@ export interface ScannedCall extends ClassifiedCall {
 export interface JudgedCall extends ScannedCall {
   readonly rules: ActiveRules;
   readonly reasons: readonly PolicyReason[];
+  /** Of a call that is escalated all the same, too. */
+  readonly lifted?: Lifted;
+}
+
+/** What exceptions took away of a verdict. */
+export interface Lifted {
+  /** At least one. */
+  readonly exceptionIds: readonly string[];
+  readonly reasons: readonly PolicyReason[];
 }
 
 export interface Continue<C> {

@@ -116,6 +116,7 @@ export function createEnforcement(
     scans,
     findRegion,
     now,
+    planeNow: deps.planeNow,
     onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),
     onBlastRadius: createBlastRadiusAlert(raiseAlert, metrics.blastRadius),
     onPolicyFault: createPolicyFaultAlert(raiseAlert),

@@ -51,6 +51,8 @@ export interface EnforcementPlaneDeps {
   log: Logger;
   /** Unix milliseconds. */
   now?: () => number;
+  /** The same, never less than before: what may not last longer is measured by it. */
+  planeNow(): number;
   /** Between the signs of life of a client's stream, at which it is also checked. */
   keepAliveMs?: number;
 }

@@ -2,6 +2,7 @@
 import type { FactKindContext, KindOfFact } from './fact-kind.ts';
 import { agentFacts } from './facts/agent.ts';
 import { escalationFacts } from './facts/escalation.ts';
+import { exceptionFacts } from './facts/exception.ts';
 import { identifierKeyFacts } from './facts/identifier-key.ts';
 import { killSwitchFacts } from './facts/kill-switch.ts';
 import { tokenKeyFacts } from './facts/token-keys.ts';
@@ -13,6 +14,7 @@ const FACT_KINDS = [
   agentFacts,
   identifierKeyFacts,
   escalationFacts,
+  exceptionFacts,
   killSwitchFacts,
   tokenKeyFacts,
   unknownFacts,

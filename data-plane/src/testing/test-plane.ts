@@ -45,6 +45,7 @@ export interface TestPlaneOptions {
   /** Stands between the plane and its ledger. */
   wrapLedger?: (ledger: Ledger) => Ledger;
   now?: () => number;
+  planeNow?: () => number;
   keepAliveMs?: number;
   log?: Logger;
   findDenial?: FindDenial;
@@ -185,6 +186,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
       rules: { findActiveRules },
       findDeploymentId: (id) => neighbours.get(id) ?? deploymentId,
       findDenial,
+      planeNow: options.planeNow ?? now,
       servesSeveral: options.servesSeveral ?? (() => false),
       ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(ownKey, publicUrl) }),
       taskSecret: ownKeys.privateKey,

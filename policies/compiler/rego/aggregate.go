@@ -74,12 +74,13 @@ func formOf(rule *ast.Rule) (string, form) {
 // The fixed part of the aggregator. Deny and escalate fail closed: whatever a rule holds that is
 // not false and not an empty collection counts. Allow counts only as true or as a set's member.
 const aggregatorHead = `# Generated: unites the active policies. Any deny denies; else any escalate escalates; else any
-# allow allows; else the call is denied.
+# allow allows; else the call is denied. The reasons are those of all rules, in this order: an
+# exception may have to decide as if one policy had not spoken.
 package governance
 
-decision := {"decision": "deny", "reasons": _reasons("deny", _denials)} if {
+decision := {"decision": "deny", "reasons": _all_reasons} if {
 	count(_denials) > 0
-} else := {"decision": "escalate", "reasons": _reasons("escalate", _escalations)} if {
+} else := {"decision": "escalate", "reasons": _all_reasons} if {
 	count(_escalations) > 0
 } else := {"decision": "allow", "reasons": _reasons("allow", _permits)} if {
 	count(_permits) > 0
@@ -92,6 +93,11 @@ decision := {"decision": "deny", "reasons": _reasons("deny", _denials)} if {
 		"message": "no policy allows this call",
 	}],
 }
+
+_all_reasons := array.concat(
+	_reasons("deny", _denials),
+	array.concat(_reasons("escalate", _escalations), _reasons("allow", _permits)),
+)
 
 # Tuples, because the WebAssembly compares objects slowly: as a set of objects the reasons of 300
 # policies that agree took ten times as long, and more than a decision's fuel.
@@ -137,7 +143,7 @@ _permitting_values(value) := {true | value == true}
 `
 
 // aggregator writes the module that unites the policies' decisions. Its reasons are ordered by
-// policy and then by message.
+// rule, policy and message.
 func aggregator(policies []*namespaced) (string, ast.Errors) {
 	var text strings.Builder
 	var errs ast.Errors

@@ -43,7 +43,8 @@ describe('the union', () => {
   ])('of %j is %s, by %s', async (input, decision, policy) => {
     const verdict = await decide(set(deny, escalate, allow), input);
     expect(verdict.decision).toBe(decision);
-    expect(verdict.reasons.map((reason) => reason.policy)).toEqual([policy]);
+    const said = verdict.reasons.filter(({ rule }) => rule === decision);
+    expect(said.map((reason) => reason.policy)).toEqual([policy]);
   });
 
   test('names every reason with its policy and rule, in one order', async () => {
@@ -51,14 +52,15 @@ describe('the union', () => {
       'package a\ndeny contains "b"\ndeny contains "a"\nallow := true\nescalate contains "e"';
     expect(await decide(set(two, two))).toEqual({
       decision: 'deny',
-      reasons: [1, 2].flatMap((n) =>
-        ['a', 'b'].map((message) => ({
-          policy_id: `p-${n}`,
-          policy: `Policy ${n}`,
-          rule: 'deny',
-          message,
-        })),
-      ),
+      reasons: [
+        ...[1, 2].flatMap((n) => ['a', 'b'].map((message) => ({ n, rule: 'deny', message }))),
+        ...[1, 2].map((n) => ({ n, rule: 'escalate', message: 'e' })),
+        ...[1, 2].map((n) => ({ n, rule: 'allow', message: 'the rule allow holds' })),
+      ].map(({ n, rule, message }) => ({
+        policy_id: `p-${n}`,
+        policy: `Policy ${n}`,
+        ...{ rule, message },
+      })),
     });
   });
 
@@ -188,9 +190,7 @@ test('any mixture of policies decides as the contract says', async () => {
       expect(decision).toBe(ruling ?? 'deny');
       const told = reasons.map((r) => `${r.rule} ${r.policy_id} ${r.message}`).sort();
       expect(told).toEqual(
-        ruling === undefined
-          ? ['deny  no policy allows this call']
-          : all.filter((reason) => reason.startsWith(ruling)).sort(),
+        ruling === undefined ? ['deny  no policy allows this call'] : all.sort(),
       );
     }),
     { numRuns: 30 },

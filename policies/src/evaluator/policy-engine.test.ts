@@ -29,7 +29,13 @@ describe('a decision', () => {
     });
     expect(engine.evaluate(aPolicyInput({}, { risk_score: 60 }))).toMatchObject({
       ok: true,
-      verdict: { decision: 'escalate', reasons: [{ policy: 'Policy 1', message: 'risky' }] },
+      verdict: {
+        decision: 'escalate',
+        reasons: [
+          { policy: 'Policy 1', rule: 'escalate', message: 'risky' },
+          { policy: 'Policy 0', rule: 'allow' },
+        ],
+      },
     });
     expect(engine.evaluate(aPolicyInput({ action: 'delete', tool_name: 'rm' }))).toEqual({
       ok: true,

@@ -33,6 +33,8 @@ const OWN_ACCOUNT = [
 const RESOLVES = [
   'POST /api/v1/escalations/:id/approve',
   'POST /api/v1/escalations/:id/deny',
+  'POST /api/v1/exceptions/:id/approve',
+  'POST /api/v1/exceptions/:id/reject',
   'POST /api/v1/policies/:id/change-requests/:req_id/approve',
   'POST /api/v1/policies/:id/change-requests/:req_id/reject',
 ];

@@ -129,6 +129,14 @@ async function makeVictim() {
      VALUES ($1, $2, $2, $3, $2, now(), now(), now() + interval '1 day', 1, 1, 0)`,
     [tenantId, session, agent.id],
   );
+  const [exception, toApprove, toDecline] = [uuidv7(), uuidv7(), uuidv7()];
+  await test.superuser.query(
+    `INSERT INTO exceptions (tenant_id, id, status, lifts, agent_id, policy_id, justification,
+       max_extensions, created_by_id, created_by, created_at, updated_at, expires_at)
+     SELECT $1, id, CASE id WHEN $3 THEN 'active' ELSE 'pending' END, 'deny', $4, $5, 'victim', 4,
+       'nobody', 'nobody', now(), now(), now() + interval '1 day' FROM unnest($2::uuid[]) AS id`,
+    [tenantId, [exception, toApprove, toDecline], exception, agent.id, policy.id],
+  );
   const place = { tenantId, deploymentId: plane };
   const encrypted = await aPayload(test, controlPlane, place, 'encrypted');
   const kept = await aPayload(test, controlPlane, place, 'full');
@@ -137,7 +145,8 @@ async function makeVictim() {
   const ofRoutes = { ...ofPolicies, agent, role, pattern, rule, token, user, workflow };
   const ofIngest = { session, encrypted, kept };
   const ofDatabase = { alert, chainBreak, plane, escalation, another, tenantId, ...ofIngest };
-  return { ...ofRoutes, enrollment, ...ofDatabase };
+  const exceptions = { exception, toApprove, toDecline };
+  return { ...ofRoutes, enrollment, ...ofDatabase, ...exceptions };
 }
 
 type Post = (url: string, body: object) => Promise<{ id: string }>;
@@ -331,6 +340,20 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
   },
   'GET /api/v1/workflows/:id/sessions/:sid/delegations': {
     path: `${victim.workflow.session}/delegations`,
+  },
+  'GET /api/v1/exceptions/:id': { path: `/api/v1/exceptions/${victim.exception}` },
+  'PATCH /api/v1/exceptions/:id/extend': {
+    path: `/api/v1/exceptions/${victim.exception}/extend`,
+    body: { hours: 1 },
+  },
+  'DELETE /api/v1/exceptions/:id': { path: `/api/v1/exceptions/${victim.exception}` },
+  'POST /api/v1/exceptions/:id/approve': {
+    path: `/api/v1/exceptions/${victim.toApprove}/approve`,
+    body: {},
+  },
+  'POST /api/v1/exceptions/:id/reject': {
+    path: `/api/v1/exceptions/${victim.toDecline}/reject`,
+    body: {},
   },
   'GET /api/v1/delegations/:id': { path: `/api/v1/delegations/${victim.workflow.delegation}` },
   'POST /api/v1/delegations/:id/revoke': {
@@ -570,10 +593,10 @@ describe('another tenant’s rows', () => {
     const answer = await call(route.url, { token: mine.token });
     expect(answer.statusCode).toBe(200);
     const { agent, role, policy, pattern, rule, token, user, enrollment, request } = victim;
-    const { workflow, alert, escalation, chainBreak, plane, tenantId } = victim;
+    const { workflow, alert, escalation, exception, chainBreak, plane, tenantId } = victim;
     const rows = [agent, role, policy, pattern, rule, token, user, enrollment, request, workflow];
     const ids = rows.map(({ id }) => id);
-    for (const id of [...ids, alert, escalation, chainBreak, plane, tenantId]) {
+    for (const id of [...ids, alert, escalation, exception, chainBreak, plane, tenantId]) {
       expect(answer.body).not.toContain(id);
     }
   });

@@ -1,9 +1,11 @@
 import type { PolicyReason } from '@governance/policies/contract';
+import { BLAST_RADIUS } from '@governance/shared/exceptions';
+import type { ExceptionFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
 import type { ActiveRules } from '../../contracts.ts';
 import type { JudgedCall, ScannedCall, StepResult } from '../calls.ts';
-import { BLAST_RADIUS, limitBlastRadius } from './blast-radius.ts';
+import { limitBlastRadius } from './blast-radius.ts';
 import { evaluatePolicy } from './policy.ts';
 
 const reason = (rule: PolicyReason['rule'], policy_id = 'p'): PolicyReason => ({
@@ -39,8 +41,10 @@ const aCall = (name: string, action: string, args: object, more: object = {}): S
 
 const CONFIG = { path: '/etc/hosts', content: 'x' };
 const onBlastRadius = vi.fn();
+const exceptions = { replica: { findExceptions: () => [] as ExceptionFact[] }, planeNow: () => 0 };
 const policyDeps = {
   opa: null,
+  ...exceptions,
   findDeploymentId: () => 'plane',
   findRegion: () => null,
   now: () => 0,
@@ -48,7 +52,7 @@ const policyDeps = {
 
 const judge = (call: ScannedCall) => {
   onBlastRadius.mockClear();
-  const result = limitBlastRadius(call, { onBlastRadius });
+  const result = limitBlastRadius(call, { onBlastRadius, ...exceptions });
   if (result.kind !== 'continue') return result;
   // The engine of a bundle answers at once.
   return evaluatePolicy(result.call, policyDeps) as StepResult<JudgedCall>;

@@ -2,16 +2,15 @@ import { formatReasons, type PolicyReason } from '@governance/policies/contract'
 import { DEFAULT_BLAST_RADIUS } from '@governance/shared/blast-radius-settings';
 import { createReachFinder, type FindReach } from '@governance/shared/detect/reach/reach';
 import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
+import { BLAST_RADIUS } from '@governance/shared/exceptions';
 import { TOOL_CALL } from '../call-kinds.ts';
 import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
+import { type ExceptionDeps, exceptionsFor } from '../exceptions.ts';
 import { perSettings } from '../per-settings.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 
-/** The `policy_id` of its reasons: an approval that names it covers them. */
-export const BLAST_RADIUS = 'blast_radius';
-
-export interface BlastRadiusDeps {
-  /** Told what was found in a call that no approval covers. */
+export interface BlastRadiusDeps extends ExceptionDeps {
+  /** Told what was found in a call that neither an approval nor an exception covers. */
   onBlastRadius(call: ClassifiedCall, findings: readonly ReachFinding[]): void;
 }
 
@@ -32,8 +31,11 @@ export function limitBlastRadius<C extends ClassifiedCall>(
   const findings = findReach(call, finderOf(call.rules.settings));
   if (findings.length === 0) return proceed(call);
   const denials = findings.filter(({ verdict }) => verdict === 'deny');
-  const isApproved = denials.length === 0 && call.grant?.policyIds.has(BLAST_RADIUS);
-  if (!isApproved) deps.onBlastRadius(call, findings);
+  const isCovered =
+    denials.length === 0 &&
+    (call.grant?.policyIds.has(BLAST_RADIUS) ||
+      exceptionsFor(call, deps)('escalation', BLAST_RADIUS) !== undefined);
+  if (!isCovered) deps.onBlastRadius(call, findings);
   if (denials.length === 0) return proceed(extend(call, { carried: findings.map(toReason) }));
   const reasons = denials.map(toReason);
   return { kind: 'deny', cause: 'policy', message: formatReasons(reasons), reasons };

@@ -5,6 +5,7 @@ import {
   type PolicyInput,
   type PolicyOutcome,
   type PolicyReason,
+  type PolicyVerdict,
 } from '@governance/policies/contract';
 import { isoTime } from '@governance/shared/iso-time';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
@@ -12,12 +13,19 @@ import type { OpaServers, OpaTrouble } from '../../opa-server/opa-servers.ts';
 import { isList } from '../call-kinds.ts';
 import type { Deny, Escalate, JudgedCall, ScannedCall, StepResult } from '../calls.ts';
 import { dlpInput } from '../dlp/dlp-findings.ts';
+import {
+  decideCall,
+  type ExceptionDeps,
+  exceptionsFor,
+  type FindException,
+} from '../exceptions.ts';
 import { findLackingPermission, permissionsFor } from '../grants.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { delegationInput, workflowInput } from '../workflow-input.ts';
 import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
 
-export interface PolicyDeps extends Omit<AskOpaDeps, 'opa'> {
+export interface PolicyDeps extends Omit<AskOpaDeps, 'opa' | 'replica'>, ExceptionDeps {
+  replica: AskOpaDeps['replica'] & ExceptionDeps['replica'];
   /** The OPA servers that decide; null for the engine of the active bundle. */
   opa: OpaServers | null;
   /** This data plane's id at the tenant. */
@@ -37,7 +45,7 @@ export function evaluatePolicy(
   const { rules, agent } = call;
   if (rules === null) return deny('no policy bundle is active', []);
   // A list is no control: it shows what the agent may ask for, and what is asked for is judged.
-  if (isList(call.ask.method)) return allowed(call, rules, []);
+  if (isList(call.ask.method)) return proceed(extend(call, { rules, reasons: [] }));
   if (deps.opa !== null) return evaluateByOpa(call, { ...deps, opa: deps.opa });
   return judge(call, rules, rules.engine.evaluate(policyInput(call, agent, deps)), deps);
 }
@@ -59,7 +67,9 @@ async function evaluateByOpa(
   }
   const { agent, rules } = judgement;
   if (judgement.kind === 'allowed_unjudged') {
-    return allowed(extend(call, { agent }), rules, [UNJUDGED]);
+    // No policy was asked, so no exception from one counts: what is carried asks a person.
+    const verdict: PolicyVerdict = { decision: 'allow', reasons: [UNJUDGED] };
+    return decide(extend(call, { agent }), rules, verdict, NO_EXCEPTION);
   }
   return judge(extend(call, { agent }), rules, judgement.outcome, deps);
 }
@@ -120,42 +130,32 @@ function judge(
     if (isAuthorsFault(outcome.fault)) deps.onPolicyFault(call, outcome.fault);
     return deny(FAULTS[outcome.fault], [], `${outcome.fault}: ${outcome.message}`);
   }
-  const { decision, reasons } = outcome.verdict;
-  const said = reasons.filter((reason) => reason.rule === decision);
+  return decide(call, rules, outcome.verdict, exceptionsFor(call, deps));
+}
+
+/** What is left after exceptions and approvals. A denial wins over both. */
+function decide(
+  call: ScannedCall,
+  rules: ActiveRules,
+  verdict: PolicyVerdict,
+  findException: FindException,
+): StepResult<JudgedCall> {
+  const { carried = [], grant } = call;
+  const isApproved = ({ policy_id }: PolicyReason) => grant?.policyIds.has(policy_id) === true;
+  const decided = decideCall({ verdict, carried, isApproved, findException });
+  const { decision, said, lifted } = decided;
+  const judged = lifted ? extend(call, { lifted }) : call;
   switch (decision) {
     case 'allow':
-      return allowed(call, rules, said);
+      return proceed(extend(judged, { rules, reasons: said }));
     case 'escalate':
-      return escalated(call, rules, said);
+      return { kind: 'escalate', reasons: said } satisfies Escalate;
     case 'deny':
       return denied(call, said);
   }
 }
 
-/** What policy allows, if no earlier step wants a person to see it. */
-function allowed(
-  call: ScannedCall,
-  rules: ActiveRules,
-  said: readonly PolicyReason[],
-): StepResult<JudgedCall> {
-  if (call.carried !== undefined) return escalated(call, rules, said);
-  return proceed(extend(call, { rules, reasons: said }));
-}
-
-/** One question to a person, with all reasons for it. */
-function escalated(
-  call: ScannedCall,
-  rules: ActiveRules,
-  said: readonly PolicyReason[],
-): StepResult<JudgedCall> {
-  const carried = call.carried ?? [];
-  const asking = [...said.filter(({ rule }) => rule === 'escalate'), ...carried];
-  // A person has approved what these asked for. Others ask again; a denial wins.
-  if (asking.length > 0 && asking.every(({ policy_id }) => call.grant?.policyIds.has(policy_id))) {
-    return proceed(extend(call, { rules, reasons: [...said, ...carried] }));
-  }
-  return { kind: 'escalate', reasons: asking } satisfies Escalate;
-}
+const NO_EXCEPTION: FindException = () => undefined;
 
 /** Where nothing but the default denied it, a permission may be what is missing. */
 function denied(call: ScannedCall, said: readonly PolicyReason[]): Deny {

@@ -223,7 +223,12 @@ describe('evaluatePolicy', () => {
   const onPolicyFault = vi.fn();
   const deps = {
     opa: null,
-    replica: { findAgent: () => undefined, findKillSwitch: () => undefined },
+    replica: {
+      findAgent: () => undefined,
+      findKillSwitch: () => undefined,
+      findExceptions: () => [],
+    },
+    planeNow: () => Date.UTC(2026, 0, 2),
     findDenial: () => null,
     rules: { findActiveRules: () => null },
     findDeploymentId: () => 'plane',

@@ -1,0 +1,117 @@
+/** Makes exceptions, by hand or with an approval, in the transaction of what asks for them. */
+
+import { AppError } from '@governance/shared/errors';
+import {
+  BLAST_RADIUS,
+  MAX_EXCEPTIONS,
+  MAX_EXCEPTIONS_OF_SHAPE,
+} from '@governance/shared/exceptions';
+import { uuidv7 } from '@governance/shared/ids';
+import { LOCAL_MODELS } from '@governance/shared/local-models';
+import { raiseAlert, wasRaised } from '../alerts/raise-alert.ts';
+import { requiresChangeRequests } from '../inbound/tenant-settings-store.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { policyStore } from '../policies/policy-store.ts';
+import { after, type NewException, type StandingException, targetOf, toFact } from './exception.ts';
+import { exceptionStore } from './exception-store.ts';
+
+/** More exceptions for one agent within an hour raise an alert, once an hour. */
+const FREQUENT = 5;
+const FREQUENCY_ALERT = 'EXCEPTION_FREQUENCY';
+
+/**
+ * Makes an exception, with its fact and its record. One that lifts a denial is pending, and no fact
+ * yet, where the tenant's active policies change by change requests alone.
+ *
+ * @throws AppError AGENT_NOT_FOUND, MCP_SERVER_NOT_FOUND, POLICY_NOT_FOUND, EXCEPTION_LIMIT_REACHED;
+ *   VALIDATION_FAILED for a denial of a baseline policy
+ */
+export async function createException(
+  tx: TenantTransaction,
+  given: NewException,
+  at: Date,
+): Promise<StandingException> {
+  const store = exceptionStore(tx);
+  await store.lockCount();
+  const target = await resolveTarget(tx, given);
+  await requireRoom(store, target, at);
+  const { hours, ...asked } = target;
+  const needsReview = asked.lifts === 'deny' && (await requiresChangeRequests(tx));
+  const { actor } = tx.scope;
+  const exception: StandingException = {
+    ...asked,
+    id: uuidv7(at.getTime()),
+    status: needsReview ? 'pending' : 'active',
+    extensionCount: 0,
+    ...{ createdById: actor.id, createdBy: actor.username },
+    ...{ reviewedBy: null, reviewedAt: null, notes: null, revokedBy: null, revokedAt: null },
+    ...{ createdAt: at, updatedAt: at, expiresAt: after(at, hours) },
+  };
+  await store.insert(exception);
+  if (exception.status === 'active') tx.feed.append(toFact(exception));
+  tx.audit.append({
+    action: 'exception_created',
+    target: `exception/${exception.id}`,
+    details: {
+      ...targetOf(exception),
+      status: exception.status,
+      justification: exception.justification,
+      expires_at: exception.expiresAt.toISOString(),
+      max_extensions: exception.maxExtensions,
+      ...(exception.escalationId && { escalation_id: exception.escalationId }),
+    },
+  });
+  if (exception.agentId !== null) await watchFrequency(tx, exception.agentId, at);
+  return exception;
+}
+
+/** What is named has to be there, in this tenant; ids are taken as they are written there. */
+async function resolveTarget(tx: TenantTransaction, given: NewException): Promise<NewException> {
+  const { tenantId } = tx.scope;
+  const { agentId: id, mcpServer: serverId, policyId } = given;
+  const agent = id && (await tx.db.agent.findUnique({ where: { tenantId_id: { tenantId, id } } }));
+  if (id !== null && !agent) throw new AppError('AGENT_NOT_FOUND');
+  if (serverId !== null && serverId !== LOCAL_MODELS.serverId) {
+    const where = { tenantId, serverId };
+    if ((await tx.db.mcpServer.count({ where })) === 0) throw new AppError('MCP_SERVER_NOT_FOUND');
+  }
+  const isOfPolicy = policyId !== null && policyId !== BLAST_RADIUS;
+  const policy = isOfPolicy ? await policyStore(tx).find(policyId) : undefined;
+  if (isOfPolicy && !policy) throw new AppError('POLICY_NOT_FOUND');
+  if (given.lifts === 'deny' && policy?.origin === 'baseline') throw deniedByBaseline();
+  return { ...given, agentId: agent ? agent.id : null, policyId: policy?.id ?? policyId };
+}
+
+function deniedByBaseline(): AppError {
+  const msg = 'is of the baseline pack: what it denies is changed by changing the policy';
+  const errors = [{ loc: ['body', 'policy_id'], msg, type: 'custom' }];
+  return new AppError('VALIDATION_FAILED', `body.policy_id: ${msg}`, { errors });
+}
+
+async function requireRoom(
+  store: ReturnType<typeof exceptionStore>,
+  { agentId, mcpServer, toolName }: NewException,
+  at: Date,
+): Promise<void> {
+  const isFull =
+    (await store.countOpen(at)) >= MAX_EXCEPTIONS ||
+    (await store.countOpen(at, { agentId, mcpServer, toolName })) >= MAX_EXCEPTIONS_OF_SHAPE;
+  if (isFull) throw new AppError('EXCEPTION_LIMIT_REACHED');
+}
+
+/** Many exceptions for one agent are a policy that does not fit, or an agent that wears people out. */
+async function watchFrequency(tx: TenantTransaction, agentId: string, at: Date): Promise<void> {
+  const hourAgo = after(at, -1);
+  const created = await exceptionStore(tx).countCreated(agentId, hourAgo);
+  if (created <= FREQUENT) return;
+  const alert = { alertType: FREQUENCY_ALERT, agentId };
+  if (await wasRaised(tx, { ...alert, after: hourAgo })) return;
+  await raiseAlert(tx, {
+    ...alert,
+    severity: 'medium',
+    title: `More than ${FREQUENT} exceptions were made for one agent within an hour`,
+    details: { created_within_an_hour: created },
+    dedupeKey: `exception-frequency:${agentId}`,
+    now: at,
+  });
+}

@@ -1,0 +1,112 @@
+import { ExceptionLifts } from '@governance/shared/exceptions';
+import type { Exception, Prisma } from '../platform/generated/client.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { ExceptionStatus, type ExceptionTarget, type StandingException } from './exception.ts';
+
+/** Rows that one transaction of the task changes. */
+const BATCH = 100;
+
+export interface ExceptionFilter {
+  status: ExceptionStatus;
+  agentId?: string | undefined;
+}
+
+type Where = Prisma.ExceptionWhereInput;
+
+const OPEN = { in: ['pending', 'active'] };
+
+/** This feature's rows, of the transaction's tenant. */
+export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
+  async function lockAll(where: Where, take?: number): Promise<StandingException[]> {
+    const found = await db.exception.findMany({
+      where: { ...where, tenantId },
+      select: { id: true },
+      orderBy: { id: 'asc' },
+      ...(take !== undefined && { take }),
+    });
+    const ids = found.map(({ id }) => id);
+    if (ids.length === 0) return [];
+    await db.$queryRaw`
+      SELECT 1 FROM exceptions WHERE tenant_id = ${tenantId}::uuid AND id = ANY(${ids}::uuid[])
+      ORDER BY id FOR UPDATE`;
+    // As they are once nobody else changes them.
+    const rows = await db.exception.findMany({ where: { ...where, tenantId, id: { in: ids } } });
+    return rows.map(toException);
+  }
+
+  return {
+    /** Serialises the making of exceptions, until the transaction ends: their number is bounded. */
+    lockCount: async (): Promise<void> => {
+      await db.$queryRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`exceptions/${tenantId}`}, 0))::text`;
+    },
+
+    /** Those that are active or pending. */
+    countOpen: (at: Date, target?: Omit<ExceptionTarget, 'resource' | 'policyId'>) =>
+      db.exception.count({
+        where: { tenantId, status: OPEN, expiresAt: { gt: at }, ...target },
+      }),
+
+    /** Those that were made for an agent, whatever became of them. */
+    countCreated: (agentId: string, since: Date) =>
+      db.exception.count({ where: { tenantId, agentId, createdAt: { gt: since } } }),
+
+    insert: async (exception: StandingException): Promise<void> => {
+      await db.exception.create({ data: { tenantId, ...exception } });
+    },
+
+    find: async (id: string): Promise<StandingException | undefined> => {
+      const row = await db.exception.findUnique({ where: { tenantId_id: { tenantId, id } } });
+      return row ? toException(row) : undefined;
+    },
+
+    /** The same, locked until the transaction ends. */
+    lock: async (id: string): Promise<StandingException | undefined> => (await lockAll({ id }))[0],
+
+    /** Newest first. */
+    list: async (
+      { status, agentId }: ExceptionFilter,
+      at: Date,
+      { limit, offset }: { limit: number; offset: number },
+    ) => {
+      const where = { tenantId, ...ofStatus(status, at), ...(agentId && { agentId }) };
+      const rows = await db.exception.findMany({
+        where,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: limit,
+        skip: offset,
+      });
+      return { exceptions: rows.map(toException), total: await db.exception.count({ where }) };
+    },
+
+    update: async ({ id, ...fields }: StandingException): Promise<void> => {
+      await db.exception.update({ where: { tenantId_id: { tenantId, id } }, data: fields });
+    },
+
+    /** Those whose time is over, some at a time, locked. */
+    lockOverdue: (at: Date) => lockAll({ status: OPEN, expiresAt: { lte: at } }, BATCH),
+
+    /** Those of a server that may still lift something, or come to it, locked. */
+    lockOfServer: (mcpServer: string) => lockAll({ status: OPEN, mcpServer }),
+
+    /** Deletes those that ended long ago. */
+    prune: async (before: Date): Promise<void> => {
+      await db.exception.deleteMany({
+        where: { tenantId, status: { notIn: OPEN.in }, updatedAt: { lte: before } },
+      });
+    },
+  };
+}
+
+/** One whose time is over is expired before the task has come to it. */
+function ofStatus(status: ExceptionStatus, at: Date): Where {
+  if (status === 'expired') {
+    return { OR: [{ status }, { status: OPEN, expiresAt: { lte: at } }] };
+  }
+  return OPEN.in.includes(status) ? { status, expiresAt: { gt: at } } : { status };
+}
+
+function toException({ tenantId: _, ...row }: Exception): StandingException {
+  const { status, lifts } = row;
+  return { ...row, status: ExceptionStatus.parse(status), lifts: ExceptionLifts.parse(lifts) };
+}

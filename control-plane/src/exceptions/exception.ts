@@ -1,0 +1,104 @@
+/**
+ * A standing exception: it lifts escalations of its shape, or what one policy denies one agent, until
+ * its time is over.
+ *
+ * pending → active → revoked or expired; pending → rejected. Pending is one that lifts a denial where
+ * the tenant wants a second hand. Its time runs from the moment it is asked for.
+ */
+import type { ExceptionLifts } from '@governance/shared/exceptions';
+import type { ExceptionFact, NewFact } from '@governance/shared/facts';
+import { z } from 'zod';
+
+export const ExceptionStatus = z.enum(['pending', 'active', 'revoked', 'expired', 'rejected']);
+export type ExceptionStatus = z.infer<typeof ExceptionStatus>;
+
+const HOUR_MS = 60 * 60 * 1000;
+
+export const MIN_JUSTIFICATION = 10;
+/** The longest that one is made or extended for, in hours. */
+export const MAX_HOURS = 8_760;
+/** The longest that a denial is lifted for, extensions included, in hours. */
+export const MAX_DENY_HOURS = 720;
+export const DEFAULT_MAX_EXTENSIONS = 4;
+/** Of one that is made with an approval. */
+export const HOURS_WITH_APPROVAL = 24;
+
+/** To what it is narrowed; null does not narrow. */
+export interface ExceptionTarget {
+  agentId: string | null;
+  mcpServer: string | null;
+  toolName: string | null;
+  /** As in `target:` of a role's scopes; empty: calls without any target. */
+  resource: string | null;
+  policyId: string | null;
+}
+
+export interface NewException extends ExceptionTarget {
+  lifts: ExceptionLifts;
+  justification: string;
+  hours: number;
+  maxExtensions: number;
+  /** The escalation that it is made with. */
+  escalationId: string | null;
+}
+
+export interface StandingException extends ExceptionTarget {
+  id: string;
+  status: ExceptionStatus;
+  lifts: ExceptionLifts;
+  justification: string;
+  escalationId: string | null;
+  extensionCount: number;
+  maxExtensions: number;
+  createdById: string;
+  createdBy: string;
+  reviewedBy: string | null;
+  reviewedAt: Date | null;
+  notes: string | null;
+  revokedBy: string | null;
+  revokedAt: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+  expiresAt: Date;
+}
+
+/** The status as of a time: one whose time is over is expired, whoever has noted it. */
+export function statusAt({ status, expiresAt }: StandingException, at: Date): ExceptionStatus {
+  const isOpen = status === 'active' || status === 'pending';
+  return isOpen && expiresAt <= at ? 'expired' : status;
+}
+
+export function after(at: Date, hours: number): Date {
+  return new Date(at.getTime() + hours * HOUR_MS);
+}
+
+/** Whether an exception that lifts a denial would do so for longer than it may. */
+export function isTooLong({ createdAt }: StandingException, expiresAt: Date): boolean {
+  return expiresAt > after(createdAt, MAX_DENY_HOURS);
+}
+
+/** What it is about, on the wire and in the audit chain. */
+export function targetOf(exception: ExceptionTarget & { lifts: ExceptionLifts }) {
+  const { lifts, agentId, mcpServer, toolName, resource, policyId } = exception;
+  return {
+    lifts,
+    ...{ agent_id: agentId, mcp_server: mcpServer, tool_name: toolName },
+    ...{ resource, policy_id: policyId },
+  };
+}
+
+type OfException = Extract<NewFact, { kind: 'optional.exception' }>;
+
+export function toFact(exception: StandingException): OfException {
+  const value: ExceptionFact = {
+    id: exception.id,
+    ...targetOf(exception),
+    expires_at: exception.expiresAt.toISOString(),
+  };
+  return { kind: 'optional.exception', key: exception.id, value };
+}
+
+/** Takes it back. */
+export function toTombstone({ id }: StandingException): OfException {
+  return { kind: 'optional.exception', key: id, value: null };
+}

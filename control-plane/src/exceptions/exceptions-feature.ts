@@ -1,0 +1,13 @@
+import type { Feature } from '../platform/feature.ts';
+import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import { createExceptionExpiry } from './exception-endings.ts';
+import { exceptionRoutes } from './exception-routes.ts';
+import { createExceptionService, type ExceptionServiceDeps } from './exception-service.ts';
+
+/** Standing exceptions. */
+export const exceptionsFeature = (
+  core: ExceptionServiceDeps & { db: TenantDatabase },
+): Feature => ({
+  routes: [exceptionRoutes(createExceptionService(core), core.now)],
+  tasks: [createExceptionExpiry(core)],
+});

@@ -1,0 +1,133 @@
+/**
+ * What standing exceptions lift of a verdict: an escalation of their shape, or what one policy denies
+ * one agent. Nothing else: whatever a step before policy denies never comes here, and where no policy
+ * allows the call an exception changes nothing. Proven by exceptions.test.ts.
+ */
+import {
+  formatReasons,
+  type PolicyReason,
+  type PolicyVerdict,
+} from '@governance/policies/contract';
+import { BLAST_RADIUS, type ExceptionLifts } from '@governance/shared/exceptions';
+import type { ExceptionFact } from '@governance/shared/facts';
+import { coverReach, parseResourceScopes } from '@governance/shared/resource-scopes';
+import type { Replica } from '../contracts.ts';
+import { readingsOfCall } from './call-targets.ts';
+import type { AgentCall, Ask, Lifted } from './calls.ts';
+
+export interface ExceptionDeps {
+  replica: Pick<Replica, 'findExceptions'>;
+  /** A clock that never runs back, Unix milliseconds: an exception ends here by itself, offline too. */
+  planeNow(): number;
+}
+
+/** The exception under which something that a policy said is lifted, if there is one. */
+export type FindException = (lifts: ExceptionLifts, policyId: string) => ExceptionFact | undefined;
+
+/** Steps of matching that one call may cost; beyond, an exception covers nothing. */
+const EFFORT = 1_000_000;
+
+/** Finds the exceptions for one call. They are looked up when the first is asked for. */
+export function exceptionsFor(
+  { caller, agent, ask }: Pick<AgentCall, 'caller' | 'agent' | 'ask'>,
+  deps: ExceptionDeps,
+): FindException {
+  let inForce: readonly ExceptionFact[] | undefined;
+  let readings: readonly string[] | null | undefined;
+  const effort = { left: EFFORT };
+
+  function coversTargets({ resource }: ExceptionFact): boolean {
+    if (resource === null) return true;
+    if (readings === undefined) readings = readingsOfCall(ask);
+    if (readings === null) return false;
+    if (resource === '') return readings.length === 0;
+    const scopes = parseResourceScopes([`target:${resource}`]);
+    if (scopes === null || scopes === 'none') return false;
+    return coverReach(scopes, { resource: '', targets: readings }, effort);
+  }
+
+  return (lifts, policyId) => {
+    inForce ??= findInForce(caller.tenantId, agent.id, ask, deps);
+    return inForce.find(
+      (fact) => fact.lifts === lifts && coversPolicy(fact, policyId) && coversTargets(fact),
+    );
+  };
+}
+
+function findInForce(tenantId: string, agentId: string, ask: Ask, deps: ExceptionDeps) {
+  const place = { agentId, serverId: ask.serverId, toolName: ask.name };
+  const found = deps.replica.findExceptions(tenantId, place);
+  if (found.length === 0) return found;
+  const now = deps.planeNow();
+  return found.filter(({ expires_at }) => Date.parse(expires_at) > now);
+}
+
+/** How far a call reaches is excepted by name, or for one tool of one server: not in passing. */
+function coversPolicy(fact: ExceptionFact, policyId: string): boolean {
+  if (fact.policy_id !== null) return fact.policy_id === policyId;
+  return policyId !== BLAST_RADIUS || (fact.mcp_server !== null && fact.tool_name !== null);
+}
+
+/** A verdict with what earlier steps want a person to see, after exceptions and approvals. */
+export interface Decided {
+  decision: PolicyVerdict['decision'];
+  /** Of an escalation all that asks for a person and is not lifted; otherwise what decided. */
+  said: readonly PolicyReason[];
+  lifted?: Lifted;
+}
+
+export interface Spoken {
+  verdict: PolicyVerdict;
+  /** What earlier steps want a person to see. */
+  carried: readonly PolicyReason[];
+  /** Whether a person has approved what a policy asked for. */
+  isApproved(reason: PolicyReason): boolean;
+  findException: FindException;
+}
+
+/**
+ * Decides a call. A denial is lifted only if all are, and the call is then decided as if those
+ * policies had not spoken; with nothing left that allows or asks, it stays denied. An escalation is
+ * lifted only where a policy allows the call.
+ */
+export function decideCall({ verdict, carried, isApproved, findException }: Spoken): Decided {
+  const exceptions = new Set<string>();
+  const taken: PolicyReason[] = [];
+  const lift = (lifts: ExceptionLifts, reason: PolicyReason): boolean => {
+    const exception = findException(lifts, reason.policy_id);
+    if (exception === undefined) return false;
+    exceptions.add(exception.id);
+    taken.push(reason);
+    return true;
+  };
+  const isOf = (rule: PolicyReason['rule']) => (reason: PolicyReason) => reason.rule === rule;
+  const denied = (): Decided => ({ decision: 'deny', said: verdict.reasons.filter(isOf('deny')) });
+
+  let { decision, reasons } = verdict;
+  if (decision === 'deny') {
+    const denials = reasons.filter(isOf('deny'));
+    if (denials.length === 0 || !denials.every((reason) => lift('deny', reason))) return denied();
+    const silenced = new Set(denials.map(({ policy_id }) => policy_id));
+    reasons = reasons.filter(({ policy_id }) => !silenced.has(policy_id));
+    if (reasons.length === 0) return denied();
+    decision = reasons.some(isOf('escalate')) ? 'escalate' : 'allow';
+  }
+  const permits = reasons.filter(isOf('allow'));
+  const asking = [...reasons.filter(isOf('escalate')), ...carried];
+  // Where nothing allows the call, there is nothing that an exception could let through.
+  const isPermitted = decision === 'allow' || permits.length > 0;
+  const open = isPermitted ? asking.filter((reason) => !lift('escalation', reason)) : asking;
+  const lifted =
+    exceptions.size > 0 ? { exceptionIds: [...exceptions], reasons: taken } : undefined;
+  const under = lifted ? { lifted } : {};
+  const isUnfounded = decision === 'escalate' && asking.length === 0;
+  if (isUnfounded || !open.every(isApproved)) return { decision: 'escalate', said: open, ...under };
+  const isAsked = open.some((reason) => !carried.includes(reason));
+  return { decision: 'allow', said: isAsked ? open : [...permits, ...open], ...under };
+}
+
+/** Names the exceptions, for the record of a decision. */
+export function describeLifted({ exceptionIds, reasons }: Lifted): string {
+  const named = `exception${exceptionIds.length > 1 ? 's' : ''} ${exceptionIds.join(' and ')}`;
+  return `under ${named}, lifting ${formatReasons(reasons)}`;
+}
