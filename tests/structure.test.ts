@@ -112,6 +112,7 @@ const ROOMS: Rooms = {
     'workflows',
     'delegations',
     'sessions',
+    'evidence',
     'commands.ts',
     'core.ts',
     'app.ts',

@@ -38,8 +38,11 @@ it('replicas that start at once on an empty database make one default tenant', a
   const { rows: keys } = await test.superuser.query('SELECT purpose FROM service_keys ORDER BY 1');
   const purposes = keys.map(({ purpose }) => purpose);
   expect(purposes).toEqual([
+    'batch-signing',
     'bundle-signing',
+    'checkpoint-signing',
     'delegation-token',
+    'evidence-signing',
     'feed-signing',
     'payload-sealing',
     'workflow-token',

@@ -23,6 +23,7 @@ import { delegationsFeature } from './delegations/delegations-feature.ts';
 import { dlpFeature } from './dlp/dlp-feature.ts';
 import { enrollmentFeature } from './enrollment/enrollment-feature.ts';
 import { escalationsFeature } from './escalations/escalations-feature.ts';
+import { evidenceFeature } from './evidence/evidence-feature.ts';
 import { exceptionsFeature } from './exceptions/exceptions-feature.ts';
 import { feedFeature } from './feed/feed-feature.ts';
 import { inboundFeature } from './inbound/inbound-feature.ts';
@@ -40,6 +41,7 @@ import {
   type ReadinessWarnings,
   systemRoutes,
 } from './platform/http/system-routes.ts';
+import { EVIDENCE_KEY_PURPOSES } from './platform/keys.ts';
 import { policiesFeature } from './policies/policies-feature.ts';
 import { rateLimitsFeature } from './rate-limits/rate-limits-feature.ts';
 import { rolesFeature } from './roles/roles-feature.ts';
@@ -78,6 +80,7 @@ export const FEATURES: readonly FeatureMaker[] = [
   workflowsFeature,
   delegationsFeature,
   sessionsFeature,
+  evidenceFeature,
 ];
 
 export interface ControlPlaneDeps extends CoreDeps {
@@ -129,6 +132,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly
       await serviceKeys.feedSigningKey();
       await serviceKeys.sessionTokenKey('workflow');
       await serviceKeys.sessionTokenKey('delegation');
+      for (const purpose of EVIDENCE_KEY_PURPOSES) await serviceKeys.evidenceKey(purpose);
       await tenants.ensureDefaultTenant(deps.adminPassword);
       await features.publishFacts();
       await changes.start();

@@ -223,6 +223,26 @@ export const CONTROL_PLANE_SETTINGS = {
     defaultNote: 'made from the master key, and written to `webhook-secret` in the data folder',
     parse: secretText,
   }),
+  checkpointSeconds: setting({
+    name: 'SERVICE_CHECKPOINT_SECONDS',
+    description:
+      'How often the logs of tenants that have grown get a signed checkpoint (docs/evidence.md).',
+    default: '2',
+    parse: wholeNumber(1, 3600),
+  }),
+  evidenceRetentionDays: setting({
+    name: 'SERVICE_EVIDENCE_RETENTION_DAYS',
+    description: 'How long an evidence package that was made is kept for download.',
+    default: '7',
+    parse: wholeNumber(1, 365),
+  }),
+  verifierPublicUrl: setting({
+    name: 'VERIFIER_PUBLIC_URL',
+    description:
+      'Where the verifier answers. Evidence packages carry this address with /trust-anchor.json, so it has to resolve for as long as they are kept.',
+    default: 'http://localhost:8090',
+    parse: webAddress.transform((url) => url.replace(/\/+$/, '')),
+  }),
   sseKeepaliveSeconds: setting({
     name: 'SERVICE_SSE_KEEPALIVE_SECONDS',
     description: 'Between the keep-alive comments of the audit stream.',

@@ -82,13 +82,16 @@ export interface HeadMove {
   before: StreamPosition;
   header: BatchHeader;
   signature: string;
+  /** Of its records by their writer's clock, ISO 8601; null where none can be read. */
+  times: { first: string; last: string } | null;
 }
 
 const MOVE_AND_PLACE = `WITH moves AS (
    SELECT * FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bigint[], $6::text[],
-     $7::int[], $8::bigint[], $9::text[], $10::text[], $11::text[])
+     $7::int[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::timestamptz[],
+     $13::timestamptz[]) WITH ORDINALITY
      AS m (stream, epoch, first_seq, last_seq, head, epoch_before, next_before, head_before,
-       header, signature)
+       header, signature, first_time, last_time, n)
  ), moved AS (
    UPDATE stream_heads h
    SET epoch = m.epoch, next_seq = m.last_seq + 1, head = m.head, updated_at = now()
@@ -96,20 +99,26 @@ const MOVE_AND_PLACE = `WITH moves AS (
    WHERE h.tenant_id = $1 AND h.stream = m.stream AND h.epoch = m.epoch_before
      AND h.next_seq = m.next_before AND h.head = m.head_before
    RETURNING 1
- ), kept AS (
-   INSERT INTO ledger_batches (tenant_id, stream, epoch, last_seq, first_seq, header, signature)
-   SELECT $1, stream, epoch, last_seq, first_seq, header, signature FROM moves
  ), placed AS (
-   INSERT INTO tenant_positions (tenant_id, position) VALUES ($1, $12)
-   ON CONFLICT (tenant_id) DO UPDATE SET position = tenant_positions.position + $12
-   RETURNING position
+   INSERT INTO tenant_positions (tenant_id, position, log_size)
+   VALUES ($1, $14, (SELECT count(*) FROM moves))
+   ON CONFLICT (tenant_id) DO UPDATE SET position = tenant_positions.position + $14,
+     log_size = tenant_positions.log_size + excluded.log_size
+   RETURNING position, log_size, clock_timestamp() AS received_at
+ ), kept AS (
+   INSERT INTO ledger_batches (tenant_id, stream, epoch, last_seq, first_seq, header, signature,
+     received_at, leaf_index, first_time, last_time)
+   SELECT $1, stream, epoch, last_seq, first_seq, header, signature, received_at,
+     log_size - (SELECT count(*) FROM moves) + n - 1, coalesce(first_time, received_at),
+     coalesce(last_time, received_at)
+   FROM moves, placed
  )
- SELECT (SELECT count(*) FROM moved) AS moved, position, clock_timestamp() AS received_at
- FROM placed`;
+ SELECT (SELECT count(*) FROM moved) AS moved, position, received_at FROM placed`;
 
 /**
  * Moves the heads that still are where they were, keeps what the writers signed (for verification
- * and evidence), and takes the next numbers of the tenant's order of receipt. From here to the
+ * and evidence) as the next leaves of the tenant's log, and takes the next numbers of its order of
+ * receipt. From here to the
  * commit the tenant's other writers wait, so that positions become visible in their order.
  *
  * @returns the position of the first of `count` records, and the time of receipt in milliseconds
@@ -137,6 +146,8 @@ export async function takePositions(
       moves.map((move) => move.before.head),
       headers.map((header) => canonicalize(header)),
       moves.map((move) => move.signature),
+      moves.map((move) => move.times?.first ?? null),
+      moves.map((move) => move.times?.last ?? null),
       count,
     ],
   });

@@ -192,7 +192,8 @@ async function append(writing: Writing, plans: readonly Plan[]): Promise<number 
   const moves: HeadMove[] = [];
   for (const { batch, before, fresh } of plans) {
     if (fresh.length === 0) continue;
-    moves.push({ before, header: batch.header, signature: batch.signature });
+    const { header, signature } = batch;
+    moves.push({ before, header, signature, times: timesOf(batch.records) });
     rows.push(...fresh);
   }
   if (rows.length === 0) return undefined;
@@ -207,6 +208,19 @@ async function append(writing: Writing, plans: readonly Plan[]): Promise<number 
   const place = await takePositions(client, tenantId, moves, rows.length);
   await copyRows(client, tenantId, rows, place);
   return place.firstPosition + rows.length - 1;
+}
+
+/** Quarantined records have no time. */
+function timesOf(records: readonly CheckedRecord[]): HeadMove['times'] {
+  let first: string | undefined;
+  let last: string | undefined;
+  for (const { columns, fault } of records) {
+    if (fault !== null) continue;
+    const { eventTime } = columns;
+    if (first === undefined || eventTime < first) first = eventTime;
+    if (last === undefined || eventTime > last) last = eventTime;
+  }
+  return first === undefined || last === undefined ? null : { first, last };
 }
 
 async function project(

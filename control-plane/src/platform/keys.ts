@@ -55,8 +55,25 @@ const ALG = {
   'feed-signing': 'EdDSA',
   'workflow-token': 'EdDSA',
   'delegation-token': 'EdDSA',
+  'evidence-signing': 'EdDSA',
+  'checkpoint-signing': 'EdDSA',
+  'batch-signing': 'EdDSA',
 } as const;
 type Purpose = keyof typeof ALG;
+
+/** What the service signs for evidence: packages, checkpoints of the log, batches of the admin chain. */
+export const EVIDENCE_KEY_PURPOSES = ['evidence', 'checkpoint', 'batch'] as const;
+export type EvidenceKeyPurpose = (typeof EVIDENCE_KEY_PURPOSES)[number];
+
+/** A public key of the service, with the time in which it signs. */
+export interface DatedKey {
+  kid: string;
+  purpose: Purpose;
+  publicJwk: PublicJwk;
+  from: Date;
+  /** Null while it signs. */
+  to: Date | null;
+}
 
 export interface SigningKey<P extends Purpose = Purpose> {
   kid: string;
@@ -78,7 +95,13 @@ export interface ServiceKeys {
   sessionTokenKey(kind: SessionTokenClass): Promise<SigningKey>;
   /** All keys whose tokens of that class are valid. */
   sessionTokenVerificationKeys(kind: SessionTokenClass): Promise<PublicJwk[]>;
+  /** The key that signs evidence of that kind now. */
+  evidenceKey(purpose: EvidenceKeyPurpose): Promise<SigningKey>;
+  /** Every key of these purposes that ever was, the oldest first. */
+  listKeys(purposes: readonly ServiceKeyPurpose[]): Promise<DatedKey[]>;
 }
+
+export type ServiceKeyPurpose = Purpose;
 
 const LOCK = 'governance.service_keys';
 
@@ -117,6 +140,21 @@ export function createServiceKeys(deps: {
     feedVerificationKeys: () => verificationKeys('feed-signing'),
     sessionTokenKey: (kind) => signingKey(`${kind}-token`),
     sessionTokenVerificationKeys: (kind) => verificationKeys(`${kind}-token`),
+    evidenceKey: (purpose) => signingKey(`${purpose}-signing`),
+    listKeys: (purposes) =>
+      deps.db.inPlatform(SYSTEM_ACTOR, async ({ db }) => {
+        const rows = await db.serviceKey.findMany({
+          where: { purpose: { in: [...purposes] } },
+          orderBy: [{ createdAt: 'asc' }, { kid: 'asc' }],
+        });
+        return rows.map(({ kid, purpose, publicJwk, createdAt, retiredAt }) => ({
+          kid,
+          purpose: purpose as Purpose,
+          publicJwk: JSON.parse(publicJwk) as PublicJwk,
+          from: createdAt,
+          to: retiredAt,
+        }));
+      }),
   };
 }
 

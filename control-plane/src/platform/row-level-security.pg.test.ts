@@ -65,7 +65,15 @@ async function readCatalog(): Promise<Table[]> {
 }
 
 /** Tables that others refer to, in the order of their rows. */
-const PARENTS = ['tenants', 'agents', 'roles', 'policies', 'workflows', 'workflow_sessions'];
+const PARENTS = [
+  'tenants',
+  'agents',
+  'roles',
+  'policies',
+  'workflows',
+  'workflow_sessions',
+  'evidence_packages',
+];
 
 /** A value of the column's type; texts that a CHECK restricts are named. */
 function valueFor(table: string, column: Column, tenant: string): unknown {
@@ -82,6 +90,9 @@ function valueFor(table: string, column: Column, tenant: string): unknown {
     'verification_marks.kind': 'new',
     'event_payloads.part': 'input',
     'escalations.held': 'call',
+    'log_nodes.hash': Buffer.alloc(32),
+    'log_epochs.epoch': 2,
+    'evidence_packages.from_time': '2026-01-01T00:00:00Z',
   };
   const given = chosen[`${table}.${column.name}`];
   if (given !== undefined) return given;
@@ -90,6 +101,7 @@ function valueFor(table: string, column: Column, tenant: string): unknown {
       return tenant;
     case 'timestamp with time zone':
       return new Date().toISOString();
+    case 'smallint':
     case 'integer':
     case 'bigint':
     case 'double precision':
@@ -221,7 +233,9 @@ describe('the catalog', () => {
         'find_client_secret',
         'find_data_plane_token',
         'find_enrollment_token',
+        'find_evidence_work',
         'find_expired_sessions',
+        'find_grown_logs',
         'find_login',
         'find_overdue_escalations',
       ].map((name) => ({ name, pinned: true, open: false })),
@@ -360,6 +374,10 @@ describe('look-ups before a tenant is known', () => {
       data_plane_tokens: 'deployment_id expires_at id region revoked_at tenant_id token_hash',
       enrollment_tokens: 'id tenant_id token_hash',
       escalations: 'is_in_feed resolved_at status tenant_id timeout_at',
+      evidence_packages: 'expires_at status tenant_id',
+      log_heads: 'admin_epoch admin_seq size tenant_id',
+      tenant_heads: 'admin_epoch admin_seq tenant_id',
+      tenant_positions: 'log_size tenant_id',
     };
     expect(rows.map((row) => row.name).sort()).toEqual(
       Object.entries(columns).flatMap(([table, names]) =>

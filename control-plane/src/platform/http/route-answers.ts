@@ -15,6 +15,7 @@ const ERROR_TEXTS: Record<number, string> = {
   410: 'It cannot be continued from this cursor.',
   413: 'The body is larger than this route accepts.',
   415: 'The content type is not accepted here.',
+  416: 'The file has no such range of bytes.',
   422: 'A field is missing or wrong.',
   429: 'Too many requests: Retry-After says when to come back.',
   500: 'Something went wrong; the detail carries the request id.',

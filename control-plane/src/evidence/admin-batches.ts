@@ -1,0 +1,88 @@
+/**
+ * Puts the admin chain's records into signed batches, which become leaves of the tenant's log as those
+ * of data planes do. The service signs them itself, by its key for batches. Proven by log.pg.test.ts.
+ */
+import type { KeyObject } from 'node:crypto';
+import { signBatch } from '@governance/shared/audit-batch';
+import { canonicalize } from '@governance/shared/canonical-json';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { type LogHead, logStore } from './log-store.ts';
+
+/** As data planes: records and bytes of a batch. */
+const BATCH = { records: 500, bytes: 4 * 1024 * 1024 } as const;
+
+interface Row {
+  stream: string;
+  epoch: number;
+  seq: bigint;
+  hash: string;
+  prev_hash: string;
+  event_time: Date;
+}
+
+/**
+ * Signs the next batch of the admin chain, if there are records that none has yet. The caller holds
+ * the log's head.
+ *
+ * @returns where the batches end then; undefined where there was nothing to sign
+ */
+export async function signNextAdminBatch(
+  tx: TenantTransaction,
+  key: KeyObject,
+  head: LogHead,
+): Promise<Pick<LogHead, 'adminEpoch' | 'adminSeq'> | undefined> {
+  const { tenantId } = tx.scope;
+  const rows = await readUnsigned(tx, head);
+  const [first] = rows;
+  const last = rows.at(-1);
+  if (!first || !last) return undefined;
+  const { header, signature } = signBatch(
+    key,
+    {
+      tenant_id: tenantId,
+      stream: first.stream,
+      epoch: first.epoch,
+      first_seq: Number(first.seq),
+      last_seq: Number(last.seq),
+      prev_head: first.prev_hash,
+      head: last.hash,
+    },
+    rows.map(({ hash }) => hash),
+  );
+  const times = rows.map(({ event_time }) => event_time.getTime());
+  // From here to the commit the tenant's other writers wait.
+  await tx.db.$executeRaw`
+    WITH placed AS (
+      UPDATE tenant_positions SET log_size = log_size + 1 WHERE tenant_id = ${tenantId}::uuid
+      RETURNING log_size
+    )
+    INSERT INTO ledger_batches (tenant_id, stream, epoch, first_seq, last_seq, header, signature,
+      received_at, leaf_index, first_time, last_time)
+    SELECT ${tenantId}::uuid, ${first.stream}::uuid, ${first.epoch}::int, ${first.seq}::bigint,
+      ${last.seq}::bigint, ${canonicalize(header)}, ${signature}, clock_timestamp(), log_size - 1,
+      ${new Date(Math.min(...times))}::timestamptz, ${new Date(Math.max(...times))}::timestamptz
+    FROM placed`;
+  const end = { adminEpoch: last.epoch, adminSeq: Number(last.seq) };
+  await logStore(tx).moveAdminEnd(end);
+  return end;
+}
+
+/** Records of one epoch, as many as a batch takes. */
+async function readUnsigned(
+  { db, scope: { tenantId } }: TenantTransaction,
+  { adminEpoch, adminSeq }: LogHead,
+): Promise<Row[]> {
+  const rows = await db.$queryRaw<(Row & { bytes_before: bigint })[]>`
+    SELECT * FROM (
+      SELECT r.stream, r.epoch, r.seq, r.hash, r.prev_hash, r.event_time,
+        sum(octet_length(r.bytes)) OVER (ORDER BY r.epoch, r.seq) - octet_length(r.bytes)
+          AS bytes_before
+      FROM ledger_records r JOIN tenant_heads h
+        ON h.tenant_id = r.tenant_id AND h.admin_stream = r.stream
+      WHERE r.tenant_id = ${tenantId}::uuid
+        AND (r.epoch, r.seq) > (${adminEpoch}::int, ${adminSeq}::bigint)
+        AND (r.epoch, r.seq) <= (h.admin_epoch, h.admin_seq)
+      ORDER BY r.epoch, r.seq LIMIT ${BATCH.records}
+    ) page WHERE bytes_before < ${BATCH.bytes} ORDER BY epoch, seq`;
+  return rows.filter(({ epoch }) => epoch === rows[0]?.epoch);
+}

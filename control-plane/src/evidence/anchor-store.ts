@@ -1,0 +1,46 @@
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+export interface RememberedAnchor {
+  epoch: number;
+  size: number;
+  root: string;
+  issuedAt: Date;
+}
+
+/** Places of the log that were handed out and that packages speak of; older ones are forgotten. */
+export const REMEMBERED_ANCHORS = 500;
+
+export function anchorStore({ db, scope: { tenantId } }: TenantTransaction) {
+  return {
+    findNewest: async (epoch: number): Promise<RememberedAnchor | undefined> => {
+      const row = await db.logAnchor.findFirst({
+        where: { tenantId, epoch },
+        orderBy: { size: 'desc' },
+      });
+      if (!row) return undefined;
+      return { epoch, size: Number(row.size), root: row.root, issuedAt: row.issuedAt };
+    },
+
+    /** One row a size; what goes beyond the bound is forgotten, the oldest first. */
+    remember: async ({ epoch, size, root, issuedAt }: RememberedAnchor): Promise<void> => {
+      await db.logAnchor.createMany({
+        data: [{ tenantId, epoch, size: BigInt(size), root, issuedAt }],
+        skipDuplicates: true,
+      });
+      await db.$executeRaw`
+        DELETE FROM log_anchors WHERE tenant_id = ${tenantId}::uuid AND (epoch, size) IN (
+          SELECT epoch, size FROM log_anchors WHERE tenant_id = ${tenantId}::uuid
+          ORDER BY epoch DESC, size DESC OFFSET ${REMEMBERED_ANCHORS})`;
+    },
+
+    /** The sizes of an epoch, ascending. */
+    listSizes: async (epoch: number): Promise<number[]> => {
+      const rows = await db.logAnchor.findMany({
+        where: { tenantId, epoch, size: { gt: 0 } },
+        select: { size: true },
+        orderBy: { size: 'asc' },
+      });
+      return rows.map(({ size }) => Number(size));
+    },
+  };
+}

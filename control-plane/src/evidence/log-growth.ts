@@ -1,0 +1,144 @@
+/**
+ * Lets tenants' logs grow after ingest: the admin chain's new records get their signed batches, new
+ * leaves get their nodes, and a checkpoint is signed for the new size. Ingest itself only gives a
+ * batch its index. Proven by log.pg.test.ts: whatever the order and the replicas, every checkpoint is
+ * consistent with every other one.
+ */
+import type { KeyObject } from 'node:crypto';
+import { logOrigin, signCheckpoint } from '@governance/shared/evidence/checkpoint';
+import { subtreesCompletedBy } from '@governance/shared/evidence/merkle-proofs';
+import { nodeHash } from '@governance/shared/merkle';
+import { forEachTenant } from '../platform/each-tenant.ts';
+import type { ServiceKeys } from '../platform/keys.ts';
+import type { LeaderTask } from '../platform/leader.ts';
+import {
+  SYSTEM_ACTOR,
+  systemScope,
+  type TenantDatabase,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
+import { signNextAdminBatch } from './admin-batches.ts';
+import { type LogNode, logStore, type StoredCheckpoint } from './log-store.ts';
+
+/** Leaves that a transaction adds nodes for. */
+const STEP = 1_000;
+/** Checkpoints that are older are thinned out to one an hour. */
+const DENSE_DAYS = 7;
+const THIN_EVERY_MS = 60 * 60_000;
+
+export interface LogGrowthDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  serviceKeys: Pick<ServiceKeys, 'evidenceKey'>;
+  /** SERVICE_CHECKPOINT_SECONDS, in milliseconds. */
+  checkpointMs: number;
+  now: () => Date;
+}
+
+export type LogGrowth = ReturnType<typeof createLogGrowth>;
+
+export function createLogGrowth({ db, serviceKeys, checkpointMs, now }: LogGrowthDeps) {
+  /** @returns whether there may be more */
+  const signAdminBatch = async (tenantId: string): Promise<boolean> => {
+    const { key } = await serviceKeys.evidenceKey('batch');
+    return db.inTenant(systemScope(tenantId), async (tx) => {
+      const head = await logStore(tx).lockHead();
+      return (await signNextAdminBatch(tx, key, head)) !== undefined;
+    });
+  };
+
+  /** @returns whether there may be more */
+  const addNodes = (tenantId: string): Promise<boolean> =>
+    db.inTenant(systemScope(tenantId), async (tx) => {
+      const store = logStore(tx);
+      const { size } = await store.lockHead();
+      const leaves = await store.readLeaves(size, STEP);
+      if (leaves.length === 0) return false;
+      const nodes = nodesOf(await store.readFrontier(size), size, leaves);
+      await store.grow(nodes, size + leaves.length);
+      return leaves.length === STEP;
+    });
+
+  const checkpoint = async (tenantId: string): Promise<void> => {
+    const signer = await serviceKeys.evidenceKey('checkpoint');
+    await db.inTenant(systemScope(tenantId), (tx) => ensureCheckpoint(tx, signer.key, now()));
+  };
+
+  /** Brings a tenant's log up to what is stored, and signs its size. */
+  async function grow(tenantId: string, signal?: AbortSignal): Promise<void> {
+    while (!signal?.aborted && (await signAdminBatch(tenantId)));
+    while (!signal?.aborted && (await addNodes(tenantId)));
+    if (!signal?.aborted) await checkpoint(tenantId);
+  }
+
+  const growing: LeaderTask = {
+    name: 'log_growth',
+    everyMs: checkpointMs,
+    run: async (signal) => {
+      const tenants = await db.inPlatform(
+        SYSTEM_ACTOR,
+        (tx) => tx.db.$queryRaw<{ id: string }[]>`
+          SELECT tenant_id::text AS id FROM find_grown_logs()`,
+      );
+      for (const { id } of tenants) {
+        if (signal.aborted) return;
+        await grow(id, signal);
+      }
+    },
+  };
+
+  const thinning: LeaderTask = {
+    name: 'checkpoint_thinning',
+    everyMs: THIN_EVERY_MS,
+    run: async (signal) => {
+      const before = new Date(now().getTime() - DENSE_DAYS * 86_400_000);
+      await forEachTenant(db, signal, (tenantId) =>
+        db.inTenant(systemScope(tenantId), (tx) => logStore(tx).thinCheckpoints(before)),
+      );
+    },
+  };
+
+  return { grow, tasks: [growing, thinning] };
+}
+
+/**
+ * The checkpoint of the log's size now, signed if there is none yet.
+ *
+ * @returns undefined for an empty log
+ */
+export async function ensureCheckpoint(
+  tx: TenantTransaction,
+  key: KeyObject,
+  now: Date,
+  wanted?: number,
+): Promise<StoredCheckpoint | undefined> {
+  const store = logStore(tx);
+  const { epoch, size: grown } = await store.findHead();
+  const size = wanted ?? grown;
+  if (size === 0) return undefined;
+  const known = await store.findCheckpoint({ epoch, size });
+  if (known) return known;
+  const root = await store.readRoot(size);
+  const origin = logOrigin(tx.scope.tenantId, epoch);
+  const note = signCheckpoint({ origin, size, root, time: now.toISOString() }, key);
+  const made = { epoch, size, root, note, madeAt: now };
+  await store.insertCheckpoint(made);
+  return made;
+}
+
+/** The nodes that leaves add, from the full subtrees of the tree before them. */
+function nodesOf(frontier: readonly LogNode[], size: number, leaves: readonly string[]): LogNode[] {
+  const edge = [...frontier];
+  const added: LogNode[] = [];
+  for (const [n, leaf] of leaves.entries()) {
+    let top: LogNode = { level: 0, index: size + n, hash: leaf };
+    added.push(top);
+    for (const at of subtreesCompletedBy(size + n)) {
+      const left = edge.pop();
+      if (!left) throw new Error('the log has lost a node');
+      top = { ...at, hash: nodeHash(left.hash, top.hash) };
+      added.push(top);
+    }
+    edge.push(top);
+  }
+  return added;
+}

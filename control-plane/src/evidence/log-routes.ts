@@ -1,0 +1,67 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { ErrorBody } from '../platform/http/schemas.ts';
+import {
+  CheckpointList,
+  CheckpointQuery,
+  ProofQuery,
+  ProofView,
+  TrustAnchorView,
+  toCheckpointView,
+} from './log-schemas.ts';
+import type { LogService } from './log-service.ts';
+import type { TrustAnchors } from './trust-anchor.ts';
+
+const tags = ['evidence'];
+
+export const logRoutes =
+  (log: LogService, anchors: TrustAnchors): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/evidence/trust-anchor',
+      {
+        config: { guard: 'admin', use: 'read' },
+        schema: {
+          summary: 'The keys and the place of the log by which evidence is verified',
+          description: 'Fetch it before you need it, and keep it: it shows a log written anew.',
+          tags,
+          response: { 200: TrustAnchorView },
+        },
+      },
+      ({ scope }) => anchors.issue(scope),
+    );
+
+    app.get(
+      '/api/v1/evidence/checkpoints',
+      {
+        config: { guard: 'admin', use: 'read' },
+        schema: {
+          summary: 'Signed checkpoints of the tenant’s log, the newest first',
+          tags,
+          querystring: CheckpointQuery,
+          response: { 200: CheckpointList },
+        },
+      },
+      async ({ scope, query }) => {
+        const { checkpoints, total } = await log.listCheckpoints(scope, query);
+        return { checkpoints: checkpoints.map(toCheckpointView), total };
+      },
+    );
+
+    app.get(
+      '/api/v1/evidence/proofs',
+      {
+        config: { guard: 'admin', use: 'read' },
+        schema: {
+          summary: 'The proof that one size of the log continues another',
+          tags,
+          querystring: ProofQuery,
+          response: { 200: ProofView, 404: ErrorBody },
+        },
+      },
+      async ({ scope, query: { from, to } }) => ({
+        from,
+        to,
+        path: await log.prove(scope, from, to),
+      }),
+    );
+  };

@@ -1,0 +1,26 @@
+import { AppError } from '@governance/shared/errors';
+import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import { logStore } from './log-store.ts';
+
+export type LogService = ReturnType<typeof createLogService>;
+
+/** What is read of a tenant's log. */
+export function createLogService({ db }: { db: Pick<TenantDatabase, 'inTenant'> }) {
+  return {
+    listCheckpoints: (
+      scope: TenantScope,
+      page: { size?: number | undefined; offset: number; limit: number },
+    ) => db.inTenant(scope, (tx) => logStore(tx).listCheckpoints(page)),
+
+    /**
+     * @param from not larger than `to`
+     * @throws AppError CHECKPOINT_NOT_FOUND where the log is smaller than `to`
+     */
+    prove: (scope: TenantScope, from: number, to: number): Promise<string[]> =>
+      db.inTenant(scope, async (tx) => {
+        const store = logStore(tx);
+        if (to > (await store.findHead()).size) throw new AppError('CHECKPOINT_NOT_FOUND');
+        return store.proveConsistency(from, to);
+      }),
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * The trust anchor of a tenant: the service's keys for evidence, and a place of the tenant's log.
+ * Every place that was handed out is remembered, since a package has to show that its tree and that
+ * one are of one log.
+ */
+import { logOrigin } from '@governance/shared/evidence/checkpoint';
+import type { KeyEntry, KeyPurpose } from '@governance/shared/evidence/evidence-keys';
+import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
+import {
+  anchorDigest,
+  TRUST_ANCHOR_FORMAT,
+  type TrustAnchor,
+} from '@governance/shared/evidence/trust-anchor';
+import type { ServiceKeyPurpose, ServiceKeys } from '../platform/keys.ts';
+import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { anchorStore } from './anchor-store.ts';
+import { ensureCheckpoint } from './log-growth.ts';
+import { logStore } from './log-store.ts';
+
+/** A later anchor of a log that grows all the time: one a minute is remembered. */
+const REUSED_MS = 60_000;
+
+const PURPOSES = {
+  'evidence-signing': 'evidence',
+  'checkpoint-signing': 'checkpoint',
+  'bundle-signing': 'bundle',
+  'batch-signing': 'batch',
+} as const satisfies Partial<Record<ServiceKeyPurpose, KeyPurpose>>;
+
+export interface TrustAnchorDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  serviceKeys: Pick<ServiceKeys, 'evidenceKey' | 'listKeys'>;
+  /** SERVICE_PUBLIC_URL. */
+  publicUrl: string;
+  /** VERIFIER_PUBLIC_URL. */
+  verifierUrl: string;
+  now: () => Date;
+}
+
+type Lasting = Omit<TrustAnchor, 'issued_at' | 'log' | 'witnesses'>;
+
+export type TrustAnchors = ReturnType<typeof createTrustAnchors>;
+
+export function createTrustAnchors(deps: TrustAnchorDeps) {
+  const { db, serviceKeys, publicUrl, verifierUrl, now } = deps;
+
+  const lasting = async (tenantId: string): Promise<Lasting> => ({
+    format: TRUST_ANCHOR_FORMAT,
+    issuer: publicUrl,
+    tenant_id: tenantId,
+    keys: await listKeyEntries(serviceKeys),
+    spec_url: `${verifierUrl}/`,
+  });
+
+  return {
+    /** The tenant's anchor now; its place in the log is at most a minute old. */
+    issue: async (scope: TenantScope): Promise<TrustAnchor> => {
+      const { key } = await serviceKeys.evidenceKey('checkpoint');
+      const anchor = await lasting(scope.tenantId);
+      const at = now();
+      const { epoch, size, root } = await db.inTenant(scope, (tx) => place(tx, key, at));
+      const log = { origin: logOrigin(scope.tenantId, epoch), epoch, size, root };
+      return { ...anchor, issued_at: at.toISOString(), log };
+    },
+
+    /** What a package says of anchors: where one is to be found, and which keys it has. */
+    describe: async (tenantId: string) => {
+      const anchor = await lasting(tenantId);
+      const log = { origin: '', epoch: 1, size: 0, root: EMPTY_ROOT };
+      return {
+        issuer: anchor.issuer,
+        keys: anchor.keys,
+        metadata: {
+          trust_anchor_url: `${verifierUrl}/trust-anchor.json`,
+          anchor_digest: anchorDigest({ ...anchor, issued_at: now().toISOString(), log }),
+          spec_url: anchor.spec_url,
+          key_ids: anchor.keys.map(({ kid }) => kid),
+        },
+      };
+    },
+  };
+}
+
+async function place(
+  tx: TenantTransaction,
+  key: Parameters<typeof ensureCheckpoint>[1],
+  at: Date,
+): Promise<{ epoch: number; size: number; root: string }> {
+  const anchors = anchorStore(tx);
+  const { epoch } = await logStore(tx).findHead();
+  const last = await anchors.findNewest(epoch);
+  if (last && at.getTime() - last.issuedAt.getTime() < REUSED_MS) return last;
+  const checkpoint = await ensureCheckpoint(tx, key, at);
+  const found = checkpoint ?? { epoch, size: 0, root: EMPTY_ROOT };
+  await anchors.remember({ epoch, size: found.size, root: found.root, issuedAt: at });
+  return found;
+}
+
+/** The service's keys for evidence, the oldest first, each with the time in which it signs. */
+async function listKeyEntries(serviceKeys: TrustAnchorDeps['serviceKeys']): Promise<KeyEntry[]> {
+  const wanted = Object.keys(PURPOSES) as (keyof typeof PURPOSES)[];
+  const keys = await serviceKeys.listKeys(wanted);
+  return keys.flatMap(({ kid, purpose, publicJwk, from, to }) => {
+    const named = wanted.find((one) => one === purpose);
+    if (!named) return [];
+    return {
+      kid,
+      purpose: PURPOSES[named],
+      jwk: publicJwk,
+      valid_from: from.toISOString(),
+      valid_to: to?.toISOString() ?? null,
+      revoked_at: null,
+    };
+  });
+}
