@@ -41,6 +41,9 @@ const GOOD_BODIES: Record<string, object> = {
     enrollment_token: 'enr_none',
     ...{ name: 'n', agent_type: 't', owner: 'o', description: 'd' },
   },
+  'POST /api/v1/enroll/installer': { installer_token: 'ins_none', client: 'cursor' },
+  'POST /api/v1/agents/:id/credentials': { label: 'l', client: 'cursor' },
+  'POST /api/v1/agents/:id/installer-tokens': { label: 'l', client: 'vscode' },
   'POST /api/v1/admin/enrollment-tokens': {
     ...{ label: 'l', role_ids: [], max_uses: 2, expires_in_hours: 2 },
   },

@@ -83,6 +83,8 @@ const ROOMS: Rooms = {
     'kill-switch',
     'bundles',
     'agents',
+    'agent-credentials',
+    'installers',
     'chain',
     'tenants',
     'administrators',

@@ -215,7 +215,12 @@ const planeDeps = {
 };
 const plane = isEnforced
   ? createEnforcementPlane(planeDeps)
-  : createEnforcementPlane(planeDeps, () => createUnenforced({ tenantId, agent }));
+  : createEnforcementPlane(planeDeps, () =>
+      createUnenforced({
+        ...{ tenantId, agent },
+        proof: { credentialId: null, version: agent.credential_version },
+      }),
+    );
 const app = createHttpServer({ log, corsOrigins: [] });
 probe?.watch(app);
 await app.register(plane.routes);

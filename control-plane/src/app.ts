@@ -8,6 +8,7 @@ import type { Secret } from '@governance/shared/settings';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Registry } from 'prom-client';
 import { administratorsFeature } from './administrators/administrators-feature.ts';
+import { agentCredentialsFeature } from './agent-credentials/agent-credentials-feature.ts';
 import { agentsFeature } from './agents/agents-feature.ts';
 import { alertsFeature } from './alerts/alerts-feature.ts';
 import { auditFeature } from './audit/audit-feature.ts';
@@ -28,6 +29,7 @@ import { exceptionsFeature } from './exceptions/exceptions-feature.ts';
 import { feedFeature } from './feed/feed-feature.ts';
 import { inboundFeature } from './inbound/inbound-feature.ts';
 import { ingestFeature } from './ingest/ingest-feature.ts';
+import { installersFeature } from './installers/installers-feature.ts';
 import { killSwitchFeature } from './kill-switch/kill-switch-feature.ts';
 import { mcpServersFeature } from './mcp-servers/mcp-servers-feature.ts';
 import { payloadsFeature } from './payloads/payloads-feature.ts';
@@ -57,6 +59,8 @@ export const FEATURES: readonly FeatureMaker[] = [
   tenantsFeature,
   administratorsFeature,
   agentsFeature,
+  agentCredentialsFeature,
+  installersFeature,
   rolesFeature,
   killSwitchFeature,
   policiesFeature,

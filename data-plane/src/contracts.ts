@@ -4,8 +4,10 @@
  */
 
 import type { PolicyEngine } from '@governance/policies/contract';
+import type { CredentialProof } from '@governance/shared/agent-token';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type {
+  AgentCredentialFact,
   AgentFact,
   DelegationFact,
   ExceptionFact,
@@ -71,10 +73,22 @@ export interface Grant {
   readonly scopes: ResourceScopes | null;
 }
 
+/** Whom a client id names. */
+export interface ReplicaClient {
+  readonly tenantId: string;
+  readonly agent: ReplicaAgent;
+  /** SHA-256 of the client's secret, hexadecimal. */
+  readonly secretHash: string;
+  /** What the right secret proves. */
+  readonly proof: CredentialProof;
+}
+
 export interface Replica {
   findAgent(tenantId: string, agentId: string): ReplicaAgent | undefined;
   /** By the globally unique client id, before a tenant is known. */
-  findClient(clientId: string): { tenantId: string; agent: ReplicaAgent } | undefined;
+  findClient(clientId: string): ReplicaClient | undefined;
+  /** A credential beside the agent's first one. */
+  findCredential(tenantId: string, credentialId: string): AgentCredentialFact | undefined;
   findKillSwitch(tenantId: string): KillSwitchFact | undefined;
   findTokenKeys(tenantId: string): TokenKeysFact | undefined;
   findUpstreamCredential(tenantId: string, serverId: string): string | undefined;

@@ -12,6 +12,8 @@ import {
   AGENT_TOKEN_ALG,
   AGENT_TOKEN_MAX_SECONDS,
   AGENT_TOKEN_TYP,
+  type CredentialProof,
+  claimsOfProof,
   gatewayAudience,
 } from './agent-token.ts';
 import { addressGroup } from './client-address.ts';
@@ -45,7 +47,8 @@ export interface AgentCredentials {
   status: AgentStatus;
   /** SHA-256 of the client secret, lower-case hexadecimal. */
   secretHash: string;
-  credentialVersion: number;
+  /** The credential that the secret is of. */
+  proof: CredentialProof;
   riskTier: RiskTier;
   /** Names of its roles. */
   roles: string[];
@@ -147,7 +150,7 @@ function sign(
     permissions: agent.permissions,
     risk_tier: agent.riskTier,
     feed_seq: agent.feedSeq,
-    credential_version: agent.credentialVersion,
+    ...claimsOfProof(agent.proof),
   })
     .setProtectedHeader({ alg: AGENT_TOKEN_ALG, typ: AGENT_TOKEN_TYP, kid: key.kid })
     .setSubject(agent.id)

@@ -16,7 +16,17 @@ export const AGENT_TOKEN_ALG = 'RS256';
 /** Seconds an agent token lives at most. */
 export const AGENT_TOKEN_MAX_SECONDS = 15 * 60;
 
-export const AgentTokenClaims = z.looseObject({
+/**
+ * Which credential proved an agent, and which version of it: a token of a version that was replaced
+ * is refused.
+ */
+export interface CredentialProof {
+  /** Null: the agent's first one. */
+  readonly credentialId: string | null;
+  readonly version: number;
+}
+
+const Claims = z.looseObject({
   iss: z.string(),
   /** `gatewayAudience`, or narrowed to one server by `gatewayAudience(url, serverId)`. */
   aud: z.union([z.string(), z.array(z.string())]),
@@ -28,12 +38,34 @@ export const AgentTokenClaims = z.looseObject({
   tenant_id: Id,
   /** The feed entry from which on the token is valid: a replica that is behind waits for it. */
   feed_seq: z.int().nonnegative(),
-  credential_version: z.int().positive(),
+  /** Of the agent's first credential; absent where another one proved the agent. */
+  credential_version: z.int().positive().optional(),
+  /** The other one. Without `credential_version` no data plane of before lets such a token in. */
+  credential: z.strictObject({ id: Id, version: z.int().positive() }).optional(),
   roles: z.array(z.string()),
   permissions: z.array(z.string()),
   risk_tier: RiskTier,
 });
+export const AgentTokenClaims = Claims.refine(
+  (claims) => (claims.credential === undefined) !== (claims.credential_version === undefined),
+  'a token is of one credential',
+);
 export type AgentTokenClaims = z.infer<typeof AgentTokenClaims>;
+
+/** The claims that name the credential of a token. */
+export function claimsOfProof({ credentialId, version }: CredentialProof) {
+  return credentialId === null
+    ? { credential_version: version }
+    : { credential: { id: credentialId, version } };
+}
+
+/** The credential that a token's claims name. */
+export function proofOfClaims(claims: AgentTokenClaims): CredentialProof {
+  const { credential, credential_version: version } = claims;
+  return credential === undefined
+    ? { credentialId: null, version: version ?? 0 }
+    : { credentialId: credential.id, version: credential.version };
+}
 
 /**
  * The `aud` of agent tokens, which is also the `resource` of the protected-resource metadata.

@@ -36,3 +36,11 @@ export function parseBasic(
   }
   throw new AppError('BAD_CREDENTIALS');
 }
+
+/**
+ * The value of an `Authorization: Basic` header. Client ids and secrets of ours are their own form
+ * encoding, so that both readings of RFC 6749 section 2.3.1 find the same.
+ */
+export function basicAuthorization(clientId: string, clientSecret: string): string {
+  return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+}

@@ -30,6 +30,24 @@ export const AgentFact = z.strictObject({
 });
 export type AgentFact = z.infer<typeof AgentFact>;
 
+/** Credentials that an agent may have beside its first one. */
+export const MAX_AGENT_CREDENTIALS = 20;
+
+/**
+ * key: the credential's id. One more client id and secret of an agent. It lets in and never keeps
+ * out: a data plane that does not read it refuses the credential.
+ */
+export const AgentCredentialFact = z.strictObject({
+  id: Id,
+  agent_id: Id,
+  client_id: Text,
+  /** SHA-256 of the client secret. */
+  secret_hash: Sha256Hex,
+  /** Raised by each rotation. */
+  version: z.int().positive(),
+});
+export type AgentCredentialFact = z.infer<typeof AgentCredentialFact>;
+
 /** key: the role's id. */
 export const RoleFact = z.strictObject({
   id: Id,
@@ -188,6 +206,7 @@ export type DelegationFact = z.infer<typeof DelegationFact>;
 
 export const FACTS = {
   agent: AgentFact,
+  'optional.agent_credential': AgentCredentialFact,
   role: RoleFact,
   scoped_role: ScopedRoleFact,
   kill_switch: KillSwitchFact,

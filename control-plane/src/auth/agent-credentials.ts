@@ -7,12 +7,14 @@ import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 export type FindAgentCredentials = (
   tenantId: string,
   agentId: string,
+  /** Null: the agent's first one. */
+  credentialId: string | null,
 ) => Promise<AgentCredentials | undefined>;
 
 export function createFindAgentCredentials(
   db: Pick<TenantDatabase, 'inTenant'>,
 ): FindAgentCredentials {
-  return (tenantId, agentId) =>
+  return (tenantId, agentId, credentialId) =>
     db.inTenant(systemScope(tenantId), async (tx) => {
       const agent = await tx.db.agent.findUnique({
         where: { tenantId_id: { tenantId, id: agentId } },
@@ -20,6 +22,15 @@ export function createFindAgentCredentials(
       });
       const killSwitch = await tx.db.killSwitch.findUnique({ where: { tenantId } });
       if (!agent) return undefined;
+      const credential =
+        credentialId === null
+          ? { secretHash: agent.secretHash, version: agent.credentialVersion }
+          : await tx.db.agentCredential.findFirst({
+              where: { tenantId, agentId, id: credentialId },
+              select: { secretHash: true, version: true },
+            });
+      // Revoked meanwhile.
+      if (!credential) return undefined;
       // Read last: a data plane at this feed_seq has applied all that was read above.
       const head = await tx.db.tenantHead.findUniqueOrThrow({
         where: { tenantId },
@@ -36,8 +47,8 @@ export function createFindAgentCredentials(
           },
           killSwitch,
         ),
-        secretHash: agent.secretHash,
-        credentialVersion: agent.credentialVersion,
+        secretHash: credential.secretHash,
+        proof: { credentialId, version: credential.version },
         riskTier: agent.riskTier as RiskTier,
         roles: roles.map((role) => role.name),
         permissions: [...new Set(roles.flatMap((role) => role.permissions))],

@@ -27,8 +27,8 @@ export function authFeature(core: AuthCore): Feature {
     findClient: async (clientId) => {
       const owner = await lookups.findClient(clientId);
       if (!owner) return undefined;
-      const { secretHash, tenantId, agentId } = owner;
-      return { secretHash, read: () => findAgentCredentials(tenantId, agentId) };
+      const { secretHash, tenantId, agentId, credentialId } = owner;
+      return { secretHash, read: () => findAgentCredentials(tenantId, agentId, credentialId) };
     },
     now,
   });

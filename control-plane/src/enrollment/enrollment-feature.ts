@@ -1,6 +1,6 @@
-import { gatewayAudience } from '@governance/shared/agent-token';
 import type { ControlPlaneConfig } from '../config.ts';
 import type { Feature } from '../platform/feature.ts';
+import { gatewayUrlOf } from '../platform/gateway-url.ts';
 import type { TenantService } from '../tenants/tenant-service.ts';
 import { enrollmentRoutes } from './enrollment-routes.ts';
 import { createEnrollmentService, type EnrollmentServiceDeps } from './enrollment-service.ts';
@@ -15,11 +15,7 @@ export interface EnrollmentCore extends EnrollmentServiceDeps {
 export function enrollmentFeature(core: EnrollmentCore): Feature {
   const { config, tenants, now } = core;
   const isOpen = config.signup ?? config.env === 'development';
-  // Agents reach data planes of their own where those are.
-  const gatewayUrl =
-    config.deploymentMode === 'standalone'
-      ? gatewayAudience(config.publicUrl)
-      : 'https://<data plane>/mcp/v1';
+  const gatewayUrl = gatewayUrlOf(config);
   return {
     routes: [
       enrollmentRoutes(createEnrollmentService(core), gatewayUrl),

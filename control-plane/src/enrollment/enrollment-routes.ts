@@ -1,3 +1,4 @@
+import { basicAuthorization } from '@governance/shared/basic-credentials';
 import { forbidCaching } from '@governance/shared/token-routes';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
@@ -12,7 +13,7 @@ import {
   toTokenView,
 } from './enrollment-schemas.ts';
 import type { EnrollmentService } from './enrollment-service.ts';
-import { basicAuthorization, clientConfig } from './enrollment-token.ts';
+import { clientConfig } from './enrollment-token.ts';
 
 const tags = ['enrollment'];
 const TOKENS = '/api/v1/admin/enrollment-tokens';

@@ -1,5 +1,6 @@
 /** A token that registers agents: for so many, until then, with these roles. */
 import { createHash, randomBytes } from 'node:crypto';
+import { ENTRY_NAME } from '@governance/shared/mcp-clients';
 
 export interface EnrollmentToken {
   id: string;
@@ -33,11 +34,7 @@ export function hashEnrollmentSecret(secret: string): string {
 export function clientConfig(gatewayUrl: string, authorization: string) {
   return {
     mcpServers: {
-      governance: { type: 'http', url: gatewayUrl, headers: { Authorization: authorization } },
+      [ENTRY_NAME]: { type: 'http', url: gatewayUrl, headers: { Authorization: authorization } },
     },
   };
-}
-
-export function basicAuthorization(clientId: string, clientSecret: string): string {
-  return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 }

@@ -20,6 +20,8 @@ export interface Login {
 export interface ClientOwner {
   tenantId: string;
   agentId: string;
+  /** Null: the agent's first one. */
+  credentialId: string | null;
   /** SHA-256 of the client secret, lower-case hexadecimal. */
   secretHash: string;
 }
@@ -38,6 +40,11 @@ export interface EnrollmentTokenOwner {
   id: string;
 }
 
+export interface InstallerTokenOwner {
+  tenantId: string;
+  id: string;
+}
+
 export interface Lookups {
   /** In any case; the one that is written so goes first. */
   findLogin(username: string): Promise<Login | undefined>;
@@ -51,6 +58,8 @@ export interface Lookups {
   findDataPlaneToken(tokenHash: string): Promise<DataPlaneTokenOwner | undefined>;
   /** Gathered too. @param tokenHash SHA-256 of the token, lower-case hexadecimal */
   findEnrollmentToken(tokenHash: string): Promise<EnrollmentTokenOwner | undefined>;
+  /** Gathered too. @param tokenHash SHA-256 of the token, lower-case hexadecimal */
+  findInstallerToken(tokenHash: string): Promise<InstallerTokenOwner | undefined>;
 }
 
 export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups {
@@ -66,9 +75,9 @@ export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups 
       read: async (clientIds) => {
         const rows = await prisma.$queryRaw<(ClientOwner & { clientId: string })[]>`
           SELECT wanted.client_id AS "clientId", tenant_id AS "tenantId", agent_id AS "agentId",
-            secret_hash AS "secretHash"
+            credential_id AS "credentialId", secret_hash AS "secretHash"
           FROM unnest(${clientIds}::text[]) AS wanted (client_id),
-            find_client_secret(wanted.client_id)`;
+            find_client_credential(wanted.client_id)`;
         return new Map(rows.map(({ clientId, ...owner }) => [clientId, owner]));
       },
     }),
@@ -87,6 +96,14 @@ export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups 
         const rows = await prisma.$queryRaw<(EnrollmentTokenOwner & { hash: string })[]>`
           SELECT wanted.hash, tenant_id AS "tenantId", id
           FROM unnest(${hashes}::text[]) AS wanted (hash), find_enrollment_token(wanted.hash)`;
+        return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
+      },
+    }),
+    findInstallerToken: createGatheredReads({
+      read: async (hashes) => {
+        const rows = await prisma.$queryRaw<(InstallerTokenOwner & { hash: string })[]>`
+          SELECT wanted.hash, tenant_id AS "tenantId", id
+          FROM unnest(${hashes}::text[]) AS wanted (hash), find_installer_token(wanted.hash)`;
         return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
       },
     }),

@@ -93,6 +93,7 @@ function valueFor(table: string, column: Column, tenant: string): unknown {
     'log_nodes.hash': Buffer.alloc(32),
     'log_epochs.epoch': 2,
     'evidence_packages.from_time': '2026-01-01T00:00:00Z',
+    'agent_credentials.client_id': `acr_${tenant}`,
   };
   const given = chosen[`${table}.${column.name}`];
   if (given !== undefined) return given;
@@ -230,12 +231,14 @@ describe('the catalog', () => {
         'ensure_ledger_partitions',
         'find_administrator',
         'find_client',
+        'find_client_credential',
         'find_client_secret',
         'find_data_plane_token',
         'find_enrollment_token',
         'find_evidence_work',
         'find_expired_sessions',
         'find_grown_logs',
+        'find_installer_token',
         'find_login',
         'find_overdue_escalations',
       ].map((name) => ({ name, pinned: true, open: false })),
@@ -350,6 +353,7 @@ describe('look-ups before a tenant is known', () => {
     expect(await test.lookups.findClient(`${theirs}-client_id`)).toEqual({
       tenantId: theirs,
       agentId: theirs,
+      credentialId: null,
       secretHash: `${theirs}-secret_hash`,
     });
     expect(await test.lookups.findDataPlaneToken(`${mine}-token_hash`)).toMatchObject({
@@ -369,12 +373,14 @@ describe('look-ups before a tenant is known', () => {
     );
     const columns = {
       administrators: 'id password_hash role status tenant_id token_version username',
+      agent_credentials: 'agent_id client_id id secret_hash tenant_id',
       agent_sessions: 'closed_at expires_at merged_into tenant_id',
       agents: 'client_id id secret_hash tenant_id',
       data_plane_tokens: 'deployment_id expires_at id region revoked_at tenant_id token_hash',
       enrollment_tokens: 'id tenant_id token_hash',
       escalations: 'is_in_feed resolved_at status tenant_id timeout_at',
       evidence_packages: 'expires_at status tenant_id',
+      installer_tokens: 'id tenant_id token_hash',
       log_heads: 'admin_epoch admin_seq size tenant_id',
       tenant_heads: 'admin_epoch admin_seq tenant_id',
       tenant_positions: 'log_size tenant_id',

@@ -55,7 +55,7 @@ describe('a good token', () => {
     expect(verify(signed({ aud: ['a', 'b'] }))).toMatchObject({
       tenantId: TENANT,
       agentId: AGENT,
-      credentialVersion: 1,
+      proof: { credentialId: null, version: 1 },
       feedSeq: 1,
       audiences: ['a', 'b'],
     });
@@ -114,6 +114,11 @@ describe('a token is refused', () => {
     ['without an agent', () => signed({ sub: undefined }), 'bad_claims'],
     ['without an expiry', () => signed({ exp: undefined }), 'bad_claims'],
     ['without a credential version', () => signed({ credential_version: undefined }), 'bad_claims'],
+    [
+      'of two credentials',
+      () => signed({ credential: { id: uuidv7(), version: 1 } }),
+      'bad_claims',
+    ],
     ['without a feed position', () => signed({ feed_seq: undefined }), 'bad_claims'],
   ])('%s', (_what, make, fault) => {
     expect(verify(make())).toBe(fault);

@@ -4,7 +4,13 @@
  * is the caller's to check at every call, with what the entry carries.
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { AGENT_TOKEN_ALG, AGENT_TOKEN_TYP, AgentTokenClaims } from '@governance/shared/agent-token';
+import {
+  AGENT_TOKEN_ALG,
+  AGENT_TOKEN_TYP,
+  AgentTokenClaims,
+  type CredentialProof,
+  proofOfClaims,
+} from '@governance/shared/agent-token';
 import type { TokenKeysFact } from '@governance/shared/facts';
 import { parseStrictJson } from '@governance/shared/strict-json';
 import { LRUCache } from 'lru-cache';
@@ -21,7 +27,8 @@ const SKEW_SECONDS = 60;
 export interface VerifiedToken {
   tenantId: string;
   agentId: string;
-  credentialVersion: number;
+  /** The credential that it was issued for. */
+  proof: CredentialProof;
   feedSeq: number;
   /** Who signed it: the tenant's control plane, or this data plane. */
   issuer: string;
@@ -126,7 +133,7 @@ export function createAgentTokenVerifier({
     const entry: VerifiedToken = {
       tenantId: claims.tenant_id,
       agentId: claims.sub,
-      credentialVersion: claims.credential_version,
+      proof: proofOfClaims(claims),
       feedSeq: claims.feed_seq,
       issuer,
       audiences: typeof claims.aud === 'string' ? [claims.aud] : claims.aud,

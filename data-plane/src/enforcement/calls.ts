@@ -4,6 +4,7 @@
  * needs an agent cannot be put before the one that finds it.
  */
 import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
+import type { CredentialProof } from '@governance/shared/agent-token';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { DelegationFact } from '@governance/shared/facts';
 import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
@@ -28,6 +29,8 @@ export interface Caller {
   /** Set at arrival where the agent may not act whatever changes meanwhile. */
   readonly bar?: Deny | undefined;
   readonly credential: Credential;
+  /** Which of the agent's credentials it is, as it was at arrival. */
+  readonly proof: CredentialProof;
   /** The server of the path, which a token must be good for; null at the unified gateway. */
   readonly serverId: string | null;
   /** The gateway's own id of the MCP session, not the secret that the client holds. */

@@ -54,6 +54,8 @@ function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
     // Only of a call whose agent the pipeline has proven.
     tenant_id: call.agent && caller.tenantId,
     agent_id: call.agent?.id,
+    // Null: its first one.
+    credential_id: call.agent && caller.proof.credentialId,
     server: ask.serverId,
     method: ask.method,
     tool: ask.name,

@@ -2,12 +2,13 @@
  * May this agent act now? The one answer to that question, asked when a request has arrived (for
  * the 401), in the pipeline, after every wait, and directly before bytes go to a server.
  */
+import type { CredentialProof } from '@governance/shared/agent-token';
 import { effectiveAgentStatus } from '@governance/shared/facts';
 import type { FindDenial, Replica, ReplicaAgent } from '../contracts.ts';
 import type { AgentCall, AgentKey, Caller, Deny } from './calls.ts';
 
 export interface EligibilityDeps {
-  replica: Pick<Replica, 'findAgent' | 'findKillSwitch'>;
+  replica: Pick<Replica, 'findAgent' | 'findCredential' | 'findKillSwitch'>;
   /** Why this data plane lets nobody of a tenant act, if so. */
   findDenial: FindDenial;
 }
@@ -57,18 +58,36 @@ export function findIneligibility(
 }
 
 /**
+ * The version that the credential of a proof has now.
+ *
+ * @returns undefined where it was revoked, or is another agent's
+ */
+export function currentVersion(
+  tenantId: string,
+  agent: Pick<ReplicaAgent, 'id' | 'credential_version'>,
+  { credentialId }: CredentialProof,
+  replica: Pick<Replica, 'findCredential'>,
+): number | undefined {
+  if (credentialId === null) return agent.credential_version;
+  const credential = replica.findCredential(tenantId, credentialId);
+  return credential?.agent_id === agent.id ? credential.version : undefined;
+}
+
+/**
  * The call's agent as it is now, for a call that had to wait: what an administrator changed
  * meanwhile holds for it.
  *
- * @returns the denial where it may not act any more, or where its credential was replaced
+ * @returns the denial where it may not act any more, or where its credential was replaced or revoked
  */
 export function findAgentNow(
   { caller, agent: then }: Pick<AgentCall, 'caller' | 'agent'>,
   deps: EligibilityDeps,
 ): ReplicaAgent | Deny {
-  const { tenantId } = caller;
+  const { tenantId, proof } = caller;
   const agent = deps.replica.findAgent(tenantId, then.id);
-  if (agent === undefined || agent.credential_version !== then.credential_version) {
+  const isCurrent =
+    agent !== undefined && currentVersion(tenantId, agent, proof, deps.replica) === proof.version;
+  if (!isCurrent) {
     return {
       kind: 'deny',
       cause: 'unauthenticated',

@@ -148,7 +148,7 @@ function setCaller(
   if (serverId !== null && (serverId.length > MAX_SERVER_ID_LENGTH || !isStorableText(serverId))) {
     throw new GatewayError(404, 'No such MCP server.');
   }
-  const { tenantId, agent, bar } = identity;
+  const { tenantId, agent, proof, bar } = identity;
   const requesterId = readRequester(request.headers['x-requester-id']);
   const { id: requestId } = request;
   const hops = readHops(request.headers[HOPS_HEADER]);
@@ -158,6 +158,7 @@ function setCaller(
     key: agentKeyOf(tenantId, agent.id),
     bar,
     credential,
+    proof,
     serverId,
     sessionId: null,
     requesterId,

@@ -44,7 +44,13 @@ beforeAll(async () => {
     key,
     publicUrl: PUBLIC_URL,
     replica: {
-      findClient: (id) => (id === 'client' ? { tenantId: TENANT, agent: found } : undefined),
+      findClient: (id) =>
+        id === 'client'
+          ? {
+              ...{ tenantId: TENANT, agent: found, secretHash: found.secret_hash },
+              proof: { credentialId: null, version: found.credential_version },
+            }
+          : undefined,
       findKillSwitch: () => undefined,
       cursor: () => 42,
     },
@@ -132,7 +138,7 @@ describe('POST /api/v1/auth/token at a data plane', () => {
     expect(verifier().verify(token, 'hash')).toMatchObject({
       tenantId: TENANT,
       agentId: agent.id,
-      credentialVersion: 3,
+      proof: { credentialId: null, version: 3 },
       feedSeq: 42,
       issuer: PUBLIC_URL,
       audiences: [gatewayAudience(PUBLIC_URL)],

@@ -47,7 +47,7 @@ export function createLocalTokens(deps: {
       const client = deps.replica.findClient(clientId);
       if (client === undefined) return undefined;
       const read = async () => findCredentials(clientId, deps);
-      return { secretHash: client.agent.secret_hash, read };
+      return { secretHash: client.secretHash, read };
     },
     now: () => new Date(now()),
   });
@@ -59,7 +59,7 @@ function findCredentials(
 ): AgentCredentials | undefined {
   const client = replica.findClient(clientId);
   if (client === undefined) return undefined;
-  const { tenantId, agent } = client;
+  const { tenantId, agent, secretHash, proof } = client;
   const isBarred = findDenial(tenantId)?.reason === 'local_kill_switch';
   const status = effectiveAgentStatus(agent, replica.findKillSwitch(tenantId) ?? null);
   return {
@@ -67,8 +67,8 @@ function findCredentials(
     tenantId,
     // As under the tenant's kill switch. Other denials concern this plane, not the agent.
     status: isBarred && status === 'active' ? 'suspended' : status,
-    secretHash: agent.secret_hash,
-    credentialVersion: agent.credential_version,
+    secretHash,
+    proof,
     riskTier: agent.risk_tier,
     roles: agent.role_names,
     permissions: agent.permissions,

@@ -1,6 +1,7 @@
 /** The kinds of fact that enforcement asks for: one file and one line each. */
 import type { FactKindContext, KindOfFact } from './fact-kind.ts';
 import { agentFacts } from './facts/agent.ts';
+import { agentCredentialFacts } from './facts/agent-credential.ts';
 import { escalationFacts } from './facts/escalation.ts';
 import { exceptionFacts } from './facts/exception.ts';
 import { identifierKeyFacts } from './facts/identifier-key.ts';
@@ -12,6 +13,7 @@ import { workflowFacts } from './facts/workflow.ts';
 
 const FACT_KINDS = [
   agentFacts,
+  agentCredentialFacts,
   identifierKeyFacts,
   escalationFacts,
   exceptionFacts,

@@ -3,8 +3,9 @@ import { rmSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
 import { AGENTS_SCHEMA } from './facts/agent.ts';
+import { CREDENTIALS_SCHEMA } from './facts/agent-credential.ts';
 
-const VERSION = 2;
+const VERSION = 3;
 
 // SQLite has no page checksums, and a flipped bit must not become a permission: `digest` covers a
 // fact's tenant, kind, key and value; `seal` covers the cursor, the feed's digest there, the time
@@ -36,8 +37,10 @@ CREATE TABLE staged (
   PRIMARY KEY (tenant_id, kind, key)
 ) STRICT, WITHOUT ROWID;
 ${AGENTS_SCHEMA}
-PRAGMA user_version = ${VERSION};
+${CREDENTIALS_SCHEMA}
 `;
+
+const SET_VERSION = `PRAGMA user_version = ${VERSION};`;
 
 const DROP_FIRST = ['tenants', 'facts', 'agents']
   .map((table) => `DROP TABLE IF EXISTS ${table};`)
@@ -94,7 +97,9 @@ function migrate(db: Database): void {
   const version = db.pragma('user_version', { simple: true }) as number;
   if (version > VERSION) throw new Error(`the replica was written by a newer version (${version})`);
   // Version 1 had no digests. What it kept is read again from the feed.
-  if (version < VERSION) db.exec(`BEGIN IMMEDIATE; ${DROP_FIRST} ${SCHEMA} COMMIT`);
+  if (version < 2) db.exec(`BEGIN IMMEDIATE; ${DROP_FIRST} ${SCHEMA} ${SET_VERSION} COMMIT`);
+  // Version 2 keeps what it has: agents go on while the control plane is away.
+  else if (version < 3) db.exec(`BEGIN IMMEDIATE; ${CREDENTIALS_SCHEMA} ${SET_VERSION} COMMIT`);
 }
 
 function prepareStatements(db: Database) {

@@ -104,8 +104,12 @@ describe('agents', () => {
       grants: [{ permissions: ['files:read', 'files:write'], scopes: null }],
     };
     expect(replica.findAgent(tenantId, agent.id)).toEqual(expected);
-    expect(replica.findClient(agent.client_id)).toEqual({ tenantId, agent: expected });
-    expect(reopen().findClient(agent.client_id)).toEqual({ tenantId, agent: expected });
+    const client = {
+      ...{ tenantId, agent: expected, secretHash: agent.secret_hash },
+      proof: { credentialId: null, version: 1 },
+    };
+    expect(replica.findClient(agent.client_id)).toEqual(client);
+    expect(reopen().findClient(agent.client_id)).toEqual(client);
     expect(replica.findAgent(uuidv7(), agent.id)).toBeUndefined();
   });
 

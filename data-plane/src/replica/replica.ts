@@ -17,6 +17,7 @@ import { checkFact, type RefusedFact, refusedFor } from './fact-check.ts';
 import { createFactKinds, type FactFinds } from './fact-kinds.ts';
 import { FactReader } from './fact-reader.ts';
 import { DigestSet, type FeedPlace, factDigest } from './fact-seal.ts';
+import { createFindClient } from './find-client.ts';
 import { openReplicaFile } from './replica-file.ts';
 import { createSnapshotStaging, type SnapshotStaging } from './snapshot-staging.ts';
 
@@ -206,6 +207,7 @@ export function createReplica({ dataDir, onRefused, cachedAgents }: ReplicaOptio
 
   return {
     ...finds,
+    findClient: createFindClient(finds),
     hasTenant: (tenantId) => served.has(tenantId),
     cursor: (tenantId) => served.get(tenantId)?.place.cursor ?? 0,
     place: (tenantId) => ({ ...getServed(tenantId).place }),

@@ -94,6 +94,10 @@ async function makeVictim() {
     role: 'approver',
   });
   const enrollment = await post('/api/v1/admin/enrollment-tokens', { label: 'victim' });
+  const credential = await post(`/api/v1/agents/${agent.id}/credentials`, {
+    ...{ label: 'victim', client: 'cursor' },
+  });
+  const installer = await post(`/api/v1/agents/${agent.id}/installer-tokens`, { client: 'cursor' });
   const workflow = await aWorkflow(post, agent.id, role.id);
   const { tenantId } = theirs.scope;
   const [alert, chainBreak, plane] = [uuidv7(), uuidv7(), uuidv7()];
@@ -146,7 +150,7 @@ async function makeVictim() {
   const ofIngest = { session, encrypted, kept };
   const ofDatabase = { alert, chainBreak, plane, escalation, another, tenantId, ...ofIngest };
   const exceptions = { exception, toApprove, toDecline };
-  return { ...ofRoutes, enrollment, ...ofDatabase, ...exceptions };
+  return { ...ofRoutes, enrollment, credential, installer, ...ofDatabase, ...exceptions };
 }
 
 type Post = (url: string, body: object) => Promise<{ id: string }>;
@@ -203,6 +207,27 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
     body: { status: 'suspended' },
   },
   'POST /api/v1/agents/:id/rotate': { path: `/api/v1/agents/${victim.agent.id}/rotate` },
+  'GET /api/v1/agents/:id/credentials': { path: `/api/v1/agents/${victim.agent.id}/credentials` },
+  'POST /api/v1/agents/:id/credentials': {
+    path: `/api/v1/agents/${victim.agent.id}/credentials`,
+    body: { label: 'taken over', client: 'other' },
+  },
+  'POST /api/v1/agents/:id/credentials/:credential_id/rotate': {
+    path: `/api/v1/agents/${victim.agent.id}/credentials/${victim.credential.id}/rotate`,
+  },
+  'DELETE /api/v1/agents/:id/credentials/:credential_id': {
+    path: `/api/v1/agents/${victim.agent.id}/credentials/${victim.credential.id}`,
+  },
+  'GET /api/v1/agents/:id/installer-tokens': {
+    path: `/api/v1/agents/${victim.agent.id}/installer-tokens`,
+  },
+  'POST /api/v1/agents/:id/installer-tokens': {
+    path: `/api/v1/agents/${victim.agent.id}/installer-tokens`,
+    body: { client: 'cursor' },
+  },
+  'DELETE /api/v1/agents/:id/installer-tokens/:token_id': {
+    path: `/api/v1/agents/${victim.agent.id}/installer-tokens/${victim.installer.id}`,
+  },
   'POST /api/v1/agents/:id/roles': {
     path: `/api/v1/agents/${victim.agent.id}/roles`,
     body: { role_id: victim.role.id },
@@ -427,6 +452,7 @@ describe('a route', () => {
       'POST /api/v1/auth/token',
       'GET /.well-known/jwks.json',
       'GET /.well-known/oauth-authorization-server',
+      'POST /api/v1/enroll/installer',
       'POST /api/v1/enroll',
       'POST /api/v1/signup',
     ]);

@@ -1,10 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import { gatewayAudience } from '@governance/shared/agent-token';
+import { type CredentialProof, gatewayAudience } from '@governance/shared/agent-token';
 import type { FindDenial, Replica, ReplicaAgent } from '../../contracts.ts';
 import type { AgentTokenVerifier } from '../agent-token.ts';
 import type { AgentCall, Caller, Deny, RawCall, StepResult } from '../calls.ts';
 import type { Credential } from '../credentials.ts';
 import {
+  currentVersion,
   type EligibilityDeps,
   findIneligibility,
   findTenantIneligibility,
@@ -17,6 +18,7 @@ const FEED_WAIT_MS = 1000;
 export interface Identity {
   tenantId: string;
   agent: ReplicaAgent;
+  proof: CredentialProof;
   /**
    * Set where this data plane may let nobody act, and so cannot catch up with the token: the agent
    * is whom the token names, and nothing may be done for it, whatever changes meanwhile.
@@ -25,7 +27,7 @@ export interface Identity {
 }
 
 export interface AuthenticateDeps {
-  replica: Pick<Replica, 'findAgent' | 'findClient' | 'cursor' | 'waitFor'>;
+  replica: Pick<Replica, 'findAgent' | 'findClient' | 'findCredential' | 'cursor' | 'waitFor'>;
   findDenial: FindDenial;
   tokens: AgentTokenVerifier;
   /** `gatewayAudience` of this gateway. */
@@ -95,10 +97,10 @@ function identifyClient(
   deps: AuthenticateDeps,
 ): Identity | Deny {
   const client = deps.replica.findClient(clientId);
-  const stored = client ? Buffer.from(client.agent.secret_hash, 'hex') : NO_HASH;
+  const stored = client ? Buffer.from(client.secretHash, 'hex') : NO_HASH;
   const isEqual = stored.length === 32 && timingSafeEqual(stored, secretHash);
   if (client === undefined || !isEqual) return refuse('bad_client_secret', 'basic', deps);
-  return { tenantId: client.tenantId, agent: client.agent };
+  return { tenantId: client.tenantId, agent: client.agent, proof: client.proof };
 }
 
 function identifyToken(
@@ -109,7 +111,7 @@ function identifyToken(
 ): Identity | Deny | Promise<Identity | Deny> {
   const verified = deps.tokens.verify(token, tokenHash);
   if (typeof verified === 'string') return refuse(verified, 'bearer', deps);
-  const { tenantId, agentId, credentialVersion, feedSeq, issuer, audiences } = verified;
+  const { tenantId, agentId, proof, feedSeq, issuer, audiences } = verified;
   // A control plane's token is for its tenant's gateways, wherever they are: its own address
   // stands for them (ADR 21). The tenant is the token's, and so are the keys it was checked with.
   const gateways = [deps.audience, gatewayAudience(issuer)];
@@ -131,10 +133,10 @@ function identifyToken(
   const find = (): Identity | Deny => {
     const agent = deps.replica.findAgent(tenantId, agentId);
     if (agent === undefined) return refuse('unknown_agent', 'bearer', deps);
-    if (agent.credential_version !== credentialVersion) {
+    if (currentVersion(tenantId, agent, proof, deps.replica) !== proof.version) {
       return refuse('credential_rotated', 'bearer', deps);
     }
-    return { tenantId, agent };
+    return { tenantId, agent, proof };
   };
   if (deps.replica.cursor(tenantId) >= feedSeq) return find();
   const bar = findTenantIneligibility(tenantId, deps);
@@ -143,10 +145,11 @@ function identifyToken(
     // good token away. What is known suffices to say why, and to record it.
     const agent = deps.replica.findAgent(tenantId, agentId);
     if (agent === undefined) return bar;
-    if (agent.credential_version > credentialVersion) {
-      return refuse('credential_rotated', 'bearer', deps);
-    }
-    return { tenantId, agent, bar };
+    const version = currentVersion(tenantId, agent, proof, deps.replica);
+    // Revoked, or not heard of yet.
+    if (version === undefined) return bar;
+    if (version > proof.version) return refuse('credential_rotated', 'bearer', deps);
+    return { tenantId, agent, proof, bar };
   }
   return deps.replica
     .waitFor(tenantId, feedSeq, FEED_WAIT_MS)

@@ -36,7 +36,7 @@ const scan = () =>
   scanCall(
     {
       id: 'event',
-      caller: { tenantId: 't', agent },
+      caller: { tenantId: 't', agent, proof: { credentialId: null, version: 1 } },
       ask: { serverId: 'up', method: 'tools/call', name: 'tool', args: {} },
       agent,
       rules,

@@ -3,6 +3,7 @@ import {
   type PolicyOutcome,
   type PolicyReason,
 } from '@governance/policies/contract';
+import type { AgentCredentialFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
 import { describe, expect, it, vi } from 'vitest';
@@ -45,6 +46,7 @@ const aCaller = (over: Partial<Caller> = {}): Caller => {
     agent,
     key: agentKeyOf(TENANT, agent.id),
     credential: parseCredential(`Basic ${Buffer.from('client:secret').toString('base64')}`),
+    proof: { credentialId: null, version: agent.credential_version },
     serverId: null,
     sessionId: null,
     requesterId: 'user-1',
@@ -68,10 +70,23 @@ const anAgentCall = (over: Partial<ReplicaAgent> = {}): AgentCall => ({
 
 describe('authenticate', () => {
   const agent = anAgent();
+  const other: AgentCredentialFact = {
+    ...{ id: uuidv7(), agent_id: agent.id, client_id: 'other', secret_hash: 'ab'.repeat(32) },
+    version: 3,
+  };
+  const foreign = { ...other, id: uuidv7(), agent_id: uuidv7() };
   const deps = (over: Partial<AuthenticateDeps> = {}): AuthenticateDeps => ({
     replica: {
       findAgent: (tenantId, id) => (tenantId === TENANT && id === agent.id ? agent : undefined),
-      findClient: (id) => (id === agent.client_id ? { tenantId: TENANT, agent } : undefined),
+      findClient: (id) =>
+        id === agent.client_id
+          ? {
+              ...{ tenantId: TENANT, agent, secretHash: agent.secret_hash },
+              proof: { credentialId: null, version: 2 },
+            }
+          : undefined,
+      findCredential: (_tenantId, id) =>
+        id === other.id ? other : id === foreign.id ? foreign : undefined,
       cursor: () => 10,
       waitFor: async () => false,
     },
@@ -79,7 +94,7 @@ describe('authenticate', () => {
       verify: () => ({
         tenantId: TENANT,
         agentId: agent.id,
-        credentialVersion: 2,
+        proof: { credentialId: null, version: 2 },
         feedSeq: 10,
         issuer: 'https://cp.example',
         audiences: ['https://s/mcp/v1'],
@@ -121,12 +136,22 @@ describe('authenticate', () => {
     ['one server only', { audiences: ['https://s/mcp/v1/files'] }],
     ['an unknown agent', { agentId: uuidv7() }],
     ['another tenant', { tenantId: uuidv7() }],
-    ['a rotated credential', { credentialVersion: 1 }],
+    ['a rotated credential', { proof: { credentialId: null, version: 1 } }],
+    ['another rotated credential', { proof: { credentialId: other.id, version: 2 } }],
+    ['a revoked credential', { proof: { credentialId: uuidv7(), version: 1 } }],
+    ['another agent’s credential', { proof: { credentialId: foreign.id, version: 3 } }],
     ['a position that the replica does not reach', { feedSeq: 11 }],
   ])('refuses a token for %s', async (_what, over) => {
     const verify = () => ({ ...(token as Exclude<typeof token, string>), ...over });
     const result = await authenticate(bearer(), deps({ tokens: { verify } }));
     expect(result).toMatchObject({ kind: 'deny', cause: 'unauthenticated', challenge: 'bearer' });
+  });
+
+  it('takes a token of another credential of the agent', async () => {
+    const proof = { credentialId: other.id, version: 3 };
+    const verify = () => ({ ...(token as Exclude<typeof token, string>), proof });
+    const result = await authenticate(bearer(), deps({ tokens: { verify } }));
+    expect(result).toMatchObject({ kind: 'continue', call: { agent } });
   });
 
   it.each([
@@ -208,7 +233,11 @@ describe('classify', () => {
     const active = rules({ ok: false, fault: 'trap', message: '' });
     const agent = anAgent();
     const deps = {
-      replica: { findAgent: () => agent, findKillSwitch: () => undefined },
+      replica: {
+        findAgent: () => agent,
+        findCredential: () => undefined,
+        findKillSwitch: () => undefined,
+      },
       findDenial: () => null,
       rules: { findActiveRules: () => active },
       catalogue: { findHints: async () => ({ destructiveHint: true }) },
@@ -225,6 +254,7 @@ describe('evaluatePolicy', () => {
     opa: null,
     replica: {
       findAgent: () => undefined,
+      findCredential: () => undefined,
       findKillSwitch: () => undefined,
       findExceptions: () => [],
     },

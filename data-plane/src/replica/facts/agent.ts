@@ -54,7 +54,7 @@ export function agentFacts({ db, facts, isServed, cachedAgents }: FactKindContex
     return { ...fact.value, ...roles };
   }
 
-  function findClient(clientId: string) {
+  function findAgentOfClient(clientId: string) {
     const cached = clients.get(clientId);
     const known = cached && agentOfClient(cached, clientId);
     if (known) return known;
@@ -101,7 +101,7 @@ export function agentFacts({ db, facts, isServed, cachedAgents }: FactKindContex
   };
 
   return {
-    finds: { findAgent, findClient, countActiveAgents },
+    finds: { findAgent, findAgentOfClient, countActiveAgents },
     index,
     changed(tenantId: string, kind: string, key: string): void {
       if (kind === 'agent') forgetAgent(`${tenantId}/${key}`);

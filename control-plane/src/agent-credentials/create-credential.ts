@@ -1,0 +1,50 @@
+import { AppError } from '@governance/shared/errors';
+import { MAX_AGENT_CREDENTIALS } from '@governance/shared/facts';
+import { uuidv7 } from '@governance/shared/ids';
+import type { McpClient } from '@governance/shared/mcp-clients';
+import { createClientSecret } from '../agents/agent.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { type AgentCredential, createCredentialClientId, toCredentialFact } from './credential.ts';
+import { credentialStore } from './credential-store.ts';
+
+export interface NewCredential {
+  /** Chosen here unless given. */
+  id?: string;
+  agentId: string;
+  label: string;
+  client: McpClient;
+}
+
+/**
+ * Makes a credential in a transaction of its tenant that holds the agent's lock, with its fact and
+ * its audit record.
+ *
+ * @returns the credential, and its secret, which is shown this once
+ * @throws AppError AGENT_CREDENTIAL_LIMIT_REACHED
+ */
+export async function createCredential(
+  tx: TenantTransaction,
+  input: NewCredential,
+  now: Date,
+): Promise<{ credential: AgentCredential; secret: string }> {
+  const store = credentialStore(tx);
+  if ((await store.count(input.agentId)) >= MAX_AGENT_CREDENTIALS) {
+    throw new AppError('AGENT_CREDENTIAL_LIMIT_REACHED');
+  }
+  const { secret, hash: secretHash } = createClientSecret();
+  const credential: AgentCredential = {
+    ...{ id: uuidv7(now.getTime()), ...input, secretHash, version: 1 },
+    clientId: createCredentialClientId(now),
+    ...{ createdBy: tx.scope.actor.username, createdAt: now, rotatedAt: null },
+  };
+  await store.insert(credential);
+  const { id, agentId, label, client, clientId: client_id } = credential;
+  const kind = 'optional.agent_credential';
+  tx.feed.append({ kind, key: id, value: toCredentialFact(credential) });
+  tx.audit.append({
+    action: 'agent_credential_created',
+    target: `agent/${agentId}/credential/${id}`,
+    details: { label, client, client_id },
+  });
+  return { credential, secret };
+}

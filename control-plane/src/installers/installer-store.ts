@@ -1,0 +1,66 @@
+import type { McpClient } from '@governance/shared/mcp-clients';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { type InstallerToken, KEPT_AFTER_END_MS } from './installer-token.ts';
+
+type Row = Awaited<ReturnType<TenantTransaction['db']['installerToken']['findFirstOrThrow']>>;
+
+/** This feature's rows, of the transaction's tenant. */
+export function installerStore({ db, scope: { tenantId } }: TenantTransaction) {
+  const isOpen = (now: Date) => ({ usedAt: null, revokedAt: null, expiresAt: { gt: now } });
+  return {
+    insert: async (token: InstallerToken, tokenHash: string): Promise<void> => {
+      await db.installerToken.create({ data: { tenantId, ...token, tokenHash } });
+    },
+
+    countOpen: (agentId: string, now: Date): Promise<number> =>
+      db.installerToken.count({ where: { tenantId, agentId, ...isOpen(now) } }),
+
+    /** Newest first. */
+    list: async (agentId: string, { offset, limit }: { offset: number; limit: number }) => {
+      const where = { tenantId, agentId };
+      const rows = await db.installerToken.findMany({
+        where,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        skip: offset,
+        take: limit,
+      });
+      return { tokens: rows.map(toToken), total: await db.installerToken.count({ where }) };
+    },
+
+    find: async (id: string): Promise<InstallerToken | undefined> => {
+      const row = await db.installerToken.findUnique({ where: { tenantId_id: { tenantId, id } } });
+      return row ? toToken(row) : undefined;
+    },
+
+    /** @returns false where it could not be used any more */
+    revoke: async (id: string, now: Date): Promise<boolean> => {
+      const { count } = await db.installerToken.updateMany({
+        where: { tenantId, id, ...isOpen(now) },
+        data: { revokedAt: now },
+      });
+      return count > 0;
+    },
+
+    /** Takes its one use, for a credential of that id. @returns false where it has none */
+    use: async (id: string, credentialId: string, now: Date): Promise<boolean> => {
+      const { count } = await db.installerToken.updateMany({
+        where: { tenantId, id, ...isOpen(now) },
+        data: { usedAt: now, credentialId },
+      });
+      return count > 0;
+    },
+
+    /** Deletes those that ended long ago. */
+    prune: async (agentId: string, now: Date): Promise<void> => {
+      const before = new Date(now.getTime() - KEPT_AFTER_END_MS);
+      await db.installerToken.deleteMany({
+        where: { tenantId, agentId, expiresAt: { lt: before } },
+      });
+    },
+  };
+}
+
+function toToken({ tenantId: _, tokenHash: __, ...row }: Row): InstallerToken {
+  // Only schemas with that enum write it.
+  return { ...row, client: row.client as McpClient };
+}

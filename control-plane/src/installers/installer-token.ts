@@ -1,0 +1,34 @@
+/** A token with which one client of an agent gets a credential of its own, once. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { McpClient } from '@governance/shared/mcp-clients';
+
+export interface InstallerToken {
+  id: string;
+  agentId: string;
+  label: string;
+  client: McpClient;
+  createdBy: string;
+  createdAt: Date;
+  expiresAt: Date;
+  usedAt: Date | null;
+  revokedAt: Date | null;
+  credentialId: string | null;
+}
+
+/** Specification 1, section 8. */
+export const INSTALLER_TOKEN_MS = 15 * 60 * 1000;
+/** Of an agent that can still be used. */
+export const MAX_OPEN_INSTALLER_TOKENS = 20;
+/** Those that ended are listed for so long. */
+export const KEPT_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** 256 random bits behind a prefix that secret scanners recognise. */
+export function createInstallerSecret(): { secret: string; hash: string } {
+  const secret = `ins_${randomBytes(32).toString('base64url')}`;
+  return { secret, hash: hashInstallerSecret(secret) };
+}
+
+/** No salt and no slow hash: there is nothing to guess in 256 random bits. */
+export function hashInstallerSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

@@ -1,0 +1,13 @@
+import type { ControlPlaneConfig } from '../config.ts';
+import type { Feature } from '../platform/feature.ts';
+import { gatewayUrlOf } from '../platform/gateway-url.ts';
+import { installerRoutes } from './installer-routes.ts';
+import { createInstallerService, type InstallerServiceDeps } from './installer-service.ts';
+
+export interface InstallersCore extends InstallerServiceDeps {
+  config: Pick<ControlPlaneConfig, 'publicUrl' | 'deploymentMode'>;
+}
+
+export const installersFeature = (core: InstallersCore): Feature => ({
+  routes: [installerRoutes(createInstallerService(core), gatewayUrlOf(core.config))],
+});

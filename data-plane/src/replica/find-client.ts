@@ -1,0 +1,27 @@
+import type { ReplicaClient } from '../contracts.ts';
+import type { FactFinds } from './fact-kinds.ts';
+
+/**
+ * Whom a client id names: two look-ups by key at most, of agents' first credentials and of the
+ * others. A credential is none while its agent is unknown.
+ */
+export function createFindClient({
+  findAgent,
+  findAgentOfClient,
+  findCredentialOfClient,
+}: Pick<FactFinds, 'findAgent' | 'findAgentOfClient' | 'findCredentialOfClient'>) {
+  return (clientId: string): ReplicaClient | undefined => {
+    const first = findAgentOfClient(clientId);
+    if (first) {
+      const { tenantId, agent } = first;
+      const proof = { credentialId: null, version: agent.credential_version };
+      return { tenantId, agent, secretHash: agent.secret_hash, proof };
+    }
+    const found = findCredentialOfClient(clientId);
+    const agent = found && findAgent(found.tenantId, found.credential.agent_id);
+    if (!agent) return undefined;
+    const { tenantId, credential } = found;
+    const proof = { credentialId: credential.id, version: credential.version };
+    return { tenantId, agent, secretHash: credential.secret_hash, proof };
+  };
+}
