@@ -32,6 +32,8 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
+const answerNow = () => asked.goOn?.();
+
 const KIND = 'optional.agent_credential';
 
 function aCredential(agentId: string) {
@@ -62,7 +64,7 @@ async function list(authorization: string, meanwhile: () => void = () => {}) {
   });
   await vi.waitFor(() => expect(isOver || asked.goOn !== undefined).toBe(true));
   meanwhile();
-  asked.goOn?.();
+  answerNow();
   return (await answer).status;
 }
 
