@@ -13,7 +13,7 @@ import { unpackArchive } from '@governance/shared/bundle-archive';
 import { verifyBundleSignatures } from '@governance/shared/bundle-signature';
 import { decodeBatch, encodeBatch } from '@governance/shared/channel-routes';
 import { uuidv7 } from '@governance/shared/ids';
-import { readLines } from '@governance/verifier/read-lines';
+import { readLines } from '@governance/shared/read-lines';
 import { verifyStream } from '@governance/verifier/verify-stream';
 import { createWriter } from '../../tests/support/a-data-plane.ts';
 import type { Reader } from './growth.ts';

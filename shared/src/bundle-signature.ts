@@ -122,6 +122,42 @@ export function verifyBundleSignatures(
   verifyFiles(claims.files, files);
 }
 
+/**
+ * Verifies that a bundle's manifest was signed for a scope, where only these two members are at hand.
+ *
+ * @param signatures the content of `.signatures.json`
+ * @param manifest the content of `.manifest`
+ * @returns the id of the key that signed
+ * @throws BundleSignatureError naming the first thing that is wrong
+ */
+export function readBundleSignature(
+  signatures: Uint8Array,
+  manifest: Uint8Array,
+  trust: { scope: string; findKey(kid: string): { kty: string; alg?: unknown } | undefined },
+): { kid: string } {
+  const { header, claims, signed, signature } = parseToken(signatures);
+  const kid = header.kid ?? claims.keyid ?? '';
+  const key = trust.findKey(kid);
+  if (!key) throw new BundleSignatureError('key_unknown', 'no trusted key has the id it names');
+  // A JWK need not name its algorithm; the kind of key leaves one.
+  const alg = typeof key.alg === 'string' ? key.alg : key.kty === 'EC' ? 'ES256' : 'RS256';
+  if (header.alg !== alg || !isSignedBy({ ...key, kid, alg }, signed, signature)) {
+    throw new BundleSignatureError('signature_invalid', 'the signature does not verify');
+  }
+  if (claims.scope !== trust.scope) {
+    throw new BundleSignatureError('scope_mismatch', 'the bundle was signed for another scope');
+  }
+  const listed = claims.files.filter(({ name }) => name === BUNDLE_MEMBERS.manifest);
+  const [file] = listed;
+  if (!file || listed.length > 1) {
+    throw new BundleSignatureError('file_unsigned', 'the manifest is not listed once');
+  }
+  if (digestOf(BUNDLE_MEMBERS.manifest, manifest) !== file.hash) {
+    throw new BundleSignatureError('digest_mismatch', 'the manifest is not what was signed');
+  }
+  return { kid };
+}
+
 function verifyFiles(
   listed: { name: string; hash: string }[],
   files: ReadonlyMap<string, Uint8Array>,

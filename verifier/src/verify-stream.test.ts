@@ -7,9 +7,9 @@ import {
   chainRecord,
   type UnchainedRecord,
 } from '@governance/shared/ledger-record';
+import { readLines } from '@governance/shared/read-lines';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readLines } from './read-lines.ts';
 import { type StreamRecord, verifyStream } from './verify-stream.ts';
 
 const TENANT = uuidv7();

@@ -1,0 +1,109 @@
+/**
+ * `approval.binding`: each call that went because somebody approved it is the call that was approved,
+ * in time, and went once.
+ */
+
+import { z } from 'zod';
+import type { AdminActionRecord, DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
+import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
+import { type Check, createTally } from './check.ts';
+import { type Evidence, lineOf } from './evidence.ts';
+import type { KnownKey } from './keyset.ts';
+
+/** Clocks of the two planes differ, and the data plane's decides. */
+const SKEW_MS = 5 * 60_000;
+
+/** What the control plane records of an approval. */
+const Approval = z.looseObject({
+  event_id: z.string(),
+  agent_id: z.string(),
+  mcp_server: z.string(),
+  tool_name: z.string(),
+  deployment_id: z.string(),
+  instruction_hash: z.string(),
+  grant_id: z.string(),
+  grant_expires_at: z.iso.datetime({ precision: 3 }),
+});
+type Approval = z.infer<typeof Approval> & { escalation_id: string };
+
+/** A call that was made with an approval. */
+type Redeemed = Pick<
+  DecisionRecord,
+  'agent_id' | 'mcp_server' | 'tool_name' | 'stream' | 'timestamp'
+>;
+
+export function checkApprovals(evidence: Evidence): Check {
+  const tally = createTally('approval.binding');
+  const redeemed = new Map<string, Redeemed & { line: number }>();
+  const approvals = new Map<string, Approval>();
+  const openings = new Map<string, { event_id: string; instruction_hash: string }>();
+
+  function read(record: LedgerRecord | null, signer: KnownKey | undefined): void {
+    if (record?.type === 'hold_opened') {
+      openings.set(record.escalation_id, record);
+    } else if (record?.type === 'admin_action' && record.action === 'escalation_approved') {
+      // Only the control plane approves: a data plane's stream cannot say so.
+      if (signer?.purpose !== 'batch') return;
+      const approval = readApproval(record);
+      if (approval) approvals.set(approval.grant_id, approval);
+    }
+  }
+
+  function findFault(call: Redeemed, approval: Approval | undefined): string | undefined {
+    if (!approval) return 'the approval is not shown';
+    const { agent_id, mcp_server, tool_name, deployment_id, grant_expires_at } = approval;
+    const isSame =
+      call.agent_id === agent_id &&
+      call.mcp_server === mcp_server &&
+      call.tool_name === tool_name &&
+      call.stream === deployment_id;
+    if (!isSame) return 'another call was approved';
+    if (Date.parse(call.timestamp) > Date.parse(grant_expires_at) + SKEW_MS) {
+      return 'the approval was over';
+    }
+    const opening = openings.get(approval.escalation_id);
+    const isOfHold =
+      !opening ||
+      (opening.event_id === approval.event_id &&
+        opening.instruction_hash === approval.instruction_hash);
+    return isOfHold ? undefined : 'the approval is of another hold';
+  }
+
+  return {
+    name: 'approval.binding',
+    event: ({ line, record, batch, isRepeated }) => {
+      if (isRepeated) return;
+      read(record, batch?.signer ?? adminSigner(evidence, record));
+      if (record?.type !== 'decision' || record.v !== 2 || record.grant_id === null) return;
+      const location = lineOf(EVIDENCE_MEMBERS.events, line);
+      if (redeemed.has(record.grant_id)) tally.fail('an approval was used twice', location);
+      else if (redeemed.size >= VOLUME_LIMITS.causes) {
+        tally.fail('there are more approvals than a volume may have', location);
+      } else {
+        const { agent_id, mcp_server, tool_name, stream, timestamp } = record;
+        redeemed.set(record.grant_id, { agent_id, mcp_server, tool_name, stream, timestamp, line });
+      }
+    },
+    cause: ({ record, batch }) => read(record, batch?.signer),
+    end: () => {
+      for (const [grantId, call] of redeemed) {
+        const fault = findFault(call, approvals.get(grantId));
+        if (fault === undefined) tally.ok();
+        else tally.fail(fault, lineOf(EVIDENCE_MEMBERS.events, call.line));
+      }
+      return tally.result();
+    },
+  };
+}
+
+function readApproval({ target, details }: AdminActionRecord): Approval | undefined {
+  const read = Approval.safeParse(details);
+  if (!read.success || !target.startsWith('escalation/')) return undefined;
+  return { ...read.data, escalation_id: target.slice('escalation/'.length) };
+}
+
+/** In a selective package a record's batch comes later: any batch of its stream says whose it is. */
+export function adminSigner(evidence: Evidence, record: LedgerRecord | null): KnownKey | undefined {
+  if (record?.type !== 'admin_action') return undefined;
+  return evidence.signers.get(record.stream);
+}

@@ -1,0 +1,83 @@
+/** Batches: who signed them, and that they are about exactly these records. */
+import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
+import { createMerkleTree, type MerkleTree, rootOfInclusion } from '../merkle-proofs.ts';
+import { type Check, createTally } from './check.ts';
+import { type BatchView, type Evidence, lineOf, recordsOf } from './evidence.ts';
+
+const { batches, events, eventProofs, causes } = EVIDENCE_MEMBERS;
+
+/** `batch.signature`: the stream's writer, or for the admin chain the control plane, signed it. */
+export function checkBatchSignature(): Check {
+  const tally = createTally('batch.signature');
+  return {
+    name: 'batch.signature',
+    batch: ({ line, signer }) => {
+      if (signer) tally.ok();
+      else tally.fail('no key of the stream signed the batch', lineOf(batches, line));
+    },
+    end: () => tally.result(),
+  };
+}
+
+/** `batch.root`: the records are the ones whose root was signed. */
+export function checkBatchRoot(evidence: Evidence): Check {
+  const tally = createTally('batch.root');
+  let open: { batch: BatchView; tree: MerkleTree } | undefined;
+  const hashes: string[] = [];
+  let proofs = 0;
+
+  const prove = (
+    batch: BatchView | undefined,
+    { hash, index, path }: { hash: string; index: number; path: readonly string[] },
+    location: ReturnType<typeof lineOf>,
+  ) => {
+    const root = batch && rootOfInclusion({ leaf: hash, index, size: recordsOf(batch), path });
+    if (batch && root === batch.eventRoot) tally.ok();
+    else tally.fail('the proof does not lead to the root of the batch', location);
+  };
+  const close = () => {
+    if (open) tally.fail('a batch has more records', lineOf(batches, open.batch.line));
+    open = undefined;
+  };
+
+  return {
+    name: 'batch.root',
+    event: ({ line, hash, batch, index, place }) => {
+      if (evidence.manifest.scope.kind === 'selective') {
+        hashes.push(hash);
+        return;
+      }
+      if (!batch) {
+        tally.fail('the record is in no batch', lineOf(events, line));
+        return;
+      }
+      if (open?.batch !== batch) {
+        close();
+        open = { batch, tree: createMerkleTree() };
+        if (place && place.prev_hash !== batch.prevHead) {
+          tally.fail('the batch begins behind another record', lineOf(events, line));
+        }
+      }
+      open.tree.add(hash);
+      if (index < recordsOf(batch) - 1) return;
+      if (open.tree.root() === batch.eventRoot) tally.ok();
+      else tally.fail('the records are not those that were signed', lineOf(batches, batch.line));
+      open = undefined;
+    },
+    eventsEnd: close,
+    eventProof: ({ line, value }) => {
+      const hash = hashes[line - 1];
+      const location = lineOf(eventProofs, line);
+      if (hash === undefined) tally.fail('the proof is of no record', location);
+      else prove(evidence.batches.get(value.leaf_index), { hash, ...value }, location);
+      proofs++;
+    },
+    cause: ({ line, hash, batch, value }) => prove(batch, { hash, ...value }, lineOf(causes, line)),
+    end: () => {
+      if (evidence.manifest.scope.kind === 'selective' && proofs < hashes.length) {
+        tally.fail('a record has no proof', lineOf(events, proofs + 1));
+      }
+      return tally.result();
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * What a check of an evidence package is: it hears, in the order of the package, what the reader
+ * finds, counts, and remembers the first place that is wrong. A check that throws has failed.
+ */
+import type {
+  BundleLine,
+  CauseLine,
+  EventProofLine,
+  PayloadLine,
+  WitnessLine,
+} from '../evidence-package.ts';
+import type { BatchView, CauseView, EventView, MemberSeen } from './evidence.ts';
+import type { KeyUse } from './keyset.ts';
+
+/** In the order of reports. */
+export const CHECK_NAMES = [
+  'container.limits',
+  'container.members',
+  'json.strict',
+  'manifest.signature',
+  'files.digest',
+  'events.canonical',
+  'events.schema',
+  'tenant.binding',
+  'chain.sequence',
+  'chain.links',
+  'chain.epochs',
+  'chain.start',
+  'chain.head',
+  'batch.signature',
+  'batch.root',
+  'log.inclusion',
+  'log.consistency',
+  'checkpoint.signature',
+  'proof.binding',
+  'witness.quorum',
+  'time.stamp',
+  'time.order',
+  'keys.anchored',
+  'keys.validity',
+  'policy.binding',
+  'payload.digests',
+  'approval.binding',
+  'delegation.binding',
+  'scope.complete',
+] as const;
+export type CheckName = (typeof CHECK_NAMES)[number];
+
+export type CheckStatus = 'pass' | 'fail' | 'skip' | 'warn';
+
+/** Where something is wrong: a member, a line of it from 1, a path within that. */
+export interface Location {
+  member: string;
+  line?: number;
+  path?: string;
+}
+
+export interface CheckResult {
+  name: CheckName;
+  status: CheckStatus;
+  detail: string;
+  /** What held, of `total` things that were looked at. */
+  checked: number;
+  total: number;
+  location: Location | null;
+}
+
+/** What the reader cannot take, and whose finding that is. */
+export interface ReadProblem {
+  check: 'container.limits' | 'container.members' | 'json.strict';
+  detail: string;
+  location: Location | null;
+}
+
+/** What checks hear. All of it may come from an attacker. */
+export interface CheckHooks {
+  problem(problem: ReadProblem): void;
+  /** A member's header. */
+  member(member: MemberSeen): void;
+  /** A member was read to its end. */
+  file(file: { name: string; size: number; sha256: string }): void;
+  /** A JSON document or line was read strictly. */
+  json(location: Location): void;
+  /** Manifest, keys, checkpoints and proofs are read: `Evidence` is complete. */
+  documents(): void;
+  batch(batch: BatchView): void;
+  batchesEnd(): void;
+  event(event: EventView): void;
+  eventsEnd(): void;
+  /** Of the event of the same line. */
+  eventProof(proof: { line: number; value: EventProofLine }): void;
+  cause(cause: CauseView & { value: CauseLine }): void;
+  bundle(bundle: { line: number; value: BundleLine }): void;
+  payload(payload: { line: number; value: PayloadLine }): void;
+  witness(witness: { line: number; value: WitnessLine }): void;
+  /** A signature was made with a key. */
+  keyUse(use: KeyUse): void;
+}
+
+export interface Check extends Partial<CheckHooks> {
+  name: CheckName;
+  /** After the last member. */
+  end(): CheckResult;
+}
+
+/** Counts for one check. */
+export interface Tally {
+  ok(count?: number): void;
+  fail(detail: string, location?: Location | null): void;
+  /** Strange, and no proof of anything. */
+  warn(detail: string, location?: Location | null): void;
+  /** Nothing can be said, for this reason; anything that failed counts all the same. */
+  skip(reason: string): void;
+  readonly hasFailed: boolean;
+  /** @param detail of a pass */
+  result(detail?: string): CheckResult;
+}
+
+/** A tally that keeps the first finding of each kind. */
+export function createTally(name: CheckName): Tally {
+  let held = 0;
+  let failures = 0;
+  let warnings = 0;
+  let failure: { detail: string; location: Location | null } | undefined;
+  let warning: typeof failure;
+  let skipped: string | undefined;
+  return {
+    ok: (count = 1) => {
+      held += count;
+    },
+    fail: (detail, location = null) => {
+      failures++;
+      failure ??= { detail, location };
+    },
+    warn: (detail, location = null) => {
+      warnings++;
+      warning ??= { detail, location };
+    },
+    skip: (reason) => {
+      skipped ??= reason;
+    },
+    get hasFailed() {
+      return failures > 0;
+    },
+    result: (detail = '') => {
+      const total = held + failures + warnings;
+      const counts = { name, checked: held, total };
+      if (failure) return { ...counts, status: 'fail', ...failure };
+      if (skipped !== undefined) {
+        return { ...counts, status: 'skip', detail: skipped, location: null };
+      }
+      if (warning) return { ...counts, status: 'warn', ...warning };
+      return { ...counts, status: 'pass', detail, location: null };
+    },
+  };
+}

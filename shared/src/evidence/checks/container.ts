@@ -1,0 +1,118 @@
+/** What the reader itself found of the archive: its limits, its members and its JSON. */
+import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
+import { type Check, createTally } from './check.ts';
+import type { Evidence } from './evidence.ts';
+
+/** `container.limits`: no size that a reader must not follow. */
+export function checkLimits(): Check {
+  const tally = createTally('container.limits');
+  return {
+    name: 'container.limits',
+    problem: ({ check, detail, location }) => {
+      if (check === 'container.limits') tally.fail(detail, location);
+    },
+    member: () => tally.ok(),
+    end: () => tally.result(),
+  };
+}
+
+const ORDER = Object.values(EVIDENCE_MEMBERS) as readonly string[];
+const CHECKPOINT = /^checkpoints\/(0|[1-9]\d{0,15})\.note$/;
+const REQUIRED = [
+  EVIDENCE_MEMBERS.manifest,
+  EVIDENCE_MEMBERS.keys,
+  EVIDENCE_MEMBERS.proofs,
+  EVIDENCE_MEMBERS.batches,
+  EVIDENCE_MEMBERS.events,
+] as const;
+
+/** Where a member belongs; undefined for one that does not. */
+function rankOf(name: string): number | undefined {
+  if (CHECKPOINT.test(name)) return 1.5;
+  const rank = ORDER.indexOf(name);
+  return rank < 0 ? undefined : rank;
+}
+
+/**
+ * Why a member may not come here.
+ *
+ * @param before names of the members so far
+ */
+export function findMisplaced(name: string, before: readonly string[]): string | undefined {
+  const rank = rankOf(name);
+  if (rank === undefined) return 'a member has a name that the format does not know';
+  if (before.includes(name)) return 'a member is there twice';
+  if (before.length >= VOLUME_LIMITS.members) return 'there are too many members';
+  const last = rankOf(before.at(-1) ?? '') ?? -1;
+  return rank < last ? 'a member is out of order' : undefined;
+}
+
+/** `container.members`: exactly the format's members, once, in order. */
+export function checkMembers(): Check {
+  const tally = createTally('container.members');
+  const names: string[] = [];
+  return {
+    name: 'container.members',
+    problem: ({ check, detail, location }) => {
+      if (check === 'container.members') tally.fail(detail, location);
+    },
+    member: ({ name }) => {
+      names.push(name);
+      tally.ok();
+    },
+    end: () => {
+      for (const name of REQUIRED) {
+        if (!names.includes(name)) tally.fail('a member is missing', { member: name });
+      }
+      return tally.result();
+    },
+  };
+}
+
+/** `json.strict`: every JSON text has one reading, and is of the format. */
+export function checkJson(): Check {
+  const tally = createTally('json.strict');
+  return {
+    name: 'json.strict',
+    problem: ({ check, detail, location }) => {
+      if (check === 'json.strict') tally.fail(detail, location);
+    },
+    json: () => tally.ok(),
+    end: () => tally.result(),
+  };
+}
+
+/** `files.digest`: the members are the ones that the manifest lists, to the byte. */
+export function checkFiles(evidence: Evidence): Check {
+  const tally = createTally('files.digest');
+  const seen = new Set<string>();
+  let listed: Map<string, { size: number; sha256: string }> | undefined;
+  return {
+    name: 'files.digest',
+    file: ({ name, size, sha256 }) => {
+      if (name === EVIDENCE_MEMBERS.manifest) return;
+      if (!listed) {
+        listed = new Map(evidence.manifest.files.map((file) => [file.name, file]));
+        if (listed.size !== evidence.manifest.files.length) {
+          tally.fail('the manifest lists a file twice', { member: EVIDENCE_MEMBERS.manifest });
+        }
+      }
+      const file = listed.get(name);
+      seen.add(name);
+      if (!file) tally.fail('the manifest does not list the file', { member: name });
+      else if (file.size !== size || file.sha256 !== sha256) {
+        tally.fail('the file is not what the manifest lists', { member: name });
+      } else tally.ok();
+    },
+    end: () => {
+      for (const { name } of evidence.manifest.files) {
+        if (!seen.has(name)) {
+          tally.fail('a file that the manifest lists is missing', {
+            member: EVIDENCE_MEMBERS.manifest,
+          });
+        }
+      }
+      return tally.result();
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * `delegation.binding`: each chain of delegations that a decision names was issued link by link, and
+ * ends with the agent that acted.
+ */
+import { z } from 'zod';
+import type { LedgerRecord } from '../../ledger-record.ts';
+import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
+import { adminSigner } from './approval-binding.ts';
+import { type Check, createTally } from './check.ts';
+import { type Evidence, lineOf } from './evidence.ts';
+import type { KnownKey } from './keyset.ts';
+
+const SKEW_MS = 5 * 60_000;
+
+/** What the control plane records of a delegation. */
+const Issued = z.looseObject({
+  workflow_session_id: z.string(),
+  parent_delegation_id: z.string().nullable(),
+  delegator_agent_id: z.string(),
+  delegatee_agent_id: z.string(),
+  expires_at: z.iso.datetime({ precision: 3 }),
+});
+type Issued = z.infer<typeof Issued>;
+
+interface Acted {
+  line: number;
+  chain: readonly string[];
+  agentId: string;
+  sessionId: string | null;
+  at: string;
+  isAllowed: boolean;
+}
+
+export function checkDelegations(evidence: Evidence): Check {
+  const tally = createTally('delegation.binding');
+  const issued = new Map<string, Issued>();
+  const acted: Acted[] = [];
+
+  function read(record: LedgerRecord | null, signer: KnownKey | undefined): void {
+    if (record?.type !== 'admin_action' || record.action !== 'delegation_issued') return;
+    if (signer?.purpose !== 'batch' || !record.target.startsWith('delegation/')) return;
+    const details = Issued.safeParse(record.details);
+    if (details.success) issued.set(record.target.slice('delegation/'.length), details.data);
+  }
+
+  function findFault({ chain, agentId, sessionId, at, isAllowed }: Acted): string | undefined {
+    let before: { id: string; link: Issued } | undefined;
+    for (const id of chain) {
+      const link = issued.get(id);
+      if (!link) return 'a delegation is not shown';
+      if (link.parent_delegation_id !== (before?.id ?? null)) return 'a link is of another chain';
+      if (before && link.delegator_agent_id !== before.link.delegatee_agent_id) {
+        return 'a delegator was not delegated to';
+      }
+      if (link.workflow_session_id !== sessionId) return 'a delegation is of another session';
+      // A denial may be because it is over.
+      if (isAllowed && Date.parse(at) > Date.parse(link.expires_at) + SKEW_MS) {
+        return 'a delegation was over';
+      }
+      before = { id, link };
+    }
+    return before?.link.delegatee_agent_id === agentId
+      ? undefined
+      : 'another agent was delegated to';
+  }
+
+  return {
+    name: 'delegation.binding',
+    event: ({ line, record, batch }) => {
+      read(record, batch?.signer ?? adminSigner(evidence, record));
+      if (record?.type !== 'decision' || record.delegation_chain.length === 0) return;
+      if (acted.length >= VOLUME_LIMITS.causes) {
+        const location = lineOf(EVIDENCE_MEMBERS.events, line);
+        tally.fail('there are more delegated calls than a volume may have', location);
+        return;
+      }
+      acted.push({
+        line,
+        chain: record.delegation_chain,
+        agentId: record.agent_id,
+        sessionId: record.workflow_session_id,
+        at: record.timestamp,
+        isAllowed: record.policy_result === 'allow',
+      });
+    },
+    cause: ({ record, batch }) => read(record, batch?.signer),
+    end: () => {
+      for (const one of acted) {
+        const fault = findFault(one);
+        if (fault === undefined) tally.ok();
+        else tally.fail(fault, lineOf(EVIDENCE_MEMBERS.events, one.line));
+      }
+      return tally.result();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** Of each record by itself: its bytes, its schema, and whose it is. */
+import { logOrigin } from '../checkpoint.ts';
+import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
+import { type Check, createTally } from './check.ts';
+import { type Evidence, lineOf } from './evidence.ts';
+
+const { events, causes, batches, keys, manifest: manifestMember } = EVIDENCE_MEMBERS;
+
+/** `events.canonical`: each record is RFC 8785 JSON, so that its value has no other bytes. */
+export function checkCanonical(): Check {
+  const tally = createTally('events.canonical');
+  const add = (member: string, line: number, fault: string | undefined) => {
+    if (fault === undefined) tally.ok();
+    else tally.fail(fault, lineOf(member, line));
+  };
+  return {
+    name: 'events.canonical',
+    event: ({ line, isUnread, faults }) => {
+      if (!isUnread) add(events, line, faults.strict ?? faults.canonical);
+    },
+    cause: ({ line, faults }) => add(causes, line, faults.strict ?? faults.canonical),
+    end: () => tally.result(),
+  };
+}
+
+/** `events.schema`: each is a record of a version that is known. */
+export function checkSchema(): Check {
+  const tally = createTally('events.schema');
+  return {
+    name: 'events.schema',
+    event: ({ line, isUnread, faults }) => {
+      if (isUnread) {
+        tally.warn('a record was kept that its receiver could not read', lineOf(events, line));
+      } else if (faults.schema === undefined) tally.ok();
+      else tally.fail(faults.schema, lineOf(events, line));
+    },
+    cause: ({ line, faults }) => {
+      if (faults.schema === undefined) tally.ok();
+      else tally.fail(faults.schema, lineOf(causes, line));
+    },
+    end: () => tally.result(),
+  };
+}
+
+/** `tenant.binding`: everything is of the one tenant that the anchor is for. */
+export function checkTenant(evidence: Evidence): Check {
+  const tally = createTally('tenant.binding');
+  let tenantId: string | undefined;
+  const add = (actual: string, location: Parameters<typeof tally.fail>[1]) => {
+    if (actual === tenantId) tally.ok();
+    else tally.fail('it belongs to another tenant', location);
+  };
+  return {
+    name: 'tenant.binding',
+    documents: () => {
+      const { manifest, trust, keys: own, checkpoints } = evidence;
+      tenantId = trust.anchor?.tenant_id ?? manifest.tenant_id;
+      add(manifest.tenant_id, { member: manifestMember, path: 'tenant_id' });
+      const origin = logOrigin(tenantId, manifest.log.epoch);
+      if (manifest.log.origin === origin) tally.ok();
+      else tally.fail('the log is of another tenant', { member: manifestMember, path: 'log' });
+      for (const [size, { checkpoint }] of checkpoints) {
+        const location = { member: `checkpoints/${size}.note` };
+        if (checkpoint.origin.startsWith(`agent-governance/log/${tenantId}/`)) tally.ok();
+        else tally.fail('the checkpoint is of another tenant', location);
+      }
+      for (const [i, { statement }] of own.writers.entries()) {
+        add(statement.tenant_id, { member: keys, path: `writers/${i}` });
+      }
+      for (const [i, { statement }] of own.log_epochs.entries()) {
+        add(statement.tenant_id, { member: keys, path: `log_epochs/${i}` });
+      }
+    },
+    batch: ({ line, tenantId: actual }) => add(actual, lineOf(batches, line)),
+    event: ({ line, place }) => {
+      if (place) add(place.tenant_id, lineOf(events, line));
+    },
+    cause: ({ line, place }) => {
+      if (place) add(place.tenant_id, lineOf(causes, line));
+    },
+    end: () => tally.result(),
+  };
+}
+
+/** `time.order`: within a stream times do not run backwards. A clock that was set is no forgery. */
+export function checkTimeOrder(): Check {
+  const tally = createTally('time.order');
+  const last = new Map<string, string>();
+  return {
+    name: 'time.order',
+    event: ({ line, place, isRepeated }) => {
+      if (!place || isRepeated) return;
+      const before = last.get(place.stream);
+      if (before !== undefined && place.timestamp < before) {
+        tally.warn('a record is older than the one before it', lineOf(events, line));
+      } else tally.ok();
+      last.set(place.stream, place.timestamp);
+    },
+    end: () => tally.result(),
+  };
+}

@@ -1,0 +1,76 @@
+/** Of every key that signed: whether it is trusted, and was good at the time. */
+import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
+import { type Check, createTally } from './check.ts';
+import { type Evidence, lineOf } from './evidence.ts';
+import type { KeyUse, KnownKey } from './keyset.ts';
+
+/** `keys.anchored`: it is one of the anchor's keys, or follows from one. */
+export function checkAnchored(evidence: Evidence): Check {
+  const tally = createTally('keys.anchored');
+  const counted = new Set<KnownKey>();
+  return {
+    name: 'keys.anchored',
+    documents: () => {
+      if (evidence.independence === 'self-asserted') {
+        tally.skip('no anchor was given, and the issuer is not known here');
+      }
+    },
+    keyUse: ({ key, location }) => {
+      if (counted.has(key) || evidence.independence === 'self-asserted') return;
+      counted.add(key);
+      if (key.isAnchored) tally.ok();
+      else tally.fail('the key is not one of the trusted keys, nor follows from one', location);
+    },
+    end: () => tally.result(),
+  };
+}
+
+/** Replicas of a service have clocks that differ a little. */
+const SKEW_MS = 5 * 60_000;
+
+const isBefore = (a: string, b: string, skew: number): boolean =>
+  Date.parse(a) < Date.parse(b) - skew;
+
+/** Why a key was not good for a signature. */
+function findInvalid({ key, notBefore, signedAt, vouchesFor }: KeyUse): string | undefined {
+  if (key.revokedAt !== null && (vouchesFor === null || vouchesFor >= key.revokedAt)) {
+    return 'the key was revoked';
+  }
+  if (notBefore !== null && key.validFrom !== null && isBefore(notBefore, key.validFrom, SKEW_MS)) {
+    return 'the key was not valid yet';
+  }
+  if (signedAt !== null && key.validTo !== null && isBefore(key.validTo, signedAt, SKEW_MS)) {
+    return 'the key was no longer valid';
+  }
+  return undefined;
+}
+
+/**
+ * `keys.validity`: it was valid, and is not revoked. Who has the key of a checkpoint or manifest can
+ * sign any time, so that its revocation takes everything; a batch's time is bound by the log.
+ */
+export function checkValidity(): Check {
+  const tally = createTally('keys.validity');
+  return {
+    name: 'keys.validity',
+    keyUse: (use) => {
+      const invalid = findInvalid(use);
+      if (invalid === undefined) tally.ok();
+      else tally.fail(invalid, use.location);
+    },
+    event: ({ line, batch, place }) => {
+      const key = batch?.signer;
+      if (!key || !place || (key.revokedAt === null && key.validTo === null)) return;
+      const { timestamp: at } = place;
+      const invalid = findInvalid({
+        key,
+        notBefore: null,
+        signedAt: at,
+        vouchesFor: at,
+        location: { member: EVIDENCE_MEMBERS.events },
+      });
+      if (invalid !== undefined) tally.fail(invalid, lineOf(EVIDENCE_MEMBERS.events, line));
+    },
+    end: () => tally.result(),
+  };
+}

@@ -1,0 +1,248 @@
+/** The log: that the batches are in it, that the checkpoint is signed, and that it only grew. */
+import { isCheckpointSignedBy, logOrigin } from '../checkpoint.ts';
+import { isStatementSignedBy, type SignedLogEpoch } from '../evidence-keys.ts';
+import { checkpointMember, EVIDENCE_MEMBERS } from '../evidence-package.ts';
+import {
+  createMerkleTree,
+  isConsistent,
+  type MerkleTree,
+  rootOfInclusion,
+} from '../merkle-proofs.ts';
+import { type Check, createTally } from './check.ts';
+import { type Evidence, lineOf } from './evidence.ts';
+
+const { batches, proofs: proofsMember, keys, manifest: manifestMember } = EVIDENCE_MEMBERS;
+
+/** `log.inclusion`: every batch is a leaf of the tree that the checkpoint is of. */
+export function checkInclusion(evidence: Evidence): Check {
+  const tally = createTally('log.inclusion');
+  let tree: MerkleTree | undefined;
+  let paths = new Map<number, readonly string[]>();
+  let size = 0;
+  let root: string | undefined;
+  return {
+    name: 'log.inclusion',
+    documents: () => {
+      const { manifest, proofs, checkpoints } = evidence;
+      size = manifest.log.end;
+      root = checkpoints.get(size)?.checkpoint.root;
+      if (root === undefined)
+        tally.fail('the checkpoint is missing', { member: checkpointMember(size) });
+      paths = new Map(proofs.leaves.map(({ leaf_index, path }) => [leaf_index, path]));
+      if (manifest.scope.kind === 'selective') return;
+      try {
+        if (!proofs.range) throw new RangeError('there is none');
+        tree = createMerkleTree(proofs.range.start, proofs.range.frontier);
+      } catch {
+        tally.fail('the range has no frontier', { member: proofsMember, path: 'range' });
+      }
+    },
+    batch: ({ line, leafIndex, leafHash, isInRange }) => {
+      if (isInRange) {
+        // A gap gives another root.
+        tree?.add(leafHash);
+        tally.ok();
+        return;
+      }
+      const path = paths.get(leafIndex);
+      const found = path && rootOfInclusion({ leaf: leafHash, index: leafIndex, size, path });
+      if (found !== undefined && found === root) tally.ok();
+      else tally.fail('the batch is not shown to be in the log', lineOf(batches, line));
+    },
+    batchesEnd: () => {
+      if (!tree) return;
+      if (tree.size === size && tree.root() === root) tally.ok();
+      else tally.fail('the batches do not give the root of the checkpoint', { member: batches });
+    },
+    end: () => tally.result(),
+  };
+}
+
+/** `checkpoint.signature`: a checkpoint key signed each checkpoint. */
+export function checkCheckpoints(evidence: Evidence): Check {
+  const tally = createTally('checkpoint.signature');
+  return {
+    name: 'checkpoint.signature',
+    documents: () => {
+      const { checkpoints, keyset, manifest } = evidence;
+      if (!checkpoints.has(manifest.log.end)) {
+        tally.fail('the checkpoint is missing', { member: checkpointMember(manifest.log.end) });
+      }
+      for (const [size, signed] of checkpoints) {
+        const location = { member: checkpointMember(size) };
+        const signers = keyset
+          .all('checkpoint')
+          .filter(({ jwk }) => isCheckpointSignedBy(signed, jwk));
+        const key = signers.find(({ isAnchored }) => isAnchored) ?? signers[0];
+        if (signed.checkpoint.size !== size) {
+          tally.fail('the checkpoint is of another size than its name', location);
+        } else if (!key) tally.fail('no checkpoint key that is known signed it', location);
+        else {
+          tally.ok();
+          const at = signed.checkpoint.time;
+          evidence.use({ key, notBefore: at, signedAt: at, vouchesFor: null, location });
+        }
+      }
+    },
+    end: () => tally.result(),
+  };
+}
+
+/** `log.consistency`: the log continues the one that the anchor pins. */
+export function checkConsistency(evidence: Evidence): Check {
+  const tally = createTally('log.consistency');
+  const location = { member: proofsMember, path: 'consistency' };
+
+  function followEpochs(from: number, size: number): string | undefined {
+    const { keys: own, keyset, manifest } = evidence;
+    const tenantId = manifest.tenant_id;
+    for (let epoch = from + 1; epoch <= manifest.log.epoch; epoch++) {
+      const isOf = ({ statement }: SignedLogEpoch) =>
+        statement.epoch === epoch && statement.tenant_id === tenantId;
+      const index = own.log_epochs.findIndex(isOf);
+      const signed = own.log_epochs[index];
+      const key = signed && keyset.find('checkpoint', signed.kid);
+      if (!signed || !key || !isStatementSignedBy(key.jwk, signed)) {
+        return 'no signed statement says how the log went on after a restore';
+      }
+      const { time: at, restored } = signed.statement;
+      evidence.use({
+        key,
+        notBefore: at,
+        signedAt: at,
+        vouchesFor: null,
+        location: { member: keys, path: `log_epochs/${index}` },
+      });
+      if (restored.epoch !== epoch - 1 || restored.size > manifest.log.end) {
+        return 'the log went on after a restore elsewhere';
+      }
+      if (size > restored.size) return 'the anchor is of a part of the log that a restore lost';
+    }
+    return undefined;
+  }
+
+  return {
+    name: 'log.consistency',
+    documents: () => {
+      const { trust, manifest, checkpoints, proofs } = evidence;
+      const pinned = trust.anchor?.log;
+      if (!pinned) {
+        tally.skip('no anchor pins the log');
+        return;
+      }
+      const { size, epoch, root } = pinned;
+      const { end } = manifest.log;
+      if (pinned.origin !== logOrigin(trust.anchor?.tenant_id ?? '', epoch)) {
+        tally.fail('the anchor pins another log', location);
+        return;
+      }
+      const isNewer = epoch === manifest.log.epoch && size > end;
+      const [from, to] = isNewer ? [end, size] : [size, end];
+      const proof = proofs.consistency.find((one) => one.from === from && one.to === to);
+      if (epoch > manifest.log.epoch || (isNewer && !proof)) {
+        tally.skip('the anchor is newer than the package, which does not lead to it');
+        return;
+      }
+      const lost = followEpochs(epoch, size);
+      if (lost !== undefined) {
+        tally.fail(lost, { member: keys, path: 'log_epochs' });
+        return;
+      }
+      const own = checkpoints.get(end)?.checkpoint.root ?? '';
+      const [fromRoot, toRoot] = isNewer ? [own, root] : [root, own];
+      const path = proof?.path ?? (from === to || from === 0 ? [] : undefined);
+      if (path === undefined) tally.fail('no proof begins where the anchor is', location);
+      else if (isConsistent({ from, to, fromRoot, toRoot, path })) tally.ok();
+      else tally.fail('the log does not continue the one that the anchor pins', location);
+    },
+    end: () => tally.result(),
+  };
+}
+
+/** `proof.binding`: proofs, checkpoint, batches and records are about the same things. */
+export function checkBinding(evidence: Evidence): Check {
+  const tally = createTally('proof.binding');
+  const proven = new Set<number>();
+  const selected: { stream: string; epoch: number; seq: number }[] = [];
+  let before = -1;
+  let last = { leaf_index: -1, index: -1 };
+  return {
+    name: 'proof.binding',
+    documents: () => {
+      const { manifest, proofs, checkpoints } = evidence;
+      const { log, scope } = manifest;
+      const check = (isGood: boolean, what: string, member: string, path?: string) => {
+        if (isGood) tally.ok();
+        else tally.fail(what, { member, ...(path !== undefined && { path }) });
+      };
+      const origin = checkpoints.get(log.end)?.checkpoint.origin;
+      check(origin === log.origin, 'the checkpoint is of another log', checkpointMember(log.end));
+      check(log.start <= log.end, 'the log ends before it starts', manifestMember, 'log');
+      const { range } = proofs;
+      const isOfRange =
+        scope.kind === 'selective'
+          ? range === null
+          : range?.start === log.start && range.end === log.end;
+      check(isOfRange, 'the range is another than the manifest names', proofsMember, 'range');
+      for (const [i, { leaf_index }] of proofs.leaves.entries()) {
+        check(!proven.has(leaf_index), 'a leaf is proven twice', proofsMember, `leaves/${i}`);
+        proven.add(leaf_index);
+      }
+      for (const [i, { from, to }] of proofs.consistency.entries()) {
+        const isOfTree = to === log.end || from === log.end;
+        check(isOfTree, 'a proof is of another tree', proofsMember, `consistency/${i}`);
+      }
+    },
+    batch: ({ line, leafIndex, isInRange }) => {
+      const isNext = leafIndex > before && leafIndex < evidence.manifest.log.end;
+      before = leafIndex;
+      // In the range by the range alone, elsewhere by a proof of its own.
+      const isProvenOnce = proven.delete(leafIndex) !== isInRange;
+      if (isNext && isProvenOnce) tally.ok();
+      else tally.fail('the batch and its proof do not match', lineOf(batches, line));
+    },
+    batchesEnd: () => {
+      if (proven.size > 0) {
+        tally.fail('a proof is of no batch', { member: proofsMember, path: 'leaves' });
+      }
+    },
+    event: ({ line, place, batch, index }) => {
+      if (evidence.manifest.scope.kind === 'selective') {
+        const { stream = '', epoch = 0, seq = 0 } = place ?? {};
+        selected.push({ stream, epoch, seq });
+        return;
+      }
+      if (!place) return;
+      const isThere = batch && isAt(place, batch, index);
+      if (isThere) tally.ok();
+      else tally.fail('the record is not of its batch', lineOf(EVIDENCE_MEMBERS.events, line));
+    },
+    eventProof: ({ line, value }) => {
+      const place = selected[line - 1];
+      const batch = evidence.batches.get(value.leaf_index);
+      const { leaf_index, index } = last;
+      const isNext =
+        value.leaf_index > leaf_index || (value.leaf_index === leaf_index && value.index > index);
+      last = value;
+      if (isNext && place && batch && isAt(place, batch, value.index)) tally.ok();
+      else tally.fail('the proof is not of its record', lineOf(EVIDENCE_MEMBERS.eventProofs, line));
+    },
+    cause: ({ line, place, batch, value }) => {
+      if (place && batch && isAt(place, batch, value.index)) tally.ok();
+      else tally.fail('the record is not of its batch', lineOf(EVIDENCE_MEMBERS.causes, line));
+    },
+    end: () => tally.result(),
+  };
+}
+
+function isAt(
+  place: { stream: string; epoch: number; seq: number },
+  batch: { stream: string; epoch: number; firstSeq: number },
+  index: number,
+): boolean {
+  return (
+    place.stream === batch.stream &&
+    place.epoch === batch.epoch &&
+    place.seq === batch.firstSeq + index
+  );
+}

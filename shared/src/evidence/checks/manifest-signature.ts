@@ -1,0 +1,32 @@
+/** `manifest.signature`: an evidence key signed the manifest. */
+import { verifyEnvelope } from '../dsse.ts';
+import { EVIDENCE_MEMBERS, EVIDENCE_PAYLOAD_TYPE } from '../evidence-package.ts';
+import { type Check, createTally } from './check.ts';
+import type { Evidence } from './evidence.ts';
+
+export function checkManifestSignature(evidence: Evidence): Check {
+  const tally = createTally('manifest.signature');
+  const location = { member: EVIDENCE_MEMBERS.manifest };
+  return {
+    name: 'manifest.signature',
+    documents: () => {
+      const { envelope, keyset, manifest } = evidence;
+      if (envelope.payloadType !== EVIDENCE_PAYLOAD_TYPE) {
+        tally.fail('the envelope is of another type', { ...location, path: 'payloadType' });
+        return;
+      }
+      const valid = verifyEnvelope(envelope, (kid) => keyset.find('evidence', kid)?.jwk);
+      const keys = valid.flatMap((kid) => keyset.find('evidence', kid) ?? []);
+      // One that is trusted is enough; others may have signed, too.
+      const key = keys.find(({ isAnchored }) => isAnchored) ?? keys[0];
+      if (!key) {
+        tally.fail('no evidence key that is known signed it', { ...location, path: 'signatures' });
+        return;
+      }
+      tally.ok();
+      const at = manifest.created_at;
+      evidence.use({ key, notBefore: at, signedAt: at, vouchesFor: null, location });
+    },
+    end: () => tally.result(),
+  };
+}

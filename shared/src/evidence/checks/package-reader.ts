@@ -1,0 +1,367 @@
+/** Reads the members of a package in their order, and tells the checks what each holds. */
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import { canonicalize } from '../../canonical-json.ts';
+import { LineTooLongError, readLines } from '../../read-lines.ts';
+import { parseStrictJson, StrictJsonError } from '../../strict-json.ts';
+import { parseCheckpoint } from '../checkpoint.ts';
+import { DsseEnvelope, payloadOf } from '../dsse.ts';
+import { EvidenceKeys } from '../evidence-keys.ts';
+import {
+  BatchLine,
+  BundleLine,
+  batchLeafHash,
+  CauseLine,
+  EVIDENCE_MEMBERS,
+  EventProofLine,
+  EvidenceManifest,
+  EvidenceProofs,
+  manifestDigest,
+  PayloadLine,
+  VOLUME_LIMITS,
+  WitnessLine,
+} from '../evidence-package.ts';
+import type { ArchiveMember } from '../ustar.ts';
+import { createSignerSearch } from './batch-signer.ts';
+import type { CheckHooks, Location } from './check.ts';
+import { findMisplaced } from './container.ts';
+import { type BatchView, type Evidence, lineOf, recordsOf } from './evidence.ts';
+import { createKeyset, type KnownKey } from './keyset.ts';
+import { readRecordLine } from './read-record.ts';
+import { type Boundary, createStreamWalk, type StreamWalk } from './stream-walk.ts';
+
+type Tell = <K extends keyof CheckHooks>(hook: K, value?: Parameters<CheckHooks[K]>[0]) => void;
+
+/** Values and keys of a document; a line's are bounded by its bytes. */
+const MAX_NODES = 4_000_000;
+const LINE_NODES = 100_000;
+
+const NO_KEYS: EvidenceKeys = { keys: [], rotations: [], writers: [], log_epochs: [] };
+const NO_PROOFS: EvidenceProofs = { range: null, leaves: [], consistency: [], boundaries: [] };
+
+export class PackageReader {
+  hasManifest = false;
+  events = 0;
+  /** Where the reader is. */
+  location: Location | null = null;
+  /** SHA-256 of the manifest's payload. */
+  manifestDigest: string | null = null;
+  readonly #evidence: Evidence;
+  readonly #tell: Tell;
+  readonly #names: string[] = [];
+  #isComplete = false;
+  #keys: EvidenceKeys | undefined;
+  #proofs: EvidenceProofs | undefined;
+  #inRange: BatchView[] = [];
+  #walk: StreamWalk | undefined;
+  #current = 0;
+  #index = 0;
+  readonly #findSigner: (batch: BatchLine, line: number) => KnownKey | undefined;
+
+  constructor(evidence: Evidence, tell: Tell) {
+    this.#evidence = evidence;
+    this.#tell = tell;
+    this.#findSigner = createSignerSearch(evidence);
+    Object.assign(evidence, {
+      independence: 'self-asserted',
+      keys: NO_KEYS,
+      checkpoints: new Map(),
+      proofs: NO_PROOFS,
+      batches: new Map(),
+      signers: new Map(),
+      boundaries: [],
+      use: (use: Parameters<CheckHooks['keyUse']>[0]) => tell('keyUse', use),
+    });
+  }
+
+  /** @returns false when nothing more can be read */
+  async read(member: ArchiveMember): Promise<boolean> {
+    const { name, size } = member;
+    this.location = { member: name };
+    const misplaced = findMisplaced(name, this.#names);
+    if (misplaced !== undefined) {
+      this.#problem('container.members', misplaced);
+      return false;
+    }
+    this.#names.push(name);
+    this.#tell('member', { name, size });
+    const digest = createHash('sha256');
+    const content = hashing(member.content, digest);
+    try {
+      await this.#readMember(name, content, size);
+    } catch (error) {
+      if (!(error instanceof LineTooLongError)) throw error;
+      this.#problem('container.limits', 'a line is too long');
+      return false;
+    }
+    if (!this.hasManifest) return false;
+    this.#tell('file', { name, size, sha256: digest.digest('hex') });
+    return true;
+  }
+
+  /** @returns whether everything was there to be read */
+  finish(): boolean {
+    if (!this.hasManifest) return false;
+    this.#complete();
+    // A member that is missing has no end that a check would hear of.
+    const { batches, events } = EVIDENCE_MEMBERS;
+    if (!this.#names.includes(batches)) this.#tell('batchesEnd');
+    if (!this.#names.includes(events)) this.#tell('eventsEnd');
+    return true;
+  }
+
+  async #readMember(name: string, content: AsyncIterable<Buffer>, size: number): Promise<void> {
+    const { manifest, keys, proofs } = EVIDENCE_MEMBERS;
+    if (name === manifest) {
+      this.#readManifest(await this.#whole(content, size));
+      return;
+    }
+    if (name === keys) {
+      this.#keys = this.#parse(EvidenceKeys, await this.#whole(content, size));
+      return;
+    }
+    if (name === proofs) {
+      this.#proofs = this.#parse(EvidenceProofs, await this.#whole(content, size));
+      return;
+    }
+    if (name.startsWith('checkpoints/')) {
+      this.#readCheckpoint(name, await this.#whole(content, size));
+      return;
+    }
+    this.#complete();
+    await this.#readLinesOf(name, content);
+  }
+
+  #readManifest(bytes: Buffer | undefined): void {
+    const envelope = this.#parse(DsseEnvelope, bytes);
+    if (!envelope) return;
+    try {
+      const payload = payloadOf(envelope);
+      const manifest = this.#parse(EvidenceManifest, payload);
+      if (!manifest) return;
+      // Its bytes are signed; one form is one manifest.
+      if (canonicalize(manifest) !== payload.toString('utf8')) {
+        this.#problem('json.strict', 'the manifest is not in canonical form');
+      }
+      Object.assign(this.#evidence, { envelope, manifest });
+      this.manifestDigest = manifestDigest(payload);
+      this.hasManifest = true;
+    } catch {
+      this.#problem('json.strict', 'the payload of the envelope cannot be read');
+    }
+  }
+
+  #readCheckpoint(name: string, bytes: Buffer | undefined): void {
+    const size = Number(name.slice('checkpoints/'.length, -'.note'.length));
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+      this.#evidence.checkpoints.set(size, parseCheckpoint(text));
+    } catch {
+      this.#problem('json.strict', 'the checkpoint cannot be read');
+    }
+  }
+
+  /** What comes before the lines is read: the checks of it are made. */
+  #complete(): void {
+    if (this.#isComplete) return;
+    this.#isComplete = true;
+    const evidence = this.#evidence;
+    const { anchor, issuers } = evidence.trust;
+    const { issuer, tenant_id } = evidence.manifest;
+    const known = issuers.filter(
+      (one) => one.issuer === issuer && (one.tenant_id ?? tenant_id) === tenant_id,
+    );
+    const trusted = anchor?.keys ?? (known.length > 0 ? known.flatMap(({ keys }) => keys) : null);
+    evidence.keys = this.#keys ?? NO_KEYS;
+    evidence.proofs = this.#proofs ?? NO_PROOFS;
+    evidence.independence = anchor
+      ? 'independent'
+      : known.length > 0
+        ? 'issuer-anchored'
+        : 'self-asserted';
+    evidence.keyset = createKeyset(trusted, evidence.keys);
+    this.#walk = createStreamWalk(this.#readBoundaries());
+    this.#tell('documents');
+  }
+
+  #readBoundaries(): Map<string, Boundary> {
+    const { proofs, manifest, boundaries: seen } = this.#evidence;
+    const boundaries = new Map<string, Boundary>();
+    for (const { stream, record: text } of proofs.boundaries) {
+      const { place, record, hash } = readRecordLine(Buffer.from(text));
+      const isOfStream = place?.stream === stream && place.tenant_id === manifest.tenant_id;
+      const fault =
+        record && isOfStream && !boundaries.has(stream)
+          ? undefined
+          : 'a record that is shown as the one before is none of the stream';
+      const { epoch = 0, seq = 0, timestamp = '' } = place ?? {};
+      boundaries.set(stream, { epoch, seq, hash, ...(fault !== undefined && { fault }) });
+      seen.push({ fault, isBefore: timestamp < manifest.scope.from });
+    }
+    return boundaries;
+  }
+
+  async #readLinesOf(name: string, content: AsyncIterable<Buffer>): Promise<void> {
+    const { batches, events } = EVIDENCE_MEMBERS;
+    let line = 0;
+    for await (const bytes of readLines(content, VOLUME_LIMITS.lineBytes)) {
+      line++;
+      this.location = lineOf(name, line);
+      if (line > limitOf(name)) {
+        this.#problem('container.limits', 'there are more lines than a volume may have');
+        break;
+      }
+      this.#readLine(name, line, bytes);
+    }
+    this.location = { member: name };
+    if (name === batches) this.#tell('batchesEnd');
+    if (name === events) this.#tell('eventsEnd');
+  }
+
+  #readLine(name: string, line: number, bytes: Buffer): void {
+    const { batches, events, eventProofs, causes, bundles, payloads, witness } = EVIDENCE_MEMBERS;
+    if (name === events) this.#event(line, bytes);
+    else if (name === batches) this.#told(BatchLine, bytes, (value) => this.#batch(line, value));
+    else if (name === causes) this.#told(CauseLine, bytes, (value) => this.#cause(line, value));
+    else if (name === eventProofs) this.#tellLine('eventProof', EventProofLine, line, bytes);
+    else if (name === bundles) this.#tellLine('bundle', BundleLine, line, bytes);
+    else if (name === payloads) this.#tellLine('payload', PayloadLine, line, bytes);
+    else if (name === witness) this.#tellLine('witness', WitnessLine, line, bytes);
+  }
+
+  #tellLine<T extends z.ZodType>(
+    hook: 'eventProof' | 'bundle' | 'payload' | 'witness',
+    schema: T,
+    line: number,
+    bytes: Buffer,
+  ): void {
+    const tell = this.#tell as (hook: string, value: { line: number; value: z.infer<T> }) => void;
+    this.#told(schema, bytes, (value) => tell(hook, { line, value }));
+  }
+
+  #cause(line: number, value: CauseLine): void {
+    const batch = this.#evidence.batches.get(value.leaf_index);
+    const read = readRecordLine(Buffer.from(value.record));
+    this.#tell('cause', { ...read, line, batch, value });
+  }
+
+  #told<T extends z.ZodType>(schema: T, bytes: Buffer, tell: (value: z.infer<T>) => void): void {
+    const value = this.#parse(schema, bytes, LINE_NODES);
+    if (value !== undefined) tell(value);
+  }
+
+  #batch(line: number, batch: BatchLine): void {
+    const { manifest, batches, signers } = this.#evidence;
+    const { leaf_index: leafIndex, header } = batch;
+    const signer = this.#findSigner(batch, line);
+    const isInRange =
+      manifest.scope.kind === 'contiguous' &&
+      leafIndex >= manifest.log.start &&
+      leafIndex < manifest.log.end;
+    const view: BatchView = {
+      line,
+      leafIndex,
+      leafHash: batchLeafHash(batch),
+      tenantId: header.tenant_id === manifest.tenant_id ? manifest.tenant_id : header.tenant_id,
+      stream: header.stream,
+      epoch: header.epoch,
+      firstSeq: header.first_seq,
+      lastSeq: header.last_seq,
+      prevHead: header.prev_head,
+      head: header.head,
+      eventRoot: header.event_root,
+      signer,
+      isInRange,
+    };
+    if (signer) signers.set(header.stream, signer);
+    batches.set(leafIndex, view);
+    if (isInRange) this.#inRange.push(view);
+    this.#tell('batch', view);
+  }
+
+  #event(line: number, bytes: Buffer): void {
+    this.events++;
+    const read = readRecordLine(bytes);
+    const isContiguous = this.#evidence.manifest.scope.kind === 'contiguous';
+    const batch = isContiguous ? this.#inRange[this.#current] : undefined;
+    const index = this.#index;
+    if (batch) this.#advance(batch);
+    const stream = read.place?.stream ?? batch?.stream;
+    const walked =
+      isContiguous && this.#walk && stream !== undefined
+        ? this.#walk.add({
+            stream,
+            epoch: read.place?.epoch ?? batch?.epoch ?? 0,
+            seq: read.place?.seq ?? (batch ? batch.firstSeq + index : 0),
+            hash: read.hash,
+            prevHash: read.place?.prev_hash,
+            previous: read.place?.previous,
+          })
+        : { chain: {}, isRepeated: false };
+    this.#tell('event', { ...read, ...walked, line, batch, index });
+  }
+
+  #advance(batch: BatchView): void {
+    this.#index++;
+    if (this.#index < recordsOf(batch)) return;
+    this.#current++;
+    this.#index = 0;
+  }
+
+  async #whole(content: AsyncIterable<Buffer>, size: number): Promise<Buffer | undefined> {
+    const isTooLarge = size > VOLUME_LIMITS.documentBytes;
+    if (isTooLarge) this.#problem('container.limits', 'the member is too large');
+    const parts: Buffer[] = [];
+    for await (const part of content) if (!isTooLarge) parts.push(part);
+    return isTooLarge ? undefined : Buffer.concat(parts);
+  }
+
+  #parse<T extends z.ZodType>(
+    schema: T,
+    bytes: Buffer | undefined,
+    maxNodes = MAX_NODES,
+  ): z.infer<T> | undefined {
+    if (!bytes) return undefined;
+    try {
+      const value = parseStrictJson(bytes, { maxDepth: VOLUME_LIMITS.jsonDepth, maxNodes });
+      const parsed = schema.safeParse(value);
+      if (parsed.success) {
+        if (this.location) this.#tell('json', this.location);
+        return parsed.data;
+      }
+      const path = parsed.error.issues[0]?.path.map(String).join('/').slice(0, 200) ?? '';
+      const location = { member: '', ...this.location, path };
+      this.#problem('json.strict', 'it is not of the format', location);
+    } catch (error) {
+      const detail = error instanceof StrictJsonError ? error.message : 'it cannot be read';
+      this.#problem('json.strict', detail);
+    }
+    return undefined;
+  }
+
+  #problem(
+    check: 'container.limits' | 'container.members' | 'json.strict',
+    detail: string,
+    location: Location | null = this.location,
+  ): void {
+    this.#tell('problem', { check, detail, location });
+  }
+}
+
+function limitOf(name: string): number {
+  const { batches, causes, bundles, payloads } = EVIDENCE_MEMBERS;
+  if (name === batches) return VOLUME_LIMITS.batches;
+  if (name === causes) return VOLUME_LIMITS.causes;
+  if (name === payloads) return VOLUME_LIMITS.payloads;
+  return name === bundles ? 10_000 : VOLUME_LIMITS.events;
+}
+
+async function* hashing(
+  content: AsyncIterable<Buffer>,
+  digest: ReturnType<typeof createHash>,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of content) {
+    digest.update(chunk);
+    yield chunk;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * `policy.binding`: every revision by which something was decided is a bundle that the control plane
+ * signed for this tenant.
+ */
+import { BundleManifest } from '../../bundle-format.ts';
+import { readBundleSignature } from '../../bundle-signature.ts';
+import { type BundleLine, EVIDENCE_MEMBERS } from '../evidence-package.ts';
+import { type Check, createTally } from './check.ts';
+import { type Evidence, lineOf } from './evidence.ts';
+
+const { bundles: member, events } = EVIDENCE_MEMBERS;
+
+export function checkPolicyBinding(evidence: Evidence): Check {
+  const tally = createTally('policy.binding');
+  /** Revisions that decisions name: the first line of each, and the time. */
+  const named = new Map<number, { line: number; at: string }>();
+  const shown = new Map<number, string>();
+
+  function findFault({ revision, manifest, signatures }: BundleLine, line: number) {
+    const { keyset, manifest: said } = evidence;
+    const signed = readBundleSignature(Buffer.from(signatures), Buffer.from(manifest), {
+      scope: said.tenant_id,
+      findKey: (kid) => keyset.find('bundle', kid)?.jwk,
+    });
+    const { metadata, revision: own } = BundleManifest.parse(JSON.parse(manifest));
+    if (own !== String(revision)) return 'the bundle is of another revision';
+    if (metadata.tenant_id !== said.tenant_id) return 'the bundle is of another tenant';
+    const key = keyset.find('bundle', signed.kid);
+    if (!key) return 'no bundle key that is known signed it';
+    const vouchesFor = named.get(revision)?.at ?? null;
+    evidence.use({
+      key,
+      notBefore: null,
+      signedAt: null,
+      vouchesFor,
+      location: lineOf(member, line),
+    });
+    return undefined;
+  }
+
+  return {
+    name: 'policy.binding',
+    event: ({ line, record }) => {
+      if (record?.type !== 'decision' || record.bundle_revision === null) return;
+      if (!named.has(record.bundle_revision)) {
+        named.set(record.bundle_revision, { line, at: record.timestamp });
+      }
+    },
+    bundle: ({ line, value }) => {
+      const { revision, digest } = value;
+      let fault: string | undefined;
+      try {
+        fault = shown.has(revision) ? 'the bundle is there twice' : findFault(value, line);
+      } catch {
+        fault = 'the bundle is not what was signed';
+      }
+      shown.set(revision, digest);
+      if (fault !== undefined) tally.fail(fault, lineOf(member, line));
+    },
+    end: () => {
+      const listed = new Map(
+        evidence.manifest.bundles.map(({ revision, digest }) => [revision, digest]),
+      );
+      for (const [revision, { line }] of named) {
+        const digest = shown.get(revision);
+        if (digest === undefined) tally.fail('the bundle is not shown', lineOf(events, line));
+        else if (listed.get(revision) !== digest) {
+          tally.fail('the manifest names another bundle', lineOf(events, line));
+        } else tally.ok();
+      }
+      return tally.result();
+    },
+  };
+}

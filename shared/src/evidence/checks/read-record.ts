@@ -1,0 +1,98 @@
+/** Reads a line of records without ever throwing: each fault is a check's finding. */
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { isCanonicalText } from '../../canonical-json.ts';
+import { recordHash } from '../../hash-chain.ts';
+import { checkRecord, MAX_RECORD_BYTES, parseRecord } from '../../ledger-record.ts';
+import { parseStrictJson } from '../../strict-json.ts';
+import { Epoch, Id, Sha256Hex, Timestamp } from '../../text.ts';
+import { UnreadRecord, VOLUME_LIMITS } from '../evidence-package.ts';
+import type { RecordPlace, RecordRead } from './evidence.ts';
+
+/** What places a record, whatever else is in it. */
+const Place = z.looseObject({
+  tenant_id: Id,
+  stream: Id,
+  epoch: Epoch,
+  seq: z.int().positive(),
+  prev_hash: Sha256Hex,
+  timestamp: Timestamp,
+  previous: z
+    .object({ epoch: Epoch, last_seq: z.int().positive(), head: Sha256Hex })
+    .nullable()
+    .optional(),
+}) satisfies z.ZodType<RecordPlace>;
+
+const MAX_NODES = 200_000;
+const UNREAD = Buffer.from('{"unread_record":');
+
+/** @param bytes of the line, caller-controlled */
+export function readRecordLine(bytes: Uint8Array): RecordRead {
+  if (Buffer.from(bytes.buffer, bytes.byteOffset, UNREAD.length).equals(UNREAD)) {
+    return readUnread(bytes);
+  }
+  const read = { hash: recordHash(bytes), place: null, record: null, isUnread: false };
+  const bad = (fault: RecordRead['faults']): RecordRead => ({
+    ...read,
+    faults: { schema: 'the line is no record', ...fault },
+  });
+  if (bytes.byteLength > MAX_RECORD_BYTES) return bad({ strict: 'the record is too large' });
+  if (!isUtf8(bytes)) return bad({ strict: 'the record is not UTF-8' });
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  let value: unknown;
+  try {
+    // A number is bound by the canonical form: it has one writing.
+    value = parseStrictJson(text, {
+      maxDepth: VOLUME_LIMITS.jsonDepth,
+      maxNodes: MAX_NODES,
+      numbers: 'any',
+    });
+  } catch {
+    return bad({ strict: 'the record is no JSON with one reading' });
+  }
+  const faults: RecordRead['faults'] = {};
+  if (!isCanonical(text, value)) faults.canonical = 'the record is not in canonical form';
+  const place = Place.safeParse(value).data ?? null;
+  try {
+    return { ...read, place, record: checkRecord(value), faults };
+  } catch {
+    return { ...read, place, faults: { ...faults, schema: 'it is no record of a known version' } };
+  }
+}
+
+function isCanonical(text: string, value: unknown): boolean {
+  try {
+    return isCanonicalText(text, value);
+  } catch {
+    return false;
+  }
+}
+
+/** A record that its receiver kept without being able to read it. */
+function readUnread(line: Uint8Array): RecordRead {
+  const nothing = { place: null, record: null };
+  try {
+    const { unread_record: text } = UnreadRecord.parse(
+      parseStrictJson(line, { maxDepth: 2, maxNodes: 4 }),
+    );
+    const bytes = Buffer.from(text, 'base64');
+    if (bytes.toString('base64') !== text) throw new SyntaxError('no base64');
+    const hash = recordHash(bytes);
+    if (!isReadable(bytes)) return { ...nothing, hash, isUnread: true, faults: {} };
+    const faults = { schema: 'the record can be read, and is said to be unreadable' };
+    return { ...nothing, hash, isUnread: false, faults };
+  } catch {
+    const faults = { strict: 'the line is no record', schema: 'the line is no record' };
+    return { ...nothing, hash: recordHash(line), isUnread: false, faults };
+  }
+}
+
+function isReadable(bytes: Buffer): boolean {
+  if (bytes.length > MAX_RECORD_BYTES) return false;
+  try {
+    parseRecord(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

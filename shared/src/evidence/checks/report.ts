@@ -1,0 +1,77 @@
+/** The result of a verification, and the verdict. */
+import type { EvidenceManifest } from '../evidence-package.ts';
+import { anchorDigest } from '../trust-anchor.ts';
+import type { CheckResult } from './check.ts';
+import type { Evidence, Independence } from './evidence.ts';
+
+export type Verdict = 'VERIFIED' | 'NOT_VERIFIED' | 'INCONCLUSIVE' | 'UNREADABLE';
+
+export interface EvidenceReport {
+  verdict: Verdict;
+  independence: Independence;
+  /** Of the anchor that was given. */
+  anchor_digest: string | null;
+  package: Pick<
+    EvidenceManifest,
+    'package_id' | 'set_id' | 'tenant_id' | 'issuer' | 'created_at' | 'scope' | 'volume'
+  > | null;
+  events: number;
+  /** The checkpoint up to which nothing is missing; null where that is not shown. */
+  complete_up_to: { origin: string; size: number; root: string; time: string } | null;
+  checks: CheckResult[];
+  summary: { passed: number; failed: number; skipped: number; warnings: number };
+}
+
+/** What of the package the reader saw. */
+export interface ReaderState {
+  hasManifest: boolean;
+  events: number;
+}
+
+export function reportOf(
+  evidence: Evidence,
+  { hasManifest, events }: ReaderState,
+  checks: CheckResult[],
+): EvidenceReport {
+  const count = (status: CheckResult['status']) =>
+    checks.filter((check) => check.status === status).length;
+  const { anchor } = evidence.trust;
+  const independence = hasManifest
+    ? evidence.independence
+    : anchor
+      ? 'independent'
+      : 'self-asserted';
+  const statusOf = (name: string) => checks.find((check) => check.name === name)?.status;
+  const verdict = (): Verdict => {
+    if (!hasManifest) return 'UNREADABLE';
+    if (count('fail') > 0) return 'NOT_VERIFIED';
+    if (independence === 'self-asserted') return 'INCONCLUSIVE';
+    // An anchor was given to be held against the log.
+    if (anchor && statusOf('log.consistency') !== 'pass') return 'INCONCLUSIVE';
+    return 'VERIFIED';
+  };
+  return {
+    verdict: verdict(),
+    independence,
+    anchor_digest: anchor ? anchorDigest(anchor) : null,
+    package: hasManifest ? packageOf(evidence.manifest) : null,
+    events,
+    complete_up_to: statusOf('scope.complete') === 'pass' ? checkpointOf(evidence) : null,
+    checks,
+    summary: {
+      passed: count('pass'),
+      failed: count('fail'),
+      skipped: count('skip'),
+      warnings: count('warn'),
+    },
+  };
+}
+
+function packageOf(manifest: EvidenceManifest): EvidenceReport['package'] {
+  const { package_id, set_id, tenant_id, issuer, created_at, scope, volume } = manifest;
+  return { package_id, set_id, tenant_id, issuer, created_at, scope, volume };
+}
+
+function checkpointOf({ checkpoints, manifest }: Evidence): EvidenceReport['complete_up_to'] {
+  return checkpoints.get(manifest.log.end)?.checkpoint ?? null;
+}

@@ -1,0 +1,140 @@
+/**
+ * Runs every check over a package, member by member, in bounded memory: no member of lines is ever
+ * held whole. A check that throws has failed, and the others go on.
+ */
+import { TooLargeError } from '../gunzip.ts';
+import { readMembers, type SourceLimits } from '../package-source.ts';
+import { ArchiveError } from '../ustar.ts';
+import { checkApprovals } from './approval-binding.ts';
+import { checkBatchRoot, checkBatchSignature } from './batches.ts';
+import { checkEpochs, checkHead, checkLinks, checkSequence, checkStart } from './chain.ts';
+import { type Check, type CheckHooks, type CheckResult, createTally } from './check.ts';
+import { checkFiles, checkJson, checkLimits, checkMembers } from './container.ts';
+import { checkDelegations } from './delegation-binding.ts';
+import { checkCanonical, checkSchema, checkTenant, checkTimeOrder } from './events.ts';
+import type { Evidence, EvidenceTrust } from './evidence.ts';
+import { checkAnchored, checkValidity } from './keys.ts';
+import { checkBinding, checkCheckpoints, checkConsistency, checkInclusion } from './log.ts';
+import { checkManifestSignature } from './manifest-signature.ts';
+import { PackageReader } from './package-reader.ts';
+import { checkPayloads } from './payload-digests.ts';
+import { checkPolicyBinding } from './policy-binding.ts';
+import { type EvidenceReport, reportOf } from './report.ts';
+import { checkScope } from './scope-complete.ts';
+import { checkTimestamp, checkWitnesses } from './witnesses.ts';
+
+/** Every check, in the order of reports. */
+const CHECKS: readonly ((evidence: Evidence) => Check)[] = [
+  checkLimits,
+  checkMembers,
+  checkJson,
+  checkManifestSignature,
+  checkFiles,
+  checkCanonical,
+  checkSchema,
+  checkTenant,
+  checkSequence,
+  checkLinks,
+  checkEpochs,
+  checkStart,
+  checkHead,
+  checkBatchSignature,
+  checkBatchRoot,
+  checkInclusion,
+  checkConsistency,
+  checkCheckpoints,
+  checkBinding,
+  checkWitnesses,
+  checkTimestamp,
+  checkTimeOrder,
+  checkAnchored,
+  checkValidity,
+  checkPolicyBinding,
+  checkPayloads,
+  checkApprovals,
+  checkDelegations,
+  checkScope,
+];
+
+/** Found by the reader, whatever there is to read. */
+const OF_THE_READER = new Set<string>(['container.limits', 'container.members', 'json.strict']);
+
+/**
+ * Verifies a package.
+ *
+ * @param source the package's bytes, caller-controlled
+ * @param trust the anchor, where one was given, and the issuers that are known
+ * @returns the report; a corrupt package is a report, too
+ * @throws what the source throws
+ */
+export async function runChecks(
+  source: AsyncIterable<Uint8Array>,
+  trust: EvidenceTrust,
+  limits: SourceLimits,
+): Promise<EvidenceReport> {
+  const evidence = { trust } as Evidence;
+  const runner = createRunner(evidence);
+  const reader = new PackageReader(evidence, runner.tell);
+  let isWhole = false;
+  try {
+    for await (const member of readMembers(source, limits)) {
+      if (!(await reader.read(member))) break;
+    }
+    isWhole = reader.finish();
+  } catch (error) {
+    if (error instanceof TooLargeError) {
+      const detail = error.message;
+      runner.tell('problem', { check: 'container.limits', detail, location: reader.location });
+    } else if (error instanceof ArchiveError) {
+      const detail = error.message;
+      runner.tell('problem', { check: 'container.members', detail, location: reader.location });
+    } else throw error;
+  }
+  return reportOf(evidence, reader, runner.end(isWhole, reader.hasManifest));
+}
+
+function createRunner(evidence: Evidence) {
+  const checks = CHECKS.map((create) => create(evidence));
+  const broken = new Set<Check>();
+
+  function tell<K extends keyof CheckHooks>(hook: K, value?: Parameters<CheckHooks[K]>[0]): void {
+    for (const check of checks) {
+      const heard = check[hook] as ((value: unknown) => void) | undefined;
+      if (!heard) continue;
+      try {
+        heard(value);
+      } catch {
+        broken.add(check);
+      }
+    }
+  }
+
+  function endOf(check: Check, isWhole: boolean): CheckResult {
+    const { name } = check;
+    const undecided = (detail: string): CheckResult => {
+      const tally = createTally(name);
+      tally.fail(detail);
+      return tally.result();
+    };
+    if (broken.has(check)) return undecided('the check could not be made');
+    try {
+      const result = check.end();
+      // What was not read to its end is not decided, unless something was found already.
+      const isDecided = isWhole || OF_THE_READER.has(name) || result.status === 'fail';
+      return isDecided ? result : undecided('not decided: the package could not be read');
+    } catch {
+      return undecided('the check could not be made');
+    }
+  }
+
+  return {
+    tell,
+    end: (isWhole: boolean, hasManifest: boolean): CheckResult[] =>
+      checks.map((check) => {
+        if (hasManifest || OF_THE_READER.has(check.name)) return endOf(check, isWhole);
+        const tally = createTally(check.name);
+        tally.skip('nothing could be read');
+        return tally.result();
+      }),
+  };
+}

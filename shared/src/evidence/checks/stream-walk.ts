@@ -1,0 +1,107 @@
+/**
+ * Walks the streams of a contiguous package: for each record what is wrong with its place behind the
+ * one before it. Goes on from the record's own hash, so that one edit is reported once.
+ */
+import { GENESIS_HASH } from '../../hash-chain.ts';
+import type { ChainFaults } from './evidence.ts';
+
+export interface StreamPlace {
+  epoch: number;
+  seq: number;
+  hash: string;
+}
+
+export interface WalkedRecord {
+  stream: string;
+  epoch: number;
+  seq: number;
+  hash: string;
+  /** Undefined where the record cannot be read: then its link is not known. */
+  prevHash: string | undefined;
+  previous: { epoch: number; last_seq: number; head: string } | null | undefined;
+}
+
+/** A record before the first one of a stream, as the package shows it. */
+export interface Boundary extends StreamPlace {
+  /** What is wrong with it, if anything. */
+  fault?: string;
+}
+
+export interface StreamWalk {
+  add(record: WalkedRecord): { chain: ChainFaults; isRepeated: boolean };
+  /** Boundaries of streams that have no record. */
+  unused(): string[];
+}
+
+/** @param boundaries by stream */
+export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): StreamWalk {
+  const ends = new Map<string, StreamPlace>();
+  /** Where a batch repeats what another one had. */
+  const repeats = new Map<string, StreamPlace>();
+
+  function begin(record: WalkedRecord): ChainFaults {
+    const boundary = boundaries.get(record.stream);
+    if (!boundary) {
+      if (record.epoch === 1 && record.seq === 1 && record.prevHash === GENESIS_HASH) return {};
+      return { start: 'the stream begins here, and the record before is not shown' };
+    }
+    const faults = follow(boundary, record);
+    if (boundary.fault !== undefined) return { ...faults, start: boundary.fault };
+    if (Object.keys(faults).length > 0) {
+      return { ...faults, start: 'the record that is shown is not the one before' };
+    }
+    return {};
+  }
+
+  function repeat(end: StreamPlace, record: WalkedRecord): ChainFaults {
+    const { stream, epoch, seq, hash, prevHash } = record;
+    const before = repeats.get(stream);
+    repeats.set(stream, { epoch, seq, hash });
+    if (seq === end.seq) {
+      repeats.delete(stream);
+      // The same end is the same chain before it.
+      if (hash !== end.hash) return { link: 'a record that is repeated is another one' };
+    }
+    if (before && (before.seq + 1 !== seq || (prevHash ?? before.hash) !== before.hash)) {
+      return { link: 'records that are repeated do not follow each other' };
+    }
+    return {};
+  }
+
+  return {
+    add: (record) => {
+      const { stream, epoch, seq, hash } = record;
+      const end = ends.get(stream);
+      if (end && epoch === end.epoch && seq <= end.seq && seq > 0) {
+        // Not always a repetition: an edit or an exchange looks like one, and shows by its hashes.
+        return { chain: repeat(end, record), isRepeated: true };
+      }
+      const chain = end ? follow(end, record) : begin(record);
+      if (repeats.delete(stream)) chain.sequence ??= 'a repetition is cut off';
+      ends.set(stream, { epoch, seq, hash });
+      return { chain, isRepeated: false };
+    },
+    unused: () => [...boundaries.keys()].filter((stream) => !ends.has(stream)),
+  };
+}
+
+function follow(before: StreamPlace, record: WalkedRecord): ChainFaults {
+  const faults: ChainFaults = {};
+  if (record.epoch === before.epoch) {
+    if (record.seq !== before.seq + 1) faults.sequence = 'the number does not follow';
+  } else {
+    const { previous } = record;
+    const isNamed =
+      previous?.epoch === before.epoch &&
+      previous.last_seq === before.seq &&
+      previous.head === before.hash;
+    if (record.epoch !== before.epoch + 1 || !isNamed) {
+      faults.epoch = 'the epoch does not name the end of the one before';
+    }
+    if (record.seq !== 1) faults.sequence = 'the epoch does not begin with its first record';
+  }
+  if (record.prevHash !== undefined && record.prevHash !== before.hash) {
+    faults.link = 'the hash that it names is not that of the record before';
+  }
+  return faults;
+}
