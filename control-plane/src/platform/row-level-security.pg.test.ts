@@ -90,10 +90,12 @@ function valueFor(table: string, column: Column, tenant: string): unknown {
     'verification_marks.kind': 'new',
     'event_payloads.part': 'input',
     'escalations.held': 'call',
-    'log_nodes.hash': Buffer.alloc(32),
-    'log_epochs.epoch': 2,
-    'evidence_packages.from_time': '2026-01-01T00:00:00Z',
     'agent_credentials.client_id': `acr_${tenant}`,
+    'evidence_packages.from_time': '2026-01-01T00:00:00Z',
+    'exceptions.lifts': 'escalation',
+    'exceptions.status': 'active',
+    'log_epochs.epoch': 2,
+    'log_nodes.hash': Buffer.alloc(32),
   };
   const given = chosen[`${table}.${column.name}`];
   if (given !== undefined) return given;
@@ -120,11 +122,14 @@ function valueFor(table: string, column: Column, tenant: string): unknown {
   }
 }
 
+/** Nullable columns that a CHECK demands. */
+const DEMANDED = new Set(['mcp_servers.local_name', 'exceptions.resource']);
+
 /** Columns and values of a row that names only what the table demands. */
 function rowFor(table: Table, tenant: string): { columns: string[]; values: unknown[] } {
   const columns = table.columns.filter(
-    (column) =>
-      column.required || column.name === table.tenantColumn || column.name === 'local_name',
+    ({ required, name }) =>
+      required || name === table.tenantColumn || DEMANDED.has(`${table.name}.${name}`),
   );
   return {
     columns: columns.map((column) => column.name),
@@ -234,6 +239,7 @@ describe('the catalog', () => {
         'find_client_credential',
         'find_client_secret',
         'find_data_plane_token',
+        'find_ended_exceptions',
         'find_enrollment_token',
         'find_evidence_work',
         'find_expired_sessions',
@@ -380,6 +386,7 @@ describe('look-ups before a tenant is known', () => {
       enrollment_tokens: 'id tenant_id token_hash',
       escalations: 'is_in_feed resolved_at status tenant_id timeout_at',
       evidence_packages: 'expires_at status tenant_id',
+      exceptions: 'expires_at status tenant_id updated_at',
       installer_tokens: 'id tenant_id token_hash',
       log_heads: 'admin_epoch admin_seq size tenant_id',
       tenant_heads: 'admin_epoch admin_seq tenant_id',
