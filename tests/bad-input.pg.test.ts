@@ -125,7 +125,7 @@ const GOOD_BODIES: Record<string, object> = {
   },
   'POST /api/v1/mcp-servers/:server_id/tools/:tool/approve': { hash: 'a'.repeat(64) },
   'PATCH /api/v1/admin/settings': {
-    inbound: { actions: { high: 'substitute' } },
+    inbound: { actions: { high: 'substitute' }, untrusted_actions: { low: 'hold' } },
     pinned_tools: { require_approval: false },
     policies: { require_change_requests: false },
     holds: { timeout_minutes: { low: 60 } },
@@ -147,6 +147,7 @@ const GOOD_BODIES: Record<string, object> = {
   'PATCH /api/v1/exceptions/:id/extend': { hours: 24 },
   'POST /api/v1/exceptions/:id/approve': { notes: 'n' },
   'POST /api/v1/exceptions/:id/reject': { notes: 'n' },
+  'POST /api/v1/inbound/holds/:id/resolve': { resolution: 'block', notes: 'n' },
   'PATCH /api/v1/admin/blast-radius': {
     email_recipient_limit: 5,
     min_delete_depth: 2,

@@ -209,6 +209,7 @@ const planeDeps = {
   openSealedNow: core.identity.openSealedNow,
   taskSecret: core.identity.tokenKey,
   held: core.held,
+  heldResults: core.heldResults,
   payloadSpool: core.payloadSpool,
   registry: new Registry(),
   log,

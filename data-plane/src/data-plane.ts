@@ -117,6 +117,7 @@ export async function createDataPlane(options: DataPlaneOptions) {
     ...(options.workers && { workers: options.workers }),
     sharedDir,
     held: core.held,
+    heldResults: core.heldResults,
     ...(heldPlaces && { heldPlaces }),
     payloadSpool: core.payloadSpool,
     registry,

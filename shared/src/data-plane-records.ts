@@ -71,6 +71,7 @@ export function findForbidden(record: LedgerRecord): string | undefined {
     case 'outcome':
     case 'hold_opened':
     case 'rate_limited':
+    case 'result_held':
       return undefined;
     case 'alert':
       if (ALERTS.has(record.alert_type)) return undefined;

@@ -112,9 +112,13 @@ export const IdentifierKeyFact = z.strictObject({
 });
 export type IdentifierKeyFact = z.infer<typeof IdentifierKeyFact>;
 
+/** How a held result is handed over: as it came, or without the passages that were found. */
+export const ResultRelease = z.enum(['original', 'sanitized']);
+export type ResultRelease = z.infer<typeof ResultRelease>;
+
 /**
  * key: `<deployment_id>/<escalation_id>`. How an escalation ended, for the data plane that holds the
- * call. It permits and never restricts: one that is not read leaves the call to its time-out.
+ * call or its result. It permits and never restricts: one that is not read leaves it to its time-out.
  */
 export const EscalationFact = z.strictObject({
   escalation_id: Id,
@@ -123,6 +127,8 @@ export const EscalationFact = z.strictObject({
   resolved_at: Timestamp,
   /** Set for `approved`, and for nothing else: the call may go once, until then. */
   grant: z.strictObject({ id: Id, expires_at: Timestamp }).nullable(),
+  /** Of an approved result, and of nothing else: how the agent may see it. */
+  release: ResultRelease.optional(),
 });
 export type EscalationFact = z.infer<typeof EscalationFact>;
 

@@ -30,7 +30,8 @@ export const SourceRule = z.object({
 });
 export type SourceRule = z.infer<typeof SourceRule>;
 
-export const InboundAction = z.enum(['pass', 'substitute']);
+/** `hold`: a person decides; what cannot wait for one is replaced. */
+export const InboundAction = z.enum(['pass', 'hold', 'substitute']);
 export type InboundAction = z.infer<typeof InboundAction>;
 
 /** What is done about a finding, by its severity; `info` is passed on. */
@@ -74,6 +75,8 @@ export const PinnedToolsSetting = z.object({
 
 export const InboundSettings = z.looseObject({
   actions: InboundActions,
+  /** Of sources that a rule calls untrusted; absent: as `actions`. */
+  untrusted_actions: InboundActions.optional(),
   rules: z.array(SourceRule).max(MAX_SOURCE_RULES),
   /** Bundles of before do not have it: nothing waits for approval. */
   pinned_tools: PinnedToolsSetting.optional(),

@@ -144,6 +144,28 @@ const HoldOpened = z.strictObject({
     .optional(),
 });
 
+/**
+ * A result waits for a person, since it looks like an injection: what was found in it, and not what
+ * it says.
+ */
+const ResultHeld = z.strictObject({
+  ...envelope,
+  type: z.literal('result_held'),
+  escalation_id: Id,
+  /** The decision's id. */
+  event_id: Id,
+  ...boundCall,
+  target: Text,
+  risk_tier: RiskTier,
+  /** Of the worst finding. */
+  severity: Severity,
+  /** The first of them. */
+  findings: List(z.looseObject({ class: Text, severity: Severity })),
+  findings_count: z.int().positive(),
+  result_bytes: z.int().nonnegative(),
+  timeout_at: Timestamp,
+});
+
 const HoldResolved = z.strictObject({
   ...envelope,
   type: z.literal('hold_resolved'),
@@ -198,6 +220,7 @@ export const RecordV2 = z.discriminatedUnion('type', [
   HoldOpened,
   HoldResolved,
   RateLimited,
+  ResultHeld,
 ]);
 
 export const LedgerRecord = z.discriminatedUnion('v', [RecordV1, RecordV2]);
@@ -237,6 +260,7 @@ export const UnchainedRecord = z.discriminatedUnion('type', [
   HoldOpened.omit(CHAIN_FIELDS),
   HoldResolved.omit(CHAIN_FIELDS),
   RateLimited.omit(CHAIN_FIELDS),
+  ResultHeld.omit(CHAIN_FIELDS),
 ]) satisfies z.ZodType<UnchainedRecord>;
 
 /** Where a stream stands: what the next record follows. */

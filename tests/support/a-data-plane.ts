@@ -214,6 +214,35 @@ export function aHoldOpened(
   };
 }
 
+export function aResultHeld(
+  decision: Unchained<'decision'>,
+  overrides: Partial<Unchained<'result_held'>> = {},
+): Unchained<'result_held'> {
+  const place = '/content/0/text';
+  return {
+    type: 'result_held',
+    id: uuidv7(),
+    timestamp: decision.timestamp,
+    bundle_revision: null,
+    escalation_id: uuidv7(),
+    event_id: decision.id,
+    agent_id: decision.agent_id,
+    requester_id: null,
+    mcp_server: 'web',
+    method: 'tools/call',
+    tool_name: 'read_page',
+    instruction_hash: decision.instruction_hash,
+    target: 'read_page',
+    risk_tier: 'high',
+    severity: 'high',
+    findings: [{ class: 'imperative_command', severity: 'high', place, length: 80, score: 0.9 }],
+    findings_count: 1,
+    result_bytes: 120,
+    timeout_at: new Date(Date.parse(decision.timestamp) + 60_000).toISOString(),
+    ...overrides,
+  };
+}
+
 export function anOutcome(
   eventId: string,
   overrides: Partial<Unchained<'outcome'>> = {},

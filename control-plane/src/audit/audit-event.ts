@@ -275,7 +275,7 @@ function fromAdminAction(record: AdminActionRecord) {
 export type StreamEvent = { event_type: StreamEventType } & Record<string, unknown>;
 
 /** Beside decisions. */
-const SHOWN: ReadonlySet<string> = new Set(['alert', 'admin_action', 'hold_opened']);
+const SHOWN: ReadonlySet<string> = new Set(['alert', 'admin_action', 'hold_opened', 'result_held']);
 
 /** One message of the stream; undefined for records that the stream does not show. */
 export function toStreamEvent(row: LedgerRow): StreamEvent | undefined {
@@ -285,7 +285,7 @@ export function toStreamEvent(row: LedgerRow): StreamEvent | undefined {
   }
   if (!SHOWN.has(row.type)) return undefined;
   const record = readRecord(row.bytes);
-  if (record?.type === 'hold_opened') {
+  if (record?.type === 'hold_opened' || record?.type === 'result_held') {
     const violations = violationsOf(row, record);
     return { event_type: 'escalation', ...fromHold(record), ...link(row), violations };
   }
@@ -311,7 +311,8 @@ export function toStreamEvent(row: LedgerRow): StreamEvent | undefined {
   return undefined;
 }
 
-function fromHold(record: Extract<LedgerRecord, { type: 'hold_opened' }>) {
+function fromHold(record: Extract<LedgerRecord, { type: 'hold_opened' | 'result_held' }>) {
+  const isResult = record.type === 'result_held';
   return {
     id: record.escalation_id,
     timestamp: record.timestamp,
@@ -322,7 +323,10 @@ function fromHold(record: Extract<LedgerRecord, { type: 'hold_opened' }>) {
     mcp_server: record.mcp_server,
     tool_name: record.tool_name,
     target: record.target,
-    policy_reason: record.reason,
+    /** What waits: the call, or its result. */
+    held: isResult ? 'result' : 'call',
+    policy_reason: isResult ? null : record.reason,
+    ...(isResult && { severity: record.severity, findings: record.findings }),
     risk_tier: record.risk_tier,
     timeout_at: record.timeout_at,
   };

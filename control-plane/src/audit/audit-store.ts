@@ -101,7 +101,7 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
     readAfter: async (position, limit) => {
       const rows = await db.$queryRaw<RawRow[]>`
         SELECT ${COLUMNS},
-          CASE WHEN type IN ('decision', 'alert', 'admin_action', 'hold_opened') THEN bytes ELSE '' END AS bytes,
+          CASE WHEN type IN ('decision', 'alert', 'admin_action', 'hold_opened', 'result_held') THEN bytes ELSE '' END AS bytes,
           ${agentUnknown(tenantId, Prisma.sql`ledger_records.agent_id`)}
         FROM ledger_records
         WHERE tenant_id = ${tenantId}::uuid AND position > ${position}

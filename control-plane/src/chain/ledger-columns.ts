@@ -59,6 +59,7 @@ export function ledgerColumns(record: LedgerRecord): LedgerColumns {
       columns.subjectId = record.event_id;
       break;
     case 'hold_opened':
+    case 'result_held':
       columns.agentId = record.agent_id;
       columns.subjectId = record.event_id;
       break;

@@ -4,6 +4,7 @@
  * silently.
  */
 import { AppError } from '@governance/shared/errors';
+import type { PayloadPart } from '@governance/shared/event-payload';
 import { z } from 'zod';
 import { toAuditEvent } from '../audit/audit-event.ts';
 import { auditStore } from '../audit/audit-store.ts';
@@ -25,9 +26,9 @@ const MAX_EVENTS = 20;
  * the caller's role only reads.
  */
 export const Withheld = z.enum(['not_kept', 'encrypted', 'unreadable', 'redacted', 'role']);
-type Withheld = z.infer<typeof Withheld>;
+export type Withheld = z.infer<typeof Withheld>;
 
-const RecentEvent = z.object({
+export const RecentEvent = z.object({
   id: z.string(),
   timestamp: z.string(),
   action: z.string().nullable(),
@@ -38,6 +39,8 @@ const RecentEvent = z.object({
   policy_reason: z.string().nullable(),
   outcome: z.string().nullable(),
 });
+
+export type RecentEvent = z.infer<typeof RecentEvent>;
 
 export const EscalationDetail = EscalationView.extend({
   agent: z.object({ id: z.string(), name: z.string(), risk_tier: z.string() }).nullable(),
@@ -80,19 +83,14 @@ export function createEscalationDetails(deps: {
       const { withheld, ...found } = await db.inTenant(scope, async (tx) => {
         const row = await escalationStore(tx).find(id);
         if (row === undefined) throw new AppError('ESCALATION_NOT_FOUND');
-        const from = new Date(row.openedAt.getTime() - BEFORE_MS);
-        // A half-open range: the escalated call itself is not among them.
-        const filter = { agentId: row.agentId, from, to: row.openedAt };
-        const events = await auditStore(tx).listEvents(filter, { limit: MAX_EVENTS, offset: 0 });
         return {
           ...toView(row),
           agent: await findAgent(tx, row.agentId),
           used_by_event: await findUse(tx, row),
-          recent_events: events.map(({ row: event, outcomeBytes }) =>
-            RecentEvent.parse(toAuditEvent(event, outcomeBytes)),
-          ),
+          recent_events: await listRecentEvents(tx, row),
           // Who decides nothing sees no payload.
-          withheld: scope.actor.role === 'auditor' ? 'role' : await findWithheld(tx, row.eventId),
+          withheld:
+            scope.actor.role === 'auditor' ? 'role' : await findWithheld(tx, row.eventId, 'input'),
         };
       });
       const isShown = withheld === null || withheld === 'redacted';
@@ -103,12 +101,24 @@ export function createEscalationDetails(deps: {
   };
 }
 
+/** What the agent did before, newest first. */
+export async function listRecentEvents(
+  tx: TenantTransaction,
+  { agentId, openedAt: to }: Pick<Escalation, 'agentId' | 'openedAt'>,
+): Promise<RecentEvent[]> {
+  const from = new Date(to.getTime() - BEFORE_MS);
+  // A half-open range: the held call itself is not among them.
+  const page = { limit: MAX_EVENTS, offset: 0 };
+  const events = await auditStore(tx).listEvents({ agentId, from, to }, page);
+  return events.map(({ row, outcomeBytes }) => RecentEvent.parse(toAuditEvent(row, outcomeBytes)));
+}
+
 /** Events of the agent that are looked through for the one that used its approval. */
 const MAX_LOOKED = 200;
 /** How far the clocks of the planes may be apart. */
 const APART_MS = 60_000;
 
-async function findUse(
+export async function findUse(
   tx: TenantTransaction,
   { agentId, grantId, resolvedAt, grantExpiresAt }: Escalation,
 ): Promise<string | null> {
@@ -121,7 +131,7 @@ async function findUse(
   return used?.row.id ?? null;
 }
 
-async function findAgent({ db, scope: { tenantId } }: TenantTransaction, id: string) {
+export async function findAgent({ db, scope: { tenantId } }: TenantTransaction, id: string) {
   const agent = await db.agent.findUnique({
     where: { tenantId_id: { tenantId, id } },
     select: { id: true, name: true, riskTier: true },
@@ -129,8 +139,13 @@ async function findAgent({ db, scope: { tenantId } }: TenantTransaction, id: str
   return agent && { id: agent.id, name: agent.name, risk_tier: agent.riskTier };
 }
 
-async function findWithheld(tx: TenantTransaction, eventId: string): Promise<Withheld | null> {
-  const parts = (await payloadStore(tx).find(eventId)).filter(({ part }) => part === 'input');
+/** Why a part of a call is not shown as it was; null where it is. */
+export async function findWithheld(
+  tx: TenantTransaction,
+  eventId: string,
+  of: PayloadPart,
+): Promise<Withheld | null> {
+  const parts = (await payloadStore(tx).find(eventId)).filter(({ part }) => part === of);
   if (parts.length === 0) return 'not_kept';
   if (parts.some(({ isEncrypted }) => isEncrypted)) return 'encrypted';
   const { payloadMode, redactDlpMatches, redactFields } = await readProtectionPolicy(tx);

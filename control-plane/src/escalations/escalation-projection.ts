@@ -1,5 +1,5 @@
 /**
- * A data plane tells that it holds a call by a record of its ledger; this makes it a row, and an
+ * A data plane tells that it holds a call or a result by a record of its ledger; this makes it a row, and an
  * alert for people, in the transaction that stores the record. Proven by
  * escalation-routes.pg.test.ts.
  */
@@ -25,14 +25,15 @@ const FLOOD = {
 } as const;
 
 type HoldOpened = Extract<LedgerRecord, { type: 'hold_opened' }>;
+type ResultHeld = Extract<LedgerRecord, { type: 'result_held' }>;
 
 export const escalationProjection: Projection = {
-  types: ['hold_opened'],
+  types: ['hold_opened', 'result_held'],
   store: async (client, tenantId, records) => {
     const held = new Map<string, number>();
     // One at a time: they are few, and a person reads each.
     for (const { record } of records) {
-      if (record.type !== 'hold_opened') continue;
+      if (record.type !== 'hold_opened' && record.type !== 'result_held') continue;
       const stream = record.stream.toLowerCase();
       if (await isFull(client, tenantId, stream)) held.set(stream, (held.get(stream) ?? 0) + 1);
       else if (await insert(client, tenantId, record)) await alert(client, tenantId, record);
@@ -51,23 +52,29 @@ async function isFull(client: PoolClient, tenantId: string, stream: string): Pro
 }
 
 /** By the data plane's clock, as far as that is possible: one that is ahead holds no longer for it. */
-async function insert(client: PoolClient, tenantId: string, record: HoldOpened): Promise<boolean> {
+async function insert(
+  client: PoolClient,
+  tenantId: string,
+  record: HoldOpened | ResultHeld,
+): Promise<boolean> {
+  const ofResult = record.type === 'result_held' ? record : null;
   const { rowCount } = await client.query(
     `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, requester_id,
        mcp_server, method, tool_name, target, risk_tier, reason, instruction_hash, shape, opened_at,
-       timeout_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $19,
+       timeout_at, severity, findings, findings_count, result_bytes)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $23,
        CASE WHEN $15::timestamptz > clock_timestamp() + $17 * interval '1 millisecond'
          THEN clock_timestamp() ELSE $15::timestamptz END,
        least($16::timestamptz,
-         clock_timestamp() + least($16::timestamptz - $15::timestamptz, $18::interval))
+         clock_timestamp() + least($16::timestamptz - $15::timestamptz, $18::interval)),
+       $19, $20::jsonb, $21, $22
      ON CONFLICT DO NOTHING`,
     [
       tenantId,
       record.escalation_id,
       record.stream,
       record.event_id,
-      record.held,
+      ofResult ? 'result' : 'call',
       record.agent_id,
       record.requester_id,
       record.mcp_server,
@@ -75,34 +82,58 @@ async function insert(client: PoolClient, tenantId: string, record: HoldOpened):
       record.tool_name,
       record.target,
       record.risk_tier,
-      record.reason,
+      record.type === 'hold_opened' ? record.reason : null,
       record.instruction_hash,
       record.timestamp,
       record.timeout_at,
       CLOCK_AHEAD_MS,
       LONGEST,
-      record.shape ? JSON.stringify(record.shape) : null,
+      ofResult?.severity ?? null,
+      ofResult && JSON.stringify(ofResult.findings),
+      ofResult?.findings_count ?? null,
+      ofResult?.result_bytes ?? null,
+      record.type === 'hold_opened' && record.shape ? JSON.stringify(record.shape) : null,
     ],
   );
   return rowCount === 1;
 }
 
 /** Goes out by the webhook as every alert does; resolved with the escalation. */
-async function alert(client: PoolClient, tenantId: string, record: HoldOpened): Promise<void> {
-  const { escalation_id, agent_id, mcp_server, tool_name, target, reason, timeout_at } = record;
+async function alert(
+  client: PoolClient,
+  tenantId: string,
+  record: HoldOpened | ResultHeld,
+): Promise<void> {
+  const { escalation_id, agent_id, mcp_server, tool_name, target, timeout_at } = record;
+  const about = { mcp_server, tool_name, target, timeout_at };
   await client.query(
     `INSERT INTO alerts (tenant_id, id, alert_type, severity, status, agent_id, title, details,
        dedupe_key)
-     VALUES ($1, $2, 'ESCALATION_OPENED', $3, 'open', $4, $5, $6, $7)
+     VALUES ($1, $2, $3, $4, 'open', $5, $6, $7, $8)
      ON CONFLICT DO NOTHING`,
     [
       tenantId,
       uuidv7(),
-      ALERT_SEVERITIES[record.risk_tier],
-      agent_id,
-      'A call waits for a person to approve it',
-      canonicalize({ escalation_id, mcp_server, tool_name, target, reason, timeout_at }),
+      ...(record.type === 'hold_opened'
+        ? [
+            'ESCALATION_OPENED',
+            ALERT_SEVERITIES[record.risk_tier],
+            agent_id,
+            'A call waits for a person to approve it',
+            canonicalize({ ...about, escalation_id, reason: record.reason }),
+          ]
+        : [
+            'INBOUND_RESULT_HELD',
+            record.severity,
+            agent_id,
+            'A result that looks like an injection waits for a person to release it',
+            canonicalize({ ...about, hold_id: escalation_id, classes: classesOf(record) }),
+          ]),
       alertKey(escalation_id),
     ],
   );
+}
+
+function classesOf({ findings }: ResultHeld): string[] {
+  return [...new Set(findings.map((finding) => finding.class))].sort();
 }

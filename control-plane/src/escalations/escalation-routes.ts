@@ -7,9 +7,9 @@ import { MIN_JUSTIFICATION } from '../exceptions/exception.ts';
 import { requireUse } from '../platform/http/role-table.ts';
 import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
-import { EscalationStatus, EscalationView, toView } from './escalation.ts';
+import { type Decision, EscalationStatus, EscalationView, toView } from './escalation.ts';
 import { EscalationDetail, type EscalationDetails } from './escalation-details.ts';
-import type { Decision, EscalationService } from './escalation-service.ts';
+import type { EscalationService } from './escalation-service.ts';
 
 const tags = ['escalations'];
 const read = { guard: 'admin', use: 'read' } as const;

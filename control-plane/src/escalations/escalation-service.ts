@@ -1,5 +1,5 @@
 /**
- * People decide about held calls. The row is the only authority: it is left once, by the statement
+ * People decide about held calls and results. The row is the only authority: it is left once, by the statement
  * that says `WHERE status = 'pending' AND now() < timeout_at`, together with the fact for the data
  * plane and one record. Nothing is ever approved by time-out. Proven by
  * escalation-routes.pg.test.ts.
@@ -17,8 +17,17 @@ import {
 } from '../exceptions/exception.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
-import { alertKey, type EscalationStatus, type Resolution, shapeOf, toFact } from './escalation.ts';
+import {
+  alertKey,
+  type Decision,
+  type EscalationStatus,
+  type Held,
+  type Resolution,
+  shapeOf,
+  toFact,
+} from './escalation.ts';
 import { escalationStore } from './escalation-store.ts';
+import { statusOfResult } from './inbound-hold.ts';
 
 export interface EscalationServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
@@ -26,43 +35,37 @@ export interface EscalationServiceDeps {
   now: () => Date;
 }
 
-export interface Decision {
-  status: Exclude<Resolution, 'timed_out'>;
-  notes: string | null;
-  /** Of an approval: why an exception of the call's shape is made with it. */
-  exceptionFor?: string;
-}
-
 export type EscalationService = ReturnType<typeof createEscalationService>;
 
 const GRANT_LASTS = `${GRANT_MS / 1000} seconds`;
 
-export function createEscalationService({ db, applied, now }: EscalationServiceDeps) {
+/** @param held what waits: each kind has a service of its own, which knows nothing of the other */
+export function createEscalationService(
+  { db, applied, now }: EscalationServiceDeps,
+  held: Held = 'call',
+) {
   return {
     list: (
       scope: TenantScope,
-      filter: { status?: EscalationStatus | undefined },
+      filter: { status?: EscalationStatus | undefined; release?: string | undefined },
       page: { limit: number; offset: number },
-    ) => db.inTenant(scope, (tx) => escalationStore(tx).list(filter, page)),
+    ) => db.inTenant(scope, (tx) => escalationStore(tx, held).list(filter, page)),
 
     /**
      * Approves or denies. Returns when the local data plane knows it.
      *
-     * @throws AppError ESCALATION_NOT_FOUND; ESCALATION_RESOLVED, which says how it stands;
-     *   EXCEPTION_SHAPE_UNKNOWN, and what `createException` throws: then nothing is decided
+     * @throws AppError ESCALATION_NOT_FOUND; ESCALATION_RESOLVED, which says how it stands; of results
+     *   INBOUND_HOLD_NOT_FOUND, INBOUND_HOLD_RESOLVED; EXCEPTION_SHAPE_UNKNOWN, and what
+     *   `createException` throws: then nothing is decided
      */
     decide: async (scope: TenantScope, id: string, decision: Decision): Promise<Escalation> => {
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
-        const store = escalationStore(tx);
-        const { status, notes, exceptionFor } = decision;
+        const store = escalationStore(tx, held);
+        const { status, notes, exceptionFor, release = null } = decision;
         const grant = status === 'approved' ? { id: uuidv7(), lasts: GRANT_LASTS } : null;
-        const resolved = await store.resolve(id, {
-          status,
-          notes,
-          by: scope.actor.username,
-          grant,
-        });
-        if (resolved === undefined) throw resolvedBefore(await store.find(id));
+        const by = scope.actor.username;
+        const resolved = await store.resolve(id, { status, notes, by, grant, release });
+        if (resolved === undefined) throw resolvedBefore(await store.find(id), held);
         const made =
           exceptionFor && (await createException(tx, sameShape(resolved, exceptionFor), now()));
         const row = made ? await store.setException(id, made.id) : resolved;
@@ -84,8 +87,9 @@ export async function tell(
 ): Promise<void> {
   tx.feed.append(toFact(row, resolution));
   tx.audit.append({
-    action: `escalation_${resolution}`,
-    target: `escalation/${row.id}`,
+    ...(row.held === 'result'
+      ? { action: `inbound_hold_${statusOfResult(row)}`, target: `inbound_hold/${row.id}` }
+      : { action: `escalation_${resolution}`, target: `escalation/${row.id}` }),
     details: {
       event_id: row.eventId,
       agent_id: row.agentId,
@@ -123,9 +127,16 @@ function sameShape(row: Escalation, justification: string): NewException {
   };
 }
 
-function resolvedBefore(row: Escalation | undefined): AppError {
-  if (row === undefined) return new AppError('ESCALATION_NOT_FOUND');
+function resolvedBefore(row: Escalation | undefined, held: Held): AppError {
+  if (row === undefined) {
+    return new AppError(held === 'call' ? 'ESCALATION_NOT_FOUND' : 'INBOUND_HOLD_NOT_FOUND');
+  }
   // Its time is over, and the task has not come to it yet.
-  const status = row.status === 'pending' ? 'timed_out' : row.status;
-  return new AppError('ESCALATION_RESOLVED', `The escalation is ${status}.`);
+  const isOver = row.status === 'pending';
+  if (held === 'call') {
+    const status = isOver ? 'timed_out' : row.status;
+    return new AppError('ESCALATION_RESOLVED', `The escalation is ${status}.`);
+  }
+  const status = isOver ? 'timed_out' : statusOfResult(row);
+  return new AppError('INBOUND_HOLD_RESOLVED', `The held result is ${status}.`);
 }

@@ -1,6 +1,7 @@
+import type { ResultRelease } from '@governance/shared/facts';
 import { type Escalation, Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import type { EscalationStatus, Resolution } from './escalation.ts';
+import type { EscalationStatus, Held, Resolution } from './escalation.ts';
 
 /** Rows that one transaction of the task changes. */
 const BATCH = 100;
@@ -11,10 +12,19 @@ export interface Resolving {
   notes: string | null;
   /** Of an approval. */
   grant: { id: string; lasts: string } | null;
+  /** Of an approved result. */
+  release: ResultRelease | null;
 }
 
-/** This feature's rows, of the transaction's tenant. */
-export function escalationStore({ db, scope: { tenantId } }: TenantTransaction) {
+/**
+ * This feature's rows, of the transaction's tenant.
+ *
+ * @param held which of them are listed, found and resolved
+ */
+export function escalationStore(
+  { db, scope: { tenantId } }: TenantTransaction,
+  held: Held = 'call',
+) {
   async function findAll(ids: readonly { id: string }[]): Promise<Escalation[]> {
     if (ids.length === 0) return [];
     const where = { tenantId, id: { in: ids.map(({ id }) => id) } };
@@ -24,10 +34,10 @@ export function escalationStore({ db, scope: { tenantId } }: TenantTransaction) 
   return {
     /** Newest first. */
     list: async (
-      { status }: { status?: EscalationStatus | undefined },
+      { status, release }: { status?: EscalationStatus | undefined; release?: string | undefined },
       { limit, offset }: { limit: number; offset: number },
     ): Promise<{ escalations: Escalation[]; total: number }> => {
-      const where = { tenantId, ...(status && { status }) };
+      const where = { tenantId, held, ...(status && { status }), ...(release && { release }) };
       const escalations = await db.escalation.findMany({
         where,
         orderBy: [{ openedAt: 'desc' }, { id: 'desc' }],
@@ -38,20 +48,21 @@ export function escalationStore({ db, scope: { tenantId } }: TenantTransaction) 
     },
 
     find: async (id: string): Promise<Escalation | undefined> =>
-      (await db.escalation.findUnique({ where: { tenantId_id: { tenantId, id } } })) ?? undefined,
+      (await db.escalation.findUnique({ where: { tenantId_id: { tenantId, id }, held } })) ??
+      undefined,
 
     /** The one way to end it by a person. @returns undefined where it is not pending any more */
     resolve: async (id: string, to: Resolving): Promise<Escalation | undefined> => {
-      const { status, by, notes, grant } = to;
+      const { status, by, notes, grant, release } = to;
       const expiresAt = grant
         ? Prisma.sql`now() + ${grant.lasts}::interval`
         : Prisma.sql`NULL::timestamptz`;
       const changed = await db.$queryRaw<{ id: string }[]>`
         UPDATE escalations SET status = ${status}, resolved_at = now(), resolved_by = ${by},
           notes = ${notes}, grant_id = ${grant?.id ?? null}::uuid, grant_expires_at = ${expiresAt},
-          is_in_feed = true, updated_at = now()
+          release = ${release}, is_in_feed = true, updated_at = now()
         WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid
-          AND status = 'pending' AND now() < timeout_at
+          AND held = ${held} AND status = 'pending' AND now() < timeout_at
         RETURNING id::text AS id`;
       return (await findAll(changed))[0];
     },

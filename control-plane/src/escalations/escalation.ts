@@ -1,5 +1,5 @@
-/** Calls that wait for a person: states, shapes on the wire, and what a data plane is told. */
-import type { NewFact } from '@governance/shared/facts';
+/** Calls and results that wait for a person: states, shapes on the wire, and what a data plane is told. */
+import { type NewFact, ResultRelease } from '@governance/shared/facts';
 import { RiskTier, type Severity } from '@governance/shared/ledger-record';
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { z } from 'zod';
@@ -8,6 +8,18 @@ import type { Escalation } from '../platform/generated/client.ts';
 export const EscalationStatus = z.enum(['pending', 'approved', 'denied', 'timed_out']);
 export type EscalationStatus = z.infer<typeof EscalationStatus>;
 export type Resolution = Exclude<EscalationStatus, 'pending'>;
+
+/** What waits: the call, of which nothing was sent, or what came back of it. */
+export type Held = 'call' | 'result';
+
+export interface Decision {
+  status: Exclude<Resolution, 'timed_out'>;
+  notes: string | null;
+  /** Of an approval: why an exception of the call's shape is made with it. */
+  exceptionFor?: string;
+  /** Of a result that is approved. */
+  release?: ResultRelease;
+}
 
 /** The key under which the alert about an escalation is raised and resolved. */
 export const alertKey = (id: string): string => `escalation:${id}`;
@@ -46,8 +58,8 @@ export const EscalationView = z
     /** Why a person is asked: of each policy that wants it, and of the blast radius. */
     reason: z.string().nullable(),
     risk_tier: RiskTier,
-    /** `call`: the call waits, and nothing was sent. */
-    held: z.enum(['call', 'result']),
+    /** The call waits, and nothing was sent. */
+    held: z.literal('call'),
     /** The audit event of the decision that escalated it. */
     event_id: z.string(),
     /** The data plane that holds the call. */
@@ -85,7 +97,7 @@ export function toView(row: Escalation): EscalationView {
     target: row.target,
     reason: row.reason,
     risk_tier: RiskTier.parse(row.riskTier),
-    held: row.held === 'result' ? 'result' : 'call',
+    held: 'call',
     event_id: row.eventId,
     deployment_id: row.deploymentId,
     timestamp: row.openedAt.toISOString(),
@@ -101,7 +113,7 @@ export function toView(row: Escalation): EscalationView {
   };
 }
 
-function grantOf({ grantId, grantExpiresAt }: Escalation) {
+export function grantOf({ grantId, grantExpiresAt }: Escalation) {
   if (grantId === null || grantExpiresAt === null) return null;
   return { id: grantId, expires_at: grantExpiresAt.toISOString() };
 }
@@ -121,6 +133,7 @@ export function toFact(row: Escalation, resolution: Resolution): OfEscalation {
       resolution,
       resolved_at: (row.resolvedAt ?? row.updatedAt).toISOString(),
       grant: grantOf(row),
+      ...(row.release && { release: ResultRelease.parse(row.release) }),
     },
   };
 }

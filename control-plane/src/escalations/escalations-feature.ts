@@ -7,15 +7,21 @@ import { escalationProjection } from './escalation-projection.ts';
 import { escalationRoutes } from './escalation-routes.ts';
 import { createEscalationService, type EscalationServiceDeps } from './escalation-service.ts';
 import { createEscalationTimeouts } from './escalation-timeouts.ts';
+import { createInboundHoldDetails } from './inbound-hold-details.ts';
+import { inboundHoldRoutes } from './inbound-hold-routes.ts';
 
 export type EscalationsCore = EscalationServiceDeps & PayloadServiceDeps & { db: TenantDatabase };
 
-/** Calls that wait for a person. */
+/** Calls and results that wait for a person. */
 export const escalationsFeature = (core: EscalationsCore): Feature => ({
   routes: [
     escalationRoutes(
       createEscalationService(core),
       createEscalationDetails({ db: core.db, payloads: createPayloadService(core) }),
+    ),
+    inboundHoldRoutes(
+      createEscalationService(core, 'result'),
+      createInboundHoldDetails({ db: core.db, payloads: createPayloadService(core) }),
     ),
   ],
   tasks: [createEscalationTimeouts(core)],

@@ -146,6 +146,7 @@ describe('settings of the tenant', () => {
   const DEFAULT = {
     inbound: {
       actions: { low: 'pass', medium: 'pass', high: 'substitute', critical: 'substitute' },
+      untrusted_actions: null,
     },
     pinned_tools: { require_approval: false },
     policies: { require_change_requests: false },
@@ -158,7 +159,8 @@ describe('settings of the tenant', () => {
     const answer = await patch({ inbound: { actions: { medium: 'substitute' } } });
     expect(answer.statusCode, answer.body).toBe(200);
     const { actions } = DEFAULT.inbound;
-    const changed = { ...DEFAULT, inbound: { actions: { ...actions, medium: 'substitute' } } };
+    const inbound = { ...DEFAULT.inbound, actions: { ...actions, medium: 'substitute' } };
+    const changed = { ...DEFAULT, inbound };
     expect(answer.json()).toEqual(changed);
     expect((await call(SETTINGS, { token })).json()).toEqual(changed);
     expect((await inBundle())?.actions.medium).toBe('substitute');
@@ -171,8 +173,30 @@ describe('settings of the tenant', () => {
     expect((await call(SETTINGS, { token: other.token })).json()).toEqual(DEFAULT);
   });
 
+  it('may have a person decide, and treat what is untrusted differently', async () => {
+    const { token: own } = await aTenantAdmin();
+    const { inbound } = (
+      await patch(
+        { inbound: { actions: { high: 'hold' }, untrusted_actions: { low: 'hold' } } },
+        own,
+      )
+    ).json();
+    const { actions } = DEFAULT.inbound;
+    expect(inbound).toEqual({
+      actions: { ...actions, high: 'hold' },
+      untrusted_actions: { ...actions, high: 'hold', low: 'hold' },
+    });
+    // What it does not name stays.
+    const kept = (
+      await patch({ inbound: { untrusted_actions: { high: 'substitute' } } }, own)
+    ).json();
+    expect(kept.inbound.untrusted_actions).toMatchObject({ low: 'hold', high: 'substitute' });
+    const reset = (await patch({ inbound: { untrusted_actions: null } }, own)).json();
+    expect(reset.inbound).toEqual({ actions: inbound.actions, untrusted_actions: null });
+  });
+
   it.each([
-    ['an unknown action', { inbound: { actions: { low: 'hold' } } }],
+    ['an unknown action', { inbound: { actions: { low: 'ask' } } }],
     ['an unknown severity', { inbound: { actions: { info: 'pass' } } }],
     ['an unknown member', { outbound: {} }],
     ['an array', []],

@@ -62,6 +62,7 @@ export async function readInboundSettings(
   const { inbound, pinned_tools } = await tenantSettingsStore(tx).get();
   return {
     actions: inbound.actions,
+    ...(inbound.untrusted_actions && { untrusted_actions: inbound.untrusted_actions }),
     rules: await readSourceRules(tx, now),
     pinned_tools: { ...pinned_tools, pins: await readPins(tx) },
   };

@@ -27,6 +27,16 @@ export const TenantSettings = z.object({
           critical: InboundAction.default(critical),
         })
         .prefault({}),
+      /** Null: as `actions`. */
+      untrusted_actions: z
+        .object({
+          low: InboundAction,
+          medium: InboundAction,
+          high: InboundAction,
+          critical: InboundAction,
+        })
+        .nullable()
+        .default(null),
     })
     .prefault({}),
   pinned_tools: z.object({ require_approval: z.boolean().default(false) }).prefault({}),
@@ -59,6 +69,16 @@ export const TenantSettingsPatch = z.strictObject({
           critical: InboundAction.optional(),
         })
         .optional(),
+      /** Members that it does not name become those of `actions` at the first change. */
+      untrusted_actions: z
+        .strictObject({
+          low: InboundAction.optional(),
+          medium: InboundAction.optional(),
+          high: InboundAction.optional(),
+          critical: InboundAction.optional(),
+        })
+        .nullable()
+        .optional(),
     })
     .optional(),
   pinned_tools: z.strictObject({ require_approval: z.boolean().optional() }).optional(),
@@ -88,6 +108,15 @@ export const TenantSettingsView = z
         high: InboundAction,
         critical: InboundAction,
       }),
+      /** For sources that a rule calls untrusted; null: as `actions`. */
+      untrusted_actions: z
+        .object({
+          low: InboundAction,
+          medium: InboundAction,
+          high: InboundAction,
+          critical: InboundAction,
+        })
+        .nullable(),
     }),
     pinned_tools: z.object({
       /** A tool whose definition has changed is neither listed nor called until it is approved. */
@@ -112,8 +141,18 @@ export const TenantSettingsView = z
 
 /** The settings with what a PATCH names. */
 export function changedSettings(before: TenantSettings, patch: TenantSettingsPatch) {
+  const actions = { ...before.inbound.actions, ...patch.inbound?.actions };
+  const untrusted = patch.inbound?.untrusted_actions;
+  const untrusted_actions = untrusted && {
+    ...(before.inbound.untrusted_actions ?? actions),
+    ...untrusted,
+  };
   return TenantSettings.parse({
-    inbound: { actions: { ...before.inbound.actions, ...patch.inbound?.actions } },
+    inbound: {
+      actions,
+      untrusted_actions:
+        untrusted === undefined ? before.inbound.untrusted_actions : untrusted_actions,
+    },
     pinned_tools: { ...before.pinned_tools, ...patch.pinned_tools },
     policies: { ...before.policies, ...patch.policies },
     holds: {

@@ -170,7 +170,7 @@ describe('what a data plane may not write', () => {
       version.options.map((schema) => schema.shape.type.value),
     );
     const first = ['epoch_start', 'decision', 'outcome', 'alert', 'admin_action'];
-    const second = [...first, 'hold_opened', 'hold_resolved', 'rate_limited'];
+    const second = [...first, 'hold_opened', 'hold_resolved', 'rate_limited', 'result_held'];
     expect(typesOf).toEqual([first, second]);
     expect(findForbidden({ type: 'approval' } as never)).toMatch(/of a type/);
     expect(DATA_PLANE_ALERTS).not.toContain('DATA_PLANE_FORKED');

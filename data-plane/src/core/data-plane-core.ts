@@ -14,6 +14,7 @@ import { createRaiseAlert } from '../alerts/raise-alert.ts';
 import type { PinReports, PlaneDenial, RulesProvider } from '../contracts.ts';
 import { createHeldCalls } from '../holds/held-calls.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
+import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
 import { loadIdentity } from '../identity/identity.ts';
 import { loadStanding } from '../identity/standing.ts';
 import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
@@ -122,7 +123,17 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     now,
   });
   const replica = createReplica({ dataDir, onRefused: alerts.factRefused });
-  const held = createHeldCalls({ ledger, replica, places: options.heldPlaces, now });
+  const heldResults = openHeldResults(join(dataDir, HELD_RESULTS_FILE), {
+    seal: identity.sealOwn,
+    open: identity.openSealedNow,
+  });
+  const held = createHeldCalls({
+    ledger,
+    replica,
+    results: heldResults,
+    places: options.heldPlaces,
+    now,
+  });
   const standing = loadStanding(dataDir, log, now);
   const clock = createPlaneClock({
     path: join(dataDir, CLOCK_FILE),
@@ -231,6 +242,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     payloadSpool,
     replica,
     held,
+    heldResults,
     rules,
     /** Unix milliseconds by a clock that never runs back, over restarts too. */
     planeNow: clock.read,
@@ -299,6 +311,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       clock.stop();
       await writes.flush();
       await ledger.stop();
+      heldResults.close();
       replica.close();
     },
   };

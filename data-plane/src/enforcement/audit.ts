@@ -26,6 +26,7 @@ declare const durable: unique symbol;
 /** An allowed call whose decision is on disk. */
 export interface AllowedCall {
   readonly call: JudgedCall;
+  readonly decision: DecisionFields;
   /** Of its decision; the digest of the result has the same one. */
   readonly salt: Uint8Array;
   /** What is kept of it beside the record. */
@@ -121,11 +122,16 @@ export async function recordDecision(
     await Promise.all([written, opened]);
   } else await written;
   tellPart(call, 'record-durable');
-  return judgement.verdict === 'allow' ? grant(judgement.call, salt, kept) : null;
+  return judgement.verdict === 'allow' ? grant(judgement.call, record, salt, kept) : null;
 }
 
-function grant(call: JudgedCall, salt: Uint8Array, kept: KeptPayload | null): AllowedCall {
-  return { call, salt, kept } as AllowedCall;
+function grant(
+  call: JudgedCall,
+  decision: DecisionFields,
+  salt: Uint8Array,
+  kept: KeptPayload | null,
+): AllowedCall {
+  return { call, decision, salt, kept } as AllowedCall;
 }
 
 function decisionRecord(

@@ -1,7 +1,5 @@
 /** Holds calls of agents for people: what an approval is bound to, and what a client hears of it. */
-import { hash } from 'node:crypto';
 import { formatReasons } from '@governance/policies/contract';
-import { canonicalize } from '@governance/shared/canonical-json';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';
@@ -11,32 +9,31 @@ import { readTarget } from '@governance/shared/target-readings';
 import type { HeldCall, HeldCalls, HoldEnd } from '../holds/held-calls.ts';
 import type { Cancelled, Refusal } from './answer.ts';
 import type { DecisionFields } from './audit.ts';
-import { TOOL_CALL } from './call-kinds.ts';
+import type { BindingOf, KnownCall } from './call-binding.ts';
 import { readingsOfCall } from './call-targets.ts';
-import type { Exchange, HoldGrant, JudgedCall, RawCall } from './calls.ts';
-import type { Escalated, Holds, OpenedHold } from './holds.ts';
-import type { PinnedTools } from './pinned-tools.ts';
+import type { Exchange, HoldGrant, RawCall } from './calls.ts';
+import { type HoldWaitLimits, waitForPerson } from './hold-wait.ts';
+import type { Escalated, Holds, OpenedHold, ResultHolds } from './holds.ts';
 import { refusalOf } from './refusals.ts';
 
-export interface CallHoldsDeps {
+export interface CallHoldsDeps extends HoldWaitLimits {
   held: Pick<HeldCalls, 'join'>;
-  pins: Pick<PinnedTools, 'findSeen'>;
-  /** How long a client waits before it is told that the call is pending. */
-  waitMs: number;
-  /** Between two signs of life to a client that wants progress. */
-  progressMs: number;
+  bindingOf: BindingOf;
+  results: ResultHolds;
   /** Unix milliseconds. */
   now(): number;
 }
 
-type KnownCall = RawCall & Partial<JudgedCall>;
-
 export function createCallHolds(deps: CallHoldsDeps): Holds {
-  const { held, now } = deps;
+  const { held, bindingOf, results, now } = deps;
 
   function open(escalated: Escalated, exchange: Exchange): OpenedHold | Refusal {
     const call: KnownCall = escalated.call;
     const { agent, rules } = call;
+    const policyIds = new Set(escalated.escalate.reasons.map(({ policy_id }) => policy_id));
+    // It was approved and made, and its result is held: nobody is asked twice about one call.
+    const ofResult = results.find(call, exchange);
+    if (ofResult && [...policyIds].every((id) => ofResult.policyIds.has(id))) return ofResult;
     const binding = bindingOf(call);
     // Nothing runs without a client that waits for it, or asks again.
     if (exchange.onGone === undefined || binding === undefined || !agent || !rules) {
@@ -48,7 +45,7 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
       tenantId: call.caller.tenantId,
       agentId: agent.id,
       binding,
-      policyIds: new Set(escalated.escalate.reasons.map(({ policy_id }) => policy_id)),
+      policyIds,
       timeoutMs: timeout_minutes[agent.risk_tier] * 60_000,
     });
     if (place === undefined) return tooMany(escalated);
@@ -69,54 +66,12 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
     place: HeldCall,
     exchange: Exchange,
   ): Promise<HoldGrant | Refusal | Cancelled> {
-    const { cancellation } = exchange;
     const { hold } = place;
     const waitsUntil = `Waits for approval until ${isoTime(hold.timeoutAt)}`;
-    const stopTelling = exchange.wantsProgress
-      ? tellProgress(exchange, waitsUntil, deps.progressMs)
-      : undefined;
-    let forget: (() => void) | undefined;
-    const end = await place.wait(deps.waitMs, (leave) => {
-      cancellation.onCancel = leave;
-      forget = exchange.onGone?.(leave);
-    });
-    cancellation.onCancel = null;
-    forget?.();
-    stopTelling?.();
-    if (end.kind !== 'approved') {
-      return cancellation.isCancelled ? { kind: 'cancelled' } : answerOf(escalated, place, end);
-    }
-    const { approval } = end;
-    if (!cancellation.isCancelled) {
-      return { ...approval, covers: (call) => bindingOf(call) === hold.binding };
-    }
-    approval.release();
-    return { kind: 'cancelled' };
-  }
-
-  /** Undefined for a call of which too little is known to approve it. */
-  function bindingOf({ caller, agent, ask, rules, ...call }: KnownCall): string | undefined {
-    const { tenantId, requesterId } = caller;
-    const { serverId, method, name, args, retry } = ask;
-    if (!agent || !rules || !Object.hasOwn(rules.settings.mcp_servers, serverId)) return undefined;
-    const server = rules.settings.mcp_servers[serverId];
-    const place = { tenantId, serverId, toolName: name };
-    const definition = method === TOOL_CALL ? deps.pins.findSeen(place) : null;
-    if (definition === undefined) return undefined;
-    const bound = {
-      agent_id: agent.id,
-      requester: call.requester ?? { id: requesterId, verified: false },
-      workflow_session_id: call.workflow?.sessionId ?? null,
-      delegation_id: call.delegation?.held.id ?? null,
-      server_id: serverId,
-      server: [server?.transport, server?.url, server?.local_name],
-      method,
-      tool_name: name,
-      definition,
-      arguments: hash('sha256', canonicalize(args)),
-      retry: retry ? hash('sha256', canonicalize({ ...retry })) : null,
-    };
-    return hash('sha256', canonicalize(bound));
+    const end = await waitForPerson(place, exchange, waitsUntil, deps);
+    if (end === null) return { kind: 'cancelled' };
+    if (end.kind !== 'approved') return answerOf(escalated, place, end);
+    return { ...end.approval, covers: (call) => bindingOf(call) === hold.binding };
   }
 
   function holdOpened(
@@ -147,7 +102,7 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
     } as const;
   }
 
-  return { open };
+  return { open, results };
 }
 
 /**
@@ -170,23 +125,6 @@ function findExactResource(ask: RawCall['ask'], target: string): string | null {
   if (resource === undefined || readings?.length !== 1 || resource.includes('*')) return null;
   const isOfRecord = readTarget(target)?.includes(resource) === true;
   return isOfRecord && findScopeFault(`target:${resource}`) === undefined ? resource : null;
-}
-
-/** A server's own progress begins above what is told here: progress may only rise. */
-const PROGRESS_STEP = 1e-6;
-
-function tellProgress(exchange: Exchange, message: string, everyMs: number): () => void {
-  let told = 0;
-  const tell = () => {
-    told += PROGRESS_STEP;
-    exchange.onNotification({
-      method: 'notifications/progress',
-      params: { progress: told, message },
-    });
-  };
-  tell();
-  const timer = setInterval(tell, everyMs);
-  return () => clearInterval(timer);
 }
 
 function tooMany(escalated: Escalated): Refusal {

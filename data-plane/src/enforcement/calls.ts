@@ -124,6 +124,8 @@ export interface RawCall {
 export interface HoldGrant extends Approval {
   /** Whether a call is the one that was approved, judged under the rules of now. */
   covers(call: JudgedCall): boolean;
+  /** Of a released result: it answers in the place of the server, which has answered already. */
+  readonly destination?: Destination;
 }
 
 /** A call whose agent is proven. */

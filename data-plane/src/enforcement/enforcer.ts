@@ -30,7 +30,7 @@ import { type Escalated, type Holds, NOBODY_TO_ASK, type OpenedHold } from './ho
 import { InspectedStream } from './inspected-stream.ts';
 import { type InspectionDeps, inspection } from './inspection.ts';
 import type { PayloadKeeper } from './kept-payload.ts';
-import { type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
+import { blocked, type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
 import { enforcement, type StepDeps } from './pipeline.ts';
 import {
   type AnswerLimits,
@@ -40,6 +40,7 @@ import {
   internalRefusal,
   refusalOf,
 } from './refusals.ts';
+import { createResultWaits } from './result-waits.ts';
 import { createInspect, type Inspected } from './said.ts';
 import { Sending } from './sending.ts';
 import { policyInput } from './steps/policy.ts';
@@ -113,6 +114,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
   const logDecision = createDecisionLog(log, audit.elapsed);
   const inspect = createInspect(pages.inspection, { ...deps.inspection, judge: judgeQuestion });
   const sending = { inspect, findIneligibility };
+  const waits = createResultWaits({ results: holds.results, outcome: deps.outcome, log, runAgain });
 
   async function run(
     caller: Caller,
@@ -142,7 +144,14 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     }
     const hold =
       judgement.verdict === 'escalate' && isProven ? openHold(judgement, exchange) : null;
-    const opened = hold !== null && !isRefusal(hold) ? hold : null;
+    // The server has answered this call already: it is not asked again.
+    const ofResult =
+      judgement.verdict === 'allow' && !grant?.destination
+        ? holds.results.find(judgement.call, exchange)
+        : null;
+    const ended = ofResult?.isPending() === false ? await ofResult.wait() : null;
+    if (ended && !('kind' in ended)) return waits.handOver(judgement.call, exchange, ended);
+    const opened = hold !== null && !isRefusal(hold) ? hold : ofResult;
     let allowed: AllowedCall | null;
     try {
       const kept = keepInput(judgement);
@@ -158,13 +167,23 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     else deps.onVerdict('unauthenticated', ms, null);
     if (allowed !== null) {
       grant?.used();
-      return forward(allowed, destination, exchange);
+      if (ofResult) return waits.join(allowed, ofResult, ended, exchange);
+      return forward(allowed, grant?.destination ?? destination, exchange);
     }
     if (hold !== null && isRefusal(hold)) return hold;
     if (opened === null) return refusalOf(judgement);
     const held = await opened.wait();
     if ('kind' in held) return held;
-    // Judged again, since everything may have changed while a person thought it over.
+    return runAgain({ caller, ask }, destination, exchange, held);
+  }
+
+  /** Judged again, since everything may have changed while a person thought it over. */
+  async function runAgain(
+    { caller, ask }: Pick<RawCall, 'caller' | 'ask'>,
+    destination: Destination,
+    exchange: Exchange,
+    held: HoldGrant,
+  ): Promise<Answer> {
     const again = { ...caller, arrivedAt: audit.elapsed() };
     try {
       return await run(again, ask, destination, exchange, held);
@@ -222,7 +241,23 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     way.end();
     tellPart(call, 'upstream-answered');
     const passing = inspectAnswer(call, destination.speaker, way, sent);
-    const passed = passing instanceof Promise ? await passing : passing;
+    let passed = passing instanceof Promise ? await passing : passing;
+    if (passed.isHeld) {
+      const held = await waits.hold(allowed, sent, passed, exchange);
+      if ('wait' in held) {
+        const { step, findings } = passed;
+        const heldAs = held.escalationId;
+        recordOutcome(
+          allowed,
+          sent,
+          { answer: sent, step, findings, heldAs },
+          sentAt,
+          deps.outcome,
+        );
+        return waits.wait(call, held, exchange);
+      }
+      passed = held;
+    }
     const recorded = recordOutcome(allowed, sent, passed, sentAt, deps.outcome);
     tellPart(call, 'outcome-handed-over');
     if (passed.answer === sent) return sent;
@@ -253,9 +288,9 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
   }
 
   function passedOf(call: JudgedCall, inspected: Inspected): Passed {
-    const { part, step, blocked: why, refusal, error, findings } = inspected;
+    const { part, step, blocked: why, refusal, error, findings, isHeld } = inspected;
     if (error !== undefined) log.error({ ...about(call), err: error, why }, 'an inspection threw');
-    if (why !== undefined) return { ...blocked(call, step, why, refusal), findings };
+    if (why !== undefined) return { ...blocked(call, step, why, refusal), findings, isHeld };
     if (part.kind !== 'notification') return { answer: part, step, findings };
     return blocked(call, step, `${step}: it made no answer of an answer`);
   }
@@ -324,12 +359,6 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
       return inspected.part.value as T;
     },
   };
-}
-
-function blocked(call: RawCall, step: string | undefined, why: string, refusal?: Refusal): Passed {
-  const message = 'The gateway blocked the answer.';
-  const data = { event_id: call.id, failure: 'blocked' };
-  return { answer: refusal ?? internalRefusal(message, data), step, blocked: why };
 }
 
 function unrecordedAnswer(call: RawCall): Refusal {

@@ -73,7 +73,7 @@ beforeAll(async () => {
     pages: {
       enforcement,
       inspection: inspection.step('trial', blockSecret),
-      holds: { open: (escalated, exchange) => open(escalated, exchange) },
+      holds: { ...NOBODY_TO_ASK, open: (escalated, exchange) => open(escalated, exchange) },
     },
   });
 });

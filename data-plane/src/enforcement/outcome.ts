@@ -5,9 +5,11 @@ import type { OutcomeRecord, UnchainedRecord } from '@governance/shared/ledger-r
 import type { Ledger } from '../contracts.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
 import type { UpstreamFailureKind } from '../upstream/upstream.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, Refusal } from './answer.ts';
 import { type AllowedCall, recorded, roundMs, saltedHash } from './audit.ts';
+import type { RawCall } from './calls.ts';
 import type { PayloadKeeper } from './kept-payload.ts';
+import { internalRefusal } from './refusals.ts';
 import type { Findings } from './said.ts';
 
 export type Outcome = OutcomeRecord['outcome'];
@@ -29,7 +31,28 @@ export interface Passed {
   readonly step?: string | undefined;
   /** Why it was blocked, if so: begins with the step. */
   readonly blocked?: string;
+  /** It is blocked until a person has decided about it. */
+  readonly isHeld?: true | undefined;
+  /** The hold with which it waits for a person. */
+  readonly heldAs?: string;
   readonly findings?: Findings | undefined;
+}
+
+/**
+ * An answer that a step blocked.
+ *
+ * @param why begins with the step
+ * @param refusal what the agent gets where the step says that
+ */
+export function blocked(
+  { id }: Pick<RawCall, 'id'>,
+  step: string | undefined,
+  why: string,
+  refusal?: Refusal,
+): Passed {
+  const data = { event_id: id, failure: 'blocked' };
+  const answer = refusal ?? internalRefusal('The gateway blocked the answer.', data);
+  return { answer, step, blocked: why };
 }
 
 const MAX_DETAIL = 512;
@@ -48,10 +71,10 @@ export function recordOutcome(
   sentAt: number,
   deps: OutcomeDeps,
 ): Promise<boolean> {
-  const { blocked, findings } = passed;
-  const outcome = blocked === undefined ? outcomeOf(sent) : 'blocked';
+  const { blocked: why, findings } = passed;
+  const outcome = heldOf(passed) ?? (why === undefined ? outcomeOf(sent) : 'blocked');
   const raw = 'raw' in sent ? sent.raw : null;
-  const detail = blocked ?? detailOf(sent);
+  const detail = why ?? detailOf(sent);
   const elapsed = deps.elapsed();
   const now = deps.now();
   const record: Extract<UnchainedRecord, { type: 'outcome' }> = {
@@ -66,7 +89,8 @@ export function recordOutcome(
     payload_digest: deps.payloads.keepResult(call, kept, sent),
     result_bytes: bytesOf(sent),
     inbound_findings_count: findings?.inbound.length ?? 0,
-    result_action: raw === null && sent.kind !== 'model' ? null : actionOf(passed),
+    result_action:
+      heldOf(passed) ?? (raw === null && sent.kind !== 'model' ? null : actionOf(passed)),
     inspection: inspectionOf(salt, passed),
     model_usage: sent.kind === 'model' ? sent.usage : null,
     detail: detail === null ? null : detail.slice(0, MAX_DETAIL).toWellFormed(),
@@ -93,21 +117,25 @@ function bytesOf(sent: Answer): number | null {
   return sent.kind === 'model' ? sent.bytes : null;
 }
 
-function actionOf({ step, blocked }: Passed): 'allowed' | 'blocked' | 'replaced' {
-  if (blocked !== undefined) return 'blocked';
+function heldOf({ heldAs }: Passed): 'held' | undefined {
+  return heldAs === undefined ? undefined : 'held';
+}
+
+function actionOf({ step, blocked: why }: Passed): 'allowed' | 'blocked' | 'replaced' {
+  if (why !== undefined) return 'blocked';
   return step === undefined ? 'allowed' : 'replaced';
 }
 
 /** What the record says of an inspection; null where it found and did nothing. */
-function inspectionOf(salt: Uint8Array, { step, answer, findings }: Passed) {
-  if (step === undefined && findings === undefined) return null;
+function inspectionOf(salt: Uint8Array, { step, answer, findings, heldAs }: Passed) {
+  if (step === undefined && findings === undefined && heldAs === undefined) return null;
   return {
     step: step ?? null,
     inbound_findings: recorded(findings?.inbound),
     dlp_findings_count: findings?.dlp.length ?? 0,
     dlp_findings: recorded(findings?.dlp),
     replacement_digest: step !== undefined && 'raw' in answer ? saltedHash(salt, answer.raw) : null,
-    escalation_id: null,
+    escalation_id: heldAs ?? null,
   };
 }
 

@@ -57,6 +57,8 @@ export interface Inspected {
   readonly blocked?: string;
   /** What a step says is answered instead. */
   readonly refusal?: Refusal | undefined;
+  /** A person has to decide about it: it is blocked until then. */
+  readonly isHeld?: true;
   /** What a step threw. */
   readonly error?: unknown;
   readonly findings?: Findings | undefined;
@@ -86,11 +88,12 @@ function toInspected(judgement: Judgement<Said, Said>): Inspected {
       return hasThrown ? { ...blocked, error: error ?? new Error('thrown: nothing') } : blocked;
     }
     case 'escalate':
-      // Nobody can be asked about a result yet: what needs a person's consent is not passed on.
+      // What needs a person's consent is passed on by nobody else than who asks one.
       return {
         part,
         step: judgement.step,
-        blocked: `${judgement.step}: nobody can be asked`,
+        blocked: `${judgement.step}: it needs a person's consent`,
+        isHeld: true,
         findings,
       };
   }

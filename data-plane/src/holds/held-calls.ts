@@ -1,16 +1,17 @@
 /**
- * The calls of this data plane that wait for a person. The control plane's row is the only authority
+ * The calls of this data plane, and their results, that wait for a person. The control plane's row is the only authority
  * of how one ends, and tells it by a fact. Nothing runs from here: an approval is a grant that a
  * client who waits, or makes the same call again, takes once. Its use commits with the record of the
  * decision that it leads to, as the row's removal. Proven by held-calls.test.ts.
  */
-import type { EscalationFact } from '@governance/shared/facts';
+import type { EscalationFact, ResultRelease } from '@governance/shared/facts';
 import { GRANT_MS } from '@governance/shared/hold-settings';
 import type { HoldChange } from '../contracts.ts';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { LocalReplica } from '../replica/replica.ts';
 import type { HeldPlaces } from './held-places.ts';
-import { type Hold, readHold, removeHold, storeHold } from './hold.ts';
+import type { HeldResults } from './held-results.ts';
+import { type Hold, isOfResult, readHold, removeHold, storeHold } from './hold.ts';
 
 /** Calls of an agent, and of a tenant, that wait for a person at a time. */
 export const MAX_HELD = { ofAgent: 25, ofTenant: 1_000 };
@@ -27,6 +28,8 @@ export interface Approval {
   readonly id: string;
   readonly escalationId: string;
   readonly policyIds: ReadonlySet<string>;
+  /** Of a result: how its agent may see it. Null for a call. */
+  readonly releaseAs: ResultRelease | null;
   /** What has to commit with the decision that uses it. */
   readonly changes: readonly HoldChange[];
   /** It was used. */
@@ -50,6 +53,8 @@ export interface HeldCall {
   readonly isNew: boolean;
   /** Of a new one: to be written with the record that opens it. */
   readonly changes: readonly HoldChange[];
+  /** Whether nobody has decided yet. */
+  isPending(): boolean;
   /** The record that opens it could not be written: nobody holds it. */
   drop(): void;
   /**
@@ -81,12 +86,14 @@ export type HeldCalls = ReturnType<typeof createHeldCalls>;
 export function createHeldCalls(deps: {
   ledger: Pick<DurableLedger, 'readHolds' | 'writeHolds'>;
   replica: Pick<LocalReplica, 'findEscalation' | 'onEscalation'>;
+  /** Of held results: ends with the hold. */
+  results?: Pick<HeldResults, 'remove' | 'keepOnly'> | undefined;
   /** Of several workers: tells the others where a call is held. */
   places?: Pick<HeldPlaces, 'note' | 'forget'> | undefined;
   /** Unix milliseconds. */
   now(): number;
 }) {
-  const { ledger, replica, places, now } = deps;
+  const { ledger, replica, places, results, now } = deps;
   const tenants = new Map<string, Map<string, Kept>>();
   let timer: NodeJS.Timeout | null = null;
 
@@ -109,6 +116,7 @@ export function createHeldCalls(deps: {
     const ofTenant = tenants.get(hold.tenantId);
     ofTenant?.delete(hold.id);
     places?.forget(hold);
+    if (isOfResult(hold)) results?.remove(hold);
     if (ofTenant?.size === 0) tenants.delete(hold.tenantId);
     for (const end of [...waiting]) end({ kind: 'taken' });
   }
@@ -135,10 +143,11 @@ export function createHeldCalls(deps: {
     if (kind !== 'approved') return { kind };
     const grant = kept.resolution?.grant;
     if (!grant || kept.isClaimed) return { kind: 'taken' };
-    return { kind, approval: claim(kept, grant.id) };
+    const releaseAs = isOfResult(kept.hold) ? (kept.resolution?.release ?? null) : null;
+    return { kind, approval: claim(kept, grant.id, releaseAs) };
   }
 
-  function claim(kept: Kept, id: string): Approval {
+  function claim(kept: Kept, id: string, releaseAs: ResultRelease | null): Approval {
     const { hold } = kept;
     kept.isClaimed = true;
     let isOver = false;
@@ -146,6 +155,7 @@ export function createHeldCalls(deps: {
       id,
       escalationId: hold.id,
       policyIds: hold.policyIds,
+      releaseAs,
       changes: [removeHold(hold)],
       used() {
         isOver = true;
@@ -173,6 +183,8 @@ export function createHeldCalls(deps: {
     if (fact === undefined || kept.resolution !== null) return;
     kept.resolution = fact;
     kept.resolvedAt = now();
+    // Nobody will see it any more.
+    if (fact.resolution === 'denied' && isOfResult(kept.hold)) results?.remove(kept.hold);
     settle(kept);
   }
 
@@ -197,7 +209,11 @@ export function createHeldCalls(deps: {
     timer = null;
   }
 
-  function find({ tenantId, binding, policyIds }: NewHold): Kept | undefined {
+  function find({
+    tenantId,
+    binding,
+    policyIds,
+  }: Pick<NewHold, 'tenantId' | 'binding' | 'policyIds'>): Kept | undefined {
     for (const kept of tenants.get(tenantId)?.values() ?? []) {
       if (kept.hold.binding !== binding) continue;
       // What was approved once was approved; what nobody was asked about is asked.
@@ -255,6 +271,19 @@ export function createHeldCalls(deps: {
     });
   }
 
+  function placeAt(kept: Kept, isNew: boolean): HeldCall {
+    return {
+      hold: kept.hold,
+      isNew,
+      changes: isNew ? [storeHold(kept.hold)] : [],
+      isPending: () => stateOf(kept) === 'pending',
+      drop: () => {
+        if (isNew) remove(kept);
+      },
+      wait: (ms, onLeave) => wait(kept, ms, onLeave),
+    };
+  }
+
   /** Who was told that nobody answered in time may ask anew. */
   function told(kept: Kept, { kind }: HoldEnd): void {
     if (kind === 'timed_out' && kept.waiting.size === 0 && kept.resolution) remove(kept);
@@ -268,6 +297,22 @@ export function createHeldCalls(deps: {
         if (hold === undefined || tenants.get(tenantId)?.has(hold.id)) continue;
         resolve(tenantId, keep(hold));
       }
+      // What a crash left between two files.
+      results?.keepOnly(tenantId, new Set(tenants.get(tenantId)?.keys()));
+    },
+
+    /** Whether a result of the agent is held: cheap, asked at every call. */
+    holdsResultOf(tenantId: string, agentId: string): boolean {
+      for (const { hold } of tenants.get(tenantId)?.values() ?? []) {
+        if (hold.agentId === agentId && isOfResult(hold)) return true;
+      }
+      return false;
+    },
+
+    /** A place at the held result of this binding, if there is one. */
+    findResult(tenantId: string, binding: string): HeldCall | undefined {
+      const kept = find({ tenantId, binding, policyIds: new Set() });
+      return kept && placeAt(kept, false);
     },
 
     /**
@@ -281,16 +326,7 @@ export function createHeldCalls(deps: {
       if (known === undefined && !hasRoom(asked)) return undefined;
       const { timeoutMs, ...rest } = asked;
       const kept = known ?? keep({ ...rest, timeoutAt: now() + timeoutMs });
-      const isNew = known === undefined;
-      return {
-        hold: kept.hold,
-        isNew,
-        changes: isNew ? [storeHold(kept.hold)] : [],
-        drop: () => {
-          if (isNew) remove(kept);
-        },
-        wait: (ms, onLeave) => wait(kept, ms, onLeave),
-      };
+      return placeAt(kept, known === undefined);
     },
 
     /** Calls of a tenant that wait for a person, for the heartbeat. */

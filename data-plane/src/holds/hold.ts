@@ -23,6 +23,18 @@ export interface Hold {
   readonly timeoutAt: number;
 }
 
+const OF_RESULT = 'result:';
+
+/** The binding of the result of a call. @param binding of the call */
+export function bindingOfResult(binding: string): string {
+  return `${OF_RESULT}${binding}`;
+}
+
+/** Whether the result of a call is held, and not the call. */
+export function isOfResult({ binding }: Pick<Hold, 'binding'>): boolean {
+  return binding.startsWith(OF_RESULT);
+}
+
 /** The change that writes its row. */
 export function storeHold({ id, tenantId, agentId, policyIds, ...hold }: Hold): HoldChange {
   const stored: z.infer<typeof StoredHold> = {

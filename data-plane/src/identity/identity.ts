@@ -16,6 +16,8 @@ import { join } from 'node:path';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { RegistrationAnswer, type RegistrationRequest } from '@governance/shared/channels';
 import { isUuid } from '@governance/shared/ids';
+import { SEALING } from '@governance/shared/upstream-credential';
+import { CompactEncrypt } from 'jose';
 import { writeFileDurably } from '../storage/durable-file.ts';
 import { openJwe } from './open-jwe.ts';
 
@@ -44,6 +46,8 @@ export interface DataPlaneIdentity {
   openSealed(jwe: string): Promise<string>;
   /** The same at once, for what is looked up within a call. */
   openSealedNow(jwe: string): string;
+  /** Seals what this plane alone opens again. */
+  sealOwn(text: string): Promise<string>;
 }
 
 /**
@@ -108,6 +112,10 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
     },
     openSealed: async (jwe) => openJwe(jwe, sealingKey),
     openSealedNow: (jwe) => openJwe(jwe, sealingKey),
+    sealOwn: (text) =>
+      new CompactEncrypt(Buffer.from(text))
+        .setProtectedHeader(SEALING)
+        .encrypt(createPublicKey(sealingKey)),
   };
 }
 

@@ -35,6 +35,7 @@ export interface Settled {
   records: number;
 }
 
+const URGENT: ReadonlySet<string> = new Set(['alert', 'hold_opened', 'result_held']);
 const BARE = { tenantId: '', isUrgent: false, isAwaited: true, characters: 0 };
 
 export type LedgerQueue = ReturnType<typeof createLedgerQueue>;
@@ -76,7 +77,7 @@ export function createLedgerQueue(options: {
     return new Promise<AppendedRecord | undefined>((resolve, reject) => {
       if (end) throw end;
       // A person waits to hear of it.
-      const isUrgent = type === 'alert' || type === 'hold_opened';
+      const isUrgent = URGENT.has(type);
       const isAwaited = type !== 'outcome';
       const item = record;
       waiting.push({ item, tenantId, isUrgent, isAwaited, characters: size, resolve, reject });

@@ -4,6 +4,7 @@ import { detectInPortions } from '@governance/shared/detect/inbound/value-detect
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import { createAgentTokenVerifier } from '../enforcement/agent-token.ts';
 import { createBlastRadiusAlert } from '../enforcement/blast-radius-alert.ts';
+import { createBindingOf } from '../enforcement/call-binding.ts';
 import { createCallHolds } from '../enforcement/call-holds.ts';
 import { createCallRates } from '../enforcement/call-rates.ts';
 import { createDlpWatch } from '../enforcement/dlp/dlp-watch.ts';
@@ -18,6 +19,7 @@ import type { PinnedTools } from '../enforcement/pinned-tools.ts';
 import { createPolicyFaultAlert } from '../enforcement/policy-fault-alert.ts';
 import type { AnswerLimits } from '../enforcement/refusals.ts';
 import { createRefusedCalls } from '../enforcement/refused-calls.ts';
+import { createResultHolds } from '../enforcement/result-holds.ts';
 import { createDlpScans } from '../enforcement/scan-thread/dlp-scans.ts';
 import { createScanThreads } from '../enforcement/scan-thread/scan-threads.ts';
 import { createSessionTokenVerifier } from '../enforcement/session-token.ts';
@@ -129,13 +131,15 @@ export function createEnforcement(
     onKept: metrics.payloadKept,
     onNotKept: metrics.payloadNotKept,
   });
-  const holds = createCallHolds({
+  const ofHolds = {
     held: deps.held,
-    pins,
+    bindingOf: createBindingOf(pins),
     waitMs: config.holdWaitMs,
     progressMs: PROGRESS_MS,
     now,
-  });
+  };
+  const results = createResultHolds({ ...ofHolds, results: deps.heldResults, ledger });
+  const holds = createCallHolds({ ...ofHolds, results });
   const enforcer = createEnforcer(
     {
       steps,

@@ -6,6 +6,7 @@ import type { GatewayConfig } from '../config.ts';
 import type { FindDenial, Ledger, Replica, RulesProvider } from '../contracts.ts';
 import type { HeldCalls } from '../holds/held-calls.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
+import type { HeldResults } from '../holds/held-results.ts';
 import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import type { WorkerSessions } from '../workers/worker-sessions.ts';
 
@@ -44,7 +45,9 @@ export interface EnforcementPlaneDeps {
   /** Where all workers keep what they have to know together; nothing is kept without it. */
   sharedDir?: string;
   /** Calls that wait for people. */
-  held: Pick<HeldCalls, 'join' | 'endWaits'>;
+  held: Pick<HeldCalls, 'join' | 'findResult' | 'holdsResultOf' | 'endWaits'>;
+  /** What servers answered and a person has to release. */
+  heldResults: HeldResults;
   /** Takes what is kept of calls beside their records. */
   payloadSpool: Pick<PayloadSpool, 'add'>;
   registry: Registry;

@@ -25,6 +25,8 @@ import { type GatewayConfig, readGatewayConfig } from '../config.ts';
 import type { ActiveRules, FindDenial, Ledger } from '../contracts.ts';
 import type { EnforcementPages } from '../enforcement/enforcer.ts';
 import { createHeldCalls } from '../holds/held-calls.ts';
+import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
+import { loadIdentity } from '../identity/identity.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { localRoutes } from '../local-api/local-routes.ts';
 import { asTokenKeys, createLocalTokens, ownTokenKey } from '../local-api/token-issuer.ts';
@@ -166,7 +168,12 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
   await setPolicies(policies);
   setServers(options.servers ?? []);
 
-  const held = createHeldCalls({ ledger, replica, now });
+  const identity = loadIdentity(dataDir);
+  const heldResults = openHeldResults(join(dataDir, HELD_RESULTS_FILE), {
+    seal: identity.sealOwn,
+    open: identity.openSealedNow,
+  });
+  const held = createHeldCalls({ ledger, replica, results: heldResults, now });
   held.load(tenantId);
   const findDenial = options.findDenial ?? (() => null);
   const ownKey = await ownTokenKey(ownKeys.privateKey);
@@ -193,6 +200,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
       openSealed: async (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
       openSealedNow: (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
       held,
+      heldResults,
       payloadSpool: { add: () => true },
       sharedDir: dataDir,
       registry,
@@ -293,6 +301,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     ledger,
     replica,
     held,
+    heldResults,
     apply,
     addAgent,
     setServers,
@@ -360,6 +369,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
       await plane.stop();
       held.stop();
       await ledger.stop();
+      heldResults.close();
       replica.close();
       rmSync(dataDir, { recursive: true, force: true });
     },

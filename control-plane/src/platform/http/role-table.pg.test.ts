@@ -35,6 +35,7 @@ const RESOLVES = [
   'POST /api/v1/escalations/:id/deny',
   'POST /api/v1/exceptions/:id/approve',
   'POST /api/v1/exceptions/:id/reject',
+  'POST /api/v1/inbound/holds/:id/resolve',
   'POST /api/v1/policies/:id/change-requests/:req_id/approve',
   'POST /api/v1/policies/:id/change-requests/:req_id/reject',
 ];

@@ -141,6 +141,15 @@ async function makeVictim() {
        'nobody', 'nobody', now(), now(), now() + interval '1 day' FROM unnest($2::uuid[]) AS id`,
     [tenantId, [exception, toApprove, toDecline], exception, agent.id, policy.id],
   );
+  const heldResult = uuidv7();
+  await test.superuser.query(
+    `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, mcp_server,
+       method, tool_name, target, risk_tier, instruction_hash, opened_at, timeout_at, severity,
+       findings, findings_count, result_bytes)
+     VALUES ($1, $2, $3, $2, 'result', $2, 'victim', 'tools/call', 'victim', '', 'low', '', now(),
+       now() + interval '1 day', 'high', '[]', 1, 1)`,
+    [tenantId, heldResult, plane],
+  );
   const place = { tenantId, deploymentId: plane };
   const encrypted = await aPayload(test, controlPlane, place, 'encrypted');
   const kept = await aPayload(test, controlPlane, place, 'full');
@@ -148,7 +157,8 @@ async function makeVictim() {
   const ofPolicies = { policy, request, requests, toReject };
   const ofRoutes = { ...ofPolicies, agent, role, pattern, rule, token, user, workflow };
   const ofIngest = { session, encrypted, kept };
-  const ofDatabase = { alert, chainBreak, plane, escalation, another, tenantId, ...ofIngest };
+  const ofHolds = { escalation, another, heldResult };
+  const ofDatabase = { alert, chainBreak, plane, ...ofHolds, tenantId, ...ofIngest };
   const exceptions = { exception, toApprove, toDecline };
   return { ...ofRoutes, enrollment, credential, installer, ...ofDatabase, ...exceptions };
 }
@@ -271,6 +281,11 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
   'POST /api/v1/escalations/:id/deny': {
     path: `/api/v1/escalations/${victim.another}/deny`,
     body: {},
+  },
+  'GET /api/v1/inbound/holds/:id': { path: `/api/v1/inbound/holds/${victim.heldResult}` },
+  'POST /api/v1/inbound/holds/:id/resolve': {
+    path: `/api/v1/inbound/holds/${victim.heldResult}/resolve`,
+    body: { resolution: 'block' },
   },
   'GET /api/v1/mcp-servers/:server_id': { path: '/api/v1/mcp-servers/victim' },
   'PATCH /api/v1/mcp-servers/:server_id': {
@@ -619,10 +634,12 @@ describe('another tenant’s rows', () => {
     const answer = await call(route.url, { token: mine.token });
     expect(answer.statusCode).toBe(200);
     const { agent, role, policy, pattern, rule, token, user, enrollment, request } = victim;
-    const { workflow, alert, escalation, exception, chainBreak, plane, tenantId } = victim;
+    const { workflow, alert, escalation, heldResult, exception, chainBreak, plane } = victim;
+    const { tenantId } = victim;
     const rows = [agent, role, policy, pattern, rule, token, user, enrollment, request, workflow];
     const ids = rows.map(({ id }) => id);
-    for (const id of [...ids, alert, escalation, exception, chainBreak, plane, tenantId]) {
+    const others = [alert, escalation, heldResult, exception, chainBreak, plane, tenantId];
+    for (const id of [...ids, ...others]) {
       expect(answer.body).not.toContain(id);
     }
   });

@@ -4,10 +4,10 @@
  * number: everything that is found is in the records and the metrics in any case.
  */
 import type { InboundFinding } from '@governance/shared/detect/findings';
-import type { Severity } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { Said } from '../said.ts';
+import { worstOf } from '../severities.ts';
 
 /** Alerts of one tenant in a minute. */
 const MAX_ALERTS = 30;
@@ -20,19 +20,6 @@ const MAX_WATCHED = 2_000;
 const MAX_TENANTS = 1_000;
 const MAX_NAMED = 10;
 
-const SEVERITIES: readonly Severity[] = ['info', 'low', 'medium', 'high', 'critical'];
-
-/** The worst of some severities; `info` of none. */
-export function worstOf(findings: readonly Pick<InboundFinding, 'severity'>[]): Severity {
-  const ranks = findings.map(({ severity }) => SEVERITIES.indexOf(severity));
-  return SEVERITIES[Math.max(0, ...ranks)] ?? 'info';
-}
-
-/** The next worse severity. */
-export function promoted(severity: Severity): Severity {
-  return SEVERITIES[SEVERITIES.indexOf(severity) + 1] ?? 'critical';
-}
-
 /** The classes of some findings, each once. */
 export function classesOf(findings: readonly Pick<InboundFinding, 'class'>[]): string[] {
   return [...new Set(findings.map((finding) => finding.class))].sort();
@@ -42,7 +29,7 @@ export function classesOf(findings: readonly Pick<InboundFinding, 'class'>[]): s
 export interface InboundEvent {
   readonly said: Said;
   readonly serverId: string;
-  readonly action: 'passed' | 'substituted' | 'blocked';
+  readonly action: 'passed' | 'held' | 'substituted' | 'blocked';
   readonly findings: readonly InboundFinding[];
   /** The source rule that blocked it, or that raised its severity. */
   readonly ruleId?: string | undefined;
@@ -97,7 +84,8 @@ export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }):
     const severity = action === 'blocked' ? 'medium' : worstOf(findings);
     const name = placeOf(said);
     raise(tenant, tenantId, {
-      alert_type: isPassed ? 'INBOUND_INJECTION_DETECTED' : 'INBOUND_INJECTION_BLOCKED',
+      alert_type:
+        isPassed || action === 'held' ? 'INBOUND_INJECTION_DETECTED' : 'INBOUND_INJECTION_BLOCKED',
       severity,
       title: TITLES[action],
       agent_id: agent.id,
@@ -127,6 +115,7 @@ export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }):
 
 const TITLES = {
   passed: 'What an MCP server says looks like an injection; it was passed on',
+  held: 'What an MCP server says looks like an injection; it waits for a person',
   substituted: 'What an MCP server says looks like an injection; it was replaced',
   blocked: 'What came from a blocked source was replaced',
 } as const;

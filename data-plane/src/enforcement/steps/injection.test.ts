@@ -10,10 +10,11 @@ import {
 } from '@governance/shared/inbound-settings';
 import { Severity } from '@governance/shared/ledger-record';
 import { expect, it } from 'vitest';
+import type { Detector } from '../inbound/detector.ts';
 import type { InboundEvent } from '../inbound/inbound-alerts.ts';
 import { createItemScanner } from '../inbound/item-scanner.ts';
 import type { Said, SaidPart } from '../said.ts';
-import { type Detector, type InjectionDeps, scanForInjection } from './injection.ts';
+import { type InjectionDeps, scanForInjection } from './injection.ts';
 
 const detector: Detector = {
   inText(text) {
@@ -86,6 +87,7 @@ function run(part: SaidPart, options: Case = {}) {
   const counted: string[] = [];
   const deps: InjectionDeps = {
     rules: { findActiveRules: () => rules as never },
+    catalogue: { findOutputSchema: () => undefined },
     inbound: {
       detector,
       tell: (event) => told.push(event),

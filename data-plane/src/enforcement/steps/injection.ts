@@ -1,10 +1,6 @@
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { InboundFinding } from '@governance/shared/detect/findings';
-import type {
-  DetectionOptions,
-  detectInjection,
-  TextKind,
-} from '@governance/shared/detect/inbound/detector';
+import type { TextKind } from '@governance/shared/detect/inbound/detector';
 import type { Portioned } from '@governance/shared/detect/portions';
 import {
   DEFAULT_INBOUND_ACTIONS,
@@ -14,20 +10,26 @@ import {
 import type { RulesProvider } from '../../contracts.ts';
 import { isObject } from '../../upstream/message.ts';
 import { isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
-import type { Ask, Continue, Deny } from '../calls.ts';
-import { classesOf, promoted, type TellInbound } from '../inbound/inbound-alerts.ts';
+import type { Ask, Continue, Deny, Escalate } from '../calls.ts';
+import { fitsSchema } from '../dlp/fits-schema.ts';
+import type { Detector } from '../inbound/detector.ts';
+import { classesOf, type TellInbound } from '../inbound/inbound-alerts.ts';
 import type { ScanItem } from '../inbound/item-scanner.ts';
 import { listMember, nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
 import { readable } from '../inbound/readable.ts';
 import { replacementOf, type Why } from '../inbound/replacement.ts';
 import { type RequestedUris, requestedUris } from '../inbound/requested-uris.ts';
+import { sanitize } from '../inbound/sanitized.ts';
 import { findTrust, type SourceTrust } from '../inbound/source-trust.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { resultOf } from '../refusals.ts';
-import { type Said, textsOf, withFindings } from '../said.ts';
+import { type Said, type SaidPart, textsOf, withFindings } from '../said.ts';
+import { promoted } from '../severities.ts';
+import type { ToolCatalogue } from '../tool-catalogue.ts';
 
 export interface InjectionDeps {
   rules: RulesProvider;
+  catalogue: Pick<ToolCatalogue, 'findOutputSchema'>;
   inbound: {
     detector: Detector;
     tell: TellInbound;
@@ -38,24 +40,18 @@ export interface InjectionDeps {
   };
 }
 
-/** What finds injections. */
-export interface Detector {
-  inText: typeof detectInjection;
-  inValue(value: unknown, options: DetectionOptions): Portioned<InboundFinding[]>;
-}
-
 /** Of the part itself that are read together with what came before it in the stream. */
 const MAX_JOINED = 4_096;
 
 /**
- * Looks for injections in whatever a server says, and replaces what is found by its severity and by
- * how far its source is trusted. After `questions`, whose refusals need no replacing, and before all
+ * Looks for injections in whatever a server says, and replaces what is found, or has a person decide
+ * about it, by its severity and by how far its source is trusted. After `questions`, whose refusals need no replacing, and before all
  * that reads or changes the words.
  */
 export function* scanForInjection(
   said: Said,
   deps: InjectionDeps,
-): Portioned<Continue<Said> | Deny> {
+): Portioned<Continue<Said> | Deny | Escalate> {
   if (said.speaker !== 'server') return proceed(said);
   const settings = settingsOf(said, deps);
   const member = listMember(said);
@@ -91,7 +87,7 @@ function* scanWhole(
   said: Said,
   settings: BundleSettings | null,
   deps: InjectionDeps,
-): Portioned<Continue<Said> | Deny> {
+): Portioned<Continue<Said> | Deny | Escalate> {
   const { serverId } = said;
   const trust = trustOf(serverId, said, settings, deps);
   if (trust.type === 'trust') return proceed(said);
@@ -102,13 +98,57 @@ function* scanWhole(
   }
   const findings = judged(yield* detect(said, deps.inbound.detector), trust);
   if (findings.length === 0) return proceed(said);
-  const action = actionFor(findings, settings);
-  count(findings, action, deps);
-  const substituted = action === 'substitute' ? 'substituted' : 'passed';
-  deps.inbound.tell({ said, serverId, action: substituted, findings, ruleId: trust.ruleId });
+  const action = actionFor(findings, settings, trust);
   // In place: what a denial says of the part is read from it.
   extend(said, { findings: withFindings(said, { inbound: findings }).findings });
-  return action === 'pass' ? proceed(said) : replace(said, { classes: classesOf(findings) });
+  if (action === 'hold' && releaseOf(said) !== null) return yield* release(said, findings, deps);
+  const done = action === 'hold' && !isHoldable(said) ? 'substitute' : action;
+  count(findings, done, deps);
+  deps.inbound.tell({ said, serverId, action: TOLD[done], findings, ruleId: trust.ruleId });
+  if (done === 'pass') return proceed(said);
+  // The enforcer has it wait, or blocks it.
+  if (done === 'hold') return { kind: 'escalate', reasons: [] };
+  return replace(said, { classes: classesOf(findings) });
+}
+
+const TOLD = { pass: 'passed', hold: 'held', substitute: 'substituted' } as const;
+
+/** What its agent has asked for again may wait for a person; a part of a stream may not. */
+function isHoldable({ call, part }: Said): boolean {
+  if (call === null || part.kind === 'notification' || call.ask.model !== undefined) return false;
+  if (!HOLDABLE.has(call.ask.method)) return false;
+  const { resultType } = part.value as Record<string, unknown>;
+  return part.kind === 'error' || resultType === undefined || resultType === 'complete';
+}
+
+const HOLDABLE: ReadonlySet<string> = new Set([TOOL_CALL, 'resources/read', 'prompts/get']);
+
+/** How a person released what is said here; null where nobody was asked. */
+function releaseOf({ call }: Said) {
+  return call?.grant?.releaseAs ?? null;
+}
+
+function* release(
+  said: Said,
+  findings: readonly InboundFinding[],
+  deps: InjectionDeps,
+): Portioned<Continue<Said> | Deny | Escalate> {
+  const { part } = said;
+  if (releaseOf(said) === 'original' || part.kind === 'notification') return proceed(said);
+  const value = yield* sanitize(part.value, deps.inbound.detector, kindOf(said));
+  const why = { classes: classesOf(findings) };
+  if (value === undefined || !fits(said, value, deps)) return replace(said, why);
+  const left: SaidPart = { kind: part.kind, raw: JSON.stringify(value), value };
+  return proceed({ ...said, part: left, replacedBy: 'injection' });
+}
+
+/** Whether a tool's structured content is still what the tool promised. */
+function fits({ call, caller, part }: Said, after: unknown, { catalogue }: InjectionDeps): boolean {
+  if (call?.ask.method !== TOOL_CALL || part.kind !== 'result') return true;
+  const before = isObject(part.value) ? part.value.structuredContent : undefined;
+  const schema = catalogue.findOutputSchema(caller.tenantId, call.ask.serverId, call.ask.name);
+  if (before === undefined || schema === undefined || !isObject(after)) return true;
+  return fitsSchema(schema, before, after.structuredContent);
 }
 
 /** Whether it says nothing: `{}`, or a notification that something has changed or goes on. */
@@ -165,12 +205,15 @@ function judged(findings: readonly InboundFinding[], { type }: SourceTrust): Inb
 function actionFor(
   findings: readonly InboundFinding[],
   settings: BundleSettings | null,
+  { type }: SourceTrust,
 ): InboundAction {
-  const actions: InboundActions = settings?.inbound?.actions ?? DEFAULT_INBOUND_ACTIONS;
-  const isReplaced = findings.some(
-    ({ severity }) => severity !== 'info' && actions[severity] === 'substitute',
-  );
-  return isReplaced ? 'substitute' : 'pass';
+  const { actions = DEFAULT_INBOUND_ACTIONS, untrusted_actions } = settings?.inbound ?? {};
+  const chosen: InboundActions = (type === 'untrusted' ? untrusted_actions : null) ?? actions;
+  const has = (action: InboundAction) =>
+    findings.some(({ severity }) => severity !== 'info' && chosen[severity] === action);
+  // What nobody shall see is not shown to anybody because of something else in it.
+  if (has('substitute')) return 'substitute';
+  return has('hold') ? 'hold' : 'pass';
 }
 
 function count(
@@ -179,6 +222,11 @@ function count(
   { inbound }: InjectionDeps,
 ): void {
   for (const finding of findings) inbound.onFinding(finding, action);
+}
+
+/** A list does not wait for a person. */
+function listAction(...about: Parameters<typeof actionFor>): 'pass' | 'substitute' {
+  return actionFor(...about) === 'pass' ? 'pass' : 'substitute';
 }
 
 /** What became of the items of one server. */
@@ -202,10 +250,9 @@ function* scanAround(
   if (trust.type === 'block') return { findings: [], isClean: false };
   const findings = judged(yield* deps.inbound.detector.inValue(rest, { kind: 'other' }), trust);
   if (findings.length === 0) return { findings, isClean: true };
-  const action = actionFor(findings, settings);
+  const action = listAction(findings, settings, trust);
   count(findings, action, deps);
-  const substituted = action === 'substitute' ? 'substituted' : 'passed';
-  deps.inbound.tell({ said, serverId, action: substituted, findings, ruleId: trust.ruleId });
+  deps.inbound.tell({ said, serverId, action: TOLD[action], findings, ruleId: trust.ruleId });
   return { findings, isClean: action === 'pass' };
 }
 
@@ -249,14 +296,14 @@ function* scanList(
     }
     const found = judged(yield* deps.inbound.scanItem(item, kind), trust);
     if (found.length === 0) return true;
-    const action = actionFor(found, settings);
+    const action = listAction(found, settings, trust);
     count(found, action, deps);
     const placed = found.map((one) => ({
       ...one,
       place: `/${member}/${at}${one.place}`.slice(0, 256),
     }));
     all.push(...placed);
-    note(serverId, action === 'pass' ? 'passed' : 'substituted', item, placed, trust.ruleId);
+    note(serverId, TOLD[action], item, placed, trust.ruleId);
     return action === 'pass';
   }
 

@@ -120,6 +120,7 @@ beforeAll(async () => {
     openSealedNow: core.identity.openSealedNow,
     taskSecret: core.identity.tokenKey,
     held: core.held,
+    heldResults: core.heldResults,
     payloadSpool: core.payloadSpool,
     registry,
     log,

@@ -1,0 +1,38 @@
+/** What an approval is bound to: nothing that an approver saw may be different when it is used. */
+import { hash } from 'node:crypto';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { TOOL_CALL } from './call-kinds.ts';
+import type { JudgedCall, RawCall } from './calls.ts';
+import type { PinnedTools } from './pinned-tools.ts';
+
+/** A call as far as it was judged. */
+export type KnownCall = RawCall & Partial<JudgedCall>;
+
+/** The digest of a call's binding; undefined for one of which too little is known to approve it. */
+export type BindingOf = (call: KnownCall) => string | undefined;
+
+export function createBindingOf(pins: Pick<PinnedTools, 'findSeen'>): BindingOf {
+  return ({ caller, agent, ask, rules, ...call }) => {
+    const { tenantId, requesterId } = caller;
+    const { serverId, method, name, args, retry } = ask;
+    if (!agent || !rules || !Object.hasOwn(rules.settings.mcp_servers, serverId)) return undefined;
+    const server = rules.settings.mcp_servers[serverId];
+    const place = { tenantId, serverId, toolName: name };
+    const definition = method === TOOL_CALL ? pins.findSeen(place) : null;
+    if (definition === undefined) return undefined;
+    const bound = {
+      agent_id: agent.id,
+      requester: call.requester ?? { id: requesterId, verified: false },
+      workflow_session_id: call.workflow?.sessionId ?? null,
+      delegation_id: call.delegation?.held.id ?? null,
+      server_id: serverId,
+      server: [server?.transport, server?.url, server?.local_name],
+      method,
+      tool_name: name,
+      definition,
+      arguments: hash('sha256', canonicalize(args)),
+      retry: retry ? hash('sha256', canonicalize({ ...retry })) : null,
+    };
+    return hash('sha256', canonicalize(bound));
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * What a person released without the passages that look like an injection: they are replaced where
+ * they stand, and the rest is scanned once more. What cannot be cleaned so is not released.
+ */
+import type {
+  DetectionOptions,
+  TextFinding,
+  TextKind,
+} from '@governance/shared/detect/inbound/detector';
+import type { Portioned } from '@governance/shared/detect/portions';
+import { isObject } from '../../upstream/message.ts';
+import type { Detector } from './detector.ts';
+import { readable } from './readable.ts';
+
+/** A longer text is replaced as a whole where it has a finding. */
+const MAX_TEXT = 65_536;
+/** What stands beside a passage may be a finding once that is gone. */
+const MAX_ROUNDS = 3;
+
+/**
+ * @param value of a server's answer
+ * @returns the value without what was found; undefined where something cannot be taken out
+ */
+export function* sanitize(
+  value: unknown,
+  detector: Detector,
+  kind: TextKind,
+): Portioned<unknown> | Portioned<undefined> {
+  const left = yield* clean(value, readable(value), detector, { kind });
+  // Names of members, and what is split over several texts.
+  const found = yield* detector.inValue(readable(left), { kind });
+  return found.length === 0 ? left : undefined;
+}
+
+/** @param read the same as the scanner reads it: a blob that is text as that text */
+function* clean(
+  given: unknown,
+  read: unknown,
+  detector: Detector,
+  options: DetectionOptions,
+): Portioned<unknown> {
+  if (typeof given === 'string') {
+    // What is not read is no text: an image, a sound.
+    if (typeof read !== 'string') return given;
+    const left = yield* cleanText(read, detector, options);
+    if (left === read) return given;
+    return given === read ? left : Buffer.from(left).toString('base64');
+  }
+  if (Array.isArray(given)) {
+    const items: unknown[] = [];
+    for (const [at, item] of given.entries()) {
+      items.push(yield* clean(item, Array.isArray(read) ? read[at] : undefined, detector, options));
+    }
+    return items;
+  }
+  if (!isObject(given)) return given;
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(given)) {
+    const of = isObject(read) ? read[name] : undefined;
+    members.push([name, yield* clean(member, of, detector, options)]);
+  }
+  return Object.fromEntries(members);
+}
+
+function* cleanText(
+  text: string,
+  detector: Detector,
+  options: DetectionOptions,
+): Portioned<string> {
+  if (text.length > MAX_TEXT) {
+    const found = yield* detector.inValue(text, options);
+    return found.length === 0 ? text : notice(found.map((one) => one.class));
+  }
+  let left = text;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const { findings } = detector.inText(left, options);
+    yield left.length;
+    if (findings.length === 0) return left;
+    left = withoutPassages(left, findings);
+  }
+  const { findings } = detector.inText(left, options);
+  return findings.length === 0 ? left : notice(findings.map((one) => one.class));
+}
+
+function withoutPassages(text: string, findings: readonly TextFinding[]): string {
+  let left = '';
+  let at = 0;
+  for (const one of [...findings].sort((a, b) => a.start - b.start)) {
+    const end = one.start + one.length;
+    if (end <= at) continue;
+    if (one.start >= at) left += text.slice(at, one.start) + notice([one.class]);
+    at = end;
+  }
+  return left + text.slice(at);
+}
+
+function notice(classes: readonly string[]): string {
+  return `[withheld by the gateway: ${[...new Set(classes)].sort().join(', ')}]`;
+}

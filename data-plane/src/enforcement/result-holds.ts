@@ -1,0 +1,217 @@
+/**
+ * Holds results for people. The server has answered, and it is not asked again: what it said is kept
+ * sealed, and handed over once, to a client that waits or makes the same call again, after the call
+ * was judged anew. What cannot be held is blocked. Proven by result-holds.test.ts.
+ */
+
+import { RPC_ERRORS } from '@governance/shared/errors';
+import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
+import { uuidv7 } from '@governance/shared/ids';
+import { isoTime } from '@governance/shared/iso-time';
+import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { Ledger } from '../contracts.ts';
+import type { HeldCall, HeldCalls, HoldEnd } from '../holds/held-calls.ts';
+import type { HeldResults } from '../holds/held-results.ts';
+import { bindingOfResult } from '../holds/hold.ts';
+import type { UpstreamAnswer } from '../upstream/upstream.ts';
+import type { Cancelled, Refusal } from './answer.ts';
+import { type AllowedCall, recorded } from './audit.ts';
+import type { BindingOf } from './call-binding.ts';
+import type { Destination, Exchange, HoldGrant, JudgedCall } from './calls.ts';
+import { type HoldWaitLimits, waitForPerson } from './hold-wait.ts';
+import type { HeldAnswer, ResultHolds } from './holds.ts';
+import { internalRefusal } from './refusals.ts';
+import type { Findings } from './said.ts';
+import { worstOf } from './severities.ts';
+
+export interface ResultHoldsDeps extends HoldWaitLimits {
+  held: Pick<HeldCalls, 'join' | 'findResult' | 'holdsResultOf'>;
+  results: HeldResults;
+  bindingOf: BindingOf;
+  ledger: Ledger;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+/** Why a result is blocked that a person would have to release. */
+const BLOCKED = {
+  nobody_waits: 'nobody waits for it who could be asked',
+  not_bound: 'too little is known of the call',
+  too_large_to_hold: 'it is too large to be kept until then',
+  already_held: 'another result of the same call waits for it already',
+  too_many_held: 'as many wait for a person as may',
+} as const;
+
+export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
+  const { held, results, bindingOf, ledger, now } = deps;
+
+  async function hold(
+    { call, ...allowed }: AllowedCall,
+    sent: UpstreamAnswer,
+    findings: Findings,
+    exchange: Exchange,
+  ): Promise<HeldAnswer | Refusal> {
+    const { tenantId } = call.caller;
+    const binding = bindingOf(call);
+    if (exchange.onGone === undefined) return blocked(call, 'nobody_waits');
+    if (binding === undefined) return blocked(call, 'not_bound');
+    const bytes = Buffer.byteLength(sent.raw);
+    const excess = results.findExcess(tenantId, call.agent.id, bytes);
+    if (excess !== undefined) return blocked(call, excess);
+    const { timeout_minutes } = call.rules.settings.holds ?? DEFAULT_HOLD_SETTINGS;
+    const place = held.join({
+      id: uuidv7(now()),
+      tenantId,
+      agentId: call.agent.id,
+      binding: bindingOfResult(binding),
+      // What was approved of the call stays approved for its result.
+      policyIds: new Set(call.grant?.policyIds),
+      timeoutMs: timeout_minutes[call.agent.risk_tier] * 60_000,
+    });
+    if (place === undefined) return blocked(call, 'too_many_held');
+    // Another request of the call was under way, too: of two results a person sees one.
+    if (!place.isNew) return blocked(call, 'already_held');
+    try {
+      await results.keep(place.hold, { kind: sent.kind, raw: sent.raw });
+      const record = resultHeld(place, { call, ...allowed } as AllowedCall, findings, bytes);
+      await ledger.append(tenantId, record, undefined, place.changes);
+    } catch (error) {
+      place.drop();
+      throw error;
+    }
+    return answerAt(place, call, exchange);
+  }
+
+  function find(call: JudgedCall, exchange: Exchange): HeldAnswer | null {
+    const { tenantId } = call.caller;
+    if (!held.holdsResultOf(tenantId, call.agent.id)) return null;
+    const binding = bindingOf(call);
+    const place = binding && held.findResult(tenantId, bindingOfResult(binding));
+    return place ? answerAt(place, call, exchange) : null;
+  }
+
+  function answerAt(place: HeldCall, call: JudgedCall, exchange: Exchange): HeldAnswer {
+    return {
+      escalationId: place.hold.id,
+      policyIds: place.hold.policyIds,
+      open: () => null,
+      drop: place.drop,
+      isPending: place.isPending,
+      wait: async () => {
+        const until = `Its result waits for a person until ${isoTime(place.hold.timeoutAt)}`;
+        // Whoever cannot wait hears at once how it stands.
+        const waitMs = exchange.onGone === undefined ? 0 : deps.waitMs;
+        const end = await waitForPerson(place, exchange, until, { ...deps, waitMs });
+        if (end === null) return { kind: 'cancelled' } satisfies Cancelled;
+        return end.kind === 'approved' ? grantOf(place, end.approval) : answerOf(place, end, call);
+      },
+    };
+  }
+
+  function grantOf(
+    { hold }: HeldCall,
+    approval: Extract<HoldEnd, { kind: 'approved' }>['approval'],
+  ): HoldGrant {
+    return {
+      ...approval,
+      covers: (call) => {
+        const binding = bindingOf(call);
+        return binding !== undefined && bindingOfResult(binding) === hold.binding;
+      },
+      destination: destinationOf(hold),
+    };
+  }
+
+  /** Read before the commit that ends the hold, and with it what is kept. */
+  function destinationOf(hold: HeldCall['hold']): Destination {
+    const kept = results.read(hold);
+    return {
+      speaker: 'server',
+      send: async (call) => {
+        if (kept === undefined) {
+          throw internalRefusal('The result that was held is not there any more.', {
+            event_id: call.id,
+            failure: 'blocked',
+            reason: 'result_lost',
+          });
+        }
+        return { ...kept, value: JSON.parse(kept.raw) as unknown };
+      },
+    };
+  }
+
+  function resultHeld(
+    { hold }: HeldCall,
+    { call, decision }: AllowedCall,
+    { inbound }: Findings,
+    bytes: number,
+  ) {
+    return {
+      type: 'result_held',
+      id: uuidv7(now()),
+      timestamp: isoTime(now()),
+      bundle_revision: call.rules.revision,
+      escalation_id: hold.id,
+      event_id: call.id,
+      agent_id: decision.agent_id,
+      // As data protection left them.
+      requester_id: decision.requester_id,
+      mcp_server: decision.mcp_server ?? '',
+      method: decision.method,
+      tool_name: decision.tool_name ?? '',
+      instruction_hash: decision.instruction_hash,
+      target: decision.target,
+      risk_tier: decision.risk_tier,
+      severity: worstOf(inbound),
+      findings: recorded(inbound),
+      findings_count: inbound.length,
+      result_bytes: bytes,
+      timeout_at: isoTime(hold.timeoutAt),
+    } as const satisfies UnchainedRecord;
+  }
+
+  return { hold, find };
+}
+
+function blocked(call: JudgedCall, reason: keyof typeof BLOCKED): Refusal {
+  const message = `The call was made, and the gateway blocked its answer: it needs a person's consent, and ${BLOCKED[reason]}.`;
+  return internalRefusal(message, { event_id: call.id, failure: 'blocked', reason });
+}
+
+function answerOf(
+  { hold }: HeldCall,
+  { kind }: Exclude<HoldEnd, { kind: 'approved' }>,
+  call: JudgedCall,
+): Refusal {
+  const named = { held: 'result', escalation_id: hold.id, hold_id: hold.id };
+  switch (kind) {
+    case 'pending':
+      return refusal(
+        call,
+        'Its result waits for a person: make the same call again to learn what was decided. The call is not made again.',
+        { resolution: 'pending', ...named, timeout_at: isoTime(hold.timeoutAt) },
+      );
+    case 'denied':
+      return refusal(call, 'A person blocked its result.', { resolution: 'blocked', ...named });
+    case 'timed_out':
+      return refusal(call, 'Nobody decided about its result in time, so it is blocked.', {
+        resolution: 'timed_out',
+        ...named,
+      });
+    case 'taken':
+      return refusal(call, 'Another request of it has the result.', {
+        resolution: 'released',
+        ...named,
+      });
+  }
+}
+
+function refusal(call: JudgedCall, message: string, data: Record<string, unknown>): Refusal {
+  return {
+    kind: 'refusal',
+    status: 200,
+    code: RPC_ERRORS.ESCALATED,
+    message: `The call was made. ${message}`,
+    data: { ...data, event_id: call.id },
+  };
+}

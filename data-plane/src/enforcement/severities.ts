@@ -1,0 +1,14 @@
+import { Severity } from '@governance/shared/ledger-record';
+
+const SEVERITIES: readonly Severity[] = Severity.options;
+
+/** The worst of some severities; `info` of none. */
+export function worstOf(findings: readonly { readonly severity: Severity }[]): Severity {
+  const ranks = findings.map(({ severity }) => SEVERITIES.indexOf(severity));
+  return SEVERITIES[Math.max(0, ...ranks)] ?? 'info';
+}
+
+/** The next worse severity. */
+export function promoted(severity: Severity): Severity {
+  return SEVERITIES[SEVERITIES.indexOf(severity) + 1] ?? 'critical';
+}

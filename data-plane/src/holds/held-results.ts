@@ -1,0 +1,128 @@
+/**
+ * What servers answered and a person has to release: sealed to this data plane's own key and kept in
+ * a file beside the ledger, as long as its hold. A result that is gone is not handed over; nothing
+ * here can release one. Proven by held-results.test.ts.
+ */
+import { Id } from '@governance/shared/text';
+import { z } from 'zod';
+import { openDurableDatabase } from '../storage/durable-database.ts';
+import type { Hold } from './hold.ts';
+
+export const HELD_RESULTS_FILE = 'held-results.db';
+
+/** Bytes of results that are held at a time, before they are sealed. */
+export const MAX_HELD_RESULTS = {
+  one: 1024 * 1024,
+  ofAgent: 4 * 1024 * 1024,
+  ofTenant: 64 * 1024 * 1024,
+  ofAll: 512 * 1024 * 1024,
+} as const;
+
+/** What came back of a call, as text. */
+export interface HeldResult {
+  readonly kind: 'result' | 'error';
+  readonly raw: string;
+}
+
+/** The plaintext: it names where it belongs, so that no row can be put in another's place. */
+const Sealed = z.strictObject({
+  tenant_id: Id,
+  id: Id,
+  kind: z.enum(['result', 'error']),
+  raw: z.string(),
+});
+
+/** Why a result cannot be kept. */
+export type NoRoom = 'too_large_to_hold' | 'too_many_held';
+
+export interface HeldResults {
+  /** Whether one more result of so many bytes may be kept; else why not. */
+  findExcess(tenantId: string, agentId: string, bytes: number): NoRoom | undefined;
+  /** Keeps it: it is on disk when this returns. @throws when it could not be written */
+  keep(hold: Pick<Hold, 'id' | 'tenantId' | 'agentId'>, result: HeldResult): Promise<void>;
+  /** @returns undefined where it is gone, or is not what was kept */
+  read(hold: Pick<Hold, 'id' | 'tenantId'>): HeldResult | undefined;
+  remove(hold: Pick<Hold, 'id' | 'tenantId'>): void;
+  /** Removes what belongs to no hold of a tenant any more. */
+  keepOnly(tenantId: string, ids: ReadonlySet<string>): void;
+  close(): void;
+}
+
+/**
+ * @param deps.seal seals for this data plane alone
+ * @param deps.open opens it
+ * @throws when the file is none, or another process has it
+ */
+export function openHeldResults(
+  path: string,
+  deps: { seal(text: string): Promise<string>; open(sealed: string): string },
+): HeldResults {
+  const db = openDurableDatabase(path, { exclusive: true });
+  db.exec(`CREATE TABLE IF NOT EXISTS held_results (
+    tenant_id TEXT NOT NULL, id TEXT NOT NULL, agent_id TEXT NOT NULL, bytes INTEGER NOT NULL,
+    sealed TEXT NOT NULL, PRIMARY KEY (tenant_id, id)) STRICT`);
+  // What was handed over or blocked is not left in free pages.
+  db.pragma('secure_delete = ON');
+  const sum = db.prepare<
+    { tenantId: string; agentId: string },
+    { all: number; tenant: number; agent: number }
+  >(
+    `SELECT coalesce(sum(bytes), 0) AS "all",
+       coalesce(sum(bytes) FILTER (WHERE tenant_id = @tenantId), 0) AS tenant,
+       coalesce(sum(bytes) FILTER (WHERE tenant_id = @tenantId AND agent_id = @agentId), 0) AS agent
+     FROM held_results`,
+  );
+  const put = db.prepare<[string, string, string, number, string]>(
+    'INSERT OR REPLACE INTO held_results VALUES (?, ?, ?, ?, ?)',
+  );
+  const find = db
+    .prepare<[string, string], string>(
+      'SELECT sealed FROM held_results WHERE tenant_id = ? AND id = ?',
+    )
+    .pluck();
+  const remove = db.prepare<[string, string]>(
+    'DELETE FROM held_results WHERE tenant_id = ? AND id = ?',
+  );
+  const list = db
+    .prepare<[string], string>('SELECT id FROM held_results WHERE tenant_id = ?')
+    .pluck();
+
+  return {
+    findExcess: (tenantId, agentId, bytes) => {
+      const limits = MAX_HELD_RESULTS;
+      if (bytes > limits.one) return 'too_large_to_hold';
+      const held = sum.get({ tenantId, agentId }) ?? { all: 0, tenant: 0, agent: 0 };
+      const isFull =
+        held.agent + bytes > limits.ofAgent ||
+        held.tenant + bytes > limits.ofTenant ||
+        held.all + bytes > limits.ofAll;
+      return isFull ? 'too_many_held' : undefined;
+    },
+    keep: async ({ id, tenantId, agentId }, { kind, raw }) => {
+      const sealed = await deps.seal(JSON.stringify({ tenant_id: tenantId, id, kind, raw }));
+      put.run(tenantId, id, agentId, Buffer.byteLength(raw), sealed);
+    },
+    read: ({ id, tenantId }) => {
+      try {
+        const sealed = find.get(tenantId, id);
+        if (sealed === undefined) return undefined;
+        const kept = Sealed.parse(JSON.parse(deps.open(sealed)));
+        if (kept.tenant_id !== tenantId || kept.id !== id) return undefined;
+        return { kind: kept.kind, raw: kept.raw };
+      } catch {
+        return undefined;
+      }
+    },
+    remove: ({ id, tenantId }) => {
+      try {
+        remove.run(tenantId, id);
+      } catch {
+        // It stays sealed, counts, and is looked at again at the next start.
+      }
+    },
+    keepOnly: (tenantId, ids) => {
+      for (const id of list.all(tenantId)) if (!ids.has(id)) remove.run(tenantId, id);
+    },
+    close: () => db.close(),
+  };
+}
