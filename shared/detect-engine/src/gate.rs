@@ -5,8 +5,9 @@ use crate::find::GaveUp;
 use crate::prefixes::find_prefixes;
 use crate::relax::relax;
 use aho_corasick::Anchored;
-use aho_corasick::automaton::Automaton;
+use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::dfa;
+use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, Config, DFA};
 use regex_automata::{Input, MatchKind, PatternID, PatternSet};
 use regex_syntax::hir::Hir;
@@ -87,24 +88,100 @@ impl LiteralGate {
         if self.patterns.is_empty() {
             return;
         }
-        let mut state = self
-            .automaton
-            .start_state(Anchored::No)
-            .expect("it is built for searches from anywhere");
+        let mut state = self.start_state();
         for (at, &byte) in text.iter().enumerate() {
             state = self.automaton.next_state(Anchored::No, state, byte);
             if self.automaton.is_match(state) {
-                for i in 0..self.automaton.match_len(state) {
-                    let literal = self.automaton.match_pattern(state, i);
-                    let pattern = self.patterns[literal];
-                    if beginnings.len() < MAX_BEGINNINGS {
-                        beginnings.push((pattern, at + 1 - self.automaton.pattern_len(literal)));
-                    } else {
-                        candidates.insert(pattern);
-                    }
-                }
+                self.take(state, at, beginnings, candidates);
             }
         }
+    }
+
+    fn start_state(&self) -> StateID {
+        self.automaton
+            .start_state(Anchored::No)
+            .expect("it is built for searches from anywhere")
+    }
+
+    /// What ends with the byte at this place.
+    #[cold]
+    fn take(
+        &self,
+        state: StateID,
+        at: usize,
+        beginnings: &mut Vec<(PatternID, usize)>,
+        candidates: &mut PatternSet,
+    ) {
+        for i in 0..self.automaton.match_len(state) {
+            let literal = self.automaton.match_pattern(state, i);
+            let pattern = self.patterns[literal];
+            if beginnings.len() < MAX_BEGINNINGS {
+                beginnings.push((pattern, at + 1 - self.automaton.pattern_len(literal)));
+            } else {
+                candidates.insert(pattern);
+            }
+        }
+    }
+}
+
+/// Asks both gates in one pass: each waits for its memory at every byte, and the two wait together.
+pub fn search_both(
+    literal: &LiteralGate,
+    lazy: &mut LazyGate,
+    text: &[u8],
+    beginnings: &mut Vec<(PatternID, usize)>,
+    candidates: &mut PatternSet,
+) -> Result<(), GaveUp> {
+    if !literal.patterns.is_empty() && !lazy.patterns.is_empty() {
+        if try_search_both(literal, lazy, text, beginnings, candidates).is_ok() {
+            lazy.tell(candidates);
+            return Ok(());
+        }
+        beginnings.clear();
+        candidates.clear();
+    }
+    literal.search(text, beginnings, candidates);
+    lazy.search(text, candidates)
+}
+
+fn try_search_both(
+    literal: &LiteralGate,
+    lazy: &mut LazyGate,
+    text: &[u8],
+    beginnings: &mut Vec<(PatternID, usize)>,
+    candidates: &mut PatternSet,
+) -> Result<(), GaveUp> {
+    let LazyGate {
+        dfa, cache, hit, ..
+    } = lazy;
+    hit.clear();
+    let mut literal_state = literal.start_state();
+    let mut state = dfa
+        .start_state_forward(cache, &Input::new(text))
+        .map_err(|_| GaveUp)?;
+    for (at, &byte) in text.iter().enumerate() {
+        literal_state = literal
+            .automaton
+            .next_state(Anchored::No, literal_state, byte);
+        state = dfa.next_state(cache, state, byte).map_err(|_| GaveUp)?;
+        if literal.automaton.is_match(literal_state) {
+            literal.take(literal_state, at, beginnings, candidates);
+        }
+        if state.is_match() {
+            insert_matches(dfa, cache, state, hit);
+        }
+    }
+    let state = dfa.next_eoi_state(cache, state).map_err(|_| GaveUp)?;
+    if state.is_match() {
+        insert_matches(dfa, cache, state, hit);
+    }
+    Ok(())
+}
+
+#[cold]
+fn insert_matches(dfa: &DFA, cache: &Cache, state: LazyStateID, hit: &mut PatternSet) {
+    for i in 0..dfa.match_len(cache, state) {
+        hit.insert(dfa.match_pattern(cache, state, i));
     }
 }
 
@@ -144,10 +221,14 @@ impl LazyGate {
             }
             self.try_search(text)?;
         }
+        self.tell(candidates);
+        Ok(())
+    }
+
+    fn tell(&self, candidates: &mut PatternSet) {
         for hit in self.hit.iter() {
             candidates.insert(self.patterns[hit]);
         }
-        Ok(())
     }
 
     fn try_search(&mut self, text: &[u8]) -> Result<(), GaveUp> {

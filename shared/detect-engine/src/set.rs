@@ -3,7 +3,7 @@
 
 use crate::compile::{Failure, Kind, parse};
 use crate::find::{Finder, Found, Fuel, GaveUp};
-use crate::gate::{LazyGate, LiteralGate, build_gates};
+use crate::gate::{LazyGate, LiteralGate, build_gates, search_both};
 use regex_automata::PatternSet;
 use regex_syntax::hir::Hir;
 
@@ -75,9 +75,13 @@ impl Set {
     fn find_candidates(&mut self, text: &[u8]) -> Result<Vec<usize>, GaveUp> {
         self.candidates.clear();
         let mut beginnings = Vec::new();
-        self.literal_gate
-            .search(text, &mut beginnings, &mut self.candidates);
-        self.lazy_gate.search(text, &mut self.candidates)?;
+        search_both(
+            &self.literal_gate,
+            &mut self.lazy_gate,
+            text,
+            &mut beginnings,
+            &mut self.candidates,
+        )?;
         for (pattern, start) in beginnings {
             if !self.candidates.contains(pattern)
                 && self.finder(pattern.as_usize()).may_begin_at(text, start)?
