@@ -10,7 +10,12 @@ import {
   featuresOf,
   isScored,
 } from '@governance/shared/detect/inbound/scoring';
-import { eachWording, shareOf, WORDING_COUNT } from '@governance/shared/detect/inbound/wording';
+import {
+  eachWording,
+  NO_WORDING,
+  shareOf,
+  WORDING_COUNT,
+} from '@governance/shared/detect/inbound/wording';
 import { FIRST_BIAS, FIRST_WEIGHTS, fallOf, riseOf } from './first-weights.ts';
 import { createRandom, type Random } from './random.ts';
 import { type ClassedFeatures, trainClasses } from './train-classes.ts';
@@ -187,7 +192,9 @@ function placeOf(attack: string, text: string): { start: number; end: number } |
 
 function allFeatures({ passages, topics }: Examined, index: number): Passage {
   const wording: number[] = [];
-  eachWording(passages[index]?.wording ?? [], (feature) => wording.push(FEATURE_COUNT + feature));
+  eachWording(passages[index]?.wording ?? NO_WORDING, (feature) =>
+    wording.push(FEATURE_COUNT + feature),
+  );
   const features = Int32Array.from([...featuresOf(passages, index, topics), ...wording]);
   return { features, share: shareOf(wording.length) };
 }

@@ -4,7 +4,7 @@
  */
 import { INBOUND_CLASSES, type InboundClass } from '../findings.ts';
 import { CONCEPTS, conceptNumber } from './concepts.ts';
-import { eachWording, WORDING_COUNT } from './wording.ts';
+import { eachWording, WORDING_COUNT, type Wording } from './wording.ts';
 
 /** Wordings of a class share this many weights. */
 const WORDINGS = 4_096;
@@ -16,7 +16,7 @@ const DECODED = conceptNumber('decoded');
 
 interface ClassedPassage {
   readonly concepts: readonly number[];
-  readonly wording: readonly number[];
+  readonly wording: Wording;
 }
 
 /** Features of the passage at a place, from 0, below `CLASS_FEATURES`. */

@@ -9,7 +9,7 @@ import { classOf } from './class-model.ts';
 import { conceptNumber } from './concepts.ts';
 import { type Examined, examineText, type TextKind } from './examine.ts';
 import { classWeights, model, weights, wordingWeights } from './model.ts';
-import { featuresOf, isScored, type MarkedPassage, nameFeature, sumWeights } from './scoring.ts';
+import { featuresOf, isScored, type MarkedPassage, nameFeature, weigh } from './scoring.ts';
 import { sumWording } from './wording.ts';
 
 export type { TextKind } from './examine.ts';
@@ -40,6 +40,8 @@ export interface Detection {
   readonly reasons: readonly string[];
 }
 
+const NOTHING: Detection = { score: 0, findings: [], reasons: [] };
+
 const MAX_FINDINGS = 20;
 const MAX_REASONS = 8;
 /** Shorter texts say nothing that could be an order. */
@@ -53,26 +55,29 @@ const HARMFUL = new Set(
 
 /** @param text foreign text of any length: the cost is linear in it */
 export function detectInjection(text: string, options: DetectionOptions = {}): Detection {
-  if (text.length < MIN_TEXT) return { score: 0, findings: [], reasons: [] };
+  if (text.length < MIN_TEXT) return NOTHING;
   const names = options.toolNames;
   const toolNames = names && new Set(names.map((name) => name.toLowerCase()));
+  const texts = examineText(text, options.kind ?? 'result', toolNames);
+  if (texts.length === 0) return NOTHING;
   let worst = Number.NEGATIVE_INFINITY;
   let worstFeatures: readonly number[] = [];
   const findings: TextFinding[] = [];
-  for (const examined of examineText(text, options.kind ?? 'result', toolNames)) {
+  for (const examined of texts) {
     const { passages, topics } = examined;
     for (let index = 0; index < passages.length; index += 1) {
       const passage = passages[index] as MarkedPassage;
       if (!isScored(passage)) continue;
-      const features = featuresOf(passages, index, topics);
+      const features = weigh(weights, passages, index, topics);
       const sum =
         model.bias +
-        sumWeights(weights, features) +
+        features.sum +
         sumWording(wordingWeights, passage.wording) * model.wording_unit -
-        strictness(passages.length, features.length);
+        strictness(passages.length, features.count);
       if (sum > worst) {
         worst = sum;
-        worstFeatures = features;
+        // Of a clean text nobody asks for reasons.
+        if (sum > 0) worstFeatures = featuresOf(passages, index, topics);
       }
       if (sum > 0) addFinding(findings, toFinding(examined, index, toScore(sum)));
     }

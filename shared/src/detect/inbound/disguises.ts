@@ -6,6 +6,7 @@
 import { asciiOfTag, IDEOGRAPH, KIND_OF, OTHER_LETTER } from './characters.ts';
 import { rot13 } from './lexicon/turned.ts';
 import type { Reading } from './reading.ts';
+import { ESCAPE, TAG } from './signs.ts';
 
 export interface Unveiled {
   readonly text: string;
@@ -20,15 +21,24 @@ const MAX_FOUND = 24;
 const MAX_DECODED = 65_536;
 const MIN_ENCODED = 20;
 
+const NOTHING: readonly Unveiled[] = [];
+
 /**
  * @param units of the text (../units.ts)
+ * @param signs in the text (signs.ts)
  * @param reading what was read of the text: letters that stand alone, words that are turned
  */
 export function findDisguised(
   text: string,
   units: Uint16Array,
+  signs: number,
   { spelled, isBackwards, isRot13 }: Reading,
-): Unveiled[] {
+): readonly Unveiled[] {
+  const firstRun = nextRun(units, text.length, 0);
+  const isTurned = isBackwards || isRot13;
+  if (firstRun < 0 && (signs & (ESCAPE | TAG)) === 0 && spelled.length === 0 && !isTurned) {
+    return NOTHING;
+  }
   const found: Unveiled[] = [];
   let room = MAX_DECODED;
   const add = (decoded: string, start: number, length: number, how: Unveiled['how']) => {
@@ -37,13 +47,13 @@ export function findDisguised(
     room -= cut.length;
     if (cut !== '') found.push({ text: cut, start, length, how });
   };
-  addEncoded(text, units, add);
-  addEscaped(text, add);
-  if (text.includes('\udb40')) add(readTags(text), 0, text.length, 'tags');
+  addEncoded(text, units, firstRun, add);
+  if ((signs & ESCAPE) !== 0) addEscaped(text, add);
+  if ((signs & TAG) !== 0) add(readTags(text), 0, text.length, 'tags');
   for (const { start, end } of spelled) {
     add(joinLetters(text.slice(start, end)), start, end - start, 'apart');
   }
-  if (isBackwards || isRot13) {
+  if (isTurned) {
     const start = text.slice(0, MAX_DECODED).toLowerCase();
     if (isBackwards) add([...start].reverse().join(''), 0, text.length, 'reversed');
     if (isRot13) add(rot13(start), 0, text.length, 'rot13');
@@ -53,25 +63,30 @@ export function findDisguised(
 
 type Add = (decoded: string, start: number, length: number, how: Unveiled['how']) => void;
 
-/**
- * Runs of the alphabet of base64 or hex. A run holds the last of every twenty places that it covers,
- * so that most characters of plain text are not looked at.
- */
-function addEncoded(text: string, units: Uint16Array, add: Add): void {
+/** Runs of the alphabet of base64 or hex. */
+function addEncoded(text: string, units: Uint16Array, firstRun: number, add: Add): void {
   const { length } = text;
-  let start = 0;
-  while (start + MIN_ENCODED <= length) {
-    let at = start + MIN_ENCODED - 1;
-    while (at >= start && isBase64(units[at] as number)) at -= 1;
-    if (at >= start) {
-      start = at + 1;
-      continue;
-    }
+  for (let start = firstRun; start >= 0; ) {
     let end = start + MIN_ENCODED;
     while (end < length && isBase64(units[end] as number)) end += 1;
     decodeRun(text.slice(start, end), start, add);
-    start = end + 1;
+    start = nextRun(units, length, end + 1);
   }
+}
+
+/**
+ * Where the next run begins, or -1. A run holds the last of every twenty places that it covers, so
+ * that most characters of plain text are not looked at.
+ */
+function nextRun(units: Uint16Array, length: number, from: number): number {
+  let start = from;
+  while (start + MIN_ENCODED <= length) {
+    let at = start + MIN_ENCODED - 1;
+    while (at >= start && isBase64(units[at] as number)) at -= 1;
+    if (at < start) return start;
+    start = at + 1;
+  }
+  return -1;
 }
 
 const BASE64 = new Uint8Array(128);

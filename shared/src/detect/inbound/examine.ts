@@ -4,8 +4,10 @@ import { createUnitReader } from '../units.ts';
 import { conceptNumber } from './concepts.ts';
 import { findDisguised } from './disguises.ts';
 import { findMarks, type Mark } from './markup.ts';
-import { readPassages } from './passages.ts';
+import { forgetWording, readPassages } from './passages.ts';
 import { findTopics, type MarkedPassage } from './scoring.ts';
+import { signsIn } from './signs.ts';
+import { NO_WORDING, type Wording } from './wording.ts';
 
 /** What the text is: a tool's description has other words than its results. */
 export type TextKind = 'result' | 'tool_description' | 'prompt' | 'error' | 'question' | 'other';
@@ -22,35 +24,57 @@ const MAX_DEPTH = 2;
 const unitsOf = createUnitReader();
 const DECODED = conceptNumber('decoded');
 const DESCRIPTION = conceptNumber('description');
+const NOTHING: readonly Examined[] = [];
 
-/** The text itself first, then what stands in it in disguise. */
+/** A text that stands in the one that was given. */
+interface Inner {
+  readonly text: string;
+  readonly depth: number;
+  readonly disguise: Examined['disguise'];
+  readonly isSecret: boolean;
+}
+
+/** The text itself first, then what stands in it in disguise. Texts that say nothing are left out. */
 export function examineText(
   text: string,
   kind: TextKind,
   toolNames: ReadonlySet<string> | undefined,
-): Examined[] {
-  const examined: Examined[] = [];
-  const texts: {
-    text: string;
-    depth: number;
-    disguise?: Examined['disguise'];
-    isSecret: boolean;
-  }[] = [{ text, depth: 0, isSecret: false }];
+): readonly Examined[] {
+  forgetWording();
+  const hidden: Inner[] = [];
+  const itself = examine(text, kind, toolNames, undefined, hidden);
+  if (itself === undefined && hidden.length === 0) return NOTHING;
+  const examined: Examined[] = itself === undefined ? [] : [itself];
   // The list grows while it is read: what was decoded may hold more.
-  for (const { text: current, depth, disguise, isSecret } of texts) {
-    const units = unitsOf(current);
-    const reading = readPassages(current, units, toolNames);
-    const marked = addMarks(findMarks(current, units), reading.passages);
-    const shown = isSecret
-      ? marked.map((passage) => ({ ...passage, concepts: [DECODED, ...passage.concepts] }))
-      : marked;
-    const topics = findTopics(shown);
-    if (kind === 'tool_description') topics.push(DESCRIPTION);
-    examined.push({ passages: shown, topics, disguise });
-    if (depth === MAX_DEPTH) continue;
-    for (const { text: inner, start, length, how } of findDisguised(current, units, reading)) {
-      texts.push({
-        text: inner,
+  for (const inner of hidden) {
+    const one = examine(inner.text, kind, toolNames, inner, hidden);
+    if (one !== undefined) examined.push(one);
+  }
+  return examined;
+}
+
+/** @param hidden gets what stands in it in disguise */
+function examine(
+  text: string,
+  kind: TextKind,
+  toolNames: ReadonlySet<string> | undefined,
+  inner: Inner | undefined,
+  hidden: Inner[],
+): Examined | undefined {
+  const units = unitsOf(text);
+  const signs = signsIn(text, units);
+  const reading = readPassages(text, units, toolNames);
+  const marked = addMarks(findMarks(text, units, signs), reading.passages);
+  const { depth, disguise, isSecret } = inner ?? { depth: 0, disguise: undefined, isSecret: false };
+  if (depth < MAX_DEPTH) {
+    for (const { text: decoded, start, length, how } of findDisguised(
+      text,
+      units,
+      signs,
+      reading,
+    )) {
+      hidden.push({
+        text: decoded,
         depth: depth + 1,
         disguise: disguise ?? { start, length },
         // Escapes are how some formats write any text; the others hide it.
@@ -58,20 +82,25 @@ export function examineText(
       });
     }
   }
-  return examined;
+  if (marked.length === 0) return undefined;
+  const passages = isSecret
+    ? marked.map((passage) => ({ ...passage, concepts: [DECODED, ...passage.concepts] }))
+    : marked;
+  const topics = findTopics(passages);
+  const all = kind === 'tool_description' ? [...topics, DESCRIPTION] : topics;
+  return { passages, topics: all, disguise };
 }
 
 /** Passages with what their form shows; a mark that stands in none is a passage of its own. */
 function addMarks(marks: Mark[], passages: readonly MarkedPassage[]): readonly MarkedPassage[] {
   if (marks.length === 0) return passages;
   marks.sort((one, other) => one.start - other.start);
-  const marked: { start: number; end: number; concepts: number[]; wording: readonly number[] }[] =
+  const marked: { start: number; end: number; concepts: number[]; wording: Wording }[] =
     passages.map((passage) => ({
       ...passage,
       concepts: [...passage.concepts],
     }));
-  const alone: { start: number; end: number; concepts: number[]; wording: readonly number[] }[] =
-    [];
+  const alone: { start: number; end: number; concepts: number[]; wording: Wording }[] = [];
   let first = 0;
   for (const { concept, start, end } of marks) {
     while (first < passages.length && (passages[first] as MarkedPassage).end < start) first += 1;
@@ -82,7 +111,7 @@ function addMarks(marks: Mark[], passages: readonly MarkedPassage[]): readonly M
       isIn = true;
       if (!passage.concepts.includes(concept)) passage.concepts.push(concept);
     }
-    if (!isIn) alone.push({ start, end, concepts: [concept], wording: [] });
+    if (!isIn) alone.push({ start, end, concepts: [concept], wording: NO_WORDING });
   }
   if (alone.length === 0) return marked;
   return [...marked, ...alone].sort((one, other) => one.start - other.start);

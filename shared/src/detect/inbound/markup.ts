@@ -4,6 +4,7 @@
  */
 import { type Concept, conceptNumber } from './concepts.ts';
 import { createLiteralFinder } from './literals.ts';
+import { MARKUP } from './signs.ts';
 
 export interface Mark {
   readonly concept: number;
@@ -76,15 +77,18 @@ const FIRST_FENCE = MARKS.length;
 const FIRST_STYLE = FIRST_FENCE + FENCES.length;
 const FIRST_ATTRIBUTE = FIRST_STYLE + HIDING.length;
 
+const NO_MARKS: Mark[] = [];
+
 /**
  * The marks of a text, in no order.
  *
  * @param units of the text (../units.ts)
+ * @param signs in the text (signs.ts)
  */
-export function findMarks(text: string, units: Uint16Array): Mark[] {
-  const hasMarkup = text.includes('<') || text.includes('[');
+export function findMarks(text: string, units: Uint16Array, signs: number): Mark[] {
+  const hasMarkup = (signs & MARKUP) !== 0;
   const present = (hasMarkup ? inMarkup : inPlainText).find(units, text.length);
-  if (present === undefined) return [];
+  if (present === undefined) return NO_MARKS;
   const marks: Mark[] = [];
   // Lower case may be longer in rare alphabets; a mark's place is then a little off.
   const lower = text.toLowerCase();

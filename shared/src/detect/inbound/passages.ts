@@ -24,6 +24,7 @@ import {
   WIDE_END,
 } from './characters.ts';
 import { CONCEPTS, conceptNumber } from './concepts.ts';
+import { PassageWords } from './passage-words.ts';
 import { PhraseWalk, table } from './phrase-walk.ts';
 import {
   APOSTROPHE,
@@ -43,10 +44,11 @@ import {
   SLASH,
   WIDE_QUESTION_MARK,
 } from './punctuation.ts';
-import { ORDERS, type Passage, REQUESTS, type Reading } from './reading.ts';
+import type { Passage, Reading } from './reading.ts';
+import { NO_CONCEPTS, NOTHING_READ, ORDERS, REQUESTS } from './reading.ts';
 import { SpelledLetters } from './spelled-letters.ts';
 import { ROOT, stepFrom } from './word-trie.ts';
-import { MAX_WORDS, MIN_WORDS, STEM_LETTERS } from './wording.ts';
+import { MIN_WORDS, STEM_LETTERS } from './wording.ts';
 
 /** A longer sentence is cut here, so that a text without full stops is read in parts. */
 const MAX_PASSAGE = 420;
@@ -72,6 +74,9 @@ const DISGUISED = conceptNumber('disguised');
 const OPENS = conceptNumber('opens-with-order');
 const QUESTION = conceptNumber('question');
 
+/** Before a text and what stands in it in disguise is read: the wording of others is given up. */
+export const forgetWording = (): void => reader.forget();
+
 /**
  * @param units of the text (../units.ts)
  * @param toolNames names of tools that the reader of the text has, in lower case
@@ -94,9 +99,7 @@ class Reader {
   /** By concept: the number of the passage that has it. */
   readonly #seen = new Int32Array(CONCEPTS.length);
   #concepts: number[] = [];
-  /** Of the passage that is being read; the first of them count. */
-  readonly #wording: number[] = Array.from({ length: 2 * MAX_WORDS }, () => 0);
-  #hashes = 0;
+  readonly #hashes = new PassageWords();
   #start = -1;
   #words = 0;
   readonly #walk = new PhraseWalk((concept) => this.#note(concept));
@@ -120,20 +123,24 @@ class Reader {
     this.#endPassage(length);
     this.#text = '';
     const { rows: spelled } = this.#alone;
-    const holds = (concept: number) => (this.#seen[concept] as number) >= 0;
-    const turned = { isBackwards: holds(BACKWARDS), isRot13: holds(ROT13) };
-    return { passages: this.#passages, spelled, ...turned };
+    const isBackwards = (this.#seen[BACKWARDS] as number) >= 0;
+    const isRot13 = (this.#seen[ROT13] as number) >= 0;
+    // A concept makes a passage.
+    if (this.#passages.length === 0 && spelled.length === 0) return NOTHING_READ;
+    return { passages: this.#passages, spelled, isBackwards, isRot13 };
   }
+
+  forget = (): void => this.#hashes.forget();
 
   #begin(text: string, units: Uint16Array, toolNames: ReadonlySet<string> | undefined): void {
     this.#text = text;
     this.#units = units;
     this.#toolNames = toolNames;
-    this.#passages = [];
+    if (this.#passages.length > 0) this.#passages = [];
     this.#alone.begin();
     this.#seen.fill(-1);
-    this.#concepts = [];
-    this.#hashes = 0;
+    if (this.#concepts.length > 0) this.#concepts = [];
+    this.#hashes.drop();
     this.#start = this.#quotedFrom = -1;
     this.#words = this.#requests = this.#quotedRequests = 0;
     this.#walk.reset();
@@ -181,7 +188,7 @@ class Reader {
       }
     }
     if (others < letters) alphabets |= LATIN;
-    this.#word(hash, stem === 0 ? hash : stem);
+    this.#hashes.add(hash, stem === 0 ? hash : stem);
     if (KIND_OF[units[at] as number] === JOINER && this.#isLetterAt(at + 1)) {
       return this.#readIdentifier(from, at);
     }
@@ -196,14 +203,6 @@ class Reader {
     } else if (ignored && list !== 0 && letters > 3) this.#note(DISGUISED);
     this.#walk.take(list);
     return at;
-  }
-
-  #word(hash: number, stem: number): void {
-    const at = this.#hashes;
-    if (at === 2 * MAX_WORDS) return;
-    this.#wording[at] = hash;
-    this.#wording[at + 1] = stem;
-    this.#hashes = at + 2;
   }
 
   /** A word of mixed alphabets, or with digits for letters, as the Latin word it looks like. */
@@ -234,7 +233,7 @@ class Reader {
       const kind = KIND_OF[units[at] as number] as number;
       if (kind !== JOINER && kind !== IGNORED && (kind < LETTER || kind > OTHER_LETTER)) break;
       if (kind === JOINER) {
-        if (letters > 0) this.#word(hash, stem === 0 ? hash : stem);
+        if (letters > 0) this.#hashes.add(hash, stem === 0 ? hash : stem);
         hash = stem = letters = 0;
       } else if (kind !== IGNORED) {
         letters += 1;
@@ -243,7 +242,7 @@ class Reader {
       }
       at += 1;
     }
-    if (letters > 0) this.#word(hash, stem === 0 ? hash : stem);
+    if (letters > 0) this.#hashes.add(hash, stem === 0 ? hash : stem);
     this.#words += 1;
     this.#note(IDENTIFIER);
     const end = Math.min(at, from + MAX_TOOL_NAME);
@@ -261,7 +260,7 @@ class Reader {
         if (this.#start < 0) this.#start = at;
         else if (at - this.#start > MAX_PASSAGE / 2) this.#endPassage(at, at);
         this.#words += 1;
-        this.#word(units[at] as number, units[at] as number);
+        this.#hashes.add(units[at] as number, units[at] as number);
         this.#walk.take(ideographs[units[at] as number] as number);
         return at + 1;
       case SENTENCE_END:
@@ -382,13 +381,12 @@ class Reader {
 
   #endPassage(end: number, next = -1): void {
     if (this.#quotedRequests > 0 && this.#quotedRequests * 2 >= this.#requests) this.#note(QUOTED);
-    if (this.#concepts.length > 0 || this.#hashes >= 2 * MIN_WORDS) {
+    if (this.#concepts.length > 0 || this.#hashes.count >= MIN_WORDS) {
       const start = Math.max(this.#start, 0);
-      const wording = this.#wording.slice(0, this.#hashes);
-      this.#passages.push({ start, end, concepts: this.#concepts, wording });
-      this.#concepts = [];
-    }
-    this.#hashes = 0;
+      const concepts = this.#concepts.length > 0 ? this.#concepts : NO_CONCEPTS;
+      this.#passages.push({ start, end, concepts, wording: this.#hashes.take() });
+      if (concepts === this.#concepts) this.#concepts = [];
+    } else this.#hashes.drop();
     this.#start = next;
     this.#words = 0;
     this.#requests = 0;

@@ -1,5 +1,6 @@
 /** What is read of a text, and which concepts are looked at while it is read. */
 import { CONCEPTS, type Concept, conceptNumber } from './concepts.ts';
+import type { Wording } from './wording.ts';
 
 export interface Passage {
   /** UTF-16 offsets in the text. */
@@ -7,8 +8,7 @@ export interface Passage {
   readonly end: number;
   /** Numbers of concepts, each once, as they came. */
   readonly concepts: readonly number[];
-  /** Hashes of its words and of their stems, in turns (wording.ts). */
-  readonly wording: readonly number[];
+  readonly wording: Wording;
 }
 
 export interface Reading {
@@ -19,6 +19,14 @@ export interface Reading {
   readonly isBackwards: boolean;
   readonly isRot13: boolean;
 }
+
+export const NO_CONCEPTS: readonly number[] = [];
+export const NOTHING_READ: Reading = {
+  passages: [],
+  spelled: [],
+  isBackwards: false,
+  isRot13: false,
+};
 
 /** By concept: whether a sentence that begins with it gives an order. */
 export const ORDERS = new Uint8Array(CONCEPTS.length);

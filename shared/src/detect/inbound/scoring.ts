@@ -4,7 +4,7 @@
  */
 
 import { ASKING_CONCEPTS, CONCEPTS, type Concept, conceptNumber } from './concepts.ts';
-import { MIN_WORDS } from './wording.ts';
+import { MIN_WORDS, type Wording } from './wording.ts';
 
 const COUNT = CONCEPTS.length;
 /** Passages before and after that are taken for neighbours. */
@@ -44,11 +44,14 @@ export interface MarkedPassage {
   readonly start: number;
   readonly end: number;
   readonly concepts: readonly number[];
-  readonly wording: readonly number[];
+  readonly wording: Wording;
 }
 
+const NO_TOPICS: readonly number[] = [];
+
 /** Numbers of concepts that the text as a whole is about. */
-export function findTopics(passages: readonly MarkedPassage[]): number[] {
+export function findTopics(passages: readonly MarkedPassage[]): readonly number[] {
+  if (passages.length < MIN_TOPIC_PASSAGES) return NO_TOPICS;
   counts.fill(0);
   for (const { concepts } of passages)
     for (const concept of concepts) counts[concept] = (counts[concept] as number) + 1;
@@ -57,13 +60,20 @@ export function findTopics(passages: readonly MarkedPassage[]): number[] {
 
 /** Whether a passage could ask for something: by a concept, or by its wording alone. */
 export const isScored = (passage: MarkedPassage): boolean =>
-  passage.wording.length >= 2 * MIN_WORDS || isAsking(passage);
+  passage.wording.to - passage.wording.from >= 2 * MIN_WORDS || isAsking(passage);
 
-const isAsking = (passage: MarkedPassage): boolean =>
-  passage.concepts.some((concept) => ASKING[concept] === 1);
+function isAsking({ concepts }: MarkedPassage): boolean {
+  for (const concept of concepts) if (ASKING[concept] === 1) return true;
+  return false;
+}
 
 /** Of each passage anew: 1 for its concepts, 2 for its neighbours'. */
 const own = new Uint8Array(COUNT);
+
+/** The features of one passage: its own with pairs of them, its neighbours', the topics. */
+const MAX_FEATURES =
+  MAX_CONCEPTS ** 2 + 2 * REACH * MAX_CONCEPTS * (1 + MAX_CONCEPTS) + TOPICS.length + 1;
+const features = new Uint32Array(MAX_FEATURES);
 
 /** The numbers of the features of one passage. */
 export function featuresOf(
@@ -71,16 +81,39 @@ export function featuresOf(
   index: number,
   topics: readonly number[],
 ): number[] {
+  return Array.from(features.subarray(0, readFeatures(passages, index, topics)));
+}
+
+/** What the features of one passage weigh, and how many there are. */
+export function weigh(
+  weights: ArrayLike<number>,
+  passages: readonly MarkedPassage[],
+  index: number,
+  topics: readonly number[],
+): { readonly sum: number; readonly count: number } {
+  const count = readFeatures(passages, index, topics);
+  let sum = 0;
+  for (let at = 0; at < count; at += 1) sum += weights[features[at] as number] as number;
+  return { sum, count };
+}
+
+/** @returns how many of `features` are those of the passage */
+function readFeatures(
+  passages: readonly MarkedPassage[],
+  index: number,
+  topics: readonly number[],
+): number {
   const passage = passages[index] as MarkedPassage;
-  if (!isAsking(passage)) return [];
+  if (!isAsking(passage)) return 0;
   const { start, end, concepts: all } = passage;
   const concepts = all.length > MAX_CONCEPTS ? all.slice(0, MAX_CONCEPTS) : all;
   own.fill(0);
-  const features: number[] = [];
+  let count = 0;
   for (const one of concepts) {
     own[one] = 1;
-    features.push(ALONE + one);
-    for (const other of concepts) if (one < other) features.push(TOGETHER + one * COUNT + other);
+    features[count++] = ALONE + one;
+    for (const other of concepts)
+      if (one < other) features[count++] = TOGETHER + one * COUNT + other;
   }
   for (let at = index - REACH; at <= index + REACH; at += 1) {
     const other = passages[at];
@@ -91,12 +124,12 @@ export function featuresOf(
       : other.concepts) {
       if (own[near] !== 0) continue;
       own[near] = 2;
-      features.push(NEAR + near);
-      for (const one of concepts) features.push(TOGETHER_NEAR + one * COUNT + near);
+      features[count++] = NEAR + near;
+      for (const one of concepts) features[count++] = TOGETHER_NEAR + one * COUNT + near;
     }
   }
-  for (const topic of topics) features.push(THROUGHOUT + topic);
-  return features;
+  for (const topic of topics) features[count++] = THROUGHOUT + topic;
+  return count;
 }
 
 /** A feature in words, to say what raised a score. */
@@ -127,10 +160,4 @@ export function featureOf(name: string): number {
   if (name.startsWith('near ')) return NEAR + of(name.slice(5));
   if (name.startsWith('throughout ')) return THROUGHOUT + of(name.slice(11));
   return ALONE + of(name);
-}
-
-export function sumWeights(weights: ArrayLike<number>, features: readonly number[]): number {
-  let sum = 0;
-  for (const feature of features) sum += weights[feature] as number;
-  return sum;
 }

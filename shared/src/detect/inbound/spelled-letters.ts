@@ -15,7 +15,7 @@ export class SpelledLetters {
   count = 0;
 
   begin(): void {
-    this.rows = [];
+    if (this.rows.length > 0) this.rows = [];
     this.count = 0;
   }
 

@@ -16,45 +16,58 @@ export const MIN_WORDS = 4;
 const FEW = 24;
 const START = 0x51ed27;
 
-/** In which passage a feature was seen last, by a number of eight bits: what is repeated says nothing more. */
-const seenIn = new Uint8Array(WORDING_COUNT);
-const MAX_NUMBER = 0xff;
+/** A passage's words among those of its text: a number for each and one for its stem, in turns. */
+export interface Wording {
+  /** Good until another text is examined. */
+  readonly words: Int32Array;
+  readonly from: number;
+  readonly to: number;
+}
+
+export const NO_WORDING: Wording = { words: new Int32Array(0), from: 0, to: 0 };
+
+/**
+ * Features of the passage that is read: what is repeated says nothing more. A hash table with room
+ * for three times as many; each entry has the number of its passage, so that none is emptied.
+ */
+const SLOTS = 2048;
+const seen = new Uint32Array(SLOTS);
+const MAX_NUMBER = 2 ** (32 - BITS) - 1;
 let passages = 0;
 /** The features of one passage: each word has six at most. */
 const features = new Uint32Array(6 * MAX_WORDS);
 
 /**
- * @param words a number for each word and one for its stem, in turns; what is behind `MAX_WORDS` is
- *   not read
+ * @param wording what is behind `MAX_WORDS` is not read
  * @param told gets the number of each feature once, from 0, below `WORDING_COUNT`
  */
-export function eachWording(words: readonly number[], told: (feature: number) => void): void {
-  const count = readFeatures(words);
+export function eachWording(wording: Wording, told: (feature: number) => void): void {
+  const count = readFeatures(wording);
   for (let at = 0; at < count; at += 1) told(features[at] as number);
 }
 
 /** What the wording of a passage weighs, in units of the weights. */
-export function sumWording(weights: Int8Array, words: readonly number[]): number {
-  const count = readFeatures(words);
+export function sumWording(weights: Int8Array, wording: Wording): number {
+  const count = readFeatures(wording);
   let sum = 0;
   for (let at = 0; at < count; at += 1) sum += weights[features[at] as number] as number;
   return sum * shareOf(count);
 }
 
 /** @returns how many of `features` are those of the words */
-function readFeatures(words: readonly number[]): number {
+function readFeatures({ words, from, to }: Wording): number {
   passages += 1;
   if (passages > MAX_NUMBER) {
     // The numbers begin anew: none of before may be taken for one of now.
-    seenIn.fill(0);
+    seen.fill(0);
     passages = 1;
   }
   let count = 0;
   let third = 0;
   let second = 0;
   let last = START;
-  const end = Math.min(words.length, 2 * MAX_WORDS);
-  for (let at = 0; at < end; at += 2) {
+  const end = Math.min(to, from + 2 * MAX_WORDS);
+  for (let at = from; at < end; at += 2) {
     const word = words[at] as number;
     const stem = words[at + 1] as number;
     count = take(slot(word, 1), count);
@@ -75,8 +88,13 @@ function readFeatures(words: readonly number[]): number {
 }
 
 function take(feature: number, count: number): number {
-  if (seenIn[feature] === passages) return count;
-  seenIn[feature] = passages;
+  const entry = ((passages << BITS) | feature) >>> 0;
+  let at = feature % SLOTS;
+  while ((seen[at] as number) >>> BITS === passages) {
+    if (seen[at] === entry) return count;
+    at = (at + 1) % SLOTS;
+  }
+  seen[at] = entry;
   features[count] = feature;
   return count + 1;
 }
