@@ -26,16 +26,12 @@ export interface Wording {
 
 export const NO_WORDING: Wording = { words: new Int32Array(0), from: 0, to: 0 };
 
-/**
- * Features of the passage that is read: what is repeated says nothing more. A hash table with room
- * for three times as many; each entry has the number of its passage, so that none is emptied.
- */
-const SLOTS = 2048;
-const seen = new Uint32Array(SLOTS);
-const MAX_NUMBER = 2 ** (32 - BITS) - 1;
+/** In which passage a feature was seen last, by a number of eight bits: what is repeated says nothing more. */
+const seenIn = new Uint8Array(WORDING_COUNT);
+const MAX_NUMBER = 0xff;
 let passages = 0;
 /** The features of one passage: each word has six at most. */
-const features = new Uint32Array(6 * MAX_WORDS);
+const features = new Int32Array(6 * MAX_WORDS);
 
 /**
  * @param wording what is behind `MAX_WORDS` is not read
@@ -59,7 +55,7 @@ function readFeatures({ words, from, to }: Wording): number {
   passages += 1;
   if (passages > MAX_NUMBER) {
     // The numbers begin anew: none of before may be taken for one of now.
-    seen.fill(0);
+    seenIn.fill(0);
     passages = 1;
   }
   let count = 0;
@@ -88,13 +84,8 @@ function readFeatures({ words, from, to }: Wording): number {
 }
 
 function take(feature: number, count: number): number {
-  const entry = ((passages << BITS) | feature) >>> 0;
-  let at = feature % SLOTS;
-  while ((seen[at] as number) >>> BITS === passages) {
-    if (seen[at] === entry) return count;
-    at = (at + 1) % SLOTS;
-  }
-  seen[at] = entry;
+  if (seenIn[feature] === passages) return count;
+  seenIn[feature] = passages;
   features[count] = feature;
   return count + 1;
 }
