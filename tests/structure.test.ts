@@ -115,6 +115,7 @@ const ROOMS: Rooms = {
     'delegations',
     'sessions',
     'evidence',
+    'dispositions',
     'commands.ts',
     'core.ts',
     'app.ts',

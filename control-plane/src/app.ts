@@ -21,6 +21,7 @@ import { dataPlanesFeature } from './data-planes/data-planes-feature.ts';
 import { createLocalLink } from './data-planes/local-link.ts';
 import { dataProtectionFeature } from './data-protection/data-protection-feature.ts';
 import { delegationsFeature } from './delegations/delegations-feature.ts';
+import { dispositionsFeature } from './dispositions/dispositions-feature.ts';
 import { dlpFeature } from './dlp/dlp-feature.ts';
 import { enrollmentFeature } from './enrollment/enrollment-feature.ts';
 import { escalationsFeature } from './escalations/escalations-feature.ts';
@@ -85,6 +86,7 @@ export const FEATURES: readonly FeatureMaker[] = [
   delegationsFeature,
   sessionsFeature,
   evidenceFeature,
+  dispositionsFeature,
 ];
 
 export interface ControlPlaneDeps extends CoreDeps {

@@ -243,6 +243,13 @@ export const CONTROL_PLANE_SETTINGS = {
     default: 'http://localhost:8090',
     parse: webAddress.transform((url) => url.replace(/\/+$/, '')),
   }),
+  dispositionFlushSeconds: setting({
+    name: 'SERVICE_DISPOSITION_FLUSH_SECONDS',
+    description:
+      'Between two looks at what was recorded: dispositions are written, and what is unusual about requesters is told of (docs/sessions.md).',
+    default: '60',
+    parse: wholeNumber(1, 60),
+  }),
   sseKeepaliveSeconds: setting({
     name: 'SERVICE_SSE_KEEPALIVE_SECONDS',
     description: 'Between the keep-alive comments of the audit stream.',

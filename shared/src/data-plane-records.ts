@@ -12,6 +12,7 @@ export const DATA_PLANE_ALERTS = [
   'ALERTS_LOST',
   'BLAST_RADIUS_ESCALATION',
   'BUNDLE_REFUSED',
+  // Written by earlier versions, which counted at each data plane by itself.
   'DELEGATION_SCOPE_PROBE',
   'DISK_WATERMARK',
   'DLP_CROSS_SESSION',
@@ -36,6 +37,7 @@ export const DATA_PLANE_ALERTS = [
   'PAYLOAD_NOT_KEPT',
   'POLICY_FAILED',
   'POLICY_OUT_OF_FUEL',
+  // As DELEGATION_SCOPE_PROBE.
   'REQUESTER_IDENTITY_MISMATCH',
   // Written by earlier versions, which did not report it by the heartbeat.
   'STREAM_STOPPED',
@@ -44,6 +46,15 @@ export const DATA_PLANE_ALERTS = [
   'WORKFLOW_PARTICIPANT_UNEXPECTED',
 ] as const;
 export type DataPlaneAlert = (typeof DATA_PLANE_ALERTS)[number];
+
+/**
+ * Alerts that the control plane raises from decisions, over all data planes. What a data plane of an
+ * earlier version says of the same stays in its ledger and is no alert of its own.
+ */
+export const RAISED_FROM_DECISIONS: ReadonlySet<string> = new Set<DataPlaneAlert>([
+  'DELEGATION_SCOPE_PROBE',
+  'REQUESTER_IDENTITY_MISMATCH',
+]);
 
 /** What the operator of a data plane may do there. */
 export const DATA_PLANE_ACTIONS = [

@@ -12,6 +12,12 @@ import {
   type ResourceScopes,
 } from './resource-scopes.ts';
 
+/**
+ * Why a call within the scope of a delegation is denied all the same, as it is recorded. It is no
+ * probe of the scope: the delegatee cannot know what its delegator has lost.
+ */
+export const DELEGATOR_LACKS = 'a delegator may not do this itself';
+
 export interface DelegationScope {
   /** Each a server, `server/tool` or a tool; `*` is any characters. One with a slash is the second. */
   readonly tools: readonly string[];

@@ -3,6 +3,7 @@
  * transaction that stores the records. Proven by ../ingest/violations.pg.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
+import { RAISED_FROM_DECISIONS } from '@governance/shared/data-plane-records';
 import type { AlertRecord } from '@governance/shared/ledger-record';
 import type { PoolClient } from 'pg';
 import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
@@ -54,7 +55,7 @@ export const alertProjection: Projection = {
  * raises, and that alert would never be raised.
  */
 function toRow({ record, agentId }: ProjectedRecord): NewAlertRow[] {
-  if (record.type !== 'alert') return [];
+  if (record.type !== 'alert' || RAISED_FROM_DECISIONS.has(record.alert_type)) return [];
   const { id, stream, dedupe_key: key } = record;
   return [
     {

@@ -119,6 +119,94 @@ export function agentSessionStore({ db, scope: { tenantId } }: TenantTransaction
   };
 }
 
+/** What others ask of a session. Times are Unix milliseconds. */
+export interface FoundSession {
+  id: string;
+  startedAt: number;
+}
+
+/**
+ * The sessions that events belong to.
+ *
+ * @param events each with the key of its session (`sessionKeyOf`) and its time (`timeOf`)
+ * @returns finds one of them; undefined where the event has none
+ */
+export async function readSessions(
+  { db, scope: { tenantId } }: TenantTransaction,
+  events: readonly { key: string; at: number }[],
+): Promise<(key: string, at: number) => FoundSession | undefined> {
+  const ranges = new Map<string, { first: number; last: number }>();
+  for (const { key, at } of events) {
+    const range = ranges.get(key);
+    const { first, last } = range ?? { first: at, last: at };
+    ranges.set(key, { first: Math.min(first, at), last: Math.max(last, at) });
+  }
+  const time = (ms: number) => new Date(ms).toISOString();
+  const wanted = [...ranges];
+  const rows = await db.$queryRaw<
+    { session_key: string; id: string; started_at: Date; expires_at: Date }[]
+  >`
+    SELECT s.session_key, s.id, s.started_at, s.expires_at
+    FROM unnest(${wanted.map(([key]) => key)}::uuid[],
+      ${wanted.map(([, { first }]) => time(first))}::timestamptz[],
+      ${wanted.map(([, { last }]) => time(last))}::timestamptz[]) AS r (key, first, last)
+    CROSS JOIN LATERAL (
+      SELECT * FROM agent_sessions t
+      WHERE t.tenant_id = ${tenantId}::uuid AND t.session_key = r.key AND t.merged_into IS NULL
+        AND t.started_at <= r.last AND t.expires_at >= r.first
+        AND t.started_at >= coalesce((
+          SELECT p.started_at FROM agent_sessions p
+          WHERE p.tenant_id = ${tenantId}::uuid AND p.session_key = r.key
+            AND p.merged_into IS NULL AND p.started_at < r.first
+          ORDER BY p.started_at DESC LIMIT 1), '-infinity')
+    ) s`;
+  const found = new Map<string, (FoundSession & { expiresAt: number })[]>();
+  for (const row of rows) {
+    const session = {
+      id: row.id,
+      startedAt: row.started_at.getTime(),
+      expiresAt: row.expires_at.getTime(),
+    };
+    found.set(row.session_key, [...(found.get(row.session_key) ?? []), session]);
+  }
+  return (key, at) =>
+    found.get(key)?.find(({ startedAt, expiresAt }) => startedAt <= at && at <= expiresAt);
+}
+
+/** Sessions that are looked at around one. */
+const MAX_OPENINGS = 2_000;
+
+/**
+ * When sessions of requesters began.
+ *
+ * @param wanted with the key of a requester (`requesterKeyOf`), from and to included
+ * @returns for each wanted, in the order of time
+ */
+export async function readOpenings(
+  { db, scope: { tenantId } }: TenantTransaction,
+  wanted: readonly { requesterKey: string; from: Date; to: Date }[],
+): Promise<{ agentId: string; startedAt: number }[][]> {
+  const rows = await db.$queryRaw<{ nr: bigint; agent_id: string; started_at: Date }[]>`
+    SELECT w.nr, s.agent_id, s.started_at
+    FROM unnest(${wanted.map((one) => one.requesterKey)}::uuid[],
+      ${wanted.map((one) => one.from.toISOString())}::timestamptz[],
+      ${wanted.map((one) => one.to.toISOString())}::timestamptz[])
+      WITH ORDINALITY AS w (requester_key, first, last, nr)
+    CROSS JOIN LATERAL (
+      SELECT t.agent_id, t.started_at FROM agent_sessions t
+      WHERE t.tenant_id = ${tenantId}::uuid AND t.requester_key = w.requester_key
+        AND t.merged_into IS NULL AND t.requester_id IS NOT NULL
+        AND t.started_at BETWEEN w.first AND w.last
+      ORDER BY t.started_at LIMIT ${MAX_OPENINGS}
+    ) s
+    ORDER BY w.nr, s.started_at`;
+  const openings: { agentId: string; startedAt: number }[][] = wanted.map(() => []);
+  for (const { nr, agent_id: agentId, started_at } of rows) {
+    openings[Number(nr) - 1]?.push({ agentId, startedAt: started_at.getTime() });
+  }
+  return openings;
+}
+
 interface RawEvent {
   position: bigint;
   type: string;

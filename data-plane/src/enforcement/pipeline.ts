@@ -13,7 +13,7 @@ import { checkKillSwitch } from './steps/kill-switch.ts';
 import { checkPinnedTool, type PinnedToolsDeps } from './steps/pinned-tools.ts';
 import { evaluatePolicy, type PolicyDeps } from './steps/policy.ts';
 import { limitRate, type RateLimitDeps } from './steps/rate-limit.ts';
-import { countScopeProbes, type ScopeProbeDeps } from './steps/scope-probe.ts';
+import { checkDelegatedScope } from './steps/scope-probe.ts';
 import { checkStanding } from './steps/standing.ts';
 import { checkWorkflowActions } from './steps/workflow-actions.ts';
 import { type SessionTokenDeps, validateWorkflowSession } from './steps/workflow-session.ts';
@@ -23,7 +23,6 @@ export type StepDeps = AuthenticateDeps &
   RateLimitDeps &
   SessionTokenDeps &
   CausalDepthDeps &
-  ScopeProbeDeps &
   ArgumentsDeps &
   ClassifyDeps &
   PinnedToolsDeps &
@@ -46,6 +45,6 @@ export const enforcement = pipeline<RawCall, StepDeps>()
   .step('workflow-actions', checkWorkflowActions)
   .step('pinned-tools', checkPinnedTool)
   .step('dlp', scanCall) // 2, ClassifiedCall -> ScannedCall
-  .step('scope-probe', countScopeProbes) // 4c
+  .step('scope-probe', checkDelegatedScope) // 4c
   .step('blast-radius', limitBlastRadius) // 4d
   .step('policy', evaluatePolicy); // 5, ScannedCall -> JudgedCall

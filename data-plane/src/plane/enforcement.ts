@@ -108,7 +108,7 @@ export function createEnforcement(
       cacheSize: TOKEN_CACHE,
     }),
     sessionTokens: createSessionTokenVerifier({ replica, cacheSize: SESSION_TOKEN_CACHE }),
-    workflowAlerts: createWorkflowAlerts({ raiseAlert, now }),
+    workflowAlerts: createWorkflowAlerts({ raiseAlert }),
     eventPlaces: createEventPlaces(),
     audience: gatewayAudience(deps.publicUrl),
     findDeploymentId: deps.findDeploymentId,

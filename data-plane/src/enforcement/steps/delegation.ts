@@ -35,7 +35,6 @@ export function validateDelegation(
       id: requesterId ?? held.requester,
       verified: requesterId === null || requesterId === held.requester,
     };
-    if (!requester.verified) deps.workflowAlerts.requesterMismatch(now, held.id);
     const delegators = chain.links.map(({ delegator }) => placeOf(delegator.id, session));
     // The first acts as one who takes part; those behind it may have been brought in.
     if (delegators[0] === undefined) return refused('its delegator takes no part in this workflow');

@@ -1,0 +1,163 @@
+/**
+ * BEHAVIOR_REVERSAL (specification 1, section 6): what was blocked is allowed, or the other way round,
+ * for one who came again. Decisions of several data planes come late and out of order, so each
+ * condition looks before and behind the decision that is new. Proven by behavior-reversal.test.ts.
+ */
+import type { Disposition } from './disposition.ts';
+
+const MINUTE_MS = 60_000;
+const OPPOSITE_WITHIN_MS = 120 * MINUTE_MS;
+const VARYING_WITHIN_MS = 30 * MINUTE_MS;
+const PRIOR_BLOCKS = 3;
+const VARYING_SESSIONS = 3;
+
+/** Decisions of one kind about one action in one session. Times are Unix milliseconds. */
+export interface Tally {
+  count: number;
+  firstAt: number;
+  lastAt: number;
+}
+
+/** What was decided of one action in one session. */
+export interface SessionTallies {
+  sessionId: string;
+  sessionStartedAt: number;
+  agentId: string;
+  tallies: Record<Disposition, Tally | null>;
+}
+
+export interface NewDecision {
+  sessionId: string;
+  disposition: Disposition;
+  at: number;
+}
+
+export type ReversalCondition =
+  | 'opposite_in_new_session'
+  | 'allowed_after_blocks'
+  | 'varying_sessions';
+
+/** Adds a decision to what is known of its session. */
+export function addTo(row: SessionTallies, { disposition, at }: NewDecision): void {
+  const known = row.tallies[disposition];
+  row.tallies[disposition] = {
+    count: (known?.count ?? 0) + 1,
+    firstAt: Math.min(known?.firstAt ?? at, at),
+    lastAt: Math.max(known?.lastAt ?? at, at),
+  };
+}
+
+/**
+ * @param rows what was decided of the action for the requester before, in each session
+ * @param own the session of the decision, one of `rows` or a new one
+ * @returns the conditions that the decision meets
+ */
+export function findReversals(
+  rows: readonly SessionTallies[],
+  own: SessionTallies,
+  decision: NewDecision,
+): ReversalCondition[] {
+  const found: ReversalCondition[] = [];
+  const others = rows.filter((row) => row.sessionId !== own.sessionId);
+  const ofAgent = others.filter((row) => row.agentId === own.agentId);
+  if (isOpposite(ofAgent, own, decision)) found.push('opposite_in_new_session');
+  if (isVarying(ofAgent, own, decision)) found.push('varying_sessions');
+  if (isAllowedAfterBlocks([...others, own], decision)) found.push('allowed_after_blocks');
+  return found;
+}
+
+/** More of the same in a session says nothing new of what was before, unless it comes late. */
+function isFirst(own: SessionTallies, { disposition, at }: NewDecision): boolean {
+  const known = own.tallies[disposition];
+  return known === null || at < known.firstAt;
+}
+
+/** Within two hours, in the later of two sessions. */
+function isOpposite(
+  others: readonly SessionTallies[],
+  own: SessionTallies,
+  decision: NewDecision,
+): boolean {
+  const { disposition, at } = decision;
+  if (disposition === 'escalated') return false;
+  const looksBehind = isFirst(own, decision);
+  const opposite = disposition === 'allowed' ? 'blocked' : 'allowed';
+  return others.some((other) => {
+    const tally = other.tallies[opposite];
+    if (tally === null || other.sessionStartedAt === own.sessionStartedAt) return false;
+    return other.sessionStartedAt < own.sessionStartedAt
+      ? looksBehind && tally.firstAt <= at && tally.lastAt >= at - OPPOSITE_WITHIN_MS
+      : tally.lastAt >= at && tally.firstAt <= at + OPPOSITE_WITHIN_MS;
+  });
+}
+
+/** Three blocks and more, and then the first that is allowed. */
+function isAllowedAfterBlocks(
+  rows: readonly SessionTallies[],
+  { disposition, at }: NewDecision,
+): boolean {
+  if (disposition === 'escalated') return false;
+  const allowed = rows.flatMap((row) => row.tallies.allowed ?? []);
+  if (disposition === 'allowed') {
+    const before = blocksBefore(rows, at);
+    const lastAllowed = Math.max(
+      ...allowed.map(({ firstAt, lastAt }) => lastUntil(firstAt, lastAt, at)),
+    );
+    return before.count >= PRIOR_BLOCKS && before.lastAt > lastAllowed;
+  }
+  // A block that comes late, and makes it three before what is known to be allowed.
+  const next = Math.min(
+    ...allowed.flatMap(({ firstAt, lastAt }) => [firstAt, lastAt].filter((time) => time > at)),
+  );
+  if (next === Number.POSITIVE_INFINITY) return false;
+  const before = blocksBefore(rows, next);
+  return before.count + 1 === PRIOR_BLOCKS;
+}
+
+/** The later of two times that is not after `at`; minus infinity where both are. */
+function lastUntil(firstAt: number, lastAt: number, at: number): number {
+  if (lastAt <= at) return lastAt;
+  return firstAt <= at ? firstAt : Number.NEGATIVE_INFINITY;
+}
+
+/** Of blocks that go on after `at`, the first is certain to be before it. */
+function blocksBefore(rows: readonly SessionTallies[], at: number) {
+  let count = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const { tallies } of rows) {
+    const { blocked } = tallies;
+    if (blocked === null || blocked.firstAt > at) continue;
+    count += blocked.lastAt <= at ? blocked.count : 1;
+    last = Math.max(last, lastUntil(blocked.firstAt, blocked.lastAt, at));
+  }
+  return { count, lastAt: last };
+}
+
+/** Three sessions and more within half an hour, in which not all was decided alike. */
+function isVarying(
+  others: readonly SessionTallies[],
+  own: SessionTallies,
+  decision: NewDecision,
+): boolean {
+  const { at } = decision;
+  const looksBehind = isFirst(own, decision);
+  const tallies = { ...own.tallies };
+  const row = { ...own, tallies };
+  addTo(row, decision);
+  const all = [...others, row].flatMap(({ sessionId, tallies }) =>
+    Object.entries(tallies).flatMap(([disposition, tally]) =>
+      tally === null ? [] : [{ sessionId, disposition, ...tally }],
+    ),
+  );
+  const ends = all
+    .flatMap(({ firstAt, lastAt }) => [firstAt, lastAt])
+    .filter((time) => (time > at || looksBehind) && time >= at && time <= at + VARYING_WITHIN_MS);
+  return ends.some((end) => {
+    const within = all.filter(
+      ({ firstAt, lastAt }) => firstAt <= end && lastAt >= end - VARYING_WITHIN_MS,
+    );
+    const sessions = new Set(within.map(({ sessionId }) => sessionId));
+    const dispositions = new Set(within.map(({ disposition }) => disposition));
+    return sessions.size >= VARYING_SESSIONS && dispositions.size > 1;
+  });
+}

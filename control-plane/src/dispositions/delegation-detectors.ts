@@ -1,0 +1,84 @@
+/**
+ * What calls with a delegation show about their agents, over all data planes: calls outside of its
+ * scope, and requesters that it does not name. The data planes have decided about the calls; here
+ * they are counted. Proven by requester-detectors.pg.test.ts.
+ */
+import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
+import { keyOf } from '../sessions/session-key.ts';
+import { about, type Detect } from './detector.ts';
+import type { SessionDecision } from './disposition.ts';
+
+const MINUTE_MS = 60_000;
+const PROBES = 3;
+const PROBE_COOL_DOWN_MS = 5 * MINUTE_MS;
+/** In which different names count together, and one name is told once. */
+const MISMATCH_WINDOW_MS = 15 * MINUTE_MS;
+/** Names of one agent and delegation that are told apart. */
+const MAX_NAMES = 100;
+
+/** The delegation that a call was made with: the last one of its chain. */
+const delegationOf = ({ record }: SessionDecision) => record.delegation_chain.at(-1);
+
+/** DELEGATION_SCOPE_PROBE: the third call outside of a delegation's scope, and those after it. */
+export const detectScopeProbes: Detect = async ({ decisions, states }) => {
+  const probes = decisions.flatMap((decision) => {
+    const { decided_by, policy_reason } = decision.record;
+    const delegation = delegationOf(decision);
+    // What the delegator may not do itself any more is within the scope that its delegatee knows.
+    const isProbe = decided_by === 'scope-probe' && policy_reason !== DELEGATOR_LACKS;
+    return isProbe && delegation ? [{ decision, delegation }] : [];
+  });
+  const detector = 'scope_probe';
+  await states.load(probes.map(({ delegation }) => ({ detector, subject: delegation })));
+  for (const { decision, delegation } of probes) {
+    const key = { detector, subject: delegation };
+    const state = states.of(key);
+    state.count += 1;
+    state.lastAt = Math.max(state.lastAt ?? 0, decision.at);
+    if (state.count < PROBES) continue;
+    await states.raise(key, PROBE_COOL_DOWN_MS, {
+      alertType: 'DELEGATION_SCOPE_PROBE',
+      severity: 'high',
+      title: 'An agent tries again and again what its delegation does not cover',
+      agentId: decision.record.agent_id,
+      details: {
+        ...about(decision),
+        delegation_id: delegation,
+        probes: state.count,
+        action: decision.record.action,
+      },
+      dedupeKey: `delegation-probe:${delegation}`,
+    });
+  }
+};
+
+/** REQUESTER_IDENTITY_MISMATCH: a delegated call names another requester than its delegation. */
+export const detectMismatches: Detect = async ({ decisions, states }) => {
+  const found = decisions.flatMap((decision) => {
+    const { requester_id: name, requester_verified: isVerified, agent_id } = decision.record;
+    const delegation = delegationOf(decision);
+    if (delegation === undefined || isVerified || name === null) return [];
+    return [{ decision, delegation, name, subject: `${delegation}:${agent_id}` }];
+  });
+  const detector = 'requester_mismatch';
+  await states.load(found.map(({ subject }) => ({ detector, subject })));
+  for (const { decision, delegation, name, subject } of found) {
+    const key = { detector, subject };
+    const isFull = states.itemsOf(key).length >= MAX_NAMES;
+    const item = isFull ? 'others' : keyOf('name', name);
+    const state = states.of({ ...key, item });
+    state.count += 1;
+    state.lastAt = Math.max(state.lastAt ?? 0, decision.at);
+    const since = decision.at - MISMATCH_WINDOW_MS;
+    const names = states.itemsOf(key).filter(({ lastAt }) => (lastAt ?? 0) >= since).length;
+    await states.raise({ ...key, item }, MISMATCH_WINDOW_MS, {
+      alertType: 'REQUESTER_IDENTITY_MISMATCH',
+      severity: 'high',
+      title: 'A delegated call names another requester than its delegation',
+      agentId: decision.record.agent_id,
+      // How many, and not who: the tenant's data protection may keep names out of alerts.
+      details: { ...about(decision), delegation_id: delegation, names },
+      dedupeKey: `requester-mismatch:${subject}`,
+    });
+  }
+};

@@ -1,0 +1,26 @@
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { SessionSettings } from '../sessions/session-settings.ts';
+import type { DetectorStates } from './detector-states.ts';
+import type { SessionDecision } from './disposition.ts';
+
+/** Some decisions that were not looked at before, in the order of their times. */
+export interface Batch {
+  tx: TenantTransaction;
+  decisions: readonly SessionDecision[];
+  states: DetectorStates;
+  settings: SessionSettings;
+  now: Date;
+}
+
+/** Looks at decisions, in the transaction that marks them as seen. */
+export type Detect = (batch: Batch) => Promise<void>;
+
+/** What an alert says of the decision that raised it. */
+export function about({ record, session }: SessionDecision) {
+  return {
+    event_id: record.id,
+    session_id: session.id,
+    mcp_server: record.mcp_server.slice(0, 256).toWellFormed(),
+    tool_name: record.tool_name.slice(0, 256).toWellFormed(),
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * Every minute what was recorded since is looked at: the dispositions of actions are written down, and
+ * the detectors about requesters run, over the records of all data planes. Rows, alerts and the mark of
+ * how far it came are one transaction, so that a restart neither loses nor repeats anything. Proven by
+ * disposition-flush.pg.test.ts.
+ */
+import { readRecord } from '../chain/ledger-row.ts';
+import { tenantSettingsStore } from '../inbound/tenant-settings-store.ts';
+import { forEachTenant } from '../platform/each-tenant.ts';
+import type { LeaderTask } from '../platform/leader.ts';
+import {
+  systemScope,
+  type TenantDatabase,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
+import { requesterKeyOf, sessionKeyOf, timeOf } from '../sessions/session-key.ts';
+import { readSessions } from '../sessions/session-store.ts';
+import { detectMismatches, detectScopeProbes } from './delegation-detectors.ts';
+import type { Detect } from './detector.ts';
+import { detectorStates } from './detector-states.ts';
+import type { SessionDecision } from './disposition.ts';
+import { forgetOld, keepWithinBounds } from './forget-old.ts';
+import { recordReader } from './record-reader.ts';
+import { detectReversals } from './reversal-detector.ts';
+import { detectCycling } from './session-cycling.ts';
+
+const DETECTORS: readonly Detect[] = [
+  detectReversals,
+  detectCycling,
+  detectMismatches,
+  detectScopeProbes,
+];
+
+export interface DispositionFlushDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  everyMs: number;
+  now: () => Date;
+}
+
+export function createDispositionFlush({ db, everyMs, now }: DispositionFlushDeps): LeaderTask {
+  const inTenant = <T>(tenantId: string, work: (tx: TenantTransaction) => Promise<T>) =>
+    db.inTenant(systemScope(tenantId), work);
+  return {
+    name: 'disposition_flush',
+    everyMs,
+    run: (signal) =>
+      forEachTenant(db, signal, async (tenantId) => {
+        let hasRead = false;
+        while (!signal.aborted && (await inTenant(tenantId, (tx) => lookAtNext(tx, now())))) {
+          hasRead = true;
+        }
+        if (hasRead) await inTenant(tenantId, keepWithinBounds);
+      }),
+  };
+}
+
+/** @returns whether there was something new */
+async function lookAtNext(tx: TenantTransaction, now: Date): Promise<boolean> {
+  const reader = recordReader(tx);
+  const mark = await reader.lockMark();
+  const { rows, upTo } = await reader.readDecisions(mark);
+  if (upTo === mark) return false;
+  await forgetOld(tx, now);
+  const decisions = await placed(tx, rows, now);
+  if (decisions.length > 0) {
+    const { sessions: settings } = await tenantSettingsStore(tx).get();
+    const states = detectorStates(tx, now);
+    for (const detect of DETECTORS) await detect({ tx, decisions, states, settings, now });
+    await states.save();
+  }
+  await reader.move(upTo, now);
+  return true;
+}
+
+/** Decisions with their sessions, in the order of time. Agents that nobody knows have none. */
+async function placed(
+  tx: TenantTransaction,
+  rows: readonly Uint8Array[],
+  now: Date,
+): Promise<SessionDecision[]> {
+  const read = rows.flatMap((bytes) => {
+    const record = readRecord(bytes);
+    if (record?.type !== 'decision') return [];
+    const key = sessionKeyOf(record);
+    return [{ record, key, at: timeOf(record, now.getTime()) }];
+  });
+  const find = await readSessions(tx, read);
+  return read
+    .flatMap(({ record, key, at }): SessionDecision[] => {
+      const session = find(key, at);
+      return session ? [{ record, at, session, requesterKey: requesterKeyOf(record) }] : [];
+    })
+    .sort((a, b) => a.at - b.at);
+}

@@ -1,0 +1,14 @@
+import type { Feature } from '../platform/feature.ts';
+import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import { createDispositionFlush } from './disposition-flush.ts';
+
+export interface DispositionsCore {
+  config: { dispositionFlushSeconds: number };
+  db: TenantDatabase;
+  now: () => Date;
+}
+
+/** What was decided of actions, session by session, and what turns round or repeats in it. */
+export const dispositionsFeature = ({ config, db, now }: DispositionsCore): Feature => ({
+  tasks: [createDispositionFlush({ db, now, everyMs: config.dispositionFlushSeconds * 1_000 })],
+});

@@ -1,0 +1,38 @@
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+const KEPT_MS = 24 * 3_600_000;
+/** Of one agent, and of a tenant; the newest are kept. */
+const MAX_OF_AGENT = 1_000;
+const MAX_OF_TENANT = 100_000;
+
+/** Deletes what no detector looks at any more. */
+export async function forgetOld({ db, scope }: TenantTransaction, now: Date): Promise<void> {
+  const { tenantId } = scope;
+  const before = new Date(now.getTime() - KEPT_MS);
+  await db.$executeRaw`
+    DELETE FROM dispositions WHERE tenant_id = ${tenantId}::uuid AND updated_at < ${before}`;
+  await db.$executeRaw`
+    DELETE FROM detector_states WHERE tenant_id = ${tenantId}::uuid AND updated_at < ${before}`;
+}
+
+/** Deletes what is beyond the bounds. */
+export async function keepWithinBounds({ db, scope }: TenantTransaction): Promise<void> {
+  const { tenantId } = scope;
+  await db.$executeRaw`
+    DELETE FROM detector_states WHERE tenant_id = ${tenantId}::uuid
+      AND (detector, subject, item) IN (
+        SELECT detector, subject, item FROM detector_states WHERE tenant_id = ${tenantId}::uuid
+        ORDER BY updated_at DESC OFFSET ${MAX_OF_TENANT})`;
+  // Fewer rows than one agent may have are within every bound.
+  if ((await db.disposition.count({ where: { tenantId } })) <= MAX_OF_AGENT) return;
+  await db.$executeRaw`
+    DELETE FROM dispositions d USING (
+      SELECT requester_key, action_key, session_id,
+        row_number() OVER (PARTITION BY agent_id ORDER BY updated_at DESC) AS of_agent,
+        row_number() OVER (ORDER BY updated_at DESC) AS of_tenant
+      FROM dispositions WHERE tenant_id = ${tenantId}::uuid
+    ) o
+    WHERE d.tenant_id = ${tenantId}::uuid AND d.requester_key = o.requester_key
+      AND d.action_key = o.action_key AND d.session_id = o.session_id
+      AND (o.of_agent > ${MAX_OF_AGENT} OR o.of_tenant > ${MAX_OF_TENANT})`;
+}

@@ -1,0 +1,71 @@
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+/** Of one transaction. */
+const MAX_DECISIONS = 1_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Reads a tenant's decisions once, in the order of receipt, from where the mark is. */
+export function recordReader({ db, scope: { tenantId } }: TenantTransaction) {
+  async function newestPosition(): Promise<number> {
+    const row = await db.tenantPosition.findUnique({ where: { tenantId } });
+    return Number(row?.position ?? 0);
+  }
+
+  /** A tenant that has no mark begins with what it received within a day. */
+  async function firstMark(): Promise<number> {
+    const [row] = await db.$queryRaw<{ position: bigint }[]>`
+      SELECT position FROM ledger_records
+      WHERE tenant_id = ${tenantId}::uuid AND received_at >= now() - interval '1 day'
+      ORDER BY received_at, position LIMIT 1`;
+    return row ? Number(row.position) - 1 : newestPosition();
+  }
+
+  return {
+    /** Nobody else looks at the tenant's records until the transaction ends. */
+    lockMark: async (): Promise<number> => {
+      const lock = () => db.$queryRaw<{ position: bigint }[]>`
+        SELECT position FROM disposition_marks WHERE tenant_id = ${tenantId}::uuid FOR UPDATE`;
+      const [known] = await lock();
+      if (known) return Number(known.position);
+      const position = await firstMark();
+      await db.$executeRaw`
+        INSERT INTO disposition_marks (tenant_id, position)
+        VALUES (${tenantId}::uuid, ${position}) ON CONFLICT DO NOTHING`;
+      const [made] = await lock();
+      return Number(made?.position ?? position);
+    },
+
+    /** @returns decisions after the mark, some at a time, and up to where everything was read */
+    readDecisions: async (mark: number): Promise<{ rows: Uint8Array[]; upTo: number }> => {
+      const newest = await newestPosition();
+      if (newest <= mark) return { rows: [], upTo: mark };
+      const rows = await db.$queryRaw<{ position: bigint; bytes: Uint8Array | null }[]>`
+        SELECT position, CASE WHEN before < ${MAX_BYTES} THEN bytes END AS bytes FROM (
+          SELECT position, bytes,
+            sum(octet_length(bytes)) OVER (ORDER BY position) - octet_length(bytes) AS before
+          FROM (
+            SELECT position, bytes FROM ledger_records
+            WHERE tenant_id = ${tenantId}::uuid AND type = 'decision'
+              AND position > ${mark} AND position <= ${newest}
+            ORDER BY position LIMIT ${MAX_DECISIONS + 1}
+          ) next
+        ) counted
+        ORDER BY position`;
+      const taken: Uint8Array[] = [];
+      let upTo = mark;
+      for (const { position, bytes } of rows.slice(0, MAX_DECISIONS)) {
+        if (bytes === null) break;
+        taken.push(bytes);
+        upTo = Number(position);
+      }
+      return { rows: taken, upTo: taken.length === rows.length ? newest : upTo };
+    },
+
+    move: async (position: number, now: Date): Promise<void> => {
+      await db.dispositionMark.update({
+        where: { tenantId },
+        data: { position, updatedAt: now },
+      });
+    },
+  };
+}
