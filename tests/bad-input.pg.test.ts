@@ -88,6 +88,11 @@ const GOOD_BODIES: Record<string, object> = {
     workflow: null,
     delegation: null,
   },
+  'POST /api/v1/policies/:id/replay': {
+    from: '2026-01-01T00:00:00Z',
+    to: '2026-02-01T00:00:00Z',
+    rego: 'package p\n\nallow := false\n',
+  },
   'POST /api/v1/policies/:id/change-requests': {
     proposed_rego_content: 'package p\n\nallow := false\n',
     proposed_name: 'p',

@@ -99,6 +99,7 @@ const ROOMS: Rooms = {
     'exceptions',
     'restores',
     'payloads',
+    'replays',
     'data-planes',
     'mcp-servers',
     'inbound',

@@ -47,6 +47,7 @@ import {
 import { EVIDENCE_KEY_PURPOSES } from './platform/keys.ts';
 import { policiesFeature } from './policies/policies-feature.ts';
 import { rateLimitsFeature } from './rate-limits/rate-limits-feature.ts';
+import { replaysFeature } from './replays/replays-feature.ts';
 import { rolesFeature } from './roles/roles-feature.ts';
 import { sessionsFeature } from './sessions/sessions-feature.ts';
 import { tenantsFeature } from './tenants/tenants-feature.ts';
@@ -77,6 +78,7 @@ export const FEATURES: readonly FeatureMaker[] = [
   alertsFeature,
   dataProtectionFeature,
   payloadsFeature,
+  replaysFeature,
   blastRadiusFeature,
   rateLimitsFeature,
   exceptionsFeature,

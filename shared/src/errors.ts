@@ -40,6 +40,7 @@ export const ERRORS = {
   ROLE_NOT_FOUND: [404, 'No such role.'],
   POLICY_NOT_FOUND: [404, 'No such policy.'],
   CHANGE_REQUEST_NOT_FOUND: [404, 'No such change request.'],
+  REPLAY_NOT_FOUND: [404, 'No such replay.'],
   MCP_SERVER_NOT_FOUND: [404, 'No such MCP server.'],
   DATA_PLANE_NOT_FOUND: [404, 'No such data plane.'],
   DATA_PLANE_TOKEN_NOT_FOUND: [404, 'No such data-plane token.'],
@@ -86,6 +87,8 @@ export const ERRORS = {
   CHANGE_REQUEST_DECIDED: [409, 'The change request was decided already.'],
   CHANGE_REQUEST_OUTDATED: [409, 'The policy has changed since: propose it anew.'],
   CHANGE_REQUEST_LIMIT_REACHED: [409, 'As many change requests are pending as may be.'],
+  REPLAY_RUNNING: [409, 'A replay runs already: wait for it, or cancel it.'],
+  REPLAY_ENDED: [409, 'The replay is over.'],
   MCP_SERVER_LIMIT_REACHED: [409, 'The tenant has as many MCP servers as it may have.'],
   INBOUND_RULE_LIMIT_REACHED: [409, 'The tenant has as many source rules as it may have.'],
   DLP_PATTERN_LIMIT_REACHED: [

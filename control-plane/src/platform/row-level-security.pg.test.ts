@@ -239,6 +239,7 @@ describe('the catalog', () => {
         'find_client_credential',
         'find_client_secret',
         'find_data_plane_token',
+        'find_due_replays',
         'find_ended_exceptions',
         'find_enrollment_token',
         'find_evidence_work',
@@ -389,6 +390,7 @@ describe('look-ups before a tenant is known', () => {
       exceptions: 'expires_at status tenant_id updated_at',
       installer_tokens: 'id tenant_id token_hash',
       log_heads: 'admin_epoch admin_seq size tenant_id',
+      policy_replays: 'id lease_until status tenant_id',
       tenant_heads: 'admin_epoch admin_seq tenant_id',
       tenant_positions: 'log_size tenant_id',
     };

@@ -154,7 +154,9 @@ async function makeVictim() {
   const encrypted = await aPayload(test, controlPlane, place, 'encrypted');
   const kept = await aPayload(test, controlPlane, place, 'full');
   const requests = `/api/v1/policies/${proposed.id}/change-requests`;
-  const ofPolicies = { policy, request, requests, toReject };
+  const span = { from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' };
+  const replay = await post(`/api/v1/policies/${policy.id}/replay`, span);
+  const ofPolicies = { policy, request, requests, toReject, replay };
   const ofRoutes = { ...ofPolicies, agent, role, pattern, rule, token, user, workflow };
   const ofIngest = { session, encrypted, kept };
   const ofHolds = { escalation, another, heldResult };
@@ -256,6 +258,17 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
       agent: { id: 'a', roles: [], permissions: [], risk_tier: 'low' },
       request: { tool_name: 't', action: 'read', resource: 'r', parameters: {}, mcp_server: 's' },
     },
+  },
+  'POST /api/v1/policies/:id/replay': {
+    path: `/api/v1/policies/${victim.policy.id}/replay`,
+    body: { from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z', rego: PERMIT },
+  },
+  'GET /api/v1/policies/:id/replays': { path: `/api/v1/policies/${victim.policy.id}/replays` },
+  'GET /api/v1/policies/:id/replays/:replay_id': {
+    path: `/api/v1/policies/${victim.policy.id}/replays/${victim.replay.id}`,
+  },
+  'DELETE /api/v1/policies/:id/replays/:replay_id': {
+    path: `/api/v1/policies/${victim.policy.id}/replays/${victim.replay.id}`,
   },
   'GET /api/v1/policies/:id/change-requests': { path: victim.requests },
   'POST /api/v1/policies/:id/change-requests': {
@@ -646,7 +659,11 @@ describe('another tenant’s rows', () => {
 
   it('are reached by the same requests of their own administrator', async () => {
     // What only reads or changes first, then what deletes, what belongs to a row before the row.
-    const last = (key: string) => (key.startsWith('DELETE') ? 1000 - key.length : 0);
+    const last = (key: string) => {
+      // Another replay starts when this one is over.
+      if (key.endsWith('/replays/:replay_id')) return -1;
+      return key.startsWith('DELETE') ? 1000 - key.length : 0;
+    };
     const keys = withRows.filter(({ guard }) => !isOfDataPlanes(guard)).map(keyOf);
     for (const key of keys.sort((a, b) => last(a) - last(b))) {
       const target = AT_VICTIM[key];

@@ -12,6 +12,7 @@ import {
   NewChangeRequestBody,
   PendingView,
   toChangeRequestView,
+  toListedView,
   toLookedAtView,
 } from './change-request-schemas.ts';
 import type { ChangeRequestService } from './change-request-service.ts';
@@ -60,7 +61,7 @@ export const changeRequestRoutes =
       async ({ scope, params, query: { req_status: status, ...page } }) => {
         const filter = status === undefined ? page : { status, ...page };
         const { found, total } = await requests.list(scope, params.id, filter);
-        return { change_requests: found.map(toChangeRequestView), total };
+        return { change_requests: found.map(toListedView), total };
       },
     );
 

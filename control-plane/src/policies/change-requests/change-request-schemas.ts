@@ -4,7 +4,12 @@ import { z } from 'zod';
 import { Description, Name, pageQuery } from '../../platform/http/schemas.ts';
 import { PolicyStatus } from '../policy.ts';
 import { RegoContent } from '../policy-schemas.ts';
-import { type ChangeRequest, ChangeRequestStatus, type LookedAt } from './change-request.ts';
+import {
+  type ChangeRequest,
+  ChangeRequestStatus,
+  type LookedAt,
+  type ReplayOfProposal,
+} from './change-request.ts';
 
 export const ChangeRequestParams = z.object({ id: Id, req_id: Id });
 
@@ -57,8 +62,21 @@ const ChangeRequestFields = z.object({
 
 export const ChangeRequestView = ChangeRequestFields.meta({ id: 'ChangeRequest' });
 
+const ReplayOfProposalView = z
+  .object({
+    id: Id,
+    status: z.string(),
+    from: Timestamp,
+    to: Timestamp,
+    judged: z.int(),
+    changed: z.int(),
+    transitions: z.array(z.object({ before: z.string(), after: z.string(), count: z.int() })),
+  })
+  .nullable()
+  .meta({ description: 'The newest replay that was made for it, or of the text it proposes.' });
+
 export const ChangeRequestList = z.object({
-  change_requests: z.array(ChangeRequestView),
+  change_requests: z.array(ChangeRequestFields.extend({ replay: ReplayOfProposalView })),
   total: z.int(),
 });
 
@@ -81,6 +99,7 @@ export const LookedAtView = ChangeRequestFields.extend({
     .nullable()
     .meta({ description: 'What the policy has become since; null once it was decided.' }),
   applies: z.boolean().meta({ description: 'Whether it can be approved as it is.' }),
+  replay: ReplayOfProposalView,
 });
 
 export const PendingView = z.object({
@@ -112,12 +131,23 @@ export function toChangeRequestView(request: ChangeRequest): z.infer<typeof Chan
   };
 }
 
+export function toListedView(listed: { request: ChangeRequest; replay: ReplayOfProposal | null }) {
+  return { ...toChangeRequestView(listed.request), replay: toReplayOfProposal(listed.replay) };
+}
+
+function toReplayOfProposal(replay: ReplayOfProposal | null) {
+  if (!replay) return null;
+  const { fromTime, toTime, ...counted } = replay;
+  return { ...counted, from: fromTime.toISOString(), to: toTime.toISOString() };
+}
+
 export function toLookedAtView(looked: LookedAt): z.infer<typeof LookedAtView> {
-  const { request, changes, changedSince } = looked;
+  const { request, changes, changedSince, replay } = looked;
   return {
     ...toChangeRequestView(request),
     changes,
     changed_since: changedSince,
     applies: changedSince !== null && changedSince.length === 0,
+    replay: toReplayOfProposal(replay),
   };
 }

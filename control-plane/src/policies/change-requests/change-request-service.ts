@@ -83,7 +83,10 @@ export function createChangeRequestService(
     ) =>
       db.inTenant(scope, async (tx) => {
         if (!(await policyStore(tx).find(policyId))) throw new AppError('POLICY_NOT_FOUND');
-        return changeRequestStore(tx).list(policyId, status, page);
+        const store = changeRequestStore(tx);
+        const { found, total } = await store.list(policyId, status, page);
+        const replayOf = await store.readReplays(policyId);
+        return { found: found.map((request) => ({ request, replay: replayOf(request) })), total };
       }),
 
     listPending: (scope: TenantScope) =>
@@ -98,6 +101,7 @@ export function createChangeRequestService(
           request,
           changes: differencesOf(request.base, request.proposed),
           changedSince: isOpen ? changesSince(request, policy) : null,
+          replay: (await changeRequestStore(tx).readReplays(policyId))(request),
         };
       }),
 

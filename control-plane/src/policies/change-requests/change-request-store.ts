@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { PolicyStatus } from '../policy.ts';
 import {
   type ChangeRequest,
   type ChangeRequestStatus,
   MAX_DECIDED_OF_POLICY,
+  type ReplayOfProposal,
 } from './change-request.ts';
 
 type Row = Awaited<ReturnType<TenantTransaction['db']['changeRequest']['findFirstOrThrow']>>;
@@ -43,6 +46,31 @@ export function changeRequestStore({ db, scope }: TenantTransaction) {
         take: limit,
       });
       return { found: rows.map(toChangeRequest), total: await db.changeRequest.count({ where }) };
+    },
+
+    /**
+     * Finds for a request of the policy the newest replay that was made for it, or of the text that
+     * it proposes.
+     */
+    readReplays: async (
+      policyId: string,
+    ): Promise<(request: ChangeRequest) => ReplayOfProposal | null> => {
+      const rows = await db.policyReplay.findMany({
+        where: { tenantId, policyId },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        omit: { regoContent: true },
+      });
+      return ({ id, proposed }) => {
+        const digest = hash('sha256', proposed.regoContent, 'hex');
+        const found = rows.find(
+          (row) =>
+            row.changeRequestId === id ||
+            (row.changeRequestId === null && row.regoSha256 === digest),
+        );
+        if (!found) return null;
+        const { status, fromTime, toTime } = found;
+        return { id: found.id, status, fromTime, toTime, ...Counted.parse(found.result) };
+      };
     },
 
     /** All of the tenant's, the oldest first, without the contents. */
@@ -105,6 +133,13 @@ export function changeRequestStore({ db, scope }: TenantTransaction) {
     },
   };
 }
+
+/** What reviewers see of a replay's result. */
+const Counted = z.object({
+  judged: z.int(),
+  changed: z.int(),
+  transitions: z.array(z.object({ before: z.string(), after: z.string(), count: z.int() })),
+});
 
 function toChangeRequest(row: Row): ChangeRequest {
   const { id, policyId, summary, digest, authorId, author, reviewer, notes } = row;

@@ -41,12 +41,24 @@ export interface ChangeRequest {
   reviewedAt: Date | null;
 }
 
+/** What a replay of recorded decisions says of what is proposed. */
+export interface ReplayOfProposal {
+  id: string;
+  status: string;
+  fromTime: Date;
+  toTime: Date;
+  judged: number;
+  changed: number;
+  transitions: { before: string; after: string; count: number }[];
+}
+
 /** A request as a reviewer sees it. */
 export interface LookedAt {
   request: ChangeRequest;
   changes: Difference[];
   /** What the policy has become since; null once it was decided. */
   changedSince: Difference[] | null;
+  replay: ReplayOfProposal | null;
 }
 
 export function contentOf(policy: PolicyContent): PolicyContent {

@@ -1,0 +1,214 @@
+/**
+ * Runs one claimed replay to its end, its cancellation or this replica's stop. Decisions are judged in
+ * a thread of their own, a step at a time, while the next step is read. What is counted is stored with
+ * the place up to which it counts, so that another replica goes on from there. Proven by
+ * replay-run.pg.test.ts.
+ */
+import type { RegoCompiler } from '@governance/policies/contract';
+import { type PolicyJudge, startPolicyJudge } from '@governance/policies/evaluator/policy-judge';
+import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { DataKey, DataKeys } from '../key-management/data-keys.ts';
+import { KeyProviderError } from '../key-management/key-provider.ts';
+import { PAYLOAD_PURPOSE } from '../payloads/payload-ingest.ts';
+import {
+  systemScope,
+  type TenantDatabase,
+  type TenantScope,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
+import { readActivePolicies } from '../policies/policy-store.ts';
+import { openInput, readDecision } from './recorded-input.ts';
+import { candidateSet, type Replay, setDigestOf } from './replay.ts';
+import { countJudged, countSkipped, type Recorded } from './replay-result.ts';
+import { type DecisionRow, replayStore } from './replay-store.ts';
+
+export interface ReplayRunDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  compiler: Pick<RegoCompiler, 'compile'>;
+  readSettings(tx: TenantTransaction): Promise<BundleSettings>;
+  dataKeys: Pick<DataKeys, 'find'>;
+  now: () => Date;
+  /** Decisions read at once. Default 500. */
+  step?: number;
+}
+
+/** How long nobody else takes a replay that was heard of. */
+export const LEASE_MS = 30_000;
+/** Progress is stored no more often. */
+const SAVE_EVERY_MS = 1_000;
+const STEP = 500;
+
+/** A replay that cannot be continued, and why. */
+class ReplayFailure extends Error {}
+
+/**
+ * @param replay claimed by this replica
+ * @param signal this replica stops: somebody else goes on
+ */
+export async function runReplay(
+  deps: ReplayRunDeps,
+  tenantId: string,
+  replay: Replay,
+  signal: AbortSignal,
+): Promise<void> {
+  const scope = systemScope(tenantId);
+  const held = createHolder(deps, scope, replay);
+  let judge: PolicyJudge | undefined;
+  try {
+    judge = await loadJudge(deps, scope, replay);
+    const end = await judgeAll(deps, { scope, replay, judge, signal, held });
+    if (end === 'stopped') await held.release();
+    else if (end === 'done') await held.finish('completed', null);
+  } catch (error) {
+    if (!(error instanceof ReplayFailure)) throw error;
+    await held.finish('failed', error.message);
+  } finally {
+    await judge?.close();
+  }
+}
+
+async function loadJudge(
+  { db, compiler, readSettings }: ReplayRunDeps,
+  scope: TenantScope,
+  replay: Replay,
+): Promise<PolicyJudge> {
+  const { active, settings } = await db.inTenant(scope, async (tx) => ({
+    active: await readActivePolicies(tx),
+    settings: await readSettings(tx),
+  }));
+  const compiled = await compiler.compile(candidateSet(active, replay), scope.tenantId);
+  if (!compiled.ok) throw new ReplayFailure('The policies do not compile together any more.');
+  if (setDigestOf(compiled.digest, settings) !== replay.setDigest) {
+    throw new ReplayFailure(
+      'The active policies or the settings have changed since it was started: start it anew.',
+    );
+  }
+  try {
+    return await startPolicyJudge(compiled.wasm, { settings });
+  } catch (cause) {
+    throw new ReplayFailure('The policies cannot be loaded.', { cause });
+  }
+}
+
+type Holder = ReturnType<typeof createHolder>;
+
+/** What this replica may write of the replay, as long as it holds it. */
+function createHolder({ db, now }: ReplayRunDeps, scope: TenantScope, replay: Replay) {
+  const { id, result } = replay;
+  let { leaseUntil } = replay;
+  let savedAt = performance.now();
+  const save = async (
+    data: Parameters<ReturnType<typeof replayStore>['save']>[1],
+    tell?: (tx: TenantTransaction) => void,
+  ) => {
+    const isOurs = await db.inTenant(scope, async (tx) => {
+      const saved = await replayStore(tx).save({ id, leaseUntil }, data);
+      if (saved) tell?.(tx);
+      return saved;
+    });
+    if (data.leaseUntil) leaseUntil = data.leaseUntil;
+    savedAt = performance.now();
+    return isOurs;
+  };
+  const progress = () => ({ position: replay.position, result });
+  return {
+    /** @returns false where it is this replica's no more */
+    keep: async (): Promise<boolean> => {
+      if (performance.now() - savedAt < SAVE_EVERY_MS) return true;
+      return save({ ...progress(), leaseUntil: new Date(now().getTime() + LEASE_MS) });
+    },
+    /** For whoever is next. */
+    release: () => save({ ...progress(), leaseUntil: now() }),
+    finish: (status: 'completed' | 'failed', reason: string | null) =>
+      save({ ...progress(), status, reason, finishedAt: now() }, (tx) =>
+        tx.audit.append({
+          action: 'policy_replay_ended',
+          target: `policy/${replay.policyId}`,
+          details: {
+            ...{ replay_id: id, status, reason, rego_sha256: replay.regoSha256 },
+            ...{ judged: result.judged, changed: result.changed },
+          },
+        }),
+      ),
+  };
+}
+
+interface Run {
+  scope: TenantScope;
+  replay: Replay;
+  judge: PolicyJudge;
+  signal: AbortSignal;
+  held: Holder;
+}
+
+async function judgeAll(deps: ReplayRunDeps, run: Run): Promise<'done' | 'stopped' | 'lost'> {
+  const { replay, scope, signal, held } = run;
+  const limit = deps.step ?? STEP;
+  const { fromTime: from, toTime: to, untilPosition } = replay;
+  const read = (after: number) =>
+    deps.db.inTenant(scope, (tx) =>
+      replayStore(tx).readDecisions({ from, to, untilPosition }, after, limit),
+    );
+  let rows = await read(replay.position);
+  while (rows.length > 0) {
+    if (signal.aborted) return 'stopped';
+    const last = Number(rows.at(-1)?.position);
+    const [next] = await Promise.all([read(last), judgeStep(deps, run, rows)]);
+    replay.position = last;
+    rows = next;
+    if (!(await held.keep())) return 'lost';
+  }
+  return 'done';
+}
+
+async function judgeStep(deps: ReplayRunDeps, run: Run, rows: DecisionRow[]): Promise<void> {
+  const { replay, judge } = run;
+  const asked: { recorded: Recorded; input: string; at: number }[] = [];
+  const { result } = replay;
+  const keys = new Map<string, DataKey | undefined>();
+  for (const row of rows) {
+    const found = readDecision(row);
+    if (found.kind === 'skip') {
+      countSkipped(result, found.why);
+      continue;
+    }
+    const opened = await open(deps, run, { row, digest: found.digest, keys });
+    if (opened.kind === 'skip') countSkipped(result, opened.why);
+    else asked.push({ ...found, input: opened.text, at: row.event_time.getTime() });
+  }
+  if (asked.length === 0) return;
+  const judged = await judge.judge(asked.map(({ input, at }) => ({ input, at })));
+  for (const [n, { recorded }] of asked.entries()) {
+    const one = judged[n];
+    if (one) countJudged(result, recorded, one);
+  }
+}
+
+async function open(
+  { dataKeys }: ReplayRunDeps,
+  { scope, replay }: Run,
+  asked: { row: DecisionRow; digest: string; keys: Map<string, DataKey | undefined> },
+): Promise<ReturnType<typeof openInput>> {
+  const { row, digest, keys } = asked;
+  // Came since: that it is read is not in the audit chain.
+  if (row.is_encrypted && !replay.opensEncrypted) return { kind: 'skip', why: 'no_input' };
+  const id = row.data_key_id ?? '';
+  if (!keys.has(id)) {
+    keys.set(id, await findKey(dataKeys, scope, id));
+  }
+  return openInput(row, { tenantId: scope.tenantId, key: keys.get(id), digest });
+}
+
+/** @returns undefined where its provider does not give it: its payloads are counted as unreadable */
+async function findKey(
+  dataKeys: Pick<DataKeys, 'find'>,
+  scope: TenantScope,
+  id: string,
+): Promise<DataKey | undefined> {
+  try {
+    return await dataKeys.find(scope, id, PAYLOAD_PURPOSE);
+  } catch (error) {
+    if (error instanceof KeyProviderError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+/** The leader runs replays, two at a time over all tenants, and deletes those that are due. */
+import { readProtectionPolicy } from '../payloads/protection-policy.ts';
+import { forEachTenant } from '../platform/each-tenant.ts';
+import type { LeaderTask } from '../platform/leader.ts';
+import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { LEASE_MS, type ReplayRunDeps, runReplay } from './replay-run.ts';
+import { replayStore } from './replay-store.ts';
+
+const EVERY_MS = 1_000;
+const LANES = 2;
+/** One that so many replicas could not finish is not tried for ever. */
+const MAX_ATTEMPTS = 10;
+const PURGE_EVERY_MS = 60 * 60_000;
+const DAY_MS = 86_400_000;
+
+export type ReplayTasksDeps = ReplayRunDeps & {
+  db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+};
+
+export function createReplayTasks(deps: ReplayTasksDeps): LeaderTask[] {
+  const lanes = Array.from({ length: LANES }, (_, n) => ({
+    name: `policy_replays_${n + 1}`,
+    everyMs: EVERY_MS,
+    run: (signal: AbortSignal) => runDue(deps, signal),
+  }));
+  const purge: LeaderTask = {
+    name: 'policy_replay_purge',
+    everyMs: PURGE_EVERY_MS,
+    run: (signal) =>
+      forEachTenant(deps.db, signal, (tenantId) =>
+        deps.db.inTenant(systemScope(tenantId), async (tx) => {
+          const { payloadRetentionDays } = await readProtectionPolicy(tx);
+          const before = deps.now().getTime() - payloadRetentionDays * DAY_MS;
+          await replayStore(tx).purge(new Date(before));
+        }),
+      ),
+  };
+  return [...lanes, purge];
+}
+
+/** Runs one after the other until none is due. */
+export async function runDue(deps: ReplayTasksDeps, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const due = await deps.db.inPlatform(
+      SYSTEM_ACTOR,
+      (tx) =>
+        tx.db.$queryRaw<{ tenant_id: string; id: string }[]>`
+          SELECT tenant_id::text, id::text FROM find_due_replays(${deps.now()})`,
+    );
+    if (due.length === 0) return;
+    for (const { tenant_id: tenantId, id } of due) {
+      if (signal.aborted) return;
+      await runOne(deps, tenantId, id, signal);
+    }
+  }
+}
+
+async function runOne(deps: ReplayTasksDeps, tenantId: string, id: string, signal: AbortSignal) {
+  const { db, now } = deps;
+  const at = now();
+  const replay = await db.inTenant(systemScope(tenantId), async (tx) => {
+    const store = replayStore(tx);
+    const claimed = await store.claim(id, at, new Date(at.getTime() + LEASE_MS));
+    if (!claimed || claimed.attempts <= MAX_ATTEMPTS) return claimed;
+    const reason = 'It was interrupted too often.';
+    await store.save(claimed, { status: 'failed', reason, finishedAt: at });
+    return undefined;
+  });
+  if (replay) await runReplay(deps, tenantId, replay, signal);
+}

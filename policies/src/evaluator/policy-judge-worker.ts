@@ -1,0 +1,51 @@
+/**
+ * The thread that judges many recorded inputs by one compiled set. Each decision is bounded by its
+ * fuel, so no batch runs for ever.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { z } from 'zod';
+import { formatReasons, type PolicyOutcome } from '../contract.ts';
+import { loadPolicyEngine } from './policy-engine.ts';
+import type { Judged, JudgeMessage, Question } from './policy-judge.ts';
+
+/** As much of a reason as anybody is shown. */
+const MAX_REASON_CHARS = 500;
+
+const port = parentPort;
+if (!port) throw new Error('policy-judge-worker runs as a worker thread only');
+const { wasm, data } = z
+  .object({ wasm: z.instanceof(Uint8Array), data: z.unknown() })
+  .parse(workerData);
+
+let nowMs = 0;
+const engine = await loadPolicyEngine(wasm, data, { now: () => nowMs });
+
+function judge({ input, at }: Question): Judged {
+  nowMs = at;
+  return toJudged(engine.evaluateRaw(input));
+}
+
+function toJudged(outcome: PolicyOutcome): Judged {
+  if (!outcome.ok) {
+    return {
+      decision: 'deny',
+      policies: [],
+      reason: shown(`${outcome.fault}: ${outcome.message}`),
+    };
+  }
+  const { decision, reasons } = outcome.verdict;
+  const said = reasons.filter(({ rule }) => rule === decision).slice(0, 20);
+  const policies = [...new Set(said.map(({ policy }) => policy))];
+  return { decision, policies, reason: said.length > 0 ? shown(formatReasons(said)) : null };
+}
+
+function shown(text: string): string {
+  return text.length > MAX_REASON_CHARS
+    ? `${text.slice(0, MAX_REASON_CHARS).toWellFormed()}…`
+    : text;
+}
+
+port.on('message', (questions: Question[]) => {
+  port.postMessage({ kind: 'judged', judged: questions.map(judge) } satisfies JudgeMessage);
+});
+port.postMessage({ kind: 'ready' } satisfies JudgeMessage);
