@@ -107,8 +107,10 @@ export function createAcrossCalls(deps: {
       let longest = '';
       for (const { name, text } of texts) {
         const ends = piecesOf(text);
-        const argument = `${serverId} ${toolName} ${name}`;
-        if (ends !== null) joined.push(trail.join(argument, ends.head, ends.tail, at));
+        if (ends !== null) {
+          const argument = `${serverId} ${toolName} ${name}`;
+          joined.push(trail.join(argument, ends.head, ends.tail, at));
+        }
         const token = tokenOf(text);
         if (token.length > longest.length) longest = token;
       }
@@ -147,6 +149,7 @@ const BETWEEN = '\n\u2028\n';
 
 /** What stands across a boundary, and has a part on both sides. All texts are scanned in one go. */
 function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner): TextFinding[] {
+  if (joined.every((part) => part === null)) return [];
   let all = '';
   const boundaries: number[] = [];
   for (const one of new Map(joined.map((part) => [part?.text, part])).values()) {

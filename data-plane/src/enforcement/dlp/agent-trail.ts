@@ -124,7 +124,7 @@ const PLACE = /^(?:~?\.{0,2}[/\\]|[a-z]+:\/\/|[A-Za-z]:\\)/;
  */
 export function piecesOf(text: string): PieceEnds | null {
   if (PLACE.test(text)) return null;
-  if (text.length <= MAX_PIECE && text.split(' ').length <= MAX_WORDS) {
+  if (text.length <= MAX_PIECE && hasFewWords(text)) {
     return mayBePiece(text) ? { head: text, tail: text } : null;
   }
   const [first = ''] = text.slice(0, MAX_PIECE).split(/\s/);
@@ -132,6 +132,15 @@ export function piecesOf(text: string): PieceEnds | null {
   const head = mayBePiece(first) ? first : '';
   const tail = mayBePiece(last) ? last : '';
   return head === '' && tail === '' ? null : { head, tail };
+}
+
+function hasFewWords(text: string): boolean {
+  let at = -1;
+  for (let words = 1; words <= MAX_WORDS; words++) {
+    at = text.indexOf(' ', at + 1);
+    if (at < 0) return true;
+  }
+  return false;
 }
 
 function mayBePiece(text: string): boolean {
@@ -144,8 +153,11 @@ function mayBePiece(text: string): boolean {
  */
 export function tokenOf(text: string): string {
   if (PLACE.test(text)) return '';
+  const searched = text.slice(0, MAX_SEARCHED);
+  // Each has a digit or a capital letter.
+  if (!mayBePiece(searched)) return '';
   let best = '';
-  for (const run of text.slice(0, MAX_SEARCHED).split(/[\s"'`,;:()[\]{}<>]/)) {
+  for (const run of searched.split(/[\s"'`,;:()[\]{}<>]/)) {
     const isPiece = /[0-9]/.test(run)
       ? /[A-Za-z]/.test(run)
       : /[a-z]/.test(run) && /[A-Z]/.test(run);

@@ -328,7 +328,7 @@ function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
     const end = Math.min(one.end, leaf.start + leaf.value.length);
     if (end > start) found.push({ ...one, start, end, leaves: touched });
   }
-  if (found.length >= MAX_FINDINGS || !leaves.some(mayBePiece)) return found;
+  if (found.length >= MAX_FINDINGS || !mayMakeRun(leaves)) return found;
   const portions = new Portions(plain, text.length);
   eachPiece(document, (piece) => portions.take(piece));
   for (const { finding, touched } of portions.findings()) {
@@ -344,12 +344,31 @@ function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
   return found;
 }
 
-/** Whether a leaf, or a string in it, could make a run of pieces that is looked at. */
-function mayBePiece({ value }: Leaf): boolean {
-  if (value.length <= MAX_PIECE) return holdsTelling(value);
-  if (holdsLiterals(value)) return true;
-  // Of a longer one only the ends are put together with others.
-  return holdsTelling(value.slice(0, MAX_END)) || holdsTelling(value.slice(-MAX_END));
+/** Whether leaves, or the strings in one, could make a run of pieces that is looked at. */
+function mayMakeRun(leaves: readonly Leaf[]): boolean {
+  return mayBeNeighbours(leaves, false) || mayBeNeighbours(leaves, true);
+}
+
+/** Whether two leaves of one object or array stand in a row of which one could be telling. */
+function mayBeNeighbours(leaves: readonly Leaf[], areKeys: boolean): boolean {
+  let parent: number | undefined;
+  let count = 0;
+  let isTelling = false;
+  for (const leaf of leaves) {
+    if ((leaf.kind === 'key') !== areKeys) continue;
+    if (leaf.kind === 'string' && holdsLiterals(leaf.value)) return true;
+    if (leaf.parent !== parent) [parent, count, isTelling] = [leaf.parent, 0, false];
+    count++;
+    isTelling ||= mayBeTelling(leaf.value);
+    if (isTelling && count > 1) return true;
+  }
+  return false;
+}
+
+/** Of a longer text only the ends are put together with others. */
+function mayBeTelling(text: string): boolean {
+  if (text.length <= MAX_PIECE) return holdsTelling(text);
+  return holdsTelling(text.slice(0, MAX_END)) || holdsTelling(text.slice(-MAX_END));
 }
 
 /** The fields of each object, the items of each array, and the strings in each string. */

@@ -30,14 +30,16 @@ const IDS = wordSet(
 const NAMES = new Map<string, ArgumentName>();
 /** Names that are remembered; agents may make up any number. */
 const MAX_NAMES = 5_000;
+/** Characters of a name that are read. */
+export const MAX_NAME = 200;
 
 export function readArgumentName(key: string): ArgumentName {
   const found = NAMES.get(key);
   if (found !== undefined) return found;
-  const words = wordsOfName(key.slice(0, 200));
+  const words = wordsOfName(key.slice(0, MAX_NAME));
   const name = { kind: kindOf(words), words, last: words.at(-1) ?? '' };
   if (NAMES.size >= MAX_NAMES) NAMES.clear();
-  if (key.length <= 200) NAMES.set(key, name);
+  if (key.length <= MAX_NAME) NAMES.set(key, name);
   return name;
 }
 

@@ -71,7 +71,8 @@ export class ArgumentReader {
   read(): void {
     const { args } = this.#call;
     let pathCount = 0;
-    for (const [key, value] of Object.entries(args)) {
+    for (const key of Object.keys(args)) {
+      const value = args[key];
       const name = readArgumentName(key);
       if (typeof value === 'string') {
         if (isBase(name)) this.#base = value;
@@ -93,7 +94,8 @@ export class ArgumentReader {
     const words = [args, argv, given].find(isTexts);
     // A program and its words, each an argument of its own.
     if (typeof program === 'string' && words) this.#shell(readArgvReach([program, ...words]));
-    for (const [key, member] of Object.entries(record)) {
+    for (const key of Object.keys(record)) {
+      const member = record[key];
       const name = readArgumentName(key);
       this.#trail.push(key);
       if (isPathForm(key)) this.#path(key, name);
@@ -302,8 +304,23 @@ export class ArgumentReader {
   }
 }
 
+/** What names of tools say; agents may make up any number. */
+const TOOLS = new Map<string, ReturnType<typeof toolOf>>();
+const MAX_TOOLS = 5_000;
+/** Characters of a name that are read. */
+const MAX_NAME = 500;
+
 function readTool(name: string) {
-  const words = wordsOfName(name.slice(0, 500));
+  const known = TOOLS.get(name);
+  if (known !== undefined) return known;
+  const tool = toolOf(name);
+  if (TOOLS.size >= MAX_TOOLS) TOOLS.clear();
+  if (name.length <= MAX_NAME) TOOLS.set(name, tool);
+  return tool;
+}
+
+function toolOf(name: string) {
+  const words = wordsOfName(name.slice(0, MAX_NAME));
   const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
   return {
     isShell: has(SHELL_TOOLS) && !has(SQL_TOOLS),
@@ -345,9 +362,10 @@ function isWildcard(text: string): boolean {
 
 /** Whether a flag at any depth says so. */
 function isRecursive(args: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(args).some(
-    ([key, value]) =>
-      (value === true || value === 'true') &&
-      readArgumentName(key).words.some((word) => word === 'recursive' || word === 'recurse'),
-  );
+  for (const key of Object.keys(args)) {
+    if (args[key] !== true && args[key] !== 'true') continue;
+    const { words } = readArgumentName(key);
+    if (words.includes('recursive') || words.includes('recurse')) return true;
+  }
+  return false;
 }

@@ -5,6 +5,7 @@
  */
 import type { BlastRadiusSettings } from '../../blast-radius-settings.ts';
 import { wordsOfName } from '../../words-of-name.ts';
+import { MAX_NAME, readArgumentName } from './argument-kinds.ts';
 import { ArgumentReader } from './argument-reader.ts';
 import { createPathRules } from './path-rules.ts';
 import type { ReachCall, ReachFinding, ReachRule } from './reach-finding.ts';
@@ -58,11 +59,12 @@ const DELETES = new Set(['delete', 'remove', 'rm', 'rmdir', 'unlink', 'erase', '
 /** Of a tool that does several things, an argument says which. */
 function asksForDelete({ action, args }: ReachCall): boolean {
   if (action === 'read') return false;
-  return Object.entries(args).some(
-    ([key, value]) =>
-      typeof value === 'string' &&
-      value.length <= 100 &&
-      OPERATIONS.has(wordsOfName(key).at(-1) ?? '') &&
-      DELETES.has(wordsOfName(value)[0] ?? ''),
-  );
+  for (const key of Object.keys(args)) {
+    const value = args[key];
+    if (typeof value !== 'string' || value.length > 100) continue;
+    const name = key.length > MAX_NAME ? wordsOfName(key).at(-1) : readArgumentName(key).last;
+    if (!OPERATIONS.has(name ?? '')) continue;
+    if (DELETES.has(wordsOfName(value)[0] ?? '')) return true;
+  }
+  return false;
 }

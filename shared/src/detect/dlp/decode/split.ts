@@ -96,11 +96,14 @@ export function* joinPieces(pieces: readonly Piece[]): Generator<JoinedPieces> {
   let starts: number[] = [];
   let members: Piece[] = [];
   let length = 0;
-  const write = (run: readonly Piece[]): void => {
-    const label = run[0]?.label ? `${run[0].label}: ` : '';
-    texts.push(label);
-    length += label.length;
-    for (const piece of run) {
+  const write = (row: readonly Piece[], from: number, to: number): void => {
+    const first = row[from]?.label;
+    if (first) {
+      texts.push(first, ': ');
+      length += first.length + 2;
+    }
+    for (let at = from; at < to; at++) {
+      const piece = row[at] as Piece;
       starts.push(length);
       members.push(piece);
       texts.push(piece.text);
@@ -111,20 +114,17 @@ export function* joinPieces(pieces: readonly Piece[]): Generator<JoinedPieces> {
   };
   const row = new PieceRow(pieces);
   for (let i = row.nextStart(0); i >= 0; i = row.nextStart(i + 1)) {
-    const run = row.runFrom(i);
-    if (run.length < 2) continue;
+    const size = row.runFrom(i);
     // Two, three, four: what stands behind the value must not grow onto it.
-    for (let size = 2; size <= Math.min(run.length, MAX_TOGETHER); size++) {
-      write(run.slice(0, size));
-    }
-    if (run.length > MAX_TOGETHER) write(run);
+    for (let end = i + 2; end <= i + Math.min(size, MAX_TOGETHER); end++) write(pieces, i, end);
+    if (size > MAX_TOGETHER) write(pieces, i, i + size);
     if (length < MAX_JOINED) continue;
     yield joinedPieces(texts.join(''), starts, members);
     [texts, starts, members, length] = [[], [], [], 0];
   }
   for (let i = 1; i < pieces.length; i++) {
     const ends = row.endsBefore(i);
-    if (ends) write(ends);
+    if (ends) write(ends, 0, ends.length);
     if (length < MAX_JOINED) continue;
     yield joinedPieces(texts.join(''), starts, members);
     [texts, starts, members, length] = [[], [], [], 0];
@@ -211,9 +211,9 @@ class PieceRow {
     return Math.max(from, this.#earliest);
   }
 
-  /** The run of neighbours that begins there; empty where none of them is telling. */
-  runFrom(from: number): readonly Piece[] {
-    if (this.#at(from).text === '') return [];
+  /** How many neighbours make the run that begins there; 0 where none of them is telling. */
+  runFrom(from: number): number {
+    if (this.#at(from).text === '') return 0;
     const isStart = this.#isRunStart(from);
     let end = from;
     let hasTelling = false;
@@ -225,7 +225,7 @@ class PieceRow {
       hasTelling ||= end >= this.#telling && isTelling(text);
       end++;
     }
-    return hasTelling ? this.#pieces.slice(from, end) : [];
+    return hasTelling ? end - from : 0;
   }
 
   /** The ends of a piece and of the one before it, where one of them is too long for a run. */
