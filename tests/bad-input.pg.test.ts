@@ -214,6 +214,14 @@ const GOOD_BODIES: Record<string, object> = {
     reason: 'r',
     requester: 'somebody',
   },
+  'POST /api/v1/evidence/packages': {
+    from: '2026-01-01T00:00:00Z',
+    to: '2026-02-01T00:00:00Z',
+    agent_ids: [uuidv7()],
+    workflow_session_id: uuidv7(),
+    include_payloads: false,
+    anchor_sizes: [7],
+  },
   'POST /api/v1/admin/killswitch': { scope: 'tenant', reason: 'r', lift: true },
 };
 

@@ -22,6 +22,7 @@ import {
   composeBundle,
   contentDigest,
   readCompiledSet,
+  type SignedMembers,
 } from './bundle-content.ts';
 import { bundleStore, type StoredBundle } from './bundle-store.ts';
 
@@ -184,20 +185,21 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     const compiled = reused ?? (await compile(tenantId, policies));
     const revision = Math.max(state.revision + 1, known + 1, deps.now().getTime());
     const bundle = await composeBundle({ tenantId, revision, compiled, settings, signer });
-    const { digest } = bundle;
+    const { digest, signed } = bundle;
     const row = { revision, digest, contentDigest: digestOfContent, sourcesDigest };
-    return { ...row, bytes: new Uint8Array(bundle.bytes), isCompiled: !reused };
+    return { ...row, signed, bytes: new Uint8Array(bundle.bytes), isCompiled: !reused };
   }
 
   /** @throws Outrun when the state has changed since it was read */
   async function put(
     tx: TenantTransaction,
     state: State,
-    { isCompiled: _, ...bundle }: NextBundle,
+    { isCompiled: _, signed, ...bundle }: NextBundle,
   ): Promise<void> {
     const { revision, digest } = bundle;
     const store = bundleStore(tx);
     await store.insert(bundle);
+    await store.insertSigned({ revision, digest, ...signed });
     await store.prune(KEPT_BUNDLES);
     if (!(await store.advance(state.revision, revision))) throw new Outrun();
     tx.feed.append({ kind: 'bundle', key: 'current', value: { revision, digest } });
@@ -273,6 +275,7 @@ interface State {
 
 interface NextBundle extends StoredBundle {
   bytes: Uint8Array<ArrayBuffer>;
+  signed: SignedMembers;
   /** Compiled anew, and not taken from the previous bundle. */
   isCompiled: boolean;
 }

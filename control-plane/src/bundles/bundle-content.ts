@@ -70,12 +70,13 @@ export function contentDigest(
 /**
  * Writes and signs a tenant's bundle.
  *
- * @returns the tar.gz and its SHA-256, lower-case hexadecimal
+ * @returns the tar.gz, its SHA-256 in lower-case hexadecimal, and the two members that show who signed
+ *   which revision
  * @throws BundleArchiveError when data planes would refuse it for its size
  */
 export async function composeBundle(
   request: BundleRequest,
-): Promise<{ bytes: Buffer; digest: string }> {
+): Promise<{ bytes: Buffer; digest: string; signed: SignedMembers }> {
   const { tenantId, compiled, settings, signer } = request;
   const files = new Map<string, Uint8Array>([
     [BUNDLE_MEMBERS.manifest, jsonBytes(manifestOf(request))],
@@ -85,7 +86,19 @@ export async function composeBundle(
   ]);
   files.set(BUNDLE_MEMBERS.signatures, signBundle(files, { ...signer, scope: tenantId }));
   const bytes = await packArchive(files);
-  return { bytes, digest: hash('sha256', bytes, 'hex') };
+  return { bytes, digest: hash('sha256', bytes, 'hex'), signed: readSignedMembers(files) };
+}
+
+/** The texts of a bundle's .manifest and .signatures.json. */
+export interface SignedMembers {
+  manifest: string;
+  signatures: string;
+}
+
+/** @param files of a bundle, by path */
+export function readSignedMembers(files: ReadonlyMap<string, Uint8Array>): SignedMembers {
+  const text = (path: string) => Buffer.from(files.get(path) ?? []).toString('utf8');
+  return { manifest: text(BUNDLE_MEMBERS.manifest), signatures: text(BUNDLE_MEMBERS.signatures) };
 }
 
 function manifestOf({ tenantId, revision, compiled }: BundleRequest): BundleManifest {

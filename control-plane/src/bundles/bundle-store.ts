@@ -60,6 +60,17 @@ export function bundleStore({ db, scope: { tenantId } }: TenantTransaction) {
       });
     },
 
+    /** What of a bundle outlives it: evidence shows by it who signed a revision. */
+    insertSigned: async (signed: {
+      revision: number;
+      digest: string;
+      manifest: string;
+      signatures: string;
+    }): Promise<void> => {
+      const revision = BigInt(signed.revision);
+      await db.bundleManifest.create({ data: { tenantId, ...signed, revision } });
+    },
+
     /**
      * Makes a revision current if `seen` still is, so that a replica that built from an older state
      * cannot win. Locks tenant_heads: call it last.

@@ -1,25 +1,50 @@
+import type { Logger } from 'pino';
+import type { DataKeys } from '../key-management/data-keys.ts';
 import type { Feature } from '../platform/feature.ts';
 import type { ServiceKeys } from '../platform/keys.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import { createExportTask } from './export/export-task.ts';
+import { packageRoutes } from './export/package-routes.ts';
+import { createPackageService } from './export/package-service.ts';
 import { createLogGrowth } from './log-growth.ts';
 import { logRoutes } from './log-routes.ts';
 import { createLogService } from './log-service.ts';
 import { createTrustAnchors } from './trust-anchor.ts';
 
 export interface EvidenceCore {
-  config: { publicUrl: string; verifierPublicUrl: string; checkpointSeconds: number };
+  config: {
+    publicUrl: string;
+    verifierPublicUrl: string;
+    checkpointSeconds: number;
+    evidenceRetentionDays: number;
+  };
   db: TenantDatabase;
   serviceKeys: ServiceKeys;
+  dataKeys: DataKeys;
+  log: Logger;
   now: () => Date;
 }
 
+const DAY_MS = 86_400_000;
+
 /** The log of what is recorded, and what is handed to those who verify it. */
-export function evidenceFeature({ config, db, serviceKeys, now }: EvidenceCore): Feature {
+export function evidenceFeature(core: EvidenceCore): Feature {
+  const { config, db, serviceKeys, dataKeys, log, now } = core;
   const { publicUrl, verifierPublicUrl: verifierUrl } = config;
   const growth = createLogGrowth({
     ...{ db, serviceKeys, now },
     checkpointMs: config.checkpointSeconds * 1_000,
   });
   const anchors = createTrustAnchors({ db, serviceKeys, publicUrl, verifierUrl, now });
-  return { routes: [logRoutes(createLogService({ db }), anchors)], tasks: growth.tasks };
+  const retentionMs = config.evidenceRetentionDays * DAY_MS;
+  const exports = createExportTask({
+    ...{ db, serviceKeys, dataKeys, growth, anchors, retentionMs, log, now },
+  });
+  return {
+    routes: [
+      logRoutes(createLogService({ db }), anchors),
+      packageRoutes(createPackageService({ db, dataKeys, retentionMs, now })),
+    ],
+    tasks: [...growth.tasks, exports],
+  };
 }

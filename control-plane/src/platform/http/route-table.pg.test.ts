@@ -118,6 +118,24 @@ async function makeVictim() {
     `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key) VALUES ($1, $2, '{}', '{}')`,
     [tenantId, plane],
   );
+  const evidence = uuidv7();
+  await test.superuser.query(
+    `INSERT INTO evidence_packages (tenant_id, id, status, requested_by, requested_at, from_time,
+       to_time, include_payloads, expires_at)
+     VALUES ($1, $2, 'ready', 'them', now(), now() - interval '1 day', now(), false,
+       now() + interval '1 day')`,
+    [tenantId, evidence],
+  );
+  await test.superuser.query(
+    `INSERT INTO evidence_volumes (tenant_id, package_id, number, id, events, size, sha256,
+       manifest_digest, made_at) VALUES ($1, $2, 1, $2, 1, 1, $3, $3, now())`,
+    [tenantId, evidence, 'a'.repeat(64)],
+  );
+  await test.superuser.query(
+    `INSERT INTO evidence_chunks (tenant_id, package_id, volume, n, bytes)
+     VALUES ($1, $2, 1, 0, 'x')`,
+    [tenantId, evidence],
+  );
   const [escalation, another] = [uuidv7(), uuidv7()];
   await test.superuser.query(
     `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, mcp_server,
@@ -159,7 +177,7 @@ async function makeVictim() {
   const ofPolicies = { policy, request, requests, toReject, replay };
   const ofRoutes = { ...ofPolicies, agent, role, pattern, rule, token, user, workflow };
   const ofIngest = { session, encrypted, kept };
-  const ofHolds = { escalation, another, heldResult };
+  const ofHolds = { evidence, escalation, another, heldResult };
   const ofDatabase = { alert, chainBreak, plane, ...ofHolds, tenantId, ...ofIngest };
   const exceptions = { exception, toApprove, toDecline };
   return { ...ofRoutes, enrollment, credential, installer, ...ofDatabase, ...exceptions };
@@ -409,6 +427,11 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
     body: {},
   },
   'GET /api/v1/delegations/:id': { path: `/api/v1/delegations/${victim.workflow.delegation}` },
+  'GET /api/v1/evidence/packages/:id': { path: `/api/v1/evidence/packages/${victim.evidence}` },
+  'GET /api/v1/evidence/packages/:id/download': {
+    path: `/api/v1/evidence/packages/${victim.evidence}/download`,
+  },
+  'DELETE /api/v1/evidence/packages/:id': { path: `/api/v1/evidence/packages/${victim.evidence}` },
   'POST /api/v1/delegations/:id/revoke': {
     path: `/api/v1/delegations/${victim.workflow.delegation}/revoke`,
   },

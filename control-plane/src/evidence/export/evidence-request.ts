@@ -1,0 +1,52 @@
+/** An evidence package as it was asked for, and the cut that was made for it. */
+import { z } from 'zod';
+
+/** Packages of a tenant that are kept or being made; one of them is made at a time. */
+export const MAX_PACKAGES = 20;
+/** Of an export; a longer one is asked for in parts. */
+export const MAX_VOLUMES = 256;
+/** Records that a filter may find. */
+export const MAX_SELECTED = 100_000;
+/**
+ * Bytes of records in a volume, beyond which the next one begins. A volume is made in memory, and has
+ * to stay below what a verifier takes even where nothing of it can be compressed.
+ */
+export const VOLUME_BYTES = 32 * 1024 * 1024;
+
+export type PackageStatus = 'queued' | 'running' | 'ready' | 'failed';
+
+export interface EvidenceRequest {
+  /** Also the id of the set of volumes. */
+  id: string;
+  from: Date;
+  to: Date;
+  /** Empty: no such filter. */
+  agentIds: string[];
+  workflowSessionId: string | null;
+  includePayloads: boolean;
+  /** Sizes of the log beyond those that are remembered, which the package has to be held against. */
+  anchorSizes: number[];
+}
+
+export const isSelective = ({ agentIds, workflowSessionId }: EvidenceRequest): boolean =>
+  agentIds.length > 0 || workflowSessionId !== null;
+
+const Count = z.int().nonnegative();
+
+/** Made once: a run that was interrupted goes on with the same cut. */
+export const ExportPlan = z.strictObject({
+  log_epoch: z.int().positive(),
+  /** Of the log at that time. */
+  size: Count,
+  start: Count,
+  /** The leaf before which each volume ends. */
+  ends: z.array(Count).min(1).max(MAX_VOLUMES),
+  /** The key under which the volumes lie in the database; null where they hold no payloads. */
+  data_key_id: z.string().nullable(),
+});
+export type ExportPlan = z.infer<typeof ExportPlan>;
+
+/** Why no package can be made of what was asked for; its message is shown. */
+export class ExportRefused extends Error {
+  override readonly name = 'ExportRefused';
+}

@@ -1,0 +1,224 @@
+/**
+ * Makes the packages that were asked for, one at a time, a volume after the other. What is done is
+ * stored, so that a run that ends with its process is taken up by another replica where it was.
+ * Proven by export.pg.test.ts.
+ */
+import type { Logger } from 'pino';
+import { type DataKeys, encryptUnder } from '../../key-management/data-keys.ts';
+import { readProtectionPolicy } from '../../payloads/protection-policy.ts';
+import type { ServiceKeys } from '../../platform/keys.ts';
+import type { LeaderTask } from '../../platform/leader.ts';
+import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
+import type { LogGrowth } from '../log-growth.ts';
+import type { TrustAnchors } from '../trust-anchor.ts';
+import { type ExportPlan, ExportRefused } from './evidence-request.ts';
+import { planExport } from './export-plan.ts';
+import { makeVolume } from './make-volume.ts';
+import { packVolume } from './pack-volume.ts';
+import { packageStore, type StoredPackage } from './package-store.ts';
+import { createPayloadReader } from './payload-lines.ts';
+
+const EVERY_MS = 1_000;
+/** A run that was not heard of for so long has ended with its process. */
+const DEAD_AFTER_MS = 120_000;
+/** Runs of a package; one that ends its process each time is given up. */
+const MAX_ATTEMPTS = 3;
+
+export const EVIDENCE_PURPOSE = 'evidence';
+
+/** What a stored piece of a volume belongs to: moved elsewhere it does not decrypt. */
+export const chunkContext = (tenantId: string, packageId: string, volume: number, n: number) => ({
+  tenant_id: tenantId,
+  purpose: EVIDENCE_PURPOSE,
+  piece: `${packageId}/${volume}/${n}`,
+});
+
+export interface ExportTaskDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  serviceKeys: Pick<ServiceKeys, 'evidenceKey'>;
+  dataKeys: DataKeys;
+  growth: Pick<LogGrowth, 'grow'>;
+  anchors: Pick<TrustAnchors, 'describe'>;
+  retentionMs: number;
+  log: Pick<Logger, 'error'>;
+  now: () => Date;
+}
+
+/** The package was deleted, or another replica makes it. */
+class Superseded extends Error {}
+
+export function createExportTask(deps: ExportTaskDeps): LeaderTask {
+  const { db, now } = deps;
+
+  async function makeNext(tenantId: string, signal: AbortSignal): Promise<void> {
+    const claimed = await db.inTenant(systemScope(tenantId), async (tx) => {
+      const at = now();
+      const store = packageStore(tx);
+      const id = await store.claim(at, new Date(at.getTime() - DEAD_AFTER_MS));
+      return id === undefined ? undefined : store.find(id);
+    });
+    if (!claimed) return;
+    try {
+      if (claimed.attempts > MAX_ATTEMPTS) throw new ExportRefused('it was tried too often');
+      await make(deps, tenantId, claimed, signal);
+    } catch (error) {
+      // Left as it is: another replica goes on with it.
+      if (signal.aborted || error instanceof Superseded) return;
+      const isRefused = error instanceof ExportRefused;
+      if (!isRefused) {
+        deps.log.error({ err: error, tenantId, id: claimed.id }, 'an evidence package failed');
+      }
+      await finish(deps, tenantId, claimed, isRefused ? error.message : 'an internal error');
+    }
+  }
+
+  return {
+    name: 'evidence_exports',
+    everyMs: EVERY_MS,
+    run: async (signal) => {
+      const tenants = await db.inPlatform(
+        SYSTEM_ACTOR,
+        (tx) => tx.db.$queryRaw<{ id: string; is_expiry: boolean }[]>`
+          SELECT tenant_id::text AS id, is_expiry FROM find_evidence_work()`,
+      );
+      for (const { id, is_expiry } of tenants) {
+        if (signal.aborted) return;
+        if (is_expiry) await expire(deps, id);
+        else await makeNext(id, signal);
+      }
+    },
+  };
+}
+
+async function make(
+  deps: ExportTaskDeps,
+  tenantId: string,
+  claimed: StoredPackage,
+  signal: AbortSignal,
+): Promise<void> {
+  const plan = claimed.plan ?? (await makePlan(deps, tenantId, claimed, signal));
+  let previous = claimed.volumes.at(-1)?.manifestDigest ?? null;
+  for (let number = claimed.volumes.length + 1; number <= plan.ends.length; number++) {
+    signal.throwIfAborted();
+    previous = await makeOne(deps, tenantId, { claimed, plan, number, previous });
+  }
+  await finish(deps, tenantId, claimed, null);
+}
+
+async function makePlan(
+  { db, dataKeys, growth }: ExportTaskDeps,
+  tenantId: string,
+  claimed: StoredPackage,
+  signal: AbortSignal,
+): Promise<ExportPlan> {
+  // What was recorded before the request is in the package.
+  await growth.grow(tenantId, signal);
+  signal.throwIfAborted();
+  const scope = systemScope(tenantId);
+  const cut = await db.inTenant(scope, (tx) => planExport(tx, claimed));
+  const plan: ExportPlan = { ...cut, data_key_id: null };
+  if (claimed.includePayloads) {
+    const { kmsProvider, kmsKeyId } = await db.inTenant(scope, readProtectionPolicy);
+    const key = await dataKeys.current(scope, {
+      purpose: EVIDENCE_PURPOSE,
+      provider: kmsProvider ?? 'local',
+      keyId: kmsKeyId ?? '',
+    });
+    plan.data_key_id = key.id;
+  }
+  const isOurs = await db.inTenant(scope, (tx) =>
+    packageStore(tx).setPlan(claimed.id, claimed.attempts, plan),
+  );
+  if (!isOurs) throw new Superseded();
+  return plan;
+}
+
+interface Volume {
+  claimed: StoredPackage;
+  plan: ExportPlan;
+  number: number;
+  previous: string | null;
+}
+
+/** @returns the digest of the volume's manifest */
+async function makeOne(
+  deps: ExportTaskDeps,
+  tenantId: string,
+  { claimed, plan, number, previous }: Volume,
+): Promise<string> {
+  const { db, serviceKeys, dataKeys, now } = deps;
+  const { id, attempts } = claimed;
+  const scope = systemScope(tenantId);
+  const key =
+    plan.data_key_id === null
+      ? undefined
+      : await dataKeys.find(scope, plan.data_key_id, EVIDENCE_PURPOSE);
+  const anchor = await deps.anchors.describe(tenantId);
+  const signers = {
+    evidence: await serviceKeys.evidenceKey('evidence'),
+    checkpoint: await serviceKeys.evidenceKey('checkpoint'),
+  };
+  const readPayloads = claimed.includePayloads ? createPayloadReader(dataKeys) : undefined;
+  const made = await db.inTenant(scope, async (tx) => {
+    if (!(await packageStore(tx).touch(id, attempts, now()))) throw new Superseded();
+    const given = { request: claimed, plan, number, previous, anchor, signers, readPayloads };
+    return makeVolume(tx, { ...given, now: now() });
+  });
+  await db.inTenant(scope, async (tx) => {
+    const store = packageStore(tx);
+    // Holds the row: a package that is deleted meanwhile keeps no piece.
+    if (!(await store.touch(id, attempts, now()))) throw new Superseded();
+    await store.dropChunks(id, number);
+    const packed = await packVolume(made.members, (n, bytes) => {
+      const context = chunkContext(tenantId, id, number, n);
+      const kept = key ? Buffer.from(encryptUnder(key, bytes, context)) : bytes;
+      return store.insertChunk(id, number, n, kept);
+    });
+    const { id: volumeId, events, manifestDigest } = made;
+    const row = { number, id: volumeId, events, manifestDigest, madeAt: now(), ...packed };
+    await store.insertVolume(id, row);
+    if (made.payloads > 0) {
+      tx.audit.append({
+        action: 'PAYLOAD_DECRYPTED',
+        target: `evidence_package/${id}`,
+        details: { result: 'packed', volume: number, payloads: made.payloads },
+      });
+    }
+  });
+  return made.manifestDigest;
+}
+
+async function finish(
+  { db, retentionMs, now }: ExportTaskDeps,
+  tenantId: string,
+  { id, attempts, requestedBy }: StoredPackage,
+  failure: string | null,
+): Promise<void> {
+  await db.inTenant(systemScope(tenantId), async (tx) => {
+    const at = now();
+    const status = failure === null ? 'ready' : 'failed';
+    const end = { status, failure, at, expiresAt: new Date(at.getTime() + retentionMs) } as const;
+    const store = packageStore(tx);
+    if (!(await store.finish(id, attempts, end))) return;
+    const volumes = (await store.find(id))?.volumes ?? [];
+    tx.audit.append({
+      action: failure === null ? 'evidence_exported' : 'evidence_export_failed',
+      target: `evidence_package/${id}`,
+      details: {
+        requested_by: requestedBy,
+        volumes: volumes.map(({ number, sha256 }) => ({ number, sha256 })),
+        ...(failure === null ? {} : { failure }),
+      },
+    });
+  });
+}
+
+async function expire({ db, now }: ExportTaskDeps, tenantId: string): Promise<void> {
+  await db.inTenant(systemScope(tenantId), async (tx) => {
+    const store = packageStore(tx);
+    for (const id of await store.listExpired(now())) {
+      await store.remove(id);
+      tx.audit.append({ action: 'evidence_expired', target: `evidence_package/${id}` });
+    }
+  });
+}

@@ -1,0 +1,404 @@
+/** Packages as they are asked for, made and downloaded, held against the library's proofs. */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
+import { isCheckpointSignedBy, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
+import { DsseEnvelope, payloadOf, verifyEnvelope } from '@governance/shared/evidence/dsse';
+import { EvidenceKeys } from '@governance/shared/evidence/evidence-keys';
+import {
+  BatchLine,
+  BundleLine,
+  batchLeafHash,
+  EventProofLine,
+  EvidenceManifest,
+  EvidenceProofs,
+  manifestDigest,
+} from '@governance/shared/evidence/evidence-package';
+import { gunzip } from '@governance/shared/evidence/gunzip';
+import {
+  createMerkleTree,
+  isConsistent,
+  rootOfInclusion,
+} from '@governance/shared/evidence/merkle-proofs';
+import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
+import { readUstar } from '@governance/shared/evidence/ustar';
+import { recordHash } from '@governance/shared/hash-chain';
+import { uuidv7 } from '@governance/shared/ids';
+import { describe, expect, it, vi } from 'vitest';
+import { aDecision, createWriter } from '../../../../tests/support/a-data-plane.ts';
+import { aRegistration } from '../../../../tests/support/a-registration.ts';
+import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const time = Date.now();
+const plane = await testControlPlane({
+  now: () => new Date(time),
+  env: { SERVICE_CHECKPOINT_SECONDS: '1' },
+});
+const { call, test, aTenantAdmin, aColleague } = plane;
+const PACKAGES = '/api/v1/evidence/packages';
+
+type Admin = Awaited<ReturnType<typeof aTenantAdmin>>;
+
+/** A registered data plane that ships what it writes. */
+async function aPlane({ token, scope }: Admin) {
+  const issued = await call('/api/v1/admin/data-plane-tokens', { token, body: { label: 'x' } });
+  const root: string = issued.json().token;
+  const keys = aRegistration();
+  const body = keys.provenWith(root);
+  const answer = await call('/api/v1/data-planes/register', { token: root, body });
+  const { deployment_id: deploymentId, token: own } = answer.json();
+  const writer = createWriter(scope.tenantId, deploymentId, keys.signingKey);
+  writer.boot();
+  let shipped = 0;
+  return {
+    deploymentId,
+    writer,
+    ship: async (from = shipped) => {
+      const batch = await call(`/api/v1/data-planes/${deploymentId}/audit-batches`, {
+        token: own.token,
+        body: encodeBatch(writer.batch(from)),
+        headers: { 'content-type': NDJSON },
+      });
+      expect(batch.statusCode, batch.body).toBe(200);
+      shipped = writer.records.length;
+    },
+  };
+}
+
+const hour = { from: new Date(time - 3_600_000).toISOString(), to: new Date(time + 3_600_000) };
+const LAST_HOUR = { from: hour.from, to: hour.to.toISOString() };
+
+async function exported(token: string, asked: object) {
+  const answer = await call(PACKAGES, { token, body: asked });
+  expect(answer.statusCode, answer.body).toBe(202);
+  return finished(token, answer.json().id);
+}
+
+const finished = (token: string, id: string) =>
+  vi.waitFor(
+    async () => {
+      const { status, ...rest } = (await call(`${PACKAGES}/${id}`, { token })).json();
+      if (status === 'queued' || status === 'running') throw new Error('it is being made');
+      return { status, ...rest };
+    },
+    { timeout: 40_000, interval: 100 },
+  );
+
+async function unpack(archive: Buffer): Promise<Map<string, Buffer>> {
+  const members = new Map<string, Buffer>();
+  const limits = { packedBytes: 1e8, unpackedBytes: 1e8, ratio: 1_000 };
+  const tar = gunzip(Readable.from([archive]), limits);
+  for await (const { name, content } of readUstar(tar)) {
+    const pieces: Buffer[] = [];
+    for await (const piece of content) pieces.push(piece);
+    members.set(name, Buffer.concat(pieces));
+  }
+  return members;
+}
+
+/** Downloads a volume and reads what every volume has; files and signature have to hold. */
+async function opened(token: string, id: string, number = 1) {
+  const answer = await call(`${PACKAGES}/${id}/download?volume=${number}`, { token });
+  expect(answer.statusCode).toBe(200);
+  const members = await unpack(answer.rawPayload);
+  const text = (name: string) => members.get(name)?.toString() ?? '';
+  const lines = (name: string) => text(name).split('\n').slice(0, -1);
+  const envelope = DsseEnvelope.parse(JSON.parse(text('manifest.dsse.json')));
+  const payload = payloadOf(envelope);
+  const manifest = EvidenceManifest.parse(JSON.parse(payload.toString()));
+  const keys = EvidenceKeys.parse(JSON.parse(text('keys.json')));
+  const jwkOf = (kid: string) => keys.keys.find((key) => key.kid === kid)?.jwk;
+  expect(verifyEnvelope(envelope, jwkOf)).toHaveLength(1);
+  expect(manifest.files).toEqual(
+    [...members].slice(1).map(([name, bytes]) => ({
+      ...{ name, size: bytes.length },
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    })),
+  );
+  const note = parseCheckpoint(text(`checkpoints/${manifest.log.end}.note`));
+  const checkpointKey = keys.keys.find(({ purpose }) => purpose === 'checkpoint');
+  expect(isCheckpointSignedBy(note, checkpointKey?.jwk ?? expect.unreachable())).toBe(true);
+  return {
+    ...{ manifest, keys, members, digest: manifestDigest(payload), root: note.checkpoint.root },
+    proofs: EvidenceProofs.parse(JSON.parse(text('proofs.json'))),
+    batches: lines('batches.ndjson').map((line) => BatchLine.parse(JSON.parse(line))),
+    events: lines('events.ndjson'),
+    eventProofs: lines('event-proofs.ndjson').map((line) => EventProofLine.parse(JSON.parse(line))),
+    bundles: lines('bundles.ndjson').map((line) => BundleLine.parse(JSON.parse(line))),
+  };
+}
+
+describe('a contiguous package', () => {
+  it('holds every leaf of its range, whole, up to a signed checkpoint', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const one = await aPlane(admin);
+    for (let i = 0; i < 3; i++) {
+      one.writer.append(aDecision());
+      await one.ship();
+    }
+    // Cut differently: the batch begins with records that an earlier one has.
+    one.writer.append(aDecision());
+    await one.ship(2);
+    // What nobody can read keeps its place.
+    one.writer.appendRaw(() => Buffer.from([0xff, 0x00]));
+    one.writer.append(aDecision());
+    await one.ship();
+    const anchor = TrustAnchor.parse(
+      (await call('/api/v1/evidence/trust-anchor', { token })).json(),
+    );
+
+    const made = await exported(token, LAST_HOUR);
+    expect(made).toMatchObject({ status: 'ready', failure: null, progress: { volumes_total: 1 } });
+    const { manifest, proofs, batches, events, root, keys } = await opened(token, made.id);
+    expect(manifest.log.start).toBe(0);
+    expect(batches.map(({ leaf_index }) => leaf_index)).toEqual(
+      Array.from({ length: manifest.log.end }, (_, n) => n),
+    );
+    const tree = createMerkleTree(proofs.range?.start, proofs.range?.frontier);
+    for (const { header, signature } of batches) tree.add(batchLeafHash({ header, signature }));
+    expect(tree.root()).toBe(root);
+    expect(events.length).toBe(
+      batches.reduce((sum, { header }) => sum + header.last_seq - header.first_seq + 1, 0),
+    );
+    const hashes = events.map((line) => {
+      const value = JSON.parse(line);
+      return recordHash(
+        value.unread_record ? Buffer.from(value.unread_record, 'base64') : Buffer.from(line),
+      );
+    });
+    let at = 0;
+    for (const { header } of batches) {
+      at += header.last_seq - header.first_seq + 1;
+      expect(hashes[at - 1]).toBe(header.head);
+    }
+    const own = manifest.streams.find(({ stream }) => stream === one.deploymentId);
+    expect(own?.records).toBe(one.writer.records.length);
+    expect(own?.last.hash).toBe(one.writer.head.head);
+    expect(keys.writers.map(({ statement }) => statement.stream)).toEqual([one.deploymentId]);
+    const proof = proofs.consistency.find(
+      ({ from, to }) => from === anchor.log.size || to === anchor.log.size,
+    );
+    const isEarlier = proof?.to === manifest.log.end;
+    const { from, to, path } = proof ?? expect.unreachable();
+    const [fromRoot, toRoot] = isEarlier ? [anchor.log.root, root] : [root, anchor.log.root];
+    expect(isConsistent({ from, to, fromRoot, toRoot, path })).toBe(true);
+  });
+
+  it('that begins later names the record before, and the frontier of the leaves before', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const one = await aPlane(admin);
+    const at = (ms: number) => new Date(time - 60_000 + ms).toISOString();
+    one.writer.append(aDecision({ timestamp: '2026-01-01T00:00:00.000Z' }));
+    const before = one.writer.records.at(-1);
+    await one.ship();
+    await finished(token, (await exported(token, LAST_HOUR)).id);
+    one.writer.append(aDecision({ timestamp: at(1) }));
+    await one.ship();
+    const made = await exported(token, { from: at(0), to: LAST_HOUR.to });
+    const { manifest, proofs, batches, root } = await opened(token, made.id);
+    // The administrator's registration and requests are of this hour too, and come first.
+    expect(manifest.log.start).toBeGreaterThanOrEqual(0);
+    const tree = createMerkleTree(proofs.range?.start, proofs.range?.frontier);
+    for (const { header, signature } of batches) tree.add(batchLeafHash({ header, signature }));
+    expect(tree.root()).toBe(root);
+    const first = manifest.streams.find(({ stream }) => stream === one.deploymentId)?.first;
+    const boundary = proofs.boundaries.find(({ stream }) => stream === one.deploymentId);
+    if (first && first.seq > 1) {
+      expect(recordHash(Buffer.from(boundary?.record ?? ''))).toBe(first.prev_hash);
+      expect(first.prev_hash).toBe(before?.hash);
+    } else expect(boundary).toBeUndefined();
+  });
+
+  it('fails with a reason where nothing was recorded', async () => {
+    const { token } = await aTenantAdmin();
+    const asked = { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' };
+    const made = await exported(token, asked);
+    expect(made).toMatchObject({
+      status: 'failed',
+      failure: 'nothing was recorded in that time',
+      volumes: [],
+    });
+    const answer = await call(`${PACKAGES}/${made.id}/download`, { token });
+    expect(answer.statusCode).toBe(409);
+  });
+});
+
+describe('a selective package', () => {
+  it('holds the agent’s decisions and what belongs to them, each with its proofs', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const body = { name: 'a', agent_type: 't', owner: 'o', description: '' };
+    const agent = (await call('/api/v1/agents', { token, body })).json().id as string;
+    const one = await aPlane(admin);
+    const revision = await currentRevision(admin);
+    const wanted: string[] = [];
+    for (let i = 0; i < 7; i++) {
+      one.writer.append(aDecision());
+      const own = aDecision({ agent_id: agent, bundle_revision: revision });
+      wanted.push(own.id);
+      one.writer.append(own);
+      if (i % 3 === 1) await one.ship();
+    }
+    await one.ship();
+    const made = await exported(token, { ...LAST_HOUR, agent_ids: [agent] });
+    expect(made).toMatchObject({ status: 'ready', scope: { kind: 'selective' } });
+    const { manifest, proofs, batches, events, eventProofs, root, bundles } = await opened(
+      token,
+      made.id,
+    );
+    expect(events.map((line) => JSON.parse(line).id)).toEqual(wanted);
+    expect(manifest.scope).toMatchObject({ kind: 'selective', filter: { agent_ids: [agent] } });
+    expect(bundles.map((bundle) => bundle.revision)).toEqual([revision]);
+    expect(JSON.parse(bundles[0]?.manifest ?? '').revision).toBe(String(revision));
+    for (const [n, { leaf_index, index, path }] of eventProofs.entries()) {
+      const batch = batches.find((one) => one.leaf_index === leaf_index) ?? expect.unreachable();
+      const size = batch.header.last_seq - batch.header.first_seq + 1;
+      const leaf = recordHash(Buffer.from(events[n] ?? ''));
+      expect(rootOfInclusion({ leaf, index, size, path })).toBe(batch.header.event_root);
+      const proof = proofs.leaves.find((one) => one.leaf_index === leaf_index);
+      const place = { index: leaf_index, size: manifest.log.end, path: proof?.path ?? [] };
+      expect(rootOfInclusion({ leaf: batchLeafHash(batch), ...place })).toBe(root);
+    }
+    expect(eventProofs).toHaveLength(events.length);
+  });
+});
+
+async function currentRevision({ scope }: Admin): Promise<number> {
+  const built = await plane.controlPlane.bundles.requestBuild(scope.tenantId);
+  return built.revision;
+}
+
+describe('a download', () => {
+  it('can be resumed, by ranges that make up the file of the digest', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    await aPlane(admin);
+    const made = await exported(token, LAST_HOUR);
+    const [volume] = made.volumes;
+    const get = (headers: Record<string, string>) => call(volume.download, { token, headers });
+    const whole = await get({});
+    expect(whole.headers.etag).toBe(`"${volume.sha256}"`);
+    expect(whole.rawPayload.length).toBe(volume.size);
+    expect(createHash('sha256').update(whole.rawPayload).digest('hex')).toBe(volume.sha256);
+    const head = await get({ range: 'bytes=0-99' });
+    const rest = await get({ range: 'bytes=100-', 'if-range': `"${volume.sha256}"` });
+    expect([head.statusCode, rest.statusCode]).toEqual([206, 206]);
+    expect(rest.headers['content-range']).toBe(`bytes 100-${volume.size - 1}/${volume.size}`);
+    expect(Buffer.concat([head.rawPayload, rest.rawPayload])).toEqual(whole.rawPayload);
+    const last = await get({ range: 'bytes=-10' });
+    expect(last.rawPayload).toEqual(whole.rawPayload.subarray(-10));
+    expect((await get({ range: 'bytes=0-9', 'if-range': '"other"' })).statusCode).toBe(200);
+    expect((await get({ range: `bytes=${volume.size}-` })).statusCode).toBe(416);
+    expect((await get({ range: 'lines=1-2' })).statusCode).toBe(200);
+    expect((await get({ 'if-none-match': `"${volume.sha256}"` })).statusCode).toBe(304);
+    expect((await call(`${PACKAGES}/${made.id}/download?volume=2`, { token })).statusCode).toBe(
+      404,
+    );
+    const { rows } = await test.superuser.query(
+      `SELECT convert_from(bytes, 'UTF8')::jsonb->>'action' AS action FROM ledger_records
+       WHERE tenant_id = $1 AND type = 'admin_action' ORDER BY position`,
+      [admin.scope.tenantId],
+    );
+    const actions = rows.map(({ action }) => action);
+    expect(actions).toContain('evidence_requested');
+    expect(actions).toContain('evidence_exported');
+    expect(actions.filter((action) => action === 'evidence_downloaded').length).toBe(6);
+  });
+});
+
+describe('packages', () => {
+  it('are made one at a time, and end with their deletion or when they expire', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => call(PACKAGES, { token, body: LAST_HOUR })),
+    );
+    expect([first?.statusCode, second?.statusCode].sort()).toEqual([202, 409]);
+    const { id } = (first?.statusCode === 202 ? first : second)?.json() ?? {};
+    await finished(token, id);
+    expect((await call(PACKAGES, { token })).json()).toMatchObject({ total: 1 });
+    expect((await call(`${PACKAGES}/${id}`, { token, method: 'DELETE' })).statusCode).toBe(204);
+    expect((await call(`${PACKAGES}/${id}`, { token })).statusCode).toBe(404);
+
+    const kept = await exported(token, LAST_HOUR);
+    await test.superuser.query(
+      `UPDATE evidence_packages SET expires_at = now() - interval '1 hour' WHERE id = $1`,
+      [kept.id],
+    );
+    await vi.waitFor(
+      async () => {
+        const { statusCode } = await call(`${PACKAGES}/${kept.id}`, { token });
+        if (statusCode !== 404) throw new Error('it is still there');
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+    const { rows } = await test.superuser.query(
+      'SELECT 1 FROM evidence_chunks WHERE package_id = ANY($1)',
+      [[id, kept.id]],
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('are an auditor’s to ask for, with payloads an administrator’s alone', async () => {
+    const admin = await aTenantAdmin();
+    const auditor = await aColleague(admin.scope, 'auditor');
+    const withPayloads = { ...LAST_HOUR, include_payloads: true };
+    const refused = await call(PACKAGES, { token: auditor.token, body: withPayloads });
+    expect(refused.statusCode).toBe(403);
+    const made = await exported(auditor.token, LAST_HOUR);
+    expect(made.status).toBe('ready');
+    const own = await exported(admin.token, withPayloads);
+    expect(own.status).toBe('ready');
+    for (const url of [`${PACKAGES}/${own.id}`, own.volumes[0].download]) {
+      expect((await call(url, { token: auditor.token })).statusCode).toBe(403);
+      expect((await call(url, { token: admin.token })).statusCode).toBe(200);
+    }
+    // At rest they are encrypted: a gzip begins with 1f 8b.
+    const { rows } = await test.superuser.query<{ bytes: Buffer }>(
+      'SELECT bytes FROM evidence_chunks WHERE package_id = $1 AND n = 0',
+      [own.id],
+    );
+    expect(rows[0]?.bytes.subarray(0, 2).toString('hex')).not.toBe('1f8b');
+  });
+
+  it('whose maker has died are taken up where they were', async () => {
+    const admin = await aTenantAdmin();
+    const { token, scope } = admin;
+    await aPlane(admin);
+    const id = uuidv7();
+    await test.superuser.query(
+      `INSERT INTO evidence_packages (tenant_id, id, status, requested_by, requested_at, from_time,
+         to_time, include_payloads, attempts, alive_at, expires_at)
+       VALUES ($1, $2, 'running', 'somebody', now(), $3, $4, false, 1, now() - interval '1 hour',
+         now() + interval '1 day')`,
+      [scope.tenantId, id, LAST_HOUR.from, LAST_HOUR.to],
+    );
+    expect((await finished(token, id)).status).toBe('ready');
+    // One that ends its process each time is given up.
+    await test.superuser.query(
+      `UPDATE evidence_packages SET status = 'running', attempts = 3,
+         alive_at = now() - interval '1 hour' WHERE id = $1`,
+      [id],
+    );
+    expect(await finished(token, id)).toMatchObject({
+      status: 'failed',
+      failure: 'it was tried too often',
+    });
+  });
+
+  it.each([
+    [{}],
+    [{ ...LAST_HOUR, to: LAST_HOUR.from }],
+    [{ ...LAST_HOUR, agent_ids: [] }],
+    [{ ...LAST_HOUR, agent_ids: ['x'] }],
+    [{ ...LAST_HOUR, anchor_sizes: [0] }],
+    [{ ...LAST_HOUR, more: 1 }],
+  ])('are refused for %j', async (body) => {
+    const { token } = await aTenantAdmin();
+    expect((await call(PACKAGES, { token, body })).statusCode).toBe(422);
+  });
+});

@@ -1,0 +1,207 @@
+/** Makes one volume of an export: content, proofs, keys, and the signed manifest over them. */
+import { canonicalize } from '@governance/shared/canonical-json';
+import { logOrigin } from '@governance/shared/evidence/checkpoint';
+import { signEnvelope } from '@governance/shared/evidence/dsse';
+import {
+  EvidenceKeys,
+  type EvidenceSigner,
+  signEvidenceStatement,
+} from '@governance/shared/evidence/evidence-keys';
+import {
+  checkpointMember,
+  EVIDENCE_FORMAT,
+  EVIDENCE_MEMBERS,
+  EVIDENCE_PAYLOAD_TYPE,
+  EvidenceManifest,
+  EvidenceProofs,
+  manifestDigest,
+} from '@governance/shared/evidence/evidence-package';
+import { uuidv7 } from '@governance/shared/ids';
+import { calculateJwkThumbprint, type JWK } from 'jose';
+import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import { anchorStore } from '../anchor-store.ts';
+import { ensureCheckpoint } from '../log-growth.ts';
+import { logStore } from '../log-store.ts';
+import type { TrustAnchors } from '../trust-anchor.ts';
+import { type EvidenceRequest, type ExportPlan, isSelective } from './evidence-request.ts';
+import { documentMember, type Member } from './package-members.ts';
+import { packageReads } from './package-reads.ts';
+import type { ReadPayloads } from './payload-lines.ts';
+import { readVolumeContent, type StreamExtent, type VolumeContent } from './volume-content.ts';
+
+export interface VolumeRequest {
+  request: EvidenceRequest;
+  plan: ExportPlan;
+  /** From 1. */
+  number: number;
+  /** Of the manifest of the volume before. */
+  previous: string | null;
+  anchor: Awaited<ReturnType<TrustAnchors['describe']>>;
+  signers: { evidence: EvidenceSigner; checkpoint: EvidenceSigner };
+  readPayloads: ReadPayloads | undefined;
+  now: Date;
+}
+
+export interface MadeVolume {
+  id: string;
+  members: Member[];
+  events: number;
+  payloads: number;
+  manifestDigest: string;
+}
+
+export async function makeVolume(
+  tx: TenantTransaction,
+  volume: VolumeRequest,
+): Promise<MadeVolume> {
+  const { request, plan, number, signers, now } = volume;
+  const { tenantId } = tx.scope;
+  const selective = isSelective(request);
+  const leaves = {
+    start: number === 1 ? plan.start : (plan.ends[number - 2] ?? 0),
+    end: plan.ends[number - 1] ?? 0,
+  };
+  // Selected leaves are proven in the tree of then; a range ends with its own.
+  const size = selective ? plan.size : leaves.end;
+  const content = await readVolumeContent(tx, request, leaves, volume.readPayloads);
+  const checkpoint = await ensureCheckpoint(tx, signers.checkpoint.key, now, size);
+  if (!checkpoint) throw new Error('the log is empty');
+  const bundles = await packageReads(tx).findBundles(content.revisions);
+  const proofs = await prove(tx, volume, content, { ...leaves, size });
+  const members = [
+    documentMember(EVIDENCE_MEMBERS.keys, await listKeys(tx, volume, content.streams)),
+    documentMember(checkpointMember(size), checkpoint.note),
+    documentMember(EVIDENCE_MEMBERS.proofs, canonicalize(EvidenceProofs.parse(proofs))),
+    content.batches,
+    content.events,
+    content.eventProofs,
+    bundles.length > 0
+      ? documentMember(
+          EVIDENCE_MEMBERS.bundles,
+          bundles.map((bundle) => `${canonicalize(bundle)}\n`).join(''),
+        )
+      : undefined,
+    content.payloads,
+  ].filter((member) => member !== undefined);
+  const manifest = EvidenceManifest.parse({
+    format: EVIDENCE_FORMAT,
+    package_id: uuidv7(now.getTime()),
+    set_id: request.id,
+    tenant_id: tenantId,
+    issuer: volume.anchor.issuer,
+    created_at: now.toISOString(),
+    scope: scopeOf(request),
+    log: {
+      origin: logOrigin(tenantId, plan.log_epoch),
+      epoch: plan.log_epoch,
+      start: leaves.start,
+      end: size,
+    },
+    streams: content.streams,
+    files: members.map(({ name, size, sha256 }) => ({ name, size, sha256 })),
+    bundles: bundles.map(({ digest, revision }) => ({ digest, revision })),
+    volume: { number, of: plan.ends.length, previous: volume.previous },
+    verification_metadata: volume.anchor.metadata,
+  });
+  const payload = Buffer.from(canonicalize(manifest));
+  const envelope = signEnvelope(EVIDENCE_PAYLOAD_TYPE, payload, signers.evidence);
+  return {
+    id: manifest.package_id,
+    members: [documentMember(EVIDENCE_MEMBERS.manifest, canonicalize(envelope)), ...members],
+    events: content.eventCount,
+    payloads: content.payloadCount,
+    manifestDigest: manifestDigest(payload),
+  };
+}
+
+function scopeOf(request: EvidenceRequest): EvidenceManifest['scope'] {
+  const { from, to, agentIds, workflowSessionId, includePayloads } = request;
+  const selective = isSelective(request);
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    filter: selective
+      ? {
+          ...(agentIds.length > 0 ? { agent_ids: agentIds } : {}),
+          ...(workflowSessionId === null ? {} : { workflow_session_id: workflowSessionId }),
+        }
+      : null,
+    kind: selective ? 'selective' : 'contiguous',
+    include_payloads: includePayloads,
+  };
+}
+
+async function prove(
+  tx: TenantTransaction,
+  { request, plan }: VolumeRequest,
+  content: VolumeContent,
+  { start, end, size }: { start: number; end: number; size: number },
+): Promise<EvidenceProofs> {
+  const log = logStore(tx);
+  const selective = isSelective(request);
+  const leaves: EvidenceProofs['leaves'] = [];
+  for (const leaf_index of selective ? content.leaves : []) {
+    leaves.push({ leaf_index, path: await log.proveInclusion(leaf_index, size) });
+  }
+  const frontier = selective ? [] : (await log.readFrontier(start)).map(({ hash }) => hash);
+  const head = await log.findHead();
+  const remembered = await anchorStore(tx).listSizes(plan.log_epoch);
+  const sizes = [...new Set([...remembered, ...request.anchorSizes])].sort((a, b) => a - b);
+  const consistency: EvidenceProofs['consistency'] = [];
+  for (const anchored of sizes.filter((one) => one > 0 && one <= head.size)) {
+    const [from, to] = anchored <= size ? [anchored, size] : [size, anchored];
+    consistency.push({ from, to, path: await log.proveConsistency(from, to) });
+  }
+  return {
+    range: selective ? null : { start, end, frontier },
+    leaves,
+    consistency,
+    boundaries: selective ? [] : await findBoundaries(tx, content.streams),
+  };
+}
+
+/** Of each stream that does not begin in the volume: the record before it. */
+async function findBoundaries(
+  tx: TenantTransaction,
+  streams: readonly StreamExtent[],
+): Promise<EvidenceProofs['boundaries']> {
+  const boundaries: EvidenceProofs['boundaries'] = [];
+  for (const { stream, first } of streams) {
+    const before = await packageReads(tx).findBefore(stream, first);
+    if (before) boundaries.push({ stream, record: before.text });
+  }
+  return boundaries;
+}
+
+async function listKeys(
+  tx: TenantTransaction,
+  { anchor, signers }: VolumeRequest,
+  streams: readonly StreamExtent[],
+): Promise<string> {
+  const { tenantId } = tx.scope;
+  const reads = packageReads(tx);
+  const writers: EvidenceKeys['writers'] = [];
+  for (const row of await reads.findWriters(streams.map(({ stream }) => stream))) {
+    const jwk = JSON.parse(row.signingKey) as JWK & { kty: string };
+    writers.push(
+      signEvidenceStatement(signers.evidence, {
+        type: 'writer_key',
+        v: 1,
+        tenant_id: tenantId,
+        stream: row.deploymentId,
+        deployment_id: row.deploymentId,
+        kid: await calculateJwkThumbprint(jwk),
+        jwk,
+        registered_at: row.createdAt.toISOString(),
+        // A revoked one may still hand in what it wrote; a forked key has two holders.
+        revoked_at: row.status === 'forked' ? (row.statusAt?.toISOString() ?? null) : null,
+      }),
+    );
+  }
+  const log_epochs = (await reads.listLogEpochs()).map(({ statement, ...signed }) => ({
+    statement: JSON.parse(statement) as unknown,
+    ...signed,
+  }));
+  const keys = EvidenceKeys.parse({ keys: anchor.keys, rotations: [], writers, log_epochs });
+  return canonicalize(keys);
+}

@@ -1,0 +1,51 @@
+/** The texts of a volume while it is made; it is bounded by VOLUME_BYTES and the size of one batch. */
+import { createHash } from 'node:crypto';
+import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
+import { ExportRefused } from './evidence-request.ts';
+
+export interface Member {
+  name: string;
+  size: number;
+  sha256: string;
+  pieces: Buffer[];
+}
+
+/** A member of one document. */
+export function documentMember(name: string, text: string): Member {
+  const bytes = Buffer.from(text);
+  if (bytes.length > VOLUME_LIMITS.documentBytes) {
+    throw new ExportRefused(`${name} would be too large: ask for less time`);
+  }
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { name, size: bytes.length, sha256, pieces: [bytes] };
+}
+
+/** A member of lines, written a page at a time. */
+export function createLineMember(name: string) {
+  const digest = createHash('sha256');
+  const pieces: Buffer[] = [];
+  let size = 0;
+  let lines = 0;
+  return {
+    /** @throws ExportRefused where a line is longer than verifiers take */
+    write: (page: readonly string[]): void => {
+      if (page.length === 0) return;
+      for (const line of page) {
+        // A character takes at most three bytes: most need no count.
+        if (line.length * 3 < VOLUME_LIMITS.lineBytes) continue;
+        if (Buffer.byteLength(line) < VOLUME_LIMITS.lineBytes) continue;
+        throw new ExportRefused(`a record is too large for ${name}`);
+      }
+      const piece = Buffer.from(`${page.join('\n')}\n`);
+      digest.update(piece);
+      pieces.push(piece);
+      size += piece.length;
+      lines += page.length;
+      if (size > VOLUME_LIMITS.unpackedBytes / 2) throw new ExportRefused(`${name} is too large`);
+    },
+    lines: () => lines,
+    /** Undefined where nothing was written. */
+    end: (): Member | undefined =>
+      lines === 0 ? undefined : { name, size, sha256: digest.digest('hex'), pieces },
+  };
+}

@@ -1,0 +1,169 @@
+/** What a volume is made of, read in the transaction of its tenant. */
+import { isUtf8 } from 'node:buffer';
+import { unpackArchive } from '@governance/shared/bundle-archive';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { parseRecord } from '@governance/shared/ledger-record';
+import { readSignedMembers } from '../../bundles/bundle-content.ts';
+import { QUARANTINED } from '../../chain/ledger-columns.ts';
+import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { SelectedRecord } from './selected-records.ts';
+
+export interface PackagedBatch {
+  leaf: number;
+  header: string;
+  signature: string;
+}
+
+export interface PackagedRecord {
+  stream: string;
+  epoch: number;
+  seq: number;
+  type: string;
+  id: string;
+  subjectId: string | null;
+  hash: string;
+  prevHash: string;
+  /** Its line. */
+  text: string;
+}
+
+interface RawRecord {
+  stream: string;
+  epoch: number;
+  seq: bigint;
+  type: string;
+  id: string;
+  subject_id: string | null;
+  hash: string;
+  prev_hash: string;
+  bytes: Uint8Array;
+}
+
+/** A bundle's signed members, as a decision's revision names them. */
+export interface SignedBundle {
+  revision: number;
+  digest: string;
+  manifest: string;
+  signatures: string;
+}
+
+export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
+  return {
+    readBatches: async (from: number, end: number): Promise<PackagedBatch[]> => {
+      const rows = await db.ledgerBatch.findMany({
+        where: { tenantId, leafIndex: { gte: from, lt: end } },
+        select: { leafIndex: true, header: true, signature: true },
+        orderBy: { leafIndex: 'asc' },
+      });
+      return rows.map(({ leafIndex, ...row }) => ({ leaf: Number(leafIndex), ...row }));
+    },
+
+    /** All records of leaves, in their order; a record that two batches have is there twice. */
+    readLeaves: async (from: number, end: number): Promise<PackagedRecord[]> => {
+      const rows = await db.$queryRaw<RawRecord[]>`
+        SELECT r.stream, r.epoch, r.seq, r.type, r.id, r.subject_id, r.hash, r.prev_hash, r.bytes
+        FROM ledger_batches b JOIN ledger_records r
+          ON r.tenant_id = b.tenant_id AND r.stream = b.stream AND r.epoch = b.epoch
+          AND r.seq BETWEEN b.first_seq AND b.last_seq
+        WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index >= ${from} AND b.leaf_index < ${end}
+        ORDER BY b.leaf_index, r.seq`;
+      return rows.map(toPackaged);
+    },
+
+    /** In the order of `places`. */
+    readRecords: async (places: readonly SelectedRecord[]): Promise<PackagedRecord[]> => {
+      const rows = await db.$queryRaw<RawRecord[]>`
+        SELECT r.stream, r.epoch, r.seq, r.type, r.id, r.subject_id, r.hash, r.prev_hash, r.bytes
+        FROM unnest(${places.map(({ stream }) => stream)}::uuid[],
+          ${places.map(({ epoch }) => epoch)}::int[],
+          ${places.map(({ seq }) => BigInt(seq))}::bigint[]) WITH ORDINALITY
+          AS place (stream, epoch, seq, n)
+        JOIN ledger_records r ON r.tenant_id = ${tenantId}::uuid AND r.stream = place.stream
+          AND r.epoch = place.epoch AND r.seq = place.seq
+        ORDER BY place.n`;
+      return rows.map(toPackaged);
+    },
+
+    /** The hashes of a batch's records, in order. */
+    readHashes: async (leaf: number): Promise<string[]> => {
+      const rows = await db.$queryRaw<{ hash: string }[]>`
+        SELECT r.hash FROM ledger_batches b JOIN ledger_records r
+          ON r.tenant_id = b.tenant_id AND r.stream = b.stream AND r.epoch = b.epoch
+          AND r.seq BETWEEN b.first_seq AND b.last_seq
+        WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index = ${leaf} ORDER BY r.seq`;
+      return rows.map(({ hash }) => hash);
+    },
+
+    /** The record before a place; undefined at the beginning of the stream. */
+    findBefore: async (
+      stream: string,
+      place: { epoch: number; seq: number },
+    ): Promise<PackagedRecord | undefined> => {
+      const [row] = await db.$queryRaw<RawRecord[]>`
+        SELECT stream, epoch, seq, type, id, subject_id, hash, prev_hash, bytes
+        FROM ledger_records WHERE tenant_id = ${tenantId}::uuid AND stream = ${stream}::uuid
+          AND (epoch, seq) < (${place.epoch}::int, ${place.seq}::bigint)
+        ORDER BY epoch DESC, seq DESC LIMIT 1`;
+      return row && toPackaged(row);
+    },
+
+    findWriters: async (streams: readonly string[]) =>
+      db.dataPlane.findMany({
+        where: { tenantId, deploymentId: { in: [...streams] } },
+        select: {
+          deploymentId: true,
+          signingKey: true,
+          status: true,
+          statusAt: true,
+          createdAt: true,
+        },
+        orderBy: { deploymentId: 'asc' },
+      }),
+
+    /** A bundle that was built before its members were kept apart is read while it is kept itself. */
+    findBundles: async (revisions: readonly number[]): Promise<SignedBundle[]> => {
+      const wanted = { tenantId, revision: { in: revisions.map(BigInt) } };
+      const rows = await db.bundleManifest.findMany({ where: wanted });
+      const known = new Set(rows.map(({ revision }) => revision));
+      const others = revisions.map(BigInt).filter((revision) => !known.has(revision));
+      const found: SignedBundle[] = rows.map(({ tenantId: _, revision, ...row }) => ({
+        ...row,
+        revision: Number(revision),
+      }));
+      for (const revision of others) {
+        const key = { tenantId_revision: { tenantId, revision } };
+        const bundle = await db.bundle.findUnique({ where: key });
+        if (!bundle) continue;
+        const signed = readSignedMembers(await unpackArchive(bundle.bytes));
+        found.push({ revision: Number(revision), digest: bundle.digest, ...signed });
+      }
+      return found.sort((a, b) => a.revision - b.revision);
+    },
+
+    listLogEpochs: async () => {
+      const rows = await db.logEpoch.findMany({ where: { tenantId }, orderBy: { epoch: 'asc' } });
+      return rows.map(({ statement, kid, signature }) => ({ statement, kid, signature }));
+    },
+  };
+}
+
+function toPackaged({ seq, subject_id, prev_hash, bytes, ...row }: RawRecord): PackagedRecord {
+  const text = lineOf(row.type, Buffer.from(bytes));
+  return { ...row, seq: Number(seq), subjectId: subject_id, prevHash: prev_hash, text };
+}
+
+/** Verbatim; what is no record that anybody can read, as base64. */
+function lineOf(type: string, bytes: Buffer): string {
+  if (type !== QUARANTINED || isReadable(bytes)) return bytes.toString('utf8');
+  return canonicalize({ unread_record: bytes.toString('base64') });
+}
+
+function isReadable(bytes: Buffer): boolean {
+  if (!isUtf8(bytes)) return false;
+  try {
+    parseRecord(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,149 @@
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
+import { type DataKeys, decryptUnder } from '../../key-management/data-keys.ts';
+import type { TenantDatabase, TenantScope } from '../../platform/tenant-scope.ts';
+import { type EvidenceRequest, MAX_PACKAGES } from './evidence-request.ts';
+import { chunkContext, EVIDENCE_PURPOSE } from './export-task.ts';
+import { CHUNK_BYTES } from './pack-volume.ts';
+import { packageStore, type StoredPackage, type StoredVolume } from './package-store.ts';
+
+export interface PackageServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  dataKeys: Pick<DataKeys, 'find'>;
+  /** SERVICE_EVIDENCE_RETENTION_DAYS, in milliseconds. */
+  retentionMs: number;
+  now: () => Date;
+}
+
+/** Bytes of a file, both included. */
+export interface ByteRange {
+  first: number;
+  last: number;
+}
+
+export type PackageService = ReturnType<typeof createPackageService>;
+
+export function createPackageService({ db, dataKeys, retentionMs, now }: PackageServiceDeps) {
+  const get = (scope: TenantScope, id: string): Promise<StoredPackage> =>
+    db.inTenant(scope, async (tx) => {
+      const found = await packageStore(tx).find(id);
+      if (!found) throw new AppError('EVIDENCE_PACKAGE_NOT_FOUND');
+      requirePayloadRole(scope, found);
+      return found;
+    });
+
+  async function* read(
+    scope: TenantScope,
+    { id, plan }: StoredPackage,
+    volume: number,
+    { first, last }: ByteRange,
+  ): AsyncGenerator<Buffer> {
+    const keyId = plan?.data_key_id ?? null;
+    for (let n = Math.floor(first / CHUNK_BYTES); n * CHUNK_BYTES <= last; n++) {
+      const stored = await db.inTenant(scope, (tx) => packageStore(tx).findChunk(id, volume, n));
+      // It expired, or was deleted, meanwhile: the connection breaks off.
+      if (!stored) throw new Error('a piece of the package is gone');
+      const bytes =
+        keyId === null
+          ? Buffer.from(stored)
+          : decryptUnder(
+              await dataKeys.find(scope, keyId, EVIDENCE_PURPOSE),
+              stored,
+              chunkContext(scope.tenantId, id, volume, n),
+            );
+      const at = n * CHUNK_BYTES;
+      yield bytes.subarray(Math.max(0, first - at), Math.min(bytes.length, last + 1 - at));
+    }
+  }
+
+  return {
+    get,
+
+    /**
+     * @throws AppError EVIDENCE_EXPORT_RUNNING, EVIDENCE_PACKAGE_LIMIT_REACHED, ROLE_REQUIRED (whom
+     *   payloads are not shown to)
+     */
+    request: async (
+      scope: TenantScope,
+      given: Omit<EvidenceRequest, 'id'>,
+    ): Promise<StoredPackage> => {
+      requirePayloadRole(scope, given);
+      const at = now();
+      const request = { id: uuidv7(at.getTime()), ...given };
+      return db.inTenant(scope, async (tx) => {
+        const store = packageStore(tx);
+        await store.lock();
+        const { all, open } = await store.count();
+        if (open > 0) throw new AppError('EVIDENCE_EXPORT_RUNNING');
+        if (all >= MAX_PACKAGES) throw new AppError('EVIDENCE_PACKAGE_LIMIT_REACHED');
+        await store.insert(request, {
+          requestedBy: scope.actor.username,
+          requestedAt: at,
+          expiresAt: new Date(at.getTime() + retentionMs),
+        });
+        const { from, to, agentIds, workflowSessionId, includePayloads } = request;
+        tx.audit.append({
+          action: 'evidence_requested',
+          target: `evidence_package/${request.id}`,
+          details: {
+            ...{ from: from.toISOString(), to: to.toISOString(), agent_ids: agentIds },
+            ...{ workflow_session_id: workflowSessionId, include_payloads: includePayloads },
+          },
+        });
+        return (await store.find(request.id)) as StoredPackage;
+      });
+    },
+
+    list: (scope: TenantScope, page: { offset: number; limit: number }) =>
+      db.inTenant(scope, (tx) => packageStore(tx).list(page)),
+
+    /** A package that is being made ends with it. @throws AppError EVIDENCE_PACKAGE_NOT_FOUND */
+    remove: (scope: TenantScope, id: string): Promise<void> =>
+      db.inTenant(scope, async (tx) => {
+        if (!(await packageStore(tx).remove(id))) throw new AppError('EVIDENCE_PACKAGE_NOT_FOUND');
+        tx.audit.append({ action: 'evidence_deleted', target: `evidence_package/${id}` });
+      }),
+
+    /** @throws AppError EVIDENCE_PACKAGE_NOT_FOUND, EVIDENCE_PACKAGE_NOT_READY */
+    findVolume: async (
+      scope: TenantScope,
+      id: string,
+      number: number,
+    ): Promise<{ found: StoredPackage; volume: StoredVolume }> => {
+      const found = await get(scope, id);
+      if (found.status !== 'ready') throw new AppError('EVIDENCE_PACKAGE_NOT_READY');
+      const volume = found.volumes.find((one) => one.number === number);
+      if (!volume) throw new AppError('EVIDENCE_PACKAGE_NOT_FOUND');
+      return { found, volume };
+    },
+
+    /** The bytes of a range, with the record that they were handed out. */
+    download: async (
+      scope: TenantScope,
+      found: StoredPackage,
+      volume: StoredVolume,
+      range: ByteRange,
+    ): Promise<AsyncGenerator<Buffer>> => {
+      await db.inTenant(scope, async (tx) => {
+        tx.audit.append({
+          action: 'evidence_downloaded',
+          target: `evidence_package/${found.id}`,
+          details: { volume: volume.number, sha256: volume.sha256, ...range },
+        });
+      });
+      return read(scope, found, volume.number, range);
+    },
+  };
+}
+
+/** Payloads are shown to those alone who may decrypt them. */
+function requirePayloadRole(
+  { actor }: TenantScope,
+  { includePayloads }: Pick<EvidenceRequest, 'includePayloads'>,
+): void {
+  if (!includePayloads || actor.role === 'admin' || actor.role === 'super_admin') return;
+  throw new AppError(
+    'ROLE_REQUIRED',
+    `The role ${actor.role} may not do that: a package with payloads is for admin.`,
+  );
+}

@@ -1,0 +1,183 @@
+/** Rows of evidence packages, of the transaction's tenant. */
+import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import { type EvidenceRequest, ExportPlan, type PackageStatus } from './evidence-request.ts';
+
+export interface StoredVolume {
+  number: number;
+  id: string;
+  events: number;
+  size: number;
+  sha256: string;
+  manifestDigest: string;
+  madeAt: Date;
+}
+
+export interface StoredPackage extends EvidenceRequest {
+  status: PackageStatus;
+  requestedBy: string;
+  requestedAt: Date;
+  plan: ExportPlan | null;
+  attempts: number;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  failure: string | null;
+  expiresAt: Date;
+  volumes: StoredVolume[];
+}
+
+type Row = Awaited<ReturnType<TenantTransaction['db']['evidencePackage']['findFirstOrThrow']>>;
+
+export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
+  const readVolumes = async (ids: readonly string[]) =>
+    db.evidenceVolume.findMany({
+      where: { tenantId, packageId: { in: [...ids] } },
+      orderBy: [{ packageId: 'asc' }, { number: 'asc' }],
+    });
+
+  const withVolumes = async (rows: readonly Row[]): Promise<StoredPackage[]> => {
+    const volumes = await readVolumes(rows.map(({ id }) => id));
+    return rows.map((row) => ({
+      ...toPackage(row),
+      volumes: volumes
+        .filter(({ packageId }) => packageId === row.id)
+        .map(({ tenantId: _, packageId: __, events, size, ...volume }) => ({
+          ...volume,
+          events: Number(events),
+          size: Number(size),
+        })),
+    }));
+  };
+
+  return {
+    /** Serialises requests, until the transaction ends: the number of packages is bounded. */
+    lock: async (): Promise<void> => {
+      await db.$queryRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`evidence/${tenantId}`}, 0))::text`;
+    },
+
+    count: async (): Promise<{ all: number; open: number }> => ({
+      all: await db.evidencePackage.count({ where: { tenantId } }),
+      open: await db.evidencePackage.count({
+        where: { tenantId, status: { in: ['queued', 'running'] } },
+      }),
+    }),
+
+    insert: async (
+      request: EvidenceRequest,
+      made: { requestedBy: string; requestedAt: Date; expiresAt: Date },
+    ): Promise<void> => {
+      const { from, to, anchorSizes, ...rest } = request;
+      const times = { fromTime: from, toTime: to };
+      await db.evidencePackage.create({
+        data: { tenantId, ...rest, ...times, anchorSizes: anchorSizes.map(BigInt), ...made },
+      });
+    },
+
+    find: async (id: string): Promise<StoredPackage | undefined> => {
+      const row = await db.evidencePackage.findUnique({ where: { tenantId_id: { tenantId, id } } });
+      return row ? (await withVolumes([row]))[0] : undefined;
+    },
+
+    /** Newest first. */
+    list: async ({ offset, limit }: { offset: number; limit: number }) => {
+      const rows = await db.evidencePackage.findMany({
+        where: { tenantId },
+        orderBy: [{ requestedAt: 'desc' }, { id: 'desc' }],
+        skip: offset,
+        take: limit,
+      });
+      const total = await db.evidencePackage.count({ where: { tenantId } });
+      return { packages: await withVolumes(rows), total };
+    },
+
+    /** @returns false where there is none */
+    remove: async (id: string): Promise<boolean> =>
+      (await db.evidencePackage.deleteMany({ where: { tenantId, id } })).count > 0,
+
+    listExpired: async (at: Date): Promise<string[]> => {
+      const where = { tenantId, expiresAt: { lte: at } };
+      const rows = await db.evidencePackage.findMany({ where, select: { id: true } });
+      return rows.map(({ id }) => id);
+    },
+
+    /**
+     * Takes the next package to make: one that waits, or one whose run was heard of too long ago.
+     *
+     * @returns undefined where there is none
+     */
+    claim: async (at: Date, deadBefore: Date): Promise<string | undefined> => {
+      const [row] = await db.$queryRaw<{ id: string }[]>`
+        UPDATE evidence_packages SET status = 'running', attempts = attempts + 1,
+          started_at = coalesce(started_at, ${at}), alive_at = ${at}
+        WHERE tenant_id = ${tenantId}::uuid AND id = (
+          SELECT id FROM evidence_packages WHERE tenant_id = ${tenantId}::uuid
+            AND (status = 'queued' OR status = 'running' AND alive_at < ${deadBefore})
+          ORDER BY requested_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING id`;
+      return row?.id;
+    },
+
+    /** @returns false where the package was deleted, or is another run's */
+    setPlan: async (id: string, attempts: number, plan: ExportPlan): Promise<boolean> => {
+      const where = { tenantId, id, attempts, status: 'running' };
+      return (await db.evidencePackage.updateMany({ where, data: { plan } })).count > 0;
+    },
+
+    /** Says that a run goes on. @returns false where the package was deleted, or is another run's */
+    touch: async (id: string, attempts: number, at: Date): Promise<boolean> => {
+      const where = { tenantId, id, attempts, status: 'running' };
+      return (await db.evidencePackage.updateMany({ where, data: { aliveAt: at } })).count > 0;
+    },
+
+    finish: async (
+      id: string,
+      attempts: number,
+      end: { status: 'ready' | 'failed'; failure: string | null; at: Date; expiresAt: Date },
+    ): Promise<boolean> => {
+      const { at: finishedAt, ...data } = end;
+      const where = { tenantId, id, attempts, status: 'running' };
+      const { count } = await db.evidencePackage.updateMany({
+        where,
+        data: { ...data, finishedAt },
+      });
+      return count > 0;
+    },
+
+    insertVolume: async (packageId: string, volume: StoredVolume): Promise<void> => {
+      const { events, size, ...rest } = volume;
+      const counts = { events: BigInt(events), size: BigInt(size) };
+      await db.evidenceVolume.create({ data: { tenantId, packageId, ...rest, ...counts } });
+    },
+
+    insertChunk: async (packageId: string, volume: number, n: number, bytes: Buffer) => {
+      const data = { tenantId, packageId, volume, n, bytes: new Uint8Array(bytes) };
+      await db.evidenceChunk.create({ data });
+    },
+
+    /** What a run that was interrupted left of a volume. */
+    dropChunks: async (packageId: string, volume: number): Promise<void> => {
+      await db.evidenceChunk.deleteMany({ where: { tenantId, packageId, volume } });
+    },
+
+    findChunk: async (packageId: string, volume: number, n: number) => {
+      const key = { tenantId, packageId, volume, n };
+      const row = await db.evidenceChunk.findUnique({
+        where: { tenantId_packageId_volume_n: key },
+        select: { bytes: true },
+      });
+      return row?.bytes;
+    },
+  };
+}
+
+function toPackage(row: Row): Omit<StoredPackage, 'volumes'> {
+  const { tenantId: _, aliveAt: __, fromTime: from, toTime: to, anchorSizes, plan, ...rest } = row;
+  return {
+    ...rest,
+    ...{ from, to },
+    anchorSizes: anchorSizes.map(Number),
+    plan: plan === null ? null : ExportPlan.parse(plan),
+    // The table's CHECK holds it.
+    status: row.status as PackageStatus,
+  };
+}

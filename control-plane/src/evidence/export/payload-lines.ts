@@ -1,0 +1,73 @@
+/** The payloads of records in clear, each held against the digest that its record has. */
+import { canonicalize } from '@governance/shared/canonical-json';
+import { type PayloadPart, payloadDigest } from '@governance/shared/event-payload';
+import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
+import { z } from 'zod';
+import { readRecord } from '../../chain/ledger-row.ts';
+import { type DataKeys, decryptUnder } from '../../key-management/data-keys.ts';
+import { PAYLOAD_PURPOSE } from '../../payloads/payload-ingest.ts';
+import { payloadContext } from '../../payloads/payload-store.ts';
+import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import { ExportRefused } from './evidence-request.ts';
+import type { PackagedRecord } from './package-reads.ts';
+
+/** The lines of a page of records. */
+export type ReadPayloads = (
+  tx: TenantTransaction,
+  page: readonly PackagedRecord[],
+) => Promise<string[]>;
+
+const Stored = z.object({ salt: z.string(), text: z.string() });
+
+interface Wanted {
+  stream: string;
+  eventId: string;
+  part: PayloadPart;
+  digest: string;
+}
+
+/** @throws ExportRefused where a payload cannot be decrypted, or is not what its record says */
+export const createPayloadReader =
+  (dataKeys: Pick<DataKeys, 'find'>): ReadPayloads =>
+  async (tx, page) => {
+    const { db, scope } = tx;
+    const wanted = page.flatMap(wantedOf);
+    if (wanted.length === 0) return [];
+    const rows = await db.eventPayload.findMany({
+      where: { tenantId: scope.tenantId, eventId: { in: wanted.map(({ eventId }) => eventId) } },
+    });
+    const lines: string[] = [];
+    for (const { stream, eventId, part, digest } of wanted) {
+      const row = rows.find(
+        (one) => one.eventId === eventId && one.part === part && one.deploymentId === stream,
+      );
+      // Purged, or never kept: the record still has its digest.
+      if (!row) continue;
+      const key = await dataKeys.find(scope, row.dataKeyId, PAYLOAD_PURPOSE).catch((cause) => {
+        throw new ExportRefused('a payload cannot be decrypted', { cause });
+      });
+      const context = payloadContext(scope.tenantId, eventId, part);
+      const plaintext = decryptUnder(key, row.ciphertext, context).toString('utf8');
+      const { salt, text } = Stored.parse(JSON.parse(plaintext));
+      if (payloadDigest(Buffer.from(salt, 'base64url'), text) !== digest) {
+        throw new ExportRefused(`the ${part} of event ${eventId} is not what its record says`);
+      }
+      const line = canonicalize({ event_id: eventId, part, salt, payload: text });
+      // What is too large for a line is left out, as what was purged is.
+      if (Buffer.byteLength(line) < VOLUME_LIMITS.lineBytes) lines.push(line);
+    }
+    return lines;
+  };
+
+function wantedOf({ type, stream, text }: PackagedRecord): Wanted[] {
+  if (type !== 'decision' && type !== 'outcome') return [];
+  const record = readRecord(Buffer.from(text));
+  if (record?.v !== 2) return [];
+  if (record.type === 'decision' && record.payload_digest !== null) {
+    return [{ stream, eventId: record.id, part: 'input', digest: record.payload_digest }];
+  }
+  if (record.type === 'outcome' && record.payload_digest !== null) {
+    return [{ stream, eventId: record.event_id, part: 'result', digest: record.payload_digest }];
+  }
+  return [];
+}

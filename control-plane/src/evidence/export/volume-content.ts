@@ -1,0 +1,151 @@
+/** The lines of a volume: batches, records with their proofs, payloads, and what they speak of. */
+import { canonicalize } from '@governance/shared/canonical-json';
+import { EVIDENCE_MEMBERS } from '@governance/shared/evidence/evidence-package';
+import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import { createBatchProofs } from './batch-proofs.ts';
+import { type EvidenceRequest, isSelective, MAX_SELECTED } from './evidence-request.ts';
+import { createLineMember, type Member } from './package-members.ts';
+import { type PackagedRecord, packageReads } from './package-reads.ts';
+import type { ReadPayloads } from './payload-lines.ts';
+import { listSelected } from './selected-records.ts';
+
+/** A stream's part of events.ndjson. */
+export interface StreamExtent {
+  stream: string;
+  first: { epoch: number; seq: number; prev_hash: string };
+  last: { epoch: number; seq: number; hash: string };
+  records: number;
+}
+
+export interface VolumeContent {
+  batches: Member | undefined;
+  events: Member | undefined;
+  eventProofs: Member | undefined;
+  payloads: Member | undefined;
+  /** In the order in which they appear. */
+  streams: StreamExtent[];
+  /** The leaves whose batches are there. */
+  leaves: number[];
+  /** Revisions of bundles that decisions name. */
+  revisions: number[];
+  /** Lines of events. */
+  eventCount: number;
+  payloadCount: number;
+}
+
+const PAGE_LEAVES = 100;
+const PAGE_RECORDS = 500;
+
+/**
+ * @param leaves from `start` to before `end`
+ * @param readPayloads undefined where none are asked for
+ */
+export async function readVolumeContent(
+  tx: TenantTransaction,
+  request: EvidenceRequest,
+  leaves: { start: number; end: number },
+  readPayloads: ReadPayloads | undefined,
+): Promise<VolumeContent> {
+  const writer = createWriter(tx, readPayloads);
+  if (isSelective(request)) await writeSelected(tx, request, leaves, writer);
+  else await writeLeaves(tx, leaves, writer);
+  return writer.end();
+}
+
+type Writer = ReturnType<typeof createWriter>;
+
+function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefined) {
+  const batches = createLineMember(EVIDENCE_MEMBERS.batches);
+  const events = createLineMember(EVIDENCE_MEMBERS.events);
+  const eventProofs = createLineMember(EVIDENCE_MEMBERS.eventProofs);
+  const payloads = createLineMember(EVIDENCE_MEMBERS.payloads);
+  const streams = new Map<string, StreamExtent>();
+  const leaves: number[] = [];
+  const revisions = new Set<number>();
+  return {
+    batch: (batch: { leaf: number; header: string; signature: string }) => {
+      const header = JSON.parse(batch.header) as unknown;
+      const { leaf: leaf_index, signature } = batch;
+      batches.write([canonicalize({ leaf_index, header, signature })]);
+      leaves.push(batch.leaf);
+    },
+    records: async (page: readonly PackagedRecord[]) => {
+      events.write(page.map(({ text }) => text));
+      for (const record of page) {
+        extend(streams, record);
+        if (record.type === 'decision') noteRevision(revisions, record.text);
+      }
+      if (readPayloads) payloads.write(await readPayloads(tx, page));
+    },
+    proofs: (page: readonly { leaf_index: number; index: number; path: string[] }[]) =>
+      eventProofs.write(page.map((proof) => canonicalize(proof))),
+    end: (): VolumeContent => ({
+      batches: batches.end(),
+      events: events.end(),
+      eventProofs: eventProofs.end(),
+      payloads: payloads.end(),
+      streams: [...streams.values()],
+      leaves,
+      revisions: [...revisions].sort((a, b) => a - b),
+      eventCount: events.lines(),
+      payloadCount: payloads.lines(),
+    }),
+  };
+}
+
+async function writeLeaves(
+  tx: TenantTransaction,
+  { start, end }: { start: number; end: number },
+  writer: Writer,
+): Promise<void> {
+  const reads = packageReads(tx);
+  for (let from = start; from < end; from += PAGE_LEAVES) {
+    const to = Math.min(from + PAGE_LEAVES, end);
+    for (const batch of await reads.readBatches(from, to)) writer.batch(batch);
+    await writer.records(await reads.readLeaves(from, to));
+  }
+}
+
+async function writeSelected(
+  tx: TenantTransaction,
+  request: EvidenceRequest,
+  leaves: { start: number; end: number },
+  writer: Writer,
+): Promise<void> {
+  const reads = packageReads(tx);
+  const selected = await listSelected(tx, request, leaves, MAX_SELECTED);
+  let proofsOf = { leaf: -1, pathOf: (_index: number): string[] => [] };
+  for (let at = 0; at < selected.length; at += PAGE_RECORDS) {
+    const page = selected.slice(at, at + PAGE_RECORDS);
+    await writer.records(await reads.readRecords(page));
+    for (const { leaf, index } of page) {
+      if (proofsOf.leaf !== leaf) {
+        for (const batch of await reads.readBatches(leaf, leaf + 1)) writer.batch(batch);
+        proofsOf = { leaf, pathOf: createBatchProofs(await reads.readHashes(leaf)) };
+      }
+      writer.proofs([{ leaf_index: leaf, index, path: proofsOf.pathOf(index) }]);
+    }
+  }
+}
+
+function extend(streams: Map<string, StreamExtent>, record: PackagedRecord): void {
+  const { stream, epoch, seq, hash, prevHash: prev_hash } = record;
+  const known = streams.get(stream);
+  if (!known) {
+    const first = { epoch, seq, prev_hash };
+    streams.set(stream, { stream, first, last: { epoch, seq, hash }, records: 1 });
+    return;
+  }
+  // A batch may begin with records that the one before it had already.
+  const { last } = known;
+  if (epoch < last.epoch || (epoch === last.epoch && seq <= last.seq)) return;
+  known.last = { epoch, seq, hash };
+  known.records += 1;
+}
+
+/** A member of that name deeper in the record is looked up in vain, or adds a bundle too many. */
+function noteRevision(revisions: Set<number>, text: string): void {
+  for (const [, digits] of text.matchAll(/"bundle_revision":([0-9]{1,15})[,}]/g)) {
+    revisions.add(Number(digits));
+  }
+}
