@@ -72,8 +72,11 @@ async function resolveTarget(tx: TenantTransaction, given: NewException): Promis
   const agent = id && (await tx.db.agent.findUnique({ where: { tenantId_id: { tenantId, id } } }));
   if (id !== null && !agent) throw new AppError('AGENT_NOT_FOUND');
   if (serverId !== null && serverId !== LOCAL_MODELS.serverId) {
-    const where = { tenantId, serverId };
-    if ((await tx.db.mcpServer.count({ where })) === 0) throw new AppError('MCP_SERVER_NOT_FOUND');
+    // Whoever deletes it meanwhile waits, and then ends the exception with it.
+    const found = await tx.db.$queryRaw<unknown[]>`
+      SELECT 1 FROM mcp_servers WHERE tenant_id = ${tenantId}::uuid AND server_id = ${serverId}
+      FOR SHARE`;
+    if (found.length === 0) throw new AppError('MCP_SERVER_NOT_FOUND');
   }
   const isOfPolicy = policyId !== null && policyId !== BLAST_RADIUS;
   const policy = isOfPolicy ? await policyStore(tx).find(policyId) : undefined;
