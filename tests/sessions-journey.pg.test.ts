@@ -1,0 +1,197 @@
+/**
+ * Agent sessions and what is unusual about requesters, over two data planes that are processes of
+ * their own, with real MCP clients of both eras.
+ */
+import { generateKeyPairSync } from 'node:crypto';
+import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type AdminApi, adminApi } from './support/admin-api.ts';
+import { type ServiceProcess, startService } from './support/service-process.ts';
+import { testDatabase } from './support/test-database.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const database = await testDatabase();
+const pem = { privateKeyEncoding: { format: 'pem', type: 'pkcs8' } } as const;
+const jwt = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  ...pem,
+  publicKeyEncoding: { format: 'pem', type: 'spki' },
+});
+let upstream: TestUpstream;
+let controlPlane: ServiceProcess;
+let planes: ServiceProcess[] = [];
+let admin: AdminApi;
+let roleId: string;
+
+beforeAll(async () => {
+  upstream = await startTestUpstream({
+    tools: [
+      { name: 'read_thing', annotations: { readOnlyHint: true } },
+      { name: 'write_thing', annotations: { readOnlyHint: false } },
+    ],
+  });
+  controlPlane = await startService({
+    env: {
+      SERVICE_DEPLOYMENT_MODE: 'control-plane',
+      DATABASE_URL: database.url,
+      SERVICE_JWT_PRIVATE_KEY: jwt.privateKey,
+      SERVICE_JWT_PUBLIC_KEY: jwt.publicKey,
+      SERVICE_DISPOSITION_FLUSH_SECONDS: '1',
+    },
+  });
+  admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
+  const { token } = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
+    label: 'journey',
+  });
+  await admin.post('/api/v1/mcp-servers', {
+    server_id: 'up',
+    transport: 'streamable-http',
+    url: upstream.url,
+  });
+  roleId = await aRole('reader', 'up:read');
+  const env = {
+    SERVICE_DEPLOYMENT_MODE: 'data-plane',
+    SERVICE_CP_URL: controlPlane.url,
+    SERVICE_CP_TOKEN: token,
+  };
+  planes = await Promise.all([0, 1].map(() => startService({ env })));
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all(planes.map((plane) => plane.dispose()));
+  await controlPlane?.dispose();
+  await upstream?.stop();
+});
+
+const aRole = async (name: string, permission: string) => {
+  const body = { name, description: '', permissions: [permission], resource_scopes: [] };
+  return (await admin.post<{ id: string }>('/api/v1/roles', body)).id;
+};
+
+interface Agent {
+  id: string;
+  client_id: string;
+  client_secret: string;
+}
+
+async function anAgent(name: string): Promise<Agent> {
+  const made = await admin.post<Agent>('/api/v1/agents', {
+    ...{ name, agent_type: 'test', owner: 'tests', description: '' },
+  });
+  await admin.post(`/api/v1/agents/${made.id}/roles`, { role_id: roleId });
+  return made;
+}
+
+/** One client's work: it connects, calls the tools, and goes. @returns how each call ended */
+async function work(which: 0 | 1, agent: Agent, era: 'legacy' | 'modern', tools: string[]) {
+  const basic = Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64');
+  const headers = { authorization: `Basic ${basic}`, 'x-requester-id': `user-of-${agent.id}` };
+  const url = new URL(`${planes[which]?.url}/mcp/v1`);
+  const isModern = era === 'modern';
+  const client = isModern
+    ? new ModernClient({ name: 'j', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+    : new Client({ name: 'j', version: '1' });
+  const requestInit = { headers };
+  const transport = isModern
+    ? new ModernTransport(url, { requestInit })
+    : new StreamableHTTPClientTransport(url, { requestInit });
+  await client.connect(transport as never);
+  const ended: unknown[] = [];
+  for (const name of tools) {
+    const call = (client as Client).callTool({ name: `up__${name}`, arguments: {} });
+    ended.push(
+      await call.then(
+        () => 'ok',
+        (error: { code?: unknown }) => error.code,
+      ),
+    );
+  }
+  await client.close();
+  return ended;
+}
+
+/** Until the data planes know the agent: its first calls are refused otherwise. */
+const firstWork = (which: 0 | 1, agent: Agent, era: 'legacy' | 'modern', tools: string[]) =>
+  vi.waitFor(() => work(which, agent, era, tools), { timeout: 20_000, interval: 200 });
+
+interface Session {
+  id: string;
+  agent_name: string;
+  requester_id: string;
+  status: string;
+  tool_call_count: number;
+}
+
+const sessionsOf = ({ id }: Agent) =>
+  admin.get<{ sessions: Session[]; total: number }>(`/api/v1/sessions?agent_id=${id}`);
+
+const alertsOf = async ({ id }: Agent, type: string) => {
+  const path = `/api/v1/monitor/alerts?agent_id=${id}`;
+  const { alerts } = await admin.get<{ alerts: { alert_type: string; details: object }[] }>(path);
+  return alerts.filter((alert) => alert.alert_type === type);
+};
+
+it('is one session over both data planes for a client that has none of its own', async () => {
+  const agent = await anAgent('modern worker');
+  expect(await firstWork(0, agent, 'modern', ['read_thing', 'write_thing'])).toEqual([
+    'ok',
+    -32003,
+  ]);
+  expect(await firstWork(1, agent, 'modern', ['read_thing'])).toEqual(['ok']);
+  await vi.waitFor(
+    async () =>
+      expect((await sessionsOf(agent)).sessions).toMatchObject([
+        {
+          agent_name: 'modern worker',
+          requester_id: `user-of-${agent.id}`,
+          status: 'active',
+          tool_call_count: 3,
+        },
+      ]),
+    { timeout: 20_000 },
+  );
+  const [session] = (await sessionsOf(agent)).sessions;
+  const { events } = await admin.get<{ events: { tool_name: string; policy_result: string }[] }>(
+    `/api/v1/sessions/${session?.id}/events`,
+  );
+  const calls = events.filter(({ tool_name }) => tool_name.endsWith('_thing'));
+  expect(calls).toMatchObject([
+    { tool_name: 'read_thing', policy_result: 'allow' },
+    { tool_name: 'write_thing', policy_result: 'deny' },
+    { tool_name: 'read_thing', policy_result: 'allow' },
+  ]);
+});
+
+it('tells of what turns round in a new session at another data plane, and of many sessions', async () => {
+  const agent = await anAgent('legacy worker');
+  expect(await firstWork(0, agent, 'legacy', ['write_thing'])).toEqual([-32003]);
+  const writer = await aRole('writer', 'up:write');
+  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: writer });
+  await vi.waitFor(
+    async () => expect(await work(1, agent, 'legacy', ['write_thing'])).toEqual(['ok']),
+    { timeout: 20_000, interval: 200 },
+  );
+  await vi.waitFor(
+    async () =>
+      expect(await alertsOf(agent, 'BEHAVIOR_REVERSAL')).toMatchObject([
+        { details: { disposition: 'allowed', tool_name: 'write_thing' } },
+      ]),
+    { timeout: 30_000, interval: 200 },
+  );
+  for (const which of [0, 1, 0] as const) await work(which, agent, 'legacy', ['read_thing']);
+  await vi.waitFor(
+    async () =>
+      expect(await alertsOf(agent, 'REQUESTER_SESSION_CYCLING')).toMatchObject([
+        { details: { requester_id: `user-of-${agent.id}` } },
+      ]),
+    { timeout: 30_000, interval: 200 },
+  );
+  expect((await sessionsOf(agent)).total).toBeGreaterThanOrEqual(5);
+});
