@@ -29,7 +29,9 @@ export async function buildService({ outdir = join(root, 'dist'), extraEntryPoin
   const started = Date.now();
   const entryPoints = [
     'service.ts',
+    'verifier/src/verify-evidence.ts',
     'verifier/src/verify-ledger.ts',
+    'verifier/src/verifier-service.ts',
     ...workerEntryPoints(),
     ...extraEntryPoints,
   ];

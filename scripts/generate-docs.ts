@@ -10,6 +10,7 @@ import { CONNECTION_SETTINGS, GATEWAY_SETTINGS } from '@governance/data-plane/se
 import { projectRoot } from '@governance/shared/assets';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import type { Setting, Settings } from '@governance/shared/settings';
+import { VERIFIER_SETTINGS } from '@governance/verifier/verifier-settings';
 import { generateDlpDocs } from './generate-dlp-docs.ts';
 import { format } from './markdown-table.ts';
 
@@ -47,6 +48,11 @@ function chapters(): Chapter[] {
       title: 'A data plane of its own',
       text: 'Read in the mode `data-plane` alone.',
       settings: own(CONNECTION_SETTINGS),
+    },
+    {
+      title: 'The verification service',
+      text: 'Read by `npm run verifier` alone, which reads nothing of the above.',
+      settings: Object.values(VERIFIER_SETTINGS),
     },
   ];
 }

@@ -10,7 +10,9 @@ import {
   type EvidenceKeys,
   type KeyEntry,
   type KeyPurpose,
+  type KeyRotation,
   signEvidenceStatement,
+  signRotation,
 } from '@governance/shared/evidence/evidence-keys';
 import { batchLeafHash } from '@governance/shared/evidence/evidence-package';
 import { createMerkleTree } from '@governance/shared/evidence/merkle-proofs';
@@ -168,6 +170,52 @@ export class TestTenant {
       registered_at: timeOf(0),
       revoked_at: null,
     });
+  }
+
+  signWriter(statement: EvidenceKeys['writers'][number]['statement']) {
+    return signEvidenceStatement(this.keys.evidence, statement);
+  }
+
+  rotationTo(purpose: 'evidence' | 'checkpoint' | 'batch', next: TestKey, at: string): KeyRotation {
+    return {
+      type: 'key_rotation',
+      v: 1,
+      purpose,
+      old_kid: this.keys[purpose].kid,
+      new_key: { kid: next.kid, jwk: next.jwk },
+      valid_from: at,
+      time: at,
+    };
+  }
+
+  /** Rotates a key as it should be: from now on the next one signs. */
+  rotate(purpose: 'evidence' | 'checkpoint' | 'batch', next: TestKey): void {
+    const at = this.now();
+    const statement = this.rotationTo(purpose, next, at);
+    this.rotations.push(signRotation(statement, this.keys[purpose], next));
+    const old = this.entries.find(({ kid }) => kid === this.keys[purpose].kid);
+    if (old) old.valid_to = at;
+    this.entries.push(this.entryOf(purpose, next, at));
+    this.keys[purpose] = next;
+    if (purpose === 'batch') this.admin.key = next;
+  }
+
+  /** A restore lost what came behind a size; what is added now has other leaves. */
+  restoreTo(size: number): void {
+    const epoch = this.logEpoch;
+    const highest = { epoch, size: this.leaves.length, root: this.rootOf(this.leaves.length) };
+    const statement = {
+      type: 'log_epoch' as const,
+      v: 1 as const,
+      tenant_id: this.id,
+      epoch: epoch + 1,
+      time: this.now(),
+      restored: { epoch, size, root: this.rootOf(size) },
+      highest_lost: highest,
+    };
+    this.logEpochs.push(signEvidenceStatement(this.keys.checkpoint, statement));
+    this.leaves = this.leaves.slice(0, size);
+    this.logEpoch++;
   }
 
   publish(revision: number): void {

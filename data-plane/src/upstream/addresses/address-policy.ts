@@ -5,8 +5,15 @@
  * by address-policy.test.ts.
  */
 import { lookup } from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { bareAddress, carriedIpv4 } from './ip-address.ts';
+import { isIP, type LookupFunction } from 'node:net';
+import {
+  AddressSet,
+  family,
+  METADATA_ADDRESSES,
+  readCidr,
+  SPECIAL_ADDRESSES,
+} from '@governance/shared/address-set';
+import { bareAddress, carriedIpv4 } from '@governance/shared/ip-address';
 
 export interface AddressPolicy {
   /** Whether the host of a URL may be tried at all; an address in it is checked here. */
@@ -20,46 +27,6 @@ export interface AddressPolicy {
   isPrivateOpen(): boolean;
 }
 
-/** Not global (IANA special-purpose registries), for the word `global`. */
-const SPECIAL = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/3',
-  // Of IPv6 only 2000::/3 is given to anyone.
-  '::/3',
-  '4000::/2',
-  '8000::/1',
-  '2001::/23',
-  '2001:db8::/32',
-  '2002::/16',
-  '3fff::/20',
-];
-
-/**
- * Where clouds answer a machine with its own credentials, and all else that is link-local. Neither
- * `*` nor `global` opens these, nor a range that only happens to hold them.
- */
-const METADATA = [
-  '169.254.0.0/16',
-  'fe80::/10',
-  // Alibaba, Oracle, Azure; AWS and Google over IPv6.
-  '100.100.100.200/32',
-  '192.0.0.192/32',
-  '168.63.129.16/32',
-  'fd00:ec2::254/128',
-  'fd20:ce::254/128',
-];
 /** Hosts whose answer is remembered, at most: servers have few. */
 const MAX_KNOWN_HOSTS = 4096;
 /** A range that is wider names nothing in particular. */
@@ -69,8 +36,8 @@ const NARROW = { ipv4: 16, ipv6: 10 };
  * Reads the setting.
  *
  * @param entries host names (`.example.com` with all below it), addresses, CIDRs, `global` for
- *   every global address, `*` for everything but METADATA; a host that is named may have any
- *   address. Null where nothing is set: everything but METADATA, or only what is global
+ *   every global address, `*` for everything but METADATA_ADDRESSES; a host that is named may have any
+ *   address. Null where nothing is set: everything but METADATA_ADDRESSES, or only what is global
  * @param isPrivateOpen asked at each use where nothing is set: whether it is everything
  * @throws RangeError for an entry that is none of these
  */
@@ -80,8 +47,8 @@ export function createAddressPolicy(
 ): AddressPolicy {
   const allowed = new AddressSet();
   const named = new AddressSet();
-  const special = new AddressSet(SPECIAL);
-  const metadata = new AddressSet(METADATA);
+  const special = new AddressSet(SPECIAL_ADDRESSES);
+  const metadata = new AddressSet(METADATA_ADDRESSES);
   const hosts = new Set<string>();
   const suffixes: string[] = [];
   let everything = false;
@@ -164,43 +131,4 @@ export function createAddressPolicy(
 /** The message for a refused host. */
 export function notAllowed(host: string): string {
   return `the address of ${host} is not open to MCP servers: SERVICE_UPSTREAM_ALLOW does not name it`;
-}
-
-/** Addresses and ranges. A range of IPv6 says nothing of IPv4, as it would in one BlockList. */
-class AddressSet {
-  readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
-
-  constructor(cidrs: readonly string[] = []) {
-    for (const cidr of cidrs) this.addRange(readCidr(cidr));
-  }
-
-  addAddress(address: string): void {
-    this.#lists[family(address)].addAddress(address, family(address));
-  }
-
-  addRange({ address, bits }: Range): void {
-    this.#lists[family(address)].addSubnet(address, bits, family(address));
-  }
-
-  has(address: string): boolean {
-    return this.#lists[family(address)].check(address, family(address));
-  }
-}
-
-interface Range {
-  address: string;
-  bits: number;
-}
-
-function readCidr(cidr: string): Range {
-  const [address = '', prefix = ''] = cidr.split('/');
-  const bits = Number(prefix);
-  const isGood =
-    isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && bits <= (isIP(address) === 4 ? 32 : 128);
-  if (!isGood) throw new RangeError(`not a CIDR: ${cidr}`);
-  return { address, bits };
-}
-
-function family(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }

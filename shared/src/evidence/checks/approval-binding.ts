@@ -7,8 +7,9 @@ import { z } from 'zod';
 import type { AdminActionRecord, DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
-import { type Evidence, lineOf } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
+import { lineOf } from './location.ts';
 
 /** Clocks of the two planes differ, and the data plane's decides. */
 const SKEW_MS = 5 * 60_000;

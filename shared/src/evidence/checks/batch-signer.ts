@@ -1,8 +1,9 @@
 /** Who signed a batch: the stream's writer; for a stream that no writer has, the control plane. */
 import { isBatchSignedBy } from '../../audit-batch.ts';
 import { type BatchLine, EVIDENCE_MEMBERS } from '../evidence-package.ts';
-import { type Evidence, lineOf } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 import type { KeyUse, KnownKey } from './keyset.ts';
+import { lineOf } from './location.ts';
 
 /** @returns the key whose signature holds; undefined: nobody's does */
 export function createSignerSearch(

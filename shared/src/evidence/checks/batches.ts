@@ -2,7 +2,8 @@
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { createMerkleTree, type MerkleTree, rootOfInclusion } from '../merkle-proofs.ts';
 import { type Check, createTally } from './check.ts';
-import { type BatchView, type Evidence, lineOf, recordsOf } from './evidence.ts';
+import { type BatchView, type Evidence, recordsOf } from './evidence.ts';
+import { lineOf } from './location.ts';
 
 const { batches, events, eventProofs, causes } = EVIDENCE_MEMBERS;
 

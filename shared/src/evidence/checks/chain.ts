@@ -1,7 +1,8 @@
 /** The hash chain of each stream, in contiguous packages: which hold each stream without gaps. */
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, type CheckName, createTally } from './check.ts';
-import { type ChainFaults, type Evidence, lineOf, recordsOf } from './evidence.ts';
+import { type ChainFaults, type Evidence, recordsOf } from './evidence.ts';
+import { lineOf } from './location.ts';
 
 const SELECTIVE = 'the package is selective: its records stand alone';
 

@@ -11,6 +11,7 @@ import type {
 } from '../evidence-package.ts';
 import type { BatchView, CauseView, EventView, MemberSeen } from './evidence.ts';
 import type { KeyUse } from './keyset.ts';
+import type { Location } from './location.ts';
 
 /** In the order of reports. */
 export const CHECK_NAMES = [
@@ -47,13 +48,6 @@ export const CHECK_NAMES = [
 export type CheckName = (typeof CHECK_NAMES)[number];
 
 export type CheckStatus = 'pass' | 'fail' | 'skip' | 'warn';
-
-/** Where something is wrong: a member, a line of it from 1, a path within that. */
-export interface Location {
-  member: string;
-  line?: number;
-  path?: string;
-}
 
 export interface CheckResult {
   name: CheckName;

@@ -2,7 +2,8 @@
 import { logOrigin } from '../checkpoint.ts';
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
-import { type Evidence, lineOf } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
+import { lineOf } from './location.ts';
 
 const { events, causes, batches, keys, manifest: manifestMember } = EVIDENCE_MEMBERS;
 

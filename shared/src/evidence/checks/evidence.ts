@@ -5,7 +5,6 @@ import type { DsseEnvelope } from '../dsse.ts';
 import type { EvidenceKeys, KeyEntry } from '../evidence-keys.ts';
 import type { EvidenceManifest, EvidenceProofs } from '../evidence-package.ts';
 import type { TrustAnchor } from '../trust-anchor.ts';
-import type { Location } from './check.ts';
 import type { Keyset, KeyUse, KnownKey } from './keyset.ts';
 
 /** Keys of an issuer that this verifier's operator trusts, without a place in a log. */
@@ -113,12 +112,6 @@ export interface CauseView extends RecordRead {
   line: number;
   batch: BatchView | undefined;
 }
-
-export const lineOf = (member: string, line: number, path?: string): Location => ({
-  member,
-  line,
-  ...(path !== undefined && { path }),
-});
 
 /** How many records a batch says it has. */
 export const recordsOf = ({ firstSeq, lastSeq }: Pick<BatchView, 'firstSeq' | 'lastSeq'>): number =>

@@ -1,8 +1,9 @@
 /** Of every key that signed: whether it is trusted, and was good at the time. */
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
-import { type Evidence, lineOf } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 import type { KeyUse, KnownKey } from './keyset.ts';
+import { lineOf } from './location.ts';
 
 /** `keys.anchored`: it is one of the anchor's keys, or follows from one. */
 export function checkAnchored(evidence: Evidence): Check {

@@ -16,7 +16,7 @@ import {
   type SignedRotation,
   type SignedWriterKey,
 } from '../evidence-keys.ts';
-import type { Location } from './check.ts';
+import type { Location } from './location.ts';
 
 export interface KnownKey {
   kid: string;

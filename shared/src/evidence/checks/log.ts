@@ -9,7 +9,8 @@ import {
   rootOfInclusion,
 } from '../merkle-proofs.ts';
 import { type Check, createTally } from './check.ts';
-import { type Evidence, lineOf } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
+import { lineOf } from './location.ts';
 
 const { batches, proofs: proofsMember, keys, manifest: manifestMember } = EVIDENCE_MEMBERS;
 

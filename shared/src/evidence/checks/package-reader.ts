@@ -23,10 +23,11 @@ import {
 } from '../evidence-package.ts';
 import type { ArchiveMember } from '../ustar.ts';
 import { createSignerSearch } from './batch-signer.ts';
-import type { CheckHooks, Location } from './check.ts';
+import type { CheckHooks } from './check.ts';
 import { findMisplaced } from './container.ts';
-import { type BatchView, type Evidence, lineOf, recordsOf } from './evidence.ts';
+import { type BatchView, type Evidence, recordsOf } from './evidence.ts';
 import { createKeyset, type KnownKey } from './keyset.ts';
+import { type Location, lineOf } from './location.ts';
 import { readRecordLine } from './read-record.ts';
 import { type Boundary, createStreamWalk, type StreamWalk } from './stream-walk.ts';
 

@@ -2,7 +2,8 @@
 import { payloadDigest } from '../../event-payload.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
-import { type Evidence, lineOf } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
+import { lineOf } from './location.ts';
 
 export function checkPayloads(evidence: Evidence): Check {
   const tally = createTally('payload.digests');

@@ -6,7 +6,8 @@ import { BundleManifest } from '../../bundle-format.ts';
 import { readBundleSignature } from '../../bundle-signature.ts';
 import { type BundleLine, EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
-import { type Evidence, lineOf } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
+import { lineOf } from './location.ts';
 
 const { bundles: member, events } = EVIDENCE_MEMBERS;
 

@@ -11,10 +11,15 @@ export interface EvidenceReport {
   independence: Independence;
   /** Of the anchor that was given. */
   anchor_digest: string | null;
-  package: Pick<
-    EvidenceManifest,
-    'package_id' | 'set_id' | 'tenant_id' | 'issuer' | 'created_at' | 'scope' | 'volume'
-  > | null;
+  package:
+    | (Pick<
+        EvidenceManifest,
+        'package_id' | 'set_id' | 'tenant_id' | 'issuer' | 'created_at' | 'scope' | 'log' | 'volume'
+      > & {
+        /** SHA-256 of the manifest's payload: by this the next volume names it. */
+        manifest_digest: string | null;
+      })
+    | null;
   events: number;
   /** The checkpoint up to which nothing is missing; null where that is not shown. */
   complete_up_to: { origin: string; size: number; root: string; time: string } | null;
@@ -26,11 +31,12 @@ export interface EvidenceReport {
 export interface ReaderState {
   hasManifest: boolean;
   events: number;
+  manifestDigest: string | null;
 }
 
 export function reportOf(
   evidence: Evidence,
-  { hasManifest, events }: ReaderState,
+  { hasManifest, events, manifestDigest }: ReaderState,
   checks: CheckResult[],
 ): EvidenceReport {
   const count = (status: CheckResult['status']) =>
@@ -54,7 +60,7 @@ export function reportOf(
     verdict: verdict(),
     independence,
     anchor_digest: anchor ? anchorDigest(anchor) : null,
-    package: hasManifest ? packageOf(evidence.manifest) : null,
+    package: hasManifest ? packageOf(evidence.manifest, manifestDigest) : null,
     events,
     complete_up_to: statusOf('scope.complete') === 'pass' ? checkpointOf(evidence) : null,
     checks,
@@ -67,9 +73,12 @@ export function reportOf(
   };
 }
 
-function packageOf(manifest: EvidenceManifest): EvidenceReport['package'] {
-  const { package_id, set_id, tenant_id, issuer, created_at, scope, volume } = manifest;
-  return { package_id, set_id, tenant_id, issuer, created_at, scope, volume };
+function packageOf(
+  manifest: EvidenceManifest,
+  manifest_digest: string | null,
+): EvidenceReport['package'] {
+  const { package_id, set_id, tenant_id, issuer, created_at, scope, log, volume } = manifest;
+  return { package_id, set_id, tenant_id, issuer, created_at, scope, log, volume, manifest_digest };
 }
 
 function checkpointOf({ checkpoints, manifest }: Evidence): EvidenceReport['complete_up_to'] {

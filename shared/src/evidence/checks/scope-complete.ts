@@ -6,7 +6,8 @@
 import type { LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
-import { type Evidence, lineOf, recordsOf } from './evidence.ts';
+import { type Evidence, recordsOf } from './evidence.ts';
+import { lineOf } from './location.ts';
 
 const { proofs, batches, events } = EVIDENCE_MEMBERS;
 

@@ -2,7 +2,8 @@
 import { isCosignedBy, parseSignature } from '../checkpoint.ts';
 import { checkpointMember, EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
-import { type Evidence, lineOf } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
+import { lineOf } from './location.ts';
 
 /** `witness.quorum`: more than half of the anchor's witnesses cosigned the checkpoint. */
 export function checkWitnesses(evidence: Evidence): Check {

@@ -1,0 +1,12 @@
+/** Where something is wrong: a member, a line of it from 1, a path within that. */
+export interface Location {
+  member: string;
+  line?: number;
+  path?: string;
+}
+
+export const lineOf = (member: string, line: number, path?: string): Location => ({
+  member,
+  line,
+  ...(path !== undefined && { path }),
+});

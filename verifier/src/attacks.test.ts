@@ -1,0 +1,222 @@
+/** Each way to attack a package, and the check that finds it; and what good packages are. */
+import { Readable } from 'node:stream';
+import { cosignCheckpoint, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
+import { CHECK_NAMES } from '@governance/shared/evidence/checks/check';
+import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FORGERIES } from '../testing/forgeries.ts';
+import { aPackage, aPacked, jsonOf, packMembers, sealPackage } from '../testing/package-builder.ts';
+import { anEd25519Key } from '../testing/test-keys.ts';
+import { aDelegation, anApproval, aStory } from '../testing/test-stories.ts';
+import { timeOf } from '../testing/test-tenant.ts';
+import { SERVICE_LIMITS, verifyPackage } from './verify-package.ts';
+
+const verify = (
+  bytes: Buffer,
+  anchor: TrustAnchor | null,
+  issuers: { issuer: string; keys: TrustAnchor['keys'] }[] = [],
+) => verifyPackage(Readable.from([bytes]), { anchor, issuers, limits: SERVICE_LIMITS });
+const failedOf = ({ checks }: Awaited<ReturnType<typeof verify>>) =>
+  checks.filter(({ status }) => status === 'fail').map(({ name, detail }) => `${name}: ${detail}`);
+const isDecision = (bytes: Buffer) => bytes.includes('"type":"decision"');
+
+/** Everything that the format has. */
+function aFullStory() {
+  const story = aStory();
+  anApproval(story);
+  aDelegation(story);
+  return story;
+}
+
+describe('an attack is found:', () => {
+  const WITH_WITNESSES = 'witnesses that did not cosign';
+  it.each(
+    FORGERIES.map((forgery) => [forgery.name, forgery.check, forgery] as const),
+  )('%s, by %s', async (name, check, forgery) => {
+    const { bytes, anchor } = forgery.make();
+    if (name === WITH_WITNESSES) {
+      anchor.witnesses = [{ name: 'w', key: anEd25519Key('w').jwk }];
+    }
+    const result = await verify(bytes, anchor);
+    expect(result.verdict).toBe('NOT_VERIFIED');
+    expect(result.checks.find((one) => one.name === check)).toMatchObject({ status: 'fail' });
+  });
+});
+
+describe('a good package is verified:', () => {
+  it('a contiguous one, with every check in its place', async () => {
+    const { tenant } = aFullStory();
+    const result = await verify(
+      aPacked(tenant, { anchorSizes: [3], payloads: true }),
+      tenant.anchor(3),
+    );
+    expect(failedOf(result)).toEqual([]);
+    expect(result).toMatchObject({ verdict: 'VERIFIED', independence: 'independent', events: 23 });
+    expect(result.complete_up_to).toMatchObject({ size: tenant.leaves.length });
+    expect(result.checks.map(({ name }) => name)).toEqual(CHECK_NAMES);
+  });
+
+  it('the later part of a log', async () => {
+    const { tenant } = aFullStory();
+    const bytes = aPacked(tenant, { start: 5, from: timeOf(60), anchorSizes: [3] });
+    expect(failedOf(await verify(bytes, tenant.anchor(3)))).toEqual([]);
+  });
+
+  it('a selective one, with the causes of what it holds', async () => {
+    const { tenant } = aFullStory();
+    const causes = (bytes: Buffer) => !isDecision(bytes);
+    const request = { kind: 'selective' as const, pick: isDecision, causes, anchorSizes: [3] };
+    const result = await verify(aPacked(tenant, request), tenant.anchor(3));
+    expect(failedOf(result)).toEqual([]);
+    expect(result).toMatchObject({ verdict: 'VERIFIED', complete_up_to: null });
+  });
+
+  it('the same members as one JSON document', async () => {
+    const { tenant } = aFullStory();
+    const parts = aPackage(tenant, { anchorSizes: [3] });
+    const bytes = jsonOf(sealPackage(parts, tenant.keys.evidence));
+    expect(await verify(bytes, tenant.anchor(3))).toMatchObject({ verdict: 'VERIFIED' });
+  });
+
+  it('one of keys that follow those of the anchor', async () => {
+    const story = aStory();
+    const { tenant } = story;
+    const anchor = tenant.anchor(3);
+    for (const purpose of ['evidence', 'checkpoint', 'batch'] as const) {
+      tenant.wait(600);
+      tenant.rotate(purpose, anEd25519Key(`${purpose}-2`));
+      tenant.rotate(purpose, anEd25519Key(`${purpose}-3`));
+    }
+    tenant.wait(600);
+    anApproval(story, { grant_expires_at: timeOf(100_000) });
+    const result = await verify(aPacked(tenant, { anchorSizes: [3] }), anchor);
+    expect(failedOf(result)).toEqual([]);
+  });
+
+  it('one of a log that went on after a restore, from an anchor that was not lost', async () => {
+    const { tenant } = aStory();
+    const anchor = tenant.anchor(3);
+    tenant.restoreTo(4);
+    const plane = tenant.plane('plane-3');
+    tenant.decide(plane);
+    plane.ship();
+    const result = await verify(aPacked(tenant, { anchorSizes: [3] }), anchor);
+    expect(failedOf(result)).toEqual([]);
+    expect(result.verdict).toBe('VERIFIED');
+  });
+
+  it('one that is older than the anchor, and leads to it', async () => {
+    const { tenant } = aStory();
+    const bytes = aPacked(tenant, { end: 6, anchorSizes: [8] });
+    expect(await verify(bytes, tenant.anchor(8))).toMatchObject({ verdict: 'VERIFIED' });
+  });
+
+  it('one with a record that its receiver could not read, which it says', async () => {
+    const { tenant, one } = aStory();
+    tenant.decide(one);
+    one.addUnreadable(Buffer.from([0xff, 0x0a, 0x7b]));
+    tenant.decide(one);
+    one.ship();
+    const result = await verify(aPacked(tenant, { anchorSizes: [3] }), tenant.anchor(3));
+    expect(failedOf(result)).toEqual([]);
+    expect(result.checks.find(({ name }) => name === 'events.schema')?.status).toBe('warn');
+  });
+
+  it('one whose batches overlap', async () => {
+    const { tenant, one } = aStory();
+    tenant.decide(one);
+    const again = [...one.waiting];
+    one.ship();
+    one.waiting = again;
+    tenant.decide(one);
+    one.ship();
+    const parts = aPackage(tenant, { anchorSizes: [3] });
+    const stream = parts.manifest.streams.find(({ stream }) => stream === one.id);
+    if (stream) stream.records--;
+    const bytes = packMembers(sealPackage(parts, tenant.keys.evidence));
+    expect(failedOf(await verify(bytes, tenant.anchor(3)))).toEqual([]);
+  });
+
+  it('one that more than half of the witnesses cosigned', async () => {
+    const { tenant } = aStory();
+    const witnesses = ['w1', 'w2', 'w3'].map((name) => ({ name, ...anEd25519Key(name) }));
+    const parts = aPackage(tenant, { anchorSizes: [3] });
+    const size = tenant.leaves.length;
+    const { body } = parseCheckpoint(parts.checkpoints.get(size) ?? '');
+    for (const witness of witnesses.slice(1)) {
+      parts.witness.push({ size, cosignature: cosignCheckpoint(body, witness, 1_767_323_045) });
+    }
+    const named = witnesses.map(({ name, jwk }) => ({ name, key: jwk }));
+    const anchor = tenant.anchor(3, { witnesses: named });
+    const bytes = packMembers(sealPackage(parts, tenant.keys.evidence));
+    expect(failedOf(await verify(bytes, anchor))).toEqual([]);
+  });
+});
+
+describe('what is trusted decides the verdict:', () => {
+  it('nothing: the package speaks for itself, and is INCONCLUSIVE', async () => {
+    const { tenant } = aStory();
+    const result = await verify(aPacked(tenant), null);
+    expect(failedOf(result)).toEqual([]);
+    expect(result).toMatchObject({ verdict: 'INCONCLUSIVE', independence: 'self-asserted' });
+  });
+
+  it('a configured issuer', async () => {
+    const { tenant } = aStory();
+    const issuers = [{ issuer: tenant.issuer, keys: tenant.entries }];
+    const known = await verify(aPacked(tenant), null, issuers);
+    expect(known).toMatchObject({ verdict: 'VERIFIED', independence: 'issuer-anchored' });
+    const others = [{ issuer: tenant.issuer, keys: aStory('other').tenant.entries }];
+    expect(failedOf(await verify(aPacked(tenant), null, others))).not.toEqual([]);
+  });
+
+  it('an anchor that is newer than a package which does not lead to it: INCONCLUSIVE', async () => {
+    const { tenant } = aStory();
+    const result = await verify(aPacked(tenant, { end: 6 }), tenant.anchor(8));
+    expect(failedOf(result)).toEqual([]);
+    expect(result.verdict).toBe('INCONCLUSIVE');
+  });
+});
+
+describe('what is no package', () => {
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['a text', Buffer.from('hello')],
+    ['JSON of something else', Buffer.from('{"a":1}')],
+    ['a gzip of something else', packMembers([['a.txt', Buffer.from('a')]])],
+    ['a gzip that is cut off', aPacked(aStory().tenant).subarray(0, 60)],
+  ])('%s is UNREADABLE', async (_what, bytes) => {
+    expect(await verify(bytes, null)).toMatchObject({ verdict: 'UNREADABLE', package: null });
+  });
+
+  it('a package that is cut off later is NOT_VERIFIED', async () => {
+    const { tenant } = aStory();
+    const bytes = aPacked(tenant, { anchorSizes: [3] });
+    const result = await verify(bytes.subarray(0, -400), tenant.anchor(3));
+    expect(['NOT_VERIFIED', 'UNREADABLE']).toContain(result.verdict);
+  });
+});
+
+it('no edit of one byte of any member is verified', async () => {
+  const { tenant } = aFullStory();
+  const anchor = tenant.anchor(3);
+  const parts = aPackage(tenant, { anchorSizes: [3], payloads: true });
+  const members = sealPackage(parts, tenant.keys.evidence);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(members.length - 1),
+      fc.nat(),
+      fc.integer({ min: 1, max: 255 }),
+      async (which, place, bits) => {
+        const [name, content] = members[which] as (typeof members)[number];
+        const edited = Buffer.from(content);
+        const at = place % edited.length;
+        edited[at] = (edited[at] as number) ^ bits;
+        const result = await verify(packMembers(members.with(which, [name, edited])), anchor);
+        expect(result.verdict).not.toBe('VERIFIED');
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

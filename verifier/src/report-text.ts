@@ -1,0 +1,58 @@
+/**
+ * A result as text for people and pipelines: lines in a fixed order, printable ASCII alone. What the
+ * package says is shown escaped, so that no package can print a verdict of its own.
+ */
+import type { CheckResult, CheckStatus } from '@governance/shared/evidence/checks/check';
+import type { Location } from '@governance/shared/evidence/checks/location';
+import type { VerificationResult } from './verify-package.ts';
+
+const LABELS: Record<CheckStatus, string> = {
+  pass: 'PASS',
+  fail: 'FAIL',
+  skip: 'SKIP',
+  warn: 'WARN',
+};
+
+/** @returns the report, with a line feed at its end */
+export function reportText(result: VerificationResult): string {
+  const { verdict, independence, anchor_digest, package: of, events, complete_up_to } = result;
+  const anchor = anchor_digest === null ? '' : ` (anchor sha256:${anchor_digest})`;
+  const lines = [
+    `VERDICT: ${verdict}`,
+    `INDEPENDENCE: ${independence}${anchor}`,
+    `PACKAGE: ${shown(of?.package_id ?? '-')}  TENANT: ${shown(of?.tenant_id ?? '-')}  EVENTS: ${events}`,
+    complete_up_to
+      ? `COMPLETE-UP-TO: tree ${complete_up_to.size} at ${shown(complete_up_to.time)}`
+      : 'COMPLETE-UP-TO: not shown',
+    ...result.checks.map(checkLine),
+    summaryLine(result.summary),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function checkLine({ name, status, checked, total, detail, location }: CheckResult): string {
+  const counts = status === 'skip' ? '' : ` ${checked}/${total}`;
+  const said = detail === '' ? '' : ` ${shown(detail)}`;
+  const at = location ? ` (${shown(placeOf(location))})` : '';
+  return `[${LABELS[status]}] ${name}${counts}${said}${at}`;
+}
+
+function placeOf({ member, line, path }: Location): string {
+  return [member, line !== undefined && `line ${line}`, path].filter(Boolean).join(' ');
+}
+
+function summaryLine({ passed, failed, skipped, warnings }: VerificationResult['summary']): string {
+  const warned = warnings > 0 ? `, ${warnings} warnings` : '';
+  return `SUMMARY: ${passed} passed, ${failed} failed, ${skipped} skipped${warned}`;
+}
+
+const MAX_SHOWN = 300;
+
+/** Printable ASCII, everything else as its code point. */
+function shown(text: string): string {
+  return [...text.slice(0, MAX_SHOWN)]
+    .map((one) => (/^[\x20-\x7e]$/.test(one) && one !== '\\' ? one : escaped(one)))
+    .join('');
+}
+
+const escaped = (one: string): string => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`;

@@ -1,0 +1,97 @@
+/**
+ * The command `verify`: verifies evidence packages, or the volumes of one, by streaming, and prints
+ * the report. Proven by verify-evidence-command.test.ts.
+ */
+import { createReadStream, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { reportText } from './report-text.ts';
+import { parseIssuers, parseTrustAnchor } from './trust.ts';
+import { COMMAND_LIMITS, type VerificationResult, verifyPackage } from './verify-package.ts';
+import { findSetFaults } from './verify-set.ts';
+
+const USAGE = `verify <evidence.tar.gz>... [options]
+
+Verifies an evidence package. Several files are the volumes of one export, in order.
+
+  --trust-anchor <file>  the anchor that the issuing tenant gave you: only its keys and the state of
+                         the log that it pins are trusted. Without one the verdict is INCONCLUSIVE,
+                         unless --issuers knows the issuer
+  --issuers <file>       a JSON array of anchors and keysets of issuers that you trust
+  --json                 print the result as JSON
+
+Exit codes: 0 VERIFIED; 1 NOT_VERIFIED; 2 UNREADABLE, or the options cannot be read;
+3 INCONCLUSIVE.`;
+
+const EXIT_CODES = { VERIFIED: 0, NOT_VERIFIED: 1, UNREADABLE: 2, INCONCLUSIVE: 3 } as const;
+/** The worst of several counts. */
+const WORST = ['UNREADABLE', 'NOT_VERIFIED', 'INCONCLUSIVE', 'VERIFIED'] as const;
+
+/** Where the command writes. */
+export interface CommandOutput {
+  write(text: string): void;
+  writeError(text: string): void;
+}
+
+/**
+ * Runs the command.
+ *
+ * @param args after the program's name
+ * @returns the exit code, as `--help` explains them
+ */
+export async function runVerifyEvidence(args: string[], output: CommandOutput): Promise<number> {
+  try {
+    return await verify(args, output);
+  } catch (error) {
+    output.writeError(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 2;
+  }
+}
+
+async function verify(args: string[], { write }: CommandOutput): Promise<number> {
+  const { values, positionals: paths } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      'trust-anchor': { type: 'string' },
+      issuers: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    write(`${USAGE}\n`);
+    return 0;
+  }
+  if (paths.length === 0) throw new Error(`no package was given\n\n${USAGE}`);
+  const anchor = readWith(values['trust-anchor'], parseTrustAnchor) ?? null;
+  const issuers = readWith(values.issuers, parseIssuers) ?? [];
+  const results: VerificationResult[] = [];
+  for (const path of paths) {
+    const trust = { anchor, issuers, limits: COMMAND_LIMITS };
+    results.push(await verifyPackage(createReadStream(path), trust));
+  }
+  const faults = findSetFaults(results);
+  const worst = WORST.find((verdict) => results.some((result) => result.verdict === verdict));
+  const verdict = faults.length > 0 && worst !== 'UNREADABLE' ? 'NOT_VERIFIED' : worst;
+  if (values.json) {
+    const [only] = results;
+    const isSet = results.length > 1 || faults.length > 0;
+    const shown = isSet ? { verdict, set: { faults }, volumes: results } : only;
+    write(`${JSON.stringify(shown, null, 2)}\n`);
+  } else {
+    for (const result of results) write(reportText(result));
+    for (const fault of faults) write(`[FAIL] set ${fault}\n`);
+    if (results.length > 1 || faults.length > 0) write(`SET: ${verdict}\n`);
+  }
+  return EXIT_CODES[verdict ?? 'UNREADABLE'];
+}
+
+function readWith<T>(path: string | undefined, parse: (text: string) => T): T | undefined {
+  if (path === undefined) return undefined;
+  const text = readFileSync(path, 'utf8');
+  try {
+    return parse(text);
+  } catch (cause) {
+    throw new Error(`${path} cannot be read: it is not of the format`, { cause });
+  }
+}

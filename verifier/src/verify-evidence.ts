@@ -1,0 +1,7 @@
+/** The command line of verify-evidence-command.ts; see `--help` and docs/verifier.md. */
+import { runVerifyEvidence } from './verify-evidence-command.ts';
+
+process.exitCode = await runVerifyEvidence(process.argv.slice(2), {
+  write: (text) => process.stdout.write(text),
+  writeError: (text) => process.stderr.write(text),
+});

@@ -1,0 +1,62 @@
+/**
+ * Verifies an evidence package: what the command, the service and other programs call. It reads
+ * nothing but what it is given: no network, no files, no clock.
+ */
+import { createTally } from '@governance/shared/evidence/checks/check';
+import type { EvidenceTrust } from '@governance/shared/evidence/checks/evidence';
+import type { EvidenceReport } from '@governance/shared/evidence/checks/report';
+import { runChecks } from '@governance/shared/evidence/checks/run-checks';
+import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
+import type { SourceLimits } from '@governance/shared/evidence/package-source';
+import { VERIFIER_VERSION } from './version.ts';
+
+export interface VerificationResult extends EvidenceReport {
+  verifier: { version: string };
+}
+
+/** What the service takes. */
+export const SERVICE_LIMITS: SourceLimits = {
+  packedBytes: VOLUME_LIMITS.packedBytes,
+  unpackedBytes: VOLUME_LIMITS.unpackedBytes,
+  ratio: VOLUME_LIMITS.ratio,
+};
+
+/** What the command takes: it streams, and whoever runs it chose the file. */
+export const COMMAND_LIMITS: SourceLimits = {
+  packedBytes: Number.MAX_SAFE_INTEGER,
+  unpackedBytes: Number.MAX_SAFE_INTEGER,
+  ratio: 1_000,
+};
+
+/**
+ * Verifies one package, or one volume of a set.
+ *
+ * @param source its bytes, cut anywhere; caller-controlled
+ * @param given the anchor that the tenant gave, the issuers that are trusted here, and limits
+ * @returns the result: a corrupt package is one, too
+ * @throws what the source throws
+ */
+export async function verifyPackage(
+  source: AsyncIterable<Uint8Array>,
+  { anchor, issuers, limits }: EvidenceTrust & { limits: SourceLimits },
+): Promise<VerificationResult> {
+  const report = await runChecks(source, { anchor, issuers }, limits);
+  return { ...report, verifier: { version: VERIFIER_VERSION } };
+}
+
+/** The result for a package that could not be verified within the service's means. */
+export function abandonedResult(detail: string): VerificationResult {
+  const tally = createTally('container.limits');
+  tally.fail(detail);
+  return {
+    verdict: 'UNREADABLE',
+    independence: 'self-asserted',
+    anchor_digest: null,
+    package: null,
+    events: 0,
+    complete_up_to: null,
+    checks: [tally.result()],
+    summary: { passed: 0, failed: 1, skipped: 0, warnings: 0 },
+    verifier: { version: VERIFIER_VERSION },
+  };
+}
