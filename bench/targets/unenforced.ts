@@ -16,6 +16,7 @@ export function createUnenforced(identity: Identity): Enforcement {
       isStillEligible: () => true,
       grantsOf: () => identity.agent.grants,
     },
+    endWaits: () => undefined,
     stop: async () => undefined,
     enforcer: {
       async call(caller, ask, destination, exchange = quiet()) {

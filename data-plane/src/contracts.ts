@@ -12,6 +12,7 @@ import type {
   DelegationFact,
   ExceptionFact,
   FeedEntry,
+  HeldCallFact,
   KillSwitchFact,
   TokenKeysFact,
   WorkflowFact,
@@ -106,6 +107,12 @@ export interface Replica {
     tenantId: string,
     place: { agentId: string; serverId: string; toolName: string },
   ): readonly ExceptionFact[];
+  /** Whether anything of the tenant waits for a person, or did shortly before, at any data plane. */
+  hasHeldCalls(tenantId: string): boolean;
+  /** What waits with a binding at another data plane than this. */
+  findHeldElsewhere(tenantId: string, binding: string): HeldCallFact | undefined;
+  /** Told when what waits elsewhere has changed. @returns ends it */
+  onHeldCall(listener: () => void): () => void;
   countActiveAgents(tenantId: string): number;
   hasTenant(tenantId: string): boolean;
   /** The seq up to which the tenant's feed was applied, 0 before the first entry. */

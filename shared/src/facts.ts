@@ -162,6 +162,23 @@ export const ExceptionFact = z
   );
 export type ExceptionFact = z.infer<typeof ExceptionFact>;
 
+/**
+ * key: the binding. A call, or its result, that waits at one data plane, and how it ended, for the
+ * tenant's other ones: the same call is answered there with how it stands. It permits nothing.
+ */
+export const HeldCallFact = z.strictObject({
+  escalation_id: Id,
+  /** The data plane that holds it. */
+  deployment_id: Id,
+  agent_id: Id,
+  held: z.enum(['call', 'result']),
+  status: z.enum(['pending', 'approved', 'denied', 'timed_out']),
+  timeout_at: Timestamp,
+  /** Of one that is not pending: until when that is to be told. */
+  told_until: Timestamp.nullable(),
+});
+export type HeldCallFact = z.infer<typeof HeldCallFact>;
+
 /** Agents of a workflow, at most, and what one of them may do. */
 export const MAX_PARTICIPANTS = 100;
 export const MAX_ALLOWED_ACTIONS = 50;
@@ -221,6 +238,7 @@ export const FACTS = {
   upstream_credential: UpstreamCredentialFact,
   identifier_key: IdentifierKeyFact,
   'optional.escalation': EscalationFact,
+  'optional.held_call': HeldCallFact,
   'optional.exception': ExceptionFact,
   workflow: WorkflowFact,
   workflow_session: WorkflowSessionFact,

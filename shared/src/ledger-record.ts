@@ -121,6 +121,9 @@ const Alert = AlertV1.extend({ v });
 const AdminAction = AdminActionV1.extend({ v, actor: Actor });
 
 /** A call, or its result, waits for a person. */
+/** What a hold is bound to, keyed by what no chain has: how another data plane knows the same call. */
+const Binding = Sha256Hex.nullable().optional();
+
 const HoldOpened = z.strictObject({
   ...envelope,
   type: z.literal('hold_opened'),
@@ -133,6 +136,7 @@ const HoldOpened = z.strictObject({
   risk_tier: RiskTier,
   reason: Text.nullable(),
   timeout_at: Timestamp,
+  binding: Binding,
   /**
    * What an exception would have to name to cover such a call: who asked for a person, and the
    * target as a pattern (empty: the call has none). Null where that cannot be said: several targets,
@@ -164,6 +168,7 @@ const ResultHeld = z.strictObject({
   findings_count: z.int().positive(),
   result_bytes: z.int().nonnegative(),
   timeout_at: Timestamp,
+  binding: Binding,
 });
 
 const HoldResolved = z.strictObject({

@@ -61,13 +61,13 @@ async function insert(
   const { rowCount } = await client.query(
     `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, requester_id,
        mcp_server, method, tool_name, target, risk_tier, reason, instruction_hash, shape, opened_at,
-       timeout_at, severity, findings, findings_count, result_bytes)
+       timeout_at, severity, findings, findings_count, result_bytes, binding)
      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $23,
        CASE WHEN $15::timestamptz > clock_timestamp() + $17 * interval '1 millisecond'
          THEN clock_timestamp() ELSE $15::timestamptz END,
        least($16::timestamptz,
          clock_timestamp() + least($16::timestamptz - $15::timestamptz, $18::interval)),
-       $19, $20::jsonb, $21, $22
+       $19, $20::jsonb, $21, $22, $24
      ON CONFLICT DO NOTHING`,
     [
       tenantId,
@@ -93,6 +93,7 @@ async function insert(
       ofResult?.findings_count ?? null,
       ofResult?.result_bytes ?? null,
       record.type === 'hold_opened' && record.shape ? JSON.stringify(record.shape) : null,
+      record.binding ?? null,
     ],
   );
   return rowCount === 1;

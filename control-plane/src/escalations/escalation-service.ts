@@ -25,6 +25,7 @@ import {
   type Resolution,
   shapeOf,
   toFact,
+  toHeldCallFact,
 } from './escalation.ts';
 import { escalationStore } from './escalation-store.ts';
 import { statusOfResult } from './inbound-hold.ts';
@@ -86,6 +87,7 @@ export async function tell(
   at: Date,
 ): Promise<void> {
   tx.feed.append(toFact(row, resolution));
+  if (row.isAnnounced) tx.feed.append(toHeldCallFact(row, resolution));
   tx.audit.append({
     ...(row.held === 'result'
       ? { action: `inbound_hold_${statusOfResult(row)}`, target: `inbound_hold/${row.id}` }

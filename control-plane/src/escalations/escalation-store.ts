@@ -85,11 +85,30 @@ export function escalationStore(
           RETURNING id::text AS id`,
       ),
 
+    /** Those that other data planes are to hear of from now on, some at a time. */
+    announce: async (): Promise<Escalation[]> =>
+      findAll(
+        await db.$queryRaw<{ id: string }[]>`
+          UPDATE escalations SET is_announced = true
+          WHERE tenant_id = ${tenantId}::uuid AND id IN (
+            SELECT id FROM escalations
+            WHERE tenant_id = ${tenantId}::uuid AND status = 'pending' AND binding IS NOT NULL
+              AND NOT is_announced
+            ORDER BY opened_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+          RETURNING id::text AS id`,
+      ),
+
+    /** Whether another one of the same binding is announced: its fact has the key. */
+    isReplaced: async ({ id, binding }: Escalation): Promise<boolean> => {
+      const where = { tenantId, binding, isAnnounced: true, id: { not: id } };
+      return (await db.escalation.count({ where })) > 0;
+    },
+
     /** Those whose facts nobody needs any more, some at a time. */
     leaveFeed: async (kept: string): Promise<Escalation[]> =>
       findAll(
         await db.$queryRaw<{ id: string }[]>`
-          UPDATE escalations SET is_in_feed = false
+          UPDATE escalations SET is_in_feed = false, is_announced = false
           WHERE tenant_id = ${tenantId}::uuid AND id IN (
             SELECT id FROM escalations
             WHERE tenant_id = ${tenantId}::uuid AND is_in_feed

@@ -1,7 +1,10 @@
-/** Ends escalations that nobody decided in time, and takes back facts that nobody needs any more. */
+/**
+ * Ends escalations that nobody decided in time, tells other data planes of those that are pending, and
+ * takes back facts that nobody needs any more.
+ */
 import type { LeaderTask } from '../platform/leader.ts';
 import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
-import { toTombstone } from './escalation.ts';
+import { toHeldCallFact, toTombstone } from './escalation.ts';
 import { tell } from './escalation-service.ts';
 import { escalationStore } from './escalation-store.ts';
 
@@ -27,7 +30,12 @@ export function createEscalationTimeouts(deps: {
       await db.inTenant(systemScope(id), async (tx) => {
         const store = escalationStore(tx);
         for (const row of await store.timeOut()) await tell(tx, row, 'timed_out', now());
-        for (const row of await store.leaveFeed(FACT_KEPT)) tx.feed.append(toTombstone(row));
+        for (const row of await store.announce()) tx.feed.append(toHeldCallFact(row, 'pending'));
+        for (const row of await store.leaveFeed(FACT_KEPT)) {
+          tx.feed.append(toTombstone(row));
+          if (row.binding === null || (await store.isReplaced(row))) continue;
+          tx.feed.append({ kind: 'optional.held_call', key: row.binding, value: null });
+        }
       });
     }
   }

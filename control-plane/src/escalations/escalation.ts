@@ -1,5 +1,6 @@
 /** Calls and results that wait for a person: states, shapes on the wire, and what a data plane is told. */
 import { type NewFact, ResultRelease } from '@governance/shared/facts';
+import { GRANT_MS } from '@governance/shared/hold-settings';
 import { RiskTier, type Severity } from '@governance/shared/ledger-record';
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { z } from 'zod';
@@ -141,4 +142,29 @@ export function toFact(row: Escalation, resolution: Resolution): OfEscalation {
 /** Takes it back. */
 export function toTombstone(row: Escalation): OfEscalation {
   return { kind: 'optional.escalation', key: keyOf(row), value: null };
+}
+
+type OfHeldCall = Extract<NewFact, { kind: 'optional.held_call' }>;
+
+/**
+ * What the tenant's other data planes are told, while it is pending and for a while after.
+ *
+ * @param row with a binding
+ */
+export function toHeldCallFact(row: Escalation, status: EscalationStatus): OfHeldCall {
+  const { resolvedAt, grantExpiresAt } = row;
+  const until = grantExpiresAt ?? (resolvedAt && new Date(resolvedAt.getTime() + GRANT_MS));
+  return {
+    kind: 'optional.held_call',
+    key: row.binding ?? '',
+    value: {
+      escalation_id: row.id,
+      deployment_id: row.deploymentId,
+      agent_id: row.agentId,
+      held: row.held === 'result' ? 'result' : 'call',
+      status,
+      timeout_at: row.timeoutAt.toISOString(),
+      told_until: until?.toISOString() ?? null,
+    },
+  };
 }

@@ -385,7 +385,7 @@ describe('look-ups before a tenant is known', () => {
       agents: 'client_id id secret_hash tenant_id',
       data_plane_tokens: 'deployment_id expires_at id region revoked_at tenant_id token_hash',
       enrollment_tokens: 'id tenant_id token_hash',
-      escalations: 'is_in_feed resolved_at status tenant_id timeout_at',
+      escalations: 'binding is_announced is_in_feed resolved_at status tenant_id timeout_at',
       evidence_packages: 'expires_at status tenant_id',
       exceptions: 'expires_at status tenant_id updated_at',
       installer_tokens: 'id tenant_id token_hash',

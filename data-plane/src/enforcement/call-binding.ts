@@ -1,5 +1,5 @@
 /** What an approval is bound to: nothing that an approver saw may be different when it is used. */
-import { hash } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { TOOL_CALL } from './call-kinds.ts';
 import type { JudgedCall, RawCall } from './calls.ts';
@@ -35,4 +35,15 @@ export function createBindingOf(pins: Pick<PinnedTools, 'findSeen'>): BindingOf 
     };
     return hash('sha256', canonicalize(bound));
   };
+}
+
+/**
+ * The same for records and facts: keyed by the digest of the agent's secret, which all data planes
+ * of the tenant have and no chain, so that nobody who reads a chain can guess what was asked. After a
+ * rotation it is another one.
+ */
+export function sharedBinding(binding: string, { secret_hash }: { secret_hash: string }): string {
+  return createHmac('sha256', secret_hash)
+    .update(`governance.held-call.v1\n${binding}`)
+    .digest('hex');
 }

@@ -7,9 +7,10 @@ import { isoTime } from '@governance/shared/iso-time';
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { readTarget } from '@governance/shared/target-readings';
 import type { HeldCall, HeldCalls, HoldEnd } from '../holds/held-calls.ts';
+import type { HeldElsewhere } from '../holds/held-elsewhere.ts';
 import type { Cancelled, Refusal } from './answer.ts';
 import type { DecisionFields } from './audit.ts';
-import type { BindingOf, KnownCall } from './call-binding.ts';
+import { type BindingOf, type KnownCall, sharedBinding } from './call-binding.ts';
 import { readingsOfCall } from './call-targets.ts';
 import type { Exchange, HoldGrant, RawCall } from './calls.ts';
 import { type HoldWaitLimits, waitForPerson } from './hold-wait.ts';
@@ -17,7 +18,8 @@ import type { Escalated, Holds, OpenedHold, ResultHolds } from './holds.ts';
 import { refusalOf } from './refusals.ts';
 
 export interface CallHoldsDeps extends HoldWaitLimits {
-  held: Pick<HeldCalls, 'join'>;
+  held: Pick<HeldCalls, 'join' | 'findCall'>;
+  elsewhere: Pick<HeldElsewhere, 'find'>;
   bindingOf: BindingOf;
   results: ResultHolds;
   /** Unix milliseconds. */
@@ -25,7 +27,7 @@ export interface CallHoldsDeps extends HoldWaitLimits {
 }
 
 export function createCallHolds(deps: CallHoldsDeps): Holds {
-  const { held, bindingOf, results, now } = deps;
+  const { held, elsewhere, bindingOf, results, now } = deps;
 
   function open(escalated: Escalated, exchange: Exchange): OpenedHold | Refusal {
     const call: KnownCall = escalated.call;
@@ -40,21 +42,25 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
       return refusalOf(escalated);
     }
     const { timeout_minutes } = rules.settings.holds ?? DEFAULT_HOLD_SETTINGS;
-    const place = held.join({
-      id: uuidv7(now()),
-      tenantId: call.caller.tenantId,
-      agentId: agent.id,
-      binding,
-      policyIds,
-      timeoutMs: timeout_minutes[agent.risk_tier] * 60_000,
-    });
+    const { tenantId } = call.caller;
+    const shared = sharedBinding(binding, agent);
+    const asked = { tenantId, agentId: agent.id, binding, policyIds };
+    const place =
+      held.findCall(asked) ??
+      elsewhere.find({ ...asked, binding: shared, held: 'call' }) ??
+      held.join({
+        ...asked,
+        id: uuidv7(now()),
+        timeoutMs: timeout_minutes[agent.risk_tier] * 60_000,
+      });
     if (place === undefined) return tooMany(escalated);
     return {
       escalationId: place.hold.id,
       open: (decision) => {
         if (!place.isNew) return null;
         const shape = shapeOf(escalated, decision);
-        return { record: holdOpened(place, decision, shape), changes: place.changes };
+        const record = { ...holdOpened(place, decision, shape), binding: shared };
+        return { record, changes: place.changes };
       },
       drop: place.drop,
       wait: () => wait(escalated, place, exchange),
@@ -159,7 +165,7 @@ function answerOf(
     case 'taken':
       return refusal(
         escalated,
-        'The call was approved once, and another request of it has the approval.',
+        'The call was approved once, and another request of it, or another data plane, has the approval.',
         { resolution: 'approved', ...named },
       );
   }

@@ -11,13 +11,14 @@ import { isoTime } from '@governance/shared/iso-time';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { Ledger } from '../contracts.ts';
 import type { HeldCall, HeldCalls, HoldEnd } from '../holds/held-calls.ts';
+import type { HeldElsewhere } from '../holds/held-elsewhere.ts';
 import type { HeldResults } from '../holds/held-results.ts';
 import { bindingOfResult } from '../holds/hold.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
 import type { Cancelled, Refusal } from './answer.ts';
 import { type AllowedCall, recorded } from './audit.ts';
-import type { BindingOf } from './call-binding.ts';
-import type { Destination, Exchange, HoldGrant, JudgedCall } from './calls.ts';
+import { type BindingOf, type KnownCall, sharedBinding } from './call-binding.ts';
+import type { Destination, Exchange, HoldGrant, JudgedCall, RawCall } from './calls.ts';
 import { type HoldWaitLimits, waitForPerson } from './hold-wait.ts';
 import type { HeldAnswer, ResultHolds } from './holds.ts';
 import { internalRefusal } from './refusals.ts';
@@ -26,6 +27,7 @@ import { worstOf } from './severities.ts';
 
 export interface ResultHoldsDeps extends HoldWaitLimits {
   held: Pick<HeldCalls, 'join' | 'findResult' | 'holdsResultOf'>;
+  elsewhere: Pick<HeldElsewhere, 'find' | 'hasAny'>;
   results: HeldResults;
   bindingOf: BindingOf;
   ledger: Ledger;
@@ -43,7 +45,7 @@ const BLOCKED = {
 } as const;
 
 export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
-  const { held, results, bindingOf, ledger, now } = deps;
+  const { held, elsewhere, results, bindingOf, ledger, now } = deps;
 
   async function hold(
     { call, ...allowed }: AllowedCall,
@@ -82,15 +84,22 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
     return answerAt(place, call, exchange);
   }
 
-  function find(call: JudgedCall, exchange: Exchange): HeldAnswer | null {
+  function find(call: KnownCall, exchange: Exchange): HeldAnswer | null {
     const { tenantId } = call.caller;
-    if (!held.holdsResultOf(tenantId, call.agent.id)) return null;
+    const { agent } = call;
+    if (!agent) return null;
+    const isHere = held.holdsResultOf(tenantId, agent.id);
+    if (!isHere && !elsewhere.hasAny(tenantId)) return null;
     const binding = bindingOf(call);
-    const place = binding && held.findResult(tenantId, bindingOfResult(binding));
+    if (binding === undefined) return null;
+    const asked = { tenantId, agentId: agent.id, held: 'result' } as const;
+    const place =
+      held.findResult(tenantId, bindingOfResult(binding)) ??
+      elsewhere.find({ ...asked, binding: sharedBinding(bindingOfResult(binding), agent) });
     return place ? answerAt(place, call, exchange) : null;
   }
 
-  function answerAt(place: HeldCall, call: JudgedCall, exchange: Exchange): HeldAnswer {
+  function answerAt(place: HeldCall, call: RawCall, exchange: Exchange): HeldAnswer {
     return {
       escalationId: place.hold.id,
       policyIds: place.hold.policyIds,
@@ -167,6 +176,7 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
       findings_count: inbound.length,
       result_bytes: bytes,
       timeout_at: isoTime(hold.timeoutAt),
+      binding: sharedBinding(hold.binding, call.agent),
     } as const satisfies UnchainedRecord;
   }
 
@@ -181,7 +191,7 @@ function blocked(call: JudgedCall, reason: keyof typeof BLOCKED): Refusal {
 function answerOf(
   { hold }: HeldCall,
   { kind }: Exclude<HoldEnd, { kind: 'approved' }>,
-  call: JudgedCall,
+  call: RawCall,
 ): Refusal {
   const named = { held: 'result', escalation_id: hold.id, hold_id: hold.id };
   switch (kind) {
@@ -199,14 +209,14 @@ function answerOf(
         ...named,
       });
     case 'taken':
-      return refusal(call, 'Another request of it has the result.', {
+      return refusal(call, 'Another request of it, or another data plane, has the result.', {
         resolution: 'released',
         ...named,
       });
   }
 }
 
-function refusal(call: JudgedCall, message: string, data: Record<string, unknown>): Refusal {
+function refusal(call: RawCall, message: string, data: Record<string, unknown>): Refusal {
   return {
     kind: 'refusal',
     status: 200,

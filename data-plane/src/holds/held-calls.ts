@@ -309,6 +309,12 @@ export function createHeldCalls(deps: {
       return false;
     },
 
+    /** A place at the held call of this binding, if one is held here for these reasons. */
+    findCall(asked: Pick<NewHold, 'tenantId' | 'binding' | 'policyIds'>): HeldCall | undefined {
+      const kept = find(asked);
+      return kept && placeAt(kept, false);
+    },
+
     /** A place at the held result of this binding, if there is one. */
     findResult(tenantId: string, binding: string): HeldCall | undefined {
       const kept = find({ tenantId, binding, policyIds: new Set() });

@@ -74,7 +74,7 @@ export function createEnforcementPlane(
   };
   const metrics = createGatewayMetrics(deps.registry, gauges, elapsed);
   const parts = { opa, catalogue, pins, limits, metrics, writes, raiseAlert, now, elapsed };
-  const { enforcer, door, stop: stopEnforcement } = enforce(deps, parts);
+  const { enforcer, door, endWaits, stop: stopEnforcement } = enforce(deps, parts);
   const gateway = createGateway({
     enforcer,
     door,
@@ -93,6 +93,7 @@ export function createEnforcementPlane(
     // Calls under way may end; what takes longer is answered with an error and recorded so.
     onClose: () => {
       deps.held.endWaits();
+      endWaits();
       setTimeout(() => void pool.close(), DRAIN_MS).unref();
     },
     elapsed,

@@ -27,6 +27,7 @@ import { createDoor } from '../enforcement/steps/authenticate.ts';
 import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { createWorkflowAlerts } from '../enforcement/workflow-alerts.ts';
 import { createRefusalLog } from '../gateway/refusal-log.ts';
+import { createHeldElsewhere } from '../holds/held-elsewhere.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import type { OpaServers } from '../opa-server/opa-servers.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
@@ -131,8 +132,10 @@ export function createEnforcement(
     onKept: metrics.payloadKept,
     onNotKept: metrics.payloadNotKept,
   });
+  const elsewhere = createHeldElsewhere({ replica, now });
   const ofHolds = {
     held: deps.held,
+    elsewhere,
     bindingOf: createBindingOf(pins),
     waitMs: config.holdWaitMs,
     progressMs: PROGRESS_MS,
@@ -190,5 +193,5 @@ export function createEnforcement(
     await scanThreads.close();
     await refusedCalls.stop();
   };
-  return { enforcer, door: createDoor(steps), stop };
+  return { enforcer, door: createDoor(steps), endWaits: elsewhere.endWaits, stop };
 }

@@ -45,7 +45,7 @@ export interface EnforcementPlaneDeps {
   /** Where all workers keep what they have to know together; nothing is kept without it. */
   sharedDir?: string;
   /** Calls that wait for people. */
-  held: Pick<HeldCalls, 'join' | 'findResult' | 'holdsResultOf' | 'endWaits'>;
+  held: Pick<HeldCalls, 'join' | 'findCall' | 'findResult' | 'holdsResultOf' | 'endWaits'>;
   /** What servers answered and a person has to release. */
   heldResults: HeldResults;
   /** Takes what is kept of calls beside their records. */

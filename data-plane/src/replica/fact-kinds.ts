@@ -4,6 +4,7 @@ import { agentFacts } from './facts/agent.ts';
 import { agentCredentialFacts } from './facts/agent-credential.ts';
 import { escalationFacts } from './facts/escalation.ts';
 import { exceptionFacts } from './facts/exception.ts';
+import { heldCallFacts } from './facts/held-call.ts';
 import { identifierKeyFacts } from './facts/identifier-key.ts';
 import { killSwitchFacts } from './facts/kill-switch.ts';
 import { tokenKeyFacts } from './facts/token-keys.ts';
@@ -16,6 +17,7 @@ const FACT_KINDS = [
   agentCredentialFacts,
   identifierKeyFacts,
   escalationFacts,
+  heldCallFacts,
   exceptionFacts,
   killSwitchFacts,
   tokenKeyFacts,

@@ -1,0 +1,123 @@
+/**
+ * Calls that wait for people at other data planes of the tenant. Nothing is approved here: who makes
+ * the same call waits, and hears how it stands there. Proven by held-elsewhere.test.ts.
+ */
+import type { HeldCallFact } from '@governance/shared/facts';
+import { LRUCache } from 'lru-cache';
+import type { Replica } from '../contracts.ts';
+import type { HeldCall, HoldEnd } from './held-calls.ts';
+
+/** Requests that wait here for what is held elsewhere; what is beyond is told at once how it stands. */
+const MAX_WAITING = { ofAgent: 32, ofAll: 512 };
+/** Time-outs that were told, so that who asks again asks anew. */
+const MAX_TOLD = 10_000;
+/** How long after its time-out the control plane's word is waited for. */
+const GRACE_MS = 5_000;
+const NONE: ReadonlySet<string> = new Set();
+
+export interface AskedElsewhere {
+  readonly tenantId: string;
+  readonly agentId: string;
+  /** As all data planes of the tenant compute it. */
+  readonly binding: string;
+  readonly held: HeldCallFact['held'];
+}
+
+export type HeldElsewhere = ReturnType<typeof createHeldElsewhere>;
+
+export function createHeldElsewhere(deps: {
+  replica: Pick<Replica, 'hasHeldCalls' | 'findHeldElsewhere' | 'onHeldCall'>;
+  /** Unix milliseconds. */
+  now(): number;
+}) {
+  const { replica, now } = deps;
+  const waiting = new Map<() => void, { agentId: string; leave(): void }>();
+  const told = new LRUCache<string, true>({ max: MAX_TOLD });
+
+  replica.onHeldCall(() => {
+    for (const look of [...waiting.keys()]) look();
+  });
+
+  /** @returns undefined where it is over, and is to be asked anew */
+  function endOf(fact: HeldCallFact): Exclude<HoldEnd['kind'], 'approved'> | undefined {
+    const { status, timeout_at, told_until } = fact;
+    if (status === 'pending') {
+      return now() < Date.parse(timeout_at) + GRACE_MS ? 'pending' : 'timed_out';
+    }
+    if (told_until === null || now() >= Date.parse(told_until)) return undefined;
+    // What is approved is used where it is held.
+    return status === 'approved' ? 'taken' : status;
+  }
+
+  function findFact(asked: AskedElsewhere): HeldCallFact | undefined {
+    const fact = replica.findHeldElsewhere(asked.tenantId, asked.binding);
+    if (fact?.agent_id !== asked.agentId || fact.held !== asked.held) return undefined;
+    const end = endOf(fact);
+    const isOver = end === undefined || (end === 'timed_out' && told.has(fact.escalation_id));
+    return isOver ? undefined : fact;
+  }
+
+  function mayWait(agentId: string): boolean {
+    if (waiting.size >= MAX_WAITING.ofAll) return false;
+    return (
+      [...waiting.values()].filter((one) => one.agentId === agentId).length < MAX_WAITING.ofAgent
+    );
+  }
+
+  function wait(
+    { tenantId, agentId, binding }: AskedElsewhere,
+    { escalation_id, timeout_at }: HeldCallFact,
+    ms: number,
+    onLeave: (leave: () => void) => void,
+  ): Promise<HoldEnd> {
+    const endNow = (): HoldEnd => {
+      const fact = replica.findHeldElsewhere(tenantId, binding);
+      // Another one has the binding now, or none: this one is over.
+      const kind = fact?.escalation_id === escalation_id ? endOf(fact) : undefined;
+      if ((kind ?? 'timed_out') === 'timed_out') told.set(escalation_id, true);
+      return { kind: kind ?? 'timed_out' };
+    };
+    const reached = endNow();
+    if (reached.kind !== 'pending' || !mayWait(agentId)) return Promise.resolve(reached);
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(time);
+        clearTimeout(late);
+        if (waiting.delete(look)) resolve(endNow());
+      };
+      const look = () => {
+        if (endNow().kind !== 'pending') end();
+      };
+      const time = setTimeout(end, ms);
+      const late = setTimeout(look, Math.min(ms, Date.parse(timeout_at) + GRACE_MS - now()) + 1);
+      waiting.set(look, { agentId, leave: end });
+      onLeave(end);
+    });
+  }
+
+  return {
+    /** Whether anything of the tenant is held anywhere: cheap, asked at every call. */
+    hasAny: (tenantId: string): boolean => replica.hasHeldCalls(tenantId),
+
+    /** A place at what is held of the same call elsewhere. */
+    find(asked: AskedElsewhere): HeldCall | undefined {
+      const fact = findFact(asked);
+      if (fact === undefined) return undefined;
+      const { tenantId, agentId, binding } = asked;
+      const timeoutAt = Date.parse(fact.timeout_at);
+      return {
+        hold: { id: fact.escalation_id, tenantId, agentId, binding, policyIds: NONE, timeoutAt },
+        isNew: false,
+        changes: [],
+        isPending: () => endOf(fact) === 'pending',
+        drop: () => undefined,
+        wait: (ms, onLeave) => wait(asked, fact, ms, onLeave),
+      };
+    },
+
+    /** Ends what requests wait for: they are told how it stands. */
+    endWaits(): void {
+      for (const { leave } of [...waiting.values()]) leave();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * What waits for people at other data planes of the tenant. One that cannot be read is not known: the
+ * call is then held here as well, and permitted nowhere.
+ */
+import type { HeldCallFact } from '@governance/shared/facts';
+import type { FactKindContext } from '../fact-kind.ts';
+
+const KIND = 'optional.held_call';
+
+export const heldCallFacts = ({ db, facts, findDeploymentId }: FactKindContext) => {
+  const listeners = new Set<() => void>();
+  /** The bindings of each tenant: most calls have none, and then nothing is computed for them. */
+  const bindings = new Map<string, Set<string>>();
+  const list = db
+    .prepare<[string, string], string>('SELECT key FROM facts WHERE tenant_id = ? AND kind = ?')
+    .pluck();
+
+  function bindingsOf(tenantId: string): Set<string> {
+    const known = bindings.get(tenantId) ?? new Set(list.all(tenantId, KIND));
+    bindings.set(tenantId, known);
+    return known;
+  }
+
+  return {
+    finds: {
+      /** Whether anything of the tenant waits, or waited shortly before, at any data plane. */
+      hasHeldCalls: (tenantId: string): boolean => bindingsOf(tenantId).size > 0,
+      /** What waits with a binding at another data plane than this. */
+      findHeldElsewhere(tenantId: string, binding: string): HeldCallFact | undefined {
+        if (!bindingsOf(tenantId).has(binding)) return undefined;
+        const fact = facts.read(tenantId, KIND, binding);
+        if (fact.state !== 'known') return undefined;
+        return fact.value.deployment_id === findDeploymentId(tenantId) ? undefined : fact.value;
+      },
+      /** @returns ends it */
+      onHeldCall(listener: () => void): () => void {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    changed(tenantId: string, kind: string): void {
+      if (kind !== KIND) return;
+      bindings.delete(tenantId);
+      for (const listener of listeners) listener();
+    },
+    dropped(tenantId: string): void {
+      bindings.delete(tenantId);
+      for (const listener of listeners) listener();
+    },
+  };
+};
