@@ -102,8 +102,10 @@ async function anAgent(name: string) {
   return made;
 }
 
-async function getToken(url: string): Promise<{ status: number; token: string }> {
-  const { client_id, client_secret } = agent;
+async function getToken(
+  url: string,
+  { client_id, client_secret }: Omit<typeof agent, 'id'> = agent,
+): Promise<{ status: number; token: string }> {
   const answer = await fetch(`${url}/api/v1/auth/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -307,6 +309,61 @@ it('traces a chain of three agents over both data planes, and ends it where it i
     expect(Object.keys(trace.agent_summaries).sort()).toEqual([planner, reader, helper].sort());
     expect(trace.nodes.map((node) => shape(node))).toContainEqual([0, [1, [2]]]);
   }, 20_000);
+});
+
+it('ends the credential of a lost client at both data planes, and no other', async () => {
+  const path = `/api/v1/agents/${agent.id}/credentials`;
+  const give = (client: string) => admin.post<typeof agent>(path, { label: 'journey', client });
+  const [lost, kept] = [await give('cursor'), await give('vscode')];
+  /** A token of the control plane at one data plane, and one of its own at the other. */
+  const tokensOf = async (credential: typeof agent) =>
+    [
+      (await getToken(controlPlane.url, credential)).token,
+      (await getToken(plane(1).url, credential)).token,
+    ] as const;
+  const basicOf = ({ client_id, client_secret }: typeof agent) =>
+    `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
+  /** 200, or the status of a refusal. */
+  const ask = async (index: number, authorization: string) => {
+    const init = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'j', version: '1' },
+    };
+    const answer = await fetch(`${plane(index).url}/mcp/v1/up`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization, accept: 'application/json, text/event-stream' },
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: init }),
+    });
+    await answer.text();
+    return answer.status;
+  };
+  await vi.waitFor(async () => {
+    for (const one of [lost, kept]) expect((await getToken(plane(1).url, one)).status).toBe(200);
+  }, 10_000);
+  const [lostTokens, keptTokens] = [await tokensOf(lost), await tokensOf(kept)];
+  const statuses = async (of: typeof agent, tokens: readonly [string, string]) => [
+    ...[await ask(0, basicOf(of)), await ask(1, basicOf(of))],
+    ...[await ask(0, `Bearer ${tokens[0]}`), await ask(1, `Bearer ${tokens[1]}`)],
+  ];
+  const client = await connect(plane(0), lostTokens[0]);
+  await vi.waitFor(async () => {
+    expect(await statuses(lost, lostTokens)).toEqual([200, 200, 200, 200]);
+  }, 10_000);
+
+  await admin.delete(`${path}/${lost.id}`);
+  await vi.waitFor(async () => {
+    expect(await statuses(lost, lostTokens)).toEqual([401, 401, 401, 401]);
+    expect((await getToken(plane(1).url, lost)).status).toBe(401);
+  }, 10_000);
+  // The session that it had opened lets it do nothing either.
+  expect(await call(client)).not.toBe('ok');
+  await client.close();
+  expect(await statuses(kept, keptTokens)).toEqual([200, 200, 200, 200]);
+  expect(await statuses(agent, await tokensOf(agent))).toEqual([200, 200, 200, 200]);
 });
 
 it('goes on without the control plane, over a restart, and brings its records when it is back', async () => {
