@@ -3,6 +3,7 @@
  * role, so policies are shown the permissions that hold for the call at hand, and no others.
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
+import { coversTool, type DelegationScope } from '@governance/shared/delegation-scope';
 import { coversCall, mayCoverServer, splitPermission } from '@governance/shared/permission';
 import { coverReach, coverServer, coverTool, type Reach } from '@governance/shared/resource-scopes';
 import type { Grant, ReplicaAgent } from '../contracts.ts';
@@ -77,6 +78,24 @@ export function isToolVisible(
     ({ permissions, scopes }) =>
       permissions.some((permission) => coversCall(permission, serverId, toolName, action)) &&
       (scopes === null || coverTool(scopes, `${serverId}/${toolName}`, effort)),
+  );
+}
+
+/**
+ * Whether a delegation, and the roles of who gave it, cover a tool at some target: as `isToolVisible`,
+ * for lists.
+ *
+ * @param grants of the delegator
+ */
+export function isToolDelegated(
+  delegation: DelegationScope,
+  grants: readonly Grant[],
+  serverId: string,
+  toolName: string,
+  action: Action,
+): boolean {
+  return (
+    coversTool(delegation, serverId, toolName) && isToolVisible(grants, serverId, toolName, action)
   );
 }
 

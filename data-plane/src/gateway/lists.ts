@@ -1,13 +1,15 @@
 /**
  * The lists of tools, resources, resource templates and prompts, as the destination of a call: one
  * server's own, or those of all the agent's servers, joined page by page. A list is no control: it
- * leaves out what no permission covers, and what is asked for is judged by policy.
+ * leaves out what no permission covers, and what a delegation does not cover that it is asked for with;
+ * what is asked for then is judged by policy.
  */
 import type { Logger } from 'pino';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
 import type { Answer } from '../enforcement/answer.ts';
-import type { Caller, Destination } from '../enforcement/calls.ts';
-import { isListVisible, isToolVisible } from '../enforcement/grants.ts';
+import { nameOfMethod, useOfList } from '../enforcement/call-kinds.ts';
+import type { Action, Caller, DelegationLink, Destination } from '../enforcement/calls.ts';
+import { isListVisible, isToolDelegated, isToolVisible } from '../enforcement/grants.ts';
 import { resultOf } from '../enforcement/refusals.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import { deriveAction } from '../enforcement/tool-action.ts';
@@ -46,7 +48,10 @@ export interface ListDeps {
 
 export type Lists = ReturnType<typeof createLists>;
 
-type ListExchange = Pick<UpstreamExchange, 'cancellation' | 'findIneligibility'>;
+interface ListExchange extends Pick<UpstreamExchange, 'cancellation' | 'findIneligibility'> {
+  /** In whose place the list is asked for; empty where in nobody's. */
+  links: readonly DelegationLink[];
+}
 
 interface ListKind {
   /** What a server declares that has such a list; null: it is asked in any case. */
@@ -91,8 +96,31 @@ export function isListMethod(method: string): method is ListMethod {
 /** Builds them. */
 export function createLists(deps: ListDeps) {
   /** By the roles that the agent has now: a server may take its time. */
-  function isVisible(caller: Caller, rules: ActiveRules, serverId: string, method: ListMethod) {
-    return isListVisible(deps.door.grantsOf(caller), serverId, method, rules);
+  function isVisible(
+    caller: Caller,
+    rules: ActiveRules,
+    serverId: string,
+    method: ListMethod,
+    links: readonly DelegationLink[],
+  ) {
+    if (!isListVisible(deps.door.grantsOf(caller), serverId, method, rules)) return false;
+    const use = useOfList(method);
+    // Tools are looked at one by one.
+    return use === null || isDelegated(caller, links, serverId, nameOfMethod(use), 'read');
+  }
+
+  /** By the roles that delegators have now. */
+  function isDelegated(
+    { tenantId }: Caller,
+    links: readonly DelegationLink[],
+    serverId: string,
+    name: string,
+    action: Action,
+  ): boolean {
+    return links.every((link) => {
+      const grants = deps.door.grantsOf({ tenantId, agent: link.delegator });
+      return isToolDelegated(link.delegation, grants, serverId, name, action);
+    });
   }
 
   /** What of a server's part the agent is shown. */
@@ -102,18 +130,25 @@ export function createLists(deps: ListDeps) {
     { serverId, at }: ListPlace,
     method: ListMethod,
     { items, rest, leftOut }: ListPart,
+    links: readonly DelegationLink[],
   ): ListedItem[] {
     const { tenantId, peer } = caller;
     const isWhole = at === LIST_START && rest === null;
     if (isWhole || leftOut !== null) deps.notes.put(tenantId, serverId, method, leftOut);
-    if (method !== 'tools/list') return isVisible(caller, rules, serverId, method) ? items : [];
+    if (method !== 'tools/list') {
+      return isVisible(caller, rules, serverId, method, links) ? items : [];
+    }
     const tools = callableTools(items);
     // A client that servers may ask may be shown what others are not.
     deps.catalogue.learn(tenantId, serverId, tools, isWhole && peer === undefined);
     const grants = deps.door.grantsOf(caller);
     return tools.filter((tool) => {
       const hints = deps.catalogue.hintsOf(tenantId, serverId, tool, rules);
-      return isToolVisible(grants, serverId, tool.name, deriveAction(tool.name, hints));
+      const action = deriveAction(tool.name, hints);
+      return (
+        isToolVisible(grants, serverId, tool.name, action) &&
+        isDelegated(caller, links, serverId, tool.name, action)
+      );
     });
   }
 
@@ -122,11 +157,11 @@ export function createLists(deps: ListDeps) {
     serverId: string,
     method: ListMethod,
     params: unknown,
-    { cancellation, findIneligibility }: ListExchange,
+    { cancellation, findIneligibility, links }: ListExchange,
   ): Promise<Answer> {
     const rules = requireRules(deps.rules, caller);
     // Whoever may use nothing of a server is not told whether it is there.
-    if (!isVisible(caller, rules, serverId, method)) return page(method, [], undefined);
+    if (!isVisible(caller, rules, serverId, method, links)) return page(method, [], undefined);
     const server = requireServer(rules, serverId);
     const [place] = deps.cursors.find(caller, method, params) ?? [{ serverId, at: LIST_START }];
     const at: ListPosition = place?.at ?? LIST_START;
@@ -141,8 +176,8 @@ export function createLists(deps: ListDeps) {
       if (asking.answer?.kind !== 'error' || method === 'tools/list') throw error;
       return asking.answer;
     }
-    const items = shown(caller, rules, { serverId, at }, method, part);
-    if (!isVisible(caller, rules, serverId, method)) return page(method, [], undefined);
+    const items = shown(caller, rules, { serverId, at }, method, part, links);
+    if (!isVisible(caller, rules, serverId, method, links)) return page(method, [], undefined);
     const next = part.rest && deps.cursors.seal(caller, method, [{ serverId, at: part.rest }]);
     const isPassedOn = method !== 'tools/list' && items === part.items;
     if (isPassedOn) return asking.withPart(method, items, next);
@@ -153,7 +188,7 @@ export function createLists(deps: ListDeps) {
     caller: Caller,
     method: ListMethod,
     params: unknown,
-    { cancellation, findIneligibility }: ListExchange,
+    { cancellation, findIneligibility, links }: ListExchange,
   ): Promise<Answer> {
     const rules = requireRules(deps.rules, caller);
     const places =
@@ -162,12 +197,13 @@ export function createLists(deps: ListDeps) {
     // The rules may be others by now than those under which the cursor was given.
     const wanted = places.filter(
       ({ serverId }) =>
-        findServer(rules, serverId) !== undefined && isVisible(caller, rules, serverId, method),
+        findServer(rules, serverId) !== undefined &&
+        isVisible(caller, rules, serverId, method, links),
     );
     const asked = together(cancellation);
     const missing: MissingServer[] = [];
     const read = (place: ListPlace, room: ListBudget) => {
-      const own = { cancellation: asked.next(), findIneligibility };
+      const own = { cancellation: asked.next(), findIneligibility, links };
       return partOf(caller, rules, place, method, room, own, missing);
     };
     const { items, rest } = await readJoined(wanted, read, KINDS[method].rounds);
@@ -180,7 +216,7 @@ export function createLists(deps: ListDeps) {
     place: ListPlace,
     method: ListMethod,
     room: ListBudget,
-    { cancellation, findIneligibility }: ListExchange,
+    { cancellation, findIneligibility, links }: ListExchange,
     missing: MissingServer[],
   ): Promise<JoinedPart<ListedItem> | null> {
     const { serverId, at } = place;
@@ -203,7 +239,7 @@ export function createLists(deps: ListDeps) {
       const part = await inTime(ask(), () => cancellation.cancel());
       deps.pool.note(caller.tenantId, serverId, 'list', null);
       if (part === null) return null;
-      const items = shown(caller, rules, place, method, part).flatMap((item) => {
+      const items = shown(caller, rules, place, method, part, links).flatMap((item) => {
         const name = item[key];
         return typeof name === 'string' ? [{ ...item, [key]: rename(serverId, name) }] : [];
       });
@@ -229,8 +265,9 @@ export function createLists(deps: ListDeps) {
       const { serverId } = caller;
       return {
         speaker: 'server',
-        async send(_call, exchange) {
+        async send({ delegation }, exchange) {
           const own: ListExchange = {
+            links: delegation?.links ?? [],
             cancellation: exchange.cancellation,
             findIneligibility: () => exchange.findIneligibility?.(),
           };

@@ -249,6 +249,33 @@ describe('a delegation', () => {
     expect(alerts).toEqual([]);
   });
 
+  it('narrows what is listed to what it covers, at one server and at all', async () => {
+    const { sessionId } = start();
+    const held = workflows.delegate(sessionId, owner.id, worker.id, {
+      tools: ['files/read_file', 'write_file'],
+    });
+    const list = async (headers: Record<string, string>, path = '/mcp/v1/files') => {
+      const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+      const { json } = await plane.post(path, message, { authorization: worker.basic, ...headers });
+      return json?.result?.tools?.map(({ name }: { name: string }) => name) ?? json?.error?.code;
+    };
+    expect(await list({})).toEqual(['read_file', 'write_file', 'delete_file']);
+    expect(await list(delegated(held.token()))).toEqual(['read_file', 'write_file']);
+    expect(await list(delegated(held.token()), '/mcp/v1')).toEqual([
+      'files__read_file',
+      'files__write_file',
+    ]);
+    // What its delegator has lost is listed no more.
+    const reader = plane.addAgent(['files:read']);
+    const first = workflows.delegate(sessionId, owner.id, reader.id);
+    const over = { parent_delegation_id: first.id, depth: 2 };
+    const second = workflows.delegate(sessionId, reader.id, worker.id, over);
+    expect(await list(delegated(second.token()))).toEqual(['read_file']);
+    reader.update({ role_ids: [] });
+    expect(await list(delegated(second.token()))).toEqual([]);
+    expect(await list(delegated('x'))).toBe(UNAUTHORIZED.code);
+  });
+
   it('gives nothing that the delegatee’s own roles do not permit', async () => {
     const { sessionId } = start();
     const reader = plane.addAgent(['files:read']);
