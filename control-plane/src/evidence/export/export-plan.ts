@@ -44,7 +44,33 @@ export async function planExport(
   for (let from = start; from < end; from += PAGE_LEAVES) {
     weights.push(...(await weighLeaves(tx, request, from, Math.min(from + PAGE_LEAVES, end))));
   }
-  return { ...place, start, ends: cut(weights) };
+  const ends: number[] = [];
+  for (const at of cut(weights)) {
+    const end = await coverApprovals(tx, at, size);
+    if (end > (ends.at(-1) ?? start)) ends.push(end);
+  }
+  return { ...place, start, ends };
+}
+
+/** Leaves by which a volume may become longer than its weight says. */
+const MOST_COVERED = 1_000;
+
+/**
+ * A call may be stored some seconds before the approval that it went with, since the admin chain's
+ * batches are signed periodically: the volume takes the next of them too.
+ */
+async function coverApprovals(
+  { db, scope: { tenantId } }: TenantTransaction,
+  end: number,
+  size: number,
+): Promise<number> {
+  const [row] = await db.$queryRaw<{ leaf: bigint }[]>`
+    SELECT b.leaf_index AS leaf FROM ledger_batches b
+    JOIN tenant_heads h ON h.tenant_id = b.tenant_id AND h.admin_stream = b.stream
+    WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index >= ${end}
+      AND b.leaf_index < ${Math.min(size, end + MOST_COVERED)}
+    ORDER BY b.leaf_index LIMIT 1`;
+  return row ? Number(row.leaf) + 1 : end;
 }
 
 const nothing = () => new ExportRefused('nothing was recorded in that time');

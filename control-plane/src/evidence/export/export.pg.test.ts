@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
 import { isCheckpointSignedBy, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
+import { runChecks } from '@governance/shared/evidence/checks/run-checks';
 import { DsseEnvelope, payloadOf, verifyEnvelope } from '@governance/shared/evidence/dsse';
 import { EvidenceKeys } from '@governance/shared/evidence/evidence-keys';
 import {
@@ -13,6 +14,7 @@ import {
   EvidenceManifest,
   EvidenceProofs,
   manifestDigest,
+  VOLUME_LIMITS,
 } from '@governance/shared/evidence/evidence-package';
 import { gunzip } from '@governance/shared/evidence/gunzip';
 import {
@@ -25,7 +27,7 @@ import { readUstar } from '@governance/shared/evidence/ustar';
 import { recordHash } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
-import { aDecision, createWriter } from '../../../../tests/support/a-data-plane.ts';
+import { aDecision, aHoldOpened, createWriter } from '../../../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
 
@@ -52,9 +54,14 @@ async function aPlane({ token, scope }: Admin) {
   const writer = createWriter(scope.tenantId, deploymentId, keys.signingKey);
   writer.boot();
   let shipped = 0;
+  const { revision } = await plane.controlPlane.bundles.requestBuild(scope.tenantId);
+  const decide = (over: Parameters<typeof aDecision>[0] = {}) => {
+    const decision = aDecision({ bundle_revision: revision, ...over });
+    writer.append(decision);
+    return decision;
+  };
   return {
-    deploymentId,
-    writer,
+    ...{ deploymentId, writer, revision, decide },
     ship: async (from = shipped) => {
       const batch = await call(`/api/v1/data-planes/${deploymentId}/audit-batches`, {
         token: own.token,
@@ -70,9 +77,17 @@ async function aPlane({ token, scope }: Admin) {
 const hour = { from: new Date(time - 3_600_000).toISOString(), to: new Date(time + 3_600_000) };
 const LAST_HOUR = { from: hour.from, to: hour.to.toISOString() };
 
+/** By package: what its reader had before. */
+const anchors = new Map<string, TrustAnchor>();
+
+const anchorOf = async (token: string) =>
+  TrustAnchor.parse((await call('/api/v1/evidence/trust-anchor', { token })).json());
+
 async function exported(token: string, asked: object) {
+  const anchor = await anchorOf(token);
   const answer = await call(PACKAGES, { token, body: asked });
   expect(answer.statusCode, answer.body).toBe(202);
+  anchors.set(answer.json().id, anchor);
   return finished(token, answer.json().id);
 }
 
@@ -98,10 +113,19 @@ async function unpack(archive: Buffer): Promise<Map<string, Buffer>> {
   return members;
 }
 
+/** By an anchor that its reader had before, every check passes. */
+async function verified(archive: Buffer, anchor: TrustAnchor | undefined): Promise<void> {
+  const trust = { anchor: anchor ?? expect.unreachable(), issuers: [] };
+  const report = await runChecks(Readable.from([archive]), trust, VOLUME_LIMITS);
+  expect(report.checks.filter(({ status }) => status === 'fail')).toEqual([]);
+  expect(report).toMatchObject({ verdict: 'VERIFIED', independence: 'independent' });
+}
+
 /** Downloads a volume and reads what every volume has; files and signature have to hold. */
 async function opened(token: string, id: string, number = 1) {
   const answer = await call(`${PACKAGES}/${id}/download?volume=${number}`, { token });
   expect(answer.statusCode).toBe(200);
+  await verified(answer.rawPayload, anchors.get(id));
   const members = await unpack(answer.rawPayload);
   const text = (name: string) => members.get(name)?.toString() ?? '';
   const lines = (name: string) => text(name).split('\n').slice(0, -1);
@@ -136,19 +160,17 @@ describe('a contiguous package', () => {
     const { token } = admin;
     const one = await aPlane(admin);
     for (let i = 0; i < 3; i++) {
-      one.writer.append(aDecision());
+      one.decide();
       await one.ship();
     }
     // Cut differently: the batch begins with records that an earlier one has.
-    one.writer.append(aDecision());
+    one.decide();
     await one.ship(2);
     // What nobody can read keeps its place.
     one.writer.appendRaw(() => Buffer.from([0xff, 0x00]));
-    one.writer.append(aDecision());
+    one.decide();
     await one.ship();
-    const anchor = TrustAnchor.parse(
-      (await call('/api/v1/evidence/trust-anchor', { token })).json(),
-    );
+    const anchor = await anchorOf(token);
 
     const made = await exported(token, LAST_HOUR);
     expect(made).toMatchObject({ status: 'ready', failure: null, progress: { volumes_total: 1 } });
@@ -192,11 +214,11 @@ describe('a contiguous package', () => {
     const { token } = admin;
     const one = await aPlane(admin);
     const at = (ms: number) => new Date(time - 60_000 + ms).toISOString();
-    one.writer.append(aDecision({ timestamp: '2026-01-01T00:00:00.000Z' }));
+    one.decide({ timestamp: '2026-01-01T00:00:00.000Z' });
     const before = one.writer.records.at(-1);
     await one.ship();
     await finished(token, (await exported(token, LAST_HOUR)).id);
-    one.writer.append(aDecision({ timestamp: at(1) }));
+    one.decide({ timestamp: at(1) });
     await one.ship();
     const made = await exported(token, { from: at(0), to: LAST_HOUR.to });
     const { manifest, proofs, batches, root } = await opened(token, made.id);
@@ -234,13 +256,10 @@ describe('a selective package', () => {
     const body = { name: 'a', agent_type: 't', owner: 'o', description: '' };
     const agent = (await call('/api/v1/agents', { token, body })).json().id as string;
     const one = await aPlane(admin);
-    const revision = await currentRevision(admin);
     const wanted: string[] = [];
     for (let i = 0; i < 7; i++) {
-      one.writer.append(aDecision());
-      const own = aDecision({ agent_id: agent, bundle_revision: revision });
-      wanted.push(own.id);
-      one.writer.append(own);
+      one.decide();
+      wanted.push(one.decide({ agent_id: agent }).id);
       if (i % 3 === 1) await one.ship();
     }
     await one.ship();
@@ -252,8 +271,8 @@ describe('a selective package', () => {
     );
     expect(events.map((line) => JSON.parse(line).id)).toEqual(wanted);
     expect(manifest.scope).toMatchObject({ kind: 'selective', filter: { agent_ids: [agent] } });
-    expect(bundles.map((bundle) => bundle.revision)).toEqual([revision]);
-    expect(JSON.parse(bundles[0]?.manifest ?? '').revision).toBe(String(revision));
+    expect(bundles.map((bundle) => bundle.revision)).toEqual([one.revision]);
+    expect(JSON.parse(bundles[0]?.manifest ?? '').revision).toBe(String(one.revision));
     for (const [n, { leaf_index, index, path }] of eventProofs.entries()) {
       const batch = batches.find((one) => one.leaf_index === leaf_index) ?? expect.unreachable();
       const size = batch.header.last_seq - batch.header.first_seq + 1;
@@ -265,12 +284,39 @@ describe('a selective package', () => {
     }
     expect(eventProofs).toHaveLength(events.length);
   });
-});
 
-async function currentRevision({ scope }: Admin): Promise<number> {
-  const built = await plane.controlPlane.bundles.requestBuild(scope.tenantId);
-  return built.revision;
-}
+  it('holds the approval that a call went with, which is no record of the agent', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const body = { name: 'a', agent_type: 't', owner: 'o', description: '' };
+    const agent = (await call('/api/v1/agents', { token, body })).json().id as string;
+    const one = await aPlane(admin);
+    const escalation = uuidv7();
+    const asked = { agent_id: agent, tool_name: 'delete_thing', escalation_id: escalation };
+    const held = one.decide({ ...asked, policy_result: 'escalate' });
+    one.writer.append(aHoldOpened(held, { escalation_id: escalation }));
+    await one.ship();
+    const approved = await call(`/api/v1/escalations/${escalation}/approve`, { token, body: {} });
+    expect(approved.statusCode, approved.body).toBe(200);
+    const { rows } = await test.superuser.query<{ grant_id: string }>(
+      'SELECT grant_id FROM escalations WHERE id = $1',
+      [escalation],
+    );
+    const grant = rows[0]?.grant_id ?? expect.unreachable();
+    one.decide({ ...asked, grant_id: grant, instruction_hash: held.instruction_hash });
+    await one.ship();
+    const made = await exported(token, { ...LAST_HOUR, agent_ids: [agent] });
+    const { members } = await opened(token, made.id);
+    const [cause] = (members.get('causes.ndjson')?.toString() ?? '').split('\n');
+    expect(JSON.parse(JSON.parse(cause ?? '').record)).toMatchObject({
+      action: 'escalation_approved',
+      target: `escalation/${escalation}`,
+    });
+    // With everything that was recorded, it is among the records.
+    const all = await exported(token, LAST_HOUR);
+    expect((await opened(token, all.id)).members.has('causes.ndjson')).toBe(false);
+  });
+});
 
 describe('a download', () => {
   it('can be resumed, by ranges that make up the file of the digest', async () => {

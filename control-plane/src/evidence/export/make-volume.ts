@@ -63,7 +63,7 @@ export async function makeVolume(
   };
   // Selected leaves are proven in the tree of then; a range ends with its own.
   const size = selective ? plan.size : leaves.end;
-  const content = await readVolumeContent(tx, request, leaves, volume.readPayloads);
+  const content = await readVolumeContent(tx, request, leaves, size, volume.readPayloads);
   const checkpoint = await ensureCheckpoint(tx, signers.checkpoint.key, now, size);
   if (!checkpoint) throw new Error('the log is empty');
   const bundles = await packageReads(tx).findBundles(content.revisions);
@@ -75,6 +75,7 @@ export async function makeVolume(
     content.batches,
     content.events,
     content.eventProofs,
+    content.causes,
     bundles.length > 0
       ? documentMember(
           EVIDENCE_MEMBERS.bundles,
@@ -140,7 +141,7 @@ async function prove(
   const log = logStore(tx);
   const selective = isSelective(request);
   const leaves: EvidenceProofs['leaves'] = [];
-  for (const leaf_index of selective ? content.leaves : []) {
+  for (const leaf_index of content.proven) {
     leaves.push({ leaf_index, path: await log.proveInclusion(leaf_index, size) });
   }
   const frontier = selective ? [] : (await log.readFrontier(start)).map(({ hash }) => hash);

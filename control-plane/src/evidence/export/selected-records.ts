@@ -53,7 +53,7 @@ export async function listSelected(
       UNION ALL
       SELECT r.stream, r.epoch, r.seq, octet_length(r.bytes) FROM decided d
       JOIN ledger_records r ON r.tenant_id = ${tenant} AND r.subject_id = d.id
-        AND r.stream = d.stream AND r.type IN ('outcome', 'hold_opened', 'hold_resolved')
+        AND r.stream = d.stream
       ${besides}
     )
     SELECT b.leaf_index AS leaf, r.stream, r.epoch, r.seq, r.seq - b.first_seq AS index, r.bytes

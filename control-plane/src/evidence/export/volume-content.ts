@@ -3,6 +3,7 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import { EVIDENCE_MEMBERS } from '@governance/shared/evidence/evidence-package';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
+import { findCauses, type NamedCauses, noteCauses } from './causes.ts';
 import { type EvidenceRequest, isSelective, MAX_SELECTED } from './evidence-request.ts';
 import { createLineMember, type Member } from './package-members.ts';
 import { type PackagedRecord, packageReads } from './package-reads.ts';
@@ -22,10 +23,11 @@ export interface VolumeContent {
   events: Member | undefined;
   eventProofs: Member | undefined;
   payloads: Member | undefined;
+  causes: Member | undefined;
   /** In the order in which they appear. */
   streams: StreamExtent[];
-  /** The leaves whose batches are there. */
-  leaves: number[];
+  /** The leaves whose batches are there and that no range has, ascending. */
+  proven: number[];
   /** Revisions of bundles that decisions name. */
   revisions: number[];
   /** Lines of events. */
@@ -38,59 +40,95 @@ const PAGE_RECORDS = 500;
 
 /**
  * @param leaves from `start` to before `end`
+ * @param size of the tree in which leaves are proven
  * @param readPayloads undefined where none are asked for
  */
 export async function readVolumeContent(
   tx: TenantTransaction,
   request: EvidenceRequest,
   leaves: { start: number; end: number },
+  size: number,
   readPayloads: ReadPayloads | undefined,
 ): Promise<VolumeContent> {
   const writer = createWriter(tx, readPayloads);
-  if (isSelective(request)) await writeSelected(tx, request, leaves, writer);
+  const selective = isSelective(request);
+  if (selective) await writeSelected(tx, request, leaves, writer);
   else await writeLeaves(tx, leaves, writer);
-  return writer.end();
+  const isHeld = (leaf: number) => !selective && leaf >= leaves.start && leaf < leaves.end;
+  await writeCauses(tx, writer, size, isHeld);
+  return writer.end(isHeld);
 }
 
 type Writer = ReturnType<typeof createWriter>;
 
 function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefined) {
-  const batches = createLineMember(EVIDENCE_MEMBERS.batches);
+  const batches = new Map<number, string>();
+  const causes = createLineMember(EVIDENCE_MEMBERS.causes);
+  const named: NamedCauses = { grants: new Set(), delegations: new Set() };
   const events = createLineMember(EVIDENCE_MEMBERS.events);
   const eventProofs = createLineMember(EVIDENCE_MEMBERS.eventProofs);
   const payloads = createLineMember(EVIDENCE_MEMBERS.payloads);
   const streams = new Map<string, StreamExtent>();
-  const leaves: number[] = [];
   const revisions = new Set<number>();
   return {
     batch: (batch: { leaf: number; header: string; signature: string }) => {
       const header = JSON.parse(batch.header) as unknown;
       const { leaf: leaf_index, signature } = batch;
-      batches.write([canonicalize({ leaf_index, header, signature })]);
-      leaves.push(batch.leaf);
+      batches.set(leaf_index, canonicalize({ leaf_index, header, signature }));
     },
+    hasBatch: (leaf: number) => batches.has(leaf),
+    named,
+    cause: (cause: { record: string; leaf_index: number; index: number; path: string[] }) =>
+      causes.write([canonicalize(cause)]),
     records: async (page: readonly PackagedRecord[]) => {
       events.write(page.map(({ text }) => text));
       for (const record of page) {
         extend(streams, record);
+        noteCauses(named, record);
         if (record.type === 'decision') noteRevision(revisions, record.text);
       }
       if (readPayloads) payloads.write(await readPayloads(tx, page));
     },
     proofs: (page: readonly { leaf_index: number; index: number; path: string[] }[]) =>
       eventProofs.write(page.map((proof) => canonicalize(proof))),
-    end: (): VolumeContent => ({
-      batches: batches.end(),
+    end: (isHeld: (leaf: number) => boolean): VolumeContent => ({
+      batches: batchMember(batches),
+      causes: causes.end(),
       events: events.end(),
       eventProofs: eventProofs.end(),
       payloads: payloads.end(),
       streams: [...streams.values()],
-      leaves,
+      proven: [...batches.keys()].filter((leaf) => !isHeld(leaf)).sort((a, b) => a - b),
       revisions: [...revisions].sort((a, b) => a - b),
       eventCount: events.lines(),
       payloadCount: payloads.lines(),
     }),
   };
+}
+
+/** By leaf: those of causes come before and behind the others. */
+function batchMember(batches: ReadonlyMap<number, string>): Member | undefined {
+  const member = createLineMember(EVIDENCE_MEMBERS.batches);
+  member.write([...batches].sort(([a], [b]) => a - b).map(([, line]) => line));
+  return member.end();
+}
+
+/** A cause whose leaf is in the range is among the records. */
+async function writeCauses(
+  tx: TenantTransaction,
+  writer: Writer,
+  size: number,
+  isHeld: (leaf: number) => boolean,
+): Promise<void> {
+  const reads = packageReads(tx);
+  for (const { record, leaf, index } of await findCauses(tx, writer.named, size)) {
+    if (isHeld(leaf)) continue;
+    if (!writer.hasBatch(leaf)) {
+      for (const batch of await reads.readBatches(leaf, leaf + 1)) writer.batch(batch);
+    }
+    const path = createBatchProofs(await reads.readHashes(leaf))(index);
+    writer.cause({ record, leaf_index: leaf, index, path });
+  }
 }
 
 async function writeLeaves(
