@@ -7,6 +7,7 @@ import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { signRotation } from '@governance/shared/evidence/evidence-keys';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { recordHash } from '@governance/shared/hash-chain';
+import { SELECTIVE } from './good-packages.ts';
 import {
   aPackage,
   type Members,
@@ -76,14 +77,6 @@ function tampered(name: string, check: CheckName, change: (members: Members) => 
   };
   return { name, check, make };
 }
-
-const SELECTIVE: PackageRequest = {
-  kind: 'selective',
-  pick: (bytes) => bytes.includes('"type":"decision"'),
-  causes: (bytes) =>
-    /escalation_approved|hold_opened|delegation_issued/.test(bytes.toString('utf8')),
-  payloads: false,
-};
 
 function edit(parts: PackageParts, at: number, change: (record: Record<string, unknown>) => void) {
   const record = JSON.parse(String(parts.events[at]));
@@ -334,7 +327,17 @@ export const FORGERIES: readonly Forgery[] = [
       return { bytes: packMembers(sealPackage(parts, tenant.keys.evidence)), anchor };
     },
   },
-  forged('witnesses that did not cosign', 'witness.quorum', () => {}),
+  {
+    name: 'witnesses that did not cosign',
+    check: 'witness.quorum',
+    make: () => {
+      const { tenant } = aStory();
+      const parts = aPackage(tenant, { anchorSizes: [PINNED] });
+      const witnesses = [{ name: 'w', key: anEd25519Key('w').jwk }];
+      const bytes = packMembers(sealPackage(parts, tenant.keys.evidence));
+      return { bytes, anchor: tenant.anchor(PINNED, { witnesses }) };
+    },
+  },
   {
     name: 'a manifest signed by an attacker',
     check: 'keys.anchored',

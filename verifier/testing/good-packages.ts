@@ -1,0 +1,107 @@
+/** One good package of each kind, with the anchor that it is verified against. */
+import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
+import {
+  aPackage,
+  aPacked,
+  digestOf,
+  jsonOf,
+  type PackageRequest,
+  packMembers,
+  sealPackage,
+} from './package-builder.ts';
+import { anEd25519Key } from './test-keys.ts';
+import { aDelegation, anApproval, aStory } from './test-stories.ts';
+import { timeOf } from './test-tenant.ts';
+
+export interface GoodPackage {
+  name: string;
+  make(): { bytes: Buffer; anchor: TrustAnchor };
+}
+
+/** The anchor is of when the log had this many leaves. */
+const PINNED = 3;
+const isDecision = (bytes: Buffer) => bytes.includes('"type":"decision"');
+export const SELECTIVE: PackageRequest = {
+  kind: 'selective',
+  pick: isDecision,
+  causes: (bytes) => !isDecision(bytes),
+};
+
+/** Everything that the format has. */
+export function aFullStory(seed?: string) {
+  const story = aStory(seed);
+  anApproval(story);
+  aDelegation(story);
+  return story;
+}
+
+const packed = (request: PackageRequest) => () => {
+  const { tenant } = aFullStory();
+  const bytes = aPacked(tenant, { anchorSizes: [PINNED], ...request });
+  return { bytes, anchor: tenant.anchor(PINNED) };
+};
+
+const volume = (number: 1 | 2) => () => {
+  const { tenant } = aFullStory();
+  const seal = (request: PackageRequest) =>
+    sealPackage(aPackage(tenant, { anchorSizes: [PINNED], ...request }), tenant.keys.evidence);
+  const first = seal({ end: 5, volume: { number: 1, of: 2, previous: null } });
+  if (number === 1) return { bytes: packMembers(first), anchor: tenant.anchor(PINNED) };
+  const previous = digestOf(first);
+  const second = seal({ start: 5, volume: { number: 2, of: 2, previous } });
+  return { bytes: packMembers(second), anchor: tenant.anchor(PINNED) };
+};
+
+export const GOOD_PACKAGES: readonly GoodPackage[] = [
+  { name: 'contiguous', make: packed({}) },
+  { name: 'contiguous with payloads', make: packed({ payloads: true }) },
+  { name: 'the later part of a log', make: packed({ start: 5, from: timeOf(60) }) },
+  { name: 'selective with causes', make: packed(SELECTIVE) },
+  { name: 'volume 1 of 2', make: volume(1) },
+  { name: 'volume 2 of 2', make: volume(2) },
+  {
+    name: 'as a JSON document',
+    make: () => {
+      const { tenant } = aFullStory();
+      const parts = aPackage(tenant, { anchorSizes: [PINNED] });
+      const bytes = jsonOf(sealPackage(parts, tenant.keys.evidence));
+      return { bytes, anchor: tenant.anchor(PINNED) };
+    },
+  },
+  {
+    name: 'keys that follow those of the anchor',
+    make: () => {
+      const story = aStory();
+      const { tenant } = story;
+      const anchor = tenant.anchor(PINNED);
+      for (const purpose of ['evidence', 'checkpoint', 'batch'] as const) {
+        tenant.wait(600);
+        tenant.rotate(purpose, anEd25519Key(`${purpose}-2`));
+        tenant.rotate(purpose, anEd25519Key(`${purpose}-3`));
+      }
+      tenant.wait(600);
+      anApproval(story, { grant_expires_at: timeOf(100_000) });
+      return { bytes: aPacked(tenant, { anchorSizes: [PINNED] }), anchor };
+    },
+  },
+  {
+    name: 'a log that went on after a restore',
+    make: () => {
+      const { tenant } = aStory();
+      const anchor = tenant.anchor(PINNED);
+      tenant.restoreTo(4);
+      const plane = tenant.plane('plane-3');
+      tenant.decide(plane);
+      plane.ship();
+      return { bytes: aPacked(tenant, { anchorSizes: [PINNED] }), anchor };
+    },
+  },
+  {
+    name: 'older than the anchor, and leading to it',
+    make: () => {
+      const { tenant } = aStory();
+      const bytes = aPacked(tenant, { end: 6, anchorSizes: [8] });
+      return { bytes, anchor: tenant.anchor(8) };
+    },
+  },
+];
