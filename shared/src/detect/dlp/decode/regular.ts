@@ -43,9 +43,9 @@ export function regularlySeparated(text: string, units: Uint16Array): Edit[] {
         const run = stepOf[sign] as number;
         const from = firstOf[sign] as number;
         // Of nearly all words two spaces are at some step, and nothing else.
-        const isPair = before - from === run && (run < ENCODED || lastDigit <= from - run);
-        if (run !== 0 && !isPair) endGroups(text, sign, lastDigit, edits);
-        stepOf[sign] = step > 2 && step <= MAX_GROUP + 1 ? step : 0;
+        const isMore = before - from > run || (lastDigit > from - run && run >= ENCODED);
+        if (isMore) endGroups(text, sign, lastDigit, edits);
+        stepOf[sign] = step;
         firstOf[sign] = before;
       }
       lastOf[sign] = at;
@@ -77,6 +77,7 @@ export function regularlySeparated(text: string, units: Uint16Array): Edit[] {
  */
 function endGroups(text: string, sign: number, lastDigit: number, edits: Edit[]): void {
   const step = stepOf[sign] as number;
+  if (step <= 2 || step > MAX_GROUP + 1) return;
   const from = firstOf[sign] as number;
   const to = lastOf[sign] as number;
   const between = to - from;
