@@ -40,17 +40,25 @@ export interface DispositionFlushDeps {
 export function createDispositionFlush({ db, everyMs, now }: DispositionFlushDeps): LeaderTask {
   const inTenant = <T>(tenantId: string, work: (tx: TenantTransaction) => Promise<T>) =>
     db.inTenant(systemScope(tenantId), work);
+  async function lookAtAll(tenantId: string, signal: AbortSignal): Promise<void> {
+    let hasRead = false;
+    while (!signal.aborted && (await inTenant(tenantId, (tx) => lookAtNext(tx, now())))) {
+      hasRead = true;
+    }
+    if (hasRead) await inTenant(tenantId, keepWithinBounds);
+  }
+
   return {
     name: 'disposition_flush',
     everyMs,
-    run: (signal) =>
-      forEachTenant(db, signal, async (tenantId) => {
-        let hasRead = false;
-        while (!signal.aborted && (await inTenant(tenantId, (tx) => lookAtNext(tx, now())))) {
-          hasRead = true;
-        }
-        if (hasRead) await inTenant(tenantId, keepWithinBounds);
-      }),
+    run: async (signal) => {
+      const failures: unknown[] = [];
+      await forEachTenant(db, signal, (tenantId) =>
+        lookAtAll(tenantId, signal).catch((error: unknown) => void failures.push(error)),
+      );
+      // One tenant's trouble is not another's; it is told of all the same.
+      if (failures.length > 0) throw failures[0];
+    },
   };
 }
 

@@ -135,42 +135,29 @@ export async function readSessions(
   { db, scope: { tenantId } }: TenantTransaction,
   events: readonly { key: string; at: number }[],
 ): Promise<(key: string, at: number) => FoundSession | undefined> {
-  const ranges = new Map<string, { first: number; last: number }>();
-  for (const { key, at } of events) {
-    const range = ranges.get(key);
-    const { first, last } = range ?? { first: at, last: at };
-    ranges.set(key, { first: Math.min(first, at), last: Math.max(last, at) });
-  }
-  const time = (ms: number) => new Date(ms).toISOString();
-  const wanted = [...ranges];
-  const rows = await db.$queryRaw<
-    { session_key: string; id: string; started_at: Date; expires_at: Date }[]
-  >`
-    SELECT s.session_key, s.id, s.started_at, s.expires_at
-    FROM unnest(${wanted.map(([key]) => key)}::uuid[],
-      ${wanted.map(([, { first }]) => time(first))}::timestamptz[],
-      ${wanted.map(([, { last }]) => time(last))}::timestamptz[]) AS r (key, first, last)
+  const placeOf = (key: string, at: number) => `${key} ${at}`;
+  const wanted = [
+    ...new Map(events.map((event) => [placeOf(event.key, event.at), event])).values(),
+  ];
+  // Of one key they do not overlap: the one that began last is the only one that can reach so far.
+  const rows = await db.$queryRaw<{ nr: bigint; id: string; started_at: Date }[]>`
+    SELECT w.nr, s.id, s.started_at
+    FROM unnest(${wanted.map(({ key }) => key)}::uuid[],
+      ${wanted.map(({ at }) => new Date(at).toISOString())}::timestamptz[])
+      WITH ORDINALITY AS w (key, at, nr)
     CROSS JOIN LATERAL (
-      SELECT * FROM agent_sessions t
-      WHERE t.tenant_id = ${tenantId}::uuid AND t.session_key = r.key AND t.merged_into IS NULL
-        AND t.started_at <= r.last AND t.expires_at >= r.first
-        AND t.started_at >= coalesce((
-          SELECT p.started_at FROM agent_sessions p
-          WHERE p.tenant_id = ${tenantId}::uuid AND p.session_key = r.key
-            AND p.merged_into IS NULL AND p.started_at < r.first
-          ORDER BY p.started_at DESC LIMIT 1), '-infinity')
-    ) s`;
-  const found = new Map<string, (FoundSession & { expiresAt: number })[]>();
-  for (const row of rows) {
-    const session = {
-      id: row.id,
-      startedAt: row.started_at.getTime(),
-      expiresAt: row.expires_at.getTime(),
-    };
-    found.set(row.session_key, [...(found.get(row.session_key) ?? []), session]);
+      SELECT t.id, t.started_at, t.expires_at FROM agent_sessions t
+      WHERE t.tenant_id = ${tenantId}::uuid AND t.session_key = w.key AND t.merged_into IS NULL
+        AND t.started_at <= w.at
+      ORDER BY t.started_at DESC LIMIT 1
+    ) s
+    WHERE s.expires_at >= w.at`;
+  const found = new Map<string, FoundSession>();
+  for (const { nr, id, started_at } of rows) {
+    const event = wanted[Number(nr) - 1];
+    if (event) found.set(placeOf(event.key, event.at), { id, startedAt: started_at.getTime() });
   }
-  return (key, at) =>
-    found.get(key)?.find(({ startedAt, expiresAt }) => startedAt <= at && at <= expiresAt);
+  return (key, at) => found.get(placeOf(key, at));
 }
 
 /** Sessions that are looked at around one. */
