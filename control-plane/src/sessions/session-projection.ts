@@ -119,20 +119,25 @@ interface KnownRow {
   dlp_hit_count: string;
 }
 
-/** Of one key only the session before a run may reach into it: none of them overlap. */
+/**
+ * Of one key no two overlap: of those that began before a run, only the last one can reach into it.
+ * Each part reads one range of `agent_sessions_key_idx`.
+ */
 const TOUCHED = `SELECT DISTINCT s.session_key, s.id, s.started_at, s.last_event_at, s.expires_at,
      s.event_count, s.tool_call_count, s.dlp_hit_count
    FROM unnest($2::uuid[], $3::timestamptz[], $4::timestamptz[]) AS r (key, first, last)
    CROSS JOIN LATERAL (
-     SELECT * FROM agent_sessions t
-     WHERE t.tenant_id = $1 AND t.session_key = r.key AND t.merged_into IS NULL
-       AND t.started_at <= r.last AND t.expires_at >= r.first
-       AND t.started_at >= coalesce((
-         SELECT p.started_at FROM agent_sessions p
-         WHERE p.tenant_id = $1 AND p.session_key = r.key AND p.merged_into IS NULL
-           AND p.started_at < r.first
-         ORDER BY p.started_at DESC LIMIT 1), '-infinity')
-   ) s`;
+     (SELECT * FROM agent_sessions t
+      WHERE t.tenant_id = $1 AND t.session_key = r.key AND t.merged_into IS NULL
+        AND t.started_at <= r.first
+      ORDER BY t.started_at DESC LIMIT 1)
+     UNION ALL
+     (SELECT * FROM agent_sessions t
+      WHERE t.tenant_id = $1 AND t.session_key = r.key AND t.merged_into IS NULL
+        AND t.started_at > r.first AND t.started_at <= r.last
+      ORDER BY t.started_at OFFSET 0)
+   ) s
+   WHERE s.expires_at >= r.first`;
 
 async function readTouched(
   client: PoolClient,
@@ -143,16 +148,13 @@ async function readTouched(
   const runs = [...byKey].flatMap(([key, events]) =>
     runsOf(events, idleMs).map((run) => ({ key, ...run })),
   );
-  const { rows } = await client.query<KnownRow>({
-    name: 'touched_sessions',
-    text: TOUCHED,
-    values: [
-      tenantId,
-      runs.map((run) => run.key),
-      runs.map((run) => new Date(run.startedAt)),
-      runs.map((run) => new Date(run.expiresAt)),
-    ],
-  });
+  // Not named: a plan that is kept would be that of the table's first days.
+  const { rows } = await client.query<KnownRow>(TOUCHED, [
+    tenantId,
+    runs.map((run) => run.key),
+    runs.map((run) => new Date(run.startedAt)),
+    runs.map((run) => new Date(run.expiresAt)),
+  ]);
   const known = new Map<string, KnownSession[]>();
   for (const row of rows) {
     const session: KnownSession = {
