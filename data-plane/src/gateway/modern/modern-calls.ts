@@ -17,9 +17,10 @@ import {
 } from '../../upstream/upstream.ts';
 import { takesTasks } from '../extensions.ts';
 import { callRouted, type Routed, refusingDestination } from '../router.ts';
+import { askAgain } from './hold-turns.ts';
 import type { OpenCall } from './open-call.ts';
 import type { Entry, ParkedCalls, PeerCaller } from './parked-calls.ts';
-import { coverState, uncoverState } from './request-states.ts';
+import { coverState, uncoverState, withoutHoldState } from './request-states.ts';
 import type { TaskHandles } from './task-handles.ts';
 
 export interface ModernCallDeps {
@@ -32,7 +33,17 @@ export type ModernCalls = ReturnType<typeof createModernCalls>;
 
 /** Builds them. */
 export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
-  function call(
+  async function call(
+    caller: Caller,
+    given: Ask,
+    destination: Destination,
+    exchange: Exchange,
+  ): Promise<Answer> {
+    const ask = withoutHoldState(given);
+    return askAgain(ask, await callOnce(caller, ask, destination, exchange));
+  }
+
+  function callOnce(
     caller: Caller,
     ask: Ask,
     destination: Destination,

@@ -10,11 +10,25 @@ import { withMember } from '../json-members.ts';
 
 const PREFIX = 'gateway-';
 const OF_CALL = `${PREFIX}call-`;
+const OF_HOLD = `${PREFIX}hold-`;
 const OF_SERVER = `${PREFIX}server-`;
 
 /** What stands for an open call. */
 export function stateOfCall(random: string): string {
   return `${OF_CALL}${random}`;
+}
+
+/** What stands for a call that waits for a person. It proves nothing: the call itself is looked up. */
+export function stateOfHold(escalationId: string): string {
+  return `${OF_HOLD}${escalationId}`;
+}
+
+/** The call as it was made first, where it is made again because it waited for a person. */
+export function withoutHoldState(ask: Ask): Ask {
+  const { requestState, inputResponses } = ask.retry ?? {};
+  if (!requestState?.startsWith(OF_HOLD) || inputResponses !== undefined) return ask;
+  const { retry: _, ...first } = ask;
+  return first;
 }
 
 /** Whether a state is the gateway's, or claims to be. */
