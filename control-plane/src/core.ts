@@ -2,6 +2,7 @@
  * What features are made of: the database, the keys, who may do what, and the channels to the data
  * planes. It knows features by their list alone.
  */
+import { createPublicKey } from 'node:crypto';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { RegoCompiler } from '@governance/policies/contract';
 import type { AppliedBarrier } from '@governance/shared/channels';
@@ -186,6 +187,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     violations: createViolationAlerts({ db, now }),
     markForked: dataPlanes.markForked,
   });
+  const adminBatchKey = async () => createPublicKey((await serviceKeys.evidenceKey('batch')).key);
   return {
     compiler,
     readSettings,
@@ -205,6 +207,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
       now,
     }),
     ledgerPartitions: createLedgerPartitions(pool),
-    verifier: createChainVerifier({ db, breaks, ingest, now }),
+    adminBatchKey,
+    verifier: createChainVerifier({ db, breaks, ingest, adminBatchKey, now }),
   };
 }

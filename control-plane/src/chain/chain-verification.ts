@@ -4,6 +4,7 @@
  * cost of the run, so that requests in a loop cannot occupy the database. It trusts nothing that
  * was verified before (chain-watch.ts does).
  */
+import type { KeyObject } from 'node:crypto';
 import type { ChainPosition } from '@governance/shared/hash-chain';
 import {
   systemScope,
@@ -74,6 +75,8 @@ export interface ChainVerifierDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   breaks: Pick<ChainBreakRecorder, 'record'>;
   ingest: QuarantineTrial;
+  /** The service's public key for batches of the admin chain. */
+  adminBatchKey?(): Promise<KeyObject>;
   now: () => Date;
 }
 
@@ -137,6 +140,7 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
     tenantId,
     marks,
     upTo: await inStore((store) => store.readPosition()),
+    adminKey: await deps.adminBatchKey?.(),
     isWhole: true,
     inStore,
     belongsInQuarantine: (row) => ingest.belongsInQuarantine(tenantId, row),

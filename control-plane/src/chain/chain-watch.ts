@@ -7,6 +7,7 @@
  * else. Neither uses more than its share of the time or more memory than a page, whatever a tenant
  * has. Proven by chain-watch.pg.test.ts.
  */
+import type { KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { forEachTenant } from '../platform/each-tenant.ts';
@@ -43,6 +44,8 @@ export interface ChainWatchDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   breaks: Pick<ChainBreakRecorder, 'record'>;
   ingest: QuarantineTrial;
+  /** The service's public key for batches of the admin chain. */
+  adminBatchKey?(): Promise<KeyObject>;
   log: Pick<Logger, 'error'>;
   now: () => Date;
   limits?: Partial<WatchLimits>;
@@ -163,6 +166,7 @@ async function walk(
     tenantId,
     marks,
     upTo,
+    adminKey: await deps.adminBatchKey?.(),
     isWhole: kind === 'full',
     inStore: <T>(read: (store: ChainStore) => Promise<T>) =>
       inTenant(deps, tenantId, (tx) => read(chainStore(tx))),

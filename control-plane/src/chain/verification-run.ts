@@ -4,7 +4,7 @@
  * chain is walked to the head that it had when the walk reached it; later records are left to the
  * next walk.
  */
-
+import type { KeyObject } from 'node:crypto';
 import { learnFrom } from './admin-facts.ts';
 import { readSigningKey, signatureBreak, walkBatches } from './batch-walk.ts';
 import type { FoundBreak } from './chain-breaks.ts';
@@ -34,6 +34,8 @@ export interface VerificationRun {
   marks: Map<string, StreamMark>;
   /** The newest position when the walk began. */
   upTo: number;
+  /** The service's public key for batches of the admin chain; these are not checked without. */
+  adminKey: KeyObject | undefined;
   /** Whether the walk covers everything, and so must find every position. */
   isWhole: boolean;
   inStore<T>(read: (store: ChainStore) => Promise<T>): Promise<T>;
@@ -155,12 +157,31 @@ async function walkStream(run: VerificationRun, steps: Steps, end: StreamEnd): P
     if (rows.length === 0) break;
     const epochEnds = await walkRows(walk, mark, rows);
     if (kind === 'data_plane') await coverRows(run, steps, stream, mark, epochEnds);
+    if (kind === 'admin') await checkAdminBatches(run, steps, stream, mark);
     steps.moved(stream);
     await steps.done();
     if (run.shouldStop()) return false;
   }
   checkEnd(steps, stream, mark, last);
   return true;
+}
+
+/** The newest records may be in no batch yet: those that there are have to hold. */
+async function checkAdminBatches(
+  { tenantId, adminKey: key, inStore }: VerificationRun,
+  steps: Steps,
+  stream: string,
+  mark: StreamMark,
+): Promise<void> {
+  const last = mark.end;
+  if (!key || !last) return;
+  for (;;) {
+    const after = mark.covered;
+    const batches = await inStore((store) => store.readBatches(stream, after, last));
+    if (batches.length === 0) return;
+    const onBreak = (found: FoundInStream) => steps.broke(stream, found);
+    mark.covered = await walkBatches({ tenantId, stream, key }, after, batches, onBreak);
+  }
 }
 
 /** Verifies the batches that sign what was walked, and every end of an epoch within it. */

@@ -79,10 +79,13 @@ export function createLogGrowth({ db, serviceKeys, checkpointMs, now }: LogGrowt
         (tx) => tx.db.$queryRaw<{ id: string }[]>`
           SELECT tenant_id::text AS id FROM find_grown_logs()`,
       );
+      const failures: unknown[] = [];
       for (const { id } of tenants) {
         if (signal.aborted) return;
-        await grow(id, signal);
+        // One tenant's failure does not stop the others; the task reports it at its end.
+        await grow(id, signal).catch((error: unknown) => void failures.push(error));
       }
+      if (failures.length > 0) throw failures[0];
     },
   };
 

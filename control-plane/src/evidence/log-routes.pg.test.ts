@@ -67,6 +67,16 @@ describe('the log', () => {
     expect(bySize).toMatchObject({ checkpoints: [{ size: from.size }], total: 1 });
   });
 
+  it('is the tenant’s own: another one reaches neither its proofs nor its checkpoints', async () => {
+    const theirs = await aTenantAdmin();
+    const { size } = await grow(theirs.token);
+    const mine = await aTenantAdmin();
+    const url = `/api/v1/evidence/proofs?from=${size}&to=${size}`;
+    expect((await call(url, { token: mine.token })).statusCode).toBe(404);
+    const listed = (await call(CHECKPOINTS, { token: mine.token })).json();
+    expect(listed).toEqual({ checkpoints: [], total: 0 });
+  });
+
   it('refuses sizes that it does not have, and those in the wrong order', async () => {
     const { token } = await aTenantAdmin();
     const { size } = await grow(token);

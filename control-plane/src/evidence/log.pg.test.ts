@@ -2,7 +2,7 @@
  * The log under ingests and growth that run at once, on two replicas: leaves are numbered without a
  * gap in the order of receipt, and every checkpoint's root, proofs and signature hold.
  */
-import { createPublicKey, randomBytes } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { BatchHeader, isBatchSignedBy } from '@governance/shared/audit-batch';
 import { isCheckpointSignedBy, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { batchLeafHash } from '@governance/shared/evidence/evidence-package';
@@ -18,6 +18,7 @@ import { aDataPlane, aDecision } from '../../../tests/support/a-data-plane.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createChainBreakRecorder } from '../chain/chain-breaks.ts';
+import { createChainVerifier } from '../chain/chain-verification.ts';
 import { createIngestService } from '../ingest/ingest-service.ts';
 import { createViolationAlerts } from '../ingest/violations.ts';
 import { createServiceKeys } from '../platform/keys.ts';
@@ -162,6 +163,27 @@ describe('a log', () => {
     );
     expect(rows).toEqual([{ admin_seq: String(seq), admin_head: batches.at(-1)?.head }]);
     expect(batches.every((b) => b.last_seq - b.first_seq < 500)).toBe(true);
+  });
+
+  it('of the admin chain is verified with the chain: a batch that the service did not sign is a break', async () => {
+    const scope = await aTenant(test);
+    const { tenantId } = scope;
+    await db.inTenant(scope, async (tx) => tx.audit.append({ action: 'tested', target: 'x' }));
+    await replicas[0].grow(tenantId);
+    const { key } = await serviceKeys.evidenceKey('batch');
+    const adminBatchKey = async () => createPublicKey(key);
+    const breaks = createChainBreakRecorder({ db, now });
+    const verifier = createChainVerifier({ db, breaks, ingest, adminBatchKey, now });
+    const verify = async () => (await verifier.verify(tenantId, { fresh: true })).verification;
+    expect((await verify()).breaks).toEqual([]);
+    const forged = sign(null, Buffer.from('x'), generateKeyPairSync('ed25519').privateKey);
+    await superuser.query('UPDATE ledger_batches SET signature = $2 WHERE tenant_id = $1', [
+      tenantId,
+      forged.toString('base64url'),
+    ]);
+    const { valid, breaks: found } = await verify();
+    expect(valid).toBe(false);
+    expect(found).toMatchObject([{ kind: 'signature' }]);
   });
 
   it('that does not grow gets no further checkpoint', async () => {

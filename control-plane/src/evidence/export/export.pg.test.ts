@@ -436,6 +436,40 @@ describe('packages', () => {
     });
   });
 
+  it('go on with the plan of the run before, in volumes that verify alone and name each other', async () => {
+    const admin = await aTenantAdmin();
+    const { token, scope } = admin;
+    const one = await aPlane(admin);
+    for (let i = 0; i < 4; i++) {
+      one.decide();
+      await one.ship();
+    }
+    const whole = await exported(token, LAST_HOUR);
+    const { end } = (await opened(token, whole.id)).manifest.log;
+    const id = uuidv7();
+    const plan = { log_epoch: 1, size: end, start: 0, ends: [end - 2, end], data_key_id: null };
+    await test.superuser.query(
+      `INSERT INTO evidence_packages (tenant_id, id, status, requested_by, requested_at, from_time,
+         to_time, include_payloads, attempts, alive_at, expires_at, plan)
+       VALUES ($1, $2, 'running', 'somebody', now(), $3, $4, false, 1, now() - interval '1 hour',
+         now() + interval '1 day', $5)`,
+      [scope.tenantId, id, LAST_HOUR.from, LAST_HOUR.to, plan],
+    );
+    anchors.set(id, await anchorOf(token));
+    const made = await finished(token, id);
+    expect(made).toMatchObject({
+      status: 'ready',
+      progress: { volumes_done: 2, volumes_total: 2 },
+    });
+    const first = await opened(token, id, 1);
+    const second = await opened(token, id, 2);
+    expect(first.manifest.volume).toEqual({ number: 1, of: 2, previous: null });
+    expect(second.manifest.volume).toEqual({ number: 2, of: 2, previous: first.digest });
+    expect(second.manifest.log).toMatchObject({ start: end - 2, end });
+    expect(second.proofs.boundaries.length).toBeGreaterThan(0);
+    expect(new Set([first.manifest.set_id, second.manifest.set_id])).toEqual(new Set([id]));
+  });
+
   it.each([
     [{}],
     [{ ...LAST_HOUR, to: LAST_HOUR.from }],

@@ -665,16 +665,27 @@ describe('another tenant’s rows', () => {
       .filter((route) => route.method === 'GET' && route.tenantScoped && !route.url.includes(':'))
       // It does not end by itself; audit-stream's own test reads it.
       .filter((route) => route.url !== '/api/v1/audit/stream')
+      // It takes sizes of the log, and no others' (log-routes.pg.test.ts).
+      .filter((route) => route.url !== '/api/v1/evidence/proofs')
       .map((route) => [keyOf(route), route] as const),
   )('%s shows none of them', async (_, route) => {
     const answer = await call(route.url, { token: mine.token });
     expect(answer.statusCode).toBe(200);
     const { agent, role, policy, pattern, rule, token, user, enrollment, request } = victim;
     const { workflow, alert, escalation, heldResult, exception, chainBreak, plane } = victim;
-    const { tenantId } = victim;
+    const { tenantId, evidence } = victim;
     const rows = [agent, role, policy, pattern, rule, token, user, enrollment, request, workflow];
     const ids = rows.map(({ id }) => id);
-    const others = [alert, escalation, heldResult, exception, chainBreak, plane, tenantId];
+    const others = [
+      alert,
+      escalation,
+      heldResult,
+      exception,
+      chainBreak,
+      plane,
+      tenantId,
+      evidence,
+    ];
     for (const id of [...ids, ...others]) {
       expect(answer.body).not.toContain(id);
     }
