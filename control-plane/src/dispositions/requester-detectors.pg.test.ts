@@ -186,4 +186,21 @@ describe('DELEGATION_SCOPE_PROBE', () => {
     probe(0, { policy_result: 'allow', decided_by: 'policy', policy_reason: null });
     expect(await told(PROBE)).toEqual([]);
   });
+
+  it('is not told a second time by a data plane of an earlier version', async () => {
+    for (const _ of [1, 2, 3]) probe(0);
+    planes[0]?.append({
+      type: 'alert',
+      id: uuidv7(),
+      timestamp: now().toISOString(),
+      bundle_revision: null,
+      alert_type: PROBE,
+      severity: 'high',
+      agent_id: agent,
+      title: 'as it was written',
+      details: { probes: 3 },
+      dedupe_key: `delegation-probe:${delegation}`,
+    });
+    expect(await told(PROBE)).toMatchObject([{ details: { delegation_id: delegation } }]);
+  });
 });
