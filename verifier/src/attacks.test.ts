@@ -119,6 +119,7 @@ describe('what is no package', () => {
   it.each([
     ['nothing', Buffer.alloc(0)],
     ['a text', Buffer.from('hello')],
+    ['a package without its manifest', packMembers([['keys.json', Buffer.from('{}')]])],
     ['JSON of something else', Buffer.from('{"a":1}')],
     ['a gzip of something else', packMembers([['a.txt', Buffer.from('a')]])],
     ['a gzip that is cut off', aPacked(aStory().tenant).subarray(0, 60)],

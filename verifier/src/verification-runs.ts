@@ -41,7 +41,9 @@ export function runVerification(
       timeoutMs,
     );
     worker.once('message', settle);
-    worker.once('error', () => settle(abandonedResult('the verification took too much memory')));
+    worker.once('error', () =>
+      settle(abandonedResult('the verification could not be finished in its memory')),
+    );
     worker.once('exit', () => settle(abandonedResult('the verification ended')));
   });
 }

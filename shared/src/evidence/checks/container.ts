@@ -41,6 +41,7 @@ function rankOf(name: string): number | undefined {
 export function findMisplaced(name: string, before: readonly string[]): string | undefined {
   const rank = rankOf(name);
   if (rank === undefined) return 'a member has a name that the format does not know';
+  if (before.length === 0 && rank > 0) return 'the manifest is not the first member';
   if (before.includes(name)) return 'a member is there twice';
   if (before.length >= VOLUME_LIMITS.members) return 'there are too many members';
   const last = rankOf(before.at(-1) ?? '') ?? -1;
