@@ -135,6 +135,15 @@ describe('what is no package', () => {
   });
 });
 
+it('a source that fails is no verdict', async () => {
+  async function* failing() {
+    yield aPacked(aStory().tenant).subarray(0, 100);
+    throw new Error('the disk');
+  }
+  const given = { anchor: null, issuers: [], limits: SERVICE_LIMITS };
+  await expect(verifyPackage(failing(), given)).rejects.toThrow('the disk');
+});
+
 it('no edit of one byte of any member is verified', async () => {
   const { tenant } = aFullStory();
   const anchor = tenant.anchor(3);

@@ -28,9 +28,8 @@ const UNREAD = Buffer.from('{"unread_record":');
 
 /** @param bytes of the line, caller-controlled */
 export function readRecordLine(bytes: Uint8Array): RecordRead {
-  if (Buffer.from(bytes.buffer, bytes.byteOffset, UNREAD.length).equals(UNREAD)) {
-    return readUnread(bytes);
-  }
+  const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (line.subarray(0, UNREAD.length).equals(UNREAD)) return readUnread(bytes);
   const read = { hash: recordHash(bytes), place: null, record: null, isUnread: false };
   const bad = (fault: RecordRead['faults']): RecordRead => ({
     ...read,
@@ -38,7 +37,7 @@ export function readRecordLine(bytes: Uint8Array): RecordRead {
   });
   if (bytes.byteLength > MAX_RECORD_BYTES) return bad({ strict: 'the record is too large' });
   if (!isUtf8(bytes)) return bad({ strict: 'the record is not UTF-8' });
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const text = line.toString('utf8');
   let value: unknown;
   try {
     // A number is bound by the canonical form: it has one writing.

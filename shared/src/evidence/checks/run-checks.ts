@@ -75,22 +75,40 @@ export async function runChecks(
   const evidence = { trust } as Evidence;
   const runner = createRunner(evidence);
   const reader = new PackageReader(evidence, runner.tell);
+  const given = watched(source);
   let isWhole = false;
   try {
-    for await (const member of readMembers(source, limits)) {
+    for await (const member of readMembers(given.bytes, limits)) {
       if (!(await reader.read(member))) break;
     }
     isWhole = reader.finish();
   } catch (error) {
-    if (error instanceof TooLargeError) {
-      const detail = error.message;
-      runner.tell('problem', { check: 'container.limits', detail, location: reader.location });
-    } else if (error instanceof ArchiveError) {
-      const detail = error.message;
-      runner.tell('problem', { check: 'container.members', detail, location: reader.location });
-    } else throw error;
+    if (given.failure) throw given.failure.error;
+    const { location } = reader;
+    const isLimit = error instanceof TooLargeError;
+    const isKnown = isLimit || error instanceof ArchiveError;
+    // Whatever else a package does to its reader is a finding, too.
+    const detail = isKnown ? error.message : 'the package cannot be read';
+    const check = isLimit ? 'container.limits' : 'container.members';
+    runner.tell('problem', { check, detail, location });
   }
   return reportOf(evidence, reader, runner.end(isWhole, reader.hasManifest));
+}
+
+/** Tells a source that failed from a package that cannot be read. */
+function watched(source: AsyncIterable<Uint8Array>) {
+  const state: { bytes: AsyncIterable<Uint8Array>; failure?: { error: unknown } } = {
+    bytes: read(),
+  };
+  async function* read(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* source;
+    } catch (error) {
+      state.failure = { error };
+      throw error;
+    }
+  }
+  return state;
 }
 
 function createRunner(evidence: Evidence) {
