@@ -4,7 +4,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { Name, pageQuery } from '../platform/http/schemas.ts';
 import type { AlertService } from './alert-service.ts';
-import { AlertStatus, AlertView, toAlertView } from './alert-view.ts';
+import { AlertStatus, AlertView, DeliveryView, toAlertView, toDeliveryView } from './alert-view.ts';
+import { DELIVERY_STATUSES } from './delivery-status.ts';
 
 const tags = ['alerts'];
 
@@ -14,6 +15,13 @@ const AlertQuery = z.object({
   agent_id: Id.optional(),
   ...pageQuery({ default: 100, max: 1000 }),
 });
+
+const DeliveryQuery = z.object({
+  status: z.enum(DELIVERY_STATUSES).optional(),
+  ...pageQuery({ default: 100, max: 1000 }),
+});
+
+const DeliveryList = z.object({ deliveries: z.array(DeliveryView), total: z.int() });
 
 const AlertParams = z.object({ id: Id });
 
@@ -47,6 +55,25 @@ export const alertRoutes =
         const filter = { status, severity, agentId };
         const page = await alerts.list(request.scope, filter, { limit, offset });
         return { alerts: page.alerts.map(toAlertView), total: page.total };
+      },
+    );
+
+    app.get(
+      '/api/v1/monitor/alert-deliveries',
+      {
+        config: { guard: 'admin', use: 'read' },
+        schema: {
+          summary: 'List alerts that were posted to the webhook, the last one first',
+          tags,
+          querystring: DeliveryQuery,
+          response: { 200: DeliveryList },
+        },
+      },
+      async (request) => {
+        const { status, limit, offset } = request.query;
+        const page = await alerts.deliveries(request.scope, status, { limit, offset });
+        const deliveries = page.alerts.map((alert) => toDeliveryView(alert, page.at));
+        return { deliveries, total: page.total };
       },
     );
 

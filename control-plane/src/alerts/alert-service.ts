@@ -2,6 +2,8 @@ import { AppError } from '@governance/shared/errors';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import { type AlertFilter, alertStore } from './alert-store.ts';
 import type { AlertStatus } from './alert-view.ts';
+import type { DeliveryStatus } from './delivery-status.ts';
+import { listDeliveries } from './delivery-store.ts';
 
 export interface AlertServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
@@ -20,6 +22,19 @@ export function createAlertService({ db, now }: AlertServiceDeps) {
   return {
     list: (scope: TenantScope, filter: AlertFilter, page: { limit: number; offset: number }) =>
       db.inTenant(scope, (tx) => alertStore(tx).list(filter, page)),
+
+    /** What was posted to the webhook, the last one first. */
+    deliveries: (
+      scope: TenantScope,
+      status: DeliveryStatus | undefined,
+      page: { limit: number; offset: number },
+    ) => {
+      const at = now();
+      return db.inTenant(scope, async (tx) => ({
+        ...(await listDeliveries(tx, status, page, at)),
+        at,
+      }));
+    },
 
     patch: (scope: TenantScope, id: string, { status, resolvedBy }: AlertPatch) =>
       db.inTenant(scope, async (tx) => {

@@ -1,6 +1,7 @@
 import { Severity } from '@governance/shared/ledger-record';
 import { z } from 'zod';
 import type { Alert } from '../platform/generated/client.ts';
+import { DELIVERY_STATUSES, deliveryStatusOf } from './delivery-status.ts';
 
 export const AlertStatus = z.enum(['open', 'acknowledged', 'resolved']);
 export type AlertStatus = z.infer<typeof AlertStatus>;
@@ -36,6 +37,37 @@ export function toAlertView(alert: Alert): AlertView {
     resolved_at: alert.resolvedAt?.toISOString() ?? null,
     created_at: alert.createdAt.toISOString(),
     updated_at: alert.updatedAt.toISOString(),
+  };
+}
+
+/** How the posting of an alert to SERVICE_WEBHOOK_URL stands. */
+export const DeliveryView = z
+  .object({
+    alert_id: z.string(),
+    alert_type: z.string(),
+    severity: Severity,
+    status: z.enum(DELIVERY_STATUSES),
+    attempts: z.int(),
+    last_attempt_at: z.string(),
+    last_error: z.string().nullable(),
+    /** Null where it is not tried again. */
+    next_attempt_at: z.string().nullable(),
+    delivered_at: z.string().nullable(),
+  })
+  .meta({ id: 'AlertDelivery' });
+
+export function toDeliveryView(alert: Alert, now: Date): z.infer<typeof DeliveryView> {
+  const status = deliveryStatusOf(alert, now);
+  return {
+    alert_id: alert.id,
+    alert_type: alert.alertType,
+    severity: alert.severity as Severity,
+    status,
+    attempts: alert.deliveryAttempts,
+    last_attempt_at: (alert.attemptedAt ?? alert.createdAt).toISOString(),
+    last_error: alert.deliveryError,
+    next_attempt_at: status === 'retrying' ? alert.deliverAfter.toISOString() : null,
+    delivered_at: alert.deliveredAt?.toISOString() ?? null,
   };
 }
 

@@ -11,6 +11,7 @@ import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { createAlertWebhook } from './alert-webhook.ts';
 import { raiseAlert } from './raise-alert.ts';
+import { signatureHeaders } from './webhook-signature.ts';
 
 const SECRET = 'what both sides know';
 
@@ -28,6 +29,17 @@ const receiver = createServer(async (request, response) => {
   const signature = createHmac('sha256', SECRET).update(body).digest('hex');
   if (request.headers['x-service-signature'] !== signature) {
     response.writeHead(401).end();
+    return;
+  }
+  // As a receiver's library for Standard Webhooks does.
+  const {
+    'webhook-id': id,
+    'webhook-timestamp': at,
+    'webhook-signature': signed,
+  } = request.headers;
+  const standard = createHmac('sha256', SECRET).update(`${id}.${at}.${body}`).digest('base64');
+  if (signed !== `v1,${standard}` || Math.abs(Date.now() / 1000 - Number(at)) > 300) {
+    response.writeHead(400).end();
     return;
   }
   received.push({ headers: request.headers, body });
@@ -72,6 +84,28 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 const rowOf = async (id: string | undefined) =>
   (await test.superuser.query('SELECT * FROM alerts WHERE id = $1', [id])).rows[0];
 
+const deliveries = async (token: string, query = '') =>
+  (await call(`/api/v1/monitor/alert-deliveries${query}`, { token })).json();
+
+it.each([
+  'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  'any other text',
+])('signs as a receiver with the secret %s computes it', (secret) => {
+  const [id, body, at] = ['msg_p5jXN8AQM9LWM0D4loKWxJek', '{"test": 2432232314}', 1614265330];
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret;
+  const headers = signatureHeaders({ id, body, at: new Date(at * 1000) }, new Secret(secret));
+  const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64');
+  expect(headers).toEqual({
+    'x-service-signature': createHmac('sha256', secret).update(body).digest('hex'),
+    'webhook-id': id,
+    'webhook-timestamp': String(at),
+    'webhook-signature': `v1,${signature}`,
+  });
+  // The example of the Standard Webhooks libraries.
+  const known = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=';
+  if (key !== secret) expect(headers['webhook-signature']).toBe(known);
+});
+
 describe('the alert webhook', () => {
   it('posts alerts of the configured severity, signed', async () => {
     const { scope, token } = await aTenantAdmin();
@@ -86,8 +120,25 @@ describe('the alert webhook', () => {
     expect(received[0]?.headers).toMatchObject({
       'content-type': 'application/json',
       'x-service-delivery': id,
+      'webhook-id': id,
     });
     await until(async () => (await rowOf(id)).delivered_at !== null);
+    expect(await deliveries(token)).toEqual({
+      total: 1,
+      deliveries: [
+        {
+          alert_id: id,
+          alert_type: 'CHAIN_BREAK',
+          severity: 'high',
+          status: 'delivered',
+          attempts: 1,
+          last_attempt_at: expect.any(String),
+          last_error: null,
+          next_attempt_at: null,
+          delivered_at: expect.any(String),
+        },
+      ],
+    });
   });
 
   it('posts what a data plane raised', async () => {
@@ -123,16 +174,22 @@ describe('the alert webhook', () => {
   });
 
   it.each([
-    500,
-    404,
-    'hang',
-    'redirect',
-  ] as const)('tries again, later each time, after %s', async (answer) => {
-    const { scope } = await aTenantAdmin();
+    [500, 'the receiver answered 500'],
+    [404, 'the receiver answered 404'],
+    ['hang', 'the connection failed: UND_ERR_SOCKET'],
+    ['redirect', 'the receiver answered 307'],
+  ] as const)('tries again, later each time, after %s', async (answer, error) => {
+    const { scope, token } = await aTenantAdmin();
     answers.push(answer);
     const id = await raise(scope, 'critical', 'again');
     await until(() => received.length === 1);
-    await until(async () => (await rowOf(id)).delivery_attempts === 1);
+    await until(async () => (await rowOf(id)).delivery_error !== null);
+    expect(await deliveries(token, '?status=retrying')).toMatchObject({
+      total: 1,
+      deliveries: [{ alert_id: id, status: 'retrying', attempts: 1, last_error: error }],
+    });
+    expect(await deliveries(token, '?status=failed')).toEqual({ deliveries: [], total: 0 });
+    expect((await deliveries((await aTenantAdmin()).token)).total).toBe(0);
     const { delivered_at, deliver_after } = await rowOf(id);
     expect(delivered_at).toBeNull();
     expect(deliver_after.getTime()).toBeGreaterThan(Date.now() + 5_000);
@@ -145,7 +202,7 @@ describe('the alert webhook', () => {
   });
 
   it('gives up after a bounded number of attempts', async () => {
-    const { scope } = await aTenantAdmin();
+    const { scope, token } = await aTenantAdmin();
     answers.push(...Array<number>(20).fill(503));
     const id = await raise(scope, 'critical', 'never');
     for (let attempt = 1; attempt <= 11; attempt++) {
@@ -155,6 +212,10 @@ describe('the alert webhook', () => {
     }
     await sleep(600);
     expect(received).toHaveLength(11);
+    expect(await deliveries(token, '?status=failed')).toMatchObject({
+      total: 1,
+      deliveries: [{ alert_id: id, status: 'failed', attempts: 11, next_attempt_at: null }],
+    });
   });
 
   it('delivers after a start what was raised before, and only once between two replicas', async () => {

@@ -3,7 +3,6 @@
  * raised while the receiver or this service was down is delivered later. Delivery is at least once;
  * the alert's id marks repetitions. Proven by alert-webhook.pg.test.ts.
  */
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { Severity } from '@governance/shared/ledger-record';
 import type { Secret } from '@governance/shared/settings';
@@ -11,7 +10,9 @@ import type { Logger } from 'pino';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import { repeat, type Schedule } from '../platform/schedule.ts';
 import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
-import { claimAlerts, type DueAlert, MAX_ATTEMPTS, markDelivered } from './delivery-store.ts';
+import { MAX_ATTEMPTS } from './delivery-status.ts';
+import { claimAlerts, type DueAlert, markDelivered, markFailed } from './delivery-store.ts';
+import { signatureHeaders } from './webhook-signature.ts';
 
 export interface AlertWebhookDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
@@ -66,18 +67,20 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
       );
       if (alerts.length === 0) return waiting;
       const outcomes = await Promise.all(alerts.map((alert) => post(tenantId, alert)));
-      const delivered = alerts.filter((_, index) => outcomes[index]);
-      await db.inTenant(scope, (tx) =>
-        markDelivered(
-          tx,
-          delivered.map((alert) => alert.id),
-          deps.now(),
-        ),
-      );
+      const delivered = outcomes.filter(({ error }) => error === null).map(({ id }) => id);
+      const failed = outcomes.flatMap(({ id, error }) => (error === null ? [] : [{ id, error }]));
+      await db.inTenant(scope, async (tx) => {
+        await markDelivered(tx, delivered, deps.now());
+        await markFailed(tx, failed);
+      });
     }
   }
 
-  async function post(tenantId: string, alert: DueAlert): Promise<boolean> {
+  async function post(
+    tenantId: string,
+    alert: DueAlert,
+  ): Promise<{ id: string; error: string | null }> {
+    const { id } = alert;
     const body = JSON.stringify({ tenant_id: tenantId, ...alert.view });
     try {
       const response = await fetch(deps.url, {
@@ -86,22 +89,22 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
         headers: {
           'content-type': 'application/json',
           'user-agent': 'agent-governance-service',
-          'x-service-delivery': alert.id,
-          'x-service-signature': sign(body, deps.secret),
+          'x-service-delivery': id,
+          ...signatureHeaders({ id, body, at: deps.now() }, deps.secret),
         },
         // A redirect would carry the alert to an address that nobody configured.
         redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       await response.body?.cancel();
-      if (response.ok) return true;
+      if (response.ok) return { id, error: null };
       throw new Error(`the receiver answered ${response.status}`);
     } catch (error) {
       const isLast = alert.attempt >= MAX_ATTEMPTS;
       const about = { err: error, alert: alert.id, tenant: tenantId, attempt: alert.attempt };
       if (isLast) log.error(about, 'an alert could not be posted: given up');
       else log.warn(about, 'an alert could not be posted: it is tried again');
-      return false;
+      return { id, error: describeFailure(error) };
     }
   }
 
@@ -140,9 +143,13 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
   };
 }
 
-/** The HMAC-SHA256 of a body in hexadecimal, as the receiver computes it. */
-export function sign(body: string, secret: Secret): string {
-  return createHmac('sha256', secret.reveal()).update(body).digest('hex');
+/** For people who look after deliveries: never what the receiver said, which may be anything. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return 'it could not be posted';
+  if (error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
+  const { cause } = error;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? `the connection failed: ${code}` : error.message;
 }
 
 function severitiesFrom(least: Severity): Severity[] {

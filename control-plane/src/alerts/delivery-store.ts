@@ -1,7 +1,9 @@
 /** The queue of alerts to post: rows of alerts that are open and were not delivered. */
 import type { Severity } from '@governance/shared/ledger-record';
+import type { Alert, Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type AlertView, toAlertView } from './alert-view.ts';
+import { type DeliveryStatus, GIVE_UP_MS, MAX_ATTEMPTS } from './delivery-status.ts';
 
 export interface DueAlert {
   id: string;
@@ -10,12 +12,9 @@ export interface DueAlert {
   view: AlertView;
 }
 
-/** The last one comes about three hours after the first. */
-export const MAX_ATTEMPTS = 11;
 const FIRST_RETRY_SECONDS = 10;
 const BATCH = 20;
-/** After so long an alert is not posted any more; it stays in the list. */
-const GIVE_UP_AFTER = '24 hours';
+const GIVE_UP_AFTER = `${GIVE_UP_MS / 1000} seconds`;
 
 /**
  * Claims alerts to post, each until its next attempt, so that two replicas do not post the same one
@@ -28,7 +27,7 @@ export async function claimAlerts(
   { severities, now }: { severities: Severity[]; now: Date },
 ): Promise<{ alerts: DueAlert[]; waiting: boolean }> {
   const claimed = await db.$queryRaw<{ id: string }[]>`
-    UPDATE alerts SET delivery_attempts = delivery_attempts + 1,
+    UPDATE alerts SET delivery_attempts = delivery_attempts + 1, attempted_at = ${now}::timestamptz,
       deliver_after = ${now}::timestamptz
         + ${FIRST_RETRY_SECONDS} * power(2, delivery_attempts) * interval '1 second'
     WHERE tenant_id = ${tenantId}::uuid AND id IN (
@@ -60,6 +59,46 @@ export async function claimAlerts(
 
 function toDueAlert(row: Parameters<typeof toAlertView>[0]): DueAlert {
   return { id: row.id, attempt: row.deliveryAttempts, view: toAlertView(row) };
+}
+
+/** Notes what went wrong with alerts that are tried again, or given up. */
+export async function markFailed(
+  { db, scope: { tenantId } }: TenantTransaction,
+  failures: readonly { id: string; error: string }[],
+): Promise<void> {
+  for (const { id, error } of failures) {
+    await db.$executeRaw`
+      UPDATE alerts SET delivery_error = ${error}
+      WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid`;
+  }
+}
+
+/** Alerts that were posted at least once, the last one first. */
+export async function listDeliveries(
+  { db, scope: { tenantId } }: TenantTransaction,
+  status: DeliveryStatus | undefined,
+  page: { limit: number; offset: number },
+  now: Date,
+): Promise<{ alerts: Alert[]; total: number }> {
+  const retries: Prisma.AlertWhereInput = {
+    status: 'open',
+    deliveryAttempts: { lt: MAX_ATTEMPTS },
+    deliverAfter: { gt: new Date(now.getTime() - GIVE_UP_MS) },
+  };
+  const where: Prisma.AlertWhereInput = {
+    tenantId,
+    attemptedAt: { not: null },
+    ...(status === 'delivered' && { deliveredAt: { not: null } }),
+    ...(status === 'retrying' && { deliveredAt: null, ...retries }),
+    ...(status === 'failed' && { deliveredAt: null, NOT: retries }),
+  };
+  const alerts = await db.alert.findMany({
+    where,
+    orderBy: [{ attemptedAt: 'desc' }, { id: 'asc' }],
+    take: page.limit,
+    skip: page.offset,
+  });
+  return { alerts, total: await db.alert.count({ where }) };
 }
 
 export async function markDelivered(

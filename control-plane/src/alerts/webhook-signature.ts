@@ -1,0 +1,34 @@
+/**
+ * How a receiver knows that an alert is from here: the specification's X-Service-Signature, and the
+ * headers of Standard Webhooks, for which receivers have libraries. Proven by
+ * alert-webhook.pg.test.ts.
+ */
+import { createHmac } from 'node:crypto';
+import type { Secret } from '@governance/shared/settings';
+
+const STANDARD_PREFIX = 'whsec_';
+
+/**
+ * The headers that sign one delivery.
+ *
+ * @param delivery its id, its body as it is sent, and when
+ * @param secret shared with the receiver. `whsec_<base64>`, as Standard Webhooks writes secrets:
+ *   its headers are signed with the decoded bytes. Any other: with its UTF-8 bytes.
+ */
+export function signatureHeaders(
+  { id, body, at }: { id: string; body: string; at: Date },
+  secret: Secret,
+): Record<string, string> {
+  const text = secret.reveal();
+  const seconds = String(Math.floor(at.getTime() / 1000));
+  const key = text.startsWith(STANDARD_PREFIX)
+    ? Buffer.from(text.slice(STANDARD_PREFIX.length), 'base64')
+    : Buffer.from(text);
+  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
+  return {
+    'x-service-signature': createHmac('sha256', text).update(body).digest('hex'),
+    'webhook-id': id,
+    'webhook-timestamp': seconds,
+    'webhook-signature': `v1,${signature}`,
+  };
+}
