@@ -247,7 +247,13 @@ describe('two tenants on one data plane', { timeout: 60_000 }, () => {
       readdirSync(dataDir)
         .filter((name) => name.endsWith('.db'))
         .sort(),
-    ).toEqual([LEDGER_FILE, 'replica.db', 'tool-definitions.db', 'tool-pins.db']);
+    ).toEqual([
+      LEDGER_FILE,
+      'held-results.db',
+      'replica.db',
+      'tool-definitions.db',
+      'tool-pins.db',
+    ]);
 
     await vi.waitFor(
       async () => {
