@@ -1,8 +1,9 @@
 /**
  * `npm run demo`: the main job from end to end with real parts. It runs a service of its own on a
  * free port and a temporary folder, registers an agent and two policies, starts two real MCP
- * servers, lets a real MCP client make calls, and shows each decision, the audit trail and the
- * verified chain. It exits with 1 when anything is not as it says.
+ * servers, lets a real MCP client make calls, and shows each decision, the audit trail, the verified
+ * chain, and an evidence package with its verification. It exits with 1 when anything is not as it
+ * says.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,6 +13,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type AdminApi, adminApi } from '../tests/support/admin-api.ts';
 import { freePort, type ServiceProcess, startService } from '../tests/support/service-process.ts';
+import { keepTrustAnchor, showEvidence } from './demo-evidence.ts';
 
 const packages = join(import.meta.dirname, '../node_modules/@modelcontextprotocol');
 const started = Date.now();
@@ -88,9 +90,12 @@ async function demo(folder: string, cleanups: (() => Promise<void>)[]): Promise<
 
   const admin = await adminApi(service.url, 'admin', service.adminPassword);
   const agent = await setUp(admin, everythingPort);
+  const anchorFile = await keepTrustAnchor(admin, folder);
   const shown = await makeCalls(service, admin, agent, files);
   // Without the stranger, who is nobody; with a list, and with the call that was held.
   await showAudit(admin, shown.length + 1);
+  const since = new Date(started);
+  await showEvidence({ url: service.url, admin, folder, since, anchorFile, say });
 
   const wrong = shown.filter((row) => row.expected !== row.got);
   if (wrong.length > 0) throw new Error(`not as expected: ${JSON.stringify(wrong)}`);

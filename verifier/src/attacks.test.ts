@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { FORGERIES } from '../testing/forgeries.ts';
 import { aFullStory, GOOD_PACKAGES, SELECTIVE } from '../testing/good-packages.ts';
 import { aPackage, aPacked, packMembers, sealPackage } from '../testing/package-builder.ts';
+import { rewriteCopy } from '../testing/rewritten-copy.ts';
 import { anEd25519Key } from '../testing/test-keys.ts';
 import { aStory } from '../testing/test-stories.ts';
 import { SERVICE_LIMITS, verifyPackage } from './verify-package.ts';
@@ -28,6 +29,33 @@ describe('an attack is found:', () => {
     expect(result.verdict).toBe('NOT_VERIFIED');
     expect(result.checks.find((one) => one.name === check)).toMatchObject({ status: 'fail' });
   });
+});
+
+it('of a copy where one record was changed, only the signatures do not follow', async () => {
+  const { tenant } = aFullStory();
+  const packed = aPacked(tenant, { anchorSizes: [3] });
+  const anchor = tenant.anchor(3);
+  const decided = tenant.leaves.flatMap(({ records }, leaf) =>
+    records.filter((bytes) => bytes.includes('"tool_name":')).map((bytes) => ({ bytes, leaf })),
+  );
+  expect(decided.length).toBeGreaterThan(8);
+  for (const { bytes, leaf } of decided) {
+    const copy = await rewriteCopy(packed, (record) =>
+      record === bytes.toString('utf8') ? record.replace('_file', '-file') : undefined,
+    );
+    const result = await verify(copy, anchor);
+    const failed = result.checks.filter(({ status }) => status === 'fail').map(({ name }) => name);
+    expect(result.verdict).toBe('NOT_VERIFIED');
+    expect(failed).toEqual(
+      expect.arrayContaining(['manifest.signature', 'batch.signature', 'checkpoint.signature']),
+    );
+    // What the anchor pins is of another past, too.
+    expect(failed.includes('log.consistency')).toBe(leaf < 3);
+    const links = failed.filter((name) =>
+      /^(container|json|files|events|chain|proof)\./.test(name),
+    );
+    expect([...links, ...failed.filter((name) => /root|inclusion/.test(name))]).toEqual([]);
+  }
 });
 
 describe('a good package is verified:', () => {

@@ -1,0 +1,124 @@
+/**
+ * What the holder of a package can do without anybody's key: change what a record says and compute
+ * anew all that follows from it (links, heads, roots, leaves, proofs, digests). Only the signatures
+ * stay as they were.
+ */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { checkpointBody, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
+import { DsseEnvelope, payloadOf } from '@governance/shared/evidence/dsse';
+import {
+  BatchLine,
+  batchLeafHash,
+  checkpointMember,
+  EVIDENCE_MEMBERS,
+  EvidenceManifest,
+  EvidenceProofs,
+  VOLUME_LIMITS,
+} from '@governance/shared/evidence/evidence-package';
+import {
+  createMerkleTree,
+  planConsistency,
+  proofOf,
+} from '@governance/shared/evidence/merkle-proofs';
+import { readMembers } from '@governance/shared/evidence/package-source';
+import { recordHash } from '@governance/shared/hash-chain';
+import { merkleRoot } from '@governance/shared/merkle';
+import { z } from 'zod';
+import { type Members, packMembers, streamsOf } from './package-builder.ts';
+
+/** What links a record to those before it. */
+const Linked = z.looseObject({
+  prev_hash: z.string(),
+  previous: z.looseObject({ head: z.string() }).nullish(),
+});
+
+/** @returns the record's new text, or undefined to leave it */
+export type Change = (record: string) => string | undefined;
+
+/**
+ * A copy of a contiguous package that begins with the log's first leaf, where a record says something
+ * else.
+ *
+ * @param archive evidence.tar.gz
+ * @param change called with each record's text
+ * @throws Error when the package is no such one, or when nothing was changed
+ */
+export async function rewriteCopy(archive: Uint8Array, change: Change): Promise<Buffer> {
+  const members = new Map<string, Buffer>();
+  for await (const { name, content } of readMembers(Readable.from([archive]), VOLUME_LIMITS)) {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of content) pieces.push(piece);
+    members.set(name, Buffer.concat(pieces));
+  }
+  const read = (name: string) => String(members.get(name));
+  const linesOf = (name: string) => read(name).split('\n').slice(0, -1);
+  const write = (name: string, text: string) => void members.set(name, Buffer.from(text));
+
+  const envelope = DsseEnvelope.parse(JSON.parse(read(EVIDENCE_MEMBERS.manifest)));
+  const manifest = EvidenceManifest.parse(JSON.parse(payloadOf(envelope).toString('utf8')));
+  const proofs = EvidenceProofs.parse(JSON.parse(read(EVIDENCE_MEMBERS.proofs)));
+  const { start, end } = manifest.log;
+  if (proofs.range === null || start !== 0) throw new Error('the package has no whole log');
+
+  const records = linesOf(EVIDENCE_MEMBERS.events);
+  const { texts, newHashes } = rewriteRecords(records, change);
+  if (newHashes.size === 0) throw new Error('no record was changed');
+  const hashes = texts.map((text) => recordHash(Buffer.from(text)));
+  const batches = linesOf(EVIDENCE_MEMBERS.batches).map((line) =>
+    BatchLine.parse(JSON.parse(line)),
+  );
+  let at = 0;
+  for (const { header } of batches) {
+    const next = at + header.last_seq - header.first_seq + 1;
+    header.prev_head = newHashes.get(header.prev_head) ?? header.prev_head;
+    header.head = newHashes.get(header.head) ?? header.head;
+    header.event_root = merkleRoot(hashes.slice(at, next));
+    at = next;
+  }
+
+  const leaves = batches.map(batchLeafHash);
+  const tree = createMerkleTree();
+  for (const leaf of leaves) tree.add(leaf);
+  for (const proof of proofs.consistency) {
+    const { from, to } = proof;
+    // A proof to a larger log takes leaves that the holder has not.
+    if (to === end) proof.path = proofOf(planConsistency(from, to), leaves);
+  }
+  const name = checkpointMember(end);
+  const { checkpoint, body } = parseCheckpoint(read(name));
+  write(name, checkpointBody({ ...checkpoint, root: tree.root() }) + read(name).slice(body.length));
+  write(EVIDENCE_MEMBERS.proofs, canonicalize(proofs));
+  write(EVIDENCE_MEMBERS.batches, batches.map((line) => `${canonicalize(line)}\n`).join(''));
+  write(EVIDENCE_MEMBERS.events, texts.map((text) => `${text}\n`).join(''));
+
+  manifest.streams = streamsOf(texts.map((text) => Buffer.from(text)));
+  manifest.files = manifest.files.map((file) => digestedAgain(file.name, members));
+  const payload = Buffer.from(canonicalize(manifest)).toString('base64');
+  write(EVIDENCE_MEMBERS.manifest, canonicalize({ ...envelope, payload }));
+  return packMembers([...members] satisfies Members);
+}
+
+/** Each record that names a changed one changes with it, and so on to the end of its stream. */
+function rewriteRecords(records: readonly string[], change: Change) {
+  const newHashes = new Map<string, string>();
+  const texts = records.map((text) => {
+    const record = Linked.parse(JSON.parse(change(text) ?? text));
+    record.prev_hash = newHashes.get(record.prev_hash) ?? record.prev_hash;
+    const { previous } = record;
+    if (previous) previous.head = newHashes.get(previous.head) ?? previous.head;
+    const rewritten = canonicalize(record);
+    if (rewritten !== text) {
+      newHashes.set(recordHash(Buffer.from(text)), recordHash(Buffer.from(rewritten)));
+    }
+    return rewritten;
+  });
+  return { texts, newHashes };
+}
+
+function digestedAgain(name: string, members: ReadonlyMap<string, Buffer>) {
+  const content = members.get(name) ?? Buffer.alloc(0);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  return { name, size: content.length, sha256 };
+}
