@@ -228,12 +228,23 @@ describe('a decision', () => {
     const lasts = Date.parse(exception.expires_at) - Date.parse(exception.created_at);
     expect(lasts).toBe(24 * 3_600_000);
     expect(await one.show(ofOne)).toMatchObject({ exception_id: exception.id });
-    // Where several asked, it is of none by name.
+    // Where several asked, each has its own: nothing is lifted that nobody was asked about.
     const shape = { policy_ids: [policyId, 'blast_radius'], resource: '' };
-    const ofSeveral = (await allow(await one.held({ shape }))).json();
-    expect(
-      (await call(`/api/v1/exceptions/${ofSeveral.exception_id}`, { token: one.token })).json(),
-    ).toMatchObject({ policy_id: null, resource: '', tool_name: 'delete_thing' });
+    const severalId = await one.held({ shape });
+    const ofSeveral = (await allow(severalId)).json();
+    const { exceptions } = (await call('/api/v1/exceptions', { token: one.token })).json();
+    const made = exceptions.filter(
+      ({ escalation_id }: { escalation_id: string }) => escalation_id === severalId,
+    );
+    expect(made.map(({ policy_id }: { policy_id: string }) => policy_id).sort()).toEqual(
+      [policyId, 'blast_radius'].sort(),
+    );
+    expect(made).toContainEqual(
+      expect.objectContaining({
+        ...{ id: ofSeveral.exception_id, resource: '', tool_name: 'delete_thing' },
+        policy_id: policyId,
+      }),
+    );
     const ofReach = { policy_ids: ['blast_radius'], resource: '/srv/data' };
     expect((await allow(await one.held({ shape: ofReach }))).statusCode).toBe(200);
   });
@@ -243,6 +254,7 @@ describe('a decision', () => {
     ['whose resource is a pattern', 409, { policy_ids: ['blast_radius'], resource: '/srv/**' }],
     ['whose resource cannot be read', 409, { policy_ids: ['blast_radius'], resource: '/srv/../a' }],
     ['of which nobody is told who asked', 409, { policy_ids: [], resource: '/srv' }],
+    ['whose policy is no id', 409, { policy_ids: ['Careful'], resource: '/srv' }],
     ['of a policy that is not there', 404, { policy_ids: [uuidv7()], resource: '/srv' }],
   ])('decides nothing where an exception is asked for a call %s', async (_, status, shape) => {
     const one = await aTenantWithPlane();

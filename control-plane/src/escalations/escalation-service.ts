@@ -14,6 +14,7 @@ import {
   DEFAULT_MAX_EXTENSIONS,
   HOURS_WITH_APPROVAL,
   type NewException,
+  type StandingException,
 } from '../exceptions/exception.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
@@ -67,8 +68,7 @@ export function createEscalationService(
         const by = scope.actor.username;
         const resolved = await store.resolve(id, { status, notes, by, grant, release });
         if (resolved === undefined) throw resolvedBefore(await store.find(id), held);
-        const made =
-          exceptionFor && (await createException(tx, sameShape(resolved, exceptionFor), now()));
+        const [made] = exceptionFor ? await except(tx, resolved, exceptionFor, now()) : [];
         const row = made ? await store.setException(id, made.id) : resolved;
         await tell(tx, row, status, now());
         return row;
@@ -110,23 +110,32 @@ export async function tell(
   await resolveAlert(tx, alertKey(row.id), at);
 }
 
-/** What lets the same shape through: of one policy's asking, where one policy asked. */
-function sameShape(row: Escalation, justification: string): NewException {
+/** Of each policy that asked one, since one of no policy by name would lift what none has asked. */
+async function except(
+  tx: TenantTransaction,
+  row: Escalation,
+  justification: string,
+  at: Date,
+): Promise<StandingException[]> {
   const shape = shapeOf(row);
   if (shape === null) throw new AppError('EXCEPTION_SHAPE_UNKNOWN');
-  const [policyId = null, ...others] = shape.policy_ids;
-  return {
-    lifts: 'escalation',
-    agentId: row.agentId,
-    mcpServer: row.mcpServer,
-    toolName: row.toolName,
-    resource: shape.resource,
-    policyId: others.length === 0 ? policyId : null,
-    justification,
-    hours: HOURS_WITH_APPROVAL,
-    maxExtensions: DEFAULT_MAX_EXTENSIONS,
-    escalationId: row.id,
-  };
+  const made: StandingException[] = [];
+  for (const policyId of new Set(shape.policy_ids)) {
+    const given: NewException = {
+      lifts: 'escalation',
+      agentId: row.agentId,
+      mcpServer: row.mcpServer,
+      toolName: row.toolName,
+      resource: shape.resource,
+      policyId,
+      justification,
+      hours: HOURS_WITH_APPROVAL,
+      maxExtensions: DEFAULT_MAX_EXTENSIONS,
+      escalationId: row.id,
+    };
+    made.push(await createException(tx, given, at));
+  }
+  return made;
 }
 
 function resolvedBefore(row: Escalation | undefined, held: Held): AppError {

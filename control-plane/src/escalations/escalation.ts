@@ -1,8 +1,10 @@
 /** Calls and results that wait for a person: states, shapes on the wire, and what a data plane is told. */
+import { BLAST_RADIUS } from '@governance/shared/exceptions';
 import { type NewFact, ResultRelease } from '@governance/shared/facts';
 import { GRANT_MS } from '@governance/shared/hold-settings';
 import { RiskTier, type Severity } from '@governance/shared/ledger-record';
 import { findScopeFault } from '@governance/shared/resource-scopes';
+import { Id } from '@governance/shared/text';
 import { z } from 'zod';
 import type { Escalation } from '../platform/generated/client.ts';
 
@@ -43,7 +45,8 @@ export function shapeOf({ held, shape }: Pick<Escalation, 'held' | 'shape'>) {
   const { policy_ids, resource } = parsed.data;
   const isOfOneTarget = resource === '' || findScopeFault(`target:${resource}`) === undefined;
   const isExact = isOfOneTarget && !resource.includes('*');
-  return isExact && policy_ids.length > 0 ? parsed.data : null;
+  const isNamed = policy_ids.every((id) => id === BLAST_RADIUS || Id.safeParse(id).success);
+  return isExact && isNamed && policy_ids.length > 0 ? parsed.data : null;
 }
 
 export const EscalationView = z
@@ -76,7 +79,7 @@ export const EscalationView = z
      * target (empty: none). Null where no exception can be made so.
      */
     shape: EscalationShape.nullable(),
-    /** The exception that the approval made. */
+    /** The exception that the approval made, the first of several. */
     exception_id: z.string().nullable(),
     /** Of an approval: the call may go once, until then. An event that used it names its id. */
     grant: z.object({ id: z.string(), expires_at: z.string() }).nullable(),
