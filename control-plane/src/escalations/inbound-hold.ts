@@ -55,6 +55,18 @@ const Findings = z.array(
   }),
 );
 
+const StoredFindings = z.array(z.looseObject({ class: z.string(), severity: Severity }));
+
+/** Of what a data plane has recorded, what is known; the rest may be anything, and long. */
+function findingsOf({ findings }: Pick<Escalation, 'findings'>): z.infer<typeof Findings> {
+  return StoredFindings.parse(findings).map(({ class: of, severity, place, length, score }) => ({
+    ...{ class: of, severity },
+    ...(typeof place === 'string' && { place }),
+    ...(typeof length === 'number' && { length }),
+    ...(typeof score === 'number' && { score }),
+  }));
+}
+
 export const InboundHoldView = z
   .object({
     id: z.string(),
@@ -102,7 +114,7 @@ export function toHoldView(row: Escalation): InboundHoldView {
     target: row.target,
     risk_tier: RiskTier.parse(row.riskTier),
     severity: Severity.parse(row.severity),
-    findings: Findings.parse(row.findings),
+    findings: findingsOf(row),
     findings_count: row.findingsCount ?? 0,
     result_bytes: row.resultBytes ?? 0,
     event_id: row.eventId,
