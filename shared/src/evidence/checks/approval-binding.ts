@@ -25,7 +25,7 @@ const Approval = z.looseObject({
   grant_id: z.string(),
   grant_expires_at: z.iso.datetime({ precision: 3 }),
 });
-type Approval = z.infer<typeof Approval> & { escalation_id: string };
+type Approval = z.infer<typeof Approval> & { escalation_id: string; at: string };
 
 /** A call that was made with an approval. */
 type Redeemed = Pick<
@@ -62,6 +62,9 @@ export function checkApprovals(evidence: Evidence): Check {
     if (Date.parse(call.timestamp) > Date.parse(grant_expires_at) + SKEW_MS) {
       return 'the approval was over';
     }
+    if (Date.parse(call.timestamp) < Date.parse(approval.at) - SKEW_MS) {
+      return 'the approval came after the call';
+    }
     const opening = openings.get(approval.escalation_id);
     const isOfHold =
       !opening ||
@@ -97,10 +100,10 @@ export function checkApprovals(evidence: Evidence): Check {
   };
 }
 
-function readApproval({ target, details }: AdminActionRecord): Approval | undefined {
+function readApproval({ target, details, timestamp }: AdminActionRecord): Approval | undefined {
   const read = Approval.safeParse(details);
   if (!read.success || !target.startsWith('escalation/')) return undefined;
-  return { ...read.data, escalation_id: target.slice('escalation/'.length) };
+  return { ...read.data, escalation_id: target.slice('escalation/'.length), at: timestamp };
 }
 
 /** In a selective package a record's batch comes later: any batch of its stream says whose it is. */

@@ -40,8 +40,16 @@ export function createSignerSearch(
     );
     const writer = found.find(({ key }) => key.isAnchored) ?? found[0];
     if (!writer?.vouchedBy) return undefined;
+    if (used.has(writer.key)) return writer.key;
     use({ key: writer.key, ...whenever, vouchesFor: '', location });
-    use({ key: writer.vouchedBy, ...whenever, vouchesFor: null, location: writer.location });
+    // Each statement by itself: one key makes many, and each when its writer registered or later.
+    evidence.use({
+      key: writer.vouchedBy,
+      notBefore: null,
+      signedAt: writer.statement.registered_at,
+      vouchesFor: null,
+      location: writer.location,
+    });
     return writer.key;
   };
 }

@@ -65,6 +65,11 @@ export function checkBatchRoot(evidence: Evidence): Check {
       else tally.fail('the records are not those that were signed', lineOf(batches, batch.line));
       open = undefined;
     },
+    batch: ({ line, isInRange, firstSeq, lastSeq }) => {
+      if (isInRange && lastSeq < firstSeq) {
+        tally.fail('the batch says that it has no records', lineOf(batches, line));
+      }
+    },
     eventsEnd: close,
     eventProof: ({ line, value }) => {
       const hash = hashes[line - 1];

@@ -6,7 +6,12 @@ import { lineOf } from './location.ts';
 
 const SELECTIVE = 'the package is selective: its records stand alone';
 
-function checkFault(evidence: Evidence, name: CheckName, fault: keyof ChainFaults): Check {
+function checkFault(
+  evidence: Evidence,
+  name: CheckName,
+  fault: keyof ChainFaults,
+  findAtEnd: () => string | undefined = () => undefined,
+): Check {
   const tally = createTally(name);
   return {
     name,
@@ -18,13 +23,19 @@ function checkFault(evidence: Evidence, name: CheckName, fault: keyof ChainFault
       if (found === undefined) tally.ok();
       else tally.fail(found, lineOf(EVIDENCE_MEMBERS.events, line));
     },
+    eventsEnd: () => {
+      const found = findAtEnd();
+      if (found !== undefined) tally.fail(found, { member: EVIDENCE_MEMBERS.events });
+    },
     end: () => tally.result(),
   };
 }
 
 /** `chain.sequence`: numbers without a gap. */
 export const checkSequence = (evidence: Evidence): Check =>
-  checkFault(evidence, 'chain.sequence', 'sequence');
+  checkFault(evidence, 'chain.sequence', 'sequence', () =>
+    evidence.isRepetitionCut ? 'a repetition is cut off' : undefined,
+  );
 
 /** `chain.links`: each record names the hash of the one before it. */
 export const checkLinks = (evidence: Evidence): Check =>

@@ -21,7 +21,7 @@ const Issued = z.looseObject({
   delegatee_agent_id: z.string(),
   expires_at: z.iso.datetime({ precision: 3 }),
 });
-type Issued = z.infer<typeof Issued>;
+type Issued = z.infer<typeof Issued> & { at: string };
 
 interface Acted {
   line: number;
@@ -41,7 +41,9 @@ export function checkDelegations(evidence: Evidence): Check {
     if (record?.type !== 'admin_action' || record.action !== 'delegation_issued') return;
     if (signer?.purpose !== 'batch' || !record.target.startsWith('delegation/')) return;
     const details = Issued.safeParse(record.details);
-    if (details.success) issued.set(record.target.slice('delegation/'.length), details.data);
+    if (!details.success) return;
+    const id = record.target.slice('delegation/'.length);
+    issued.set(id, { ...details.data, at: record.timestamp });
   }
 
   function findFault({ chain, agentId, sessionId, at, isAllowed }: Acted): string | undefined {
@@ -57,6 +59,9 @@ export function checkDelegations(evidence: Evidence): Check {
       // A denial may be because it is over.
       if (isAllowed && Date.parse(at) > Date.parse(link.expires_at) + SKEW_MS) {
         return 'a delegation was over';
+      }
+      if (isAllowed && Date.parse(at) < Date.parse(link.at) - SKEW_MS) {
+        return 'a delegation was issued after the call';
       }
       before = { id, link };
     }

@@ -44,6 +44,8 @@ export interface Evidence {
   signers: Map<string, KnownKey>;
   /** Of the streams that were there before the package, in the order of `proofs.boundaries`. */
   boundaries: { fault: string | undefined; isBefore: boolean }[];
+  /** At the end of the events: a repetition has not come to a record that is known. */
+  isRepetitionCut: boolean;
   /** Tells the checks of keys that one was used. */
   use(use: KeyUse): void;
 }

@@ -3,7 +3,7 @@ import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import type { KeyUse, KnownKey } from './keyset.ts';
-import { lineOf } from './location.ts';
+import { type Location, lineOf } from './location.ts';
 
 /** `keys.anchored`: it is one of the anchor's keys, or follows from one. */
 export function checkAnchored(evidence: Evidence): Check {
@@ -50,8 +50,18 @@ function findInvalid({ key, notBefore, signedAt, vouchesFor }: KeyUse): string |
  * `keys.validity`: it was valid, and is not revoked. Who has the key of a checkpoint or manifest can
  * sign any time, so that its revocation takes everything; a batch's time is bound by the log.
  */
-export function checkValidity(): Check {
+export function checkValidity(evidence: Evidence): Check {
   const tally = createTally('keys.validity');
+  /** Selective packages, whose proofs tell later which batch a record is of: milliseconds. */
+  const times: number[] = [];
+
+  function checkRecord(key: KnownKey | undefined, at: string, location: Location): void {
+    if (!key || (key.revokedAt === null && key.validTo === null)) return;
+    const use = { key, notBefore: null, signedAt: at, vouchesFor: at, location };
+    const invalid = findInvalid(use);
+    if (invalid !== undefined) tally.fail(invalid, location);
+  }
+
   return {
     name: 'keys.validity',
     keyUse: (use) => {
@@ -60,17 +70,20 @@ export function checkValidity(): Check {
       else tally.fail(invalid, use.location);
     },
     event: ({ line, batch, place }) => {
-      const key = batch?.signer;
-      if (!key || !place || (key.revokedAt === null && key.validTo === null)) return;
-      const { timestamp: at } = place;
-      const invalid = findInvalid({
-        key,
-        notBefore: null,
-        signedAt: at,
-        vouchesFor: at,
-        location: { member: EVIDENCE_MEMBERS.events },
-      });
-      if (invalid !== undefined) tally.fail(invalid, lineOf(EVIDENCE_MEMBERS.events, line));
+      if (evidence.manifest.scope.kind === 'selective') {
+        times.push(place ? Date.parse(place.timestamp) : Number.NaN);
+      } else if (place) {
+        checkRecord(batch?.signer, place.timestamp, lineOf(EVIDENCE_MEMBERS.events, line));
+      }
+    },
+    eventProof: ({ line, value }) => {
+      const at = times[line - 1];
+      if (at === undefined || Number.isNaN(at)) return;
+      const signer = evidence.batches.get(value.leaf_index)?.signer;
+      checkRecord(signer, new Date(at).toISOString(), lineOf(EVIDENCE_MEMBERS.events, line));
+    },
+    cause: ({ line, batch, place }) => {
+      if (place) checkRecord(batch?.signer, place.timestamp, lineOf(EVIDENCE_MEMBERS.causes, line));
     },
     end: () => tally.result(),
   };

@@ -71,6 +71,7 @@ export class PackageReader {
       batches: new Map(),
       signers: new Map(),
       boundaries: [],
+      isRepetitionCut: false,
       use: (use: Parameters<CheckHooks['keyUse']>[0]) => tell('keyUse', use),
     });
   }
@@ -216,7 +217,9 @@ export class PackageReader {
     }
     this.location = { member: name };
     if (name === batches) this.#tell('batchesEnd');
-    if (name === events) this.#tell('eventsEnd');
+    if (name !== events) return;
+    this.#evidence.isRepetitionCut = this.#walk?.isRepeating() ?? false;
+    this.#tell('eventsEnd');
   }
 
   #readLine(name: string, line: number, bytes: Buffer): void {

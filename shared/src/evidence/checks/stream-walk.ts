@@ -29,8 +29,8 @@ export interface Boundary extends StreamPlace {
 
 export interface StreamWalk {
   add(record: WalkedRecord): { chain: ChainFaults; isRepeated: boolean };
-  /** Boundaries of streams that have no record. */
-  unused(): string[];
+  /** Whether a repetition is open, which has not come to a record that is known. */
+  isRepeating(): boolean;
 }
 
 /** @param boundaries by stream */
@@ -81,7 +81,7 @@ export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): Str
       ends.set(stream, { epoch, seq, hash });
       return { chain, isRepeated: false };
     },
-    unused: () => [...boundaries.keys()].filter((stream) => !ends.has(stream)),
+    isRepeating: () => repeats.size > 0,
   };
 }
 
