@@ -1,0 +1,215 @@
+"""Checks of what decisions name: bundles, payloads, approvals and delegations."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Iterator
+
+from bundles import read_bundle
+from evidence import Evidence
+from keys import SKEW, Key, Use
+from shapes import matches, milliseconds, nullable, record, string, timestamp
+from signatures import from_base64url
+from tally import Tally
+
+_string = string()
+
+_APPROVAL = record(
+    {
+        "event_id": _string,
+        "agent_id": _string,
+        "mcp_server": _string,
+        "tool_name": _string,
+        "deployment_id": _string,
+        "instruction_hash": _string,
+        "grant_id": _string,
+        "grant_expires_at": timestamp,
+    },
+    is_open=True,
+)
+
+_ISSUED = record(
+    {
+        "workflow_session_id": _string,
+        "parent_delegation_id": nullable(_string),
+        "delegator_agent_id": _string,
+        "delegatee_agent_id": _string,
+        "expires_at": timestamp,
+    },
+    is_open=True,
+)
+
+
+def _decisions(evidence: Evidence, *, with_repeats: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    for one in evidence.package.events:
+        if one.valid and one.valid["type"] == "decision" and (with_repeats or not one.is_repeated):
+            yield f"events.ndjson line {one.line}", one.valid
+
+
+def policy_binding(evidence: Evidence) -> Tally:
+    """Every revision that a decision names is a bundle signed for the tenant."""
+    tally = Tally()
+    named: dict[int, tuple[str, str]] = {}
+    for location, decision in _decisions(evidence, with_repeats=True):
+        if decision["bundle_revision"] is not None:
+            place = (location, decision["timestamp"])
+            named.setdefault(decision["bundle_revision"], place)
+    shown: dict[int, str] = {}
+    tenant = evidence.manifest["tenant_id"]
+    for line, value in evidence.package.bundles:
+        revision, location = value["revision"], f"bundles.ndjson line {line}"
+        try:
+            if revision in shown:
+                raise ValueError("the bundle is there twice")
+            signed = (value["manifest"], value["signatures"], tenant)
+            kid, manifest = read_bundle(evidence.keyset, *signed)
+            if manifest["revision"] != str(revision):
+                raise ValueError("the bundle is of another revision")
+            key = evidence.keyset.find("bundle", kid)
+            at = named.get(revision, ("", None))[1]
+            if key:
+                evidence.uses.append(Use(key, location, vouches_for=at))
+        except ValueError as error:
+            tally.fail(str(error), location)
+        shown[revision] = value["digest"]
+    listed = {one["revision"]: one["digest"] for one in evidence.manifest["bundles"]}
+    for revision, (location, _) in named.items():
+        digest = shown.get(revision)
+        holds = digest is not None and listed.get(revision) == digest
+        tally.hold(holds, "the bundle is not shown, or is another than the manifest's", location)
+    return tally
+
+
+def payload_digests(evidence: Evidence) -> Tally:
+    """Each payload is the one whose digest is chained."""
+    tally = Tally()
+    has_payloads = evidence.manifest["scope"]["include_payloads"]
+    if not has_payloads:
+        tally.skip("the package has no payloads")
+    digests = _chained_digests(evidence) if has_payloads else {}
+    if len(digests) > 100_000:
+        tally.fail("there are more payloads than a volume may have", "events.ndjson")
+    for line, value in evidence.package.payloads:
+        expected = digests.pop((value["event_id"], value["part"]), None)
+        salt = from_base64url(value["salt"])
+        data = (salt or b"") + value["payload"].encode("utf-8")
+        holds = salt is not None and expected == hashlib.sha256(data).hexdigest()
+        location = f"payloads.ndjson line {line}"
+        tally.hold(holds, "no record names this payload", location)
+    return tally
+
+
+def _chained_digests(evidence: Evidence) -> dict[tuple[str, str], str]:
+    digests: dict[tuple[str, str], str] = {}
+    for one in evidence.package.events:
+        value = one.valid or {}
+        digest = value.get("payload_digest")
+        if digest is not None and value["type"] == "decision":
+            digests[(value["id"], "input")] = digest
+        elif digest is not None:
+            digests[(value["event_id"], "result")] = digest
+    return digests
+
+
+def _signed_records(evidence: Evidence) -> Iterator[tuple[dict[str, Any], Key | None]]:
+    """Every record, with the key that signed it; of a selective event, that of its stream."""
+    for one in evidence.package.events:
+        if one.valid and not one.is_repeated:
+            signer = one.batch.signer if one.batch else None
+            yield one.valid, signer or evidence.signers.get(one.valid["stream"])
+    for (_, value), one in evidence.package.causes:
+        batch = evidence.batches.get(value["leaf_index"])
+        if one.valid:
+            yield one.valid, batch.signer if batch else None
+
+
+def _admin_actions(evidence: Evidence, action: str, kind: str) -> Iterator[tuple[str, Any]]:
+    """What the admin chain says was done: the id of its target, and the details."""
+    for value, signer in _signed_records(evidence):
+        if value["type"] != "admin_action" or value["action"] != action:
+            continue
+        # A data plane's stream cannot say so.
+        if signer and signer.purpose == "batch" and value["target"].startswith(f"{kind}/"):
+            yield value["target"].removeprefix(f"{kind}/"), value["details"]
+
+
+def approval_binding(evidence: Evidence) -> Tally:
+    """Each call that an approval let pass is the approved one, in time, once."""
+    tally = Tally()
+    approvals = {
+        details["grant_id"]: {**details, "escalation_id": escalation_id}
+        for escalation_id, details in _admin_actions(
+            evidence, "escalation_approved", "escalation"
+        )
+        if matches(_APPROVAL, details)
+    }
+    openings = {
+        value["escalation_id"]: value
+        for value, _ in _signed_records(evidence)
+        if value["type"] == "hold_opened"
+    }
+    redeemed: set[str] = set()
+    for location, call in _decisions(evidence, with_repeats=False):
+        grant = call.get("grant_id")
+        if grant is None:
+            continue
+        if grant in redeemed:
+            tally.fail("an approval was used twice", location)
+            continue
+        redeemed.add(grant)
+        fault = _approval_fault(call, approvals.get(grant), openings)
+        tally.hold(fault is None, fault or "", location)
+    return tally
+
+
+def _approval_fault(
+    call: dict[str, Any], approval: dict[str, Any] | None, openings: dict[str, dict[str, Any]]
+) -> str | None:
+    if approval is None:
+        return "the approval is not shown"
+    same = all(call[name] == approval[name] for name in ("agent_id", "mcp_server", "tool_name"))
+    if not same or call["stream"] != approval["deployment_id"]:
+        return "another call was approved"
+    if milliseconds(call["timestamp"]) > milliseconds(approval["grant_expires_at"]) + SKEW:
+        return "the approval was over"
+    opening = openings.get(approval["escalation_id"])
+    bound = ("event_id", "instruction_hash")
+    if opening and any(opening[name] != approval[name] for name in bound):
+        return "the approval is of another hold"
+    return None
+
+
+def delegation_binding(evidence: Evidence) -> Tally:
+    """Each chain of delegations was issued link by link, and ends with the agent that acted."""
+    tally = Tally()
+    issued = {
+        delegation_id: details
+        for delegation_id, details in _admin_actions(evidence, "delegation_issued", "delegation")
+        if matches(_ISSUED, details)
+    }
+    for location, decision in _decisions(evidence, with_repeats=True):
+        if decision["delegation_chain"]:
+            fault = _delegation_fault(decision, issued)
+            tally.hold(fault is None, fault or "", location)
+    return tally
+
+
+def _delegation_fault(decision: dict[str, Any], issued: dict[str, Any]) -> str | None:
+    parent: str | None = None
+    delegatee: str | None = None
+    for delegation_id in decision["delegation_chain"]:
+        link = issued.get(delegation_id)
+        if link is None:
+            return "a delegation is not shown"
+        if link["parent_delegation_id"] != parent:
+            return "a link is of another chain"
+        if delegatee is not None and link["delegator_agent_id"] != delegatee:
+            return "a delegator was not delegated to"
+        if link["workflow_session_id"] != decision["workflow_session_id"]:
+            return "a delegation is of another session"
+        over = milliseconds(decision["timestamp"]) > milliseconds(link["expires_at"]) + SKEW
+        # A denial may be because it is over.
+        if over and decision["policy_result"] == "allow":
+            return "a delegation was over"
+        parent, delegatee = delegation_id, link["delegatee_agent_id"]
+    return None if delegatee == decision["agent_id"] else "another agent was delegated to"

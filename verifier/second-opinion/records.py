@@ -1,0 +1,92 @@
+"""Reads a record: its hash, its place, and what is wrong with its bytes. Never raises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import strict_json
+from canonical import canonicalize
+from merkle import leaf_hash
+from package_forms import UNREAD
+from record_forms import PLACED, ledger_record
+from shapes import FormError, matches
+from signatures import from_base64
+
+MAX_RECORD_BYTES = 256 * 1024
+_UNREAD_START = b'{"unread_record":'
+
+
+@dataclass
+class Record:
+    """A record that was read. ``placed`` and ``valid`` are None where it has no such form."""
+
+    hash: bytes
+    placed: dict[str, Any] | None = None
+    valid: dict[str, Any] | None = None
+    is_unread: bool = False
+    canonical_fault: str | None = None
+    schema_fault: str | None = None
+    # Set where it is an event: its line, its batch and its place there, and its chain's faults.
+    line: int = 0
+    batch: Any = None
+    index: int = 0
+    chain: dict[str, str] = field(default_factory=dict)
+    is_repeated: bool = False
+
+
+def read_record(data: bytes) -> Record:
+    """Reads a line of records."""
+    if data.startswith(_UNREAD_START):
+        return _read_unread(data)
+    record = Record(leaf_hash(data))
+    try:
+        if len(data) > MAX_RECORD_BYTES:
+            raise strict_json.StrictJsonError("the record is too large")
+        value = strict_json.parse(
+            data, max_nodes=strict_json.RECORD_NODES, exact_numbers=False
+        )
+    except strict_json.StrictJsonError as error:
+        record.canonical_fault = str(error)
+        record.schema_fault = "the line is no record"
+        return record
+    if not _is_canonical(data, value):
+        record.canonical_fault = "the record is not in canonical form"
+    if matches(PLACED, value):
+        record.placed = value
+    try:
+        ledger_record(value)
+        record.valid = value
+    except FormError as error:
+        record.schema_fault = str(error)
+    return record
+
+
+def _is_canonical(data: bytes, value: Any) -> bool:
+    try:
+        return canonicalize(value) == data
+    except ValueError:
+        return False
+
+
+def _read_unread(data: bytes) -> Record:
+    """Bytes that were kept by a receiver that could not read them."""
+    try:
+        value = strict_json.parse(data, max_depth=2, max_nodes=4)
+    except strict_json.StrictJsonError:
+        value = None
+    inner = from_base64(value["unread_record"]) if matches(UNREAD, value) else None
+    if inner is None:
+        fault = "the line is no record"
+        return Record(leaf_hash(data), canonical_fault=fault, schema_fault=fault)
+    if _is_readable(inner):
+        fault = "the record can be read, and is said to be unreadable"
+        return Record(leaf_hash(inner), schema_fault=fault)
+    return Record(leaf_hash(inner), is_unread=True)
+
+
+def _is_readable(data: bytes) -> bool:
+    if data.startswith(_UNREAD_START):
+        return False
+    record = read_record(data)
+    return record.valid is not None and record.canonical_fault is None

@@ -1,0 +1,130 @@
+"""Makes every check, and gives the verdict: docs/evidence-format.md, "Checks" and "Verdict"."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, BinaryIO, Callable
+
+import checks_bindings as bindings
+import checks_keys as keys
+import checks_log as log
+import checks_records as records
+from canonical import canonicalize
+from evidence import Evidence, build_evidence
+from package import Package, read_package
+from tally import Tally
+
+
+def _time_stamp(_evidence: Evidence) -> Tally:
+    return Tally(skipped="no timestamp supplied")
+
+
+OF_THE_READER: dict[str, Callable[[Package], Tally]] = {
+    "container.limits": records.container_limits,
+    "container.members": records.container_members,
+    "json.strict": records.json_strict,
+}
+
+# In the order of reports.
+CHECKS: dict[str, Callable[[Evidence], Tally]] = {
+    "manifest.signature": keys.manifest_signature,
+    "files.digest": records.files_digest,
+    "events.canonical": records.events_canonical,
+    "events.schema": records.events_schema,
+    "tenant.binding": records.tenant_binding,
+    "chain.sequence": records.chain_sequence,
+    "chain.links": records.chain_links,
+    "chain.epochs": records.chain_epochs,
+    "chain.start": records.chain_start,
+    "chain.head": records.chain_head,
+    "batch.signature": log.batch_signature,
+    "batch.root": log.batch_root,
+    "log.inclusion": log.log_inclusion,
+    "log.consistency": log.log_consistency,
+    "checkpoint.signature": log.checkpoint_signature,
+    "proof.binding": log.proof_binding,
+    "witness.quorum": log.witness_quorum,
+    "time.stamp": _time_stamp,
+    "time.order": records.time_order,
+    "keys.anchored": keys.keys_anchored,
+    "keys.validity": keys.keys_validity,
+    "policy.binding": bindings.policy_binding,
+    "payload.digests": bindings.payload_digests,
+    "approval.binding": bindings.approval_binding,
+    "delegation.binding": bindings.delegation_binding,
+    "scope.complete": keys.scope_complete,
+}
+
+# They ask which keys were used, and so come after all others.
+_LAST = ("keys.anchored", "keys.validity")
+
+
+def verify(source: BinaryIO, anchor: dict[str, Any] | None) -> dict[str, Any]:
+    """Verifies a package.
+
+    Takes its bytes and the anchor that was given, if any. Returns the report; a corrupt package is
+    one, too. Raises OSError where the source does.
+    """
+    package = read_package(source)
+    tallies = {name: check(package) for name, check in OF_THE_READER.items()}
+    tallies.update(_run(package, anchor))
+    checks = [_shown(name, tallies[name]) for name in [*OF_THE_READER, *CHECKS]]
+    return {
+        "verdict": _verdict(package, anchor, {one["name"]: one["status"] for one in checks}),
+        "independence": "independent" if anchor else "self-asserted",
+        "anchor_digest": anchor_digest(anchor) if anchor else None,
+        "package_id": package.manifest["package_id"] if package.manifest else None,
+        "events": len(package.events),
+        "checks": checks,
+    }
+
+
+def anchor_digest(anchor: dict[str, Any]) -> str:
+    """SHA-256 of the RFC 8785 bytes without ``issued_at`` and ``log``."""
+    lasting = {name: anchor[name] for name in anchor if name not in ("issued_at", "log")}
+    return hashlib.sha256(canonicalize(lasting)).hexdigest()
+
+
+def _run(package: Package, anchor: dict[str, Any] | None) -> dict[str, Tally]:
+    if package.manifest is None:
+        return {name: Tally(skipped="nothing could be read") for name in CHECKS}
+    evidence = build_evidence(package, anchor)
+    tallies: dict[str, Tally] = {}
+    for name in sorted(CHECKS, key=_LAST.__contains__):
+        tally = _made(CHECKS[name], evidence)
+        if not package.is_whole and tally.status != "fail":
+            tally.fail("not decided: the package could not be read")
+        tallies[name] = tally
+    return tallies
+
+
+def _made(check: Callable[[Evidence], Tally], evidence: Evidence) -> Tally:
+    try:
+        return check(evidence)
+    except Exception as error:  # A check that cannot be made has failed, whatever the reason.
+        tally = Tally()
+        tally.fail(f"the check could not be made: {type(error).__name__}")
+        return tally
+
+
+def _shown(name: str, tally: Tally) -> dict[str, Any]:
+    found = {"fail": tally.failure, "warn": tally.warning}.get(tally.status)
+    detail, location = found or (tally.skipped or "", "")
+    return {
+        "name": name,
+        "status": tally.status,
+        "detail": detail,
+        "location": location,
+        "checked": tally.held,
+        "total": tally.held + tally.failures + tally.warnings,
+    }
+
+
+def _verdict(package: Package, anchor: dict[str, Any] | None, statuses: dict[str, str]) -> str:
+    if package.manifest is None:
+        return "UNREADABLE"
+    if "fail" in statuses.values():
+        return "NOT_VERIFIED"
+    if anchor is None or statuses["log.consistency"] != "pass":
+        return "INCONCLUSIVE"
+    return "VERIFIED"

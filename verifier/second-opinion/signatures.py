@@ -1,0 +1,95 @@
+"""Ed25519, ES256 and RS256 signatures, and the writings of bytes in base64."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from canonical import canonicalize
+
+Jwk = dict[str, Any]
+
+
+def from_base64(text: str) -> bytes | None:
+    """The bytes; None where the text is not their one writing."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return data if base64.b64encode(data).decode("ascii") == text else None
+
+
+def from_base64url(text: str) -> bytes | None:
+    """As from_base64, of base64url without padding."""
+    if not text.isascii() or any(char in text for char in "+/="):
+        return None
+    plain = text.replace("-", "+").replace("_", "/")
+    return from_base64(plain + "=" * (-len(plain) % 4))
+
+
+def ed25519_bytes(jwk: Jwk) -> bytes | None:
+    """The 32 bytes of an Ed25519 key (RFC 8037); None where it is none."""
+    x = jwk.get("x")
+    if jwk.get("kty") != "OKP" or jwk.get("crv") != "Ed25519" or not isinstance(x, str):
+        return None
+    raw = from_base64url(x)
+    return raw if raw is not None and len(raw) == 32 else None
+
+
+def is_signed(jwk: Jwk, data: bytes, signature: bytes | None) -> bool:
+    """Whether an Ed25519 signature (RFC 8032) of the bytes holds."""
+    raw = ed25519_bytes(jwk)
+    if raw is None or signature is None:
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(raw).verify(signature, data)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def is_statement_signed(jwk: Jwk, statement: Any, signature: str) -> bool:
+    """Whether the RFC 8785 bytes of a value were signed."""
+    return is_signed(jwk, canonicalize(statement), from_base64url(signature))
+
+
+def is_jws_signed(jwk: Jwk, algorithm: str, data: bytes, signature: bytes) -> bool:
+    """Whether a JWS signature (RFC 7515) with ES256 or RS256 holds. The algorithm is the key's."""
+    own = jwk.get("alg") or ("ES256" if jwk.get("kty") == "EC" else "RS256")
+    if own != algorithm:
+        return False
+    try:
+        if algorithm == "ES256":
+            return _is_es256_signed(jwk, data, signature)
+        if algorithm == "RS256":
+            numbers = rsa.RSAPublicNumbers(_integer(jwk["e"]), _integer(jwk["n"]))
+            numbers.public_key().verify(signature, data, padding.PKCS1v15(), hashes.SHA256())
+            return jwk.get("kty") == "RSA"
+    except (InvalidSignature, ValueError, KeyError, TypeError):
+        return False
+    return False
+
+
+def _is_es256_signed(jwk: Jwk, data: bytes, signature: bytes) -> bool:
+    if jwk.get("kty") != "EC" or jwk.get("crv") != "P-256" or len(signature) != 64:
+        return False
+    numbers = ec.EllipticCurvePublicNumbers(
+        _integer(jwk["x"]), _integer(jwk["y"]), ec.SECP256R1()
+    )
+    r, s = (int.from_bytes(half, "big") for half in (signature[:32], signature[32:]))
+    encoded = utils.encode_dss_signature(r, s)
+    numbers.public_key().verify(encoded, data, ec.ECDSA(hashes.SHA256()))
+    return True
+
+
+def _integer(text: str) -> int:
+    data = from_base64url(text)
+    if data is None:
+        raise ValueError("it is no base64url")
+    return int.from_bytes(data, "big")
