@@ -143,6 +143,8 @@ def _misplaced(name: str, before: list[str]) -> str | None:
     rank = rank_of(name)
     if rank is None:
         return "a member has a name that the format does not know"
+    if not before and rank > 0:
+        return "the manifest is not the first member"
     if name in before:
         return "a member is there twice"
     if len(before) >= MAX_MEMBERS:

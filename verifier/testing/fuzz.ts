@@ -4,6 +4,7 @@
  * be verified.
  */
 import { Readable } from 'node:stream';
+import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { SERVICE_LIMITS, verifyPackage } from '../src/verify-package.ts';
 import { aFullStory, SELECTIVE } from './good-packages.ts';
 import {
@@ -116,8 +117,16 @@ function mutateParts(parts: PackageParts, random: Random): [PackageParts, string
 const bytesOf = (members: Members): string =>
   members.map(([name, content]) => `${name}\n${content.toString('latin1')}`).join('\n');
 
-/** Makes as many mutations, and verifies each. */
-export async function fuzzEvidence(seed: number, mutations: number): Promise<FuzzReport> {
+/** A package that was mutated, and the anchor that it is not verified against. */
+export interface Mutation {
+  index: number;
+  what: string;
+  bytes: Buffer;
+  anchor: TrustAnchor;
+}
+
+/** Makes as many mutations; those that changed nothing are left out. */
+export function* mutatePackages(seed: number, mutations: number): Generator<Mutation> {
   const random = createRandom(seed);
   const { tenant } = aFullStory();
   const anchor = tenant.anchor(3);
@@ -125,8 +134,7 @@ export async function fuzzEvidence(seed: number, mutations: number): Promise<Fuz
     const parts = aPackage(tenant, { anchorSizes: [3], ...request });
     return { parts, members: sealPackage(parts, tenant.keys.evidence) };
   });
-  const verified: string[] = [];
-  for (let i = 0; i < mutations; i++) {
+  for (let index = 0; index < mutations; index++) {
     const base = bases[random(bases.length)] as (typeof bases)[number];
     let members: Members;
     let what: string;
@@ -136,9 +144,17 @@ export async function fuzzEvidence(seed: number, mutations: number): Promise<Fuz
       [members, what] = [sealPackage(parts, tenant.keys.evidence), said];
     }
     if (bytesOf(members) === bytesOf(base.members)) continue;
-    const source = Readable.from([packMembers(members)]);
-    const result = await verifyPackage(source, { anchor, issuers: [], limits: SERVICE_LIMITS });
-    if (result.verdict === 'VERIFIED') verified.push(`${i}: ${what}`);
+    yield { index, what, bytes: packMembers(members), anchor };
+  }
+}
+
+/** Makes as many mutations, and verifies each. */
+export async function fuzzEvidence(seed: number, mutations: number): Promise<FuzzReport> {
+  const verified: string[] = [];
+  for (const { index, what, bytes, anchor } of mutatePackages(seed, mutations)) {
+    const given = { anchor, issuers: [], limits: SERVICE_LIMITS };
+    const result = await verifyPackage(Readable.from([bytes]), given);
+    if (result.verdict === 'VERIFIED') verified.push(`${index}: ${what}`);
   }
   return { seed, mutations, verified };
 }

@@ -1,0 +1,71 @@
+/** Two implementations that share no code have one opinion on every stored package. */
+import { spawnSync } from 'node:child_process';
+import { createReadStream, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseTrustAnchor } from '../src/trust.ts';
+import { SERVICE_LIMITS, verifyPackage } from '../src/verify-package.ts';
+import {
+  findMissingPython,
+  type Opinion,
+  opinionOf,
+  secondOpinions,
+} from '../testing/second-opinion.ts';
+
+const folder = fileURLToPath(new URL('../vectors/files', import.meta.url));
+const vectors = z
+  .array(z.object({ name: z.string(), package: z.string(), anchor: z.string() }))
+  .min(50)
+  .parse(JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')));
+
+const missing = findMissingPython();
+if (missing !== undefined && process.env.CI === undefined) console.warn(`skipped: ${missing}`);
+
+async function firstOpinion(path: string, anchorPath: string | null): Promise<Opinion> {
+  const anchor = anchorPath === null ? null : parseTrustAnchor(readFileSync(anchorPath, 'utf8'));
+  const given = { anchor, issuers: [], limits: SERVICE_LIMITS };
+  return opinionOf(await verifyPackage(createReadStream(path), given));
+}
+
+it.runIf(process.env.CI !== undefined)('the second verifier can be run', () => {
+  expect(missing).toBeUndefined();
+});
+
+describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
+  const anchors = [...new Set(vectors.map(({ anchor }) => anchor))];
+
+  it.each(anchors)('every package for %s', async (anchor) => {
+    const of = vectors.filter((vector) => vector.anchor === anchor);
+    const anchorPath = join(folder, anchor);
+    const paths = of.map((vector) => join(folder, vector.package));
+    const second = secondOpinions(paths, anchorPath);
+    expect(second).toHaveLength(of.length);
+    for (const [i, path] of paths.entries()) {
+      expect({ path, ...second[i] }).toEqual({ path, ...(await firstOpinion(path, anchorPath)) });
+    }
+  });
+
+  it('every package that is read without an anchor', async () => {
+    const paths = vectors.map((vector) => join(folder, vector.package));
+    const second = secondOpinions(paths, null);
+    for (const [i, path] of paths.entries()) {
+      expect({ path, ...second[i] }).toEqual({ path, ...(await firstOpinion(path, null)) });
+    }
+  });
+
+  it('the exit codes of the verdicts', () => {
+    const program = fileURLToPath(new URL('./verify.py', import.meta.url));
+    const exitCode = (...args: string[]) => spawnSync('python3', ['-B', program, ...args]).status;
+    const good = join(folder, 'contiguous.tar.gz');
+    const forged = join(folder, 'a-record-that-was-edited.tar.gz');
+    const [vector] = vectors.filter((one) => one.package === 'contiguous.tar.gz');
+    const trust = ['--trust-anchor', join(folder, vector?.anchor ?? '')];
+    expect(exitCode(good, ...trust)).toBe(0);
+    expect(exitCode(good, forged, ...trust)).toBe(1);
+    expect(exitCode(join(folder, 'index.json'), ...trust)).toBe(2);
+    expect(exitCode(join(folder, 'none.tar.gz'), ...trust)).toBe(2);
+    expect(exitCode(good)).toBe(3);
+  });
+});

@@ -1,0 +1,61 @@
+/** Runs the second implementation (verifier/second-opinion), which shares no code with this one. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+const program = fileURLToPath(new URL('../second-opinion/verify.py', import.meta.url));
+/** Without writing compiled modules beside the sources. */
+const PYTHON = ['python3', '-B'] as const;
+const MAX_OUTPUT = 256 * 1024 * 1024;
+
+const Reports = z.array(
+  z.object({
+    verdict: z.string(),
+    checks: z.array(z.object({ name: z.string(), status: z.string(), detail: z.string() })),
+  }),
+);
+
+/** What two implementations have to agree on. */
+export interface Opinion {
+  verdict: string;
+  /** The status of each check. */
+  checks: Record<string, string>;
+}
+
+export function opinionOf(report: {
+  verdict: string;
+  checks: readonly { name: string; status: string }[];
+}): Opinion {
+  const { verdict, checks } = report;
+  return { verdict, checks: Object.fromEntries(checks.map((one) => [one.name, one.status])) };
+}
+
+/** @returns why it cannot be run here; undefined where it can */
+export function findMissingPython(): string | undefined {
+  const [python, ...options] = PYTHON;
+  const { status, stderr } = spawnSync(python, [...options, '-c', 'import cryptography'], {
+    encoding: 'utf8',
+  });
+  if (status === 0) return undefined;
+  return `the second verifier needs python3 with the package cryptography: ${stderr ?? 'no python3'}`;
+}
+
+/**
+ * Its opinions on packages that have one anchor.
+ *
+ * @param packages paths
+ * @param anchor the anchor's path; null: without one
+ * @throws Error when it cannot be run, or prints no reports
+ */
+export function secondOpinions(packages: readonly string[], anchor: string | null): Opinion[] {
+  const [python, ...options] = PYTHON;
+  const trust = anchor === null ? [] : ['--trust-anchor', anchor];
+  const args = [...options, program, ...packages, ...trust, '--json'];
+  const { stdout, stderr, error } = spawnSync(python, args, {
+    encoding: 'utf8',
+    maxBuffer: MAX_OUTPUT,
+  });
+  if (error) throw error;
+  if (stdout === '') throw new Error(`the second verifier said nothing: ${stderr}`);
+  return Reports.parse(JSON.parse(stdout)).map(opinionOf);
+}
