@@ -36,6 +36,7 @@ type Tell = <K extends keyof CheckHooks>(hook: K, value?: Parameters<CheckHooks[
 /** Values and keys of a document; a line's are bounded by its bytes. */
 const MAX_NODES = 4_000_000;
 const LINE_NODES = 100_000;
+const LINE_FEED = 0x0a;
 
 const NO_KEYS: EvidenceKeys = { keys: [], rotations: [], writers: [], log_epochs: [] };
 const NO_PROOFS: EvidenceProofs = { range: null, leaves: [], consistency: [], boundaries: [] };
@@ -206,7 +207,14 @@ export class PackageReader {
   async #readLinesOf(name: string, content: AsyncIterable<Buffer>): Promise<void> {
     const { batches, events } = EVIDENCE_MEMBERS;
     let line = 0;
-    for await (const bytes of readLines(content, VOLUME_LIMITS.lineBytes)) {
+    let lastByte: number | undefined = LINE_FEED;
+    async function* watched(): AsyncGenerator<Buffer> {
+      for await (const chunk of content) {
+        lastByte = chunk.at(-1) ?? lastByte;
+        yield chunk;
+      }
+    }
+    for await (const bytes of readLines(watched(), VOLUME_LIMITS.lineBytes)) {
       line++;
       this.location = lineOf(name, line);
       if (line > limitOf(name)) {
@@ -215,6 +223,7 @@ export class PackageReader {
       }
       this.#readLine(name, line, bytes);
     }
+    if (lastByte !== LINE_FEED) this.#problem('json.strict', 'the last line has no line feed');
     this.location = { member: name };
     if (name === batches) this.#tell('batchesEnd');
     if (name !== events) return;
