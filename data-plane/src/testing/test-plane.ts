@@ -4,9 +4,7 @@
  * entries, policies are compiled.
  */
 import { generateKeyPairSync, hash, sign } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { baselinePack } from '@governance/policies/baseline-pack';
 import type { PolicySource } from '@governance/policies/contract';
@@ -35,6 +33,7 @@ import { createEnforcementPlane } from '../plane/enforcement-plane.ts';
 import { createReplica } from '../replica/replica.ts';
 import type { StdioServers } from '../upstream/stdio/servers-file.ts';
 import { ownViews } from '../workers/worker-views.ts';
+import { aPlace, type PlanePlace } from './test-place.ts';
 
 export interface TestPlaneOptions {
   servers?: McpServerSetting[];
@@ -55,6 +54,8 @@ export interface TestPlaneOptions {
   pages?: EnforcementPages;
   /** Has a token route of its own, as a data plane by itself. */
   issuesTokens?: boolean;
+  /** Its facts are those of a control plane: it makes none itself. */
+  isFed?: boolean;
 }
 
 export interface TestAgent {
@@ -101,15 +102,18 @@ export function signToken(
   return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), key).toString('base64url')}`;
 }
 
-/** Starts a plane. `stop` ends everything that it started. */
-export async function startTestPlane(options: TestPlaneOptions = {}) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'governance-gateway-'));
-  const tenantId = uuidv7();
-  const deploymentId = uuidv7();
+/**
+ * Starts a plane. `stop` ends everything that it started, `leave` lets its folder be.
+ *
+ * @param at where one was left, which is started again
+ */
+export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlanePlace) {
+  const place = at ?? (await aPlace());
+  const { dataDir, tenantId, deploymentId, cursors, signingKey } = place;
   const now = options.now ?? Date.now;
   const ledger = await createLedger({
     dataDir,
-    signingKey: generateKeyPairSync('ed25519').privateKey,
+    signingKey,
     writerVersion: 'test',
     onFatal: (error) => {
       throw error;
@@ -127,10 +131,8 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     },
   });
   // The address has to be known before the plane is built, as its tokens name it.
-  const port = await freePort();
-  const publicUrl = `http://127.0.0.1:${port}`;
+  const publicUrl = `http://127.0.0.1:${place.port}`;
 
-  const cursors = new Map<string, number>();
   const applyAt = (tenant: string) => (kind: string, key: string, value: unknown) => {
     const seq = (cursors.get(tenant) ?? 0) + 1;
     cursors.set(tenant, seq);
@@ -139,7 +141,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
   };
   const apply = applyAt(tenantId);
   const key = { ...jwk, kty: 'RSA', kid: 'test-key', alg: 'RS256' };
-  apply('token_keys', 'current', { issuer: publicUrl, keys: [key] });
+  if (!options.isFed) apply('token_keys', 'current', { issuer: publicUrl, keys: [key] });
 
   let rules: ActiveRules | null = null;
   /** Other tenants of the plane, with the policies and servers of this one. */
@@ -228,7 +230,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     );
   }
   await app.register(plane.routes);
-  await app.listen({ port, host: '127.0.0.1' });
+  await app.listen({ port: place.port, host: '127.0.0.1' });
 
   const addAgent = (permissions?: string[], over?: Partial<AgentFact>): TestAgent =>
     addAgentAt(tenantId, permissions, over);
@@ -291,8 +293,18 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
     };
   }
 
+  async function leave(): Promise<void> {
+    await app.close();
+    await plane.stop();
+    held.stop();
+    await ledger.stop();
+    heldResults.close();
+    replica.close();
+  }
+
   return {
     url: publicUrl,
+    place,
     tenantId,
     deploymentId,
     registry,
@@ -364,13 +376,9 @@ export async function startTestPlane(options: TestPlaneOptions = {}) {
         await ledger.markShipped(tenantId, { epoch, seq: last_seq, head });
       }
     },
+    leave,
     async stop() {
-      await app.close();
-      await plane.stop();
-      held.stop();
-      await ledger.stop();
-      heldResults.close();
-      replica.close();
+      await leave();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
@@ -383,12 +391,4 @@ function baseline(): PolicySource[] {
     name,
     rego: rego_content,
   }));
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
