@@ -80,11 +80,30 @@ async function parseForm(body: Uint8Array, contentType = ''): Promise<FormData> 
     type: 'multipart_invalid',
   });
   if (!/^multipart\/form-data\s*;/i.test(contentType)) throw unreadable;
+  if (hasManyParts(body, contentType)) throw unreadable;
   try {
     return await new Response(body, { headers: { 'content-type': contentType } }).formData();
   } catch {
     throw unreadable;
   }
+}
+
+/** Three fields are known; each part costs more than its bytes, on the thread that answers everyone. */
+const MAX_PARTS = 16;
+
+/** Whether the form has more parts than any request; without a boundary it is none. */
+function hasManyParts(body: Uint8Array, contentType: string): boolean {
+  const [, quoted, plain] =
+    /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined) return true;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  let parts = 0;
+  for (let at = bytes.indexOf(delimiter); at >= 0; at = bytes.indexOf(delimiter, at + 1)) {
+    if (++parts > MAX_PARTS) return true;
+  }
+  return false;
 }
 
 /** An empty text is a field that a browser left empty. */

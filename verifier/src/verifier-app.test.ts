@@ -151,6 +151,11 @@ describe('a request that is none is a 422', () => {
     ['multipart without a boundary', 'multipart/form-data', 'x'],
     ['multipart that is cut off', 'multipart/form-data; boundary=b', '--b\r\nContent-Dispo'],
     ['nothing', undefined, ''],
+    [
+      'more parts than it has fields',
+      'multipart/form-data; boundary="b"',
+      `${'--b\r\ncontent-disposition: form-data; name="a"\r\n\r\nx\r\n'.repeat(20)}--b--\r\n`,
+    ],
   ])('%s', async (_what, type, payload) => {
     const headers = type === undefined ? {} : { 'content-type': type };
     const answer = await start().inject({
@@ -247,6 +252,42 @@ it('verifies only so many at a time, and the others may come again', async () =>
   finish();
   expect((await first).statusCode).toBe(200);
   await expect.poll(async () => (await target.inject('/api/v1/health')).json().running).toBe(0);
+});
+
+it('counts a verification until it has ended, though whoever asked has gone', async () => {
+  let finish = () => {};
+  const waits = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let started = 0;
+  const target = start({
+    concurrency: 1,
+    verify: async (bytes, trust) => {
+      started++;
+      await waits;
+      return runVerification(bytes, trust);
+    },
+  });
+  const address = await target.listen({ port: 0, host: '127.0.0.1' });
+  const runningOf = async () => (await target.inject('/api/v1/health')).json().running;
+  const gone = new AbortController();
+  const form = new FormData();
+  form.append('package', new Blob([new Uint8Array(good)]));
+  const { signal } = gone;
+  const first = fetch(`${address}/api/v1/verify`, { method: 'POST', body: form, signal });
+  await expect.poll(() => started).toBe(1);
+  const left = expect(first).rejects.toThrow();
+  const sockets = () =>
+    new Promise<number>((resolve) =>
+      target.server.getConnections((_error, count) => resolve(count)),
+    );
+  gone.abort();
+  await left;
+  await expect.poll(sockets).toBe(0);
+  expect(await runningOf()).toBe(1);
+  expect((await send(target, { package: good })).statusCode).toBe(503);
+  finish();
+  await expect.poll(runningOf).toBe(0);
 });
 
 it('ends a verification that takes too long', async () => {

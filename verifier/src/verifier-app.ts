@@ -42,6 +42,8 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
   const issuers = [...deps.issuers, ...(published ? [issuerOf(published)] : [])];
   const app = createHttpServer({ log: deps.log, corsOrigins: [] });
   let running = 0;
+  /** Settled, never rejected, once nothing of it is held. */
+  const verifications = new WeakMap<FastifyRequest, Promise<unknown>>();
 
   app.addHook('onSend', async (_request, reply) => {
     for (const [name, value] of Object.entries(ANSWER_HEADERS)) {
@@ -70,12 +72,15 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
     );
     scope.setErrorHandler(answerError);
     // Before the body is read, which is most of what a verification holds.
-    scope.addHook('onRequest', async (_request, reply) => {
+    scope.addHook('onRequest', async (request, reply) => {
       if (running >= concurrency) return refuseBusy(reply);
       running++;
-      // Answered, or the other side has gone.
+      // Answered, or the other side has gone: then its verification may still run.
       reply.raw.once('close', () => {
-        running--;
+        const work = verifications.get(request) ?? Promise.resolve();
+        void work.finally(() => {
+          running--;
+        });
       });
     });
     scope.post('/api/v1/verify', { bodyLimit: BODY_LIMIT }, (request) => verdictOf(request, true));
@@ -85,7 +90,16 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
     });
   });
 
-  async function verdictOf(
+  function verdictOf(request: FastifyRequest, takesUrl: boolean): Promise<VerificationResult> {
+    const work = verifyForm(request, takesUrl);
+    verifications.set(
+      request,
+      work.catch(() => undefined),
+    );
+    return work;
+  }
+
+  async function verifyForm(
     request: FastifyRequest,
     takesUrl: boolean,
   ): Promise<VerificationResult> {
