@@ -5,6 +5,7 @@
 import { REMOVED_NAME } from '../sessions/session-key.ts';
 import { readOpenings } from '../sessions/session-store.ts';
 import { about, type Detect } from './detector.ts';
+import type { SessionDecision } from './disposition.ts';
 
 const WINDOW_MS = 30 * 60_000;
 const COOL_DOWN_MS = 5 * 60_000;
@@ -18,14 +19,19 @@ export const detectCycling: Detect = async ({ tx, decisions, states, settings })
   if (opened.length === 0) return;
   const detector = 'session_cycling';
   await states.load(opened.map(({ requesterKey }) => ({ detector, subject: requesterKey })));
-  const wanted = opened.map(({ requesterKey, at }) => ({
-    requesterKey,
-    from: new Date(at - WINDOW_MS),
-    to: new Date(at + WINDOW_MS),
-  }));
-  const openings = await readOpenings(tx, wanted);
-  for (const [index, decision] of opened.entries()) {
-    const near = openings[index] ?? [];
+  const ranges = rangesAround(opened);
+  const openings = await readOpenings(
+    tx,
+    ranges.map(({ requesterKey, from, to }) => ({
+      requesterKey,
+      from: new Date(from - WINDOW_MS),
+      to: new Date(to + WINDOW_MS),
+    })),
+  );
+  const looked = ranges.flatMap(({ decisions }, index) =>
+    decisions.map((decision) => ({ decision, near: openings[index] ?? [] })),
+  );
+  for (const { decision, near } of looked.sort((a, b) => a.decision.at - b.decision.at)) {
     const most = mostWithin(near, decision.at);
     if (most.length < settings.cycling_sessions) continue;
     await states.raise({ detector, subject: decision.requesterKey }, COOL_DOWN_MS, {
@@ -49,15 +55,48 @@ interface Opening {
   startedAt: number;
 }
 
-/** The most of them within one window that has `at`, in the order of time. */
-function mostWithin(near: readonly Opening[], at: number): Opening[] {
-  let most: Opening[] = [];
-  for (const { startedAt: from } of near) {
-    if (from > at) break;
-    const to = from + WINDOW_MS;
-    if (to < at) continue;
-    const within = near.filter(({ startedAt }) => startedAt >= from && startedAt <= to);
-    if (within.length > most.length) most = within;
+interface Range {
+  requesterKey: string;
+  from: number;
+  to: number;
+  decisions: SessionDecision[];
+}
+
+/**
+ * Who opens a thousand sessions has them read once, and not once for each.
+ *
+ * @param opened in the order of time
+ */
+export function rangesAround(opened: readonly SessionDecision[]): Range[] {
+  const ranges: Range[] = [];
+  const last = new Map<string, Range>();
+  for (const decision of opened) {
+    const { requesterKey, at } = decision;
+    const known = last.get(requesterKey);
+    if (known && at - known.from <= WINDOW_MS) {
+      known.to = at;
+      known.decisions.push(decision);
+    } else {
+      const range = { requesterKey, from: at, to: at, decisions: [decision] };
+      last.set(requesterKey, range);
+      ranges.push(range);
+    }
   }
-  return most;
+  return ranges;
+}
+
+/**
+ * The most of them within one window that has `at`. Costs linear time.
+ *
+ * @param near in the order of time
+ */
+export function mostWithin(near: readonly Opening[], at: number): readonly Opening[] {
+  let [first, end, length] = [0, 0, 0];
+  for (const [index, { startedAt: from }] of near.entries()) {
+    if (from > at) break;
+    if (from + WINDOW_MS < at) continue;
+    while ((near[end]?.startedAt ?? Number.POSITIVE_INFINITY) <= from + WINDOW_MS) end++;
+    if (end - index > length) [first, length] = [index, end - index];
+  }
+  return near.slice(first, first + length);
 }

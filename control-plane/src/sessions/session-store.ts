@@ -160,8 +160,8 @@ export async function readSessions(
   return (key, at) => found.get(placeOf(key, at));
 }
 
-/** Sessions that are looked at around one. */
-const MAX_OPENINGS = 2_000;
+/** Sessions that are looked at in one time: more than any tenant lets one requester open in it. */
+const MAX_OPENINGS = 4_000;
 
 /**
  * When sessions of requesters began.
