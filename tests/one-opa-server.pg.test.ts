@@ -142,12 +142,16 @@ it('a second tenant is refused, and where there is one already its calls are den
     message: 'Denied by policy: no policy engine is set for this tenant',
   });
   expect(judged).toEqual(['first']);
-  const events = await (await adminApi(url, 'second', PASSWORD)).get<{
+  const ofTenant = await adminApi(url, 'second', PASSWORD);
+  type Events = {
     events: { tool_name: string | null; policy_result: string; policy_reason: string | null }[];
-  }>('/api/v1/audit/events');
-  expect(
-    events.events.find((event) => event.tool_name && event.policy_result === 'deny')?.policy_reason,
-  ).toMatch(/^opa_no_address: names one OPA server/);
+  };
+  // The data plane ships within a second.
+  await vi.waitFor(async () => {
+    const { events } = await ofTenant.get<Events>('/api/v1/audit/events');
+    const denied = events.find((event) => event.tool_name && event.policy_result === 'deny');
+    expect(denied?.policy_reason).toMatch(/^opa_no_address: names one OPA server/);
+  });
   expect((await fetch(`${url}/ready`)).status).toBe(200);
 
   // Nobody can be asked: what fails open is the first alone, whose server it was.
