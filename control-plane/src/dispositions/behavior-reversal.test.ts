@@ -6,6 +6,7 @@ import {
   findReversals,
   type ReversalCondition,
   type SessionTallies,
+  variesAt,
 } from './behavior-reversal.ts';
 import type { Disposition } from './disposition.ts';
 
@@ -147,4 +148,53 @@ it('finds something in any order where it finds something in the order of time',
     }),
     { numRuns: 500 },
   );
+});
+
+describe('varying sessions, however many there are', () => {
+  const WITHIN = 30 * MINUTE;
+  const span = fc.record({
+    sessionId: fc.constantFrom('s', 't', 'u', 'v'),
+    disposition: fc.constantFrom('allowed', 'blocked', 'escalated'),
+    firstAt: fc.integer({ min: 0, max: 3 * WITHIN }),
+    lasts: fc.integer({ min: 0, max: WITHIN }),
+  });
+
+  it('are those of the half hour before an end', () => {
+    const ends = fc.array(fc.integer({ min: 0, max: 5 * WITHIN }), { maxLength: 5 });
+    fc.assert(
+      fc.property(fc.array(span, { maxLength: 8 }), ends, (given, at) => {
+        const spans = given.map(({ lasts, ...one }) => ({ ...one, lastAt: one.firstAt + lasts }));
+        const isVarying = at.some((end) => {
+          const within = spans.filter(
+            ({ firstAt, lastAt }) => firstAt <= end && lastAt >= end - WITHIN,
+          );
+          const sessions = new Set(within.map(({ sessionId }) => sessionId));
+          return sessions.size >= 3 && new Set(within.map((one) => one.disposition)).size > 1;
+        });
+        expect(variesAt(spans, at)).toBe(isVarying);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('are not gone through anew for each end', () => {
+    let reads = 0;
+    const read = (time: number) => {
+      reads++;
+      return time;
+    };
+    const many = 2_000;
+    const spans = Array.from({ length: many }, (_, n) => ({
+      ...{ sessionId: `s${n}`, disposition: 'escalated' },
+      get firstAt() {
+        return read(n * 100);
+      },
+      get lastAt() {
+        return read(n * 100);
+      },
+    }));
+    const ends = spans.map((_, n) => n * 100);
+    expect(variesAt(spans, ends)).toBe(false);
+    expect(reads).toBeLessThan(100 * many);
+  });
 });

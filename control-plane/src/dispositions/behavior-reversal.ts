@@ -152,12 +152,44 @@ function isVarying(
   const ends = all
     .flatMap(({ firstAt, lastAt }) => [firstAt, lastAt])
     .filter((time) => (time > at || looksBehind) && time >= at && time <= at + VARYING_WITHIN_MS);
-  return ends.some((end) => {
-    const within = all.filter(
-      ({ firstAt, lastAt }) => firstAt <= end && lastAt >= end - VARYING_WITHIN_MS,
-    );
-    const sessions = new Set(within.map(({ sessionId }) => sessionId));
-    const dispositions = new Set(within.map(({ disposition }) => disposition));
-    return sessions.size >= VARYING_SESSIONS && dispositions.size > 1;
-  });
+  return variesAt(all, ends);
+}
+
+interface SpanOfSession {
+  sessionId: string;
+  disposition: string;
+  firstAt: number;
+  lastAt: number;
+}
+
+/**
+ * Whether three sessions and more, in which not all was decided alike, have a part in the half hour
+ * before one of the ends. Each span is taken in and left once, however many ends there are.
+ */
+export function variesAt(spans: readonly SpanOfSession[], ends: readonly number[]): boolean {
+  if (ends.length === 0) return false;
+  const byBegin = [...spans].sort((a, b) => a.firstAt - b.firstAt);
+  const byEnd = [...spans].sort((a, b) => a.lastAt - b.lastAt);
+  const sessions = new Map<string, number>();
+  const dispositions = new Map<string, number>();
+  const count = ({ sessionId, disposition }: SpanOfSession, change: 1 | -1) => {
+    countIn(sessions, sessionId, change);
+    countIn(dispositions, disposition, change);
+  };
+  let [begun, over] = [0, 0];
+  for (const end of [...ends].sort((a, b) => a - b)) {
+    for (let span = byBegin[begun]; span && span.firstAt <= end; span = byBegin[++begun]) {
+      count(span, 1);
+    }
+    const from = end - VARYING_WITHIN_MS;
+    for (let span = byEnd[over]; span && span.lastAt < from; span = byEnd[++over]) count(span, -1);
+    if (sessions.size >= VARYING_SESSIONS && dispositions.size > 1) return true;
+  }
+  return false;
+}
+
+function countIn(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  const left = (counts.get(key) ?? 0) + change;
+  if (left === 0) counts.delete(key);
+  else counts.set(key, left);
 }
