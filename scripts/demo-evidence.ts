@@ -1,12 +1,17 @@
 /**
  * The demo's last part: what happened is exported, verified as an auditor would, and verified again
- * after one byte of a copy was changed.
+ * after one byte of a copy was changed; and both once more by the second implementation.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AdminApi } from '../tests/support/admin-api.ts';
 import { runVerifyEvidence } from '../verifier/src/verify-evidence-command.ts';
 import { rewriteCopy } from '../verifier/testing/rewritten-copy.ts';
+import {
+  findMissingPython,
+  type Opinion,
+  secondOpinions,
+} from '../verifier/testing/second-opinion.ts';
 
 const PACKAGES = '/api/v1/evidence/packages';
 const POLL_MS = 100;
@@ -44,7 +49,7 @@ export async function keepTrustAnchor(admin: AdminApi, folder: string): Promise<
 /**
  * Exports, verifies and shows the report.
  *
- * @throws Error when the package is not verified, or the changed copy is
+ * @throws Error when a verifier does not verify the package, or verifies the changed copy
  */
 export async function showEvidence(given: EvidenceDemo): Promise<void> {
   const { folder, anchorFile, say } = given;
@@ -64,7 +69,38 @@ export async function showEvidence(given: EvidenceDemo): Promise<void> {
   showLines(bad.report, /^(VERDICT|\[FAIL\]|SUMMARY)/);
   const isFound = bad.code === NOT_VERIFIED && bad.report.includes('[FAIL] batch.signature');
   if (!isFound) throw new Error(`the changed copy was not refused:\n${bad.report}`);
+  showSecondOpinions(file, forged, given);
 }
+
+/** What the implementation in Python says of both, where it can be run. */
+function showSecondOpinions(file: string, forged: string, { anchorFile, say }: EvidenceDemo): void {
+  say('the second verifier, which is written in Python and shares no code with the first');
+  const opinions = tryPython(() => secondOpinions([file, forged], anchorFile));
+  if (!opinions) return;
+  const [good, bad] = opinions;
+  console.log(`    the package:      ${good?.verdict}`);
+  const failed = Object.entries(bad?.checks ?? {}).filter(([, status]) => status === 'fail');
+  const names = failed.map(([name]) => name).join(', ');
+  console.log(`    the changed copy: ${bad?.verdict} (${names})`);
+  if (good?.verdict !== 'VERIFIED' || bad?.verdict !== 'NOT_VERIFIED') {
+    throw new Error('the second verifier is of another opinion');
+  }
+}
+
+/** Nobody needs Python for the service: without a fitting one the second opinion is left out. */
+function tryPython(ask: () => Opinion[]): Opinion[] | undefined {
+  const missing = findMissingPython();
+  try {
+    if (missing === undefined) return ask();
+  } catch (error) {
+    console.log(`    left out: ${firstLine((error as Error).message)}`);
+    return undefined;
+  }
+  console.log(`    left out: ${firstLine(missing)}`);
+  return undefined;
+}
+
+const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 
 async function exportPackage({ url, admin, since }: EvidenceDemo): Promise<Buffer> {
   // The end is not included, and the newest record may be of this millisecond.
