@@ -53,6 +53,7 @@ describe('a signed batch', () => {
         expect(isBatchSignedBy(writer.publicKey, header, text)).toBe(false);
       }),
     );
+    expect(isBatchSignedBy(writer.publicKey, header, `${signature}==`)).toBe(false);
     const broken = { ...header, epoch: Number.NaN };
     expect(isBatchSignedBy(writer.publicKey, broken, signature)).toBe(false);
   });

@@ -55,11 +55,16 @@ export function signBatch(
   return { header: complete, signature };
 }
 
-/** Whether a batch's header was signed by the holder of this Ed25519 key. Never throws. */
+/**
+ * Whether a batch's header was signed by the holder of this Ed25519 key. Never throws.
+ *
+ * @param signature base64url without padding; any other writing of it is none
+ */
 export function isBatchSignedBy(key: KeyObject, header: BatchHeader, signature: string): boolean {
   try {
     const bytes = Buffer.from(canonicalize(header));
-    return verify(null, bytes, key, Buffer.from(signature, 'base64url'));
+    const raw = Buffer.from(signature, 'base64url');
+    return raw.toString('base64url') === signature && verify(null, bytes, key, raw);
   } catch {
     return false;
   }

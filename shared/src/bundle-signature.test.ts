@@ -146,6 +146,7 @@ describe('signature files', () => {
       'signature_malformed',
     );
     expect(with_(JSON.stringify({ signatures: [`${token}.`] }))).toBe('signature_malformed');
+    expect(with_(JSON.stringify({ signatures: [`${token}==`] }))).toBe('signature_malformed');
     expect(with_(JSON.stringify({ signatures: ['a.b.c'] }))).toBe('signature_malformed');
     // What costs more to read than any bundle's could is not looked at.
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1]));

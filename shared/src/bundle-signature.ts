@@ -211,10 +211,10 @@ function parseToken(signatures: Uint8Array) {
     }
     if (!header || !claims || !signature || rest.length > 0) throw new TypeError('no compact JWT');
     return {
-      header: Header.parse(parseJson(Buffer.from(header, 'base64url'), MAX_NODES)),
-      claims: Claims.parse(parseJson(Buffer.from(claims, 'base64url'), MAX_CLAIMS_NODES)),
+      header: Header.parse(parseJson(fromBase64url(header), MAX_NODES)),
+      claims: Claims.parse(parseJson(fromBase64url(claims), MAX_CLAIMS_NODES)),
       signed: `${header}.${claims}`,
-      signature: Buffer.from(signature, 'base64url'),
+      signature: fromBase64url(signature),
     };
   } catch (error) {
     if (error instanceof BundleSignatureError) throw error;
@@ -222,6 +222,13 @@ function parseToken(signatures: Uint8Array) {
       cause: error,
     });
   }
+}
+
+/** RFC 7515 section 2: any other writing of the same bytes is none. */
+function fromBase64url(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.toString('base64url') !== text) throw new TypeError('it is no base64url');
+  return bytes;
 }
 
 function isSignedBy(jwk: BundleVerificationKey, signed: string, signature: Buffer): boolean {

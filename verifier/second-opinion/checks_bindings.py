@@ -123,22 +123,25 @@ def _signed_records(evidence: Evidence) -> Iterator[tuple[dict[str, Any], Key | 
             yield one.valid, batch.signer if batch else None
 
 
-def _admin_actions(evidence: Evidence, action: str, kind: str) -> Iterator[tuple[str, Any]]:
-    """What the admin chain says was done: the id of its target, and the details."""
+def _admin_actions(
+    evidence: Evidence, action: str, kind: str
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """What the admin chain says was done: the id of its target, the time, and the details."""
     for value, signer in _signed_records(evidence):
         if value["type"] != "admin_action" or value["action"] != action:
             continue
         # A data plane's stream cannot say so.
         if signer and signer.purpose == "batch" and value["target"].startswith(f"{kind}/"):
-            yield value["target"].removeprefix(f"{kind}/"), value["details"]
+            target = value["target"].removeprefix(f"{kind}/")
+            yield target, value["timestamp"], value["details"]
 
 
 def approval_binding(evidence: Evidence) -> Tally:
     """Each call that an approval let pass is the approved one, in time, once."""
     tally = Tally()
     approvals = {
-        details["grant_id"]: {**details, "escalation_id": escalation_id}
-        for escalation_id, details in _admin_actions(
+        details["grant_id"]: {**details, "escalation_id": escalation_id, "at": at}
+        for escalation_id, at, details in _admin_actions(
             evidence, "escalation_approved", "escalation"
         )
         if matches(_APPROVAL, details)
@@ -170,6 +173,8 @@ def _approval_fault(
     same = all(call[name] == approval[name] for name in ("agent_id", "mcp_server", "tool_name"))
     if not same or call["stream"] != approval["deployment_id"]:
         return "another call was approved"
+    if milliseconds(call["timestamp"]) < milliseconds(approval["at"]) - SKEW:
+        return "the approval came after the call"
     if milliseconds(call["timestamp"]) > milliseconds(approval["grant_expires_at"]) + SKEW:
         return "the approval was over"
     opening = openings.get(approval["escalation_id"])
@@ -183,8 +188,8 @@ def delegation_binding(evidence: Evidence) -> Tally:
     """Each chain of delegations was issued link by link, and ends with the agent that acted."""
     tally = Tally()
     issued = {
-        delegation_id: details
-        for delegation_id, details in _admin_actions(evidence, "delegation_issued", "delegation")
+        delegation_id: {**details, "at": at}
+        for delegation_id, at, details in _admin_actions(evidence, "delegation_issued", "delegation")
         if matches(_ISSUED, details)
     }
     for location, decision in _decisions(evidence, with_repeats=True):
@@ -207,9 +212,12 @@ def _delegation_fault(decision: dict[str, Any], issued: dict[str, Any]) -> str |
             return "a delegator was not delegated to"
         if link["workflow_session_id"] != decision["workflow_session_id"]:
             return "a delegation is of another session"
-        over = milliseconds(decision["timestamp"]) > milliseconds(link["expires_at"]) + SKEW
         # A denial may be because it is over.
-        if over and decision["policy_result"] == "allow":
-            return "a delegation was over"
+        if decision["policy_result"] == "allow":
+            acted = milliseconds(decision["timestamp"])
+            if acted < milliseconds(link["at"]) - SKEW:
+                return "a delegation was issued after the call"
+            if acted > milliseconds(link["expires_at"]) + SKEW:
+                return "a delegation was over"
         parent, delegatee = delegation_id, link["delegatee_agent_id"]
     return None if delegatee == decision["agent_id"] else "another agent was delegated to"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterator
 
 from evidence import Evidence
 from keys import Key, Use, find_invalid, preferred
+from package import Batch
+from records import Record
 from signatures import from_base64, is_signed
 from tally import Tally
 
@@ -51,16 +53,29 @@ def keys_validity(evidence: Evidence) -> Tally:
     for use in evidence.uses:
         fault = find_invalid(use)
         tally.hold(fault is None, fault or "", use.location)
-    for record in evidence.package.events:
-        key = record.batch.signer if record.batch else None
-        if not key or not record.placed:
-            continue
-        at = record.placed["timestamp"]
-        location = f"events.ndjson line {record.line}"
-        fault = find_invalid(Use(key, location, signed_at=at, vouches_for=at))
-        if fault is not None:
-            tally.fail(fault, location)
+    for record, batch, location in _batched_records(evidence):
+        key = batch.signer if batch else None
+        if key and record.placed:
+            at = record.placed["timestamp"]
+            fault = find_invalid(Use(key, location, signed_at=at, vouches_for=at))
+            if fault is not None:
+                tally.fail(fault, location)
     return tally
+
+
+def _batched_records(evidence: Evidence) -> Iterator[tuple[Record, Batch | None, str]]:
+    """Every record with its batch, which of selected ones their proofs tell."""
+    events, batches = evidence.package.events, evidence.batches
+    if evidence.is_selective:
+        for line, proof in evidence.package.event_proofs:
+            if line <= len(events):
+                location = f"events.ndjson line {line}"
+                yield events[line - 1], batches.get(proof["leaf_index"]), location
+    else:
+        for record in events:
+            yield record, record.batch, f"events.ndjson line {record.line}"
+    for (line, value), record in evidence.package.causes:
+        yield record, batches.get(value["leaf_index"]), f"causes.ndjson line {line}"
 
 
 def scope_complete(evidence: Evidence) -> Tally:
@@ -110,7 +125,10 @@ def _range_complete(evidence: Evidence, tally: Tally) -> None:
         tally.fail("the last leaves of the range are missing", "batches.ndjson")
     if "events.ndjson" not in package.ended:
         return
-    holds = len(package.events) == expected
+    in_range = sum(1 for batch in package.batches if batch.is_in_range)
+    whole = sum(1 for one in package.events if one.batch and one.index == one.batch.count - 1)
+    # Each batch by itself, too: a sum hides one behind another that says less than it has.
+    holds = len(package.events) == expected and whole == in_range
     tally.hold(holds, "the batches have another number of records", "events.ndjson")
     # Later volumes begin in the middle of the time.
     is_first = evidence.manifest["volume"]["number"] == 1

@@ -42,6 +42,10 @@ def batch_root(evidence: Evidence) -> Tally:
 def _ranged_roots(evidence: Evidence, tally: Tally) -> None:
     for line, _ in evidence.package.event_proofs:
         tally.fail("the proof is of no record", f"event-proofs.ndjson line {line}")
+    for batch in evidence.package.batches:
+        if batch.is_in_range and batch.count < 1:
+            location = f"batches.ndjson line {batch.line}"
+            tally.fail("the batch says that it has no records", location)
     records: list[Record] = []
     for record in evidence.package.events:
         batch = record.batch

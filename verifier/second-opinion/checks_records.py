@@ -119,8 +119,11 @@ def _chain(evidence: Evidence, kind: str) -> Tally:
 
 
 def chain_sequence(evidence: Evidence) -> Tally:
-    """Numbers follow."""
-    return _chain(evidence, "sequence")
+    """Numbers follow, and repetitions go on to the last record that is known."""
+    tally = _chain(evidence, "sequence")
+    if evidence.is_repetition_cut:
+        tally.fail("a repetition is cut off", "events.ndjson")
+    return tally
 
 
 def chain_links(evidence: Evidence) -> Tally:

@@ -26,6 +26,8 @@ class Evidence:
     signers: dict[str, Key] = field(default_factory=dict)
     # Of each boundary: what is wrong with it, and whether it lies before the scope.
     boundaries: list[tuple[str | None, bool]] = field(default_factory=list)
+    # At the end of the events: a repetition has not come to a record that is known.
+    is_repetition_cut: bool = False
     uses: list[Use] = field(default_factory=list)
     _used: set[Key] = field(default_factory=set)
 
@@ -41,11 +43,13 @@ class Evidence:
         """Notes that a key signed at a time."""
         self.uses.append(Use(key, location, not_before=at, signed_at=at))
 
-    def use_once(self, key: Key, location: str, vouches_for: str | None) -> None:
-        """As use, once for a key that signs many batches."""
-        if key not in self._used:
-            self._used.add(key)
-            self.uses.append(Use(key, location, vouches_for=vouches_for))
+    def use_for_batch(self, key: Key, location: str) -> bool:
+        """Notes that a key signed batches: its records say when. Returns whether that is new."""
+        if key in self._used:
+            return False
+        self._used.add(key)
+        self.uses.append(Use(key, location, vouches_for=""))
+        return True
 
 
 def build_evidence(package: Package, anchor: dict[str, Any] | None) -> Evidence:
@@ -101,6 +105,8 @@ def _walk_events(evidence: Evidence, walk: Walk) -> None:
         index += 1
         if batch and index >= batch.count:
             batch, index = next(in_range, None), 0
+    if "events.ndjson" in evidence.package.ended:
+        evidence.is_repetition_cut = walk.is_repeating()
 
 
 def _step_of(record: Record, batch: Batch | None, index: int) -> Step | None:
@@ -134,7 +140,7 @@ def _signer_of(evidence: Evidence, batch: Batch) -> Key | None:
         ]
         key = preferred(signed)
         if key:
-            evidence.use_once(key, location, "")
+            evidence.use_for_batch(key, location)
         return key
     found = [
         writer
@@ -147,6 +153,9 @@ def _signer_of(evidence: Evidence, batch: Batch) -> Key | None:
     writer = next((one for one in found if one.key is key), None)
     if key is None or writer is None or writer.vouched_by is None:
         return None
-    evidence.use_once(key, location, "")
-    evidence.use_once(writer.vouched_by, "keys.json writers", None)
+    if evidence.use_for_batch(key, location):
+        # Said when its writer registered, or later.
+        registered_at = writer.statement["registered_at"]
+        vouching = Use(writer.vouched_by, "keys.json writers", signed_at=registered_at)
+        evidence.uses.append(vouching)
     return key

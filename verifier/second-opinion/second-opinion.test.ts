@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseTrustAnchor } from '../src/trust.ts';
 import { SERVICE_LIMITS, verifyPackage } from '../src/verify-package.ts';
+import { compareOpinions } from '../testing/compare-opinions.ts';
 import {
   findMissingPython,
   type Opinion,
@@ -53,6 +54,11 @@ describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
     for (const [i, path] of paths.entries()) {
       expect({ path, ...second[i] }).toEqual({ path, ...(await firstOpinion(path, null)) });
     }
+  });
+
+  // The whole run is `npm run fuzz:evidence`.
+  it('a hundred mutated packages', async () => {
+    expect(await compareOpinions(20_260_102, 100)).toEqual([]);
   });
 
   it('the exit codes of the verdicts', () => {

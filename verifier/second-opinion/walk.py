@@ -41,6 +41,10 @@ class Walk:
         self._ends: dict[str, Place] = {}
         self._repeats: dict[str, Place] = {}
 
+    def is_repeating(self) -> bool:
+        """Whether a repetition has not come to the last record that is known of its stream."""
+        return bool(self._repeats)
+
     def add(self, step: Step) -> tuple[dict[str, str], bool]:
         """The faults of a record's place, by kind, and whether its place was there before."""
         end = self._ends.get(step.stream)
