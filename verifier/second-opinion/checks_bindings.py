@@ -111,10 +111,12 @@ def _chained_digests(evidence: Evidence) -> dict[tuple[str, str], str]:
     return digests
 
 
-def _signed_records(evidence: Evidence) -> Iterator[tuple[dict[str, Any], Key | None]]:
+def _signed_records(
+    evidence: Evidence, *, with_repeats: bool
+) -> Iterator[tuple[dict[str, Any], Key | None]]:
     """Every record, with the key that signed it; of a selective event, that of its stream."""
     for one in evidence.package.events:
-        if one.valid and not one.is_repeated:
+        if one.valid and (with_repeats or not one.is_repeated):
             signer = one.batch.signer if one.batch else None
             yield one.valid, signer or evidence.signers.get(one.valid["stream"])
     for (_, value), one in evidence.package.causes:
@@ -124,10 +126,10 @@ def _signed_records(evidence: Evidence) -> Iterator[tuple[dict[str, Any], Key | 
 
 
 def _admin_actions(
-    evidence: Evidence, action: str, kind: str
+    evidence: Evidence, action: str, kind: str, *, with_repeats: bool
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """What the admin chain says was done: the id of its target, the time, and the details."""
-    for value, signer in _signed_records(evidence):
+    for value, signer in _signed_records(evidence, with_repeats=with_repeats):
         if value["type"] != "admin_action" or value["action"] != action:
             continue
         # A data plane's stream cannot say so.
@@ -142,13 +144,13 @@ def approval_binding(evidence: Evidence) -> Tally:
     approvals = {
         details["grant_id"]: {**details, "escalation_id": escalation_id, "at": at}
         for escalation_id, at, details in _admin_actions(
-            evidence, "escalation_approved", "escalation"
+            evidence, "escalation_approved", "escalation", with_repeats=False
         )
         if matches(_APPROVAL, details)
     }
     openings = {
         value["escalation_id"]: value
-        for value, _ in _signed_records(evidence)
+        for value, _ in _signed_records(evidence, with_repeats=False)
         if value["type"] == "hold_opened"
     }
     redeemed: set[str] = set()
@@ -189,7 +191,9 @@ def delegation_binding(evidence: Evidence) -> Tally:
     tally = Tally()
     issued = {
         delegation_id: {**details, "at": at}
-        for delegation_id, at, details in _admin_actions(evidence, "delegation_issued", "delegation")
+        for delegation_id, at, details in _admin_actions(
+            evidence, "delegation_issued", "delegation", with_repeats=True
+        )
         if matches(_ISSUED, details)
     }
     for location, decision in _decisions(evidence, with_repeats=True):
