@@ -10,6 +10,7 @@ import {
   packMembers,
   sealPackage,
 } from '../testing/package-builder.ts';
+import { anEd25519Key } from '../testing/test-keys.ts';
 import { aDelegation, anApproval, aStory } from '../testing/test-stories.ts';
 import { type TestTenant, timeOf } from '../testing/test-tenant.ts';
 import { SERVICE_LIMITS, verifyPackage } from './verify-package.ts';
@@ -129,3 +130,15 @@ it('a delegation that was issued after the call let nothing pass', async () => {
     failed: ['delegation.binding'],
   });
 });
+
+it('keys that no stream needs are not tried without end', async () => {
+  const { tenant } = aStory();
+  const parts = aPackage(tenant, request);
+  const [first] = parts.batches;
+  if (!first) throw new Error('there is no batch');
+  const keys = Array.from({ length: 900 }, (_, i) => anEd25519Key(`batch-${i}`));
+  parts.keys.keys.push(...keys.map((key) => tenant.entryOf('batch', key)));
+  const forged = { ...first, signature: 'A'.repeat(86) };
+  parts.batches = Array.from({ length: 5_000 }, (_, i) => ({ ...forged, leaf_index: i }));
+  expect(await verdictOf(tenant, parts)).toMatchObject({ verdict: 'NOT_VERIFIED' });
+}, 60_000);

@@ -91,6 +91,18 @@ describe('volumes', () => {
   });
 
   it.each([
+    ['another time', { from: timeOf(1) }],
+    ['another number of volumes', { volume: { number: 2, of: 3, previous: digestOf(first) } }],
+  ])('of which one is of %s are no set', async (_what, given) => {
+    const volume = { number: 2, of: 2, previous: digestOf(first) };
+    const other = seal({ start: 5, from: timeOf(0), volume, ...given });
+    const path = write('volume-of-another.tar.gz', packMembers(other));
+    const { code, text } = await run(one, path, '--trust-anchor', anchor);
+    expect(text).toContain('[FAIL] set file 2 is of another tenant, scope or log');
+    expect(code).toBe(1);
+  });
+
+  it.each([
     ['in another order', [two, one]],
     ['one of them missing', [one]],
     ['one of them twice', [one, one]],

@@ -1,4 +1,5 @@
 /** Holds the volumes of one export against each other: each was verified by itself. */
+import { canonicalize } from '@governance/shared/canonical-json';
 import type { VerificationResult } from './verify-package.ts';
 
 /**
@@ -19,6 +20,9 @@ export function findSetFaults(volumes: readonly VerificationResult[]): string[] 
       if (before && of.set_id !== before.set_id) {
         faults.push(`file ${i + 1} is of another export`);
       }
+      if (before && commonOf(of) !== commonOf(before)) {
+        faults.push(`file ${i + 1} is of another tenant, scope or log`);
+      }
       if (before && previous !== before.manifest_digest) {
         faults.push(`volume ${number} follows another volume than the one before`);
       }
@@ -34,4 +38,10 @@ export function findSetFaults(volumes: readonly VerificationResult[]): string[] 
     faults.push(`${volumes.length} of ${of} volumes are there`);
   }
   return faults;
+}
+
+/** What every volume of an export says alike. */
+function commonOf(of: NonNullable<VerificationResult['package']>): string {
+  const { tenant_id, scope, log, volume } = of;
+  return canonicalize({ tenant_id, scope, origin: log.origin, of: volume.of });
 }

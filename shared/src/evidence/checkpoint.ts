@@ -167,10 +167,11 @@ export function isCosignedBy(
   line: NoteSignature,
   witness: { name: string; key: PublicJwk },
 ): boolean {
+  if (line.name !== witness.name) return false;
   try {
     const key = readEd25519Key(witness.key);
     const keyHash = noteKeyHash(witness.name, key, COSIGNATURE_V1).toString('hex');
-    if (line.name !== witness.name || line.keyHash !== keyHash) return false;
+    if (line.keyHash !== keyHash) return false;
     const time = line.bytes.readBigUInt64BE(0);
     return verify(null, cosigned(time, body), key, line.bytes.subarray(8));
   } catch {

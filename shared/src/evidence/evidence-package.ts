@@ -46,6 +46,7 @@ export const VOLUME_LIMITS = {
   events: 1_000_000,
   causes: 100_000,
   payloads: 100_000,
+  cosignatures: 1_000,
   /** Of manifest, keys and proofs, each. */
   documentBytes: 16 * 1024 * 1024,
 } as const;

@@ -2,46 +2,72 @@
 import { isBatchSignedBy } from '../../audit-batch.ts';
 import { type BatchLine, EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import type { Evidence } from './evidence.ts';
-import type { KeyUse, KnownKey } from './keyset.ts';
+import type { KnownKey, WriterEntry } from './keyset.ts';
 import { lineOf } from './location.ts';
+
+/** Keys that are tried in vain, in a package: more are no stream's, and each costs a verification. */
+const MAX_MISSES = 20_000;
+
+/** A key that may have signed a batch; of a data plane's stream, with who says so. */
+interface Candidate {
+  key: KnownKey;
+  writer?: WriterEntry;
+}
 
 /** @returns the key whose signature holds; undefined: nobody's does */
 export function createSignerSearch(
   evidence: Evidence,
 ): (batch: BatchLine, line: number) => KnownKey | undefined {
   const used = new Set<KnownKey>();
+  const candidates = new Map<string, Candidate[]>();
+  /** By stream: tried first, since the next batch is most often by the same key. */
+  const latest = new Map<string, Candidate>();
+  let misses = 0;
 
-  /** Once a key: a stream has many batches. */
-  function use(told: KeyUse): void {
-    if (used.has(told.key)) return;
-    used.add(told.key);
-    evidence.use(told);
+  /** Those that may sign a stream, the trusted ones first. */
+  function candidatesOf(stream: string): Candidate[] {
+    const known = candidates.get(stream);
+    if (known) return known;
+    const { keyset, manifest } = evidence;
+    const writers = keyset.writers(stream);
+    const found: Candidate[] =
+      writers.length === 0
+        ? keyset.all('batch').map((key) => ({ key }))
+        : writers
+            .filter((one) => one.vouchedBy && one.statement.tenant_id === manifest.tenant_id)
+            .map((writer) => ({ key: writer.key, writer }));
+    found.sort((a, b) => Number(b.key.isAnchored) - Number(a.key.isAnchored));
+    candidates.set(stream, found);
+    return found;
   }
 
-  return ({ header, signature }, line) => {
-    const { keyset } = evidence;
-    const isOf = (key: KnownKey): boolean => {
-      const parsed = keyset.publicKey(key);
+  function find({ header, signature }: BatchLine): Candidate | undefined {
+    const isOf = ({ key }: Candidate): boolean => {
+      const parsed = evidence.keyset.publicKey(key);
       return parsed !== undefined && isBatchSignedBy(parsed, header, signature);
     };
-    const location = lineOf(EVIDENCE_MEMBERS.batches, line);
-    const whenever = { notBefore: null, signedAt: null };
-    const writers = keyset.writers(header.stream);
-    if (writers.length === 0) {
-      const keys = keyset.all('batch').filter(isOf);
-      const key = keys.find(({ isAnchored }) => isAnchored) ?? keys[0];
-      // Its records say when it was: keys.validity looks at each.
-      if (key) use({ key, ...whenever, vouchesFor: '', location });
-      return key;
+    const before = latest.get(header.stream);
+    if (before && isOf(before)) return before;
+    for (const one of candidatesOf(header.stream)) {
+      if (misses >= MAX_MISSES) return undefined;
+      if (isOf(one)) {
+        latest.set(header.stream, one);
+        return one;
+      }
+      misses++;
     }
-    const found = writers.filter(
-      ({ key, vouchedBy, statement }) =>
-        vouchedBy && statement.tenant_id === header.tenant_id && isOf(key),
-    );
-    const writer = found.find(({ key }) => key.isAnchored) ?? found[0];
-    if (!writer?.vouchedBy) return undefined;
-    if (used.has(writer.key)) return writer.key;
-    use({ key: writer.key, ...whenever, vouchesFor: '', location });
+    return undefined;
+  }
+
+  return (batch, line) => {
+    const found = find(batch);
+    if (!found || used.has(found.key)) return found?.key;
+    const { key, writer } = found;
+    used.add(key);
+    const location = lineOf(EVIDENCE_MEMBERS.batches, line);
+    // Its records say when it was: keys.validity looks at each.
+    evidence.use({ key, notBefore: null, signedAt: null, vouchesFor: '', location });
+    if (!writer?.vouchedBy) return key;
     // Each statement by itself: one key makes many, and each when its writer registered or later.
     evidence.use({
       key: writer.vouchedBy,
@@ -50,6 +76,6 @@ export function createSignerSearch(
       vouchesFor: null,
       location: writer.location,
     });
-    return writer.key;
+    return key;
   };
 }

@@ -362,10 +362,11 @@ export class PackageReader {
 }
 
 function limitOf(name: string): number {
-  const { batches, causes, bundles, payloads } = EVIDENCE_MEMBERS;
+  const { batches, causes, bundles, payloads, witness } = EVIDENCE_MEMBERS;
   if (name === batches) return VOLUME_LIMITS.batches;
   if (name === causes) return VOLUME_LIMITS.causes;
   if (name === payloads) return VOLUME_LIMITS.payloads;
+  if (name === witness) return VOLUME_LIMITS.cosignatures;
   return name === bundles ? 10_000 : VOLUME_LIMITS.events;
 }
 
