@@ -1,6 +1,7 @@
 /**
  * A call that waits for a person, with a control plane and a data plane as processes of their own
- * and real MCP clients of both eras: approved, denied, and approved while the data plane restarts.
+ * and real MCP clients of both eras: approved, denied, approved while the data plane restarts, and
+ * asked for at another data plane.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { REAL_CLIENTS, type RealClient } from '@governance/data-plane/testing/test-client';
@@ -224,3 +225,67 @@ it('waits while its control plane is started anew', async () => {
   expect(sent()).toBe(before + 1);
   await client.close();
 });
+
+it('is told at another data plane how it stands, which asks nobody, and used where it is held', async () => {
+  const other = await startService({
+    env: { ...dataPlaneEnv, SERVICE_WORKERS: '1', SERVICE_HOLD_WAIT_SECONDS: '1' },
+  });
+  try {
+    const before = sent();
+    const total = async () => (await admin.get<{ total: number }>('/api/v1/escalations')).total;
+    const known = await total();
+    const here = await connect('SDK v2');
+    const there = await REAL_CLIENTS['SDK v2'](`${other.url}/mcp/v1/up`, basic);
+    const refusedThere = (args: object) =>
+      there.callTool('delete_thing', args as Record<string, unknown>).then(
+        () => expect.unreachable('nothing is approved there'),
+        (error: unknown) => error,
+      );
+    for (const [what, resolution] of [
+      ['approve', 'approved'],
+      ['deny', 'denied'],
+    ] as const) {
+      const args = { at: 'two data planes', what };
+      const calling = here.callTool('delete_thing', args).catch((error: unknown) => error);
+      const hold = await pending();
+      await hasHeardOf(other, hold);
+      const data = { escalation_id: hold.id };
+      expect(await refusedThere(args)).toMatchObject({
+        ...{ code: -32004, data: { ...data, resolution: 'pending' } },
+      });
+      await decide(hold, what);
+      const end = await calling;
+      if (what === 'approve') expect(end).toHaveProperty('content');
+      else expect(end).toMatchObject({ code: -32004, data: { ...data, resolution } });
+      // It may not have heard of the end yet: then the call is pending there.
+      await vi.waitFor(async () => {
+        expect(await refusedThere(args)).toMatchObject({ data: { ...data, resolution } });
+      }, 20_000);
+    }
+    expect(await total()).toBe(known + 2);
+    expect(sent()).toBe(before + 1);
+    await Promise.all([here.close(), there.close()]);
+  } finally {
+    await other.dispose();
+  }
+});
+
+/** Until the other data planes are told of a hold, one of them has the facts that tell of it. */
+async function hasHeardOf(plane: ServiceProcess, { id }: Escalation): Promise<void> {
+  await vi.waitFor(async () => {
+    const { rows } = await database.superuser.query<{ is_announced: boolean }>(
+      'SELECT is_announced FROM escalations WHERE id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ is_announced: true }]);
+  }, 20_000);
+  const { rows } = await database.superuser.query<{ head: string }>(
+    `SELECT max(seq)::text AS head FROM feed_entries WHERE kind = 'optional.held_call'`,
+  );
+  await vi.waitFor(async () => {
+    const health = (await (await fetch(`${plane.url}/health`)).json()) as {
+      tenants: { feed: { cursor: number } }[];
+    };
+    expect(health.tenants[0]?.feed.cursor).toBeGreaterThanOrEqual(Number(rows[0]?.head));
+  }, 20_000);
+}
