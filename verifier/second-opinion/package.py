@@ -49,6 +49,7 @@ _LINES = {
     "causes.ndjson": 100_000,
     "payloads.ndjson": 100_000,
     "bundles.ndjson": 10_000,
+    "witness.ndjson": 1_000,
 }
 _MAX_LINES = 1_000_000
 _CHECKPOINT = re.compile(r"checkpoints/(0|[1-9][0-9]{0,15})\.note")

@@ -15,6 +15,16 @@ from canonical import canonicalize
 
 Jwk = dict[str, Any]
 
+# The field of Ed25519 (RFC 8032, 5.1), and the y coordinates of the points of small order.
+_P = 2**255 - 19
+_SMALL_ORDER = {0, 1, _P - 1} | {
+    int.from_bytes(bytes.fromhex(y), "little")
+    for y in (
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    )
+}
+
 
 def from_base64(text: str) -> bytes | None:
     """The bytes; None where the text is not their one writing."""
@@ -39,7 +49,12 @@ def ed25519_bytes(jwk: Jwk) -> bytes | None:
     if jwk.get("kty") != "OKP" or jwk.get("crv") != "Ed25519" or not isinstance(x, str):
         return None
     raw = from_base64url(x)
-    return raw if raw is not None and len(raw) == 32 else None
+    return raw if raw is not None and len(raw) == 32 and not _is_of_small_order(raw) else None
+
+
+def _is_of_small_order(raw: bytes) -> bool:
+    """One signature of such a key holds for many texts, and anybody can make it."""
+    return (int.from_bytes(raw, "little") & (2**255 - 1)) % _P in _SMALL_ORDER
 
 
 def is_signed(jwk: Jwk, data: bytes, signature: bytes | None) -> bool:
