@@ -244,11 +244,17 @@ describe('a stock opa', () => {
         });
         expect(await native.decide(input('secret'))).toEqual({
           decision: 'deny',
-          reasons: [reason(POLICY, 'Readers', 'deny', 'Ada may not touch secret')],
+          reasons: [
+            reason(POLICY, 'Readers', 'deny', 'Ada may not touch secret'),
+            reason(POLICY, 'Readers', 'allow', 'the rule allow holds'),
+          ],
         });
         expect(await native.decide(input('notes', 'other'))).toEqual({
           decision: 'escalate',
-          reasons: [reason(OLDER, 'Known servers', 'escalate', 'an unknown server')],
+          reasons: [
+            reason(OLDER, 'Known servers', 'escalate', 'an unknown server'),
+            reason(POLICY, 'Readers', 'allow', 'the rule allow holds'),
+          ],
         });
       } finally {
         await native.stop();
