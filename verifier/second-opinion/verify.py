@@ -51,6 +51,9 @@ def _read_anchor(path: str) -> dict[str, Any]:
     anchor: dict[str, Any] = strict_json.parse(data, max_depth=16)
     if not matches(ANCHOR, anchor):
         raise ValueError(f"{path} is no trust anchor")
+    keys = [(key["purpose"], key["kid"]) for key in anchor["keys"]]
+    if len(set(keys)) < len(keys):
+        raise ValueError(f"{path} names a key twice")
     return anchor
 
 

@@ -31,3 +31,11 @@ it.each(vectors.map((vector) => [vector.name, vector] as const))('%s', async (_n
   if (vector.check === undefined) expect(failed).toEqual([]);
   else expect(failed).toContain(vector.check);
 });
+
+it('an anchor that names a key twice is none: one of the two could be revoked', () => {
+  const [vector] = vectors;
+  const anchor = parseTrustAnchor(read(vector?.anchor ?? ''));
+  const [first] = anchor.keys;
+  const twice = { ...anchor, keys: [...anchor.keys, { ...first, revoked_at: anchor.issued_at }] };
+  expect(() => parseTrustAnchor(JSON.stringify(twice))).toThrow('must name each key once');
+});

@@ -14,9 +14,22 @@ export async function requireOtherHand(
   { authorId, author }: { authorId: string; author: string },
   refusal: ErrorCode,
 ): Promise<void> {
+  const { actor } = tx.scope;
+  const resolvers = await requireResolver(tx);
+  const isOwn = authorId === actor.id || author === actor.username;
+  if (isOwn && resolvers.some((id) => id !== actor.id)) throw new AppError(refusal);
+}
+
+/**
+ * Whoever decides may still do so in the transaction of the decision: the role may have been taken
+ * away since the request was let in.
+ *
+ * @returns the ids of all who may
+ * @throws AppError UNAUTHENTICATED
+ */
+export async function requireResolver(tx: TenantTransaction): Promise<string[]> {
   const { actor, breakGlass } = tx.scope;
   const resolvers = await findResolvers(tx);
   if (!breakGlass && !resolvers.includes(actor.id)) throw new AppError('UNAUTHENTICATED');
-  const isOwn = authorId === actor.id || author === actor.username;
-  if (isOwn && resolvers.some((id) => id !== actor.id)) throw new AppError(refusal);
+  return resolvers;
 }

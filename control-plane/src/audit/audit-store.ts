@@ -1,6 +1,6 @@
 import { AppError } from '@governance/shared/errors';
 import type { PolicyResult } from '@governance/shared/ledger-record';
-import type { LedgerRow } from '../chain/ledger-row.ts';
+import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../chain/ledger-row.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
@@ -12,20 +12,7 @@ export interface EventFilter {
   to?: Date | undefined;
 }
 
-interface RawRow {
-  position: bigint;
-  type: string;
-  id: string;
-  agent_id: string | null;
-  policy_result: string | null;
-  event_time: Date;
-  received_at: Date;
-  stream: string;
-  epoch: number;
-  seq: bigint;
-  hash: string;
-  prev_hash: string;
-  bytes: Uint8Array;
+interface RawRow extends RawLedgerRow {
   agent_unknown: boolean;
 }
 
@@ -144,20 +131,5 @@ function where(tenantId: string, { agentId, policyResult, from, to }: EventFilte
 }
 
 function toRow(row: RawRow): LedgerRow {
-  return {
-    position: Number(row.position),
-    type: row.type,
-    id: row.id,
-    agentId: row.agent_id,
-    policyResult: row.policy_result,
-    eventTime: row.event_time,
-    receivedAt: row.received_at,
-    stream: row.stream,
-    epoch: row.epoch,
-    seq: Number(row.seq),
-    hash: row.hash,
-    prevHash: row.prev_hash,
-    bytes: row.bytes,
-    isAgentUnknown: row.agent_unknown,
-  };
+  return { ...toLedgerRow(row), isAgentUnknown: row.agent_unknown };
 }

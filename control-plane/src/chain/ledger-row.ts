@@ -19,6 +19,41 @@ export interface LedgerRow {
   isAgentUnknown?: boolean;
 }
 
+/** A row as PostgreSQL gives it to raw SQL. */
+export interface RawLedgerRow {
+  position: bigint;
+  type: string;
+  id: string;
+  agent_id: string | null;
+  policy_result: string | null;
+  event_time: Date;
+  received_at: Date;
+  stream: string;
+  epoch: number;
+  seq: bigint;
+  hash: string;
+  prev_hash: string;
+  bytes: Uint8Array;
+}
+
+export function toLedgerRow(row: RawLedgerRow): LedgerRow {
+  return {
+    position: Number(row.position),
+    type: row.type,
+    id: row.id,
+    agentId: row.agent_id,
+    policyResult: row.policy_result,
+    eventTime: row.event_time,
+    receivedAt: row.received_at,
+    stream: row.stream,
+    epoch: row.epoch,
+    seq: Number(row.seq),
+    hash: row.hash,
+    prevHash: row.prev_hash,
+    bytes: row.bytes,
+  };
+}
+
 /** The part of a row that links it into its chain. */
 export type StoredLink = Pick<
   LedgerRow,

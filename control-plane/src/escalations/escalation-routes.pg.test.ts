@@ -287,6 +287,32 @@ describe('a decision', () => {
     expect((await one.decide(id, 'approve', body)).statusCode).toBe(200);
   });
 
+  it('does not come of who lost the role while it waited for its turn', async () => {
+    const one = await aTenantWithPlane();
+    const id = await one.held();
+    const approver = await aColleague(one.scope, 'approver');
+    const lock = await test.superuser.connect();
+    await lock.query('BEGIN');
+    await lock.query('SELECT 1 FROM escalations WHERE id = $1 FOR UPDATE', [id]);
+    const approval = call(`${LIST}/${id}/approve`, { token: approver.token, body: {} });
+    await expect
+      .poll(async () => {
+        const { rows } = await test.superuser.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+             AND wait_event_type = 'Lock'`,
+        );
+        return rows.length;
+      })
+      .toBeGreaterThan(0);
+    await lock.query(`UPDATE administrators SET role = 'auditor' WHERE id = $1`, [
+      approver.scope.actor.id,
+    ]);
+    await lock.query('COMMIT');
+    lock.release();
+    expect((await approval).statusCode).toBe(401);
+    expect((await one.show(id)).status).toBe('pending');
+  });
+
   it('comes too late once the time is over, whoever looks first', async () => {
     const one = await aTenantWithPlane();
     const id = await one.held({ lastsMs: 0 });

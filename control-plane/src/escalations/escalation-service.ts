@@ -8,6 +8,7 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { GRANT_MS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';
+import { requireResolver } from '../administrators/require-other-hand.ts';
 import { resolveAlert } from '../alerts/resolve-alert.ts';
 import { createException } from '../exceptions/create-exception.ts';
 import {
@@ -68,6 +69,8 @@ export function createEscalationService(
         const by = scope.actor.username;
         const resolved = await store.resolve(id, { status, notes, by, grant, release });
         if (resolved === undefined) throw resolvedBefore(await store.find(id), held);
+        // After the row's lock was waited for.
+        await requireResolver(tx);
         const [made] = exceptionFor ? await except(tx, resolved, exceptionFor, now()) : [];
         const row = made ? await store.setException(id, made.id) : resolved;
         await tell(tx, row, status, now());

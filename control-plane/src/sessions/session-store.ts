@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../chain/ledger-row.ts';
+import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../chain/ledger-row.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { SessionRow, SessionStatus } from './session-view.ts';
@@ -88,21 +88,7 @@ export function agentSessionStore({ db, scope: { tenantId } }: TenantTransaction
         ORDER BY r.listed_time, r.stream, r.epoch, r.seq`;
       const tooLarge = rows.findIndex(({ bytes }) => bytes === null);
       if (tooLarge >= 0) return tooLarge;
-      return rows.map((row) => ({
-        position: Number(row.position),
-        type: row.type,
-        id: row.id,
-        agentId: row.agent_id,
-        policyResult: row.policy_result,
-        eventTime: row.event_time,
-        receivedAt: row.received_at,
-        stream: row.stream,
-        epoch: row.epoch,
-        seq: Number(row.seq),
-        hash: row.hash,
-        prevHash: row.prev_hash,
-        bytes: row.bytes ?? new Uint8Array(),
-      }));
+      return rows.map((row) => toLedgerRow({ ...row, bytes: row.bytes ?? new Uint8Array() }));
     },
 
     /** Closes sessions whose time is over, each with its agent's risk of now. @returns how many */
@@ -194,18 +180,6 @@ export async function readOpenings(
   return openings;
 }
 
-interface RawEvent {
-  position: bigint;
-  type: string;
-  id: string;
-  agent_id: string | null;
-  policy_result: string | null;
-  event_time: Date;
-  received_at: Date;
-  stream: string;
-  epoch: number;
-  seq: bigint;
-  hash: string;
-  prev_hash: string;
+interface RawEvent extends Omit<RawLedgerRow, 'bytes'> {
   bytes: Uint8Array | null;
 }

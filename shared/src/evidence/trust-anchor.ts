@@ -21,7 +21,15 @@ export const TrustAnchor = z.strictObject({
   issuer: Text.max(500),
   tenant_id: Id,
   issued_at: Timestamp,
-  keys: z.array(KeyEntry).min(1).max(1_000),
+  keys: z
+    .array(KeyEntry)
+    .min(1)
+    .max(1_000)
+    // Of two entries one could be revoked and the other not.
+    .refine(
+      (keys) => new Set(keys.map(({ purpose, kid }) => `${purpose}/${kid}`)).size === keys.length,
+      'must name each key once',
+    ),
   log: z.strictObject({
     origin: Text.max(300),
     epoch: z.int().positive(),

@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../chain/ledger-row.ts';
+import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../../chain/ledger-row.ts';
 import { Prisma } from '../../platform/generated/client.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { EXPORTED_TYPES } from './event-metadata.ts';
@@ -13,22 +13,6 @@ export interface ExportRange {
 export interface Stretch {
   after: number;
   until: number;
-}
-
-interface RawRow {
-  position: bigint;
-  type: string;
-  id: string;
-  agent_id: string | null;
-  policy_result: string | null;
-  event_time: Date;
-  received_at: Date;
-  stream: string;
-  epoch: number;
-  seq: bigint;
-  hash: string;
-  prev_hash: string;
-  bytes: Uint8Array;
 }
 
 /** The tenant's exported events in their order of receipt, which is the order of positions. */
@@ -62,25 +46,11 @@ export function exportStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     read: async (range: ExportRange, stretch: Stretch, limit: number): Promise<LedgerRow[]> => {
-      const rows = await db.$queryRaw<RawRow[]>`
+      const rows = await db.$queryRaw<RawLedgerRow[]>`
         SELECT position, type, id, agent_id, policy_result, event_time, received_at, stream, epoch,
           seq, hash, prev_hash, bytes
         FROM ledger_records WHERE ${where(range, stretch)} ORDER BY position LIMIT ${limit}`;
-      return rows.map((row) => ({
-        position: Number(row.position),
-        type: row.type,
-        id: row.id,
-        agentId: row.agent_id,
-        policyResult: row.policy_result,
-        eventTime: row.event_time,
-        receivedAt: row.received_at,
-        stream: row.stream,
-        epoch: row.epoch,
-        seq: Number(row.seq),
-        hash: row.hash,
-        prevHash: row.prev_hash,
-        bytes: row.bytes,
-      }));
+      return rows.map(toLedgerRow);
     },
   };
 }
