@@ -99,6 +99,8 @@ async function registerAgent(service: ServiceProcess, url: string): Promise<stri
     url,
   });
   await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
+  // The suite's confirm_delete names a file without a folder, which waits for a person otherwise.
+  await admin.patch('/api/v1/admin/blast-radius', { min_delete_depth: 0 });
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'everything-of-the-fixture',
     permissions: ['fixture:*'],
