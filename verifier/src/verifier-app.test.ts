@@ -226,9 +226,11 @@ describe('the other routes', () => {
     expect(page.headers['content-security-policy']).toMatch(
       /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-/,
     );
-    expect(page.body).not.toMatch(/(?:src|href)="(?!\/)/);
-    for (const id of ['package', 'anchor']) expect(page.body).toContain(`<label for="${id}">`);
-    expect(page.body).toContain('role="status" aria-live="polite"');
+    expect(page.body).not.toMatch(/(?:src|href)="(?!\/|data:,")/);
+    for (const id of ['package', 'anchor', 'anchor-file']) {
+      expect(page.body).toContain(`<label for="${id}">`);
+    }
+    expect(page.body).toContain('role="status"');
   });
 });
 

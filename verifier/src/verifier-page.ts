@@ -1,60 +1,12 @@
-/** The page of the verification service: one file, nothing from elsewhere, no script but its own. */
+/**
+ * The page of the verification service: one file, nothing from elsewhere, no script but its own. It
+ * works without the script, too: the form's answer is then the plain-text report. Looked at in a
+ * browser by `npm run page`.
+ */
 import { createHash } from 'node:crypto';
+import { PAGE_SCRIPT } from './page-script.ts';
+import { PAGE_STYLE } from './page-style.ts';
 import { VERIFIER_VERSION } from './version.ts';
-
-const STYLE = `
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
-label { display: block; font-weight: 600; margin-top: 1rem; }
-input[type=file], textarea { display: block; width: 100%; box-sizing: border-box; margin-top: .25rem; }
-textarea { min-height: 6rem; font-family: ui-monospace, monospace; }
-fieldset { border: 2px dashed GrayText; border-radius: .5rem; padding: 1rem; }
-fieldset.over { border-color: Highlight; }
-button { margin-top: 1rem; padding: .5rem 1.5rem; font: inherit; }
-:focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
-#verdict { font-size: 1.5rem; font-weight: 700; margin: 1.5rem 0 .5rem; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid GrayText; border-radius: .5rem; padding: 1rem; }
-`;
-
-const SCRIPT = `
-'use strict';
-const form = document.querySelector('form');
-const field = document.querySelector('fieldset');
-const file = document.querySelector('#package');
-const verdict = document.querySelector('#verdict');
-const report = document.querySelector('#report');
-const button = document.querySelector('button');
-for (const name of ['dragover', 'dragleave', 'drop']) {
-  field.addEventListener(name, (event) => {
-    event.preventDefault();
-    field.classList.toggle('over', name === 'dragover');
-    if (name === 'drop' && event.dataTransfer.files.length > 0) file.files = event.dataTransfer.files;
-  });
-}
-form.addEventListener('submit', async (event) => {
-  event.preventDefault();
-  button.disabled = true;
-  verdict.textContent = 'Verifying\\u2026';
-  report.hidden = true;
-  try {
-    const answer = await fetch('/api/v1/verify.txt', { method: 'POST', body: new FormData(form) });
-    const text = await answer.text();
-    if (answer.ok) {
-      verdict.textContent = text.slice(0, text.indexOf('\\n'));
-      report.textContent = text;
-      report.hidden = false;
-    } else {
-      const { detail } = JSON.parse(text);
-      verdict.textContent = Array.isArray(detail)
-        ? detail.map(({ loc, msg }) => loc.slice(1).join('.') + ' ' + msg).join('; ')
-        : detail;
-    }
-  } catch {
-    verdict.textContent = 'The service did not answer.';
-  }
-  button.disabled = false;
-});
-`;
 
 export const VERIFIER_PAGE = `<!doctype html>
 <html lang="en">
@@ -62,28 +14,53 @@ export const VERIFIER_PAGE = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Evidence verification</title>
-<style>${STYLE}</style>
+<link rel="icon" href="data:,">
+<style>${PAGE_STYLE}</style>
 </head>
 <body>
 <main>
 <h1>Evidence verification</h1>
-<p>Checks an evidence package. Nothing that is sent here is kept. Give the trust anchor that you have
-from the issuing tenant: without it the result rests on what the package says of itself.</p>
-<form method="post" action="/api/v1/verify.txt" enctype="multipart/form-data">
-<fieldset>
-<legend>Package</legend>
-<label for="package">evidence.tar.gz, up to 64 MiB (choose it, or drop it here)</label>
-<input id="package" name="package" type="file" required>
+<p>Checks that an evidence package is what was signed, and says which check failed where it is not.
+Nothing that you send is kept.</p>
+<form id="form" method="post" action="/api/v1/verify.txt" enctype="multipart/form-data">
+<fieldset id="zone">
+<legend>1. Package</legend>
+<label for="package">Evidence package</label>
+<p class="hint" id="package-hint">evidence.tar.gz, up to 64 MiB. Choose it, or drop it on this page;
+a trust anchor may be dropped with it.</p>
+<input id="package" name="package" type="file" required aria-describedby="package-hint verdict">
 </fieldset>
-<label for="anchor">Trust anchor (JSON)</label>
-<textarea id="anchor" name="trust_anchor" spellcheck="false" autocomplete="off"></textarea>
-<button type="submit">Verify</button>
+<fieldset>
+<legend>2. Trust anchor</legend>
+<label for="anchor">Its JSON</label>
+<p class="hint" id="anchor-hint">What the issuing tenant gave you beforehand. Without it a package only
+vouches for itself, and the result is inconclusive unless this service knows the issuer.</p>
+<textarea id="anchor" name="trust_anchor" spellcheck="false" autocomplete="off"
+ aria-describedby="anchor-hint verdict"></textarea>
+<label for="anchor-file">or its file</label>
+<input id="anchor-file" type="file" accept=".json,application/json">
+</fieldset>
+<p class="hint" id="chosen"></p>
+<button id="verify" type="submit">Verify</button>
 </form>
-<p id="verdict" role="status" aria-live="polite"></p>
-<pre id="report" tabindex="0" aria-label="Report" hidden></pre>
-<p><a href="/trust-anchor.json">Published keyset</a> &middot; version ${VERIFIER_VERSION}</p>
+<p id="verdict" role="status"></p>
+<section id="result" aria-labelledby="result-title" hidden>
+<h2 id="result-title">What was found</h2>
+<p id="meaning"></p>
+<dl id="facts"></dl>
+<table>
+<caption class="hint">Each check, in the order of the report</caption>
+<thead><tr><th scope="col">Result</th><th scope="col">Check</th><th scope="col">Detail</th></tr></thead>
+<tbody id="checks"></tbody>
+</table>
+<details>
+<summary>The report as text</summary>
+<pre id="report" tabindex="0" role="region" aria-label="The report as text"></pre>
+</details>
+</section>
 </main>
-<script>${SCRIPT}</script>
+<footer><a href="/trust-anchor.json">Published keyset</a> &middot; version ${VERIFIER_VERSION}</footer>
+<script>${PAGE_SCRIPT}</script>
 </body>
 </html>
 `;
@@ -95,9 +72,11 @@ export const VERIFIER_PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
     "default-src 'none'",
-    `script-src ${hashOf(SCRIPT)}`,
-    `style-src ${hashOf(STYLE)}`,
+    `script-src ${hashOf(PAGE_SCRIPT)}`,
+    `style-src ${hashOf(PAGE_STYLE)}`,
     "connect-src 'self'",
+    // The empty icon, so that no browser asks for one.
+    'img-src data:',
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
