@@ -19,7 +19,6 @@ import { describeLifted } from './exceptions.ts';
 import type { KeptPayload } from './kept-payload.ts';
 import type { Judgement } from './pipeline-builder.ts';
 import type { RefusedCalls } from './refused-calls.ts';
-import { requestersOf } from './requesters.ts';
 
 declare const durable: unique symbol;
 
@@ -186,6 +185,20 @@ function decisionRecord(
     protected_fields: members.protected_fields,
     model: ask.model ? { ...ask.model, name: ask.model.name && storable(ask.model.name) } : null,
   };
+}
+
+/** For whom a call is made: as it is recorded, and whom else its header and its delegations name. */
+export function requestersOf({ caller, requester, delegation }: AgentCall): {
+  requesterId: string | null;
+  otherRequesters: string[];
+} {
+  const requesterId = requester?.id ?? caller.requesterId;
+  const named = (delegation?.links ?? []).flatMap((link) => [
+    link.delegation.requester,
+    link.delegation.delegator_agent_id,
+  ]);
+  if (caller.requesterId !== null) named.push(caller.requesterId);
+  return { requesterId, otherRequesters: named.filter((name) => name !== requesterId) };
 }
 
 function reasonOf(judgement: CallJudgement): string | null {

@@ -11,7 +11,6 @@ import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
 import type { Approval } from '../holds/held-calls.ts';
 import type { Era, UpstreamExchange, UpstreamPeer } from '../upstream/upstream.ts';
 import type { Answer, Refusal } from './answer.ts';
-import type { Credential } from './credentials.ts';
 import type { ExceededLimit } from './exceeded-limit.ts';
 
 export type Action = PolicyInput['request']['action'];
@@ -19,6 +18,17 @@ export type Action = PolicyInput['request']['action'];
 declare const agentKey: unique symbol;
 /** Names an agent of a tenant in maps and seals. Only `agentKeyOf` (eligibility.ts) makes one. */
 export type AgentKey = string & { readonly [agentKey]: true };
+
+/**
+ * What an Authorization header claims. Neither a token nor a secret is kept longer than the request:
+ * what is looked up is a hash.
+ */
+export type Credential =
+  | { readonly kind: 'none' }
+  /** A header in no form that is accepted. */
+  | { readonly kind: 'malformed'; readonly challenge: 'basic' | 'bearer' }
+  | { readonly kind: 'bearer'; readonly token: string; readonly tokenHash: string }
+  | { readonly kind: 'basic'; readonly clientId: string; readonly secretHash: Buffer };
 
 /** Who sent a request: the agent was proven when the request arrived. */
 export interface Caller {

@@ -1,11 +1,23 @@
 /**
- * May this agent act now? The one answer to that question, asked when a request has arrived (for
- * the 401), in the pipeline, after every wait, and directly before bytes go to a server.
+ * May this agent act now, in its workflow and for whom it says it acts? The one answer, asked when a
+ * request arrives (for the 401), in the pipeline, after every wait, and right before bytes go to a
+ * server: what was revoked meanwhile holds for the call.
  */
 import type { CredentialProof } from '@governance/shared/agent-token';
-import { effectiveAgentStatus } from '@governance/shared/facts';
+import {
+  type DelegationFact,
+  effectiveAgentStatus,
+  MAX_WORKFLOW_DEPTH,
+} from '@governance/shared/facts';
 import type { FindDenial, Replica, ReplicaAgent } from '../contracts.ts';
-import type { AgentCall, AgentKey, Caller, Deny } from './calls.ts';
+import type {
+  AgentCall,
+  AgentKey,
+  Caller,
+  DelegationChain,
+  DelegationLink,
+  Deny,
+} from './calls.ts';
 
 export interface EligibilityDeps {
   replica: Pick<Replica, 'findAgent' | 'findCredential' | 'findKillSwitch'>;
@@ -98,6 +110,101 @@ export function findAgentNow(
     };
   }
   return findIneligibility({ tenantId, agent }, deps) ?? agent;
+}
+
+export interface WorkflowStandingDeps {
+  replica: Pick<Replica, 'findAgent' | 'findKillSwitch' | 'findWorkflowSession' | 'findDelegation'>;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+export type RunningSession = NonNullable<ReturnType<Replica['findWorkflowSession']>>;
+
+/** A session that calls may be made in. */
+export function findSession(
+  tenantId: string,
+  sessionId: string,
+  { replica, now }: WorkflowStandingDeps,
+): RunningSession | Deny {
+  const found = replica.findWorkflowSession(tenantId, sessionId);
+  if (found === undefined) return refused('the workflow session has ended or is unknown');
+  if (Date.parse(found.session.expires_at) <= now()) {
+    return refused('the workflow session has expired');
+  }
+  if (found.workflow.status === 'active') return found;
+  return denied('the workflow is suspended');
+}
+
+/** A delegation with all that it hangs on, from the first: each of them has to hold. */
+export function findChain(
+  tenantId: string,
+  held: DelegationFact,
+  deps: WorkflowStandingDeps,
+): DelegationChain | Deny {
+  const links: DelegationLink[] = [];
+  let delegation = held;
+  while (links.length < MAX_WORKFLOW_DEPTH) {
+    if (delegation.workflow_session_id !== held.workflow_session_id) {
+      return refused('the delegation hangs on one of another workflow session');
+    }
+    if (Date.parse(delegation.expires_at) <= deps.now()) {
+      return refused('the delegation has expired');
+    }
+    const delegator = deps.replica.findAgent(tenantId, delegation.delegator_agent_id);
+    if (!delegator || findAgentIneligibility(tenantId, delegator, deps)) {
+      return refused('a delegator of the delegation may not act');
+    }
+    links.unshift({ delegation, delegator });
+    const { parent_delegation_id: parentId } = delegation;
+    if (parentId === null) return { links, held };
+    const parent = deps.replica.findDelegation(tenantId, parentId);
+    if (parent?.delegatee_agent_id !== delegation.delegator_agent_id) {
+      return refused('a delegation that it hangs on was revoked');
+    }
+    delegation = parent;
+  }
+  return refused('the delegation hangs on too many others');
+}
+
+/** Why a call that was judged may not go out any more, if so. */
+export function findCallIneligibility(
+  call: AgentCall,
+  deps: EligibilityDeps & WorkflowStandingDeps,
+): Deny | undefined {
+  const agent = findAgentNow(call, deps);
+  return 'kind' in agent ? agent : findWorkflowIneligibility(call, deps);
+}
+
+/** Why a call's session or delegation does not hold any more, if so. */
+function findWorkflowIneligibility(
+  { caller: { tenantId }, workflow, delegation }: AgentCall,
+  deps: WorkflowStandingDeps,
+): Deny | undefined {
+  if (workflow === undefined) return undefined;
+  const session = findSession(tenantId, workflow.sessionId, deps);
+  if ('kind' in session) return session;
+  if (delegation === undefined) return undefined;
+  const held = deps.replica.findDelegation(tenantId, delegation.held.id);
+  if (held === undefined) return refused('the delegation was revoked or is unknown');
+  const chain = findChain(tenantId, held, deps);
+  return 'kind' in chain ? chain : undefined;
+}
+
+/** A session or a delegation is not valid: -32000. */
+export function refused(why: string): Deny {
+  return {
+    kind: 'deny',
+    cause: 'ineligible',
+    message: `Unauthorized: ${why}.`,
+    reasons: [],
+    detail: why,
+    challenge: 'bearer',
+  };
+}
+
+/** It is valid and does not let the call through: -32003. */
+export function denied(message: string): Deny {
+  return { kind: 'deny', cause: 'policy', message, reasons: [] };
 }
 
 /** The key of an agent. Neither id has a space. */

@@ -25,7 +25,7 @@ import type {
   RawCall,
 } from './calls.ts';
 import { createDecisionLog } from './decision-log.ts';
-import { findAgentNow } from './eligibility.ts';
+import { findCallIneligibility } from './eligibility.ts';
 import { type Escalated, type Holds, NOBODY_TO_ASK, type OpenedHold } from './holds.ts';
 import { InspectedStream } from './inspected-stream.ts';
 import { type InspectionDeps, inspection } from './inspection.ts';
@@ -42,10 +42,9 @@ import {
 } from './refusals.ts';
 import { createResultWaits } from './result-waits.ts';
 import { createInspect, type Inspected } from './said.ts';
-import { Sending } from './sending.ts';
+import { Sending, type SendingDeps } from './sending.ts';
 import { policyInput } from './steps/policy.ts';
 import { findExcess } from './steps/rate-limit.ts';
-import { findWorkflowIneligibility } from './workflow-standing.ts';
 
 export type Verdict = CallJudgement['verdict'] | 'unauthenticated' | 'unrecorded';
 
@@ -113,7 +112,10 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
   const { holds = NOBODY_TO_ASK } = pages;
   const logDecision = createDecisionLog(log, audit.elapsed);
   const inspect = createInspect(pages.inspection, { ...deps.inspection, judge: judgeQuestion });
-  const sending = { inspect, findIneligibility };
+  const sending: SendingDeps = {
+    inspect,
+    findIneligibility: (call) => findCallIneligibility(call, deps.steps)?.message,
+  };
   const waits = createResultWaits({ results: holds.results, outcome: deps.outcome, log, runAgain });
 
   async function run(
@@ -312,12 +314,6 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
   function failed(caller: Caller, serverId: string, why: string, error: unknown): void {
     log.error({ err: error, server: serverId, why }, 'an inspection threw');
     deps.onInspectionFailed(caller.tenantId, serverId, why);
-  }
-
-  function findIneligibility(call: JudgedCall): string | undefined {
-    const found = findAgentNow(call, deps.steps);
-    if ('kind' in found) return found.message;
-    return findWorkflowIneligibility(call, deps.steps)?.message;
   }
 
   /** What a server asks in a result, as a call: it came in when its server asked it. */

@@ -26,6 +26,8 @@ export class PostAnswer {
   readonly #log: StreamLog | null;
   readonly #outlet: Outlet;
   #isStream = false;
+  /** Who waits for the connection to be gone. */
+  #leaving: Set<() => void> | null = null;
   /** In a session the stream can be resumed. */
   #logged: LoggedStream | null = null;
 
@@ -45,6 +47,27 @@ export class PostAnswer {
     this.#maxBuffered = maxBuffered;
     this.#log = log;
     this.#outlet = outlet;
+  }
+
+  /**
+   * Tells a listener that the connection is gone, at once where it is.
+   *
+   * @returns ends the telling
+   */
+  onGone(listener: () => void): () => void {
+    const { raw } = this.#reply;
+    if (raw.destroyed) listener();
+    if (this.#leaving === null) {
+      const leaving = new Set<() => void>();
+      // One listener for all: a batch has many requests.
+      raw.once('close', () => {
+        for (const tell of [...leaving]) tell();
+      });
+      this.#leaving = leaving;
+    }
+    const leaving = this.#leaving;
+    leaving.add(listener);
+    return () => leaving.delete(listener);
   }
 
   /** Sends a notification now, if the client can take it. */

@@ -2,13 +2,13 @@
  * From an HTTP request to its caller. Before a body is read: Origin, then the credential, so that
  * nobody unknown makes the service read megabytes.
  */
+import { hash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { ownAddresses } from '@governance/shared/own-addresses';
 import { isStorableText } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import type { Caller, Deny, WorkflowHeaders } from '../enforcement/calls.ts';
-import { type Credential, parseCredential } from '../enforcement/credentials.ts';
+import type { Caller, Credential, Deny, WorkflowHeaders } from '../enforcement/calls.ts';
 import { agentKeyOf } from '../enforcement/eligibility.ts';
 import type { Door, Identity } from '../enforcement/steps/authenticate.ts';
 import { HOPS_HEADER, readHops } from '../upstream/hops.ts';
@@ -168,6 +168,41 @@ function setCaller(
     era: undefined,
     hops,
     arrivedAt,
+  };
+}
+
+/** Longer ones are refused before anything is computed over them. */
+const MAX_CREDENTIAL_LENGTH = 8192;
+
+const NONE: Credential = { kind: 'none' };
+const MALFORMED_BEARER: Credential = { kind: 'malformed', challenge: 'bearer' };
+const MALFORMED_BASIC: Credential = { kind: 'malformed', challenge: 'basic' };
+
+/**
+ * Reads an Authorization header (specification 1, section 5: Bearer, or Basic with client id and
+ * secret). Never throws.
+ */
+export function parseCredential(header: string | undefined): Credential {
+  if (header === undefined || header === '') return NONE;
+  if (header.length > MAX_CREDENTIAL_LENGTH) return MALFORMED_BEARER;
+  const space = header.indexOf(' ');
+  const scheme = (space < 0 ? header : header.slice(0, space)).toLowerCase();
+  const value = space < 0 ? '' : header.slice(space + 1).trim();
+  if (scheme === 'bearer' && value !== '') {
+    return { kind: 'bearer', token: value, tokenHash: hash('sha256', value, 'base64') };
+  }
+  if (scheme === 'basic') return parseBasic(value);
+  return MALFORMED_BEARER;
+}
+
+function parseBasic(value: string): Credential {
+  const text = Buffer.from(value, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon <= 0) return MALFORMED_BASIC;
+  return {
+    kind: 'basic',
+    clientId: text.slice(0, colon),
+    secretHash: hash('sha256', text.slice(colon + 1), 'buffer'),
   };
 }
 

@@ -1,24 +1,6 @@
-/** What is said of findings: to agents by the names of the patterns, to policies as `input.dlp`. */
-import type { PolicyInput } from '@governance/policies/contract';
+/** What is said of findings to agents and in records: the names of the patterns, and what was done. */
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { OutboundAction } from '@governance/shared/dlp-settings';
-import type { CallDlp } from '../calls.ts';
-
-/** From the least. */
-const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
-
-const NOTHING: PolicyInput['dlp'] = { findings_count: 0, max_severity: null, patterns: [] };
-
-/** `input.dlp` of the policies. */
-export function dlpInput({ findings }: CallDlp): PolicyInput['dlp'] {
-  if (findings.length === 0) return NOTHING;
-  const found = new Set(findings.map(({ severity }) => severity));
-  return {
-    findings_count: findings.length,
-    max_severity: SEVERITIES.findLast((severity) => found.has(severity)) ?? null,
-    patterns: patternsOf(findings),
-  };
-}
 
 /** The names of the patterns that were found, each once, in the order of the findings. */
 export function patternsOf(findings: readonly DlpFinding[]): string[] {

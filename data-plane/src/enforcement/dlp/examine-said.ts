@@ -1,10 +1,15 @@
-/** What DLP finds in what is said to a caller, and what is left of it. Pure: any thread may do it. */
+/**
+ * What DLP finds in what is said to a caller, and what is left of it. Opaque tokens of the protocol,
+ * which only their maker reads, are left alone; binary members are scanned as the text that they may
+ * be. Pure: any thread may do it.
+ */
+import { isUtf8 } from 'node:buffer';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import { actionFor } from '@governance/shared/dlp-settings';
+import { isObject } from '../../upstream/message.ts';
 import { textsOf } from '../said.ts';
 import type { PreparedDlp } from './dlp-scanners.ts';
 import { redact } from './redaction.ts';
-import { partsOf, type SaidParts } from './said-parts.ts';
 
 export interface SaidText {
   /** Whether it is a client's answer to a server, to which the settings for calls apply. */
@@ -71,4 +76,112 @@ function splitFindings({ carry, value }: SaidText, { scanner }: PreparedDlp): Dl
     const isSplit = start < before.length && start + length > before.length;
     return isSplit ? [{ pattern, severity, place: '', length, disguise: ['split'] }] : [];
   });
+}
+
+/** Members at the top of a result or notification that only their maker reads. */
+const OPAQUE = ['requestState', 'nextCursor', 'progressToken', 'taskId'];
+
+interface SaidParts {
+  /** What is scanned. */
+  readonly open: unknown;
+  /** Texts that binary members hold. */
+  readonly decoded: readonly string[];
+  /** Puts back what was left alone. */
+  whole(open: unknown): unknown;
+}
+
+/**
+ * @param raw the message as JSON, where it is there: most have nothing that is left alone
+ * @param isSent whether it is on its way to a server, where no token is anybody's own
+ */
+export function partsOf(value: unknown, raw: string | null, isSent = false): SaidParts {
+  const decoded: string[] = [];
+  const mayBeBinary = raw === null || raw.includes('"blob"') || raw.includes('"data"');
+  const without = mayBeBinary ? withoutBinary(value, decoded) : value;
+  if (!isObject(without)) return { open: without, decoded, whole: (open) => open };
+  const names = isSent ? [] : OPAQUE.filter((name) => Object.hasOwn(without, name));
+  if (names.length === 0 && without === value) {
+    return { open: value, decoded, whole: (open) => open };
+  }
+  const open = { ...without };
+  for (const name of names) delete open[name];
+  return {
+    open,
+    decoded,
+    whole: (changed) => {
+      const restored = withBinary(changed, value);
+      const opaque = names.map((name) => [name, without[name]]);
+      return { ...(restored as object), ...Object.fromEntries(opaque) };
+    },
+  };
+}
+
+/** Image, audio and embedded resources: where the protocol has base64. */
+function binaryKey(value: Record<string, unknown>): 'data' | 'blob' | null {
+  const { type, data, blob, uri } = value;
+  if ((type === 'image' || type === 'audio') && typeof data === 'string') return 'data';
+  return typeof blob === 'string' && typeof uri === 'string' ? 'blob' : null;
+}
+
+/** A copy with empty texts for binary members; the value itself where it has none. */
+function withoutBinary(value: unknown, decoded: string[]): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withoutBinary(item, decoded));
+    return items.every((item, i) => item === value[i]) ? value : items;
+  }
+  if (!isObject(value)) return value;
+  const key = binaryKey(value);
+  const copy: Record<string, unknown> = {};
+  let isChanged = key !== null;
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    copy[name] = name === key ? '' : withoutBinary(member, decoded);
+    if (copy[name] !== member) isChanged = true;
+  }
+  if (key !== null) decoded.push(...textsOfBinary(value[key] as string));
+  return isChanged ? copy : value;
+}
+
+/** Puts the binary members of the original into a copy of the same shape. */
+function withBinary(changed: unknown, original: unknown): unknown {
+  if (Array.isArray(changed) && Array.isArray(original)) {
+    return changed.map((item, i) => withBinary(item, original[i]));
+  }
+  if (!isObject(changed) || !isObject(original)) return changed;
+  const key = binaryKey(original);
+  return Object.fromEntries(
+    Object.entries(changed).map(([name, member]) => [
+      name,
+      name === key ? original[name] : withBinary(member, original[name]),
+    ]),
+  );
+}
+
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+/** UTF-16 units; a token that stands in the place of base64 is no longer, and most images are. */
+const SHORT = 256;
+
+/** What a member that should be base64 says: the text that it holds, or its own where it holds none. */
+function textsOfBinary(member: string): string[] {
+  if (member === '') return [];
+  if (!BASE64.test(member.replaceAll(/[\r\n]/g, ''))) return [member];
+  const bytes = Buffer.from(member, 'base64');
+  if (!bytes.includes(0) && isUtf8(bytes)) return [bytes.toString('utf8')];
+  const held = runsIn(bytes);
+  return member.length > SHORT ? held : [...held, member];
+}
+
+/** Signs that a file without text has less often in a row. */
+const RUN = /[\x20-\x7e\t]{6,}/g;
+
+/** The runs of signs in bytes, also in those of UTF-16, as one text. */
+function runsIn(bytes: Buffer): string[] {
+  const texts = [bytes.toString('latin1'), bytes.toString('utf16le'), swappedText(bytes)];
+  const runs = texts.flatMap((text) => text.match(RUN) ?? []);
+  return runs.length > 0 ? [runs.join('\n')] : [];
+}
+
+function swappedText(bytes: Buffer): string {
+  const even = Buffer.from(bytes.subarray(0, bytes.length & ~1));
+  return even.swap16().toString('utf16le');
 }

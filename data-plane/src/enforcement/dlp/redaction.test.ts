@@ -1,7 +1,7 @@
 import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
 import { describe, expect, it } from 'vitest';
+import { partsOf } from './examine-said.ts';
 import { redact } from './redaction.ts';
-import { partsOf } from './said-parts.ts';
 
 const scanner = createDlpScanner({
   custom: [

@@ -3,7 +3,6 @@ import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import type { DlpScanner, Redaction } from '@governance/shared/detect/dlp/scan-contract';
 import { isObject } from '../../upstream/message.ts';
 import { fitsSchema } from './fits-schema.ts';
-import { isKept } from './said-parts.ts';
 
 /**
  * UTF-16 units of a text that is looked for in the rest of the message: a shorter one stands in many
@@ -12,6 +11,19 @@ import { isKept } from './said-parts.ts';
 const MIN_TAKEN = 6;
 /** Of one that must not stand where nothing is rewritten: a short one is a part of many names. */
 const MIN_LEFT = 8;
+
+/** Names of protocol members that mean something to machines: they are never rewritten. */
+const NEVER_REWRITTEN: ReadonlySet<string> = new Set([
+  ...['id', 'uri', 'uriTemplate', 'url', 'href', 'src', 'cursor', 'nextCursor', 'requestState'],
+  ...['progressToken', 'taskId', 'type', 'role', 'mimeType', '$ref', '$id', '$schema', 'pattern'],
+]);
+/** Names of tools, prompts and resources in a list, by which they are asked for. */
+const LISTED_NAME = /^\/(?:tools|prompts|resources|resourceTemplates)\/[0-9]+\/name$/;
+
+/** Whether a text at this place of a message stays as it is. */
+function isKept(pointer: string, key: string): boolean {
+  return NEVER_REWRITTEN.has(key) || pointer.startsWith('/_meta/') || LISTED_NAME.test(pointer);
+}
 
 /**
  * @param value what is said, without opaque and binary members

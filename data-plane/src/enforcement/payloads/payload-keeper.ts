@@ -12,10 +12,10 @@ import {
 } from '@governance/shared/event-payload';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { PayloadSpool } from '../../payloads/payload-spool.ts';
+import { requestersOf } from '../audit.ts';
 import { isList } from '../call-kinds.ts';
 import type { AgentCall, ScannedCall } from '../calls.ts';
 import type { Identified, KeptPayload, PayloadKeeper, Protection } from '../kept-payload.ts';
-import { requestersOf } from '../requesters.ts';
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 

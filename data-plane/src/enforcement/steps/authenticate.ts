@@ -2,8 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { type CredentialProof, gatewayAudience } from '@governance/shared/agent-token';
 import type { FindDenial, Replica, ReplicaAgent } from '../../contracts.ts';
 import type { AgentTokenVerifier } from '../agent-token.ts';
-import type { AgentCall, Caller, Deny, RawCall, StepResult } from '../calls.ts';
-import type { Credential } from '../credentials.ts';
+import type { AgentCall, Caller, Credential, Deny, RawCall, StepResult } from '../calls.ts';
 import {
   currentVersion,
   type EligibilityDeps,

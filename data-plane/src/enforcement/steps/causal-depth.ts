@@ -1,9 +1,9 @@
 import { isUuid } from '@governance/shared/ids';
 import type { AgentCall, Continue, Deny } from '../calls.ts';
+import { denied } from '../eligibility.ts';
 import type { EventPlaces } from '../event-places.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import type { WorkflowAlerts } from '../workflow-alerts.ts';
-import { denied } from '../workflow-standing.ts';
 
 export interface CausalDepthDeps {
   eventPlaces: EventPlaces;

@@ -1,6 +1,6 @@
 import type { AgentCall, StepResult } from '../calls.ts';
+import { denied, findChain, findSession, refused } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
-import { denied, findChain, findSession, refused } from '../workflow-standing.ts';
 import { placeOf, placeOfDelegatee, type SessionTokenDeps, withToken } from './workflow-session.ts';
 
 /**

@@ -5,13 +5,7 @@ import { actionFor } from '@governance/shared/dlp-settings';
 import type { RulesProvider } from '../../contracts.ts';
 import { isQuestion } from '../call-kinds.ts';
 import type { Ask, CallDlp, ClassifiedCall, Deny, ScannedCall, StepResult } from '../calls.ts';
-import {
-  DONE,
-  describeFindings,
-  patternsOf,
-  strongestOf,
-  TOO_MUCH_TO_SCAN,
-} from '../dlp/dlp-findings.ts';
+import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
 import { dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
 import { type DlpWatch, placeOf } from '../dlp/dlp-watch.ts';
 import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
@@ -137,7 +131,7 @@ function findFragments(
   // What a server asks of a client is no agent's.
   if (!settings.fragments || isQuestion(ask.method)) return [];
   const sent = { caller, serverId: ask.serverId, toolName: ask.name, eventId: id };
-  const known = new Set(patternsOf(findings));
+  const known = new Set(findings.map(({ pattern }) => pattern));
   return across.assemble(sent, ask.args, scanner).filter(({ pattern }) => !known.has(pattern));
 }
 

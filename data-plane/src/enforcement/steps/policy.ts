@@ -11,8 +11,16 @@ import { isoTime } from '@governance/shared/iso-time';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
 import type { OpaServers, OpaTrouble } from '../../opa-server/opa-servers.ts';
 import { isList } from '../call-kinds.ts';
-import type { Deny, Escalate, JudgedCall, ScannedCall, StepResult } from '../calls.ts';
-import { dlpInput } from '../dlp/dlp-findings.ts';
+import type {
+  AgentCall,
+  CallDlp,
+  Deny,
+  Escalate,
+  JudgedCall,
+  ScannedCall,
+  StepResult,
+} from '../calls.ts';
+import { patternsOf } from '../dlp/dlp-findings.ts';
 import {
   decideCall,
   type ExceptionDeps,
@@ -21,7 +29,6 @@ import {
 } from '../exceptions.ts';
 import { findLackingPermission, permissionsFor } from '../grants.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
-import { delegationInput, workflowInput } from '../workflow-input.ts';
 import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
 
 export interface PolicyDeps extends Omit<AskOpaDeps, 'opa' | 'replica'>, ExceptionDeps {
@@ -186,7 +193,7 @@ function deny(message: string, reasons: readonly PolicyReason[], detail?: string
   return { kind: 'deny', cause: 'policy', message, reasons, detail };
 }
 
-/** What policies are asked about a call. */
+/** What policies are asked about a call; docs/policy-contract.md has it for their authors. */
 export function policyInput(
   call: ScannedCall,
   agent: ReplicaAgent,
@@ -225,5 +232,45 @@ export function policyInput(
       model: ask.model?.name ?? null,
       agent_role: ask.model ? (agent.role_names[0] ?? null) : null,
     },
+  };
+}
+
+function workflowInput({ workflow }: AgentCall): PolicyInput['workflow'] {
+  if (workflow === undefined) return null;
+  return {
+    id: workflow.workflowId,
+    session_id: workflow.sessionId,
+    role: workflow.role,
+    causal_depth: workflow.causalDepth,
+    parent_event_id: workflow.parentEventId,
+  };
+}
+
+function delegationInput({ delegation }: AgentCall): PolicyInput['delegation'] {
+  if (delegation === undefined) return null;
+  const { held, links } = delegation;
+  return {
+    id: held.id,
+    depth: links.length,
+    delegator_agent_id: held.delegator_agent_id,
+    /** From the first. */
+    delegators: links.map((link) => link.delegation.delegator_agent_id),
+    tools: held.tools,
+    resources: held.resources,
+  };
+}
+
+/** From the least. */
+const DLP_SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
+
+const NO_FINDINGS: PolicyInput['dlp'] = { findings_count: 0, max_severity: null, patterns: [] };
+
+function dlpInput({ findings }: CallDlp): PolicyInput['dlp'] {
+  if (findings.length === 0) return NO_FINDINGS;
+  const found = new Set(findings.map(({ severity }) => severity));
+  return {
+    findings_count: findings.length,
+    max_severity: DLP_SEVERITIES.findLast((severity) => found.has(severity)) ?? null,
+    patterns: patternsOf(findings),
   };
 }

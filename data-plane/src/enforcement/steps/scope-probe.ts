@@ -1,9 +1,9 @@
 import { coversTool, DELEGATOR_LACKS, resourcesOf } from '@governance/shared/delegation-scope';
 import { isList } from '../call-kinds.ts';
 import type { ClassifiedCall, Continue, DelegationLink, Deny } from '../calls.ts';
+import { denied } from '../eligibility.ts';
 import { findLackingPermission, permissionsFor } from '../grants.ts';
 import { proceed } from '../pipeline-builder.ts';
-import { denied } from '../workflow-standing.ts';
 
 /**
  * Step 4c: a delegated call has to lie within each scope of its chain, and each delegator has to be

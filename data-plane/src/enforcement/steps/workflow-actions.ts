@@ -2,8 +2,8 @@ import { coversTool } from '@governance/shared/delegation-scope';
 import { coversCall } from '@governance/shared/permission';
 import { isList } from '../call-kinds.ts';
 import type { Action, Ask, ClassifiedCall, Continue, Deny } from '../calls.ts';
+import { denied } from '../eligibility.ts';
 import { proceed } from '../pipeline-builder.ts';
-import { denied } from '../workflow-standing.ts';
 
 const ACTIONS: ReadonlySet<string> = new Set<Action>(['read', 'write', 'delete', 'execute']);
 

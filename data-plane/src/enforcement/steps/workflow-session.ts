@@ -1,17 +1,18 @@
 import type { SessionTokenClass } from '@governance/shared/session-token';
 import type { Replica } from '../../contracts.ts';
 import type { AgentCall, Deny, StepResult, WorkflowPlace } from '../calls.ts';
-import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
-import { extend, proceed } from '../pipeline-builder.ts';
-import type { SessionToken, SessionTokenVerifier } from '../session-token.ts';
-import type { WorkflowAlerts } from '../workflow-alerts.ts';
 import {
   denied,
+  type EligibilityDeps,
+  findAgentNow,
   findSession,
   type RunningSession,
   refused,
   type WorkflowStandingDeps,
-} from '../workflow-standing.ts';
+} from '../eligibility.ts';
+import { extend, proceed } from '../pipeline-builder.ts';
+import type { SessionToken, SessionTokenVerifier } from '../session-token.ts';
+import type { WorkflowAlerts } from '../workflow-alerts.ts';
 
 /** How long a replica that is behind a token may take to catch up. */
 const FEED_WAIT_MS = 1000;

@@ -15,7 +15,6 @@ import type { UpstreamNotification, UpstreamSession } from '../../upstream/upstr
 import { type Accepts, PostAnswer, parseAccept, requireAccept } from '../answer.ts';
 import { KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
 import { ineligibleError } from '../failures.ts';
-import { createGone } from '../gone.ts';
 import { createHearing } from '../hearing.ts';
 import {
   type ClientMessage,
@@ -78,7 +77,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
       session,
       notify: (text) => answer.notify(text),
       send: (text) => answer.send(text),
-      onGone: createGone(reply.raw),
+      onGone: (listener) => answer.onGone(listener),
       pause: (retryMs) => {
         // Older clients take an event without data for a message that is broken.
         if (request.headers['mcp-protocol-version'] === '2025-11-25') answer.pause(retryMs);

@@ -1,5 +1,6 @@
 import type { Exchange } from '../../enforcement/calls.ts';
 import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
+import type { PostAnswer } from '../answer.ts';
 import { notificationText } from '../json-rpc.ts';
 import { LOG_LEVELS } from '../read-params.ts';
 import type { ModernRequest } from './envelope.ts';
@@ -13,24 +14,17 @@ export class ModernExchange implements Exchange {
   readonly wantsProgress: boolean;
   readonly logLevel: string | undefined;
   readonly #request: ModernRequest;
-  readonly #notify: (text: string) => void;
+  readonly #answer: Pick<PostAnswer, 'notify' | 'onGone'>;
 
-  readonly onGone: (listener: () => void) => () => void;
-
-  /**
-   * @param notify sends to the client before the answer
-   * @param onGone see `Exchange`
-   */
-  constructor(
-    request: ModernRequest,
-    notify: (text: string) => void,
-    onGone: (listener: () => void) => () => void,
-  ) {
+  constructor(request: ModernRequest, answer: Pick<PostAnswer, 'notify' | 'onGone'>) {
     this.#request = request;
-    this.#notify = notify;
-    this.onGone = onGone;
+    this.#answer = answer;
     this.wantsProgress = request.progressToken !== undefined;
     this.logLevel = request.logLevel;
+  }
+
+  onGone(listener: () => void): () => void {
+    return this.#answer.onGone(listener);
   }
 
   onNotification({ method, params }: UpstreamNotification): void {
@@ -38,9 +32,9 @@ export class ModernExchange implements Exchange {
       const { progressToken } = this.#request;
       // The server knows the gateway's token; the client knows its own.
       if (progressToken === undefined) return;
-      this.#notify(notificationText(method, { ...params, progressToken }));
+      this.#answer.notify(notificationText(method, { ...params, progressToken }));
     } else if (method === 'notifications/message' && this.#isWanted(params?.level)) {
-      this.#notify(notificationText(method, params));
+      this.#answer.notify(notificationText(method, params));
     }
   }
 

@@ -14,7 +14,6 @@ import { type Accepts, PostAnswer, requireAccept } from '../answer.ts';
 import { askableCapabilities } from '../client-questions.ts';
 import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
 import { type AnswerFailure, answerIneligible } from '../failures.ts';
-import { createGone } from '../gone.ts';
 import {
   errorText,
   GatewayError,
@@ -101,8 +100,7 @@ export function createModernHandler(deps: ModernDeps) {
     }
     const outlet = deps.unread.outletOf(own.key);
     const answer = new PostAnswer(reply, accepts, deps.messageBytes, null, outlet);
-    const onGone = createGone(reply.raw);
-    const exchange = new ModernExchange(read, (text) => answer.notify(text), onGone);
+    const exchange = new ModernExchange(read, answer);
     const gone = () => exchange.cancellation.cancel();
     reply.raw.once('close', gone);
     const result = await deps.requests.answer(own, read, exchange, ineligible);
