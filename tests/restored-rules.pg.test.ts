@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDataPlaneCore } from '@governance/data-plane/core/data-plane-core';
-import { connectControlPlane } from '@governance/data-plane/sync/registration/connect';
+import { connectControlPlane } from '@governance/data-plane/registration/connect';
 import { listeningUrl } from '@governance/shared/http-server';
 import { afterAll, expect, it } from 'vitest';
 import { testControlPlane } from './support/test-control-plane.ts';

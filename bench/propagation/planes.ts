@@ -8,7 +8,7 @@ import type { DataPlaneCore } from '@governance/data-plane/core/data-plane-core'
 import { findIneligibility } from '@governance/data-plane/enforcement/eligibility';
 import { findServer } from '@governance/data-plane/gateway/servers';
 import { type RunningDataPlane, startDataPlane } from '@governance/data-plane/main';
-import { connectControlPlane } from '@governance/data-plane/sync/registration/connect';
+import { connectControlPlane } from '@governance/data-plane/registration/connect';
 import { freePort } from '../../tests/support/service-process.ts';
 import { serveParent } from './child.ts';
 import { clockMs } from './figures.ts';

@@ -31,6 +31,7 @@ export function findProblems(tree: SourceTree, rooms: Rooms): string[] {
   const arrows = tree.imports.filter(({ from }) => isProduction(from));
   return [
     ...findCircles(arrows),
+    ...findFolderCircles(arrows),
     ...findArrowsUp(arrows, rooms),
     ...findForeignImports(arrows),
     ...findLongFiles(tree),
@@ -59,6 +60,24 @@ function findCircles(arrows: readonly Import[]): string[] {
   for (const path of targets.keys()) visit(path, []);
   return problems;
 }
+
+/**
+ * Circles of what lies side by side below a package's `src`. A folder is one room, however its files
+ * are drawn: two folders that need each other are one.
+ */
+function findFolderCircles(arrows: readonly Import[]): string[] {
+  const between = arrows.flatMap(({ from, to }) => {
+    const ends = { from: folderOf(from), to: folderOf(to) };
+    return packageOf(from) === packageOf(to) && ends.from !== ends.to ? [ends] : [];
+  });
+  // One of files alone is told as such.
+  const isOfFolders = (circle: string) => !circle.split(' -> ').every((end) => end.endsWith('.ts'));
+  return findCircles(between)
+    .filter(isOfFolders)
+    .map((circle) => circle.replace('circle', 'folders in a circle'));
+}
+
+const folderOf = (path: string): string => path.split('/').slice(0, 3).join('/');
 
 function findArrowsUp(arrows: readonly Import[], rooms: Rooms): string[] {
   const problems = new Set<string>();

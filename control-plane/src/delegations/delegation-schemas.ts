@@ -2,7 +2,7 @@ import { findScopeFault } from '@governance/shared/resource-scopes';
 import { Id, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import { pageQuery } from '../platform/http/schemas.ts';
-import type { Delegation } from './delegation-store.ts';
+import type { Delegation } from '../workflows/delegation-store.ts';
 
 export const DelegationParams = z.object({ id: Id });
 export const DelegationQuery = z.object(pageQuery({ default: 50, max: 200 }));

@@ -15,12 +15,16 @@ import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/facts
 import { uuidv7 } from '@governance/shared/ids';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import {
+  type Delegation,
+  delegationStore,
+  toDelegationFact,
+} from '../workflows/delegation-store.ts';
 import { getSession } from '../workflows/session-service.ts';
 import { sessionStore, type WorkflowSession } from '../workflows/session-store.ts';
 import type { SessionTokens } from '../workflows/session-tokens.ts';
 import { lockCount, type Workflow, workflowStore } from '../workflows/workflow-store.ts';
 import type { NewDelegationBody } from './delegation-schemas.ts';
-import { type Delegation, delegationStore, toDelegationFact } from './delegation-store.ts';
 
 /** Of a tenant: each is a fact. */
 const MAX_ACTIVE_DELEGATIONS = 10_000;

@@ -1,5 +1,5 @@
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import type { SessionSettings } from '../sessions/session-settings.ts';
+import type { SessionSettings } from '../tenants/session-settings.ts';
 import type { DetectorStates } from './detector-states.ts';
 import type { SessionDecision } from './disposition.ts';
 

@@ -5,7 +5,6 @@
  * disposition-flush.pg.test.ts.
  */
 import { readRecord } from '../chain/ledger-row.ts';
-import { tenantSettingsStore } from '../inbound/tenant-settings-store.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../platform/tenant-scope.ts';
 import { requesterKeyOf, sessionKeyOf, timeOf } from '../sessions/session-key.ts';
 import { readSessions } from '../sessions/session-store.ts';
+import { tenantSettingsStore } from '../tenants/tenant-settings-store.ts';
 import { detectMismatches, detectScopeProbes } from './delegation-detectors.ts';
 import type { Detect } from './detector.ts';
 import { detectorStates } from './detector-states.ts';

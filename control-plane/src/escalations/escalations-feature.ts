@@ -1,7 +1,7 @@
-import { tenantSettingsStore } from '../inbound/tenant-settings-store.ts';
 import { createPayloadService, type PayloadServiceDeps } from '../payloads/payload-service.ts';
 import type { Feature } from '../platform/feature.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import { tenantSettingsStore } from '../tenants/tenant-settings-store.ts';
 import { createEscalationDetails } from './escalation-details.ts';
 import { escalationProjection } from './escalation-projection.ts';
 import { escalationRoutes } from './escalation-routes.ts';

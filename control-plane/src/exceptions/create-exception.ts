@@ -9,9 +9,9 @@ import {
 import { uuidv7 } from '@governance/shared/ids';
 import { LOCAL_MODELS } from '@governance/shared/local-models';
 import { raiseAlert, wasRaised } from '../alerts/raise-alert.ts';
-import { requiresChangeRequests } from '../inbound/tenant-settings-store.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { policyStore } from '../policies/policy-store.ts';
+import { requiresChangeRequests } from '../tenants/tenant-settings-store.ts';
 import { after, type NewException, type StandingException, targetOf, toFact } from './exception.ts';
 import { exceptionStore } from './exception-store.ts';
 

@@ -5,8 +5,8 @@
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { requireOtherHand } from '../administrators/require-other-hand.ts';
-import { requiresChangeRequests } from '../inbound/tenant-settings-store.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { requiresChangeRequests } from '../tenants/tenant-settings-store.ts';
 import { createException } from './create-exception.ts';
 import {
   after,

@@ -1,6 +1,6 @@
 /** /api/v1/admin/settings: a route added to the specification's. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { TenantSettingsPatch, TenantSettingsView } from './tenant-settings.ts';
+import { TenantSettingsPatch, TenantSettingsView } from '../tenants/tenant-settings.ts';
 import type { TenantSettingsService } from './tenant-settings-service.ts';
 
 const tags = ['inbound'];

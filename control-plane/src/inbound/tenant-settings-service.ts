@@ -1,14 +1,14 @@
 import type { InboundSettings } from '@governance/shared/inbound-settings';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
-import { type InboundDeps, readSourceRules } from './inbound-rule-service.ts';
-import { readPins } from './pinned-tool-service.ts';
 import {
   changedSettings,
   type TenantSettings,
   type TenantSettingsPatch,
-} from './tenant-settings.ts';
-import { tenantSettingsStore } from './tenant-settings-store.ts';
+} from '../tenants/tenant-settings.ts';
+import { tenantSettingsStore } from '../tenants/tenant-settings-store.ts';
+import { type InboundDeps, readSourceRules } from './inbound-rule-service.ts';
+import { readPins } from './pinned-tool-service.ts';
 
 export type TenantSettingsService = ReturnType<typeof createTenantSettingsService>;
 

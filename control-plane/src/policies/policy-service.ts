@@ -12,9 +12,9 @@ import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import { compiledBytes, MAX_COMPILED_BYTES } from '../bundles/bundle-content.ts';
-import { requiresChangeRequests } from '../inbound/tenant-settings-store.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { requiresChangeRequests } from '../tenants/tenant-settings-store.ts';
 import {
   affectsDecisions,
   auditOf,

@@ -7,8 +7,8 @@
 import { uuidv7 } from '@governance/shared/ids';
 import type { PoolClient } from 'pg';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
+import { SessionSettings } from '../tenants/session-settings.ts';
 import { requesterKeyOf, sessionKeyOf, shownRequester, timeOf } from './session-key.ts';
-import { SessionSettings } from './session-settings.ts';
 import { type Joined, joinSpans, runsOf, type Span } from './session-spans.ts';
 
 const MINUTE_MS = 60_000;

@@ -2,7 +2,6 @@
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
-import { endDelegationsOf } from '../delegations/delegation-store.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type TenantScope,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
+import { endDelegationsOf } from './delegation-store.ts';
 import { sessionStore, type WorkflowSession } from './session-store.ts';
 import type { SessionTokens } from './session-tokens.ts';
 import type { NewSessionBody } from './workflow-schemas.ts';

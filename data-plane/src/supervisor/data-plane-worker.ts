@@ -9,7 +9,7 @@ import { readVersion } from '@governance/shared/version';
 import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
 import { createDataPlaneCore } from '../core/data-plane-core.ts';
 import { type RunningPlane, startDataPlane } from '../main.ts';
-import { connectControlPlane } from '../sync/registration/connect.ts';
+import { connectControlPlane } from '../registration/connect.ts';
 import { markDrained, workerFolder } from '../workers/worker-folders.ts';
 import {
   takePlace,

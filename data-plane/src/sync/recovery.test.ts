@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createDataPlaneCore, type DataPlaneCore } from '../core/data-plane-core.ts';
+import { connectControlPlane } from '../registration/connect.ts';
 import { aBundle, aBundleSigner } from '../testing/test-bundles.ts';
 import { until } from '../testing/test-control-plane.ts';
 import {
@@ -11,7 +12,6 @@ import {
   startHttpControlPlane,
 } from '../testing/test-http-control-plane.ts';
 import { aDecision } from '../testing/test-records.ts';
-import { connectControlPlane } from './registration/connect.ts';
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const signer = aBundleSigner();

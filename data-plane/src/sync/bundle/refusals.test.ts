@@ -24,6 +24,7 @@ import { readGatewayConfig } from '../../config.ts';
 import { createCoreMetrics } from '../../core/core-metrics.ts';
 import { createDataPlaneCore, type DataPlaneCore } from '../../core/data-plane-core.ts';
 import { createEnforcementPlane } from '../../plane/enforcement-plane.ts';
+import { connectControlPlane } from '../../registration/connect.ts';
 import { aBundle, aBundleSigner, aDownload, type TestBundle } from '../../testing/test-bundles.ts';
 import { until } from '../../testing/test-control-plane.ts';
 import { createTestFeed, createTestFeedSigner, type TestFeed } from '../../testing/test-feed.ts';
@@ -34,7 +35,6 @@ import {
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 import { BUNDLE_FAULTS } from '../link/bundle-error.ts';
 import { FEED_REFUSALS } from '../link/feed-error.ts';
-import { connectControlPlane } from '../registration/connect.ts';
 
 const MINUTE_MS = 60_000;
 const bundleSigner = aBundleSigner();

@@ -9,14 +9,14 @@ import {
   createDataPlaneCore,
   type DataPlaneCore,
   type DataPlaneCoreOptions,
-} from '../../core/data-plane-core.ts';
-import { until } from '../../testing/test-control-plane.ts';
-import { createTestFeedSigner } from '../../testing/test-feed.ts';
+} from '../core/data-plane-core.ts';
+import { until } from '../testing/test-control-plane.ts';
+import { createTestFeedSigner } from '../testing/test-feed.ts';
 import {
   type HttpControlPlane,
   startHttpControlPlane,
-} from '../../testing/test-http-control-plane.ts';
-import { aDecision } from '../../testing/test-records.ts';
+} from '../testing/test-http-control-plane.ts';
+import { aDecision } from '../testing/test-records.ts';
 import { type Connections, connectControlPlane } from './connect.ts';
 
 let dataDir: string;

@@ -1,9 +1,9 @@
 /** The way of a data plane to its control plane over a network: one registration a token. */
 
-import type { DataPlaneCore } from '../../core/data-plane-core.ts';
-import { loadDeploymentTokens } from '../../identity/deployment-tokens.ts';
-import { createControlPlaneClient } from '../link/control-plane-client.ts';
-import type { SyncLog } from '../link/sync-failure.ts';
+import type { DataPlaneCore } from '../core/data-plane-core.ts';
+import { loadDeploymentTokens } from '../identity/deployment-tokens.ts';
+import { createControlPlaneClient } from '../sync/link/control-plane-client.ts';
+import type { SyncLog } from '../sync/link/sync-failure.ts';
 import {
   type RegistrationOptions,
   type RegistrationStatus,

@@ -6,11 +6,7 @@
 import { DEFAULT_HOLD_SETTINGS, HoldMinutes } from '@governance/shared/hold-settings';
 import { DEFAULT_INBOUND_ACTIONS, InboundAction } from '@governance/shared/inbound-settings';
 import { z } from 'zod';
-import {
-  SessionSettings,
-  SessionSettingsPatch,
-  SessionSettingsView,
-} from '../sessions/session-settings.ts';
+import { SessionSettings, SessionSettingsPatch, SessionSettingsView } from './session-settings.ts';
 
 const { low, medium, high, critical } = DEFAULT_INBOUND_ACTIONS;
 const { timeout_minutes: minutes } = DEFAULT_HOLD_SETTINGS;

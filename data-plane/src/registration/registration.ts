@@ -9,25 +9,25 @@
  */
 import { proveRegistration } from '@governance/shared/channel-routes';
 import type { RegistrationAnswer, RegistrationReply } from '@governance/shared/channels';
-import type { DataPlaneCore } from '../../core/data-plane-core.ts';
-import type { DeploymentTokens, KeptToken } from '../../identity/deployment-tokens.ts';
+import type { DataPlaneCore } from '../core/data-plane-core.ts';
+import type { DeploymentTokens, KeptToken } from '../identity/deployment-tokens.ts';
 import {
   type BackoffLimits,
   BUSY_BACKOFF,
   backoff,
   createPause,
   SYNC_BACKOFF,
-} from '../link/backoff.ts';
-import { outageBackoff } from '../link/contact.ts';
-import type { ControlPlaneClient } from '../link/control-plane-client.ts';
-import { createControlPlaneLink, register, renewToken } from '../link/control-plane-link.ts';
-import { LinkError } from '../link/link-error.ts';
+} from '../sync/link/backoff.ts';
+import { outageBackoff } from '../sync/link/contact.ts';
+import type { ControlPlaneClient } from '../sync/link/control-plane-client.ts';
+import { createControlPlaneLink, register, renewToken } from '../sync/link/control-plane-link.ts';
+import { LinkError } from '../sync/link/link-error.ts';
 import {
   failureCode,
   failureMessage,
   type SyncFailure,
   type SyncLog,
-} from '../link/sync-failure.ts';
+} from '../sync/link/sync-failure.ts';
 
 /** How often one that was revoked asks again. */
 const REVOKED_ASK_MS = 60_000;
