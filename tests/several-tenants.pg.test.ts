@@ -250,6 +250,7 @@ describe('two tenants on one data plane', { timeout: 60_000 }, () => {
     ).toEqual([
       LEDGER_FILE,
       'held-results.db',
+      'log-watch.db',
       'replica.db',
       'tool-definitions.db',
       'tool-pins.db',

@@ -34,6 +34,7 @@ const ROOMS: Rooms = {
     'sync/feed',
     'sync/bundle',
     'sync/shipping',
+    'sync/watch',
     'sync',
     'core',
     'registration',

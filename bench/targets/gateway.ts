@@ -163,6 +163,9 @@ const link: ControlPlaneLink = {
     const { stream, epoch, last_seq, head } = header;
     return { status: 'accepted', stream, epoch, last_seq, head };
   },
+  readLog: async () => ({
+    ...{ note: null, keys: [], rotations: [], log_epochs: [], consistency: null },
+  }),
   shipPayloads: async ({ payloads }) => ({ results: payloads.map(() => 'stored') }),
 };
 

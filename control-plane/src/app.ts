@@ -112,7 +112,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly
   for (const { tasks } of features.all()) for (const task of tasks ?? []) core.leaderWork.add(task);
 
   const { serviceKeys, leaderWork, tenants, changes, bundles, compiler } = core;
-  const { feedReader, bundleSource, dataPlanes, ingest, payloadIngest } = core;
+  const { feedReader, bundleSource, dataPlanes, ingest, payloadIngest, logViews } = core;
   const version = readVersion();
   const routes: RouteEntry[] = [];
   return {
@@ -131,6 +131,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly
         heartbeats: dataPlanes,
         ingest,
         payloads: payloadIngest,
+        readLog: logViews.read,
       }),
 
     /** Makes what has to be there before the first request, and begins the periodic work. */

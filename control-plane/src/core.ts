@@ -20,6 +20,9 @@ import { createChainBreakRecorder } from './chain/chain-breaks.ts';
 import { createChainVerifier } from './chain/chain-verification.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { createDataPlaneService } from './data-planes/data-plane-service.ts';
+import { listKeyEntries } from './evidence/key-entries.ts';
+import { createLogViews } from './evidence/watchers/log-views.ts';
+import { createLogWatchCheck } from './evidence/watchers/log-watch-check.ts';
 import { createFeedReader } from './feed/feed-reader.ts';
 import { createPinnedToolReports } from './inbound/pinned-tool-reports.ts';
 import { createIngestService } from './ingest/ingest-service.ts';
@@ -168,6 +171,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
   });
   const feedKeys = serviceKeys.feedVerificationKeys;
   const breaks = createChainBreakRecorder({ db, now });
+  const checkpointKeys = () => listKeyEntries(serviceKeys, ['checkpoint-signing']);
   const dataPlanes = createDataPlaneService({
     db,
     bundleKeys: serviceKeys.bundleVerificationKeys,
@@ -176,6 +180,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     changes,
     onNewerRules: bundles.heardOfNewer,
     onAdminHeads: createAdminHeadCheck({ db, breaks, feedKeys }).check,
+    onLogWatch: createLogWatchCheck({ db, breaks, checkpointKeys, now }).check,
     onToolPins: createPinnedToolReports({ db, bundles, now }),
     now,
   });
@@ -194,6 +199,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     bundles,
     bundleSource: createBundleSource({ db, changes }),
     feedReader: createFeedReader({ db, changes, signer: serviceKeys.feedSigningKey, now }),
+    logViews: createLogViews({ db, serviceKeys, now }),
     facts: features,
     dataPlanes,
     breaks,

@@ -150,10 +150,18 @@ export async function createDataPlane(options: DataPlaneOptions) {
     /** What somebody has to look at although calls go on, by name; empty when nothing is. */
     findWarnings(): Record<string, string> {
       // Calls go on and are recorded here: taking the plane out of service would mend nothing.
-      const stopped = core.status().tenants.filter(({ stream }) => stream.is_stopped);
-      if (stopped.length === 0) return {};
-      const states = [...new Set(stopped.map(({ stream }) => stream.state))].join(', ');
-      return { audit_stream: `of ${stopped.length} tenants stopped: ${states}` };
+      const { tenants } = core.status();
+      const warnings: Record<string, string> = {};
+      const stopped = tenants.filter(({ stream }) => stream.is_stopped);
+      if (stopped.length > 0) {
+        const states = [...new Set(stopped.map(({ stream }) => stream.state))].join(', ');
+        warnings.audit_stream = `of ${stopped.length} tenants stopped: ${states}`;
+      }
+      const other = tenants.filter(({ log_watch: watch }) => (watch?.contradictions ?? 0) > 0);
+      if (other.length > 0) {
+        warnings.evidence_log = `of ${other.length} tenants contradicts what was seen of it`;
+      }
+      return warnings;
     },
     /** After the listener was closed. */
     async stop(): Promise<void> {

@@ -21,6 +21,8 @@ export const CHANNEL_PATHS = {
   feed: (deploymentId: string) => `/api/v1/data-planes/${deploymentId}/feed`,
   /** GET: NDJSON, `SnapshotLine`s. An answer without an end is incomplete. */
   snapshot: (deploymentId: string) => `/api/v1/data-planes/${deploymentId}/feed/snapshot`,
+  /** GET with epoch and size: `LogView`. */
+  log: (deploymentId: string) => `/api/v1/data-planes/${deploymentId}/log`,
   /** POST: NDJSON, `encodeBatch`. */
   auditBatches: (deploymentId: string) => `/api/v1/data-planes/${deploymentId}/audit-batches`,
   /** POST: `PayloadUpload`. */

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { BatchReceipt, SignedBatch } from './audit-batch.ts';
 import type { PayloadReceipt, PayloadUpload } from './event-payload.ts';
+import { ContradictionReason, type LogView, WatchedNote } from './evidence/log-watch.ts';
 import type { FeedEntry } from './facts.ts';
 import {
   SignedAdminHead,
@@ -91,6 +92,28 @@ export const AdminHeadReport = z.object({
 });
 export type AdminHeadReport = z.infer<typeof AdminHeadReport>;
 
+/** Notes of checkpoints that a heartbeat carries, at most. */
+export const MAX_WATCHED_NOTES = 2;
+
+/**
+ * What a data plane keeps of the tenant's log, as the control plane signed it: the newest checkpoint
+ * and the highest ever seen, where that is another; and the newest of what contradicted each other.
+ */
+export const LogWatchReport = z.object({
+  checkpoints: z.array(WatchedNote).max(MAX_WATCHED_NOTES),
+  /** How many are kept. */
+  contradictions: z.int().nonnegative(),
+  contradicted: z
+    .object({
+      reason: ContradictionReason,
+      at: Timestamp,
+      known: WatchedNote.nullable(),
+      told: WatchedNote.nullable(),
+    })
+    .optional(),
+});
+export type LogWatchReport = z.infer<typeof LogWatchReport>;
+
 /** The last record of the stream that the control plane has acknowledged. */
 export const ShippedEnd = z.object({
   epoch: Epoch,
@@ -144,6 +167,7 @@ export const Heartbeat = z.object({
   admin_heads: ifReadable(AdminHeadReport),
   shipped: ifReadable(ShippedEnd),
   stream: ifReadable(StreamReport),
+  log_watch: ifReadable(LogWatchReport),
   /** Of tools that are pinned, those that were not told yet; not kept with the heartbeat. */
   tool_pins: ifReadable(z.array(ToolPinReport).max(MAX_PIN_REPORTS)),
 });
@@ -171,6 +195,11 @@ export interface ControlPlaneLink {
   heartbeat(body: Heartbeat): Promise<{ received: true; timestamp: string }>;
   /** Resolves only after the records are committed. Throws AppError BATCH_CONFLICT on a fork. */
   shipBatch(batch: SignedBatch): Promise<BatchReceipt>;
+  /**
+   * What the tenant's log is now, and that it continues the place that is held (size 0: none). An
+   * older control plane does not have it (404).
+   */
+  readLog(request: { epoch: number; size: number; signal: AbortSignal }): Promise<LogView>;
   /** What is kept of calls, beside the batches. An older control plane does not have it (404). */
   shipPayloads(upload: PayloadUpload): Promise<PayloadReceipt>;
 }

@@ -6,6 +6,7 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { reportText } from './report-text.ts';
 import { parseIssuers, parseTrustAnchor } from './trust.ts';
+import { KEPT_EXIT_CODES, keptLogText, verifyKeptLog } from './verify-kept-log.ts';
 import { COMMAND_LIMITS, type VerificationResult, verifyPackage } from './verify-package.ts';
 import { findSetFaults } from './verify-set.ts';
 
@@ -17,10 +18,11 @@ Verifies an evidence package. Several files are the volumes of one export, in or
                          the log that it pins are trusted. Without one the verdict is INCONCLUSIVE,
                          unless --issuers knows the issuer
   --issuers <file>       a JSON array of anchors and keysets of issuers that you trust
+  --kept <file>          instead of packages: what a data plane kept of the log
   --json                 print the result as JSON
 
 Exit codes: 0 VERIFIED; 1 NOT_VERIFIED; 2 UNREADABLE, or the options cannot be read;
-3 INCONCLUSIVE.`;
+3 INCONCLUSIVE. With --kept: 0 CONSISTENT; 1 CONTRADICTED or NOT_VERIFIED; 3 UNDECIDED.`;
 
 const EXIT_CODES = { VERIFIED: 0, NOT_VERIFIED: 1, UNREADABLE: 2, INCONCLUSIVE: 3 } as const;
 /** The worst of several counts. */
@@ -54,6 +56,7 @@ async function verify(args: string[], { write }: CommandOutput): Promise<number>
     options: {
       'trust-anchor': { type: 'string' },
       issuers: { type: 'string' },
+      kept: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -61,6 +64,10 @@ async function verify(args: string[], { write }: CommandOutput): Promise<number>
   if (values.help) {
     write(`${USAGE}\n`);
     return 0;
+  }
+  if (values.kept !== undefined) {
+    if (paths.length > 0) throw new Error('--kept takes no packages beside it');
+    return verifyKept(values.kept, values['trust-anchor'], values.json, write);
   }
   if (paths.length === 0) throw new Error(`no package was given\n\n${USAGE}`);
   const anchor = readWith(values['trust-anchor'], parseTrustAnchor) ?? null;
@@ -84,6 +91,20 @@ async function verify(args: string[], { write }: CommandOutput): Promise<number>
     if (results.length > 1 || faults.length > 0) write(`SET: ${verdict}\n`);
   }
   return EXIT_CODES[verdict ?? 'UNREADABLE'];
+}
+
+function verifyKept(
+  path: string,
+  anchorPath: string | undefined,
+  isJson: boolean,
+  write: CommandOutput['write'],
+): number {
+  const anchor = readWith(anchorPath, parseTrustAnchor) ?? null;
+  const bytes = readFileSync(path);
+  const result = readWith(path, () => verifyKeptLog(bytes, anchor));
+  if (!result) return EXIT_CODES.UNREADABLE;
+  write(isJson ? `${JSON.stringify(result, null, 2)}\n` : keptLogText(result));
+  return KEPT_EXIT_CODES[result.verdict];
 }
 
 function readWith<T>(path: string | undefined, parse: (text: string) => T): T | undefined {

@@ -7,10 +7,14 @@ import { raiseAlert } from '../alerts/raise-alert.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import type { StreamBreakKind } from './chain-walk.ts';
 
-/** Breaks of one stream, and a head known to data planes that the admin chain does not have. */
-export type RecordedBreakKind = StreamBreakKind | 'admin_head_went_back';
+/**
+ * Breaks of one stream; a head known to data planes that the admin chain does not have; a checkpoint
+ * that data planes keep and the log does not have.
+ */
+export type RecordedBreakKind = StreamBreakKind | 'admin_head_went_back' | 'log_went_back';
 
 export interface FoundBreak {
+  /** Of `log_went_back`: the tenant's id, its epoch that of the log, its seq the size. */
   stream: string;
   epoch: number;
   seq: number;
@@ -18,7 +22,7 @@ export interface FoundBreak {
   expected: string;
   actual: string;
   detail: string | null;
-  /** Of `admin_head_went_back`: when the lost head was signed. */
+  /** Of `admin_head_went_back` and `log_went_back`: when what was lost was signed. */
   signedAt?: Date;
 }
 
@@ -76,7 +80,10 @@ export function createChainBreakRecorder(deps: {
             alertType: 'CHAIN_BREAK',
             severity: 'critical',
             agentId: null,
-            title: `The audit chain of stream ${stream} is broken`,
+            title:
+              first.kind === 'log_went_back'
+                ? 'The log of evidence does not continue what was signed of it before'
+                : `The audit chain of stream ${stream} is broken`,
             details: {
               stream,
               breaks: rows.length,

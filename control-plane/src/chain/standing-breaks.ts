@@ -1,6 +1,6 @@
 /**
  * Breaks that no walk over the stored chains can find again, because the contradicting records are
- * not stored: a fork, and an admin chain shorter than data planes know it. They stand as long as
+ * not stored: a fork, and an admin chain or a log other than data planes know it. They stand as long as
  * they are recorded, acknowledged or not, explained or not.
  */
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -21,7 +21,7 @@ export interface Standing {
   open: number;
 }
 
-const KINDS = ['fork', 'admin_head_went_back'];
+const KINDS = ['fork', 'admin_head_went_back', 'log_went_back'];
 const MAX_SHOWN = 100;
 
 /** @param marks of a walk that came to its end */

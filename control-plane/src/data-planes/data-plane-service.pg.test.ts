@@ -189,6 +189,7 @@ describe('the local link', () => {
       heartbeats: aService(),
       ingest: { ingestBatch: record('receipt') },
       payloads: { ingest: record('results') },
+      readLog: record('log'),
     } satisfies LocalLinkParts);
     const { signal } = new AbortController();
     const from = { cursor: 1, digest: 'd', limit: 2, waitMs: 3, signal };
@@ -197,10 +198,12 @@ describe('the local link', () => {
     plane.boot();
     const batch = plane.batch(0);
     expect(await link.shipBatch(batch)).toBe('receipt');
+    expect(await link.readLog({ epoch: 1, size: 7, signal })).toBe('log');
     expect(asked).toEqual([
       [{ tenantId, ...from }],
       [{ tenantId, digest: null, waitMs: 3, signal }],
       [tenantId, plane.deploymentId, batch],
+      [tenantId, { epoch: 1, size: 7 }],
     ]);
 
     const beat = {

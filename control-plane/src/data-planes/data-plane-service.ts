@@ -2,6 +2,7 @@
 import { canonicalize } from '@governance/shared/canonical-json';
 import type {
   AdminHeadReport,
+  LogWatchReport,
   RegistrationAnswer,
   RegistrationRequest,
 } from '@governance/shared/channels';
@@ -40,6 +41,8 @@ export interface DataPlaneServiceDeps {
   onNewerRules?(tenantId: string, revision: number): void;
   /** Called with the admin-chain heads that a data plane remembers. */
   onAdminHeads?(tenantId: string, deploymentId: string, report: AdminHeadReport): Promise<void>;
+  /** Called with the checkpoints of the log that a data plane keeps. */
+  onLogWatch?(tenantId: string, deploymentId: string, report: LogWatchReport): Promise<void>;
   /** Called with what tools are pinned to. */
   onToolPins?(tenantId: string, pins: readonly ToolPinReport[]): Promise<void>;
   now: () => Date;

@@ -4,7 +4,12 @@
  * registered with it; what it says of others is ignored. Proven by data-plane-routes.pg.test.ts and
  * stopped-streams.pg.test.ts.
  */
-import type { AdminHeadReport, Heartbeat, StreamReport } from '@governance/shared/channels';
+import type {
+  AdminHeadReport,
+  Heartbeat,
+  LogWatchReport,
+  StreamReport,
+} from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
 import { Id } from '@governance/shared/text';
@@ -23,6 +28,8 @@ export interface HeartbeatReceiverDeps {
   onNewerRules?(tenantId: string, revision: number): void;
   /** Called with the admin-chain heads that a data plane remembers. */
   onAdminHeads?(tenantId: string, deploymentId: string, report: AdminHeadReport): Promise<void>;
+  /** Called with the checkpoints of the log that a data plane keeps. */
+  onLogWatch?(tenantId: string, deploymentId: string, report: LogWatchReport): Promise<void>;
   /** Called with what tools are pinned to. */
   onToolPins?(tenantId: string, pins: readonly ToolPinReport[]): Promise<void>;
   now: () => Date;
@@ -70,8 +77,9 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
     });
     const revision = bundleRevisionOf({ lastHeartbeat: heartbeat }) ?? 0;
     if (heard && revision > heard.newestRevision) deps.onNewerRules?.(scope.tenantId, revision);
-    const { deployment_id: deploymentId, admin_heads: heads } = heartbeat;
+    const { deployment_id: deploymentId, admin_heads: heads, log_watch: watch } = heartbeat;
     if (heard && heads) await deps.onAdminHeads?.(scope.tenantId, deploymentId, heads);
+    if (heard && watch) await deps.onLogWatch?.(scope.tenantId, deploymentId, watch);
     // Before the answer: what fails here is told again.
     if (heard && pins) await deps.onToolPins?.(scope.tenantId, pins);
     return { received: true, timestamp: at.toISOString() };

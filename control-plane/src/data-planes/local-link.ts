@@ -1,6 +1,7 @@
 /** The channels between the two planes of one process: function calls behind the same interface. */
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
+import type { LogView } from '@governance/shared/evidence/log-watch';
 import type { BundleSource } from '../bundles/bundle-source.ts';
 import type { FeedReader } from '../feed/feed-reader.ts';
 import type { IngestService } from '../ingest/ingest-service.ts';
@@ -16,6 +17,7 @@ export interface LocalLinkParts {
   heartbeats: Pick<DataPlaneService, 'receiveHeartbeat'>;
   ingest: Pick<IngestService, 'ingestBatch'>;
   payloads: PayloadIngest;
+  readLog(tenantId: string, held: { epoch: number; size: number }): Promise<LogView>;
 }
 
 /** One tenant's link of the data plane in this process. */
@@ -30,6 +32,7 @@ export function createLocalLink(parts: LocalLinkParts): ControlPlaneLink {
       return parts.heartbeats.receiveHeartbeat(systemScope(tenantId), body, null);
     },
     shipBatch: (batch) => parts.ingest.ingestBatch(tenantId, deploymentId, batch),
+    readLog: ({ epoch, size }) => parts.readLog(tenantId, { epoch, size }),
     shipPayloads: (upload) => parts.payloads.ingest(tenantId, deploymentId, upload),
   };
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { createReadingPlaces, type ReadingPlacesDeps } from '../feed/feed-reading-places.ts';
 import type { DataKeys } from '../key-management/data-keys.ts';
 import type { Feature } from '../platform/feature.ts';
 import type { ServiceKeys } from '../platform/keys.ts';
@@ -10,8 +11,10 @@ import { createLogGrowth } from './log-growth.ts';
 import { logRoutes } from './log-routes.ts';
 import { createLogService } from './log-service.ts';
 import { createTrustAnchors } from './trust-anchor.ts';
+import type { LogViews } from './watchers/log-views.ts';
+import { watchRoutes } from './watchers/watch-routes.ts';
 
-export interface EvidenceCore {
+export interface EvidenceCore extends ReadingPlacesDeps {
   config: {
     publicUrl: string;
     verifierPublicUrl: string;
@@ -19,6 +22,7 @@ export interface EvidenceCore {
     evidenceRetentionDays: number;
   };
   db: TenantDatabase;
+  logViews: LogViews;
   serviceKeys: ServiceKeys;
   dataKeys: DataKeys;
   log: Logger;
@@ -43,6 +47,7 @@ export function evidenceFeature(core: EvidenceCore): Feature {
   return {
     routes: [
       logRoutes(createLogService({ db }), anchors),
+      watchRoutes({ db, views: core.logViews, places: createReadingPlaces(core) }),
       packageRoutes(createPackageService({ db, dataKeys, retentionMs, now })),
     ],
     tasks: [...growth.tasks, exports],

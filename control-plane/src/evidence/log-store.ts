@@ -1,7 +1,9 @@
 /** The log's rows, of the transaction's tenant. */
 
 import { BatchHeader } from '@governance/shared/audit-batch';
+import { SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
 import { batchLeafHash } from '@governance/shared/evidence/evidence-package';
+import { MAX_WATCHED_EPOCHS } from '@governance/shared/evidence/log-watch';
 import {
   foldSubtrees,
   type LeafRange,
@@ -169,6 +171,18 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
       });
       const total = await db.logCheckpoint.count({ where });
       return { checkpoints: rows.map(toCheckpoint), total };
+    },
+
+    /** The signed beginnings of log epochs from this one on, ascending. */
+    listEpochs: async (from: number): Promise<SignedLogEpoch[]> => {
+      const rows = await db.logEpoch.findMany({
+        where: { tenantId, epoch: { gte: from } },
+        orderBy: { epoch: 'asc' },
+        take: MAX_WATCHED_EPOCHS,
+      });
+      return rows.map(({ statement, kid, signature }) =>
+        SignedLogEpoch.parse({ statement: JSON.parse(statement), kid, signature }),
+      );
     },
 
     /** Of what was made before a time, the largest of each hour stays. */

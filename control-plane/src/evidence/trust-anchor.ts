@@ -4,28 +4,21 @@
  * one are of one log.
  */
 import { logOrigin } from '@governance/shared/evidence/checkpoint';
-import type { KeyEntry, KeyPurpose } from '@governance/shared/evidence/evidence-keys';
 import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
 import {
   anchorDigest,
   TRUST_ANCHOR_FORMAT,
   type TrustAnchor,
 } from '@governance/shared/evidence/trust-anchor';
-import type { ServiceKeyPurpose, ServiceKeys } from '../platform/keys.ts';
+import type { ServiceKeys } from '../platform/keys.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { anchorStore } from './anchor-store.ts';
+import { listKeyEntries } from './key-entries.ts';
 import { ensureCheckpoint } from './log-growth.ts';
 import { logStore } from './log-store.ts';
 
 /** A later anchor of a log that grows all the time: one a minute is remembered. */
 const REUSED_MS = 60_000;
-
-const PURPOSES = {
-  'evidence-signing': 'evidence',
-  'checkpoint-signing': 'checkpoint',
-  'bundle-signing': 'bundle',
-  'batch-signing': 'batch',
-} as const satisfies Partial<Record<ServiceKeyPurpose, KeyPurpose>>;
 
 export interface TrustAnchorDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
@@ -94,22 +87,4 @@ async function place(
   const found = checkpoint ?? { epoch, size: 0, root: EMPTY_ROOT };
   await anchors.remember({ epoch, size: found.size, root: found.root, issuedAt: at });
   return found;
-}
-
-/** The service's keys for evidence, the oldest first, each with the time in which it signs. */
-async function listKeyEntries(serviceKeys: TrustAnchorDeps['serviceKeys']): Promise<KeyEntry[]> {
-  const wanted = Object.keys(PURPOSES) as (keyof typeof PURPOSES)[];
-  const keys = await serviceKeys.listKeys(wanted);
-  return keys.flatMap(({ kid, purpose, publicJwk, from, to }) => {
-    const named = wanted.find((one) => one === purpose);
-    if (!named) return [];
-    return {
-      kid,
-      purpose: PURPOSES[named],
-      jwk: publicJwk,
-      valid_from: from.toISOString(),
-      valid_to: to?.toISOString() ?? null,
-      revoked_at: null,
-    };
-  });
 }

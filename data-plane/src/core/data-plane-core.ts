@@ -32,6 +32,7 @@ import { failureMessage, type SyncLog } from '../sync/link/sync-failure.ts';
 import { DEFAULT_LEDGER_KEEP_DAYS } from '../sync/shipping/pruner.ts';
 import { createSyncAlerts } from '../sync/sync-alerts.ts';
 import { type SyncSettings, startTenantSync, type TenantSyncStatus } from '../sync/tenant-sync.ts';
+import { LOG_WATCH_FILE, openLogWatchStore } from '../sync/watch/log-watch-store.ts';
 import { createServedTenants } from './served-tenants.ts';
 
 const DEFAULT_SHIP_DELAY_MS = 1_000;
@@ -134,6 +135,8 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     places: options.heldPlaces,
     now,
   });
+  const watches = options.sharedDir === undefined || options.sharedDir === dataDir;
+  const logWatch = watches ? tryOpenLogWatch(dataDir, log) : null;
   const standing = loadStanding(dataDir, log, now);
   const clock = createPlaneClock({
     path: join(dataDir, CLOCK_FILE),
@@ -152,6 +155,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     offlineMaxAgeMs: (options.offlineMaxAgeSeconds ?? DEFAULT_OFFLINE_MAX_AGE_SECONDS) * 1000,
     ledgerKeepMs: (options.ledgerKeepDays ?? DEFAULT_LEDGER_KEEP_DAYS) * 86_400_000,
     shipDelayMs: options.shipDelayMs ?? DEFAULT_SHIP_DELAY_MS,
+    logWatch,
     log,
     now,
     ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
@@ -312,7 +316,19 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       await writes.flush();
       await ledger.stop();
       heldResults.close();
+      logWatch?.close();
       replica.close();
     },
   };
+}
+
+/** A file that cannot be opened is left as it is, for somebody to look at; nothing stops for it. */
+function tryOpenLogWatch(dataDir: string, log: SyncLog) {
+  try {
+    return openLogWatchStore(join(dataDir, LOG_WATCH_FILE));
+  } catch (error) {
+    const about = { file: LOG_WATCH_FILE, reason: failureMessage(error) };
+    log.error(about, 'what is kept of the log cannot be opened: the log is not watched');
+    return null;
+  }
 }

@@ -38,6 +38,16 @@ const OF_TENANTS: readonly [name: string, help: string, read: Read][] = [
     ({ bundle }) => bundle.active?.revision,
   ],
   [
+    'governance_log_contradictions',
+    'Times that the log of evidence was shown in a way that contradicts what was seen of it.',
+    ({ log_watch: watch }) => watch?.contradictions,
+  ],
+  [
+    'governance_log_shown_age_seconds',
+    'Since the log of evidence was shown last to continue what was seen; none before.',
+    ({ log_watch: watch }) => watch?.shown_age_seconds,
+  ],
+  [
     'governance_token_renewals',
     'Renewals of the token for the control plane since the start; none in one process with it.',
     ({ token }) => token?.renewals,

@@ -15,6 +15,7 @@ import { isLedgerInUse } from '../ledger/ledger-lock.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
 import { syncFolder } from '../storage/durable-file.ts';
 import { findDrained, listWorkers, workerFolder } from '../workers/worker-folders.ts';
+import { exportKeptLog } from './kept-log-export.ts';
 import { changeLocalSwitch, findSwitchDenial, readLocalSwitch } from './local-kill-switch.ts';
 
 export const USAGE = `Commands of the data plane:
@@ -22,6 +23,7 @@ export const USAGE = `Commands of the data plane:
   kill-switch lift [--reason <text>] [--tenant <id>]   as before
   kill-switch status
   status                                               what the running data plane says of itself
+  log-watch [--tenant <id>]                            what is kept of the log of evidence, as JSON
   register-anew [--worker <n>]                         new keys after a fork or a revocation (stop it first)
 
 They act on SERVICE_DATA_DIR, for all its workers; "status" asks SERVICE_HOST and SERVICE_PORT.`;
@@ -72,6 +74,8 @@ export async function runCommand(
           dataDir,
           out,
         );
+      case 'log-watch':
+        return showKeptLog(dataDir, values.tenant, out);
       case 'register-anew':
         return registerAnew(dataDir, values.worker, out);
       default:
@@ -125,6 +129,16 @@ function showSwitch(dataDir: string, out: CommandOutput): number {
     out.log(`engaged for tenant ${id} since ${at} by ${operator}: ${reason}`);
   }
   if (engaged.length === 0) out.log('not engaged');
+  return 0;
+}
+
+function showKeptLog(dataDir: string, tenant: string | undefined, out: CommandOutput): number {
+  const given = z.uuid().optional().safeParse(tenant);
+  if (!given.success) {
+    out.error('--tenant takes the id of a tenant');
+    return 2;
+  }
+  out.log(JSON.stringify(exportKeptLog(dataDir, given.data, new Date()), null, 2));
   return 0;
 }
 

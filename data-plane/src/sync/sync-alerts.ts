@@ -4,6 +4,7 @@ import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { RefusedFact } from '../replica/replica.ts';
 import type { WentBack } from './feed/admin-heads.ts';
 import type { SyncFailure } from './link/sync-failure.ts';
+import type { Contradiction } from './watch/log-watch-store.ts';
 
 export type SyncAlerts = ReturnType<typeof createSyncAlerts>;
 
@@ -62,6 +63,14 @@ export function createSyncAlerts(raise: RaiseAlert) {
         title: 'The control plane signed a head of the admin chain that contradicts an earlier one',
         details: { known, told },
         dedupe_key: `admin-head-went-back:${known.statement.hash.slice(0, 16)}`,
+      }),
+    logContradicted: (tenantId: string, { reason, known, told }: Contradiction): void =>
+      raise(tenantId, {
+        alert_type: 'LOG_CONTRADICTED',
+        severity: 'critical',
+        title: 'The control plane shows a log that does not continue the one that was seen here',
+        details: { reason, known, told: told?.slice(0, 2_000) ?? null },
+        dedupe_key: `log-contradicted:${reason}`,
       }),
     feedFrozen: (tenantId: string, ageSeconds: number): void =>
       raise(tenantId, {

@@ -26,6 +26,8 @@ import { startShipper } from './shipping/shipper.ts';
 import type { ShipperStatus, ShipperStop } from './shipping/shipping-status.ts';
 import { FAILING_MS, toStreamReport } from './shipping/stream-report.ts';
 import type { SyncAlerts } from './sync-alerts.ts';
+import type { LogWatchStore } from './watch/log-watch-store.ts';
+import { type LogWatchStatus, startLogWatcher } from './watch/log-watcher.ts';
 
 export interface TenantSyncStatus {
   feed: FeedStatus;
@@ -38,6 +40,8 @@ export interface TenantSyncStatus {
   /** Refusals since the start, by reason. */
   refusals: { bundle: Record<string, number>; feed: Record<string, number> };
   control_plane: ContactStatus;
+  /** Null where another process of this machine watches. */
+  log_watch: LogWatchStatus | null;
 }
 
 export type TenantSync = Awaited<ReturnType<typeof startTenantSync>>;
@@ -54,6 +58,8 @@ export interface SyncSettings {
   ledgerKeepMs: number;
   /** How long records are collected before they are shipped. */
   shipDelayMs: number;
+  /** Of several processes one watches the log. */
+  logWatch: LogWatchStore | null;
   log: SyncLog;
   now: () => number;
   backoffLimits?: { first: number; longest: number };
@@ -122,6 +128,15 @@ export async function startTenantSync(options: TenantSyncOptions) {
     },
     log,
   });
+  const watcher = options.logWatch
+    ? startLogWatcher({
+        ...{ tenantId, deploymentId, link, store: options.logWatch, log, now },
+        onContradicted: (found) => {
+          alerts.logContradicted(tenantId, found);
+          heartbeat?.report();
+        },
+      })
+    : null;
   const activeBundle = await startBundleSync({
     tenantId,
     link,
@@ -199,6 +214,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
     body: () => ({
       ...options.heartbeat(activeBundle),
       admin_heads: adminHeads.report(),
+      log_watch: watcher?.report(),
       shipped: shipper.acknowledged() ?? undefined,
       // Unknown until the first batch after a start was tried; the control plane keeps the last report.
       stream: shipper.isSettled() || isLedgerStopped() ? streamReport() : undefined,
@@ -247,6 +263,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
       freshness: freshness.status(),
       refusals: { bundle: { ...refusals.bundle }, feed: { ...refusals.feed } },
       control_plane: contact.status(),
+      log_watch: watcher?.status() ?? null,
     }),
     /**
      * Ships what can be shipped within `ms`, then ends. A link that hangs must not keep the process:
@@ -262,6 +279,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
         shipper.stop(),
         payloads.stop(),
         adminHeads.stored(),
+        watcher?.stop(),
       ]);
       await Promise.race([ended, delay(ms)]);
     },

@@ -20,12 +20,16 @@ import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record
 import { merkleRoot } from '@governance/shared/merkle';
 import { createTestFeed, type TestFact, type TestFeedSigner } from './test-feed.ts';
 
+const EMPTY_LOG = { note: null, keys: [], rotations: [], log_epochs: [], consistency: null };
+
 export function createTestControlPlane(options: {
   tenantId: string;
   deploymentId: string;
   publicKey: KeyObject;
   feedSigner?: TestFeedSigner;
   now?: () => number;
+  /** What is shown of the log; an empty one unless given. */
+  readLog?: ControlPlaneLink['readLog'];
 }) {
   const feed = createTestFeed({
     tenantId: options.tenantId,
@@ -154,6 +158,10 @@ export function createTestControlPlane(options: {
       }
       const { stream, epoch, last_seq, head } = batch.header;
       return { status, stream, epoch, last_seq, head };
+    },
+    readLog: async (request) => {
+      reach();
+      return options.readLog?.(request) ?? EMPTY_LOG;
     },
     shipPayloads: async ({ payloads }) => {
       reach();

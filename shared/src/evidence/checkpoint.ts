@@ -44,6 +44,13 @@ export function logOrigin(tenantId: string, epoch: number): string {
   return `agent-governance/log/${tenantId}/${epoch}`;
 }
 
+/** What `logOrigin` made an origin of; undefined for an origin of another form. */
+export function readLogOrigin(origin: string): { tenantId: string; epoch: number } | undefined {
+  const [, tenantId, epoch] =
+    /^agent-governance\/log\/([^/\s]{1,100})\/([1-9]\d{0,8})$/.exec(origin) ?? [];
+  return tenantId === undefined ? undefined : { tenantId, epoch: Number(epoch) };
+}
+
 const Size = z.string().regex(/^(0|[1-9]\d{0,15})$/);
 
 /** The signed text of a checkpoint. */

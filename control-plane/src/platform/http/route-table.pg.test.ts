@@ -374,6 +374,7 @@ const AT_VICTIM: Record<string, { path: string; body?: object; contentType?: str
   'GET /api/v1/data-planes/:deployment_id/feed/snapshot': {
     path: `/api/v1/data-planes/${victim.plane}/feed/snapshot`,
   },
+  'GET /api/v1/data-planes/:deployment_id/log': { path: `/api/v1/data-planes/${victim.plane}/log` },
   'GET /api/v1/opa/bundle/:tenant_id': { path: `/api/v1/opa/bundle/${victim.tenantId}` },
   'POST /api/v1/data-planes/:deployment_id/payloads': {
     path: `/api/v1/data-planes/${victim.plane}/payloads`,

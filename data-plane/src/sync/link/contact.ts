@@ -132,6 +132,7 @@ export function createContact(options: {
       },
       heartbeat: (body) => watch('heartbeat', () => link.heartbeat(body)),
       shipBatch: (batch) => watch('ship', () => link.shipBatch(batch)),
+      readLog: (request) => watch('log', () => link.readLog(request), request.signal),
       shipPayloads: (upload) => watch('payloads', () => link.shipPayloads(upload)),
     },
     status: () => ({ ...note() }),

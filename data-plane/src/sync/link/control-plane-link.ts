@@ -17,6 +17,7 @@ import {
 } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { PayloadReceipt } from '@governance/shared/event-payload';
+import { LogView } from '@governance/shared/evidence/log-watch';
 import type { FeedEntry } from '@governance/shared/facts';
 import type { SignedSnapshotEnd } from '@governance/shared/signed-statement';
 import { Id, Sha256Hex, Timestamp } from '@governance/shared/text';
@@ -37,6 +38,9 @@ const SNAPSHOT_LINE_BYTES = 4 * 1024 * 1024;
 /** Entries that are handed on together, and the length of their lines. */
 const SNAPSHOT_PAGE = { entries: 500, characters: 8 * 1024 * 1024 };
 const SNAPSHOT_MS = 15 * 60_000;
+/** Keys, rotations and epochs as many as a view may have. */
+const LOG_VIEW_BYTES = 1024 * 1024;
+const LOG_VIEW_NODES = 50_000;
 /** For a batch of the largest size over a slow line. */
 const BATCH_MS = 60_000;
 
@@ -184,6 +188,11 @@ export function createControlPlaneLink(options: {
         waitMs: BATCH_MS,
       } as const;
       return (await send(request, true)).json(Receipt, SMALL_ANSWER);
+    },
+    readLog: async ({ epoch, size, signal }) => {
+      const path = CHANNEL_PATHS.log(deploymentId);
+      const answer = await send({ method: 'GET', path, query: { epoch, size }, signal });
+      return answer.json(LogView, LOG_VIEW_BYTES, LOG_VIEW_NODES);
     },
     shipPayloads: async (upload) => {
       const request = {

@@ -8,7 +8,7 @@ import {
 /**
  * What a report may take as JSON. A heartbeat of 16 KiB is the most that a control plane takes, and
  * one that is refused would make its data plane look silent. The rest is for what a heartbeat says
- * beside it, signed heads of the admin chain above all.
+ * beside it, signed heads of the admin chain and checkpoints of the log above all.
  */
 const MAX_BYTES = 12_000;
 /** Of that, what reasons may take from the names of servers that are well. */

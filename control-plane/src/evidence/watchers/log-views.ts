@@ -1,0 +1,42 @@
+/** What a data plane is shown of its tenant's log, to hold against what it saw before. */
+import type { LogView } from '@governance/shared/evidence/log-watch';
+import type { ServiceKeys } from '../../platform/keys.ts';
+import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
+import { listKeyEntries } from '../key-entries.ts';
+import { ensureCheckpoint } from '../log-growth.ts';
+import { logStore } from '../log-store.ts';
+
+export interface LogViewsDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  serviceKeys: Pick<ServiceKeys, 'evidenceKey' | 'listKeys'>;
+  now: () => Date;
+}
+
+export type LogViews = ReturnType<typeof createLogViews>;
+
+export function createLogViews({ db, serviceKeys, now }: LogViewsDeps) {
+  return {
+    /**
+     * The newest checkpoint, and that it continues the place that is held.
+     *
+     * @param held caller-controlled; size 0 holds none
+     */
+    read: async (tenantId: string, held: { epoch: number; size: number }): Promise<LogView> => {
+      const { key } = await serviceKeys.evidenceKey('checkpoint');
+      const keys = await listKeyEntries(serviceKeys, ['checkpoint-signing']);
+      const shown = await db.inTenant(systemScope(tenantId), async (tx) => {
+        const store = logStore(tx);
+        const { epoch } = await store.findHead();
+        const newest =
+          (await store.findCheckpoint({ epoch })) ?? (await ensureCheckpoint(tx, key, now()));
+        const isAbove = newest !== undefined && held.size > 0 && held.size <= newest.size;
+        return {
+          note: newest?.note ?? null,
+          log_epochs: await store.listEpochs(held.epoch),
+          consistency: isAbove ? await store.proveConsistency(held.size, newest.size) : null,
+        };
+      });
+      return { ...shown, keys, rotations: [] };
+    },
+  };
+}

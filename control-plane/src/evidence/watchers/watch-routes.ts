@@ -1,0 +1,129 @@
+/** The log as data planes watch it, and what administrators see of the watching. */
+import { Heartbeat } from '@governance/shared/channels';
+import { AppError } from '@governance/shared/errors';
+import { ContradictionReason, LogView } from '@governance/shared/evidence/log-watch';
+import { Id, Sha256Hex, Timestamp } from '@governance/shared/text';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { ReadingPlaces } from '../../feed/feed-reading-places.ts';
+import { ErrorBody, pageQuery, queryInt } from '../../platform/http/schemas.ts';
+import type { TenantDatabase, TenantTransaction } from '../../platform/tenant-scope.ts';
+import { logStore } from '../log-store.ts';
+import type { LogViews } from './log-views.ts';
+import { type LogWatch, watchStore } from './watch-store.ts';
+
+const HeldQuery = z.object({
+  epoch: queryInt({ min: 1, max: 2_147_483_647 }).default(1).meta({ default: 1 }),
+  size: queryInt({ min: 0 })
+    .default(0)
+    .meta({ default: 0, description: 'Of the largest checkpoint that the data plane keeps.' }),
+});
+
+const WatcherView = z.object({
+  deployment_id: Id,
+  label: z.string(),
+  /** The highest checkpoint that it keeps; this service signed it. */
+  log_epoch: z.int(),
+  size: z.int(),
+  root: Sha256Hex,
+  note: z.string(),
+  seen_at: Timestamp,
+  /** Whether the log still has it. */
+  is_in_log: z.boolean(),
+  /** What it says of contradictions: its own word. */
+  contradictions: z.int(),
+  last_contradiction: z.object({ reason: ContradictionReason, at: Timestamp }).nullable(),
+});
+
+const WatcherList = z.object({ watchers: z.array(WatcherView), total: z.int() });
+
+export interface WatchRoutesDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  views: LogViews;
+  places: Pick<ReadingPlaces, 'requireReader'>;
+}
+
+export const watchRoutes =
+  ({ db, views, places }: WatchRoutesDeps): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/data-planes/:deployment_id/log',
+      {
+        config: { guard: 'data-plane' },
+        logLevel: 'warn',
+        schema: {
+          summary: 'The newest checkpoint of the log, and that it continues the one that is kept',
+          tags: ['data planes'],
+          params: z.object({ deployment_id: Id }),
+          querystring: HeldQuery,
+          response: { 200: LogView, 404: ErrorBody, 409: ErrorBody },
+        },
+      },
+      async (request) => {
+        const { deployment_id: deploymentId } = request.params;
+        const { tenantId, deploymentId: bound } = request.dataPlane;
+        if (bound !== null && bound !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
+        if (bound === null) await places.requireReader(request.scope, deploymentId);
+        return views.read(tenantId, request.query);
+      },
+    );
+
+    app.get(
+      '/api/v1/evidence/watchers',
+      {
+        config: { guard: 'admin', use: 'read' },
+        schema: {
+          summary: 'The checkpoints of the log that data planes keep, the highest first',
+          description:
+            'A data plane that the same operator runs is no independent witness: it shows a log that was rewritten behind its back, not one that its operator keeps twice.',
+          tags: ['evidence'],
+          querystring: z.object(pageQuery({ default: 100, max: 1000 })),
+          response: { 200: WatcherList },
+        },
+      },
+      ({ scope, query }) =>
+        db.inTenant(scope, async (tx) => {
+          const { watches, total } = await watchStore(tx).list(query);
+          const isInLog = await createLogLookup(tx);
+          const watchers: z.infer<typeof WatcherView>[] = [];
+          for (const watch of watches) watchers.push(toView(watch, await isInLog(watch)));
+          return { watchers, total };
+        }),
+    );
+  };
+
+/** Data planes keep the same few sizes: each is read once. */
+async function createLogLookup(tx: TenantTransaction) {
+  const store = logStore(tx);
+  const head = await store.findHead();
+  const roots = new Map<number, string>();
+  return async ({ epoch, size, root }: LogWatch): Promise<boolean> => {
+    if (epoch > head.epoch || size > head.size) return false;
+    const known = roots.get(size) ?? (await store.readRoot(size));
+    roots.set(size, known);
+    return known === root;
+  };
+}
+
+function toView(watch: LogWatch, isInLog: boolean): z.infer<typeof WatcherView> {
+  const said = readReport(watch.lastHeartbeat);
+  const { deploymentId, label, epoch, size, root, note, seenAt } = watch;
+  const last = said?.contradicted;
+  return {
+    deployment_id: deploymentId,
+    label,
+    log_epoch: epoch,
+    size,
+    root,
+    note,
+    seen_at: seenAt.toISOString(),
+    is_in_log: isInLog,
+    contradictions: said?.contradictions ?? 0,
+    last_contradiction: last ? { reason: last.reason, at: last.at } : null,
+  };
+}
+
+function readReport(heartbeat: string | null) {
+  if (heartbeat === null) return undefined;
+  return Heartbeat.safeParse(JSON.parse(heartbeat)).data?.log_watch;
+}

@@ -1,0 +1,211 @@
+/**
+ * Watching a tenant's log: what a control plane shows of it, and when that cannot be of the log that
+ * was seen before. A data plane judges by it what it is told, and a third person what a data plane
+ * kept. An announced restore explains a contradiction and takes none away. Proven by
+ * log-watch.test.ts.
+ */
+import { z } from 'zod';
+import { Sha256Hex, Text } from '../text.ts';
+import {
+  isCheckpointSignedBy,
+  LogPlace,
+  noteKeyHash,
+  parseCheckpoint,
+  readLogOrigin,
+  type SignedCheckpoint,
+} from './checkpoint.ts';
+import { createKeyset, type KnownKey } from './checks/keyset.ts';
+import { readEd25519Key } from './ed25519.ts';
+import {
+  isStatementSignedBy,
+  KeyEntry,
+  type LogEpoch,
+  SignedLogEpoch,
+  SignedRotation,
+} from './evidence-keys.ts';
+import { isConsistent } from './merkle-proofs.ts';
+
+/** Characters of a checkpoint's note as it is watched: without witnesses' lines it has some 330. */
+export const WATCHED_NOTE_LENGTH = 2_000;
+export const WatchedNote = Text.min(1).max(WATCHED_NOTE_LENGTH);
+
+/** Nodes of a consistency proof, at most. */
+const MAX_PATH = 64;
+export const MAX_WATCHED_KEYS = 200;
+export const MAX_WATCHED_EPOCHS = 200;
+
+/** What a control plane shows of a tenant's log to one who holds a place of it. */
+export const LogView = z.object({
+  /** The newest checkpoint; null while there is none. */
+  note: WatchedNote.nullable(),
+  /** Of purpose `checkpoint`. */
+  keys: z.array(KeyEntry).max(MAX_WATCHED_KEYS),
+  rotations: z.array(SignedRotation).max(MAX_WATCHED_KEYS),
+  /** From the epoch that the asker holds on. */
+  log_epochs: z.array(SignedLogEpoch).max(MAX_WATCHED_EPOCHS),
+  /** RFC 6962, from the size that the asker holds to the note's; null where there is none. */
+  consistency: z.array(Sha256Hex).max(MAX_PATH).nullable(),
+});
+export type LogView = z.infer<typeof LogView>;
+
+/** Why what was told cannot be of the log that was seen. */
+export const ContradictionReason = z.enum([
+  'root_differs',
+  'not_consistent',
+  'went_back',
+  'epoch_went_back',
+  'epoch_unannounced',
+  'epoch_rewritten',
+  'epoch_cut',
+  'key_unknown',
+  'signature_invalid',
+  'another_log',
+]);
+export type ContradictionReason = z.infer<typeof ContradictionReason>;
+
+/** A checkpoint that was seen. */
+export const SeenCheckpoint = LogPlace.extend({ note: WatchedNote });
+export type SeenCheckpoint = z.infer<typeof SeenCheckpoint>;
+
+/** The keys and the beginnings of epochs that a watcher holds to. */
+export interface WatchTrust {
+  tenantId: string;
+  /** Of purpose `checkpoint`, as they were seen first. */
+  keys: readonly KeyEntry[];
+  rotations: readonly SignedRotation[];
+  logEpochs: readonly SignedLogEpoch[];
+}
+
+export type Judgement =
+  | { kind: 'empty' }
+  | { kind: 'same' }
+  | { kind: 'continues'; seen: SeenCheckpoint; logEpochs: SignedLogEpoch[] }
+  | {
+      kind: 'contradicts';
+      reason: ContradictionReason;
+      /** What was told, where a trusted key signed it. */
+      seen: SeenCheckpoint | null;
+      logEpochs: SignedLogEpoch[];
+    };
+
+/**
+ * Judges what a control plane shows against the largest place that was seen.
+ *
+ * @param known the largest checkpoint that is kept; null at first
+ * @param trust its rotations are those that are kept and those of the view together
+ * @param view caller-controlled, of the form of `LogView`
+ * @throws SyntaxError when the note is no checkpoint of this format
+ */
+export function judgeLogView(
+  known: SeenCheckpoint | null,
+  trust: WatchTrust,
+  view: LogView,
+): Judgement {
+  if (view.note === null) {
+    return known
+      ? { kind: 'contradicts', reason: 'went_back', seen: null, logEpochs: [] }
+      : { kind: 'empty' };
+  }
+  const signed = parseCheckpoint(view.note);
+  const keys = checkpointKeys(trust, view.rotations);
+  const refused = findSignatureFault(signed, trust.tenantId, keys);
+  if (refused) return { kind: 'contradicts', reason: refused, seen: null, logEpochs: [] };
+  const { origin, size, root } = signed.checkpoint;
+  const epoch = readLogOrigin(origin)?.epoch ?? 0;
+  const seen: SeenCheckpoint = { epoch, size, root, note: view.note };
+  const logEpochs = view.log_epochs.filter(
+    (one) => one.statement.tenant_id === trust.tenantId && isSignedByAny(keys, one),
+  );
+  const reason = findContradiction(known, trust, { seen, logEpochs, path: view.consistency });
+  if (reason) return { kind: 'contradicts', reason, seen, logEpochs };
+  const isSame = known?.epoch === epoch && known.size === size;
+  return isSame ? { kind: 'same' } : { kind: 'continues', seen, logEpochs };
+}
+
+/** The checkpoint keys that are trusted, those that follow by rotations among them. */
+export function checkpointKeys(
+  trust: Pick<WatchTrust, 'keys' | 'rotations'>,
+  more: readonly SignedRotation[] = [],
+): KnownKey[] {
+  const rotations = [...trust.rotations, ...more];
+  const own = { keys: [], rotations, writers: [], log_epochs: [] };
+  return createKeyset(trust.keys, own)
+    .all('checkpoint')
+    .filter(({ isAnchored, revokedAt }) => isAnchored && revokedAt === null);
+}
+
+/**
+ * Whether a trusted key signed a checkpoint of the tenant's log.
+ *
+ * @returns what is wrong; undefined where nothing is
+ */
+export function findSignatureFault(
+  signed: SignedCheckpoint,
+  tenantId: string,
+  keys: readonly KnownKey[],
+): ContradictionReason | undefined {
+  if (readLogOrigin(signed.checkpoint.origin)?.tenantId !== tenantId) return 'another_log';
+  if (keys.some(({ jwk }) => isCheckpointSignedBy(signed, jwk))) return undefined;
+  const ids = new Set(keys.flatMap((key) => tryKeyId(signed.checkpoint.origin, key)));
+  const isClaimed = signed.signatures.some(({ keyHash }) => ids.has(keyHash));
+  return isClaimed ? 'signature_invalid' : 'key_unknown';
+}
+
+function tryKeyId(origin: string, { jwk }: KnownKey): string[] {
+  try {
+    return [noteKeyHash(origin, readEd25519Key(jwk)).toString('hex')];
+  } catch {
+    return [];
+  }
+}
+
+const isSignedByAny = (keys: readonly KnownKey[], signed: SignedLogEpoch): boolean =>
+  keys.some(({ kid, jwk }) => kid === signed.kid && isStatementSignedBy(jwk, signed));
+
+/** @param told signed by trusted keys */
+function findContradiction(
+  known: SeenCheckpoint | null,
+  { logEpochs: kept }: WatchTrust,
+  told: { seen: SeenCheckpoint; logEpochs: SignedLogEpoch[]; path: readonly string[] | null },
+): ContradictionReason | undefined {
+  const { seen, logEpochs, path } = told;
+  if (logEpochs.some((one) => kept.some((before) => isOtherBeginning(before, one)))) {
+    return 'epoch_rewritten';
+  }
+  if (!known) return undefined;
+  if (seen.epoch < known.epoch) return 'epoch_went_back';
+  for (let epoch = known.epoch + 1; epoch <= seen.epoch; epoch++) {
+    const begun = logEpochs.find(({ statement }) => statement.epoch === epoch)?.statement;
+    if (!begun || begun.restored.epoch !== epoch - 1) return 'epoch_unannounced';
+    if (known.size > begun.restored.size) return 'epoch_cut';
+    if (known.size === begun.restored.size && known.root !== begun.restored.root) {
+      return 'root_differs';
+    }
+  }
+  if (seen.size < known.size) return 'went_back';
+  if (seen.size === known.size) return seen.root === known.root ? undefined : 'root_differs';
+  const proof = { from: known.size, to: seen.size, fromRoot: known.root, toRoot: seen.root };
+  return path && isConsistent({ ...proof, path }) ? undefined : 'not_consistent';
+}
+
+function isOtherBeginning({ statement: a }: SignedLogEpoch, { statement: b }: SignedLogEpoch) {
+  return a.epoch === b.epoch && !isSameBeginning(a, b);
+}
+
+/** Whether two statements begin a log epoch at one place. */
+export function isSameBeginning(a: LogEpoch, b: LogEpoch): boolean {
+  const { restored: x } = a;
+  const { restored: y } = b;
+  return x.epoch === y.epoch && x.size === y.size && x.root === y.root;
+}
+
+/**
+ * Whether two checkpoints, both signed by the log, cannot be of one log that only grew, by themselves
+ * and without a proof: one size with two roots. Whatever else contradicts, the log may still explain.
+ */
+export function isSelfContradicting(
+  a: Pick<SeenCheckpoint, 'epoch' | 'size' | 'root'>,
+  b: Pick<SeenCheckpoint, 'epoch' | 'size' | 'root'>,
+): boolean {
+  return a.epoch === b.epoch && a.size === b.size && a.root !== b.root;
+}
