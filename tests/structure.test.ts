@@ -79,6 +79,7 @@ const ROOMS: Rooms = {
     'feed',
     'kill-switch',
     'bundles',
+    'service-keys',
     'agents',
     'agent-credentials',
     'installers',

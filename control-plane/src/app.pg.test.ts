@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createLog } from '@governance/shared/log';
 import { Secret } from '@governance/shared/settings';
 import { expect, it, vi } from 'vitest';
@@ -7,7 +7,9 @@ import { buildControlPlane, FEATURES } from './app.ts';
 import { createSuperAdmin } from './auth/admin-login.ts';
 import { createAdminTokens } from './auth/admin-tokens.ts';
 import { parseControlPlaneConfig } from './config.ts';
-import { createTokenKey } from './platform/keys.ts';
+import { createServiceKeys } from './platform/keys.ts';
+import { createMasterKey } from './platform/master-key.ts';
+import { createTokenKeys } from './platform/token-keys.ts';
 
 // Each replica starts a compiler of its own.
 vi.setConfig({ testTimeout: 60_000 });
@@ -45,6 +47,7 @@ it('replicas that start at once on an empty database make one default tenant', a
     'evidence-signing',
     'feed-signing',
     'payload-sealing',
+    'token-signing',
     'workflow-token',
   ]);
 });
@@ -60,13 +63,22 @@ it('a replica that starts with another password ends what the old one opened', a
 });
 
 it('a super-admin’s token survives a restart, and ends with the password', async () => {
-  const key = await createTokenKey();
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const keys = await createTokenKeys({
+    serviceKeys: createServiceKeys({ db: test.db, masterKey: createMasterKey(masterKey) }),
+    configured: {
+      privateKey: new Secret(privateKey),
+      publicKey: new Secret(publicKey),
+      others: [],
+    },
+    now: () => new Date(),
+  });
   const tokensOf = async (password: string | undefined) => {
     const given = password === undefined ? undefined : new Secret(password);
     const superAdmin = (await createSuperAdmin(given, masterKey))?.account;
     const { lookups } = test;
     const tokens = createAdminTokens({
-      key,
+      keys,
       publicUrl: 'https://governance.example',
       lookups,
       superAdmin,

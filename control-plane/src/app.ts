@@ -44,11 +44,12 @@ import {
   type ReadinessWarnings,
   systemRoutes,
 } from './platform/http/system-routes.ts';
-import { EVIDENCE_KEY_PURPOSES } from './platform/keys.ts';
+import { SERVICE_KEY_PURPOSES } from './platform/key-kinds.ts';
 import { policiesFeature } from './policies/policies-feature.ts';
 import { rateLimitsFeature } from './rate-limits/rate-limits-feature.ts';
 import { replaysFeature } from './replays/replays-feature.ts';
 import { rolesFeature } from './roles/roles-feature.ts';
+import { serviceKeysFeature } from './service-keys/service-keys-feature.ts';
 import { sessionsFeature } from './sessions/sessions-feature.ts';
 import { tenantsFeature } from './tenants/tenants-feature.ts';
 import { workflowsFeature } from './workflows/workflows-feature.ts';
@@ -58,6 +59,7 @@ export type FeatureMaker = (core: Core) => Feature | Promise<Feature>;
 /** All features. Tasks and projections run, and a tenant begins, in this order. */
 export const FEATURES: readonly FeatureMaker[] = [
   authFeature,
+  serviceKeysFeature,
   tenantsFeature,
   administratorsFeature,
   agentsFeature,
@@ -137,11 +139,10 @@ export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly
     /** Makes what has to be there before the first request, and begins the periodic work. */
     start: async () => {
       await core.ledgerPartitions.run(new AbortController().signal);
-      await serviceKeys.bundleSigningKey();
-      await serviceKeys.feedSigningKey();
-      await serviceKeys.sessionTokenKey('workflow');
-      await serviceKeys.sessionTokenKey('delegation');
-      for (const purpose of EVIDENCE_KEY_PURPOSES) await serviceKeys.evidenceKey(purpose);
+      for (const purpose of SERVICE_KEY_PURPOSES) {
+        const isConfigured = purpose === 'token-signing' && core.tokenKeys.isConfigured;
+        if (!isConfigured) await serviceKeys.signingKey(purpose);
+      }
       await tenants.ensureDefaultTenant(deps.adminPassword);
       await features.publishFacts();
       await changes.start();

@@ -51,11 +51,40 @@ const rsaKey = (kind: 'private' | 'public') =>
     return z.NEVER;
   });
 
+/** One PEM behind the other. */
+const rsaPublicKeys = z.string().transform((text, context): Secret<KeyObject[]> => {
+  const parts = text.replaceAll('\\n', '\n').split(/(?<=-----END PUBLIC KEY-----)/);
+  const keys: KeyObject[] = [];
+  for (const part of parts.map((one) => one.trim()).filter((one) => one !== '')) {
+    const key = rsaKey('public').safeParse(part);
+    if (key.success) keys.push(key.data.reveal());
+    else {
+      const [issue] = key.error.issues;
+      context.addIssue(issue?.message ?? 'is not a list of RSA public keys in PEM form');
+      return z.NEVER;
+    }
+  }
+  return new Secret(keys);
+});
+
 const masterKey = z.string().transform((text, context): Secret<Buffer> => {
   const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64');
   if (bytes.length === MASTER_KEY_BYTES) return new Secret(bytes);
   context.addIssue('must be 32 bytes as base64 or hexadecimal (openssl rand -base64 32)');
   return z.NEVER;
+});
+
+const masterKeys = z.string().transform((text, context): Secret<Buffer[]> => {
+  const keys: Buffer[] = [];
+  for (const part of text.split(',').map((one) => one.trim())) {
+    const key = masterKey.safeParse(part);
+    if (key.success) keys.push(key.data.reveal());
+    else {
+      context.addIssue('must be keys of 32 bytes as base64 or hexadecimal, separated by commas');
+      return z.NEVER;
+    }
+  }
+  return new Secret(keys);
 });
 
 export const CONTROL_PLANE_SETTINGS = {
@@ -79,9 +108,9 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   jwtPrivateKey: setting({
     name: 'SERVICE_JWT_PRIVATE_KEY',
-    description: 'RSA key in PEM form that signs tokens; the same on every replica.',
-    defaultNote:
-      'development: made at each start, so tokens do not survive it; production: made at the first start and kept in the data folder',
+    description:
+      'RSA key in PEM form that signs tokens, where the service is not to make and rotate it itself; the same on every replica.',
+    defaultNote: 'made at the first start and kept in the database, under the master key',
     parse: rsaKey('private'),
   }),
   jwtPublicKey: setting({
@@ -90,6 +119,19 @@ export const CONTROL_PLANE_SETTINGS = {
     defaultNote: 'as SERVICE_JWT_PRIVATE_KEY',
     parse: rsaKey('public'),
   }),
+  jwtPreviousPublicKeys: setting({
+    name: 'SERVICE_JWT_PREVIOUS_PUBLIC_KEYS',
+    description:
+      'RSA public keys in PEM form, one behind the other: tokens that their private halves signed are still good. For 8 hours after SERVICE_JWT_PRIVATE_KEY was changed; before that for the one that is to come.',
+    parse: rsaPublicKeys,
+  }),
+  keyOverlapSeconds: setting({
+    name: 'SERVICE_KEY_OVERLAP_SECONDS',
+    description:
+      'How long a new key of the service is known before it signs (docs/operations.md). Replicas and data planes learn it meanwhile.',
+    default: '30',
+    parse: wholeNumber(1, 3600),
+  }),
   masterKey: setting({
     name: 'SERVICE_MASTER_KEY',
     description:
@@ -97,6 +139,12 @@ export const CONTROL_PLANE_SETTINGS = {
     defaultNote:
       'made at the first start and kept in the data folder; in production needed with DATABASE_URL',
     parse: masterKey,
+  }),
+  masterKeyPrevious: setting({
+    name: 'SERVICE_MASTER_KEY_PREVIOUS',
+    description:
+      'Other master keys, separated by commas, under which something in the database may be encrypted: it is read, and encrypted anew under SERVICE_MASTER_KEY (docs/operations.md).',
+    parse: masterKeys,
   }),
   kmsProviders: setting({
     name: 'SERVICE_KMS_PROVIDERS',
@@ -269,6 +317,7 @@ export function parseControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneCon
   const values = parseSettings(CONTROL_PLANE_SETTINGS, env, (given) => [
     ...findMissing(given),
     ...findUnmatchedKeys(given),
+    ...findMovingSecret(given),
     ...findUnmetProviders(given),
   ]);
   return { ...values, publicUrl: values.publicUrl ?? defaultPublicUrl(values.host, values.port) };
@@ -323,4 +372,13 @@ function findUnmatchedKeys({ jwtPrivateKey, jwtPublicKey }: Given): SettingProbl
   return jwtPrivateKey
     ? [{ name: publicName, message: `is needed with ${privateName}` }]
     : [{ name: privateName, message: `is needed with ${publicName}` }];
+}
+
+/** It is made from the master key, and receivers know it. */
+function findMovingSecret(given: Given): SettingProblem[] {
+  const { masterKeyPrevious, webhookUrl, webhookSecret } = given;
+  if (!masterKeyPrevious || !webhookUrl || webhookSecret) return [];
+  const message =
+    'is needed with SERVICE_MASTER_KEY_PREVIOUS, or the secret of webhooks would change with the master key: it is in the file webhook-secret of the data folder';
+  return [{ name: CONTROL_PLANE_SETTINGS.webhookSecret.name, message }];
 }

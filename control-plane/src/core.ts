@@ -2,7 +2,7 @@
  * What features are made of: the database, the keys, who may do what, and the channels to the data
  * planes. It knows features by their list alone.
  */
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { RegoCompiler } from '@governance/policies/contract';
 import type { AppliedBarrier } from '@governance/shared/channels';
@@ -33,15 +33,18 @@ import { createDataKeys } from './key-management/data-keys.ts';
 import { createKeyProviders } from './key-management/key-providers.ts';
 import { createPayloadIngest } from './payloads/payload-ingest.ts';
 import { createPayloadSealingKey } from './payloads/payload-sealing-key.ts';
+import { PLATFORM } from './platform/change-bus.ts';
 import type { Connections } from './platform/database.ts';
 import type { FeatureList } from './platform/feature-list.ts';
 import { createGuards } from './platform/http/guards.ts';
-import { createServiceKeys, createTokenKey } from './platform/keys.ts';
+import { readKeyHistory } from './platform/key-history.ts';
+import { createServiceKeys } from './platform/keys.ts';
 import { createLeaderWork } from './platform/leader.ts';
 import { createLookups } from './platform/lookups.ts';
 import { createMasterKey } from './platform/master-key.ts';
 import { createReplicaChanges } from './platform/replica-changes.ts';
 import { createTenantDatabase } from './platform/tenant-scope.ts';
+import { createTokenKeys } from './platform/token-keys.ts';
 import { readActivePolicies } from './policies/policy-store.ts';
 import { createTenantService } from './tenants/tenant-service.ts';
 
@@ -50,6 +53,8 @@ export interface CoreDeps {
   connections: Connections;
   /** Of the configuration, or made by development for itself. */
   masterKey: Secret<Buffer>;
+  /** Of agents' tokens, where an earlier version kept it outside the database. */
+  tokenKey?: Secret<KeyObject> | undefined;
   log: Logger;
   now?: () => Date;
   /** Ends with the control plane; one of its own unless given. */
@@ -102,7 +107,18 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     registry,
   });
   const db = createTenantDatabase({ connections, changes, now });
-  const masterKey = createMasterKey(secret);
+  const masterKey = createMasterKey(secret, config.masterKeyPrevious);
+  const serviceKeys = createServiceKeys({
+    ...{ db, masterKey, now },
+    overlapMs: config.keyOverlapSeconds * 1_000,
+    given: deps.tokenKey ? { 'token-signing': deps.tokenKey.reveal() } : {},
+  });
+  changes.subscribe(
+    ({ tenantId }) => {
+      if (tenantId === PLATFORM) serviceKeys.forget();
+    },
+    () => serviceKeys.forget(),
+  );
   const keyProviders = createKeyProviders(masterKey, createConfiguredProviders(config));
   return {
     config,
@@ -113,7 +129,7 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     db,
     masterKey,
     lookups: createLookups(connections),
-    serviceKeys: createServiceKeys({ db, masterKey }),
+    serviceKeys,
     keyProviders,
     dataKeys: createDataKeys({ db, providers: keyProviders, now }),
     payloadSealingKey: createPayloadSealingKey({ db, masterKey }),
@@ -123,16 +139,15 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
 }
 
 /** Who may do what. */
-async function createIdentity(deps: CoreDeps, { config, db, lookups, now }: Platform) {
-  const { jwtPrivateKey, jwtPublicKey, publicUrl } = config;
-  const tokenKey = await createTokenKey(
-    jwtPrivateKey && jwtPublicKey
-      ? { privateKey: jwtPrivateKey, publicKey: jwtPublicKey }
-      : undefined,
-  );
-  const superAdmin = await createSuperAdmin(config.superAdminPassword, deps.masterKey);
+async function createIdentity(deps: CoreDeps, { config, db, lookups, serviceKeys, now }: Platform) {
+  const { jwtPrivateKey: privateKey, jwtPublicKey: publicKey, publicUrl } = config;
+  const others = config.jwtPreviousPublicKeys?.reveal() ?? [];
+  const configured = privateKey && publicKey ? { privateKey, publicKey, others } : undefined;
+  const tokenKeys = await createTokenKeys({ serviceKeys, configured, now });
+  const { superAdminPassword, masterKeyPrevious } = config;
+  const superAdmin = await createSuperAdmin(superAdminPassword, deps.masterKey, masterKeyPrevious);
   const adminTokens = createAdminTokens({
-    key: tokenKey,
+    keys: tokenKeys,
     publicUrl,
     lookups,
     superAdmin: superAdmin?.account,
@@ -151,7 +166,7 @@ async function createIdentity(deps: CoreDeps, { config, db, lookups, now }: Plat
     isProduction: config.env === 'production',
     now,
   });
-  return { tokenKey, adminTokens, adminLogin, passwordGate, guards };
+  return { tokenKeys, adminTokens, adminLogin, passwordGate, guards };
 }
 
 /** What goes down to the data planes, what comes up from them, and who they are. */
@@ -166,6 +181,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     readPolicies: readActivePolicies,
     readSettings,
     signer: serviceKeys.bundleSigningKey,
+    verificationKeys: serviceKeys.bundleVerificationKeys,
     now,
     observer: createBundleObserver({ db, registry, log, now }),
   });
@@ -176,6 +192,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     db,
     bundleKeys: serviceKeys.bundleVerificationKeys,
     feedKeys,
+    keyHistory: () => readKeyHistory(serviceKeys),
     facts: features,
     changes,
     onNewerRules: bundles.heardOfNewer,
@@ -192,7 +209,11 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     violations: createViolationAlerts({ db, now }),
     markForked: dataPlanes.markForked,
   });
-  const adminBatchKey = async () => createPublicKey((await serviceKeys.evidenceKey('batch')).key);
+  // Also of keys that were revoked since: verifiers of packages weigh when each was.
+  const adminBatchKeys = async () =>
+    (await serviceKeys.listKeys(['batch-signing'])).map(({ publicJwk }) =>
+      createPublicKey({ key: publicJwk as JsonWebKey, format: 'jwk' }),
+    );
   return {
     compiler,
     readSettings,
@@ -213,7 +234,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
       now,
     }),
     ledgerPartitions: createLedgerPartitions(pool),
-    adminBatchKey,
-    verifier: createChainVerifier({ db, breaks, ingest, adminBatchKey, now }),
+    adminBatchKeys,
+    verifier: createChainVerifier({ db, breaks, ingest, adminBatchKeys, now }),
   };
 }

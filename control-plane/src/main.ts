@@ -1,8 +1,8 @@
 /**
  * The control plane with its database: what service.ts starts, alone or beside a data plane.
  */
-import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { createHmac, createPrivateKey, type KeyObject } from 'node:crypto';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@governance/shared/settings';
 import { StartError } from '@governance/shared/start-error';
@@ -13,7 +13,7 @@ import { type Connections, connectDatabase } from './platform/database.ts';
 import { describeDatabaseFailure } from './platform/database-failure.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import type { ReadinessCheck } from './platform/http/system-routes.ts';
-import { readOrMakeFile, readOrMakeSecret, writeSecret } from './platform/local-secrets.ts';
+import { readOrMakeSecret, writeSecret } from './platform/local-secrets.ts';
 import { migrateDatabase } from './platform/migrations.ts';
 
 export { parseControlPlaneConfig } from './config.ts';
@@ -64,9 +64,10 @@ export async function createControlPlane(
       {
         ...given,
         ...(embedded && { readiness: [checkEmbedded(embedded), ...(given.readiness ?? [])] }),
-        config: { ...config, ...findTokenKeys(config, log), webhookSecret },
+        config: { ...config, webhookSecret },
         connections,
         masterKey,
+        tokenKey: findKeptTokenKey(config),
         adminPassword: adminPassword.password,
       },
       FEATURES,
@@ -165,28 +166,10 @@ function findMasterKey(config: ControlPlaneConfig, log: Logger): Secret<Buffer> 
   );
 }
 
-/** In production tokens survive a restart; in development they end with it. */
-function findTokenKeys(
-  config: ControlPlaneConfig,
-  log: Logger,
-): Pick<ControlPlaneConfig, 'jwtPrivateKey' | 'jwtPublicKey'> {
-  const { jwtPrivateKey, jwtPublicKey } = config;
-  if (jwtPrivateKey || config.env !== 'production') return { jwtPrivateKey, jwtPublicKey };
-  const file = join(config.dataDir, TOKEN_KEY_FILE);
-  const pem = readOrMakeFile(config.dataDir, TOKEN_KEY_FILE, () =>
-    generateKeyPairSync('rsa', { modulusLength: 2048 })
-      .privateKey.export({ type: 'pkcs8', format: 'pem' })
-      .toString(),
-  );
-  log.warn(
-    { file },
-    'SERVICE_JWT_PRIVATE_KEY is not set: the key in this file is used; several control planes need the same one',
-  );
-  const privateKey = createPrivateKey(pem);
-  return {
-    jwtPrivateKey: new Secret(privateKey),
-    jwtPublicKey: new Secret(createPublicKey(privateKey)),
-  };
+/** Of an earlier version: it goes into the database, so that its tokens stay good. */
+function findKeptTokenKey({ dataDir }: ControlPlaneConfig): Secret<KeyObject> | undefined {
+  const file = join(dataDir, TOKEN_KEY_FILE);
+  return existsSync(file) ? new Secret(createPrivateKey(readFileSync(file))) : undefined;
 }
 
 /**

@@ -79,9 +79,15 @@ export interface AgentTokens {
   issue(request: TokenRequest): Promise<AgentToken>;
 }
 
+/** A private RSA key, with the id that its public half has. */
+export interface TokenSigner {
+  kid: string;
+  privateKey: KeyObject;
+}
+
 export interface AgentTokenDeps {
-  /** An RSA key of 2048 bits or more. */
-  key: { kid: string; privateKey: KeyObject };
+  /** The key that signs now: RSA with 2048 bits or more. */
+  key(): Promise<TokenSigner> | TokenSigner;
   /** The issuer; with /mcp/v1 the audience. */
   publicUrl: string;
   findClient(clientId: string): Promise<AgentClient | undefined>;
@@ -138,12 +144,13 @@ function chooseAudience(publicUrl: string, resource: string | undefined): string
   return wanted;
 }
 
-function sign(
+async function sign(
   { key, publicUrl, now }: Pick<AgentTokenDeps, 'key' | 'publicUrl' | 'now'>,
   agent: AgentCredentials,
   audience: string,
 ): Promise<string> {
   const issued = Math.floor(now().getTime() / 1000);
+  const { kid, privateKey } = await key();
   return new SignJWT({
     tenant_id: agent.tenantId,
     roles: agent.roles,
@@ -152,12 +159,12 @@ function sign(
     feed_seq: agent.feedSeq,
     ...claimsOfProof(agent.proof),
   })
-    .setProtectedHeader({ alg: AGENT_TOKEN_ALG, typ: AGENT_TOKEN_TYP, kid: key.kid })
+    .setProtectedHeader({ alg: AGENT_TOKEN_ALG, typ: AGENT_TOKEN_TYP, kid })
     .setSubject(agent.id)
     .setIssuer(publicUrl)
     .setAudience(audience)
     .setIssuedAt(issued)
     .setExpirationTime(issued + AGENT_TOKEN_MAX_SECONDS)
     .setJti(uuidv7())
-    .sign(key.privateKey);
+    .sign(privateKey);
 }

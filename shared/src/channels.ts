@@ -4,11 +4,13 @@
  * calls; over a network, HTTP clients implement the same interfaces (channel-routes.ts has what
  * travels there).
  */
+
 import { z } from 'zod';
 import type { BatchReceipt, SignedBatch } from './audit-batch.ts';
 import type { PayloadReceipt, PayloadUpload } from './event-payload.ts';
 import { ContradictionReason, type LogView, WatchedNote } from './evidence/log-watch.ts';
 import type { FeedEntry } from './facts.ts';
+import { KeyHistory } from './key-history.ts';
 import {
   SignedAdminHead,
   type SignedFreshness,
@@ -251,6 +253,8 @@ export const RegistrationAnswer = z.object({
   bundle_keys: z.array(PublicKey),
   /** Public Ed25519 JWKs (with kid) that may sign statements about feed and bundle. */
   feed_keys: z.array(PublicKey).default([]),
+  /** How those followed one another. An older control plane says nothing of it. */
+  key_history: KeyHistory.optional(),
   /** The region that it is listed with: its records carry it. An older control plane says none. */
   region: Text.nullable().optional().catch(undefined),
 });

@@ -122,6 +122,15 @@ export const ERRORS = {
   EVIDENCE_EXPORT_RUNNING: [409, 'An evidence package is being made: wait for it.'],
   EVIDENCE_PACKAGE_LIMIT_REACHED: [409, 'The tenant has as many evidence packages as it may have.'],
   EVIDENCE_PACKAGE_NOT_READY: [409, 'The evidence package is not ready.'],
+  KEY_ROTATION_PENDING: [
+    409,
+    'A new key of this purpose is made already and does not sign yet: see valid_from.',
+  ],
+  KEY_ROTATIONS_EXHAUSTED: [409, 'This purpose has had as many keys as it may have.'],
+  KEY_CONFIGURED: [
+    409,
+    'This key is set in the environment: change SERVICE_JWT_PRIVATE_KEY and SERVICE_JWT_PUBLIC_KEY, and give the one before as SERVICE_JWT_PREVIOUS_PUBLIC_KEYS.',
+  ],
   DATA_PLANE_REVOKED: [
     409,
     'This data plane was revoked: it has to register anew, with a new key.',

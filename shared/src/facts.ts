@@ -2,8 +2,10 @@
  * The facts that travel down the feed and that enforcement reads from its replica. A fact is the
  * whole present value of (kind, key); null is a tombstone.
  */
+
 import { z } from 'zod';
 import { BLAST_RADIUS, ExceptionLifts } from './exceptions.ts';
+import { KeyHistory } from './key-history.ts';
 import { RiskTier } from './ledger-record.ts';
 import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
@@ -245,6 +247,8 @@ export const FACTS = {
   delegation: DelegationFact,
   /** keys: `workflow`, `delegation`. What tokens of those classes are signed with: they restrict nothing. */
   'optional.session_token_keys': TokenKeysFact,
+  /** key: `current`. The keys of bundles and of the feed. */
+  'optional.key_history': KeyHistory,
 } as const;
 export type FactKind = keyof typeof FACTS;
 export type FactOf<K extends FactKind> = z.infer<(typeof FACTS)[K]>;

@@ -65,12 +65,14 @@ const METADATA_PATH = '/.well-known/oauth-authorization-server';
 const TOKEN_PATH = '/api/v1/auth/token';
 const KEYS_PATH = '/.well-known/jwks.json';
 
+type JwkList = z.infer<typeof JwkSet>['keys'];
+
 export interface TokenRoutesDeps {
   /** The issuer of the tokens, without a slash at its end. */
   publicUrl: string;
   tokens: AgentTokens;
-  /** The keys that this plane signs tokens with: public RSA JWKs. */
-  keys: z.infer<typeof JwkSet>['keys'];
+  /** The keys whose tokens of this plane are good, or will be: public RSA JWKs. */
+  keys(): Promise<JwkList> | JwkList;
   /** What the plane's own hooks want to read at a route. */
   config?: FastifyContextConfig;
 }
@@ -140,7 +142,7 @@ export async function addTokenRoutes(
     },
     async (_request, reply) => {
       reply.header('cache-control', 'public, max-age=60');
-      return { keys };
+      return { keys: await keys() };
     },
   );
 

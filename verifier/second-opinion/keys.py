@@ -7,7 +7,7 @@ from typing import Any
 
 from canonical import canonicalize
 from shapes import milliseconds
-from signatures import Jwk, is_statement_signed
+from signatures import Jwk, is_signed_by_kind, is_statement_signed
 
 SKEW = 5 * 60_000
 _KEY_MEMBERS = ("kty", "crv", "x", "y", "n", "e")
@@ -170,7 +170,7 @@ def _is_rotation_signed(old: Key, rotation: dict[str, Any]) -> bool:
     new = statement["new_key"]
     if first["kid"] != statement["old_kid"] or second["kid"] != new["kid"]:
         return False
-    return is_statement_signed(old.jwk, statement, first["signature"]) and is_statement_signed(
+    return is_signed_by_kind(old.jwk, statement, first["signature"]) and is_signed_by_kind(
         new["jwk"], statement, second["signature"]
     )
 

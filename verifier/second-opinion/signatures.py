@@ -74,6 +74,17 @@ def is_statement_signed(jwk: Jwk, statement: Any, signature: str) -> bool:
     return is_signed(jwk, canonicalize(statement), from_base64url(signature))
 
 
+def is_signed_by_kind(jwk: Jwk, statement: Any, signature: str) -> bool:
+    """Whether a value's RFC 8785 bytes were signed, by the algorithm of the key's kind."""
+    if jwk.get("kty") == "OKP":
+        return is_statement_signed(jwk, statement, signature)
+    raw = from_base64url(signature)
+    if raw is None:
+        return False
+    algorithm = "ES256" if jwk.get("kty") == "EC" else "RS256"
+    return is_jws_signed({**jwk, "alg": algorithm}, algorithm, canonicalize(statement), raw)
+
+
 def is_jws_signed(jwk: Jwk, algorithm: str, data: bytes, signature: bytes) -> bool:
     """Whether a JWS signature (RFC 7515) with ES256 or RS256 holds. The algorithm is the key's."""
     own = jwk.get("alg") or ("ES256" if jwk.get("kty") == "EC" else "RS256")

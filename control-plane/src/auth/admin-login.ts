@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addressGroup } from '@governance/shared/client-address';
 import { AppError } from '@governance/shared/errors';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
-import type { Secret } from '@governance/shared/settings';
+import { Secret } from '@governance/shared/settings';
 import type { Lookups } from '../platform/lookups.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { type AdminAccount, type AdminTokens, accountOf } from './admin-tokens.ts';
@@ -34,23 +34,29 @@ export interface SuperAdmin {
   passwordHash: string;
 }
 
-/** @param masterKey derives the token version, which ends its tokens when the password changes */
+/**
+ * @param masterKey derives the token version, which ends its tokens when the password changes
+ * @param previous other master keys that are accepted: a change of it ends no tokens
+ */
 export async function createSuperAdmin(
   password: Secret | undefined,
   masterKey: Secret<Buffer>,
+  previous: Secret<Buffer[]> = new Secret([]),
 ): Promise<SuperAdmin | undefined> {
   if (!password) return undefined;
-  const version = createHmac('sha256', masterKey.reveal())
-    .update('superadmin token version\0')
-    .update(password.reveal())
-    .digest('base64url')
-    .slice(0, 22);
+  const versionBy = (key: Buffer) =>
+    createHmac('sha256', key)
+      .update('superadmin token version\0')
+      .update(password.reveal())
+      .digest('base64url')
+      .slice(0, 22);
   return {
     account: {
       role: 'super_admin',
       id: SUPER_ADMIN_USERNAME,
       username: SUPER_ADMIN_USERNAME,
-      version,
+      version: versionBy(masterKey.reveal()),
+      earlierVersions: previous.reveal().map(versionBy),
     },
     passwordHash: await hashPassword(password.reveal()),
   };

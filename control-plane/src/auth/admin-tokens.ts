@@ -10,15 +10,19 @@ import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { AdminRole } from '../platform/admin-role.ts';
 import type { AdminIdentity } from '../platform/http/guards.ts';
-import type { TokenKey } from '../platform/keys.ts';
 import type { Login, Lookups } from '../platform/lookups.ts';
+import type { TokenKeys } from '../platform/token-keys.ts';
 
 const ADMIN_TOKEN_TYP = 'admin+jwt';
 const LIFETIME_SECONDS = 8 * 60 * 60;
 const CLOCK_SKEW_SECONDS = 60;
 
 /** `version` changes to end the account's tokens: with its password, role or status, or a log-out. */
-export type AdminAccount = AdminIdentity & { version: string };
+export type AdminAccount = AdminIdentity & {
+  version: string;
+  /** Of the same password, by other master keys that are accepted. */
+  earlierVersions?: readonly string[];
+};
 
 const Claims = z.discriminatedUnion('role', [
   z.object({
@@ -46,7 +50,7 @@ export interface AdminTokens {
 }
 
 export function createAdminTokens(deps: {
-  key: TokenKey;
+  keys: Pick<TokenKeys, 'signing' | 'find'>;
   /** SERVICE_PUBLIC_URL */
   publicUrl: string;
   lookups: Pick<Lookups, 'findLogin'>;
@@ -54,12 +58,17 @@ export function createAdminTokens(deps: {
   superAdmin: AdminAccount | undefined;
   now: () => Date;
 }): AdminTokens {
-  const { key, publicUrl, lookups, superAdmin, now } = deps;
+  const { keys, publicUrl, lookups, superAdmin, now } = deps;
   const audience = `${publicUrl}/api/v1`;
 
   const verify = async (token: string) => {
     try {
-      const { payload } = await jwtVerify(token, key.publicKey, {
+      const findKey = async ({ kid }: { kid?: string }) => {
+        const key = kid === undefined ? undefined : await keys.find(kid);
+        if (!key) throw new Error('signed by no key that is known');
+        return key;
+      };
+      const { payload } = await jwtVerify(token, findKey, {
         algorithms: [AGENT_TOKEN_ALG],
         typ: ADMIN_TOKEN_TYP,
         issuer: publicUrl,
@@ -75,7 +84,8 @@ export function createAdminTokens(deps: {
   };
 
   return {
-    issue: (account) => {
+    issue: async (account) => {
+      const { kid, privateKey } = await keys.signing();
       const issued = Math.floor(now().getTime() / 1000);
       return new SignJWT({
         role: account.role,
@@ -83,14 +93,14 @@ export function createAdminTokens(deps: {
         token_version: account.version,
         ...(account.role === 'super_admin' ? {} : { tenant_id: account.tenantId }),
       })
-        .setProtectedHeader({ alg: AGENT_TOKEN_ALG, typ: ADMIN_TOKEN_TYP, kid: key.kid })
+        .setProtectedHeader({ alg: AGENT_TOKEN_ALG, typ: ADMIN_TOKEN_TYP, kid })
         .setSubject(account.id)
         .setIssuer(publicUrl)
         .setAudience(audience)
         .setIssuedAt(issued)
         .setExpirationTime(issued + LIFETIME_SECONDS)
         .setJti(uuidv7())
-        .sign(key.privateKey);
+        .sign(privateKey);
     },
 
     authenticate: async (token) => {
@@ -99,12 +109,16 @@ export function createAdminTokens(deps: {
       const isSame =
         account?.id === claims.sub &&
         account.role === claims.role &&
-        account.version === claims.token_version;
+        isVersionOf(account, claims.token_version);
       if (!account || !isSame) throw new AppError('UNAUTHENTICATED');
-      const { version: _, ...identity } = account;
+      const { version: _, earlierVersions: __, ...identity } = account;
       return identity;
     },
   };
+}
+
+function isVersionOf({ version, earlierVersions = [] }: AdminAccount, given: string): boolean {
+  return version === given || earlierVersions.includes(given);
 }
 
 async function findAccount(

@@ -1,28 +1,27 @@
 import { createAgentTokens } from '@governance/shared/agent-token-issue';
 import type { Feature } from '../platform/feature.ts';
-import type { TokenKey } from '../platform/keys.ts';
 import type { Lookups } from '../platform/lookups.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import type { TokenKeys } from '../platform/token-keys.ts';
 import type { AdminLogin } from './admin-login.ts';
 import { createFindAgentCredentials } from './agent-credentials.ts';
 import { authRoutes } from './auth-routes.ts';
-import { appendTokenKeys, publishTokenKeysToAll } from './token-keys.ts';
 
 export interface AuthCore {
   config: { publicUrl: string };
   db: TenantDatabase;
   lookups: Lookups;
-  tokenKey: TokenKey;
+  tokenKeys: TokenKeys;
   adminLogin: AdminLogin;
   now: () => Date;
 }
 
 export function authFeature(core: AuthCore): Feature {
-  const { db, lookups, tokenKey, adminLogin, now } = core;
+  const { db, lookups, tokenKeys, adminLogin, now } = core;
   const { publicUrl } = core.config;
   const findAgentCredentials = createFindAgentCredentials(db);
   const agentTokens = createAgentTokens({
-    key: tokenKey,
+    key: tokenKeys.signing,
     publicUrl,
     findClient: async (clientId) => {
       const owner = await lookups.findClient(clientId);
@@ -32,13 +31,6 @@ export function authFeature(core: AuthCore): Feature {
     },
     now,
   });
-  const tokenKeys = [tokenKey.publicJwk];
-  const fact = { issuer: publicUrl, keys: tokenKeys };
-  return {
-    routes: [authRoutes({ adminLogin, agentTokens, publicUrl, tokenKeys })],
-    facts: {
-      begin: (tx) => appendTokenKeys(tx, fact),
-      publish: () => publishTokenKeysToAll(db, fact),
-    },
-  };
+  const keys = tokenKeys.verification;
+  return { routes: [authRoutes({ adminLogin, agentTokens, publicUrl, keys })] };
 }

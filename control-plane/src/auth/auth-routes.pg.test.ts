@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import { AgentTokenClaims } from '@governance/shared/agent-token';
 import { Secret } from '@governance/shared/settings';
 import { verify } from '@node-rs/argon2';
@@ -159,12 +160,13 @@ describe('POST /api/v1/auth/admin/login', () => {
 });
 
 interface Forgery {
-  header?: { typ?: string | undefined };
+  header?: { typ?: string | undefined; kid?: string | undefined };
   payload?: Record<string, unknown>;
 }
 
-describe('an admin token', () => {
-  const { adminTokens, tokenKey } = controlPlane;
+describe('an admin token', async () => {
+  const { adminTokens, tokenKeys } = controlPlane;
+  const { kid, privateKey } = await tokenKeys.signing();
   const seconds = Math.floor(time / 1000);
   const forge = ({ header = {}, payload = {} }: Forgery) =>
     new SignJWT({
@@ -180,8 +182,8 @@ describe('an admin token', () => {
       jti: '1',
       ...payload,
     })
-      .setProtectedHeader({ alg: 'RS256', typ: 'admin+jwt', ...header })
-      .sign(tokenKey.privateKey);
+      .setProtectedHeader({ alg: 'RS256', typ: 'admin+jwt', kid, ...header })
+      .sign(privateKey);
 
   it('is accepted as it is issued, and the forged one below differs in one thing only', async () => {
     const identity = await adminTokens.authenticate(await forge({}));
@@ -195,6 +197,8 @@ describe('an admin token', () => {
 
   it.each<[string, Forgery]>([
     ['an agent’s type', { header: { typ: 'agent+jwt' } }],
+    ['no key', { header: { kid: undefined } }],
+    ['a key that nobody knows', { header: { kid: 'k' } }],
     ['no type', { header: { typ: undefined } }],
     ['another issuer', { payload: { iss: 'https://evil.example' } }],
     ['the gateway as audience', { payload: { aud: 'https://governance.example/mcp/v1' } }],
@@ -213,9 +217,9 @@ describe('an admin token', () => {
   });
 
   it('of HMAC with the public key as secret is refused', async () => {
-    const secret = tokenKey.publicKey.export({ format: 'pem', type: 'spki' });
+    const secret = createPublicKey(privateKey).export({ format: 'pem', type: 'spki' });
     const token = await new SignJWT({ role: 'admin' })
-      .setProtectedHeader({ alg: 'HS256', typ: 'admin+jwt' })
+      .setProtectedHeader({ alg: 'HS256', typ: 'admin+jwt', kid })
       .setExpirationTime('1h')
       .sign(Buffer.from(secret));
     await expect(adminTokens.authenticate(token)).rejects.toMatchObject({

@@ -12,11 +12,11 @@ export interface AuthRoutesDeps {
   /** The issuer. */
   publicUrl: string;
   /** The keys that tokens may be signed with. */
-  tokenKeys: PublicJwk[];
+  keys(): Promise<PublicJwk[]>;
 }
 
 export const authRoutes =
-  ({ adminLogin, agentTokens, publicUrl, tokenKeys }: AuthRoutesDeps): FastifyPluginAsyncZod =>
+  ({ adminLogin, agentTokens, publicUrl, keys }: AuthRoutesDeps): FastifyPluginAsyncZod =>
   async (app) => {
     app.post(
       '/api/v1/auth/admin/login',
@@ -45,7 +45,7 @@ export const authRoutes =
     await addTokenRoutes(app, {
       publicUrl,
       tokens: agentTokens,
-      keys: tokenKeys,
+      keys,
       config: { guard: 'public' },
     });
   };

@@ -7,6 +7,7 @@
  */
 import type { CompiledPolicySet, PolicySource, RegoCompiler } from '@governance/policies/contract';
 import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleVerificationKey } from '@governance/shared/bundle-signature';
 import { AppError } from '@governance/shared/errors';
 import { LRUCache } from 'lru-cache';
 import { isUniqueViolation } from '../platform/database.ts';
@@ -56,6 +57,8 @@ export interface BundleBuilderDeps {
   readSettings(tx: TenantTransaction): Promise<BundleSettings>;
   /** The key that signs now. */
   signer(): Promise<BundleSigner>;
+  /** Those before and after it, that were not revoked. */
+  verificationKeys?(): Promise<readonly BundleVerificationKey[]>;
   now(): Date;
   observer: BundleObserver;
   /** How long a build waits for more changes, in milliseconds; 20 unless given. */
@@ -225,10 +228,11 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   ): Promise<CompiledPolicySet | undefined> {
     if (!bytes) return undefined;
     try {
-      const compiled = await readCompiledSet(bytes, { tenantId, signer });
+      const others = (await deps.verificationKeys?.()) ?? [];
+      const compiled = await readCompiledSet(bytes, { tenantId, signer, others });
       return compiled.digest === sourcesDigest ? compiled : undefined;
     } catch {
-      // Damaged, or signed by an older key: compile again rather than trust it.
+      // Damaged, or signed by a key that was revoked: compile again rather than trust it.
       return undefined;
     }
   }

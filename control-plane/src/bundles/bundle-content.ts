@@ -14,6 +14,7 @@ import {
 } from '@governance/shared/bundle-format';
 import {
   type BundleSignatureAlgorithm,
+  type BundleVerificationKey,
   signBundle,
   verifyBundleSignatures,
 } from '@governance/shared/bundle-signature';
@@ -129,19 +130,24 @@ function jsonBytes(value: unknown): Buffer {
  * needs no compiler. Verifies the signature with our own key: whoever can write to the database
  * must not choose the WebAssembly that we sign next.
  *
- * @throws BundleArchiveError or BundleSignatureError when it is not one that this key signed
+ * @throws BundleArchiveError or BundleSignatureError when it is not one that such a key signed
  */
 export async function readCompiledSet(
   bytes: Uint8Array,
-  trust: { tenantId: string; signer: BundleSigner },
+  trust: {
+    tenantId: string;
+    signer: BundleSigner;
+    /** Keys of ours before it, and after it. */
+    others?: readonly BundleVerificationKey[];
+  },
 ): Promise<CompiledPolicySet> {
   const files = await unpackArchive(bytes);
-  const { signer, tenantId } = trust;
+  const { signer, tenantId, others = [] } = trust;
   const signatures = files.get(BUNDLE_MEMBERS.signatures);
   files.delete(BUNDLE_MEMBERS.signatures);
   const jwk = createPublicKey(signer.key).export({ format: 'jwk' });
   const key = { ...jwk, kty: jwk.kty ?? '', kid: signer.kid, alg: signer.alg };
-  verifyBundleSignatures(signatures, files, { keys: [key], scope: tenantId });
+  verifyBundleSignatures(signatures, files, { keys: [key, ...others], scope: tenantId });
 
   const wasm = files.get(BUNDLE_MEMBERS.wasm);
   const manifestBytes = files.get(BUNDLE_MEMBERS.manifest);

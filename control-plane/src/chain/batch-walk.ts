@@ -21,8 +21,8 @@ const BATCHES_A_TURN = 16;
 export interface StreamWriter {
   tenantId: string;
   stream: string;
-  /** The public key that must have signed. */
-  key: KeyObject;
+  /** The public keys of which one must have signed. */
+  keys: readonly KeyObject[];
 }
 
 /**
@@ -50,7 +50,7 @@ export async function walkBatches(
 
 function findWrong(writer: StreamWriter, batch: StoredBatch): string | undefined {
   const header = readHeader(batch.header);
-  if (!header || !isBatchSignedBy(writer.key, header, batch.signature)) {
+  if (!header || !writer.keys.some((key) => isBatchSignedBy(key, header, batch.signature))) {
     return 'the signature is not that of the registered key';
   }
   const fits =

@@ -76,7 +76,7 @@ export interface ChainVerifierDeps {
   breaks: Pick<ChainBreakRecorder, 'record'>;
   ingest: QuarantineTrial;
   /** The service's public key for batches of the admin chain. */
-  adminBatchKey?(): Promise<KeyObject>;
+  adminBatchKeys?(): Promise<readonly KeyObject[]>;
   now: () => Date;
 }
 
@@ -140,7 +140,7 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
     tenantId,
     marks,
     upTo: await inStore((store) => store.readPosition()),
-    adminKey: await deps.adminBatchKey?.(),
+    adminKeys: (await deps.adminBatchKeys?.()) ?? [],
     isWhole: true,
     inStore,
     belongsInQuarantine: (row) => ingest.belongsInQuarantine(tenantId, row),

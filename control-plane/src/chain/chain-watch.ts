@@ -45,7 +45,7 @@ export interface ChainWatchDeps {
   breaks: Pick<ChainBreakRecorder, 'record'>;
   ingest: QuarantineTrial;
   /** The service's public key for batches of the admin chain. */
-  adminBatchKey?(): Promise<KeyObject>;
+  adminBatchKeys?(): Promise<readonly KeyObject[]>;
   log: Pick<Logger, 'error'>;
   now: () => Date;
   limits?: Partial<WatchLimits>;
@@ -166,7 +166,7 @@ async function walk(
     tenantId,
     marks,
     upTo,
-    adminKey: await deps.adminBatchKey?.(),
+    adminKeys: (await deps.adminBatchKeys?.()) ?? [],
     isWhole: kind === 'full',
     inStore: <T>(read: (store: ChainStore) => Promise<T>) =>
       inTenant(deps, tenantId, (tx) => read(chainStore(tx))),

@@ -34,8 +34,8 @@ export interface VerificationRun {
   marks: Map<string, StreamMark>;
   /** The newest position when the walk began. */
   upTo: number;
-  /** The service's public key for batches of the admin chain; these are not checked without. */
-  adminKey: KeyObject | undefined;
+  /** The service's public keys for batches of the admin chain; these are not checked without. */
+  adminKeys: readonly KeyObject[];
   /** Whether the walk covers everything, and so must find every position. */
   isWhole: boolean;
   inStore<T>(read: (store: ChainStore) => Promise<T>): Promise<T>;
@@ -168,19 +168,19 @@ async function walkStream(run: VerificationRun, steps: Steps, end: StreamEnd): P
 
 /** The newest records may be in no batch yet: those that there are have to hold. */
 async function checkAdminBatches(
-  { tenantId, adminKey: key, inStore }: VerificationRun,
+  { tenantId, adminKeys: keys, inStore }: VerificationRun,
   steps: Steps,
   stream: string,
   mark: StreamMark,
 ): Promise<void> {
   const last = mark.end;
-  if (!key || !last) return;
+  if (keys.length === 0 || !last) return;
   for (;;) {
     const after = mark.covered;
     const batches = await inStore((store) => store.readBatches(stream, after, last));
     if (batches.length === 0) return;
     const onBreak = (found: FoundInStream) => steps.broke(stream, found);
-    mark.covered = await walkBatches({ tenantId, stream, key }, after, batches, onBreak);
+    mark.covered = await walkBatches({ tenantId, stream, keys }, after, batches, onBreak);
   }
 }
 
@@ -204,7 +204,7 @@ async function coverRows(
     const after = mark.covered;
     const batches = await run.inStore((store) => store.readBatches(stream, after, last));
     if (batches.length === 0) break;
-    const writer = { tenantId: run.tenantId, stream, key };
+    const writer = { tenantId: run.tenantId, stream, keys: [key] };
     mark.covered = await walkBatches(writer, after, batches, (found) => steps.broke(stream, found));
     for (const batch of batches) cover(batch);
   }

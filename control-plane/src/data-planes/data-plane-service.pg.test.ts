@@ -11,6 +11,7 @@ import { createLocalLink, type LocalLinkParts } from './local-link.ts';
 const test = await testDatabase();
 const { db } = test;
 const BUNDLE_KEY = { kty: 'EC', kid: 'k1', alg: 'ES256', use: 'sig' as const };
+const KEY_HISTORY = { keys: [], rotations: [] };
 const FEED_KEY = { kty: 'OKP', kid: 'k2', alg: 'EdDSA', use: 'sig' as const };
 
 function aService() {
@@ -19,6 +20,7 @@ function aService() {
     db,
     bundleKeys: async () => [BUNDLE_KEY],
     feedKeys: async () => [FEED_KEY],
+    keyHistory: async () => KEY_HISTORY,
     facts: {
       addFactsForDataPlane: async (tx: TenantTransaction, { deploymentId }) => {
         // The row is there: what is sealed belongs to a data plane that exists.
@@ -148,6 +150,7 @@ describe('registration', () => {
       db,
       bundleKeys: async () => [BUNDLE_KEY],
       feedKeys: async () => [FEED_KEY],
+      keyHistory: async () => KEY_HISTORY,
       facts: {
         addFactsForDataPlane: () => Promise.reject(new Error('no master key')),
         takeBackFacts: async () => undefined,

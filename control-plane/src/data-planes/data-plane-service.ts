@@ -8,6 +8,7 @@ import type {
 } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import type { KeyHistory } from '@governance/shared/key-history';
 import type { ToolPinReport } from '@governance/shared/tool-pins';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
@@ -35,6 +36,8 @@ export interface DataPlaneServiceDeps {
   bundleKeys(): Promise<PublicJwk[]>;
   /** The keys that may sign statements about feed and bundle. */
   feedKeys(): Promise<PublicJwk[]>;
+  /** Of both, how they followed one another. */
+  keyHistory(): Promise<KeyHistory>;
   facts: Pick<FeatureList, 'addFactsForDataPlane' | 'takeBackFacts'>;
   changes: Pick<ChangeBus, 'publish'>;
   /** Called when a data plane decides by rules newer than any stored here. */
@@ -85,7 +88,7 @@ export interface DataPlaneService {
    */
   register(tx: TenantTransaction, request: RegistrationRequest): Promise<string>;
   /** The keys that a data plane may trust, as a registration answers them. */
-  trustKeys(): Promise<Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys'>>;
+  trustKeys(): Promise<Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys' | 'key_history'>>;
   /**
    * Records once that two writers used a data plane's key, and raises an alert. Its tokens end and
    * its key cannot register again, so both writers stop.
@@ -137,8 +140,12 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
   }
 
   const trustKeys = async () => {
-    const [bundle_keys, feed_keys] = await Promise.all([deps.bundleKeys(), deps.feedKeys()]);
-    return { bundle_keys, feed_keys };
+    const [bundle_keys, feed_keys, key_history] = await Promise.all([
+      deps.bundleKeys(),
+      deps.feedKeys(),
+      deps.keyHistory(),
+    ]);
+    return { bundle_keys, feed_keys, key_history };
   };
 
   return {

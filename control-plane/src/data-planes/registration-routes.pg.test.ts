@@ -94,6 +94,13 @@ describe('a registration', () => {
       region: 'eu-central',
       bundle_keys: await controlPlane.serviceKeys.bundleVerificationKeys(),
       feed_keys: await controlPlane.serviceKeys.feedVerificationKeys(),
+      key_history: {
+        keys: expect.arrayContaining([
+          expect.objectContaining({ purpose: 'bundle', valid_to: null, revoked_at: null }),
+          expect.objectContaining({ purpose: 'feed', valid_to: null, revoked_at: null }),
+        ]),
+        rotations: [],
+      },
       token: { token: expect.stringMatching(/^dpt_/), expires_at: '2026-03-31T12:00:00.000Z' },
     });
     expect(await listPlanes()).toMatchObject([

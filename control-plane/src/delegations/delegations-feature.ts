@@ -4,9 +4,9 @@ import type { WorkflowsCore } from '../workflows/workflows-feature.ts';
 import { delegationRoutes } from './delegation-routes.ts';
 import { createDelegationService } from './delegation-service.ts';
 
-/** What agents delegate to each other in workflow sessions. Its keys are published with workflows'. */
+/** What agents delegate to each other in workflow sessions. */
 export function delegationsFeature(core: WorkflowsCore): Feature {
   const { db, applied, serviceKeys, now } = core;
-  const tokens = createSessionTokens({ serviceKeys, db, publicUrl: core.config.publicUrl, now });
+  const tokens = createSessionTokens({ serviceKeys, publicUrl: core.config.publicUrl, now });
   return { routes: [delegationRoutes(createDelegationService({ db, applied, tokens, now }))] };
 }

@@ -171,9 +171,9 @@ describe('a log', () => {
     await db.inTenant(scope, async (tx) => tx.audit.append({ action: 'tested', target: 'x' }));
     await replicas[0].grow(tenantId);
     const { key } = await serviceKeys.evidenceKey('batch');
-    const adminBatchKey = async () => createPublicKey(key);
+    const adminBatchKeys = async () => [createPublicKey(key)];
     const breaks = createChainBreakRecorder({ db, now });
-    const verifier = createChainVerifier({ db, breaks, ingest, adminBatchKey, now });
+    const verifier = createChainVerifier({ db, breaks, ingest, adminBatchKeys, now });
     const verify = async () => (await verifier.verify(tenantId, { fresh: true })).verification;
     expect((await verify()).breaks).toEqual([]);
     const forged = sign(null, Buffer.from('x'), generateKeyPairSync('ed25519').privateKey);

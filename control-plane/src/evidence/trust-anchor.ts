@@ -10,10 +10,11 @@ import {
   TRUST_ANCHOR_FORMAT,
   type TrustAnchor,
 } from '@governance/shared/evidence/trust-anchor';
+import { readKeyHistory } from '../platform/key-history.ts';
 import type { ServiceKeys } from '../platform/keys.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { anchorStore } from './anchor-store.ts';
-import { listKeyEntries } from './key-entries.ts';
+import { EVIDENCE_PURPOSES } from './key-entries.ts';
 import { ensureCheckpoint } from './log-growth.ts';
 import { logStore } from './log-store.ts';
 
@@ -22,7 +23,7 @@ const REUSED_MS = 60_000;
 
 export interface TrustAnchorDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
-  serviceKeys: Pick<ServiceKeys, 'evidenceKey' | 'listKeys'>;
+  serviceKeys: Pick<ServiceKeys, 'evidenceKey' | 'listKeys' | 'listRotations'>;
   /** SERVICE_PUBLIC_URL. */
   publicUrl: string;
   /** VERIFIER_PUBLIC_URL. */
@@ -37,11 +38,11 @@ export type TrustAnchors = ReturnType<typeof createTrustAnchors>;
 export function createTrustAnchors(deps: TrustAnchorDeps) {
   const { db, serviceKeys, publicUrl, verifierUrl, now } = deps;
 
-  const lasting = async (tenantId: string): Promise<Lasting> => ({
+  const lasting = (tenantId: string, keys: Lasting['keys']): Lasting => ({
     format: TRUST_ANCHOR_FORMAT,
     issuer: publicUrl,
     tenant_id: tenantId,
-    keys: await listKeyEntries(serviceKeys),
+    keys,
     spec_url: `${verifierUrl}/`,
   });
 
@@ -49,25 +50,28 @@ export function createTrustAnchors(deps: TrustAnchorDeps) {
     /** The tenant's anchor now; its place in the log is at most a minute old. */
     issue: async (scope: TenantScope): Promise<TrustAnchor> => {
       const { key } = await serviceKeys.evidenceKey('checkpoint');
-      const anchor = await lasting(scope.tenantId);
+      const { keys } = await readKeyHistory(serviceKeys, EVIDENCE_PURPOSES);
+      const anchor = lasting(scope.tenantId, keys);
       const at = now();
       const { epoch, size, root } = await db.inTenant(scope, (tx) => place(tx, key, at));
       const log = { origin: logOrigin(scope.tenantId, epoch), epoch, size, root };
       return { ...anchor, issued_at: at.toISOString(), log };
     },
 
-    /** What a package says of anchors: where one is to be found, and which keys it has. */
+    /** What a package says of anchors: where one is to be found, which keys it has, and how they followed. */
     describe: async (tenantId: string) => {
-      const anchor = await lasting(tenantId);
+      const { keys, rotations } = await readKeyHistory(serviceKeys, EVIDENCE_PURPOSES);
+      const anchor = lasting(tenantId, keys);
       const log = { origin: '', epoch: 1, size: 0, root: EMPTY_ROOT };
       return {
         issuer: anchor.issuer,
-        keys: anchor.keys,
+        keys,
+        rotations,
         metadata: {
           trust_anchor_url: `${verifierUrl}/trust-anchor.json`,
           anchor_digest: anchorDigest({ ...anchor, issued_at: now().toISOString(), log }),
           spec_url: anchor.spec_url,
-          key_ids: anchor.keys.map(({ kid }) => kid),
+          key_ids: keys.map(({ kid }) => kid),
         },
       };
     },

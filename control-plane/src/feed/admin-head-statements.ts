@@ -22,12 +22,20 @@ export function createAdminHeadStatements(signer: StatementSigner): AdminHeadSta
   return {
     about: async (tenantId, { stream, epoch, seq, hash }, readAt) => {
       const time = readAt.getTime();
+      // What an earlier key signed may not be good any more.
+      const key = await signer();
       const known = cache.get(tenantId);
       const said = known?.signed.statement;
       const isSame =
         said?.stream === stream && said.epoch === epoch && said.seq === seq && said.hash === hash;
-      if (known && isSame && Math.abs(time - known.time) < RENEW_AFTER_MS) return known.signed;
-      const signed = signStatement(await signer(), {
+      if (
+        known &&
+        known.signed.kid === key.kid &&
+        isSame &&
+        Math.abs(time - known.time) < RENEW_AFTER_MS
+      )
+        return known.signed;
+      const signed = signStatement(key, {
         type: 'admin_head',
         v: 1,
         tenant_id: tenantId,

@@ -1,10 +1,9 @@
-import type { NewFact, TokenKeysFact } from '@governance/shared/facts';
+import type { NewFact } from '@governance/shared/facts';
 import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { verifyStatement } from '@governance/shared/signed-statement';
 import { afterAll, describe, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import { publishTokenKeys, publishTokenKeysToAll } from '../auth/token-keys.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { aFeedSigner, roleFact as role } from '../testing/test-feed.ts';
 import { createFeedReader } from './feed-reader.ts';
@@ -48,10 +47,6 @@ const read = (scope: TenantScope, cursor: number, more: Reading = {}, from = rea
   });
 const digestOf = async (scope: TenantScope) =>
   (await read(scope, 0)).entries.reduce(feedDigest, FEED_START);
-const keys = (...kids: string[]): TokenKeysFact => ({
-  issuer: 'https://governance.example',
-  keys: kids.map((kid) => ({ kty: 'RSA', kid, alg: 'RS256' })),
-});
 
 describe('readFeed', () => {
   it('says with each page where the admin chain stands, signed', async () => {
@@ -216,23 +211,5 @@ describe('readFeed', () => {
     expect((await read(scope, 0, {}, small)).entries).toEqual([]);
     small.close();
     expect((await waiting).entries).toEqual([]);
-  });
-});
-
-describe('the keys of tokens', () => {
-  it('are published to a tenant only when they differ from what it has', async () => {
-    const scope = await aTenant(test);
-    expect(await publishTokenKeys(test.db, scope, keys('a', 'b'))).toBe(true);
-    expect(await publishTokenKeys(test.db, scope, keys('b', 'a'))).toBe(false);
-    expect(await publishTokenKeys(test.db, scope, keys('b', 'c'))).toBe(true);
-    const other = await aTenant(test);
-    await publishTokenKeysToAll(test.db, keys('c', 'b'));
-    expect((await read(scope, 0)).entries.map((entry) => entry.value)).toEqual([
-      keys('a', 'b'),
-      keys('b', 'c'),
-    ]);
-    expect((await read(other, 0)).entries).toEqual([
-      { seq: 1, kind: 'token_keys', key: 'current', value: keys('c', 'b') },
-    ]);
   });
 });

@@ -31,9 +31,14 @@ export function createFreshnessStatements(signer: StatementSigner): FreshnessSta
   return {
     about: async (tenantId, heads, readAt) => {
       const time = readAt.getTime();
+      // What an earlier key signed may not be good any more.
+      const key = await signer();
       const known = cache.get(tenantId);
-      if (known && isAbout(known.signed, heads) && isGood(known.time, time)) return known.signed;
-      const signed = signStatement(await signer(), {
+      const isOfKey = known?.signed.kid === key.kid;
+      if (known && isOfKey && isAbout(known.signed, heads) && isGood(known.time, time)) {
+        return known.signed;
+      }
+      const signed = signStatement(key, {
         type: 'freshness',
         v: 1,
         tenant_id: tenantId,

@@ -12,6 +12,9 @@ export interface TenantChange {
   tokensRevoked?: true;
 }
 
+/** In place of a tenant: the keys of the service changed. */
+export const PLATFORM = 'platform';
+
 export interface ChangeBus {
   publish(change: TenantChange): void;
   /**

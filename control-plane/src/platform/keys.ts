@@ -1,65 +1,40 @@
 /**
- * The two kinds of signing keys. The JWT keys come from the environment, or live as long as the
- * process; the service keys (bundles) persist in the database, encrypted under the master key,
- * and are shared by all replicas.
+ * The keys that the service signs with: kept in the database, encrypted under the master key, and
+ * shared by all replicas. A key is followed by another a little before that one signs, so that every
+ * replica and data plane knows it by then; what the one before signed stays good unless it is
+ * revoked. Proven by keys.pg.test.ts.
+ *
+ * A replica holds the keys in memory. It reads them again when another one tells of a rotation, and
+ * in any case at the first use after 20 seconds: before a new key signs, since that takes 30.
  */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { AppError } from '@governance/shared/errors';
 import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  type JsonWebKey,
-  type KeyObject,
-} from 'node:crypto';
-import { promisify } from 'node:util';
-import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
+  type KeyRotation,
+  SignedRotation,
+  signRotation,
+} from '@governance/shared/evidence/evidence-keys';
 import type { SessionTokenClass } from '@governance/shared/session-token';
-import type { Secret } from '@governance/shared/settings';
-import { calculateJwkThumbprint } from 'jose';
+import {
+  ALG,
+  generateServiceKey,
+  type PublicJwk,
+  type ServiceKeyPurpose,
+  STATEMENT_PURPOSE,
+  toPublicJwk,
+} from './key-kinds.ts';
+import { type KeyRow, keyStore, startOf } from './key-store.ts';
 import type { MasterKey } from './master-key.ts';
-import { SYSTEM_ACTOR, type TenantDatabase } from './tenant-scope.ts';
+import type { StoredRotation } from './stored-rotation.ts';
+import {
+  type Actor,
+  type PlatformTransaction,
+  SYSTEM_ACTOR,
+  type TenantDatabase,
+} from './tenant-scope.ts';
 
-const generate = promisify(generateKeyPair);
-
-/** A public key as it is published: with its id and its one algorithm. */
-export interface PublicJwk {
-  kty: string;
-  kid: string;
-  alg: string;
-  use: 'sig';
-  [member: string]: unknown;
-}
-
-/** The RSA key of agent and admin tokens. */
-export interface TokenKey {
-  kid: string;
-  privateKey: KeyObject;
-  publicKey: KeyObject;
-  publicJwk: PublicJwk;
-}
-
-/** @param given the pair of the environment; without it a new one is made */
-export async function createTokenKey(given?: {
-  privateKey: Secret<KeyObject>;
-  publicKey: Secret<KeyObject>;
-}): Promise<TokenKey> {
-  const { privateKey, publicKey } = given
-    ? { privateKey: given.privateKey.reveal(), publicKey: given.publicKey.reveal() }
-    : await generate('rsa', { modulusLength: 2048 });
-  const publicJwk = await toPublicJwk(publicKey, AGENT_TOKEN_ALG);
-  return { kid: publicJwk.kid, privateKey, publicKey, publicJwk };
-}
-
-/** What a key signs, and how: ES256 for bundles, Ed25519 (EdDSA) for the others. */
-const ALG = {
-  'bundle-signing': 'ES256',
-  'feed-signing': 'EdDSA',
-  'workflow-token': 'EdDSA',
-  'delegation-token': 'EdDSA',
-  'evidence-signing': 'EdDSA',
-  'checkpoint-signing': 'EdDSA',
-  'batch-signing': 'EdDSA',
-} as const;
-type Purpose = keyof typeof ALG;
+export type { PublicJwk, ServiceKeyPurpose } from './key-kinds.ts';
+export type { StoredRotation } from './stored-rotation.ts';
 
 /** What the service signs for evidence: packages, checkpoints of the log, batches of the admin chain. */
 export const EVIDENCE_KEY_PURPOSES = ['evidence', 'checkpoint', 'batch'] as const;
@@ -68,135 +43,271 @@ export type EvidenceKeyPurpose = (typeof EVIDENCE_KEY_PURPOSES)[number];
 /** A public key of the service, with the time in which it signs. */
 export interface DatedKey {
   kid: string;
-  purpose: Purpose;
+  purpose: ServiceKeyPurpose;
   publicJwk: PublicJwk;
   from: Date;
-  /** Null while it signs. */
+  /** Null while it signs, and no other is to follow. */
   to: Date | null;
+  revokedAt: Date | null;
+  revokeReason: string | null;
 }
 
-export interface SigningKey<P extends Purpose = Purpose> {
+export interface SigningKey<P extends ServiceKeyPurpose = ServiceKeyPurpose> {
   kid: string;
   alg: (typeof ALG)[P];
   key: KeyObject;
   publicJwk: PublicJwk;
 }
 
+export interface RotationOrder {
+  /** The key before is in other hands: it ends now, and nothing of it is accepted any more. */
+  revoke: boolean;
+  reason: string | null;
+  actor: Actor;
+  requestId: string;
+}
+
 export interface ServiceKeys {
-  /** The key that signs bundles now; made at the first call on a new database. */
+  /** The key that signs now; made at the first call on a new database. */
+  signingKey<P extends ServiceKeyPurpose>(purpose: P): Promise<SigningKey<P>>;
+  /**
+   * The keys whose signatures are good: the one that signs, the one that will, and those before that
+   * were not revoked.
+   *
+   * @param endedAfter leaves out those that ended before
+   */
+  verificationKeys(purpose: ServiceKeyPurpose, endedAfter?: Date): Promise<PublicJwk[]>;
   bundleSigningKey(): Promise<SigningKey<'bundle-signing'>>;
-  /** All keys whose signatures on bundles are valid. */
   bundleVerificationKeys(): Promise<PublicJwk[]>;
-  /** The key that signs statements about the feed now. */
+  /** Of statements about the feed. */
   feedSigningKey(): Promise<SigningKey<'feed-signing'>>;
-  /** All keys whose statements are valid. */
   feedVerificationKeys(): Promise<PublicJwk[]>;
   /** The key that signs the tokens of workflow sessions, or of delegations, now. */
   sessionTokenKey(kind: SessionTokenClass): Promise<SigningKey>;
-  /** All keys whose tokens of that class are valid. */
-  sessionTokenVerificationKeys(kind: SessionTokenClass): Promise<PublicJwk[]>;
   /** The key that signs evidence of that kind now. */
   evidenceKey(purpose: EvidenceKeyPurpose): Promise<SigningKey>;
   /** Every key of these purposes that ever was, the oldest first. */
   listKeys(purposes: readonly ServiceKeyPurpose[]): Promise<DatedKey[]>;
+  /** Every rotation of keys of these purposes, the oldest first. */
+  listRotations(purposes: readonly ServiceKeyPurpose[]): Promise<StoredRotation[]>;
+  /**
+   * Lets a new key follow the one that signs. Key, statement and end of the one before are committed
+   * together.
+   *
+   * @throws AppError KEY_ROTATION_PENDING, KEY_ROTATIONS_EXHAUSTED
+   */
+  rotate(purpose: ServiceKeyPurpose, order: RotationOrder): Promise<StoredRotation>;
+  /** Reads everything anew before it is used again: another replica may have rotated a key. */
+  forget(): void;
 }
 
-export type ServiceKeyPurpose = Purpose;
-
-const LOCK = 'governance.service_keys';
-
-export function createServiceKeys(deps: {
+export interface ServiceKeysDeps {
   db: Pick<TenantDatabase, 'inPlatform'>;
   masterKey: MasterKey;
-}): ServiceKeys {
-  const known = new Map<Purpose, Promise<SigningKey>>();
+  now?: () => Date;
+  /** Between the making of a key and its first signature. */
+  overlapMs?: number;
+  /** The first key of a purpose, where it is not to be made here: kept outside the database before. */
+  given?: Partial<Record<ServiceKeyPurpose, KeyObject>>;
+  /** A monotonic clock in milliseconds. */
+  elapsed?: () => number;
+}
 
-  function signingKey<P extends Purpose>(purpose: P): Promise<SigningKey<P>> {
-    const key =
-      known.get(purpose) ??
-      findOrMakeSigningKey(deps, purpose).catch((error: unknown) => {
-        // The database may have been unreachable: the next call tries again.
-        known.delete(purpose);
-        throw error;
-      });
-    known.set(purpose, key);
-    // The map holds each purpose's own.
-    return key as Promise<SigningKey<P>>;
+/** Longer than REREAD_MS, so that every replica knows a key before it signs. */
+export const KEY_OVERLAP_MS = 30_000;
+const REREAD_MS = 20_000;
+/** Of a purpose: keys.json holds 1,000 of four purposes. */
+const MAX_ROTATIONS = 200;
+
+type LoadedKey = SigningKey & Pick<DatedKey, 'from' | 'to' | 'revokedAt'>;
+
+interface Ring {
+  keys: LoadedKey[];
+  readAt: number;
+}
+
+export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
+  const { db, masterKey } = deps;
+  const now = deps.now ?? (() => new Date());
+  const elapsed = deps.elapsed ?? (() => performance.now());
+  const overlapMs = deps.overlapMs ?? KEY_OVERLAP_MS;
+  const rings = new Map<ServiceKeyPurpose, Ring>();
+  const reading = new Map<ServiceKeyPurpose, Promise<Ring>>();
+  /** Counts what was forgotten: what was read before is not kept. */
+  let generation = 0;
+
+  const inPlatform = <T>(work: (tx: PlatformTransaction) => Promise<T>, actor = SYSTEM_ACTOR) =>
+    db.inPlatform(actor, work);
+
+  async function readRing(purpose: ServiceKeyPurpose): Promise<Ring> {
+    const begun = generation;
+    const readAt = elapsed();
+    const rows = await inPlatform((tx) => findOrMakeKeys(tx, purpose));
+    const ring = { keys: rows.map((row) => openKey(masterKey, row)), readAt };
+    if (begun === generation) rings.set(purpose, ring);
+    return ring;
   }
 
-  const verificationKeys = (purpose: Purpose) =>
-    deps.db.inPlatform(SYSTEM_ACTOR, async ({ db }) => {
-      const rows = await db.serviceKey.findMany({
-        where: { purpose, retiredAt: null },
-        orderBy: { createdAt: 'desc' },
-      });
-      return rows.map((row) => JSON.parse(row.publicJwk) as PublicJwk);
+  async function ringOf(purpose: ServiceKeyPurpose): Promise<Ring> {
+    const known = rings.get(purpose);
+    if (known && elapsed() - known.readAt < REREAD_MS) return known;
+    let read = reading.get(purpose);
+    if (!read) {
+      read = readRing(purpose).finally(() => reading.delete(purpose));
+      reading.set(purpose, read);
+    }
+    if (!known) return read;
+    // The database is away: what is known goes on, and is asked for again a little later.
+    return read.catch(() => {
+      known.readAt = elapsed() - REREAD_MS / 2;
+      return known;
     });
+  }
+
+  async function findOrMakeKeys(tx: PlatformTransaction, purpose: ServiceKeyPurpose) {
+    const store = keyStore(tx);
+    const found = await store.list([purpose]);
+    if (found.length > 0) return found;
+    // Replicas that start together must not make one each.
+    await store.lock();
+    const made = await store.list([purpose]);
+    if (made.length > 0) return made;
+    return [await insertKey(tx, purpose, await makeKey(purpose, deps.given?.[purpose]), null)];
+  }
+
+  async function insertKey(
+    tx: PlatformTransaction,
+    purpose: ServiceKeyPurpose,
+    { privateKey, publicJwk }: Awaited<ReturnType<typeof makeKey>>,
+    validFrom: Date | null,
+  ): Promise<KeyRow> {
+    const { kid } = publicJwk;
+    const der = privateKey.export({ format: 'der', type: 'pkcs8' });
+    const privateCiphertext = masterKey.encrypt(der, { purpose, key: kid });
+    const dates = { createdAt: now(), validFrom, retiredAt: null };
+    const row: KeyRow = {
+      ...{ kid, purpose, publicJwk, privateCiphertext, ...dates },
+      revokedAt: null,
+      revokeReason: null,
+    };
+    await keyStore(tx).insert(row);
+    return row;
+  }
+
+  async function rotate(purpose: ServiceKeyPurpose, order: RotationOrder): Promise<StoredRotation> {
+    await ringOf(purpose);
+    // Made before the lock is held: an RSA key takes its time.
+    const next = await generateServiceKey(purpose);
+    const made = await inPlatform(async (tx) => {
+      const store = keyStore(tx);
+      await store.lock();
+      const at = now();
+      const rows = await store.list([purpose]);
+      if (rows.some((row) => startOf(row) > at)) throw new AppError('KEY_ROTATION_PENDING');
+      if (rows.length > MAX_ROTATIONS) throw new AppError('KEY_ROTATIONS_EXHAUSTED');
+      const before = pickSigning(
+        rows.map((row) => openKey(masterKey, row)),
+        at,
+      );
+      const validFrom = order.revoke ? at : new Date(at.getTime() + overlapMs);
+      await insertKey(tx, purpose, next, validFrom);
+      const { kid } = next.publicJwk;
+      const statement: KeyRotation = {
+        type: 'key_rotation',
+        v: 1,
+        purpose: STATEMENT_PURPOSE[purpose],
+        old_kid: before.kid,
+        new_key: { kid, jwk: next.publicJwk },
+        valid_from: validFrom.toISOString(),
+        time: at.toISOString(),
+      };
+      const signed = signRotation(statement, before, { kid, key: next.privateKey });
+      await store.end(before.kid, validFrom, order.revoke ? { at, reason: order.reason } : null);
+      const rotation: StoredRotation = {
+        number: (await store.lastNumber()) + 1,
+        purpose,
+        oldKid: before.kid,
+        newKid: kid,
+        signed: SignedRotation.parse(signed),
+        revokes: order.revoke,
+        reason: order.reason,
+        actor: order.actor,
+        requestId: order.requestId,
+        rotatedAt: at,
+      };
+      await store.insertRotation(rotation);
+      return rotation;
+    }, order.actor);
+    forget();
+    return made;
+  }
+
+  function forget(): void {
+    generation++;
+    reading.clear();
+    // Kept for the case that the database is away by then.
+    for (const ring of rings.values()) ring.readAt = Number.NEGATIVE_INFINITY;
+  }
+
+  const signingKeyOf = async (purpose: ServiceKeyPurpose): Promise<SigningKey> =>
+    pickSigning((await ringOf(purpose)).keys, now());
+  // A ring holds its own purpose's keys.
+  const signingKey = <P extends ServiceKeyPurpose>(purpose: P) =>
+    signingKeyOf(purpose) as Promise<SigningKey<P>>;
+  const verificationKeys = async (purpose: ServiceKeyPurpose, endedAfter?: Date) => {
+    const good = (await ringOf(purpose)).keys
+      .filter(({ revokedAt }) => revokedAt === null)
+      .filter(({ to }) => !to || !endedAfter || to > endedAfter);
+    // The newest first.
+    return good.map(({ publicJwk }) => publicJwk).reverse();
+  };
 
   return {
+    signingKey,
+    verificationKeys,
     bundleSigningKey: () => signingKey('bundle-signing'),
     bundleVerificationKeys: () => verificationKeys('bundle-signing'),
     feedSigningKey: () => signingKey('feed-signing'),
     feedVerificationKeys: () => verificationKeys('feed-signing'),
     sessionTokenKey: (kind) => signingKey(`${kind}-token`),
-    sessionTokenVerificationKeys: (kind) => verificationKeys(`${kind}-token`),
     evidenceKey: (purpose) => signingKey(`${purpose}-signing`),
-    listKeys: (purposes) =>
-      deps.db.inPlatform(SYSTEM_ACTOR, async ({ db }) => {
-        const rows = await db.serviceKey.findMany({
-          where: { purpose: { in: [...purposes] } },
-          orderBy: [{ createdAt: 'asc' }, { kid: 'asc' }],
-        });
-        return rows.map(({ kid, purpose, publicJwk, createdAt, retiredAt }) => ({
-          kid,
-          purpose: purpose as Purpose,
-          publicJwk: JSON.parse(publicJwk) as PublicJwk,
-          from: createdAt,
-          to: retiredAt,
-        }));
-      }),
+    listKeys: async (purposes) =>
+      (await inPlatform((tx) => keyStore(tx).list(purposes))).map((row) => ({
+        kid: row.kid,
+        purpose: row.purpose,
+        publicJwk: row.publicJwk,
+        from: startOf(row),
+        to: row.retiredAt,
+        revokedAt: row.revokedAt,
+        revokeReason: row.revokeReason,
+      })),
+    listRotations: (purposes) => inPlatform((tx) => keyStore(tx).listRotations(purposes)),
+    rotate,
+    forget,
   };
 }
 
-async function findOrMakeSigningKey(
-  { db, masterKey }: Parameters<typeof createServiceKeys>[0],
-  purpose: Purpose,
-): Promise<SigningKey> {
-  const alg = ALG[purpose];
-  return db.inPlatform(SYSTEM_ACTOR, async (tx) => {
-    // Replicas that start together must not make one each.
-    await tx.db.$queryRaw`SELECT pg_advisory_xact_lock(hashtext(${LOCK}))::text`;
-    const row = await tx.db.serviceKey.findFirst({
-      where: { purpose, retiredAt: null },
-      orderBy: { createdAt: 'desc' },
-    });
-    if (row) {
-      const der = masterKey.decrypt(row.privateCiphertext, { purpose, key: row.kid });
-      const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-      return { kid: row.kid, alg, key, publicJwk: JSON.parse(row.publicJwk) as PublicJwk };
-    }
-    const { privateKey, publicKey } =
-      alg === 'ES256'
-        ? await generate('ec', { namedCurve: 'P-256' })
-        : await generate('ed25519', undefined);
-    const publicJwk = await toPublicJwk(publicKey, alg);
-    const { kid } = publicJwk;
-    const der = privateKey.export({ format: 'der', type: 'pkcs8' });
-    await tx.db.serviceKey.create({
-      data: {
-        kid,
-        purpose,
-        publicJwk: JSON.stringify(publicJwk),
-        privateCiphertext: masterKey.encrypt(der, { purpose, key: kid }),
-      },
-    });
-    return { kid, alg, key: privateKey, publicJwk };
-  });
+async function makeKey(purpose: ServiceKeyPurpose, given: KeyObject | undefined) {
+  if (!given) return generateServiceKey(purpose);
+  return { privateKey: given, publicJwk: await toPublicJwk(given, ALG[purpose]) };
 }
 
-async function toPublicJwk(key: KeyObject, alg: string): Promise<PublicJwk> {
-  const jwk = createPublicKey(
-    key.type === 'public' ? key.export({ format: 'pem', type: 'spki' }) : key,
-  ).export({ format: 'jwk' }) as JsonWebKey & { kty: string };
-  return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg, use: 'sig' };
+function openKey(masterKey: MasterKey, row: KeyRow): LoadedKey {
+  const { kid, purpose, publicJwk, retiredAt: to, revokedAt } = row;
+  const der = masterKey.decrypt(row.privateCiphertext, { purpose, key: kid });
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  return { kid, alg: ALG[purpose], key, publicJwk, from: startOf(row), to, revokedAt };
+}
+
+/**
+ * The newest whose time has come. A clock that stands before all of them takes the oldest, as the
+ * first replica's clock may run ahead.
+ *
+ * @param keys the oldest first; one of them is not revoked
+ */
+function pickSigning(keys: readonly LoadedKey[], at: Date): LoadedKey {
+  const good = keys.filter(({ revokedAt }) => revokedAt === null);
+  const chosen = good.findLast(({ from }) => from <= at) ?? good[0];
+  if (!chosen) throw new Error('every key of this purpose was revoked');
+  return chosen;
 }

@@ -5,7 +5,7 @@
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
-import type { Secret } from '@governance/shared/settings';
+import { Secret } from '@governance/shared/settings';
 
 /** What a ciphertext belongs to; the same is needed to open it. */
 export interface CipherContext {
@@ -18,6 +18,10 @@ export interface CipherContext {
 export interface MasterKey {
   /** Identifies the key without revealing it; part of every ciphertext. */
   keyId: string;
+  /** Of the other keys that are accepted for reading. */
+  previousIds: readonly string[];
+  /** Whether it is encrypted under the key that encrypts. */
+  isCurrent(ciphertext: Uint8Array): boolean;
   encrypt(plaintext: Uint8Array, context: CipherContext): Uint8Array<ArrayBuffer>;
   /** @throws Error with another key, or when the bytes or the context were changed */
   decrypt(ciphertext: Uint8Array, context: CipherContext): Buffer;
@@ -29,11 +33,35 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES;
 
-/** @param key 32 bytes */
-export function createMasterKey(key: Secret<Buffer>): MasterKey {
+/**
+ * @param key 32 bytes: it encrypts
+ * @param previous others under which something may be encrypted still
+ */
+export function createMasterKey(
+  key: Secret<Buffer>,
+  previous: Secret<Buffer[]> = new Secret([]),
+): MasterKey {
+  const own = createNamedKey(key.reveal());
+  const others = previous.reveal().map(createNamedKey);
+  const all = [own, ...others.filter(({ keyId }) => keyId !== own.keyId)];
+  return {
+    keyId: own.keyId,
+    previousIds: all.slice(1).map(({ keyId }) => keyId),
+    encrypt: own.encrypt,
+    decrypt: (ciphertext, context) => {
+      const bytes = Buffer.from(ciphertext);
+      const used = all.find(({ header }) => bytes.subarray(0, HEADER_BYTES).equals(header));
+      if (!used) throw new Error('encrypted under another SERVICE_MASTER_KEY than the one given');
+      return used.decrypt(bytes, context);
+    },
+    isCurrent: (ciphertext) => Buffer.from(ciphertext).subarray(0, HEADER_BYTES).equals(own.header),
+  };
+}
+
+function createNamedKey(key: Buffer) {
   const keyId = createHash('sha256')
     .update('governance master key id\0')
-    .update(key.reveal())
+    .update(key)
     .digest()
     .subarray(0, KEY_ID_BYTES);
   const header = Buffer.concat([Buffer.from([FORMAT]), keyId]);
@@ -41,25 +69,18 @@ export function createMasterKey(key: Secret<Buffer>): MasterKey {
     Buffer.concat([header, Buffer.from(canonicalize(context))]);
   return {
     keyId: keyId.toString('hex'),
-    encrypt: (plaintext, context) => {
+    header,
+    encrypt: (plaintext: Uint8Array, context: CipherContext): Uint8Array<ArrayBuffer> => {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key.reveal(), nonce);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce);
       cipher.setAAD(associated(context));
       const body = Buffer.concat([cipher.update(plaintext), cipher.final()]);
       return new Uint8Array(Buffer.concat([header, nonce, cipher.getAuthTag(), body]));
     },
-    decrypt: (ciphertext, context) => {
-      const bytes = Buffer.from(ciphertext);
-      if (!bytes.subarray(0, HEADER_BYTES).equals(header)) {
-        throw new Error('encrypted under another SERVICE_MASTER_KEY than the one given');
-      }
+    decrypt: (bytes: Buffer, context: CipherContext): Buffer => {
       const nonceEnd = HEADER_BYTES + NONCE_BYTES;
-      const decipher = createDecipheriv(
-        'aes-256-gcm',
-        key.reveal(),
-        bytes.subarray(HEADER_BYTES, nonceEnd),
-        { authTagLength: TAG_BYTES },
-      );
+      const nonce = bytes.subarray(HEADER_BYTES, nonceEnd);
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
       decipher.setAAD(associated(context));
       decipher.setAuthTag(bytes.subarray(nonceEnd, nonceEnd + TAG_BYTES));
       return Buffer.concat([

@@ -12,9 +12,14 @@ const test = await testDatabase();
 const { superuser } = test;
 
 /** Not a tenant's. Anything else has to have a tenant. */
-const PLATFORM_TABLES = ['_prisma_migrations', 'fleet_kill_switch', 'service_keys'];
+const PLATFORM_TABLES = [
+  '_prisma_migrations',
+  'fleet_kill_switch',
+  'service_key_rotations',
+  'service_keys',
+];
 /** Those that a tenant's transaction reads, and never writes. */
-const READ_BY_TENANTS = ['fleet_kill_switch'];
+const READ_BY_TENANTS = ['fleet_kill_switch', 'service_key_rotations'];
 /** Owned by the ingest role, whose COPY row-level security would refuse. */
 const INGEST_TABLES = [
   'ledger_batches',
@@ -233,6 +238,7 @@ describe('the catalog', () => {
       FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef ORDER BY proname`);
     expect(rows).toEqual(
       [
+        'count_ciphertexts',
         'ensure_ledger_partitions',
         'find_administrator',
         'find_client',
@@ -383,14 +389,18 @@ describe('look-ups before a tenant is known', () => {
       agent_credentials: 'agent_id client_id id secret_hash tenant_id',
       agent_sessions: 'closed_at expires_at merged_into tenant_id',
       agents: 'client_id id secret_hash tenant_id',
+      data_keys: 'provider tenant_id wrapped',
       data_plane_tokens: 'deployment_id expires_at id region revoked_at tenant_id token_hash',
+      data_protection_policies: 'identifier_key_ciphertext tenant_id',
       enrollment_tokens: 'id tenant_id token_hash',
       escalations: 'binding is_announced is_in_feed resolved_at status tenant_id timeout_at',
       evidence_packages: 'expires_at status tenant_id',
       exceptions: 'expires_at status tenant_id updated_at',
       installer_tokens: 'id tenant_id token_hash',
       log_heads: 'admin_epoch admin_seq size tenant_id',
+      mcp_servers: 'credential_ciphertext tenant_id',
       policy_replays: 'id lease_until status tenant_id',
+      service_keys: 'private_ciphertext',
       tenant_heads: 'admin_epoch admin_seq tenant_id',
       tenant_positions: 'log_size tenant_id',
     };

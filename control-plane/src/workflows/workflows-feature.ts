@@ -22,7 +22,7 @@ export interface WorkflowsCore {
 /** Workflows, their sessions, and what happened in them. */
 export function workflowsFeature(core: WorkflowsCore): Feature {
   const { db, applied, serviceKeys, now } = core;
-  const tokens = createSessionTokens({ serviceKeys, db, publicUrl: core.config.publicUrl, now });
+  const tokens = createSessionTokens({ serviceKeys, publicUrl: core.config.publicUrl, now });
   const sessions = createSessionService({ db, applied, tokens, now });
   return {
     routes: [
@@ -32,6 +32,5 @@ export function workflowsFeature(core: WorkflowsCore): Feature {
     ],
     projections: [workflowEventProjection],
     tasks: [createSessionExpiry({ db, now }), createBaselineTask({ db, now })],
-    facts: tokens.facts,
   };
 }

@@ -41,7 +41,7 @@ export function createLocalTokens(deps: {
 }): AgentTokens {
   const now = deps.now ?? Date.now;
   return createAgentTokens({
-    key: deps.key,
+    key: () => deps.key,
     publicUrl: deps.publicUrl,
     findClient: async (clientId) => {
       const client = deps.replica.findClient(clientId);

@@ -8,12 +8,15 @@ import { canonicalize } from '../canonical-json.ts';
 import { Id, Text, Timestamp } from '../text.ts';
 import { LogPlace } from './checkpoint.ts';
 import { isSignedBy, type PublicJwk, signValue } from './ed25519.ts';
+import { isSignedByKind, signValueByKind } from './jwk-signature.ts';
 
 export const KeyPurpose = z.enum(['evidence', 'checkpoint', 'bundle', 'feed', 'token', 'batch']);
 export type KeyPurpose = z.infer<typeof KeyPurpose>;
 
 export const Kid = Text.min(1).max(200);
 const Signature = z.string().max(200);
+/** Of a rotation: RSA keys of tokens have up to 16,384 bits. */
+const RotationSignature = z.string().max(2_800);
 
 /** A public key as JWK. A private one is refused: nobody publishes it on purpose. */
 export const EvidenceJwk = z
@@ -48,8 +51,8 @@ export type KeyRotation = z.infer<typeof KeyRotation>;
 export const SignedRotation = z.strictObject({
   statement: KeyRotation,
   signatures: z.tuple([
-    z.strictObject({ kid: Kid, signature: Signature }),
-    z.strictObject({ kid: Kid, signature: Signature }),
+    z.strictObject({ kid: Kid, signature: RotationSignature }),
+    z.strictObject({ kid: Kid, signature: RotationSignature }),
   ]),
 });
 export type SignedRotation = z.infer<typeof SignedRotation>;
@@ -127,16 +130,19 @@ export function isStatementSignedBy(
 }
 
 /**
- * Signs that a key follows another, with both.
+ * Signs that a key follows another, with both: each by the algorithm of its kind.
  *
- * @throws TypeError when the statement has no canonical form
+ * @throws TypeError when the statement has no canonical form, or a key is of no kind that signs
  */
 export function signRotation(
   statement: KeyRotation,
   before: EvidenceSigner,
   next: EvidenceSigner,
 ): SignedRotation {
-  const by = ({ kid, key }: EvidenceSigner) => ({ kid, signature: signValue(key, statement) });
+  const by = ({ kid, key }: EvidenceSigner) => ({
+    kid,
+    signature: signValueByKind(key, statement),
+  });
   return { statement, signatures: [by(before), by(next)] };
 }
 
@@ -151,7 +157,7 @@ export function isRotationSigned(before: PublicJwk, rotation: SignedRotation): b
   if (first.kid !== statement.old_kid || second.kid !== statement.new_key.kid) return false;
   const bytes = Buffer.from(canonicalize(statement));
   return (
-    isSignedBy(before, bytes, first.signature) &&
-    isSignedBy(statement.new_key.jwk, bytes, second.signature)
+    isSignedByKind(before, bytes, first.signature) &&
+    isSignedByKind(statement.new_key.jwk, bytes, second.signature)
   );
 }

@@ -203,6 +203,11 @@ async function listKeys(
     statement: JSON.parse(statement) as unknown,
     ...signed,
   }));
-  const keys = EvidenceKeys.parse({ keys: anchor.keys, rotations: [], writers, log_epochs });
+  const keys = EvidenceKeys.parse({
+    keys: anchor.keys,
+    rotations: anchor.rotations,
+    writers,
+    log_epochs,
+  });
   return canonicalize(keys);
 }

@@ -9,13 +9,12 @@ import { canonicalize } from '../../canonical-json.ts';
 import { readEd25519Key } from '../ed25519.ts';
 import {
   type EvidenceKeys,
-  isRotationSigned,
   isStatementSignedBy,
   type KeyEntry,
   type KeyPurpose,
-  type SignedRotation,
   type SignedWriterKey,
 } from '../evidence-keys.ts';
+import { followRotations, keyPlace, type Successor, shortenLife } from '../key-rotations.ts';
 import type { Location } from './location.ts';
 
 export interface KnownKey {
@@ -63,15 +62,15 @@ export interface Keyset {
  */
 export function createKeyset(trusted: readonly KeyEntry[] | null, own: EvidenceKeys): Keyset {
   const keys = new Map<string, KnownKey>();
-  for (const entry of trusted ?? []) keys.set(idOf(entry), knownKey(entry, true));
-  if (trusted) followRotations(keys, own.rotations);
+  for (const entry of trusted ?? []) keys.set(keyPlace(entry), knownKey(entry, true));
+  if (trusted) followRotations(keys, own.rotations, successorKey);
   for (const entry of own.keys) {
-    const known = keys.get(idOf(entry));
-    if (!known) keys.set(idOf(entry), knownKey(entry, false));
-    else if (isSameKey(known.jwk, entry.jwk)) shorten(known, entry);
+    const known = keys.get(keyPlace(entry));
+    if (!known) keys.set(keyPlace(entry), knownKey(entry, false));
+    else if (isSameKey(known.jwk, entry.jwk)) shortenLife(known, entry);
   }
   // Where nothing is trusted, rotations show nothing, but their keys are known.
-  if (!trusted) followRotations(keys, own.rotations);
+  if (!trusted) followRotations(keys, own.rotations, successorKey);
   const find = (purpose: KeyPurpose, kid: string) => keys.get(`${purpose}/${kid}`);
   const writers = readWriters(own.writers, find);
   const parsed = new Map<KnownKey, KeyObject | undefined>();
@@ -86,8 +85,6 @@ export function createKeyset(trusted: readonly KeyEntry[] | null, own: EvidenceK
   };
 }
 
-const idOf = ({ purpose, kid }: { purpose: string; kid: string }) => `${purpose}/${kid}`;
-
 function knownKey(entry: KeyEntry, isAnchored: boolean): KnownKey {
   const { kid, purpose, jwk, valid_from, valid_to, revoked_at } = entry;
   return {
@@ -101,43 +98,9 @@ function knownKey(entry: KeyEntry, isAnchored: boolean): KnownKey {
   };
 }
 
-/** Adds what follows a known key, however the statements are ordered. */
-function followRotations(keys: Map<string, KnownKey>, rotations: readonly SignedRotation[]): void {
-  const left = new Set(rotations);
-  for (let before = -1; before !== left.size; ) {
-    before = left.size;
-    for (const rotation of left) {
-      const { purpose, old_kid, new_key, valid_from, time } = rotation.statement;
-      const old = keys.get(idOf({ purpose, kid: old_kid }));
-      if (!old) continue;
-      left.delete(rotation);
-      // A key that was over, or is in the wrong hands, names no successor.
-      const isOver = old.revokedAt !== null || (old.validTo !== null && time > old.validTo);
-      const id = idOf({ purpose, kid: new_key.kid });
-      if (isOver || keys.has(id) || !isRotationSigned(old.jwk, rotation)) continue;
-      old.validTo = earlier(old.validTo, valid_from);
-      keys.set(id, {
-        kid: new_key.kid,
-        purpose,
-        jwk: new_key.jwk,
-        validFrom: valid_from,
-        validTo: null,
-        revokedAt: null,
-        isAnchored: old.isAnchored,
-      });
-    }
-  }
-}
-
-function shorten(known: KnownKey, entry: KeyEntry): void {
-  known.validTo = earlier(known.validTo, entry.valid_to);
-  known.revokedAt = earlier(known.revokedAt, entry.revoked_at);
-}
-
-/** Times are texts of one form, which sort as the times do. */
-function earlier(a: string | null, b: string | null): string | null {
-  if (a === null || b === null) return a ?? b;
-  return a < b ? a : b;
+function successorKey({ kid, purpose, jwk, validFrom }: Successor, old: KnownKey): KnownKey {
+  const life = { validFrom, validTo: null, revokedAt: null };
+  return { kid, purpose, jwk, ...life, isAnchored: old.isAnchored };
 }
 
 function isSameKey(a: KeyEntry['jwk'], b: KeyEntry['jwk']): boolean {

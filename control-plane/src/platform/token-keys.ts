@@ -1,0 +1,90 @@
+/**
+ * The RSA keys of agents' and administrators' tokens. Unless the environment gives a pair, they are
+ * kept with the other keys of the service, and rotate as those do: the public half of the one before
+ * is accepted until the last token of it has ended.
+ */
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
+import type { Secret } from '@governance/shared/settings';
+import { LRUCache } from 'lru-cache';
+import { type PublicJwk, toPublicJwk } from './key-kinds.ts';
+import type { ServiceKeys } from './keys.ts';
+
+/** The RSA key that signs agent and admin tokens. */
+export interface TokenKey {
+  kid: string;
+  privateKey: KeyObject;
+}
+
+export interface TokenKeys {
+  /** Whether the environment gives them: the service cannot rotate them then. */
+  isConfigured: boolean;
+  /** The key that signs now. */
+  signing(): Promise<TokenKey>;
+  /** The keys whose tokens are good. */
+  verification(): Promise<PublicJwk[]>;
+  /** One of those, by its id. */
+  find(kid: string): Promise<KeyObject | undefined>;
+}
+
+export interface ConfiguredTokenKeys {
+  privateKey: Secret<KeyObject>;
+  publicKey: Secret<KeyObject>;
+  /** Of pairs before, or of the one that is to come. */
+  others: readonly KeyObject[];
+}
+
+/** The longest life of a token, an administrator's, and more than clocks are apart. */
+const TOKEN_LIFE_MS = 8 * 3_600_000 + 5 * 60_000;
+const PARSED_KEYS = 100;
+
+type KeptKeys = Pick<ServiceKeys, 'signingKey' | 'verificationKeys'>;
+
+/** @param configured the environment's; without them the database's */
+export async function createTokenKeys(deps: {
+  serviceKeys: KeptKeys;
+  configured: ConfiguredTokenKeys | undefined;
+  now: () => Date;
+}): Promise<TokenKeys> {
+  const { configured, serviceKeys, now } = deps;
+  return configured ? createConfigured(configured) : createKept(serviceKeys, now);
+}
+
+async function createConfigured(given: ConfiguredTokenKeys): Promise<TokenKeys> {
+  const privateKey = given.privateKey.reveal();
+  const publicKeys = [given.publicKey.reveal(), ...given.others];
+  const jwks = await Promise.all(publicKeys.map((key) => toPublicJwk(key, AGENT_TOKEN_ALG)));
+  const keys = new Map(jwks.map((jwk, index) => [jwk.kid, { jwk, key: publicKeys[index] }]));
+  const kid = jwks[0]?.kid ?? '';
+  return {
+    isConfigured: true,
+    signing: async () => ({ kid, privateKey }),
+    verification: async () => [...keys.values()].map(({ jwk }) => jwk),
+    find: async (wanted) => keys.get(wanted)?.key,
+  };
+}
+
+function createKept(serviceKeys: KeptKeys, now: () => Date): TokenKeys {
+  const parsed = new LRUCache<string, KeyObject>({ max: PARSED_KEYS });
+  const verification = () =>
+    serviceKeys.verificationKeys('token-signing', new Date(now().getTime() - TOKEN_LIFE_MS));
+  return {
+    isConfigured: false,
+    signing: async () => {
+      const { kid, key } = await serviceKeys.signingKey('token-signing');
+      return { kid, privateKey: key };
+    },
+    verification,
+    find: async (kid) => {
+      const jwk = (await verification()).find((one) => one.kid === kid);
+      if (!jwk) return undefined;
+      const known = parsed.get(kid) ?? readPublicKey(jwk);
+      parsed.set(kid, known);
+      return known;
+    },
+  };
+}
+
+function readPublicKey({ kty, n, e }: PublicJwk & { n?: unknown; e?: unknown }): KeyObject {
+  return createPublicKey({ key: { kty, n, e } as JsonWebKey, format: 'jwk' });
+}

@@ -1,0 +1,171 @@
+/**
+ * Tells every tenant of a rotation: its admin chain records it, and its feed carries the keys. The
+ * rotation is committed before any tenant is told; each takes every rotation once, in its order, in a
+ * transaction of its own. So nothing is lost when a replica dies in between: the leader tells the
+ * rest. Proven by key-routes.pg.test.ts.
+ */
+import { canonicalize } from '@governance/shared/canonical-json';
+import type { NewFact } from '@governance/shared/facts';
+import { forEachTenant } from '../platform/each-tenant.ts';
+import type { Facts } from '../platform/feature.ts';
+import { SERVICE_KEY_PURPOSES } from '../platform/key-kinds.ts';
+import { keyStore } from '../platform/key-store.ts';
+import type { ServiceKeys, StoredRotation } from '../platform/keys.ts';
+import type { LeaderTask } from '../platform/leader.ts';
+import {
+  SYSTEM_ACTOR,
+  systemScope,
+  type TenantDatabase,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
+import { appendNewFacts, formOf } from './key-facts.ts';
+import { purposeName } from './key-purpose.ts';
+
+const EVERY_MS = 2_000;
+const PARALLEL_TENANTS = 4;
+/** Tenants that are looked for at once. */
+const PAGE = 500;
+
+export interface KeyAnnouncementsDeps {
+  db: TenantDatabase;
+  serviceKeys: Pick<ServiceKeys, 'forget' | 'listRotations'>;
+  readFacts(): Promise<NewFact[]>;
+}
+
+export type KeyAnnouncements = ReturnType<typeof createKeyAnnouncements>;
+
+export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnouncementsDeps) {
+  /** The facts that this replica last knew to be everywhere. */
+  let published: string | undefined;
+
+  const findLast = () => db.inPlatform(SYSTEM_ACTOR, (tx) => keyStore(tx).lastNumber());
+
+  const findBehind = (number: number): Promise<string[]> =>
+    db.inPlatform(SYSTEM_ACTOR, async (tx) => {
+      const rows = await tx.db.$queryRaw<{ id: string }[]>`
+        SELECT t.id::text AS id FROM tenants t
+        LEFT JOIN key_announcements a ON a.tenant_id = t.id
+        WHERE coalesce(a.number, 0) < ${number} ORDER BY t.id LIMIT ${PAGE}`;
+      return rows.map(({ id }) => id);
+    });
+
+  /** Does nothing where another replica was faster. */
+  async function tell(tenantId: string, rotation: StoredRotation, facts: readonly NewFact[]) {
+    const { actor, requestId, number } = rotation;
+    const scope = {
+      tenantId,
+      actor: { ...actor, role: 'super_admin' as const },
+      requestId,
+      breakGlass: true,
+    };
+    await db.inTenant(scope, async (tx) => {
+      if ((await lockNumber(tx)) !== number - 1) return;
+      tx.audit.append(toAction(rotation));
+      await appendNewFacts(tx, facts);
+      await tx.db.keyAnnouncement.update({ where: { tenantId }, data: { number } });
+    });
+  }
+
+  async function tellAll(signal?: AbortSignal): Promise<void> {
+    const last = await findLast();
+    if (last === 0) return;
+    let behind = await findBehind(last);
+    if (behind.length === 0) return;
+    // What this replica holds in memory may be older than the rotation.
+    serviceKeys.forget();
+    const [rotations, facts] = await Promise.all([
+      serviceKeys.listRotations(SERVICE_KEY_PURPOSES),
+      readFacts(),
+    ]);
+    const failures: unknown[] = [];
+    while (behind.length > 0 && failures.length === 0) {
+      const waiting = [...behind];
+      const work = async () => {
+        for (let id = waiting.shift(); id; id = waiting.shift()) {
+          if (signal?.aborted) return;
+          try {
+            const from = await readNumber(db, id);
+            for (const rotation of rotations.slice(from)) await tell(id, rotation, facts);
+          } catch (error) {
+            failures.push(error);
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: PARALLEL_TENANTS }, work));
+      if (signal?.aborted) return;
+      behind = behind.length < PAGE ? [] : await findBehind(last);
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  const publishTo = (tenantId: string, facts: readonly NewFact[]) =>
+    db.inTenant(systemScope(tenantId), (tx) => appendNewFacts(tx, facts));
+
+  /** A key whose last token has ended is taken out. */
+  async function publishChanges(signal: AbortSignal): Promise<void> {
+    const facts = await readFacts();
+    const form = canonicalize(facts.map(({ kind, key, value }) => [kind, key, formOf(value)]));
+    if (published !== undefined && published !== form) {
+      await forEachTenant(db, signal, async (id) => void (await publishTo(id, facts)));
+    }
+    if (!signal.aborted) published = form;
+  }
+
+  const task: LeaderTask = {
+    name: 'key_announcements',
+    everyMs: EVERY_MS,
+    run: async (signal) => {
+      await tellAll(signal);
+      await publishChanges(signal);
+    },
+  };
+
+  const facts: Facts = {
+    begin: async (tx) => {
+      const { tenantId } = tx.scope;
+      // Read first: a rotation that comes in between is told of once more.
+      const number = await keyStore(tx).lastNumber();
+      serviceKeys.forget();
+      for (const fact of await readFacts()) tx.feed.append(fact);
+      await tx.db.keyAnnouncement.create({ data: { tenantId, number } });
+    },
+    publish: async () => {
+      const all = await readFacts();
+      const { signal } = new AbortController();
+      await forEachTenant(db, signal, async (id) => void (await publishTo(id, all)));
+    },
+  };
+
+  return { tellAll, task, facts };
+}
+
+function toAction({ number, purpose, ...rotation }: StoredRotation) {
+  const { valid_from } = rotation.signed.statement;
+  return {
+    action: rotation.revokes ? 'service_key_revoked' : 'service_key_rotated',
+    target: `service_key/${rotation.oldKid}`,
+    details: {
+      number,
+      purpose: purposeName(purpose),
+      new_key: rotation.newKid,
+      valid_from,
+      ...(rotation.reason === null ? {} : { reason: rotation.reason }),
+    },
+  };
+}
+
+const readNumber = (db: KeyAnnouncementsDeps['db'], tenantId: string): Promise<number> =>
+  db.inTenant(systemScope(tenantId), async (tx) => {
+    const row = await tx.db.keyAnnouncement.findUnique({ where: { tenantId } });
+    return row?.number ?? 0;
+  });
+
+/** The tenant's number, which nobody else changes before the commit. */
+async function lockNumber({ db, scope: { tenantId } }: TenantTransaction): Promise<number> {
+  await db.$executeRaw`
+    INSERT INTO key_announcements (tenant_id, number) VALUES (${tenantId}::uuid, 0)
+    ON CONFLICT DO NOTHING`;
+  const rows = await db.$queryRaw<{ number: number }[]>`
+    SELECT number FROM key_announcements WHERE tenant_id = ${tenantId}::uuid FOR UPDATE`;
+  return rows[0]?.number ?? 0;
+}

@@ -1,0 +1,81 @@
+/**
+ * The service's public keys as facts of every tenant: what tokens are verified with, and the keys that
+ * data planes follow. Published when a tenant is made, at each start, after a rotation, and when the
+ * last token of an earlier key has ended.
+ */
+import { canonicalize } from '@governance/shared/canonical-json';
+import { FACTS, type NewFact, type TokenKeysFact } from '@governance/shared/facts';
+import type { SessionTokenClass } from '@governance/shared/session-token';
+import { readKeyHistory } from '../platform/key-history.ts';
+import type { ServiceKeys } from '../platform/keys.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TokenKeys } from '../platform/token-keys.ts';
+
+/** The longest life of a workflow session, which bounds its delegations' too, and an hour. */
+const SESSION_TOKEN_LIFE_MS = 30 * 86_400_000 + 3_600_000;
+
+export interface KeyFactsDeps {
+  serviceKeys: ServiceKeys;
+  tokenKeys: Pick<TokenKeys, 'verification'>;
+  /** The issuer of tokens. */
+  publicUrl: string;
+  now: () => Date;
+}
+
+/** @returns reads what is to be published now */
+export function createKeyFacts({ serviceKeys, tokenKeys, publicUrl, now }: KeyFactsDeps) {
+  async function sessionKeys(kind: SessionTokenClass): Promise<TokenKeysFact> {
+    const purpose = `${kind}-token` as const;
+    const endedAfter = new Date(now().getTime() - SESSION_TOKEN_LIFE_MS);
+    return { issuer: publicUrl, keys: await serviceKeys.verificationKeys(purpose, endedAfter) };
+  }
+
+  return async (): Promise<NewFact[]> => {
+    // A reader of the history takes what is there: from then on there is a key of each.
+    await serviceKeys.bundleSigningKey();
+    await serviceKeys.feedSigningKey();
+    const [tokens, workflow, delegation, history] = await Promise.all([
+      tokenKeys.verification(),
+      sessionKeys('workflow'),
+      sessionKeys('delegation'),
+      readKeyHistory(serviceKeys),
+    ]);
+    return [
+      { kind: 'token_keys', key: 'current', value: { issuer: publicUrl, keys: tokens } },
+      { kind: 'optional.session_token_keys', key: 'workflow', value: workflow },
+      { kind: 'optional.session_token_keys', key: 'delegation', value: delegation },
+      { kind: 'optional.key_history', key: 'current', value: history },
+    ];
+  };
+}
+
+/**
+ * Appends those that the tenant's feed does not have already.
+ *
+ * @returns whether there were any
+ */
+export async function appendNewFacts(
+  tx: TenantTransaction,
+  facts: readonly NewFact[],
+): Promise<boolean> {
+  let isNews = false;
+  for (const fact of facts) {
+    const { kind, key } = fact;
+    const newest = await tx.db.feedEntry.findFirst({
+      where: { tenantId: tx.scope.tenantId, kind, key },
+      orderBy: { seq: 'desc' },
+      select: { value: true },
+    });
+    const published = newest?.value ? FACTS[kind].safeParse(JSON.parse(newest.value)) : undefined;
+    if (published?.success && formOf(published.data) === formOf(fact.value)) continue;
+    tx.feed.append(fact);
+    isNews = true;
+  }
+  return isNews;
+}
+
+/** Ignores the order of the keys. */
+export function formOf(value: unknown): string {
+  const { keys, ...rest } = value as { keys: readonly unknown[] };
+  return canonicalize({ ...rest, keys: keys.map((key) => canonicalize(key)).sort() });
+}

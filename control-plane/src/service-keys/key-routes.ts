@@ -1,0 +1,123 @@
+/** The keys of the service, for whoever runs it: they are no tenant's. */
+import { SignedRotation } from '@governance/shared/evidence/evidence-keys';
+import { Text, Timestamp } from '@governance/shared/text';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ErrorBody } from '../platform/http/schemas.ts';
+import type { StoredRotation } from '../platform/keys.ts';
+import { KeyPurposeName, purposeName } from './key-purpose.ts';
+import type { KeyService, KeyView } from './key-service.ts';
+
+const tags = ['keys'];
+
+/** An empty one lets a new key follow, and nothing more. */
+const RotateBody = z
+  .strictObject({
+    /** The key is in other hands: it ends now, and nothing that it signed is accepted any more. */
+    revoke: z.boolean().default(false),
+    reason: Text.min(1).max(2_000).nullable().default(null),
+  })
+  .nullish()
+  .transform((body) => body ?? { revoke: false, reason: null });
+
+const RotationView = z
+  .object({
+    /** Counts the rotations of all keys. */
+    number: z.int(),
+    purpose: KeyPurposeName,
+    old_kid: z.string(),
+    new_kid: z.string(),
+    /** From when the new key signs. */
+    valid_from: Timestamp,
+    /** Whether the key before is not accepted any more. */
+    revokes: z.boolean(),
+    reason: z.string().nullable(),
+    actor: z.string(),
+    rotated_at: Timestamp,
+    /** The statement, with the signatures of both keys. */
+    statement: SignedRotation,
+  })
+  .meta({ id: 'KeyRotation' });
+
+const ServiceKeyView = z
+  .object({
+    kid: z.string(),
+    purpose: KeyPurposeName,
+    state: z.enum(['signing', 'next', 'accepted', 'revoked']),
+    /** A public JWK. */
+    jwk: z.looseObject({ kty: z.string(), kid: z.string(), alg: z.string() }),
+    valid_from: Timestamp,
+    valid_to: Timestamp.nullable(),
+    revoked_at: Timestamp.nullable(),
+    revoke_reason: z.string().nullable(),
+  })
+  .meta({ id: 'ServiceKey' });
+
+export const keyRoutes =
+  (keys: KeyService): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/api/v1/admin/keys',
+      {
+        config: { guard: 'super-admin' },
+        schema: {
+          summary: 'The public keys of the service, and how they followed one another',
+          tags,
+          response: {
+            200: z.object({ keys: z.array(ServiceKeyView), rotations: z.array(RotationView) }),
+          },
+        },
+      },
+      async () => {
+        const found = await keys.list();
+        return { keys: found.keys.map(toKeyView), rotations: found.rotations.map(toView) };
+      },
+    );
+
+    app.post(
+      '/api/v1/admin/keys/:purpose/rotate',
+      {
+        config: { guard: 'super-admin' },
+        schema: {
+          summary:
+            'Let a new key follow the one that signs; where that is in other hands, revoke it',
+          tags,
+          params: z.object({ purpose: KeyPurposeName }),
+          body: RotateBody,
+          response: { 200: RotationView, 404: ErrorBody, 409: ErrorBody },
+        },
+      },
+      async (request) => {
+        const { actor, body, id: requestId } = request;
+        return toView(await keys.rotate(request.params.purpose, { ...body, actor, requestId }));
+      },
+    );
+  };
+
+function toView(rotation: StoredRotation): z.input<typeof RotationView> {
+  return {
+    number: rotation.number,
+    purpose: purposeName(rotation.purpose),
+    old_kid: rotation.oldKid,
+    new_kid: rotation.newKid,
+    valid_from: rotation.signed.statement.valid_from,
+    revokes: rotation.revokes,
+    reason: rotation.reason,
+    actor: rotation.actor.username,
+    rotated_at: rotation.rotatedAt.toISOString(),
+    statement: rotation.signed,
+  };
+}
+
+function toKeyView(key: KeyView): z.input<typeof ServiceKeyView> {
+  return {
+    kid: key.kid,
+    purpose: purposeName(key.purpose),
+    state: key.state,
+    jwk: key.publicJwk,
+    valid_from: key.from.toISOString(),
+    valid_to: key.to?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    revoke_reason: key.revokeReason,
+  };
+}

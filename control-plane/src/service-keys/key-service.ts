@@ -1,0 +1,85 @@
+/**
+ * Rotates the service's keys by order of a super-admin. What is committed stands, whatever comes
+ * after: every replica, tenant and data plane hears of it as soon as it can.
+ */
+import { AppError } from '@governance/shared/errors';
+import { type ChangeBus, PLATFORM } from '../platform/change-bus.ts';
+import { SERVICE_KEY_PURPOSES } from '../platform/key-kinds.ts';
+import type { DatedKey, RotationOrder, ServiceKeys, StoredRotation } from '../platform/keys.ts';
+import type { TokenKeys } from '../platform/token-keys.ts';
+import type { KeyAnnouncements } from './key-announcements.ts';
+import { type KeyPurposeName, purposeOf } from './key-purpose.ts';
+
+/** How long the answer waits for the tenants to be told: the leader tells the rest. */
+const TELL_WITHIN_MS = 5_000;
+
+export type KeyState = 'signing' | 'next' | 'accepted' | 'revoked';
+
+export interface KeyView extends DatedKey {
+  state: KeyState;
+}
+
+export interface KeyServiceDeps {
+  serviceKeys: ServiceKeys;
+  tokenKeys: Pick<TokenKeys, 'isConfigured'>;
+  announcements: Pick<KeyAnnouncements, 'tellAll'>;
+  /** Signs every tenant's rules anew. */
+  buildAll(): Promise<void>;
+  changes: Pick<ChangeBus, 'publish'>;
+  log: { warn(fields: object, message: string): void };
+  now: () => Date;
+}
+
+export type KeyService = ReturnType<typeof createKeyService>;
+
+export function createKeyService(deps: KeyServiceDeps) {
+  const { serviceKeys, tokenKeys, announcements, changes, log, now } = deps;
+
+  const warn = (message: string) => (error: unknown) => log.warn({ err: error }, message);
+
+  return {
+    /** Every key of the service, the oldest first, and its rotations. */
+    list: async (): Promise<{ keys: KeyView[]; rotations: StoredRotation[] }> => {
+      const purposes = SERVICE_KEY_PURPOSES.filter(
+        (purpose) => purpose !== 'token-signing' || !tokenKeys.isConfigured,
+      );
+      const [keys, rotations] = await Promise.all([
+        serviceKeys.listKeys(purposes),
+        serviceKeys.listRotations(purposes),
+      ]);
+      const at = now();
+      return { keys: keys.map((key) => ({ ...key, state: stateOf(key, at) })), rotations };
+    },
+
+    /** @throws AppError KEY_CONFIGURED, KEY_ROTATION_PENDING, KEY_ROTATIONS_EXHAUSTED */
+    rotate: async (name: KeyPurposeName, order: RotationOrder): Promise<StoredRotation> => {
+      const purpose = purposeOf(name);
+      if (purpose === 'token-signing' && tokenKeys.isConfigured) {
+        throw new AppError('KEY_CONFIGURED');
+      }
+      const rotation = await serviceKeys.rotate(purpose, order);
+      changes.publish({ tenantId: PLATFORM });
+      const telling = announcements
+        .tellAll()
+        .catch(warn('not every tenant was told of a new key: the leader tells the rest'));
+      // Data planes refuse what the key before signed: they need rules that the new one signed.
+      if (order.revoke && purpose === 'bundle-signing') {
+        void deps.buildAll().catch(warn('not all rules were signed anew: they are tried again'));
+      }
+      await Promise.race([telling, pause(TELL_WITHIN_MS)]);
+      return rotation;
+    },
+  };
+}
+
+function stateOf({ from, to, revokedAt }: DatedKey, at: Date): KeyState {
+  if (revokedAt) return 'revoked';
+  if (from > at) return 'next';
+  return to && to <= at ? 'accepted' : 'signing';
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

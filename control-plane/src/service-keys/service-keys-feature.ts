@@ -1,0 +1,25 @@
+import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import type { Feature } from '../platform/feature.ts';
+import type { KeyAnnouncementsDeps } from './key-announcements.ts';
+import { createKeyAnnouncements } from './key-announcements.ts';
+import { createKeyFacts, type KeyFactsDeps } from './key-facts.ts';
+import { keyRoutes } from './key-routes.ts';
+import { createKeyService, type KeyServiceDeps } from './key-service.ts';
+
+export interface ServiceKeysCore
+  extends Pick<KeyServiceDeps, 'tokenKeys' | 'changes' | 'log'>,
+    Omit<KeyFactsDeps, 'publicUrl' | 'tokenKeys'> {
+  config: { publicUrl: string };
+  db: KeyAnnouncementsDeps['db'];
+  tokenKeys: KeyServiceDeps['tokenKeys'] & KeyFactsDeps['tokenKeys'];
+  bundles: Pick<BundleBuilder, 'buildAll'>;
+}
+
+/** The keys that the service signs with, and how others come to know them. */
+export function serviceKeysFeature(core: ServiceKeysCore): Feature {
+  const { db, serviceKeys, bundles } = core;
+  const readFacts = createKeyFacts({ ...core, publicUrl: core.config.publicUrl });
+  const announcements = createKeyAnnouncements({ db, serviceKeys, readFacts });
+  const keys = createKeyService({ ...core, announcements, buildAll: bundles.buildAll });
+  return { routes: [keyRoutes(keys)], tasks: [announcements.task], facts: announcements.facts };
+}

@@ -1,0 +1,74 @@
+/**
+ * What follows from keys that are trusted: those that they name as their successors. A key that was
+ * over, or is in other hands, names none; one that is known already is not replaced; and what is said
+ * of a known key beside that shortens its life and never lengthens it. Verifiers of packages and data
+ * planes follow keys by these rules. Proven by key-rotations.test.ts.
+ */
+import {
+  isRotationSigned,
+  type KeyEntry,
+  type KeyPurpose,
+  type SignedRotation,
+} from './evidence-keys.ts';
+
+/** What is known of a key. Times are texts of one form, which sort as the times do. */
+export interface LivingKey {
+  jwk: KeyEntry['jwk'];
+  validTo: string | null;
+  revokedAt: string | null;
+}
+
+/** A key that a known one names. */
+export interface Successor {
+  kid: string;
+  purpose: KeyPurpose;
+  jwk: KeyEntry['jwk'];
+  validFrom: string;
+}
+
+/** How keys are told apart: one id may be that of a key for something else, too. */
+export const keyPlace = ({ purpose, kid }: { purpose: string; kid: string }): string =>
+  `${purpose}/${kid}`;
+
+/**
+ * Adds what follows a known key, however the statements are ordered, and ends the key before it.
+ *
+ * @param keys by `keyPlace`; grows
+ * @param make what is kept of a successor
+ */
+export function followRotations<K extends LivingKey>(
+  keys: Map<string, K>,
+  rotations: readonly SignedRotation[],
+  make: (next: Successor, before: K) => K,
+): void {
+  const left = new Set(rotations);
+  for (let before = -1; before !== left.size; ) {
+    before = left.size;
+    for (const rotation of left) {
+      const { purpose, old_kid, new_key, valid_from, time } = rotation.statement;
+      const old = keys.get(keyPlace({ purpose, kid: old_kid }));
+      if (!old) continue;
+      left.delete(rotation);
+      const isOver = old.revokedAt !== null || (old.validTo !== null && time > old.validTo);
+      const place = keyPlace({ purpose, kid: new_key.kid });
+      if (isOver || keys.has(place) || !isRotationSigned(old.jwk, rotation)) continue;
+      old.validTo = earlier(old.validTo, valid_from);
+      const { kid, jwk } = new_key;
+      keys.set(place, make({ kid, purpose, jwk, validFrom: valid_from }, old));
+    }
+  }
+}
+
+/** Takes what is said of a known key: it may end sooner. */
+export function shortenLife(
+  known: LivingKey,
+  said: Pick<KeyEntry, 'valid_to' | 'revoked_at'>,
+): void {
+  known.validTo = earlier(known.validTo, said.valid_to);
+  known.revokedAt = earlier(known.revokedAt, said.revoked_at);
+}
+
+function earlier(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
+}
