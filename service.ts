@@ -271,6 +271,14 @@ export async function startStandalone(
     await addTenant(answer, controlPlane.createLocalLink(answer.tenant_id, answer.deployment_id));
   }
 
+  // What a new key of the control plane signed: over a network a data plane asks registration, too.
+  core.onUnknownKey((tenantId) => {
+    serveTenant(tenantId).then(
+      () => core.kick(tenantId),
+      (error) => log.warn({ err: error, tenantId }, 'the keys of the control plane were not learnt'),
+    );
+  });
+
   async function checkDataPlane(): Promise<void> {
     const problems = await plane.current?.findUnready();
     if (!problems) throw new AppError('UNAVAILABLE', 'the data plane is starting');

@@ -1,14 +1,14 @@
 /** What a data plane is shown of its tenant's log, to hold against what it saw before. */
 import type { LogView } from '@governance/shared/evidence/log-watch';
+import { readKeyHistory } from '../../platform/key-history.ts';
 import type { ServiceKeys } from '../../platform/keys.ts';
 import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
-import { listKeyEntries } from '../key-entries.ts';
 import { ensureCheckpoint } from '../log-growth.ts';
 import { logStore } from '../log-store.ts';
 
 export interface LogViewsDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
-  serviceKeys: Pick<ServiceKeys, 'evidenceKey' | 'listKeys'>;
+  serviceKeys: Pick<ServiceKeys, 'evidenceKey' | 'listKeys' | 'listRotations'>;
   now: () => Date;
 }
 
@@ -23,7 +23,7 @@ export function createLogViews({ db, serviceKeys, now }: LogViewsDeps) {
      */
     read: async (tenantId: string, held: { epoch: number; size: number }): Promise<LogView> => {
       const { key } = await serviceKeys.evidenceKey('checkpoint');
-      const keys = await listKeyEntries(serviceKeys, ['checkpoint-signing']);
+      const history = await readKeyHistory(serviceKeys, ['checkpoint-signing']);
       const shown = await db.inTenant(systemScope(tenantId), async (tx) => {
         const store = logStore(tx);
         const { epoch } = await store.findHead();
@@ -36,7 +36,7 @@ export function createLogViews({ db, serviceKeys, now }: LogViewsDeps) {
           consistency: isAbove ? await store.proveConsistency(held.size, newest.size) : null,
         };
       });
-      return { ...shown, keys, rotations: [] };
+      return { ...shown, ...history };
     },
   };
 }
