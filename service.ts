@@ -275,7 +275,8 @@ export async function startStandalone(
   core.onUnknownKey((tenantId) => {
     serveTenant(tenantId).then(
       () => core.kick(tenantId),
-      (error) => log.warn({ err: error, tenantId }, 'the keys of the control plane were not learnt'),
+      (error) =>
+        log.warn({ err: error, tenantId }, 'the keys of the control plane were not learnt'),
     );
   });
 

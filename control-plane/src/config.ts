@@ -143,7 +143,7 @@ export const CONTROL_PLANE_SETTINGS = {
   masterKeyPrevious: setting({
     name: 'SERVICE_MASTER_KEY_PREVIOUS',
     description:
-      'Other master keys, separated by commas, under which something in the database may be encrypted: it is read, and encrypted anew under SERVICE_MASTER_KEY (docs/operations.md).',
+      'Other master keys, separated by commas, under which something in the database may be encrypted: it is read, and only what is written anew is encrypted under SERVICE_MASTER_KEY: keep them.',
     parse: masterKeys,
   }),
   kmsProviders: setting({

@@ -55,6 +55,7 @@ describe('registration', () => {
     const { registerLocalDataPlane, sealedFor } = aService();
     const answer = await registerLocalDataPlane(scope, aRequest());
     expect(answer).toEqual({
+      key_history: KEY_HISTORY,
       tenant_id: scope.tenantId,
       deployment_id: expect.any(String),
       region: null,
