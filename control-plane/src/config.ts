@@ -1,6 +1,7 @@
 /** Reads the environment once; importing it does nothing. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
+import { witnessList } from '@governance/shared/evidence/witness-setting';
 import { Severity } from '@governance/shared/ledger-record';
 import { defaultPublicUrl } from '@governance/shared/listening-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
@@ -277,6 +278,13 @@ export const CONTROL_PLANE_SETTINGS = {
       'How often the logs of tenants that have grown get a signed checkpoint (docs/evidence.md).',
     default: '2',
     parse: wholeNumber(1, 3600),
+  }),
+  witnesses: setting({
+    name: 'SERVICE_EVIDENCE_WITNESS_URLS',
+    description:
+      'Witnesses that are asked to cosign checkpoints of the log (C2SP tlog-witness), separated by commas: each its verifier key, a blank, and its submission prefix (docs/evidence.md).',
+    default: '',
+    parse: witnessList,
   }),
   evidenceRetentionDays: setting({
     name: 'SERVICE_EVIDENCE_RETENTION_DAYS',

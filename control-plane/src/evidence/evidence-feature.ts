@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ChainBreakRecorder } from '../chain/chain-breaks.ts';
 import { createReadingPlaces, type ReadingPlacesDeps } from '../feed/feed-reading-places.ts';
 import type { DataKeys } from '../key-management/data-keys.ts';
 import type { Feature } from '../platform/feature.ts';
@@ -13,6 +14,8 @@ import { createLogService } from './log-service.ts';
 import { createTrustAnchors } from './trust-anchor.ts';
 import type { LogViews } from './watchers/log-views.ts';
 import { watchRoutes } from './watchers/watch-routes.ts';
+import { witnessRoutes } from './witnesses/witness-routes.ts';
+import { createWitnessTask, type Witness } from './witnesses/witness-task.ts';
 
 export interface EvidenceCore extends ReadingPlacesDeps {
   config: {
@@ -20,9 +23,11 @@ export interface EvidenceCore extends ReadingPlacesDeps {
     verifierPublicUrl: string;
     checkpointSeconds: number;
     evidenceRetentionDays: number;
+    witnesses: readonly Witness[];
   };
   db: TenantDatabase;
   logViews: LogViews;
+  breaks: ChainBreakRecorder;
   serviceKeys: ServiceKeys;
   dataKeys: DataKeys;
   log: Logger;
@@ -44,12 +49,16 @@ export function evidenceFeature(core: EvidenceCore): Feature {
   const exports = createExportTask({
     ...{ db, serviceKeys, dataKeys, growth, anchors, retentionMs, log, now },
   });
+  const witnesses = createWitnessTask({
+    ...{ db, witnesses: config.witnesses, breaks: core.breaks, now },
+  });
   return {
     routes: [
       logRoutes(createLogService({ db }), anchors),
       watchRoutes({ db, views: core.logViews, places: createReadingPlaces(core) }),
+      witnessRoutes(db, config.witnesses),
       packageRoutes(createPackageService({ db, dataKeys, retentionMs, now })),
     ],
-    tasks: [...growth.tasks, exports],
+    tasks: [...growth.tasks, exports, witnesses],
   };
 }

@@ -16,6 +16,8 @@ export const WitnessKey = z.strictObject({
   key: EvidenceJwk,
 });
 
+export type WitnessKey = z.infer<typeof WitnessKey>;
+
 export const TrustAnchor = z.strictObject({
   format: z.literal(TRUST_ANCHOR_FORMAT),
   issuer: Text.max(500),

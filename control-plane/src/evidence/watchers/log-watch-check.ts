@@ -37,7 +37,7 @@ export interface LogWatchCheck {
 }
 
 /** More of them would say nothing new, and a data plane that kept many could fill the list. */
-const MAX_LOG_BREAKS = 100;
+export const MAX_LOG_BREAKS = 100;
 
 interface Signed extends SeenCheckpoint {
   time: string;

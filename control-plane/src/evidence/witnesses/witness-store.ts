@@ -1,0 +1,60 @@
+/** What witnesses said of the log, of the transaction's tenant. */
+import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { StoredCheckpoint } from '../log-store.ts';
+
+export interface WitnessState {
+  witness: string;
+  /** What it cosigned last. */
+  epoch: number;
+  size: number;
+  cosignedAt: Date | null;
+  askedAt: Date;
+  failure: string | null;
+  failingSince: Date | null;
+}
+
+export function witnessStore({ db, scope: { tenantId } }: TenantTransaction) {
+  return {
+    list: async (): Promise<WitnessState[]> => {
+      const rows = await db.logWitness.findMany({
+        where: { tenantId },
+        orderBy: { witness: 'asc' },
+      });
+      return rows.map(({ tenantId: _, size, ...row }) => ({ ...row, size: Number(size) }));
+    },
+
+    keep: async (
+      witness: string,
+      { epoch, size, root, note }: StoredCheckpoint,
+      line: string,
+      now: Date,
+    ): Promise<void> => {
+      const row = { tenantId, epoch, size: BigInt(size), witness, root, note, line, madeAt: now };
+      await db.logCosignature.createMany({ data: [row], skipDuplicates: true });
+      const said = { epoch, size: BigInt(size), cosignedAt: now, askedAt: now };
+      await db.logWitness.upsert({
+        where: { tenantId_witness: { tenantId, witness } },
+        create: { tenantId, witness, ...said },
+        update: { ...said, failure: null, failingSince: null },
+      });
+    },
+
+    fail: async (witness: string, failure: string, now: Date): Promise<void> => {
+      await db.$executeRaw`
+        INSERT INTO log_witnesses AS w (tenant_id, witness, asked_at, failure, failing_since)
+        VALUES (${tenantId}::uuid, ${witness}, ${now}, ${failure}, ${now})
+        ON CONFLICT (tenant_id, witness) DO UPDATE SET asked_at = ${now}, failure = ${failure},
+          failing_since = coalesce(w.failing_since, ${now})`;
+    },
+
+    /** Of what was made before a time, the largest of each witness and hour stays. */
+    thin: async (before: Date): Promise<void> => {
+      await db.$executeRaw`
+        DELETE FROM log_cosignatures c WHERE tenant_id = ${tenantId}::uuid AND made_at < ${before}
+          AND EXISTS (
+            SELECT 1 FROM log_cosignatures later WHERE later.tenant_id = c.tenant_id
+              AND later.witness = c.witness AND later.epoch = c.epoch AND later.size > c.size
+              AND later.made_at < date_trunc('hour', c.made_at) + interval '1 hour')`;
+    },
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * Has witnesses cosign the newest checkpoint of each tenant's log, at intervals. A line is verified
+ * before it is kept. A witness that holds a larger log than this one is a break: the log went back.
+ * Proven by witnesses.pg.test.ts.
+ */
+import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
+import type { WitnessKey } from '@governance/shared/evidence/trust-anchor';
+import { findCosignature, writeAddCheckpoint } from '@governance/shared/evidence/witness-protocol';
+import type { ChainBreakRecorder } from '../../chain/chain-breaks.ts';
+import { forEachTenant } from '../../platform/each-tenant.ts';
+import type { LeaderTask } from '../../platform/leader.ts';
+import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
+import { logStore, type StoredCheckpoint } from '../log-store.ts';
+import { MAX_LOG_BREAKS } from '../watchers/log-watch-check.ts';
+import { watchStore } from '../watchers/watch-store.ts';
+import { askWitness } from './ask-witness.ts';
+import { type WitnessState, witnessStore } from './witness-store.ts';
+
+export interface Witness extends WitnessKey {
+  url: string;
+}
+
+const EVERY_MS = 60_000;
+/** One that fails is asked again after as long as it has failed, at most. */
+const LONGEST_REST_MS = 3_600_000;
+const DENSE_MS = 7 * 86_400_000;
+
+export interface WitnessTaskDeps {
+  db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  witnesses: readonly Witness[];
+  breaks: Pick<ChainBreakRecorder, 'record'>;
+  now: () => Date;
+}
+
+export function createWitnessTask(deps: WitnessTaskDeps): LeaderTask & {
+  cosign(tenantId: string, signal: AbortSignal): Promise<void>;
+} {
+  const { db, now } = deps;
+
+  async function cosign(tenantId: string, signal: AbortSignal): Promise<void> {
+    const scope = systemScope(tenantId);
+    const { newest, states } = await db.inTenant(scope, async (tx) => {
+      const store = logStore(tx);
+      const { epoch } = await store.findHead();
+      await witnessStore(tx).thin(new Date(now().getTime() - DENSE_MS));
+      const states = await witnessStore(tx).list();
+      return { newest: await store.findCheckpoint({ epoch }), states };
+    });
+    if (!newest) return;
+    await Promise.all(
+      deps.witnesses.map(async (witness) => {
+        const state = states.find((one) => one.witness === witness.name);
+        if (!isDue(state, newest, now())) return;
+        const failure = await ask(tenantId, witness, newest, state, signal);
+        if (failure === undefined || signal.aborted) return;
+        await db.inTenant(scope, (tx) => witnessStore(tx).fail(witness.name, failure, now()));
+      }),
+    );
+  }
+
+  /** @returns what went wrong */
+  async function ask(
+    tenantId: string,
+    witness: Witness,
+    newest: StoredCheckpoint,
+    state: WitnessState | undefined,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    // Witnesses know a log by its origin: another epoch is another log to them.
+    let old = state && state.epoch === newest.epoch ? state.size : 0;
+    try {
+      // It may hold another size than is remembered here, and says which.
+      for (let tries = 0; tries < 2; tries++) {
+        const body = await writeRequest(tenantId, old, newest);
+        const answer = await askWitness(witness.url, body, signal);
+        if (answer.kind === 'refused') return answer.why;
+        if (answer.kind === 'cosigned') {
+          const { body: signed } = parseCheckpoint(newest.note);
+          const line = findCosignature(answer.lines, signed, witness);
+          if (line === undefined) return 'its cosignature does not hold';
+          await db.inTenant(systemScope(tenantId), (tx) =>
+            witnessStore(tx).keep(witness.name, newest, line, now()),
+          );
+          return undefined;
+        }
+        if (answer.size > newest.size) return await tellAhead(tenantId, witness, newest, answer);
+        old = answer.size;
+      }
+      return 'it names another size each time';
+    } catch (error) {
+      return describeFailure(error);
+    }
+  }
+
+  const writeRequest = (tenantId: string, old: number, newest: StoredCheckpoint) =>
+    db.inTenant(systemScope(tenantId), async (tx) => {
+      const path = await logStore(tx).proveConsistency(old, newest.size);
+      return writeAddCheckpoint(old, path, newest.note);
+    });
+
+  async function tellAhead(
+    tenantId: string,
+    { name }: Witness,
+    newest: StoredCheckpoint,
+    { size }: { size: number },
+  ): Promise<string | undefined> {
+    // It may have been asked by a replica that just ceased to lead.
+    const { head, isFull } = await db.inTenant(systemScope(tenantId), async (tx) => ({
+      head: await logStore(tx).findHead(),
+      isFull: (await watchStore(tx).countBreaks()) >= MAX_LOG_BREAKS,
+    }));
+    if (head.epoch !== newest.epoch || head.size >= size) return undefined;
+    if (isFull) return 'it says that it holds a larger log';
+    await deps.breaks.record(tenantId, [
+      {
+        stream: tenantId,
+        epoch: newest.epoch,
+        seq: size,
+        kind: 'log_went_back',
+        expected: `log epoch ${newest.epoch}, ${size} leaves`,
+        actual: `log epoch ${head.epoch}, ${head.size} leaves`,
+        detail: `witness ${name} says that it cosigned it`,
+      },
+    ]);
+    return 'it says that it holds a larger log';
+  }
+
+  return {
+    name: 'log_witnesses',
+    everyMs: EVERY_MS,
+    cosign,
+    run: async (signal) => {
+      if (deps.witnesses.length > 0) await forEachTenant(db, signal, (id) => cosign(id, signal));
+    },
+  };
+}
+
+function isDue(state: WitnessState | undefined, newest: StoredCheckpoint, now: Date): boolean {
+  if (!state) return true;
+  if (state.failingSince) {
+    const failedMs = state.askedAt.getTime() - state.failingSince.getTime();
+    return now.getTime() - state.askedAt.getTime() >= Math.min(failedMs, LONGEST_REST_MS);
+  }
+  return state.epoch !== newest.epoch || state.size < newest.size;
+}
+
+/** Never what the witness said. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return 'it could not be asked';
+  if (error.name === 'TimeoutError') return 'no answer in time';
+  const { cause } = error;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? `the connection failed: ${code}` : error.message;
+}
