@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { EvidenceSigner } from '@governance/shared/evidence/evidence-keys';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { parseSettings } from '@governance/shared/settings';
 import { z } from 'zod';
@@ -10,15 +11,20 @@ import { CONTROL_PLANE_SETTINGS } from './config.ts';
 import { createChangeBus } from './platform/change-bus.ts';
 import { connectDatabase } from './platform/database.ts';
 import { startEmbeddedPostgres } from './platform/embedded-postgres.ts';
+import { createServiceKeys } from './platform/keys.ts';
+import { createMasterKey } from './platform/master-key.ts';
 import { migrateDatabase } from './platform/migrations.ts';
 import { canConnect } from './platform/postgres-process.ts';
-import { createTenantDatabase } from './platform/tenant-scope.ts';
-import { announceRestore } from './restores/restore-announcement.ts';
+import { findMasterKey, masterKeyPath } from './platform/stored-master-key.ts';
+import { createTenantDatabase, type TenantDatabase } from './platform/tenant-scope.ts';
+import { type AnnouncedRestore, announceRestore } from './restores/restore-announcement.ts';
 
 export const CONTROL_PLANE_USAGE = `Commands of the control plane:
-  announce-restore --reason <text>   records in every tenant's admin chain that the database was restored
+  announce-restore --reason <text>   records in every tenant's admin chain that the database was restored,
+                                     and begins the next epoch of every tenant's log
 
-It acts on DATABASE_URL, or on the embedded PostgreSQL in SERVICE_DATA_DIR, with the service running or not.`;
+It acts on DATABASE_URL, or on the embedded PostgreSQL in SERVICE_DATA_DIR, with the service running or not.
+It signs, and needs the service's SERVICE_MASTER_KEY, or the file of it in SERVICE_DATA_DIR.`;
 
 export interface CommandOutput {
   log(text: string): void;
@@ -74,19 +80,51 @@ async function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutp
     try {
       const changes = createChangeBus((error) => out.error(String(error)));
       const db = createTenantDatabase({ connections, changes, now: () => new Date() });
-      const operator = userInfo().username;
-      for (const { tenantId, restored, lost } of await announceRestore(db, { reason, operator })) {
-        const known = lost
-          ? `the highest that data planes know is ${lost.position}`
-          : 'no data plane has reported a higher one yet';
-        out.log(`tenant ${tenantId}: restored at ${restored.epoch}/${restored.seq}; ${known}`);
-      }
+      const signer = await findSigner(db, env);
+      const announced = { reason, operator: userInfo().username, signer, now: () => new Date() };
+      for (const one of await announceRestore(db, announced)) out.log(describe(one));
     } finally {
       await connections.close();
     }
   } finally {
     await database.stop();
   }
+}
+
+/**
+ * The key that signs the log's epochs. Nothing is made here: another master key than the service's
+ * would make a key that the service cannot open.
+ *
+ * @throws Error before anything is recorded
+ */
+async function findSigner(db: TenantDatabase, env: NodeJS.ProcessEnv): Promise<EvidenceSigner> {
+  const { masterKey: given, dataDir } = parseSettings(
+    { masterKey: CONTROL_PLANE_SETTINGS.masterKey, dataDir: SERVICE_SETTINGS.dataDir },
+    env,
+  );
+  const masterKey = given ?? findMasterKey(dataDir);
+  if (!masterKey) {
+    throw new Error(
+      `the next epoch of the log has to be signed: set SERVICE_MASTER_KEY to that of the service, which ${masterKeyPath(dataDir)} does not hold either`,
+    );
+  }
+  const keys = createServiceKeys({ db, masterKey: createMasterKey(masterKey) });
+  if ((await keys.listKeys(['checkpoint-signing'])).length === 0) {
+    throw new Error('the database has no key for checkpoints yet: start the service once before');
+  }
+  return keys.evidenceKey('checkpoint');
+}
+
+function describe({ tenantId, restored, lost, logEpoch }: AnnouncedRestore): string {
+  const { epoch, restored: place, highest_lost: highest } = logEpoch;
+  const known = lost
+    ? `the highest that data planes know is ${lost.position}`
+    : 'no data plane has reported a higher one yet';
+  const size = highest ? `, and a size of ${highest.size} in epoch ${highest.epoch} was lost` : '';
+  return (
+    `tenant ${tenantId}: restored at ${restored.epoch}/${restored.seq}; ${known}; ` +
+    `the log goes on as epoch ${epoch} at size ${place.size}${size}`
+  );
 }
 
 interface OpenDatabase {

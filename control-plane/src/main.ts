@@ -5,7 +5,6 @@ import { createHmac, createPrivateKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@governance/shared/settings';
-import { StartError } from '@governance/shared/start-error';
 import type { Logger } from 'pino';
 import { buildControlPlane, type ControlPlane, type ControlPlaneDeps, FEATURES } from './app.ts';
 import type { ControlPlaneConfig } from './config.ts';
@@ -15,12 +14,11 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedde
 import type { ReadinessCheck } from './platform/http/system-routes.ts';
 import { readOrMakeSecret, writeSecret } from './platform/local-secrets.ts';
 import { migrateDatabase } from './platform/migrations.ts';
+import { masterKeyPath, readOrMakeMasterKey } from './platform/stored-master-key.ts';
 
 export { parseControlPlaneConfig } from './config.ts';
 
 const ADMIN_PASSWORD_FILE = 'admin-password';
-const MASTER_KEY_FILE = 'master-key';
-const MASTER_KEY_BYTES = 32;
 const TOKEN_KEY_FILE = 'jwt-key.pem';
 const WEBHOOK_SECRET_FILE = 'webhook-secret';
 
@@ -58,7 +56,7 @@ export async function createControlPlane(
   try {
     connections = await openDatabase(config, embedded, log);
     const adminPassword = findAdminPassword(config);
-    const masterKey = findMasterKey(config, log);
+    const masterKey = readMasterKey(config, log);
     const webhookSecret = findWebhookSecret(config, masterKey, log);
     const controlPlane = await buildControlPlane(
       {
@@ -151,19 +149,14 @@ function findAdminPassword(config: ControlPlaneConfig): RunningControlPlane['adm
   return { isGenerated: true, password: new Secret(password) };
 }
 
-function findMasterKey(config: ControlPlaneConfig, log: Logger): Secret<Buffer> {
+function readMasterKey(config: ControlPlaneConfig, log: Logger): Secret<Buffer> {
   if (config.masterKey) return config.masterKey;
-  const text = readOrMakeSecret(config.dataDir, MASTER_KEY_FILE, MASTER_KEY_BYTES);
+  const key = readOrMakeMasterKey(config.dataDir);
   if (config.env === 'production') {
-    const file = join(config.dataDir, MASTER_KEY_FILE);
+    const file = masterKeyPath(config.dataDir);
     log.warn({ file }, 'SERVICE_MASTER_KEY is not set: the key in this file is used, keep it safe');
   }
-  const key = Buffer.from(text, 'base64url');
-  if (key.length === MASTER_KEY_BYTES) return new Secret(key);
-  const file = join(config.dataDir, MASTER_KEY_FILE);
-  throw new StartError(
-    `${file} does not hold a key of ${MASTER_KEY_BYTES} bytes: put back what was in it, or set SERVICE_MASTER_KEY`,
-  );
+  return key;
 }
 
 /** Of an earlier version: it goes into the database, so that its tokens stay good. */

@@ -136,59 +136,82 @@ def log_consistency(evidence: Evidence) -> Tally:
     if evidence.anchor is None:
         tally.skip("no anchor pins the log")
         return tally
-    pinned, log, proofs = evidence.anchor["log"], evidence.manifest["log"], evidence.package.proofs
+    pinned, log = evidence.anchor["log"], evidence.manifest["log"]
     size, epoch, end = pinned["size"], pinned["epoch"], evidence.end
     if pinned["origin"] != log_origin(evidence.anchor["tenant_id"], epoch):
         tally.fail("the anchor pins another log", "trust anchor")
         return tally
     is_newer = epoch == log["epoch"] and size > end
-    start, to = (end, size) if is_newer else (size, end)
-    pairs = [proof for proof in proofs["consistency"] if (proof["from"], proof["to"]) == (start, to)]
-    if epoch > log["epoch"] or (is_newer and not pairs):
+    leads = _is_one_tree(evidence, size, pinned["root"])
+    if epoch > log["epoch"] or (is_newer and leads is None):
         tally.skip("the anchor is newer than the package, which does not lead to it")
         return tally
-    lost = _follow_epochs(evidence, epoch, size)
-    if lost is not None:
-        tally.fail(lost, "keys.json log_epochs")
-        return tally
-    checkpoint = evidence.package.checkpoints.get(end)
-    own = checkpoint.root if checkpoint else b""
-    anchored = bytes.fromhex(pinned["root"])
-    roots = (own, anchored) if is_newer else (anchored, own)
-    if not pairs and start not in (0, to):
+    fault, reached, kept, announced = _follow_epochs(evidence, epoch)
+    if fault is not None:
+        tally.fail(fault, "keys.json log_epochs")
+    elif leads:
+        tally.ok()
+    elif reached < epoch or (kept is not None and size > kept):
+        lost = "the anchor is of a part of the log that a restore lost"
+        tally.fail(f"{lost}: announced at {announced}, which kept {kept} leaves", "keys.json")
+    elif leads is None:
         tally.fail("no proof begins where the anchor is", "proofs.json consistency")
-        return tally
-    path = _path(pairs[0]["path"]) if pairs else []
-    holds = is_consistent(start, to, *roots, path)
-    tally.hold(holds, "the log does not continue the one that the anchor pins", "proofs.json")
+    else:
+        tally.fail("the log does not continue the one that the anchor pins", "proofs.json")
     return tally
 
 
-def _follow_epochs(evidence: Evidence, epoch: int, size: int) -> str | None:
-    """Why the anchor's log does not lead to the package's over the restores between; or None."""
-    tenant = evidence.manifest["tenant_id"]
-    for number in range(epoch + 1, evidence.manifest["log"]["epoch"] + 1):
-        signed = next(
-            (
-                one
-                for one in evidence.package.keys["log_epochs"]
-                if (one["statement"]["epoch"], one["statement"]["tenant_id"]) == (number, tenant)
-            ),
-            None,
-        )
+def _is_one_tree(evidence: Evidence, size: int, root: str) -> bool | None:
+    """Whether a proof joins a place and the package's checkpoint; None where there is no proof."""
+    end = evidence.end
+    checkpoint = evidence.package.checkpoints.get(end)
+    own, other = checkpoint.root if checkpoint else b"", bytes.fromhex(root)
+    start, to, roots = (end, size, (own, other)) if size > end else (size, end, (other, own))
+    for proof in evidence.package.proofs["consistency"]:
+        if (proof["from"], proof["to"]) == (start, to):
+            return is_consistent(start, to, *roots, _path(proof["path"]))
+    return is_consistent(start, to, *roots, []) if start in (0, to) else None
+
+
+def _follow_epochs(
+    evidence: Evidence, anchored: int
+) -> tuple[str | None, int, int | None, str]:
+    """Goes back over the statements of restores, from the package's epoch to the anchor's.
+
+    A fault or None; the epoch that was reached, which lies below the anchor's where that whole
+    epoch was lost; how many leaves were kept by every restore, or None; and when that was said.
+    """
+    epoch, kept, announced = evidence.manifest["log"]["epoch"], None, ""
+    while epoch > anchored:
+        of_epoch = [
+            one
+            for one in evidence.package.keys["log_epochs"]
+            if (one["statement"]["epoch"], one["statement"]["tenant_id"])
+            == (epoch, evidence.manifest["tenant_id"])
+        ]
+        signed = of_epoch[0] if of_epoch else None
         key = signed and evidence.keyset.find("checkpoint", signed["kid"])
-        unexplained = "no signed statement says how the log went on after a restore"
-        if not signed or not key:
-            return unexplained
-        if not is_statement_signed(key.jwk, signed["statement"], signed["signature"]):
-            return unexplained
+        if (
+            not signed
+            or not key
+            or not is_statement_signed(key.jwk, signed["statement"], signed["signature"])
+        ):
+            fault = "no signed statement says how the log went on after a restore"
+            return fault, epoch, kept, announced
+        if len(of_epoch) > 1:
+            return "two statements begin one log epoch", epoch, kept, announced
         statement, restored = signed["statement"], signed["statement"]["restored"]
         evidence.use(key, "keys.json log_epochs", statement["time"])
-        if restored["epoch"] != number - 1 or restored["size"] > evidence.end:
-            return "the log went on after a restore elsewhere"
-        if size > restored["size"]:
-            return "the anchor is of a part of the log that a restore lost"
-    return None
+        if restored["epoch"] >= epoch:
+            return "the log went on after a restore elsewhere", epoch, kept, announced
+        # Of what a later restore lost, there is nothing left to hold the place against.
+        if kept is None or restored["size"] <= kept:
+            if not _is_one_tree(evidence, restored["size"], restored["root"]):
+                fault = "the log is not shown to go on from where it was restored"
+                return fault, epoch, kept, announced
+            kept, announced = restored["size"], statement["time"]
+        epoch = restored["epoch"]
+    return None, epoch, kept, announced
 
 
 def checkpoint_signature(evidence: Evidence) -> Tally:

@@ -79,10 +79,10 @@ def is_consistent(
     """Whether the tree of size ``second`` continues that of ``first`` (RFC 9162, 2.1.4.2)."""
     if not 0 <= first <= second:
         return False
-    if first == second:
-        return not path and first_root == second_root
     if first == 0:
         return not path and first_root == Tree().root()
+    if first == second:
+        return not path and first_root == second_root
     steps = list(path)
     if first & (first - 1) == 0:
         steps.insert(0, first_root)

@@ -7,6 +7,7 @@ import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { signRotation } from '@governance/shared/evidence/evidence-keys';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { recordHash } from '@governance/shared/hash-chain';
+import type { Forgery } from './forgery.ts';
 import { SELECTIVE } from './good-packages.ts';
 import {
   aPackage,
@@ -17,15 +18,10 @@ import {
   sealPackage,
   streamsOf,
 } from './package-builder.ts';
+import { RESTORE_FORGERIES } from './restore-forgeries.ts';
 import { anEd25519Key, idOf } from './test-keys.ts';
 import { aDelegation, anApproval, aStory, type Story } from './test-stories.ts';
 import { TestTenant, timeOf } from './test-tenant.ts';
-
-export interface Forgery {
-  name: string;
-  check: CheckName;
-  make(): { bytes: Buffer; anchor: TrustAnchor };
-}
 
 /** The anchor of the stories: as the log stood after the first leaves. */
 const PINNED = 3;
@@ -311,22 +307,7 @@ export const FORGERIES: readonly Forgery[] = [
     tenant.logEpoch = 2;
     return undefined;
   }),
-  {
-    name: 'an anchor of a part of the log that a restore lost',
-    check: 'log.consistency',
-    make: () => {
-      const { tenant } = aStory();
-      const anchor = tenant.anchor(6);
-      tenant.restoreTo(4);
-      const two = tenant.plane('plane-3');
-      for (let i = 0; i < 5; i++) {
-        tenant.decide(two);
-        two.ship();
-      }
-      const parts = aPackage(tenant, { anchorSizes: [6] });
-      return { bytes: packMembers(sealPackage(parts, tenant.keys.evidence)), anchor };
-    },
-  },
+  ...RESTORE_FORGERIES,
   {
     name: 'witnesses that did not cosign',
     check: 'witness.quorum',

@@ -11,7 +11,7 @@ import {
 } from './package-builder.ts';
 import { anEd25519Key } from './test-keys.ts';
 import { aDelegation, anApproval, aStory } from './test-stories.ts';
-import { timeOf } from './test-tenant.ts';
+import { type TestTenant, timeOf } from './test-tenant.ts';
 
 export interface GoodPackage {
   name: string;
@@ -52,6 +52,15 @@ const volume = (number: 1 | 2) => () => {
   return { bytes: packMembers(second), anchor: tenant.anchor(PINNED) };
 };
 
+/** What a log that was restored goes on with. */
+export function callSomewhereElse(tenant: TestTenant): void {
+  const plane = tenant.plane('plane-3');
+  for (let i = 0; i < 5; i++) {
+    tenant.decide(plane);
+    plane.ship();
+  }
+}
+
 export const GOOD_PACKAGES: readonly GoodPackage[] = [
   { name: 'contiguous', make: packed({}) },
   { name: 'contiguous with payloads', make: packed({ payloads: true }) },
@@ -90,9 +99,50 @@ export const GOOD_PACKAGES: readonly GoodPackage[] = [
       const { tenant } = aStory();
       const anchor = tenant.anchor(PINNED);
       tenant.restoreTo(4);
-      const plane = tenant.plane('plane-3');
-      tenant.decide(plane);
-      plane.ship();
+      callSomewhereElse(tenant);
+      return { bytes: aPacked(tenant, { anchorSizes: [PINNED] }), anchor };
+    },
+  },
+  {
+    name: 'an anchor of what a restore lost, whose leaves came again',
+    make: () => {
+      const { tenant } = aStory();
+      const anchor = tenant.anchor(6);
+      const again = tenant.leaves.slice(4);
+      tenant.restoreTo(4);
+      tenant.leaves.push(...again);
+      callSomewhereElse(tenant);
+      return { bytes: aPacked(tenant, { anchorSizes: [6] }), anchor };
+    },
+  },
+  {
+    name: 'the part of a log before the place of a restore',
+    make: () => {
+      const { tenant } = aStory();
+      const anchor = tenant.anchor(5);
+      tenant.restoreTo(6);
+      callSomewhereElse(tenant);
+      return { bytes: aPacked(tenant, { end: 4, anchorSizes: [5] }), anchor };
+    },
+  },
+  {
+    name: 'two restores, of which the second lost the epoch of the first',
+    make: () => {
+      const { tenant } = aStory();
+      const anchor = tenant.anchor(PINNED);
+      tenant.restoreTo(4, { epoch: 3 });
+      callSomewhereElse(tenant);
+      return { bytes: aPacked(tenant, { anchorSizes: [PINNED] }), anchor };
+    },
+  },
+  {
+    name: 'two restores, of which the second kept less than the first',
+    make: () => {
+      const { tenant } = aStory();
+      const anchor = tenant.anchor(PINNED);
+      tenant.restoreTo(6);
+      tenant.restoreTo(4);
+      callSomewhereElse(tenant);
       return { bytes: aPacked(tenant, { anchorSizes: [PINNED] }), anchor };
     },
   },

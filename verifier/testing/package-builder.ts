@@ -110,7 +110,7 @@ export function aPackage(tenant: TestTenant, request: PackageRequest = {}): Pack
         leaf_index,
         path: proofOf(planInclusion(leaf_index, end), hashes),
       })),
-      consistency: (request.anchorSizes ?? []).map((size) => {
+      consistency: sizesOf(tenant, request).map((size) => {
         const [from, to] = size < end ? [size, end] : [end, size];
         return { from, to, path: proofOf(planConsistency(from, to), tenant.leafHashes()) };
       }),
@@ -137,6 +137,13 @@ export function aPackage(tenant: TestTenant, request: PackageRequest = {}): Pack
     payloads: request.payloads ? structuredClone(tenant.payloads) : [],
     witness: [],
   };
+}
+
+/** Those of anchors, and where restores kept the log. */
+function sizesOf(tenant: TestTenant, { anchorSizes = [] }: PackageRequest): number[] {
+  const places = tenant.logEpochs.map(({ statement }) => statement.restored.size);
+  const shown = places.filter((size) => size > 0 && size <= tenant.leaves.length);
+  return [...new Set([...anchorSizes, ...shown])];
 }
 
 const range = (start: number, end: number) =>

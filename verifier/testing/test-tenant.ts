@@ -11,6 +11,7 @@ import {
   type KeyEntry,
   type KeyPurpose,
   type KeyRotation,
+  type LogEpoch,
   signEvidenceStatement,
   signRotation,
 } from '@governance/shared/evidence/evidence-keys';
@@ -200,22 +201,27 @@ export class TestTenant {
     if (purpose === 'batch') this.admin.key = next;
   }
 
-  /** A restore lost what came behind a size; what is added now has other leaves. */
-  restoreTo(size: number): void {
+  /**
+   * A restore lost what came behind a size; what is added now has other leaves.
+   *
+   * @param said what the announcement says otherwise than it was
+   */
+  restoreTo(size: number, said: Partial<LogEpoch> = {}): void {
     const epoch = this.logEpoch;
     const highest = { epoch, size: this.leaves.length, root: this.rootOf(this.leaves.length) };
-    const statement = {
-      type: 'log_epoch' as const,
-      v: 1 as const,
+    const statement: LogEpoch = {
+      type: 'log_epoch',
+      v: 1,
       tenant_id: this.id,
       epoch: epoch + 1,
       time: this.now(),
       restored: { epoch, size, root: this.rootOf(size) },
       highest_lost: highest,
+      ...said,
     };
     this.logEpochs.push(signEvidenceStatement(this.keys.checkpoint, statement));
     this.leaves = this.leaves.slice(0, size);
-    this.logEpoch++;
+    this.logEpoch = statement.epoch;
   }
 
   publish(revision: number): void {

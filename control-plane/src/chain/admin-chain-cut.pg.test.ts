@@ -1,19 +1,25 @@
 /** Attacks on the admin chain by whoever owns the database, and what an operator may say of it. */
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { AdminHeadReport } from '@governance/shared/channels';
 import { FEED_START } from '@governance/shared/feed-chain';
 import { type SignedAdminHead, signStatement } from '@governance/shared/signed-statement';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { runControlPlaneCommand } from '../commands.ts';
 
 // The command that announces a restore has the real clock.
 let time = Date.now() - 60 * 60_000;
+const SERVICE_MASTER_KEY = randomBytes(32).toString('base64');
+const empty = mkdtempSync(join(tmpdir(), 'announce-'));
+afterAll(() => rmSync(empty, { recursive: true }));
 const { call, aTenantAdmin, controlPlane, test } = await testControlPlane({
   now: () => new Date(time),
   // No batch of the admin chain is signed meanwhile: who cuts the chain removes those too.
-  env: { SERVICE_CHECKPOINT_SECONDS: '3600' },
+  env: { SERVICE_CHECKPOINT_SECONDS: '3600', SERVICE_MASTER_KEY },
 });
 const { superuser } = test;
 
@@ -102,7 +108,7 @@ const alertsNow = async () =>
 
 async function announce(reason = 'the disk of the database died') {
   const lines: string[] = [];
-  const env = { DATABASE_URL: test.url };
+  const env = { DATABASE_URL: test.url, SERVICE_MASTER_KEY };
   const out = {
     log: (line: string) => lines.push(line),
     error: (line: string) => lines.push(line),
@@ -276,5 +282,27 @@ describe('a restore from a backup', () => {
     expect(await runControlPlaneCommand(['announce-restore'], env, out)).toBe(2);
     expect(await runControlPlaneCommand(['announce-restore', '--x'], env, out)).toBe(1);
     expect(said[0]).toMatch(/--reason/);
+  });
+
+  it('needs the service’s master key, and records nothing without it', async () => {
+    const readEnd = async () =>
+      (await superuser.query('SELECT admin_seq FROM tenant_heads WHERE tenant_id = $1', [tenantId]))
+        .rows[0].admin_seq;
+    const before = await readEnd();
+    const run = async (given: NodeJS.ProcessEnv) => {
+      const said: string[] = [];
+      const out = {
+        log: (line: string) => said.push(line),
+        error: (line: string) => said.push(line),
+      };
+      const env = { DATABASE_URL: test.url, SERVICE_DATA_DIR: empty, ...given };
+      const args = ['announce-restore', '--reason', 'a disk'];
+      expect(await runControlPlaneCommand(args, env, out)).toBe(1);
+      return said.join('\n');
+    };
+    expect(await run({})).toMatch(/set SERVICE_MASTER_KEY to that of the service/);
+    const other = randomBytes(32).toString('base64');
+    expect(await run({ SERVICE_MASTER_KEY: other })).toMatch(/another SERVICE_MASTER_KEY/);
+    expect(await readEnd()).toBe(before);
   });
 });

@@ -1,8 +1,10 @@
 import { isCheckpointSignedBy, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
+import { isStatementSignedBy, SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
 import { isConsistent } from '@governance/shared/evidence/merkle-proofs';
 import { anchorDigest, TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { describe, expect, it, vi } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { beginLogEpoch } from './begin-log-epoch.ts';
 
 let time = Date.now();
 const plane = await testControlPlane({
@@ -88,6 +90,30 @@ describe('the log', () => {
     expect(await ask('from=0&to=1')).toBe(422);
     expect(await ask('from=x&to=1')).toBe(422);
     expect(await ask('to=1')).toBe(422);
+  });
+});
+
+describe('log epochs', () => {
+  it('are listed with their signatures, the newest first, and the tenant’s own', async () => {
+    const { token, scope } = await aTenantAdmin();
+    const { size, root } = await grow(token);
+    const EPOCHS = '/api/v1/evidence/log-epochs';
+    expect((await call(EPOCHS, { token })).json()).toEqual({ log_epochs: [], total: 0 });
+    const key = await plane.controlPlane.serviceKeys.evidenceKey('checkpoint');
+    for (let i = 0; i < 2; i++) {
+      await plane.test.db.inTenant(scope, (tx) => beginLogEpoch(tx, key, new Date(time)));
+    }
+    const listed = (await call(EPOCHS, { token })).json();
+    expect(listed.total).toBe(2);
+    const epochs = listed.log_epochs.map((one: unknown) => SignedLogEpoch.parse(one));
+    expect(epochs.map(({ statement }: SignedLogEpoch) => statement.epoch)).toEqual([3, 2]);
+    for (const one of epochs) expect(isStatementSignedBy(key.publicJwk, one)).toBe(true);
+    expect(epochs[1].statement.restored).toEqual({ epoch: 1, size, root });
+    const page = (await call(`${EPOCHS}?offset=1&limit=1`, { token })).json();
+    expect(page).toEqual({ log_epochs: [epochs[1]], total: 2 });
+    expect((await anchorOf(token)).log).toMatchObject({ epoch: 3, size, root });
+    const other = await aTenantAdmin();
+    expect((await call(EPOCHS, { token: other.token })).json().total).toBe(0);
   });
 });
 

@@ -3,6 +3,8 @@ import { ErrorBody } from '../platform/http/schemas.ts';
 import {
   CheckpointList,
   CheckpointQuery,
+  LogEpochList,
+  LogEpochQuery,
   ProofQuery,
   ProofView,
   TrustAnchorView,
@@ -45,6 +47,21 @@ export const logRoutes =
         const { checkpoints, total } = await log.listCheckpoints(scope, query);
         return { checkpoints: checkpoints.map(toCheckpointView), total };
       },
+    );
+
+    app.get(
+      '/api/v1/evidence/log-epochs',
+      {
+        config: { guard: 'admin', use: 'read' },
+        schema: {
+          summary: 'How the log went on after restores that were announced, the newest first',
+          description: 'Signed statements. None: the log is in its first epoch.',
+          tags,
+          querystring: LogEpochQuery,
+          response: { 200: LogEpochList },
+        },
+      },
+      ({ scope, query }) => log.listEpochs(scope, query),
     );
 
     app.get(

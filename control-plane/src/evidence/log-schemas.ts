@@ -1,4 +1,5 @@
 /** The wire shapes of the log and of the trust anchor; the specification leaves them open. */
+import { MAX_LOG_EPOCHS, SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
@@ -20,6 +21,9 @@ const CheckpointView = z.object({
   made_at: Timestamp,
 });
 export const CheckpointList = z.object({ checkpoints: z.array(CheckpointView), total: z.int() });
+
+export const LogEpochQuery = z.object(pageQuery({ default: 50, max: MAX_LOG_EPOCHS }));
+export const LogEpochList = z.object({ log_epochs: z.array(SignedLogEpoch), total: z.int() });
 
 export const ProofQuery = z
   .object({ from: queryInt({ min: 1 }), to: queryInt({ min: 1 }) })

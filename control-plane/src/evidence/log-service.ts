@@ -1,5 +1,6 @@
 import { AppError } from '@governance/shared/errors';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import { logEpochStore } from './log-epoch-store.ts';
 import { logStore } from './log-store.ts';
 
 export type LogService = ReturnType<typeof createLogService>;
@@ -11,6 +12,12 @@ export function createLogService({ db }: { db: Pick<TenantDatabase, 'inTenant'> 
       scope: TenantScope,
       page: { size?: number | undefined; offset: number; limit: number },
     ) => db.inTenant(scope, (tx) => logStore(tx).listCheckpoints(page)),
+
+    listEpochs: (scope: TenantScope, page: { offset: number; limit: number }) =>
+      db.inTenant(scope, async (tx) => {
+        const store = logEpochStore(tx);
+        return { log_epochs: await store.listPage(page), total: await store.count() };
+      }),
 
     /**
      * @param from not larger than `to`

@@ -92,6 +92,10 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.logHead.update({ where: { tenantId }, data });
     },
 
+    moveEpoch: async (epoch: number): Promise<void> => {
+      await db.logHead.update({ where: { tenantId }, data: { epoch } });
+    },
+
     /** The hashes of leaves that the tree does not have yet, in order. */
     readLeaves: async (from: number, limit: number): Promise<string[]> => {
       const rows = await db.ledgerBatch.findMany({

@@ -1,10 +1,13 @@
 /**
- * Records in every tenant's admin chain that the operator restored the database from a backup. It
- * explains why data planes know heads that the chain does not have, and verifies nothing: the break
- * stays, explained. No API route leads here, or an administrator could explain away removed
- * records. Proven by announce-restore.pg.test.ts.
+ * Records in every tenant's admin chain that the operator restored the database from a backup, and
+ * begins the next epoch of every tenant's log. It explains why others know heads and checkpoints
+ * that are not there, and verifies nothing: the break stays, explained. No API route leads here, or
+ * an administrator could explain away removed records. Proven by admin-chain-cut.pg.test.ts and
+ * log-epochs.pg.test.ts.
  */
+import type { EvidenceSigner, LogEpoch } from '@governance/shared/evidence/evidence-keys';
 import { CONTROL_PLANE_RESTORED } from '../chain/admin-facts.ts';
+import { beginLogEpoch } from '../evidence/begin-log-epoch.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { TenantDatabase, TenantTransaction } from '../platform/tenant-scope.ts';
 
@@ -14,22 +17,28 @@ export interface AnnouncedRestore {
   restored: { stream: string; epoch: number; seq: number; hash: string };
   /** The highest head that data planes have reported and the chain does not have. */
   lost: { position: string; signedAt: string | null } | null;
+  /** How the log goes on. */
+  logEpoch: LogEpoch;
 }
 
 /**
+ * One transaction a tenant: record and epoch are there both, or neither.
+ *
  * @param announced.operator the login at the machine
+ * @param announced.signer the key for checkpoints
  * @returns what was recorded, one entry per tenant
  */
 export async function announceRestore(
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>,
-  announced: { reason: string; operator: string },
+  announced: { reason: string; operator: string; signer: EvidenceSigner; now: () => Date },
 ): Promise<AnnouncedRestore[]> {
   const done: AnnouncedRestore[] = [];
-  const { reason, operator } = announced;
+  const { reason, operator, signer, now } = announced;
   const actor = { id: 'local-operator', username: operator, role: 'system' as const };
   await forEachTenant(db, new AbortController().signal, async (tenantId) => {
     const restore = await db.inTenant({ tenantId, actor }, async (tx) => {
-      const found = { tenantId, restored: await readHead(tx), lost: await findLost(tx) };
+      const logEpoch = await beginLogEpoch(tx, signer, now());
+      const found = { tenantId, restored: await readHead(tx), lost: await findLost(tx), logEpoch };
       tx.audit.append({
         action: CONTROL_PLANE_RESTORED,
         target: `tenant/${tenantId}`,
@@ -37,6 +46,11 @@ export async function announceRestore(
           reason,
           restored: found.restored,
           lost: found.lost && { position: found.lost.position, signed_at: found.lost.signedAt },
+          log_epoch: {
+            epoch: logEpoch.epoch,
+            restored: logEpoch.restored,
+            highest_lost: logEpoch.highest_lost,
+          },
         },
       });
       return found;

@@ -94,12 +94,15 @@ export type LogEpoch = z.infer<typeof LogEpoch>;
 export const SignedLogEpoch = signed(LogEpoch);
 export type SignedLogEpoch = z.infer<typeof SignedLogEpoch>;
 
+/** Log epochs that a package can name. */
+export const MAX_LOG_EPOCHS = 1_000;
+
 /** keys.json. */
 export const EvidenceKeys = z.strictObject({
   keys: z.array(KeyEntry).max(1_000),
   rotations: z.array(SignedRotation).max(1_000),
   writers: z.array(SignedWriterKey).max(10_000),
-  log_epochs: z.array(SignedLogEpoch).max(1_000),
+  log_epochs: z.array(SignedLogEpoch).max(MAX_LOG_EPOCHS),
 });
 export type EvidenceKeys = z.infer<typeof EvidenceKeys>;
 

@@ -30,6 +30,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { aDecision, aHoldOpened, createWriter } from '../../../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
+import { beginLogEpoch } from '../begin-log-epoch.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -447,7 +448,7 @@ describe('packages', () => {
     const whole = await exported(token, LAST_HOUR);
     const { end } = (await opened(token, whole.id)).manifest.log;
     const id = uuidv7();
-    const plan = { log_epoch: 1, size: end, start: 0, ends: [end - 2, end], data_key_id: null };
+    const plan = { log_epoch: 1, size: end, start: 0, ends: [1, end], data_key_id: null };
     await test.superuser.query(
       `INSERT INTO evidence_packages (tenant_id, id, status, requested_by, requested_at, from_time,
          to_time, include_payloads, attempts, alive_at, expires_at, plan)
@@ -465,9 +466,36 @@ describe('packages', () => {
     const second = await opened(token, id, 2);
     expect(first.manifest.volume).toEqual({ number: 1, of: 2, previous: null });
     expect(second.manifest.volume).toEqual({ number: 2, of: 2, previous: first.digest });
-    expect(second.manifest.log).toMatchObject({ start: end - 2, end });
+    expect(second.manifest.log).toMatchObject({ start: 1, end });
     expect(second.proofs.boundaries.length).toBeGreaterThan(0);
     expect(new Set([first.manifest.set_id, second.manifest.set_id])).toEqual(new Set([id]));
+  });
+
+  it('that were begun in a log epoch do not go on in the next one', async () => {
+    const admin = await aTenantAdmin();
+    const { token, scope } = admin;
+    const one = await aPlane(admin);
+    one.decide();
+    await one.ship();
+    const { id } = await exported(token, LAST_HOUR);
+    const key = await plane.controlPlane.serviceKeys.evidenceKey('checkpoint');
+    await test.db.inTenant(scope, (tx) => beginLogEpoch(tx, key, new Date(time)));
+    const { rowCount } = await test.superuser.query(
+      `UPDATE evidence_packages SET status = 'queued', attempts = 0 WHERE tenant_id = $1`,
+      [scope.tenantId],
+    );
+    expect(rowCount).toBe(1);
+    await test.superuser.query('DELETE FROM evidence_chunks WHERE tenant_id = $1', [
+      scope.tenantId,
+    ]);
+    await test.superuser.query('DELETE FROM evidence_volumes WHERE tenant_id = $1', [
+      scope.tenantId,
+    ]);
+    const made = await finished(token, id);
+    expect(made).toMatchObject({ status: 'failed' });
+    expect(made.failure).toMatch(/a restore was announced meanwhile: ask for it again/);
+    const again = await exported(token, LAST_HOUR);
+    expect((await opened(token, again.id)).manifest.log.epoch).toBe(2);
   });
 
   it.each([

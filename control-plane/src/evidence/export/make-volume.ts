@@ -20,10 +20,16 @@ import { uuidv7 } from '@governance/shared/ids';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { anchorStore } from '../anchor-store.ts';
+import { logEpochStore } from '../log-epoch-store.ts';
 import { ensureCheckpoint } from '../log-growth.ts';
 import { logStore } from '../log-store.ts';
 import type { TrustAnchors } from '../trust-anchor.ts';
-import { type EvidenceRequest, type ExportPlan, isSelective } from './evidence-request.ts';
+import {
+  type EvidenceRequest,
+  type ExportPlan,
+  ExportRefused,
+  isSelective,
+} from './evidence-request.ts';
 import { documentMember, type Member } from './package-members.ts';
 import { packageReads } from './package-reads.ts';
 import type { ReadPayloads } from './payload-lines.ts';
@@ -66,6 +72,10 @@ export async function makeVolume(
   const content = await readVolumeContent(tx, request, leaves, size, volume.readPayloads);
   const checkpoint = await ensureCheckpoint(tx, signers.checkpoint.key, now, size);
   if (!checkpoint) throw new Error('the log is empty');
+  // What is signed is of one log: an export does not go from one epoch into the next.
+  if (checkpoint.epoch !== plan.log_epoch) {
+    throw new ExportRefused('a restore was announced meanwhile: ask for it again');
+  }
   const bundles = await packageReads(tx).findBundles(content.revisions);
   const proofs = await prove(tx, volume, content, { ...leaves, size });
   const members = [
@@ -134,7 +144,7 @@ function scopeOf(request: EvidenceRequest): EvidenceManifest['scope'] {
 
 async function prove(
   tx: TenantTransaction,
-  { request, plan }: VolumeRequest,
+  { request }: VolumeRequest,
   content: VolumeContent,
   { start, end, size }: { start: number; end: number; size: number },
 ): Promise<EvidenceProofs> {
@@ -146,8 +156,13 @@ async function prove(
   }
   const frontier = selective ? [] : (await log.readFrontier(start)).map(({ hash }) => hash);
   const head = await log.findHead();
-  const remembered = await anchorStore(tx).listSizes(plan.log_epoch);
-  const sizes = [...new Set([...remembered, ...request.anchorSizes])].sort((a, b) => a - b);
+  const places = await anchorStore(tx).listSizes();
+  // Where earlier epochs ended, and what was lost then: its leaves may have come again.
+  for (const { statement } of await logEpochStore(tx).listAll()) {
+    places.push(statement.restored.size);
+    if (statement.highest_lost) places.push(statement.highest_lost.size);
+  }
+  const sizes = [...new Set([...places, ...request.anchorSizes])].sort((a, b) => a - b);
   const consistency: EvidenceProofs['consistency'] = [];
   for (const anchored of sizes.filter((one) => one > 0 && one <= head.size)) {
     const [from, to] = anchored <= size ? [anchored, size] : [size, anchored];
@@ -199,10 +214,7 @@ async function listKeys(
       }),
     );
   }
-  const log_epochs = (await reads.listLogEpochs()).map(({ statement, ...signed }) => ({
-    statement: JSON.parse(statement) as unknown,
-    ...signed,
-  }));
+  const log_epochs = await logEpochStore(tx).listAll();
   const keys = EvidenceKeys.parse({
     keys: anchor.keys,
     rotations: anchor.rotations,

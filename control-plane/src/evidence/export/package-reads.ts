@@ -139,11 +139,6 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
       }
       return found.sort((a, b) => a.revision - b.revision);
     },
-
-    listLogEpochs: async () => {
-      const rows = await db.logEpoch.findMany({ where: { tenantId }, orderBy: { epoch: 'asc' } });
-      return rows.map(({ statement, kid, signature }) => ({ statement, kid, signature }));
-    },
   };
 }
 

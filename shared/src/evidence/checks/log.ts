@@ -1,18 +1,12 @@
-/** The log: that the batches are in it, that the checkpoint is signed, and that it only grew. */
-import { isCheckpointSignedBy, logOrigin } from '../checkpoint.ts';
-import { isStatementSignedBy, type SignedLogEpoch } from '../evidence-keys.ts';
+/** The log: that the batches are in it, and that the checkpoint is signed. */
+import { isCheckpointSignedBy } from '../checkpoint.ts';
 import { checkpointMember, EVIDENCE_MEMBERS } from '../evidence-package.ts';
-import {
-  createMerkleTree,
-  isConsistent,
-  type MerkleTree,
-  rootOfInclusion,
-} from '../merkle-proofs.ts';
+import { createMerkleTree, type MerkleTree, rootOfInclusion } from '../merkle-proofs.ts';
 import { type Check, createTally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
-const { batches, proofs: proofsMember, keys, manifest: manifestMember } = EVIDENCE_MEMBERS;
+const { batches, proofs: proofsMember, manifest: manifestMember } = EVIDENCE_MEMBERS;
 
 /** `log.inclusion`: every batch is a leaf of the tree that the checkpoint is of. */
 export function checkInclusion(evidence: Evidence): Check {
@@ -84,77 +78,6 @@ export function checkCheckpoints(evidence: Evidence): Check {
           evidence.use({ key, notBefore: at, signedAt: at, vouchesFor: null, location });
         }
       }
-    },
-    end: () => tally.result(),
-  };
-}
-
-/** `log.consistency`: the log continues the one that the anchor pins. */
-export function checkConsistency(evidence: Evidence): Check {
-  const tally = createTally('log.consistency');
-  const location = { member: proofsMember, path: 'consistency' };
-
-  function followEpochs(from: number, size: number): string | undefined {
-    const { keys: own, keyset, manifest } = evidence;
-    const tenantId = manifest.tenant_id;
-    for (let epoch = from + 1; epoch <= manifest.log.epoch; epoch++) {
-      const isOf = ({ statement }: SignedLogEpoch) =>
-        statement.epoch === epoch && statement.tenant_id === tenantId;
-      const index = own.log_epochs.findIndex(isOf);
-      const signed = own.log_epochs[index];
-      const key = signed && keyset.find('checkpoint', signed.kid);
-      if (!signed || !key || !isStatementSignedBy(key.jwk, signed)) {
-        return 'no signed statement says how the log went on after a restore';
-      }
-      const { time: at, restored } = signed.statement;
-      evidence.use({
-        key,
-        notBefore: at,
-        signedAt: at,
-        vouchesFor: null,
-        location: { member: keys, path: `log_epochs/${index}` },
-      });
-      if (restored.epoch !== epoch - 1 || restored.size > manifest.log.end) {
-        return 'the log went on after a restore elsewhere';
-      }
-      if (size > restored.size) return 'the anchor is of a part of the log that a restore lost';
-    }
-    return undefined;
-  }
-
-  return {
-    name: 'log.consistency',
-    documents: () => {
-      const { trust, manifest, checkpoints, proofs } = evidence;
-      const pinned = trust.anchor?.log;
-      if (!pinned) {
-        tally.skip('no anchor pins the log');
-        return;
-      }
-      const { size, epoch, root } = pinned;
-      const { end } = manifest.log;
-      if (pinned.origin !== logOrigin(trust.anchor?.tenant_id ?? '', epoch)) {
-        tally.fail('the anchor pins another log', location);
-        return;
-      }
-      const isNewer = epoch === manifest.log.epoch && size > end;
-      const [from, to] = isNewer ? [end, size] : [size, end];
-      const proof = proofs.consistency.find((one) => one.from === from && one.to === to);
-      if (epoch > manifest.log.epoch || (isNewer && !proof)) {
-        tally.skip('the anchor is newer than the package, which does not lead to it');
-        return;
-      }
-      const lost = followEpochs(epoch, size);
-      if (lost !== undefined) {
-        tally.fail(lost, { member: keys, path: 'log_epochs' });
-        return;
-      }
-      const own = checkpoints.get(end)?.checkpoint.root ?? '';
-      const [fromRoot, toRoot] = isNewer ? [own, root] : [root, own];
-      const path = proof?.path ?? (from === to || from === 0 ? [] : undefined);
-      if (path === undefined) tally.fail('no proof begins where the anchor is', location);
-      else if (isConsistent({ from, to, fromRoot, toRoot, path })) tally.ok();
-      else tally.fail('the log does not continue the one that the anchor pins', location);
     },
     end: () => tally.result(),
   };

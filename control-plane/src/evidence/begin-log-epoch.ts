@@ -1,0 +1,56 @@
+/**
+ * Begins a tenant's next log epoch, after a restore that the operator announced. Nothing of the tree
+ * changes: the epoch starts as a copy of what there is, under another origin, and a signed statement
+ * says where. Whoever holds more than that can tell a restore that was announced from a removal that
+ * was not; it shows nobody that a leaf is still there. Proven by log-epochs.pg.test.ts: every
+ * checkpoint of an epoch that ended is of a tree that the next one continues, whatever grows
+ * meanwhile.
+ */
+import {
+  type EvidenceSigner,
+  type LogEpoch,
+  MAX_LOG_EPOCHS,
+  signEvidenceStatement,
+} from '@governance/shared/evidence/evidence-keys';
+import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { findHighestSeen } from './highest-seen.ts';
+import { logEpochStore } from './log-epoch-store.ts';
+import { ensureCheckpoint } from './log-growth.ts';
+import { logStore } from './log-store.ts';
+
+/**
+ * `restored` is the tree as it is now, and not as the backup had it: what it grew since was signed
+ * under the epoch that ends, so that those who were handed such a checkpoint find it continued.
+ *
+ * @param signer the key for checkpoints
+ * @throws Error where packages could not name one more epoch
+ */
+export async function beginLogEpoch(
+  tx: TenantTransaction,
+  signer: EvidenceSigner,
+  now: Date,
+): Promise<LogEpoch> {
+  const log = logStore(tx);
+  const epochs = logEpochStore(tx);
+  // Until the commit no leaf is added, and no other announcement begins.
+  const { epoch: ended, size } = await log.lockHead();
+  if ((await epochs.count()) >= MAX_LOG_EPOCHS) {
+    throw new Error(`the log of tenant ${tx.scope.tenantId} has too many epochs`);
+  }
+  const seen = await findHighestSeen(tx, { size, epoch: ended });
+  const statement: LogEpoch = {
+    type: 'log_epoch',
+    v: 1,
+    tenant_id: tx.scope.tenantId,
+    // One that a restore lost is not given again: it names another tree.
+    epoch: Math.max(ended, seen.epoch) + 1,
+    time: now.toISOString(),
+    restored: { epoch: ended, size, root: size === 0 ? EMPTY_ROOT : await log.readRoot(size) },
+    highest_lost: seen.lost,
+  };
+  await epochs.insert(signEvidenceStatement({ kid: signer.kid, key: signer.key }, statement));
+  await log.moveEpoch(statement.epoch);
+  await ensureCheckpoint(tx, signer.key, now);
+  return statement;
+}

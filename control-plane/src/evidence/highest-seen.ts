@@ -1,0 +1,46 @@
+/** What others hold of a tenant's log: data planes that watch it, and witnesses. */
+import type { LogPlace } from '@governance/shared/evidence/checkpoint';
+import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { logStore } from './log-store.ts';
+
+/** Places that are looked at, the highest first: many data planes hold the same one. */
+const LOOKED_AT = 200;
+
+export interface HighestSeen {
+  /** The highest place that somebody holds and the log does not have. */
+  lost: LogPlace | null;
+  /** The highest epoch that anybody has seen; 0 where nobody has seen any. */
+  epoch: number;
+}
+
+/**
+ * @param grown the tree's size now
+ * @param epoch of the log now
+ */
+export async function findHighestSeen(
+  tx: TenantTransaction,
+  { size: grown, epoch }: { size: number; epoch: number },
+): Promise<HighestSeen> {
+  const { db, scope } = tx;
+  const rows = await db.$queryRaw<{ epoch: number; size: bigint; root: string }[]>`
+    SELECT epoch, size, root FROM (
+      SELECT epoch, size, root FROM log_watches WHERE tenant_id = ${scope.tenantId}::uuid
+      UNION
+      SELECT epoch, size, root FROM log_cosignatures WHERE tenant_id = ${scope.tenantId}::uuid
+    ) seen ORDER BY epoch DESC, size DESC, root LIMIT ${LOOKED_AT}`;
+  const places = rows.map((row) => ({ ...row, size: Number(row.size) }));
+  const log = logStore(tx);
+  let lost: LogPlace | null = null;
+  for (const place of places) {
+    // A later epoch than the log's was lost, even where its leaves are there.
+    const isKept =
+      place.epoch <= epoch &&
+      place.size <= grown &&
+      (place.size === 0 ? EMPTY_ROOT : await log.readRoot(place.size)) === place.root;
+    if (isKept) continue;
+    lost = place;
+    break;
+  }
+  return { lost, epoch: places[0]?.epoch ?? 0 };
+}

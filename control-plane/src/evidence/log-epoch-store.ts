@@ -1,0 +1,41 @@
+/** The signed beginnings of log epochs after the first. */
+import { LogEpoch, type SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+export function logEpochStore({ db, scope: { tenantId } }: TenantTransaction) {
+  const toSigned = (row: { statement: string; kid: string; signature: string }): SignedLogEpoch => {
+    const { statement, kid, signature } = row;
+    return { statement: LogEpoch.parse(JSON.parse(statement)), kid, signature };
+  };
+  return {
+    insert: async ({ statement, kid, signature }: SignedLogEpoch): Promise<void> => {
+      const { epoch, time } = statement;
+      await db.logEpoch.create({
+        data: {
+          ...{ tenantId, epoch, kid, signature },
+          statement: JSON.stringify(statement),
+          begunAt: new Date(time),
+        },
+      });
+    },
+
+    count: (): Promise<number> => db.logEpoch.count({ where: { tenantId } }),
+
+    /** Every one, the first at the beginning: as many as MAX_LOG_EPOCHS. */
+    listAll: async (): Promise<SignedLogEpoch[]> => {
+      const rows = await db.logEpoch.findMany({ where: { tenantId }, orderBy: { epoch: 'asc' } });
+      return rows.map(toSigned);
+    },
+
+    /** The newest first. */
+    listPage: async (page: { offset: number; limit: number }): Promise<SignedLogEpoch[]> => {
+      const rows = await db.logEpoch.findMany({
+        where: { tenantId },
+        orderBy: { epoch: 'desc' },
+        skip: page.offset,
+        take: page.limit,
+      });
+      return rows.map(toSigned);
+    },
+  };
+}

@@ -1,0 +1,9 @@
+import type { CheckName } from '@governance/shared/evidence/checks/check';
+import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
+
+export interface Forgery {
+  name: string;
+  /** Which finds it. */
+  check: CheckName;
+  make(): { bytes: Buffer; anchor: TrustAnchor };
+}
