@@ -221,6 +221,7 @@ const GOOD_BODIES: Record<string, object> = {
     workflow_session_id: uuidv7(),
     include_payloads: false,
   },
+  'POST /api/v1/admin/keys/:purpose/rotate': { reason: 'r', revoke: false },
   'POST /api/v1/admin/killswitch': { scope: 'tenant', reason: 'r', lift: true },
 };
 

@@ -33,13 +33,13 @@ it('production starts with a password alone, keeps the keys that it makes, and s
     SERVICE_DATA_DIR: dataDir,
     SERVICE_WEBHOOK_URL: 'http://127.0.0.1:9/alerts',
   };
-  const files = ['master-key', 'jwt-key.pem', 'webhook-secret'].map((name) => join(dataDir, name));
+  const files = ['master-key', 'webhook-secret'].map((name) => join(dataDir, name));
   const read = () => files.map((file) => readFileSync(file, 'utf8'));
   const start = () => startStandalone(env, { onFatal: () => undefined });
   let service: RunningService = await start();
   try {
     const { token } = await adminApi(url, 'admin', password);
-    expect(files.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+    expect(files.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600]);
     const kept = read();
     const metrics = await fetch(`${url}/metrics`);
     expect([metrics.status, await metrics.json()]).toEqual([

@@ -24,5 +24,6 @@ export function routePath(
     .replace(':tenant_id', ids.tenantId)
     .replace(':deployment_id', ids.deploymentId)
     .replace(':server_id', 'none')
+    .replace(':purpose', 'feed')
     .replace(/:\w+/g, () => uuidv7());
 }

@@ -96,11 +96,20 @@ export function startRegistration(options: RegistrationOptions) {
   let unserved: RegistrationAnswer | null = null;
   let askedForKeysAt = Number.NEGATIVE_INFINITY;
 
-  const endListening = core.onUnknownKey((tenantId) => {
-    if (tenantId !== current?.tenantId || now() - askedForKeysAt < KEYS_ASK_MS) return;
+  /** An ask that comes too soon is put off, not lost: nobody may tell of the same key again. */
+  let laterAsk: NodeJS.Timeout | undefined;
+  const askForKeys = () => {
+    laterAsk = undefined;
     askedForKeysAt = now();
     wantsNews = true;
     pause.wake();
+  };
+  const endListening = core.onUnknownKey((tenantId) => {
+    if (tenantId !== current?.tenantId || laterAsk) return;
+    const waitMs = askedForKeysAt + KEYS_ASK_MS - now();
+    if (waitMs <= 0) return askForKeys();
+    laterAsk = setTimeout(askForKeys, Math.min(waitMs, KEYS_ASK_MS));
+    laterAsk.unref();
   });
 
   function hold(tenantId: string, deploymentId: string, kept: Omit<KeptToken, 'root_hash'>): void {
@@ -305,6 +314,7 @@ export function startRegistration(options: RegistrationOptions) {
     status: (): RegistrationStatus => ({ ...status }),
     stop: async (): Promise<void> => {
       endListening();
+      clearTimeout(laterAsk);
       ending.abort();
       pause.wake();
       await ended;
