@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalize, isCanonicalText } from './canonical-json.ts';
+import { parseStrictJson } from './strict-json.ts';
 
 const json = fc.jsonValue({ stringUnit: 'grapheme' });
 
@@ -127,4 +128,34 @@ describe('isCanonicalText', () => {
     ['["\\ud800"]', 'refused'],
     [' []', false],
   ])('%s: %s', (text, expected) => expect(says(text)).toBe(expected));
+});
+
+it('says the same with what a strict parse told of the writing, for any text', () => {
+  const odd = fc.constantFrom(
+    ...['-0', '1.0', '1e3', '1E3', '0.1', '1e21', '12345678901234567890', '-5', '-1.50', '1e-7'],
+  );
+  const dictionary = fc.dictionary(fc.constantFrom('a', 'b', '1', '10', '2', 'é', '"'), json);
+  const given = fc.tuple(
+    fc.oneof(json, dictionary),
+    odd,
+    fc.constantFrom(0, 1, '\t'),
+    fc.boolean(),
+  );
+  fc.assert(
+    fc.property(given, ([value, number, blanks, isSorted]) => {
+      const written = isSorted ? canonicalize(value) : JSON.stringify(value, null, blanks);
+      for (const text of [written, `{"a":${number},"b":${written}}`, `[${number},${written} ]`]) {
+        const writing = { isPlain: false };
+        const options = { maxDepth: 1_000, maxNodes: 100_000, numbers: 'any', writing } as const;
+        let parsed: unknown;
+        try {
+          parsed = parseStrictJson(text, options);
+        } catch {
+          continue;
+        }
+        expect(isCanonicalText(text, parsed, writing)).toBe(canonicalize(parsed) === text);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
 });

@@ -4,6 +4,8 @@
  * order and a round trip, for any value).
  */
 
+import type { JsonWriting } from './strict-json.ts';
+
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
 /**
@@ -36,9 +38,11 @@ export function canonicalize(value: unknown): string {
  * `canonicalize(value) === text`, at about a fifth of its cost where it is yes.
  *
  * @param value what `JSON.parse(text)` returned
+ * @param writing of the text, where a strict parse told it
  * @throws TypeError as `canonicalize` does
  */
-export function isCanonicalText(text: string, value: unknown): boolean {
+export function isCanonicalText(text: string, value: unknown, writing?: JsonWriting): boolean {
+  if (writing?.isPlain && areKeysInOrder(value)) return true;
   // The engine writes members in the order in which they were parsed (but for keys like numbers,
   // which then differ from the text) and numbers and strings as RFC 8785 wants them; what it would
   // accept beyond that is a lone surrogate, as an escape.
@@ -59,6 +63,28 @@ function areKeysSorted(value: unknown): boolean {
     before = key;
     const item = (value as Record<string, unknown>)[key];
     if (typeof item === 'object' && !areKeysSorted(item)) return false;
+  }
+  return true;
+}
+
+/**
+ * Whether the text that a value was parsed from has its keys in order. Keys like numbers are parsed
+ * into an order of their own: of those nothing is said.
+ */
+function areKeysInOrder(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && !areKeysInOrder(item)) return false;
+    return true;
+  }
+  let before: string | undefined;
+  for (const key in value) {
+    if (before !== undefined && before >= key) return false;
+    const first = key.charCodeAt(0);
+    if (first >= 0x30 && first <= 0x39) return false;
+    before = key;
+    const item = (value as Record<string, unknown>)[key];
+    if (typeof item === 'object' && !areKeysInOrder(item)) return false;
   }
   return true;
 }

@@ -19,6 +19,7 @@ import {
   RiskTier,
   Severity,
 } from './ledger-record-v1.ts';
+import { createSchemaPredicate } from './schema-predicate.ts';
 import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 export { MAX_LIST_ITEMS, PolicyResult, RiskTier, Severity } from './ledger-record-v1.ts';
@@ -231,6 +232,7 @@ export const RecordV2 = z.discriminatedUnion('type', [
 export const LedgerRecord = z.discriminatedUnion('v', [RecordV1, RecordV2]);
 /** A record of any version: a member that version 2 added is there only where `v` is 2. */
 export type LedgerRecord = z.infer<typeof LedgerRecord>;
+const isRecord = createSchemaPredicate(LedgerRecord);
 export type LedgerRecordType = LedgerRecord['type'];
 type OfType<T extends LedgerRecordType> = Extract<LedgerRecord, { type: T }>;
 export type DecisionRecord = OfType<'decision'>;
@@ -322,9 +324,12 @@ export class UnknownRecordVersion extends Error {
 /**
  * Checks a parsed record against the schema of its version.
  *
+ * @param value parsed JSON
+ * @returns the record, which may be the value itself
  * @throws UnknownRecordVersion or ZodError
  */
 export function checkRecord(value: unknown): LedgerRecord {
+  if (isRecord(value)) return value as LedgerRecord;
   const version = (value as { v?: unknown } | null)?.v;
   if (Number.isInteger(version) && (version as number) > RECORD_VERSION) {
     throw new UnknownRecordVersion(version as number);

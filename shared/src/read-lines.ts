@@ -9,7 +9,7 @@ export class LineTooLongError extends Error {
 /**
  * Splits bytes into lines at LF, without the LF, and never holds more than one line and one chunk.
  *
- * @param chunks the bytes, cut anywhere
+ * @param chunks the bytes, cut anywhere; lines are parts of them, so that none is to be filled anew
  * @param limit the longest line in bytes
  * @throws LineTooLongError
  */
@@ -23,7 +23,9 @@ export async function* readLines(
     let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let end = rest.indexOf(0x0a); end >= 0; end = rest.indexOf(0x0a)) {
       if (held + end > limit) throw new LineTooLongError(limit);
-      yield Buffer.concat([...parts, rest.subarray(0, end)]);
+      // Most lines lie within a chunk.
+      const line = rest.subarray(0, end);
+      yield parts.length === 0 ? line : Buffer.concat([...parts, line]);
       parts = [];
       held = 0;
       rest = rest.subarray(end + 1);

@@ -64,6 +64,17 @@ export interface StrictJsonOptions {
   numbers?: 'exact' | 'any';
   /** Filled with start and end of each member's value when the text is one object, in its order. */
   memberSpans?: number[];
+  /** Told how the text is written. */
+  writing?: JsonWriting;
+}
+
+/** How a text is written, as far as a scan sees it. */
+export interface JsonWriting {
+  /**
+   * Set by a parse: no blank outside of strings, no escape, and every number as RFC 8785 writes it.
+   * But for the order of keys such a text is canonical. False says nothing.
+   */
+  isPlain: boolean;
 }
 
 /**
@@ -101,6 +112,7 @@ function decode(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const POINT = 0x2e;
@@ -110,12 +122,13 @@ const LOWER_E = 0x65;
 
 /** Counts the members, bounds the depth and checks the numbers; the grammar is JSON.parse's part. */
 function scan(text: string, options: StrictJsonOptions): number {
-  const { maxDepth, maxNodes, memberSpans } = options;
+  const { maxDepth, maxNodes, memberSpans, writing } = options;
   const exact = options.numbers !== 'any';
   const length = text.length;
   let members = 0;
   let depth = 0;
   let nodes = 0;
+  let isPlain = writing !== undefined && !text.includes('\\');
   for (let i = 0; i < length; i++) {
     const c = text.charCodeAt(i);
     if (c === QUOTE) {
@@ -135,10 +148,24 @@ function scan(text: string, options: StrictJsonOptions): number {
     } else if ((c >= 0x30 && c <= 0x39) || c === 0x2d) {
       const end = endOfNumber(text, i);
       if (exact) checkNumber(text, i, end);
+      if (isPlain) isPlain = isPlainNumber(text, i, end);
       i = end - 1;
+    } else if (c <= SPACE) {
+      isPlain = false;
     }
   }
+  if (writing) writing.isPlain = isPlain;
   return members;
+}
+
+/** Whether RFC 8785 writes the number so. */
+function isPlainNumber(text: string, start: number, end: number): boolean {
+  // JSON.parse refuses zeros in front.
+  if (text.charCodeAt(start) !== 0x2d && end - start <= 15 && isDigits(text, start, end)) {
+    return true;
+  }
+  const token = text.slice(start, end);
+  return String(Number(token)) === token;
 }
 
 /** Steps from one character to the next before a search, which costs more than a few of them. */

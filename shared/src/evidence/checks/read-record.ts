@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isCanonicalText } from '../../canonical-json.ts';
 import { recordHash } from '../../hash-chain.ts';
 import { checkRecord, MAX_RECORD_BYTES, parseRecord } from '../../ledger-record.ts';
-import { parseStrictJson } from '../../strict-json.ts';
+import { type JsonWriting, parseStrictJson } from '../../strict-json.ts';
 import { Epoch, Id, Sha256Hex, Timestamp } from '../../text.ts';
 import { UnreadRecord, VOLUME_LIMITS } from '../evidence-package.ts';
 import type { RecordPlace, RecordRead } from './evidence.ts';
@@ -30,7 +30,8 @@ const UNREAD = Buffer.from('{"unread_record":');
 export function readRecordLine(bytes: Uint8Array): RecordRead {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (line.subarray(0, UNREAD.length).equals(UNREAD)) return readUnread(bytes);
-  const read = { hash: recordHash(bytes), place: null, record: null, isUnread: false };
+  const hash = recordHash(bytes);
+  const read = { hash, place: null, record: null, isUnread: false };
   const bad = (fault: RecordRead['faults']): RecordRead => ({
     ...read,
     faults: { schema: 'the line is no record', ...fault },
@@ -38,6 +39,7 @@ export function readRecordLine(bytes: Uint8Array): RecordRead {
   if (bytes.byteLength > MAX_RECORD_BYTES) return bad({ strict: 'the record is too large' });
   if (!isUtf8(bytes)) return bad({ strict: 'the record is not UTF-8' });
   const text = line.toString('utf8');
+  const writing: JsonWriting = { isPlain: false };
   let value: unknown;
   try {
     // A number is bound by the canonical form: it has one writing.
@@ -45,23 +47,26 @@ export function readRecordLine(bytes: Uint8Array): RecordRead {
       maxDepth: VOLUME_LIMITS.jsonDepth,
       maxNodes: MAX_NODES,
       numbers: 'any',
+      writing,
     });
   } catch {
     return bad({ strict: 'the record is no JSON with one reading' });
   }
   const faults: RecordRead['faults'] = {};
-  if (!isCanonical(text, value)) faults.canonical = 'the record is not in canonical form';
-  const place = Place.safeParse(value).data ?? null;
+  if (!isCanonical(text, value, writing)) faults.canonical = 'the record is not in canonical form';
   try {
-    return { ...read, place, record: checkRecord(value), faults };
+    const record = checkRecord(value);
+    // A record of a known version has what places it, by the same schemas.
+    return { hash, place: record, record, isUnread: false, faults };
   } catch {
+    const place = Place.safeParse(value).data ?? null;
     return { ...read, place, faults: { ...faults, schema: 'it is no record of a known version' } };
   }
 }
 
-function isCanonical(text: string, value: unknown): boolean {
+function isCanonical(text: string, value: unknown, writing: JsonWriting): boolean {
   try {
-    return isCanonicalText(text, value);
+    return isCanonicalText(text, value, writing);
   } catch {
     return false;
   }
