@@ -60,11 +60,16 @@ export async function openSession(
   return { ...HEADERS, authorization, ...headers };
 }
 
-/** Makes call `n`; true when its result came back, which acknowledges it. */
+/**
+ * Makes call `n`; true when its result came back, which acknowledges it.
+ *
+ * @param onRefused is told what came in its place
+ */
 export async function makeMarkedCall(
   client: Client,
   headers: Record<string, string>,
   n: number,
+  onRefused?: (answer: string) => void,
 ): Promise<boolean> {
   const response = await client.request({
     method: 'POST',
@@ -78,7 +83,9 @@ export async function makeMarkedCall(
     }),
   });
   const text = await response.body.text();
-  return response.statusCode === 200 && text.includes('"result"');
+  const isAnswered = response.statusCode === 200 && text.includes('"result"');
+  if (!isAnswered) onRefused?.(`call ${n}: ${response.statusCode} ${text.slice(0, 300)}`);
+  return isAnswered;
 }
 
 export function connectTo(url: string): Client {

@@ -32,8 +32,10 @@ export async function postgresRounds(options: KillOptions): Promise<CrashReport>
       const client = connectTo(url);
       while (!done) {
         const n = next++;
-        if (await makeMarkedCall(client, headers, n)) acknowledged.add(n);
-        else report.failed++;
+        const note = (answer: string) => {
+          if (report.failed++ < 5) report.problems.push(answer);
+        };
+        if (await makeMarkedCall(client, headers, n, note)) acknowledged.add(n);
       }
       await client.close();
     });
