@@ -314,28 +314,50 @@ def _is_at(record: Record, batch: Batch | None, index: int) -> bool:
 
 
 def witness_quorum(evidence: Evidence) -> Tally:
-    """More than half of the anchor's witnesses cosigned the checkpoint."""
+    """More than half of the anchor's witnesses cosigned the checkpoint, or one that continues it."""
     tally = Tally()
     witnesses = (evidence.anchor or {}).get("witnesses", [])
-    checkpoint = evidence.package.checkpoints.get(evidence.end)
-    lines = list(checkpoint.signatures) if checkpoint else []
-    for line, value in evidence.package.witness:
-        if value["size"] != evidence.end:
-            continue
+    shown = {
+        size: checkpoint
+        for size, checkpoint in evidence.package.checkpoints.items()
+        if _is_continued_by(evidence, size)
+    }
+    lines = [(one, line) for one in shown.values() for line in one.signatures]
+    for number, value in evidence.package.witness:
         try:
-            lines.append(read_signature(value["cosignature"]))
+            line = read_signature(value["cosignature"])
         except ValueError:
-            tally.fail("the line is no cosignature", f"witness.ndjson line {line}")
+            tally.fail("the line is no cosignature", f"witness.ndjson line {number}")
+            continue
+        if value["size"] in shown:
+            lines.append((shown[value["size"]], line))
     seen = {
         witness["name"]
         for witness in witnesses
-        for line in lines
-        if checkpoint and is_cosigned(checkpoint, line, witness["name"], witness["key"])
+        for checkpoint, line in lines
+        if is_cosigned(checkpoint, line, witness["name"], witness["key"])
     }
     tally.ok(len(seen))
     names = {witness["name"] for witness in witnesses}
     if not names:
         tally.skip("no witnesses are named by an anchor")
     elif len(seen) * 2 <= len(names):
-        tally.fail("not more than half of the witnesses cosigned the checkpoint", "checkpoints")
+        detail = "not more than half of the witnesses cosigned the checkpoint or a later one"
+        tally.fail(detail, "checkpoints")
     return tally
+
+
+def _is_continued_by(evidence: Evidence, size: int) -> bool:
+    """Whether the checkpoint of this name is the package's own, or the package leads to it."""
+    checkpoints, end = evidence.package.checkpoints, evidence.end
+    for at in (end, size):
+        one = checkpoints.get(at)
+        if not one or one.size != at or one.origin != evidence.manifest["log"]["origin"]:
+            return False
+    if size == end:
+        return True
+    for proof in evidence.package.proofs["consistency"]:
+        if (proof["from"], proof["to"]) == (end, size):
+            roots = checkpoints[end].root, checkpoints[size].root
+            return is_consistent(end, size, *roots, _path(proof["path"]))
+    return False

@@ -22,6 +22,7 @@ import { RESTORE_FORGERIES } from './restore-forgeries.ts';
 import { anEd25519Key, idOf } from './test-keys.ts';
 import { aDelegation, anApproval, aStory, type Story } from './test-stories.ts';
 import { TestTenant, timeOf } from './test-tenant.ts';
+import { WITNESS_FORGERIES } from './witnessed-packages.ts';
 
 /** The anchor of the stories: as the log stood after the first leaves. */
 const PINNED = 3;
@@ -454,4 +455,5 @@ export const FORGERIES: readonly Forgery[] = [
     },
     SELECTIVE,
   ),
+  ...WITNESS_FORGERIES.map((one) => ({ ...one, check: 'witness.quorum' as const })),
 ];

@@ -12,6 +12,7 @@ import {
 import { anEd25519Key } from './test-keys.ts';
 import { aDelegation, anApproval, aStory } from './test-stories.ts';
 import { type TestTenant, timeOf } from './test-tenant.ts';
+import { WITNESSED_PACKAGES } from './witnessed-packages.ts';
 
 export interface GoodPackage {
   name: string;
@@ -154,4 +155,5 @@ export const GOOD_PACKAGES: readonly GoodPackage[] = [
       return { bytes, anchor: tenant.anchor(8) };
     },
   },
+  ...WITNESSED_PACKAGES,
 ];

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import type { ChainBreakRecorder } from '../chain/chain-breaks.ts';
 import { createReadingPlaces, type ReadingPlacesDeps } from '../feed/feed-reading-places.ts';
 import type { DataKeys } from '../key-management/data-keys.ts';
@@ -30,6 +31,7 @@ export interface EvidenceCore extends ReadingPlacesDeps {
   breaks: ChainBreakRecorder;
   serviceKeys: ServiceKeys;
   dataKeys: DataKeys;
+  registry: Registry;
   log: Logger;
   now: () => Date;
 }
@@ -40,17 +42,19 @@ const DAY_MS = 86_400_000;
 export function evidenceFeature(core: EvidenceCore): Feature {
   const { config, db, serviceKeys, dataKeys, log, now } = core;
   const { publicUrl, verifierPublicUrl: verifierUrl } = config;
+  const witnesses = createWitnessTask({
+    ...{ db, witnesses: config.witnesses, breaks: core.breaks, registry: core.registry, now },
+  });
   const growth = createLogGrowth({
     ...{ db, serviceKeys, now },
     checkpointMs: config.checkpointSeconds * 1_000,
   });
-  const anchors = createTrustAnchors({ db, serviceKeys, publicUrl, verifierUrl, now });
+  const anchors = createTrustAnchors({
+    ...{ db, serviceKeys, publicUrl, verifierUrl, witnesses: config.witnesses, now },
+  });
   const retentionMs = config.evidenceRetentionDays * DAY_MS;
   const exports = createExportTask({
-    ...{ db, serviceKeys, dataKeys, growth, anchors, retentionMs, log, now },
-  });
-  const witnesses = createWitnessTask({
-    ...{ db, witnesses: config.witnesses, breaks: core.breaks, now },
+    ...{ db, serviceKeys, dataKeys, growth, witnesses, anchors, retentionMs, log, now },
   });
   return {
     routes: [

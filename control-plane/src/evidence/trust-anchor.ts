@@ -9,6 +9,7 @@ import {
   anchorDigest,
   TRUST_ANCHOR_FORMAT,
   type TrustAnchor,
+  type WitnessKey,
 } from '@governance/shared/evidence/trust-anchor';
 import { readKeyHistory } from '../platform/key-history.ts';
 import type { ServiceKeys } from '../platform/keys.ts';
@@ -28,21 +29,26 @@ export interface TrustAnchorDeps {
   publicUrl: string;
   /** VERIFIER_PUBLIC_URL. */
   verifierUrl: string;
+  /** SERVICE_EVIDENCE_WITNESS_URLS. */
+  witnesses: readonly WitnessKey[];
   now: () => Date;
 }
 
-type Lasting = Omit<TrustAnchor, 'issued_at' | 'log' | 'witnesses'>;
+type Lasting = Omit<TrustAnchor, 'issued_at' | 'log'>;
 
 export type TrustAnchors = ReturnType<typeof createTrustAnchors>;
 
 export function createTrustAnchors(deps: TrustAnchorDeps) {
   const { db, serviceKeys, publicUrl, verifierUrl, now } = deps;
+  const witnesses = deps.witnesses.map(({ name, key }) => ({ name, key }));
 
   const lasting = (tenantId: string, keys: Lasting['keys']): Lasting => ({
     format: TRUST_ANCHOR_FORMAT,
     issuer: publicUrl,
     tenant_id: tenantId,
     keys,
+    // Absent rather than empty: the digest of an anchor without any is the one that it was.
+    ...(witnesses.length > 0 ? { witnesses } : {}),
     spec_url: `${verifierUrl}/`,
   });
 

@@ -11,6 +11,7 @@ import type { LeaderTask } from '../../platform/leader.ts';
 import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
 import type { LogGrowth } from '../log-growth.ts';
 import type { TrustAnchors } from '../trust-anchor.ts';
+import type { WitnessTask } from '../witnesses/witness-task.ts';
 import { type ExportPlan, ExportRefused } from './evidence-request.ts';
 import { planExport } from './export-plan.ts';
 import { makeVolume } from './make-volume.ts';
@@ -38,6 +39,7 @@ export interface ExportTaskDeps {
   serviceKeys: Pick<ServiceKeys, 'evidenceKey'>;
   dataKeys: DataKeys;
   growth: Pick<LogGrowth, 'grow'>;
+  witnesses: Pick<WitnessTask, 'cosign'>;
   anchors: Pick<TrustAnchors, 'describe'>;
   retentionMs: number;
   log: Pick<Logger, 'error'>;
@@ -106,13 +108,15 @@ async function make(
 }
 
 async function makePlan(
-  { db, dataKeys, growth }: ExportTaskDeps,
+  { db, dataKeys, growth, witnesses }: ExportTaskDeps,
   tenantId: string,
   claimed: StoredPackage,
   signal: AbortSignal,
 ): Promise<ExportPlan> {
   // What was recorded before the request is in the package.
   await growth.grow(tenantId, signal);
+  // A package of what was just recorded shows that they saw it.
+  await witnesses.cosign(tenantId, signal);
   signal.throwIfAborted();
   const scope = systemScope(tenantId);
   const cut = await db.inTenant(scope, (tx) => planExport(tx, claimed));

@@ -24,6 +24,7 @@ import { logEpochStore } from '../log-epoch-store.ts';
 import { ensureCheckpoint } from '../log-growth.ts';
 import { logStore } from '../log-store.ts';
 import type { TrustAnchors } from '../trust-anchor.ts';
+import { findCosigned } from './cosigned-checkpoints.ts';
 import {
   type EvidenceRequest,
   type ExportPlan,
@@ -77,22 +78,27 @@ export async function makeVolume(
     throw new ExportRefused('a restore was announced meanwhile: ask for it again');
   }
   const bundles = await packageReads(tx).findBundles(content.revisions);
-  const proofs = await prove(tx, volume, content, { ...leaves, size });
+  const head = await logStore(tx).findHead();
+  const cosigned = await findCosigned(
+    tx,
+    { epoch: plan.log_epoch, from: size, to: head.size },
+    volume.anchor.keys,
+  );
+  const sizes = [...cosigned.notes.keys()];
+  const proofs = await prove(tx, volume, content, { ...leaves, size, cosigned: sizes });
+  // One that was signed again, with another time, is not what witnesses cosigned.
+  const notes = new Map([[size, checkpoint.note], ...cosigned.notes]);
   const members = [
     documentMember(EVIDENCE_MEMBERS.keys, await listKeys(tx, volume, content.streams)),
-    documentMember(checkpointMember(size), checkpoint.note),
+    ...[...notes].map(([at, note]) => documentMember(checkpointMember(at), note)),
     documentMember(EVIDENCE_MEMBERS.proofs, canonicalize(EvidenceProofs.parse(proofs))),
     content.batches,
     content.events,
     content.eventProofs,
     content.causes,
-    bundles.length > 0
-      ? documentMember(
-          EVIDENCE_MEMBERS.bundles,
-          bundles.map((bundle) => `${canonicalize(bundle)}\n`).join(''),
-        )
-      : undefined,
+    linesMember(EVIDENCE_MEMBERS.bundles, bundles),
     content.payloads,
+    linesMember(EVIDENCE_MEMBERS.witness, cosigned.lines),
   ].filter((member) => member !== undefined);
   const manifest = EvidenceManifest.parse({
     format: EVIDENCE_FORMAT,
@@ -125,6 +131,11 @@ export async function makeVolume(
   };
 }
 
+const linesMember = (name: string, values: readonly object[]): Member | undefined =>
+  values.length > 0
+    ? documentMember(name, values.map((value) => `${canonicalize(value)}\n`).join(''))
+    : undefined;
+
 function scopeOf(request: EvidenceRequest): EvidenceManifest['scope'] {
   const { from, to, agentIds, workflowSessionId, includePayloads } = request;
   const selective = isSelective(request);
@@ -146,7 +157,7 @@ async function prove(
   tx: TenantTransaction,
   { request }: VolumeRequest,
   content: VolumeContent,
-  { start, end, size }: { start: number; end: number; size: number },
+  { start, end, size, cosigned }: { start: number; end: number; size: number; cosigned: number[] },
 ): Promise<EvidenceProofs> {
   const log = logStore(tx);
   const selective = isSelective(request);
@@ -162,7 +173,9 @@ async function prove(
     places.push(statement.restored.size);
     if (statement.highest_lost) places.push(statement.highest_lost.size);
   }
-  const sizes = [...new Set([...places, ...request.anchorSizes])].sort((a, b) => a - b);
+  const sizes = [...new Set([...places, ...request.anchorSizes, ...cosigned])].sort(
+    (a, b) => a - b,
+  );
   const consistency: EvidenceProofs['consistency'] = [];
   for (const anchored of sizes.filter((one) => one > 0 && one <= head.size)) {
     const [from, to] = anchored <= size ? [anchored, size] : [size, anchored];

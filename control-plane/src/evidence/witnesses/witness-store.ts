@@ -13,6 +13,9 @@ export interface WitnessState {
   failingSince: Date | null;
 }
 
+/** Of a volume: its members are bounded. */
+const MAX_FIRST = 40;
+
 export function witnessStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     list: async (): Promise<WitnessState[]> => {
@@ -45,6 +48,22 @@ export function witnessStore({ db, scope: { tenantId } }: TenantTransaction) {
         VALUES (${tenantId}::uuid, ${witness}, ${now}, ${failure}, ${now})
         ON CONFLICT (tenant_id, witness) DO UPDATE SET asked_at = ${now}, failure = ${failure},
           failing_since = coalesce(w.failing_since, ${now})`;
+    },
+
+    /** Of each witness, its line for the smallest checkpoint that it cosigned of those sizes. */
+    listFirst: async (wanted: {
+      epoch: number;
+      from: number;
+      to: number;
+      after: Date;
+    }): Promise<{ size: number; note: string; line: string }[]> => {
+      const { epoch, from, to, after } = wanted;
+      const rows = await db.$queryRaw<{ size: bigint; note: string; line: string }[]>`
+        SELECT DISTINCT ON (witness) size, note, line FROM log_cosignatures
+        WHERE tenant_id = ${tenantId}::uuid AND epoch = ${epoch} AND made_at > ${after}
+          AND size BETWEEN ${from} AND ${to}
+        ORDER BY witness, size LIMIT ${MAX_FIRST}`;
+      return rows.map(({ size, ...row }) => ({ ...row, size: Number(size) }));
     },
 
     /** Of what was made before a time, the largest of each witness and hour stays. */

@@ -6,6 +6,7 @@
 import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import type { WitnessKey } from '@governance/shared/evidence/trust-anchor';
 import { findCosignature, writeAddCheckpoint } from '@governance/shared/evidence/witness-protocol';
+import { Counter, type Registry } from 'prom-client';
 import type { ChainBreakRecorder } from '../../chain/chain-breaks.ts';
 import { forEachTenant } from '../../platform/each-tenant.ts';
 import type { LeaderTask } from '../../platform/leader.ts';
@@ -29,15 +30,26 @@ export interface WitnessTaskDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   witnesses: readonly Witness[];
   breaks: Pick<ChainBreakRecorder, 'record'>;
+  registry: Registry;
   now: () => Date;
 }
 
-export function createWitnessTask(deps: WitnessTaskDeps): LeaderTask & {
+export interface WitnessTask extends LeaderTask {
+  /** Asks those that are due. Whatever they do, it does not throw for it. */
   cosign(tenantId: string, signal: AbortSignal): Promise<void>;
-} {
+}
+
+export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
   const { db, now } = deps;
+  const asked = new Counter({
+    name: 'governance_witness_requests_total',
+    help: 'Checkpoints that a witness was asked to cosign, by whether it did',
+    labelNames: ['witness', 'outcome'],
+    registers: [deps.registry],
+  });
 
   async function cosign(tenantId: string, signal: AbortSignal): Promise<void> {
+    if (deps.witnesses.length === 0) return;
     const scope = systemScope(tenantId);
     const { newest, states } = await db.inTenant(scope, async (tx) => {
       const store = logStore(tx);
@@ -52,7 +64,10 @@ export function createWitnessTask(deps: WitnessTaskDeps): LeaderTask & {
         const state = states.find((one) => one.witness === witness.name);
         if (!isDue(state, newest, now())) return;
         const failure = await ask(tenantId, witness, newest, state, signal);
-        if (failure === undefined || signal.aborted) return;
+        if (signal.aborted) return;
+        const outcome = failure === undefined ? 'cosigned' : 'failed';
+        asked.inc({ witness: witness.name, outcome });
+        if (failure === undefined) return;
         await db.inTenant(scope, (tx) => witnessStore(tx).fail(witness.name, failure, now()));
       }),
     );

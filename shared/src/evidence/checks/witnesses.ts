@@ -1,31 +1,40 @@
 /** What others than the issuer say of the log. */
-import { isCosignedBy, parseSignature } from '../checkpoint.ts';
+import { isCosignedBy, type NoteSignature, parseSignature } from '../checkpoint.ts';
 import { checkpointMember, EVIDENCE_MEMBERS } from '../evidence-package.ts';
+import { isConsistent } from '../merkle-proofs.ts';
 import { type Check, createTally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
-/** `witness.quorum`: more than half of the anchor's witnesses cosigned the checkpoint. */
+/**
+ * `witness.quorum`: more than half of the anchor's witnesses cosigned the checkpoint, or a later one
+ * that the package shows to continue it. Who cosigned the larger tree has vouched for the smaller one
+ * in it.
+ */
 export function checkWitnesses(evidence: Evidence): Check {
   const tally = createTally('witness.quorum');
   const seen = new Set<string>();
+  /** By size: the signed text of the checkpoints that count. */
+  const bodies = new Map<number, string>();
 
-  function add(line: Parameters<typeof isCosignedBy>[1]): void {
-    const signed = evidence.checkpoints.get(evidence.manifest.log.end);
+  function add(size: number, line: NoteSignature): void {
+    const body = bodies.get(size);
     for (const witness of evidence.trust.anchor?.witnesses ?? []) {
-      if (signed && isCosignedBy(signed.body, line, witness)) seen.add(witness.name);
+      if (body !== undefined && isCosignedBy(body, line, witness)) seen.add(witness.name);
     }
   }
   return {
     name: 'witness.quorum',
     documents: () => {
-      const { manifest, checkpoints } = evidence;
-      for (const line of checkpoints.get(manifest.log.end)?.signatures ?? []) add(line);
+      for (const [size, { body, signatures }] of evidence.checkpoints) {
+        if (!continuesPackage(evidence, size)) continue;
+        bodies.set(size, body);
+        for (const line of signatures) add(size, line);
+      }
     },
     witness: ({ line, value }) => {
-      if (value.size !== evidence.manifest.log.end) return;
       try {
-        add(parseSignature(value.cosignature));
+        add(value.size, parseSignature(value.cosignature));
       } catch {
         tally.fail('the line is no cosignature', lineOf(EVIDENCE_MEMBERS.witness, line));
       }
@@ -36,11 +45,26 @@ export function checkWitnesses(evidence: Evidence): Check {
       if (names.size === 0) tally.skip('no witnesses are named by an anchor');
       else if (seen.size <= names.size / 2) {
         const member = checkpointMember(evidence.manifest.log.end);
-        tally.fail('not more than half of the witnesses cosigned the checkpoint', { member });
+        const what = 'not more than half of the witnesses cosigned the checkpoint or a later one';
+        tally.fail(what, { member });
       }
       return tally.result();
     },
   };
+}
+
+/** Whether the checkpoint of that name is the package's own, or shown to continue it. */
+function continuesPackage({ manifest, checkpoints, proofs }: Evidence, size: number): boolean {
+  const { origin, end } = manifest.log;
+  const [own, later] = [end, size].map((at) => {
+    const checkpoint = checkpoints.get(at)?.checkpoint;
+    return checkpoint?.origin === origin && checkpoint.size === at ? checkpoint.root : undefined;
+  });
+  if (own === undefined || later === undefined) return false;
+  if (size === end) return true;
+  const proof = proofs.consistency.find(({ from, to }) => from === end && to === size);
+  if (!proof) return false;
+  return isConsistent({ from: end, to: size, fromRoot: own, toRoot: later, path: proof.path });
 }
 
 /** `time.stamp`: version 1 of the format carries no timestamp of a third party. */
