@@ -73,6 +73,7 @@ const ROOMS: Rooms = {
     'platform',
     'platform/http',
     'key-management',
+    'master-key',
     'config.ts',
     'auth',
     'alerts',

@@ -98,8 +98,16 @@ async function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutp
  * @throws Error before anything is recorded
  */
 async function findSigner(db: TenantDatabase, env: NodeJS.ProcessEnv): Promise<EvidenceSigner> {
-  const { masterKey: given, dataDir } = parseSettings(
-    { masterKey: CONTROL_PLANE_SETTINGS.masterKey, dataDir: SERVICE_SETTINGS.dataDir },
+  const {
+    masterKey: given,
+    masterKeyPrevious,
+    dataDir,
+  } = parseSettings(
+    {
+      masterKey: CONTROL_PLANE_SETTINGS.masterKey,
+      masterKeyPrevious: CONTROL_PLANE_SETTINGS.masterKeyPrevious,
+      dataDir: SERVICE_SETTINGS.dataDir,
+    },
     env,
   );
   const masterKey = given ?? findMasterKey(dataDir);
@@ -108,7 +116,7 @@ async function findSigner(db: TenantDatabase, env: NodeJS.ProcessEnv): Promise<E
       `the next epoch of the log has to be signed: set SERVICE_MASTER_KEY to that of the service, which ${masterKeyPath(dataDir)} does not hold either`,
     );
   }
-  const keys = createServiceKeys({ db, masterKey: createMasterKey(masterKey) });
+  const keys = createServiceKeys({ db, masterKey: createMasterKey(masterKey, masterKeyPrevious) });
   if ((await keys.listKeys(['checkpoint-signing'])).length === 0) {
     throw new Error('the database has no key for checkpoints yet: start the service once before');
   }

@@ -144,7 +144,7 @@ export const CONTROL_PLANE_SETTINGS = {
   masterKeyPrevious: setting({
     name: 'SERVICE_MASTER_KEY_PREVIOUS',
     description:
-      'Other master keys, separated by commas, under which something in the database may be encrypted: it is read, and only what is written anew is encrypted under SERVICE_MASTER_KEY: keep them.',
+      'Other master keys, separated by commas, under which something in the database may be encrypted: it is read, and the leader encrypts it anew under SERVICE_MASTER_KEY. The log says when they are not needed any more.',
     parse: masterKeys,
   }),
   kmsProviders: setting({

@@ -6,22 +6,17 @@
 import { randomBytes } from 'node:crypto';
 import { IDENTIFIER_KEY_BYTES, type SealedIdentifierKey } from '@governance/shared/identifier-hash';
 import { sealFor } from '../data-planes/sealed-facts.ts';
+import { identifierKeyContext } from '../platform/ciphertext-kinds.ts';
 import type { SealingTarget } from '../platform/feature.ts';
-import type { CipherContext, MasterKey } from '../platform/master-key.ts';
+import type { MasterKey } from '../platform/master-key.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-
-const contextOf = (tenantId: string): CipherContext => ({
-  purpose: 'identifier-key',
-  tenant_id: tenantId,
-  key: tenantId,
-});
 
 /** @returns a new key, encrypted */
 export function newIdentifierKey(
   masterKey: Pick<MasterKey, 'encrypt'>,
   tenantId: string,
 ): Uint8Array<ArrayBuffer> {
-  return masterKey.encrypt(randomBytes(IDENTIFIER_KEY_BYTES), contextOf(tenantId));
+  return masterKey.encrypt(randomBytes(IDENTIFIER_KEY_BYTES), identifierKeyContext(tenantId));
 }
 
 /**
@@ -36,7 +31,7 @@ export async function appendIdentifierKey(
   targets: readonly SealingTarget[],
 ): Promise<void> {
   const { tenantId } = tx.scope;
-  const key = masterKey.decrypt(ciphertext, contextOf(tenantId)).toString('base64url');
+  const key = masterKey.decrypt(ciphertext, identifierKeyContext(tenantId)).toString('base64url');
   for (const { deploymentId, sealingKey } of targets) {
     const content = { tenant_id: tenantId, deployment_id: deploymentId, key };
     const sealed: SealedIdentifierKey = { purpose: 'identifier-key', ...content };

@@ -1,13 +1,10 @@
 /** The service's own master key as a key provider: AES-256-GCM, nothing leaves the process. */
+import { dataKeyContext } from '../platform/ciphertext-kinds.ts';
 import type { MasterKey } from '../platform/master-key.ts';
 import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provider.ts';
 
 export function createLocalProvider(masterKey: MasterKey): KeyProvider {
-  const contextOf = ({ tenant_id, purpose }: KeyContext) => ({
-    purpose: 'data-key',
-    tenant_id,
-    key: purpose,
-  });
+  const contextOf = ({ tenant_id, purpose }: KeyContext) => dataKeyContext(tenant_id, purpose);
   return {
     wrap: async (_keyId, dataKey, context) => masterKey.encrypt(dataKey, contextOf(context)),
     unwrap: async (_keyId, wrapped, context) => {

@@ -1,12 +1,7 @@
 /** Credentials of MCP servers as they are stored: encrypted, bound to tenant and server. */
 import { UpstreamCredential } from '@governance/shared/upstream-credential';
-import type { CipherContext, MasterKey } from '../platform/master-key.ts';
-
-const contextOf = (tenantId: string, serverId: string): CipherContext => ({
-  purpose: 'upstream-credential',
-  tenant_id: tenantId,
-  key: serverId,
-});
+import { upstreamCredentialContext } from '../platform/ciphertext-kinds.ts';
+import type { MasterKey } from '../platform/master-key.ts';
 
 export function encryptCredential(
   masterKey: Pick<MasterKey, 'encrypt'>,
@@ -14,7 +9,7 @@ export function encryptCredential(
   credential: UpstreamCredential,
 ): Uint8Array<ArrayBuffer> {
   const plaintext = Buffer.from(JSON.stringify(credential));
-  return masterKey.encrypt(plaintext, contextOf(row.tenantId, row.serverId));
+  return masterKey.encrypt(plaintext, upstreamCredentialContext(row.tenantId, row.serverId));
 }
 
 /** @throws Error with another master key, or when the row was tampered with */
@@ -23,6 +18,9 @@ export function decryptCredential(
   row: { tenantId: string; serverId: string },
   ciphertext: Uint8Array,
 ): UpstreamCredential {
-  const plaintext = masterKey.decrypt(ciphertext, contextOf(row.tenantId, row.serverId));
+  const plaintext = masterKey.decrypt(
+    ciphertext,
+    upstreamCredentialContext(row.tenantId, row.serverId),
+  );
   return UpstreamCredential.parse(JSON.parse(plaintext.toString('utf8')));
 }

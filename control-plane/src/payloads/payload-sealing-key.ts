@@ -6,6 +6,7 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } fr
 import { promisify } from 'node:util';
 import { PayloadSealingKey } from '@governance/shared/data-protection-settings';
 import { calculateJwkThumbprint } from 'jose';
+import { serviceKeyContext } from '../platform/ciphertext-kinds.ts';
 import type { MasterKey } from '../platform/master-key.ts';
 import {
   type PlatformTransaction,
@@ -48,7 +49,7 @@ async function findOrMake({ db }: PlatformTransaction, masterKey: MasterKey) {
     orderBy: { createdAt: 'desc' },
   });
   if (row) {
-    const key = masterKey.decrypt(row.privateCiphertext, { purpose: PURPOSE, key: row.kid });
+    const key = masterKey.decrypt(row.privateCiphertext, serviceKeyContext(PURPOSE, row.kid));
     const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
     return { privateKey, publicJwk: PayloadSealingKey.parse(JSON.parse(row.publicJwk)) };
   }
@@ -64,7 +65,7 @@ async function findOrMake({ db }: PlatformTransaction, masterKey: MasterKey) {
       kid,
       purpose: PURPOSE,
       publicJwk: JSON.stringify(publicJwk),
-      privateCiphertext: masterKey.encrypt(der, { purpose: PURPOSE, key: kid }),
+      privateCiphertext: masterKey.encrypt(der, serviceKeyContext(PURPOSE, kid)),
     },
   });
   return { privateKey, publicJwk };

@@ -15,6 +15,7 @@ import {
   signRotation,
 } from '@governance/shared/evidence/evidence-keys';
 import type { SessionTokenClass } from '@governance/shared/session-token';
+import { serviceKeyContext } from './ciphertext-kinds.ts';
 import {
   ALG,
   generateServiceKey,
@@ -183,7 +184,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
   ): Promise<KeyRow> {
     const { kid } = publicJwk;
     const der = privateKey.export({ format: 'der', type: 'pkcs8' });
-    const privateCiphertext = masterKey.encrypt(der, { purpose, key: kid });
+    const privateCiphertext = masterKey.encrypt(der, serviceKeyContext(purpose, kid));
     const dates = { createdAt: now(), validFrom, retiredAt: null };
     const row: KeyRow = {
       ...{ kid, purpose, publicJwk, privateCiphertext, ...dates },
@@ -294,7 +295,7 @@ async function makeKey(purpose: ServiceKeyPurpose, given: KeyObject | undefined)
 
 function openKey(masterKey: MasterKey, row: KeyRow): LoadedKey {
   const { kid, purpose, publicJwk, retiredAt: to, revokedAt } = row;
-  const der = masterKey.decrypt(row.privateCiphertext, { purpose, key: kid });
+  const der = masterKey.decrypt(row.privateCiphertext, serviceKeyContext(purpose, kid));
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   return { kid, alg: ALG[purpose], key, publicJwk, from: startOf(row), to, revokedAt };
 }

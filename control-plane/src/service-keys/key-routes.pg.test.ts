@@ -55,6 +55,20 @@ describe('the keys of the service', () => {
     expect(JSON.stringify(keys)).not.toMatch(/"(d|p|q|dp|dq|qi)":/);
   });
 
+  it('say under which master key everything is', async () => {
+    const { master_key } = await list();
+    const { rows } = await test.superuser.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM service_keys',
+    );
+    expect(master_key).toMatchObject({ previous: [], previous_needed: false });
+    expect(master_key.ciphertexts).toContainEqual({
+      kind: 'service_key',
+      key_id: master_key.key_id,
+      state: 'current',
+      count: rows[0]?.count,
+    });
+  });
+
   it.each([
     ['a purpose that is none', 'payload-sealing', undefined, 404],
     ['a purpose that an object has', 'constructor', undefined, 404],

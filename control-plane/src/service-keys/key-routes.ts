@@ -3,6 +3,7 @@ import { SignedRotation } from '@governance/shared/evidence/evidence-keys';
 import { Text, Timestamp } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { MasterKeyUse, Rewrap } from '../master-key/rewrap.ts';
 import { ErrorBody } from '../platform/http/schemas.ts';
 import type { StoredRotation } from '../platform/keys.ts';
 import { KeyPurposeName, purposeName } from './key-purpose.ts';
@@ -53,8 +54,28 @@ const ServiceKeyView = z
   })
   .meta({ id: 'ServiceKey' });
 
+const MasterKeyView = z
+  .object({
+    /** Names SERVICE_MASTER_KEY without revealing it. */
+    key_id: z.string(),
+    /** Of the keys in SERVICE_MASTER_KEY_PREVIOUS. */
+    previous: z.array(z.string()),
+    /** Whether something in the database is encrypted under another key still. */
+    previous_needed: z.boolean(),
+    ciphertexts: z.array(
+      z.object({
+        kind: z.string(),
+        key_id: z.string(),
+        /** `unknown`: the service has no such key, and cannot read it. */
+        state: z.enum(['current', 'previous', 'unknown']),
+        count: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'MasterKeyUse' });
+
 export const keyRoutes =
-  (keys: KeyService): FastifyPluginAsyncZod =>
+  (keys: KeyService, rewrap: Pick<Rewrap, 'readUse'>): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/api/v1/admin/keys',
@@ -64,13 +85,21 @@ export const keyRoutes =
           summary: 'The public keys of the service, and how they followed one another',
           tags,
           response: {
-            200: z.object({ keys: z.array(ServiceKeyView), rotations: z.array(RotationView) }),
+            200: z.object({
+              keys: z.array(ServiceKeyView),
+              rotations: z.array(RotationView),
+              master_key: MasterKeyView,
+            }),
           },
         },
       },
       async () => {
-        const found = await keys.list();
-        return { keys: found.keys.map(toKeyView), rotations: found.rotations.map(toView) };
+        const [found, use] = await Promise.all([keys.list(), rewrap.readUse()]);
+        return {
+          keys: found.keys.map(toKeyView),
+          rotations: found.rotations.map(toView),
+          master_key: toMasterKeyView(use),
+        };
       },
     );
 
@@ -106,6 +135,15 @@ function toView(rotation: StoredRotation): z.input<typeof RotationView> {
     actor: rotation.actor.username,
     rotated_at: rotation.rotatedAt.toISOString(),
     statement: rotation.signed,
+  };
+}
+
+function toMasterKeyView(use: MasterKeyUse): z.input<typeof MasterKeyView> {
+  return {
+    key_id: use.keyId,
+    previous: [...use.previousIds],
+    previous_needed: use.ciphertexts.some(({ state }) => state !== 'current'),
+    ciphertexts: use.ciphertexts.map(({ keyId, ...rest }) => ({ key_id: keyId, ...rest })),
   };
 }
 

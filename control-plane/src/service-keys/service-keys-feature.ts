@@ -1,4 +1,5 @@
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import { createRewrap, type RewrapDeps } from '../master-key/rewrap.ts';
 import type { Feature } from '../platform/feature.ts';
 import type { KeyAnnouncementsDeps } from './key-announcements.ts';
 import { createKeyAnnouncements } from './key-announcements.ts';
@@ -7,10 +8,13 @@ import { keyRoutes } from './key-routes.ts';
 import { createKeyService, type KeyServiceDeps } from './key-service.ts';
 
 export interface ServiceKeysCore
-  extends Pick<KeyServiceDeps, 'tokenKeys' | 'changes' | 'log'>,
+  extends Pick<KeyServiceDeps, 'tokenKeys' | 'changes'>,
     Omit<KeyFactsDeps, 'publicUrl' | 'tokenKeys'> {
   config: { publicUrl: string };
   db: KeyAnnouncementsDeps['db'];
+  masterKey: RewrapDeps['masterKey'];
+  registry: RewrapDeps['registry'];
+  log: KeyServiceDeps['log'] & RewrapDeps['log'];
   tokenKeys: KeyServiceDeps['tokenKeys'] & KeyFactsDeps['tokenKeys'];
   bundles: Pick<BundleBuilder, 'buildAll'>;
 }
@@ -21,5 +25,10 @@ export function serviceKeysFeature(core: ServiceKeysCore): Feature {
   const readFacts = createKeyFacts({ ...core, publicUrl: core.config.publicUrl });
   const announcements = createKeyAnnouncements({ db, serviceKeys, readFacts });
   const keys = createKeyService({ ...core, announcements, buildAll: bundles.buildAll });
-  return { routes: [keyRoutes(keys)], tasks: [announcements.task], facts: announcements.facts };
+  const rewrap = createRewrap(core);
+  return {
+    routes: [keyRoutes(keys, rewrap)],
+    tasks: [announcements.task, rewrap.task],
+    facts: announcements.facts,
+  };
 }

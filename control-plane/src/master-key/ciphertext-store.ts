@@ -1,0 +1,83 @@
+/** The ciphertexts of all tables of CIPHERTEXT_KINDS, read and exchanged in one way. */
+import { z } from 'zod';
+import type { CiphertextKind, CiphertextRow } from '../platform/ciphertext-kinds.ts';
+import { Prisma } from '../platform/generated/client.ts';
+
+type Transaction = { db: Prisma.TransactionClient };
+
+export interface StoredCiphertext extends CiphertextRow {
+  ciphertext: Uint8Array<ArrayBuffer>;
+}
+
+const Counts = z.array(z.object({ kind: z.string(), master_key: z.string(), count: z.number() }));
+
+export type CiphertextCounts = z.infer<typeof Counts>;
+
+/** The bytes 2 to 9 of a ciphertext name its master key. */
+const keyNameOf = (column: Prisma.Sql) =>
+  Prisma.sql`encode(substring(${column} FROM 2 FOR 8), 'hex')`;
+
+/** How many there are of each kind under each master key, of all tenants and of the platform. */
+export async function countCiphertexts({ db }: Transaction): Promise<CiphertextCounts> {
+  return Counts.parse(
+    await db.$queryRaw`
+      SELECT kind, master_key, sum(ciphertexts)::float8 AS count FROM count_ciphertexts()
+      GROUP BY kind, master_key ORDER BY kind, master_key`,
+  );
+}
+
+/** The next tenants, in the order of their ids, that have something under one of these keys. */
+export async function findTenantsUnder(
+  { db }: Transaction,
+  keyIds: readonly string[],
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<string[]> {
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT DISTINCT tenant_id::text AS id FROM count_ciphertexts()
+    WHERE master_key = ANY(${[...keyIds]}) AND tenant_id::text > ${after ?? ''}
+    ORDER BY id LIMIT ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * @param tenantId undefined of a kind that is the platform's
+ * @param keyIds the master keys under which they are
+ */
+export function ciphertextStore(
+  { db }: Transaction,
+  kind: CiphertextKind,
+  tenantId: string | undefined,
+) {
+  // The names are constants of CIPHERTEXT_KINDS.
+  const [table, column, id] = [kind.table, kind.column, kind.idColumn].map((name) =>
+    Prisma.raw(name),
+  ) as [Prisma.Sql, Prisma.Sql, Prisma.Sql];
+  const purpose = kind.purposeColumn ? Prisma.raw(kind.purposeColumn) : Prisma.sql`''`;
+  const ofTenant =
+    tenantId === undefined ? Prisma.empty : Prisma.sql`AND tenant_id = ${tenantId}::uuid`;
+  const only = kind.only
+    ? Prisma.sql`AND ${Prisma.raw(kind.only.column)} = ${kind.only.value}`
+    : Prisma.empty;
+  return {
+    /** The next ones under these keys, in the order of their ids. */
+    list: async (
+      keyIds: readonly string[],
+      { after, limit }: { after: string; limit: number },
+    ): Promise<StoredCiphertext[]> => {
+      const rows = await db.$queryRaw<Omit<StoredCiphertext, 'tenantId'>[]>`
+        SELECT ${id}::text AS id, ${purpose} AS purpose, ${column} AS ciphertext FROM ${table}
+        WHERE ${id}::text > ${after} AND ${keyNameOf(column)} = ANY(${[...keyIds]})
+          ${ofTenant} ${only}
+        ORDER BY ${id}::text LIMIT ${limit}`;
+      return rows.map((row) => ({ ...row, tenantId }));
+    },
+
+    /** @returns whether it was still as it was read, and is exchanged now */
+    exchange: async (row: StoredCiphertext, fresh: Uint8Array<ArrayBuffer>): Promise<boolean> => {
+      const changed = await db.$executeRaw`
+        UPDATE ${table} SET ${column} = ${fresh}
+        WHERE ${id}::text = ${row.id} AND ${column} = ${row.ciphertext} ${ofTenant} ${only}`;
+      return changed === 1;
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * Every column that the master key encrypts, and what each ciphertext is bound to. A change of the
+ * master key encrypts anew what stands here, so nothing may be encrypted that does not.
+ * Proven by master-key/rewrap.pg.test.ts, which looks for uses that are not listed.
+ */
+import type { CipherContext } from './master-key.ts';
+
+/** What of a row its context is made of. */
+export interface CiphertextRow {
+  /** Undefined: the platform's. */
+  tenantId: string | undefined;
+  /** The row among its tenant's, or the platform's. */
+  id: string;
+  /** Where the table has such a column. */
+  purpose: string;
+}
+
+export interface CiphertextKind {
+  table: string;
+  column: string;
+  idColumn: string;
+  purposeColumn?: string;
+  owner: 'platform' | 'tenant';
+  /** Which rows, where not all. */
+  only?: { column: string; value: string };
+  /** The sources that encrypt it. */
+  filledBy: readonly string[];
+  contextOf(row: CiphertextRow): CipherContext;
+}
+
+export const serviceKeyContext = (purpose: string, kid: string): CipherContext => ({
+  purpose,
+  key: kid,
+});
+
+export const upstreamCredentialContext = (tenantId: string, serverId: string): CipherContext => ({
+  purpose: 'upstream-credential',
+  tenant_id: tenantId,
+  key: serverId,
+});
+
+export const identifierKeyContext = (tenantId: string): CipherContext => ({
+  purpose: 'identifier-key',
+  tenant_id: tenantId,
+  key: tenantId,
+});
+
+export const dataKeyContext = (tenantId: string, purpose: string): CipherContext => ({
+  purpose: 'data-key',
+  tenant_id: tenantId,
+  key: purpose,
+});
+
+/** By the names that count_ciphertexts() gives them. */
+export const CIPHERTEXT_KINDS = {
+  service_key: {
+    table: 'service_keys',
+    column: 'private_ciphertext',
+    idColumn: 'kid',
+    purposeColumn: 'purpose',
+    owner: 'platform',
+    filledBy: ['platform/keys.ts', 'payloads/payload-sealing-key.ts'],
+    contextOf: ({ purpose, id }) => serviceKeyContext(purpose, id),
+  },
+  upstream_credential: {
+    table: 'mcp_servers',
+    column: 'credential_ciphertext',
+    idColumn: 'server_id',
+    owner: 'tenant',
+    filledBy: ['mcp-servers/credential-at-rest.ts'],
+    contextOf: ({ tenantId, id }) => upstreamCredentialContext(tenantId ?? '', id),
+  },
+  identifier_key: {
+    table: 'data_protection_policies',
+    column: 'identifier_key_ciphertext',
+    idColumn: 'tenant_id',
+    owner: 'tenant',
+    filledBy: ['data-protection/identifier-key.ts'],
+    contextOf: ({ tenantId }) => identifierKeyContext(tenantId ?? ''),
+  },
+  data_key: {
+    table: 'data_keys',
+    column: 'wrapped',
+    idColumn: 'id',
+    purposeColumn: 'purpose',
+    owner: 'tenant',
+    only: { column: 'provider', value: 'local' },
+    filledBy: ['key-management/local-provider.ts'],
+    contextOf: ({ tenantId, purpose }) => dataKeyContext(tenantId ?? '', purpose),
+  },
+} as const satisfies Record<string, CiphertextKind>;
+
+export type CiphertextKindName = keyof typeof CIPHERTEXT_KINDS;
