@@ -1,5 +1,6 @@
 /** The tenants that a data plane serves: each with the loops that keep it in step. */
 import type { ControlPlaneLink, RegistrationAnswer } from '@governance/shared/channels';
+import { followRegistration } from '@governance/shared/follow-keys';
 import type { HeldCalls } from '../holds/held-calls.ts';
 import type { DataPlaneIdentity } from '../identity/identity.ts';
 import type { DurableLedger } from '../ledger/ledger.ts';
@@ -15,7 +16,7 @@ export interface ServedTenant {
 }
 
 export interface ServedTenantsDeps {
-  identity: Pick<DataPlaneIdentity, 'saveRegistration'>;
+  identity: Pick<DataPlaneIdentity, 'findRegistration' | 'saveRegistration'>;
   ledger: Pick<DurableLedger, 'open'>;
   replica: Pick<LocalReplica, 'removeTenant'>;
   held: Pick<HeldCalls, 'load'>;
@@ -25,6 +26,7 @@ export interface ServedTenantsDeps {
 
 /** How long records of a tenant that is removed may take to be shipped. */
 const REMOVE_MS = 5_000;
+const MAX_NAMED_KEYS = 10;
 
 export function createServedTenants(deps: ServedTenantsDeps) {
   const { identity, ledger, replica, log } = deps;
@@ -44,9 +46,9 @@ export function createServedTenants(deps: ServedTenantsDeps) {
     return start;
   }
 
-  async function begin(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<void> {
+  async function begin(answered: RegistrationAnswer, link: ControlPlaneLink): Promise<void> {
+    const answer = keep(answered);
     const { tenant_id: tenantId, deployment_id: deploymentId, region } = answer;
-    identity.saveRegistration(answer);
     const { outcomesUnknown } = await ledger.open(tenantId, deploymentId);
     if (outcomesUnknown > 0) {
       log.warn({ tenantId, outcomesUnknown }, 'calls were under way when the data plane stopped');
@@ -57,8 +59,21 @@ export function createServedTenants(deps: ServedTenantsDeps) {
     served.set(tenantId, { deploymentId, region, sync });
   }
 
-  function renew(tenant: ServedTenant, answer: RegistrationAnswer): void {
+  /** Keeps of an answer what may be taken of it. A key that is not stops nothing by itself. */
+  function keep(answered: RegistrationAnswer): RegistrationAnswer {
+    const tenantId = answered.tenant_id;
+    const kept = identity.findRegistration(tenantId);
+    const { answer, untrusted } = followRegistration(kept, answered);
+    if (untrusted.length > 0) {
+      const about = { tenantId, keys: untrusted.slice(0, MAX_NAMED_KEYS) };
+      log.warn(about, 'keys were not taken: no key that is known says that they follow it');
+    }
     identity.saveRegistration(answer);
+    return answer;
+  }
+
+  function renew(tenant: ServedTenant, answered: RegistrationAnswer): void {
+    const answer = keep(answered);
     tenant.region = answer.region;
     tenant.sync.trust(answer);
   }

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '@governance/shared/errors';
+import { signRotation } from '@governance/shared/evidence/evidence-keys';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createDataPlaneCore,
@@ -235,6 +236,29 @@ describe('a registration', () => {
     await until(() => said.some((line) => line.includes('statement_unknown_key')));
     await until(() => core.status().tenants[0]?.feed.failure === null);
     expect(state()).toBe('connected');
+  });
+
+  it('takes no key that no known one names, says so and goes on with what it has', async () => {
+    const [first, next] = [createTestFeedSigner('feed-1'), createTestFeedSigner('feed-2')];
+    server.setSigner(first);
+    server.setHistory({ keys: [], rotations: [] });
+    await connect();
+    await served();
+    const kept = () => core.identity.findRegistration(server.tenantId)?.feed_keys;
+    server.setSigner(next);
+    await restart();
+    await until(() => said.some((line) => line.includes('feed-2') && line.includes('not taken')));
+    expect(kept()).toEqual([first.public]);
+    await served();
+    const time = new Date().toISOString();
+    const statement = {
+      ...({ type: 'key_rotation', v: 1, purpose: 'feed', old_kid: 'feed-1' } as const),
+      ...{ new_key: { kid: 'feed-2', jwk: next.public }, valid_from: time, time },
+    };
+    server.setHistory({ keys: [], rotations: [signRotation(statement, first, next)] });
+    await restart();
+    await until(() => kept()?.length === 2);
+    expect(kept()).toEqual([first.public, next.public]);
   });
 });
 

@@ -6,6 +6,7 @@ import { escalationFacts } from './facts/escalation.ts';
 import { exceptionFacts } from './facts/exception.ts';
 import { heldCallFacts } from './facts/held-call.ts';
 import { identifierKeyFacts } from './facts/identifier-key.ts';
+import { keyHistoryFacts } from './facts/key-history.ts';
 import { killSwitchFacts } from './facts/kill-switch.ts';
 import { tokenKeyFacts } from './facts/token-keys.ts';
 import { unknownFacts } from './facts/unknown.ts';
@@ -19,6 +20,7 @@ const FACT_KINDS = [
   escalationFacts,
   heldCallFacts,
   exceptionFacts,
+  keyHistoryFacts,
   killSwitchFacts,
   tokenKeyFacts,
   unknownFacts,

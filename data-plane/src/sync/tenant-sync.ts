@@ -6,6 +6,7 @@ import type {
   RegistrationAnswer,
   StreamReport,
 } from '@governance/shared/channels';
+import { followHistory } from '@governance/shared/follow-keys';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import type { LocalReplica } from '../replica/replica.ts';
@@ -90,6 +91,9 @@ export async function startTenantSync(options: TenantSyncOptions) {
   const limits = options.backoffLimits && { backoffLimits: options.backoffLimits };
   let { answer } = options;
   replica.addTenant(tenantId, deploymentId);
+  // The feed tells of a key before that signs, so that nothing has to be refused first.
+  const follow = () => followHistory(answer, replica.findKeyHistory(tenantId));
+  let keys = follow();
 
   const contact = createContact({
     link: options.link,
@@ -140,7 +144,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
   const activeBundle = await startBundleSync({
     tenantId,
     link,
-    keys: () => answer.bundle_keys,
+    keys: () => keys.bundle,
     files: createBundleFiles(dataDir, tenantId),
     load: options.load,
     findNamed: () =>
@@ -157,14 +161,18 @@ export async function startTenantSync(options: TenantSyncOptions) {
     ...limits,
   });
   bundle = activeBundle;
+  const toldOfBundle = createBundleNews(activeBundle);
   const activeFeed = startFeedFollower({
     tenantId,
     link,
     replica,
     freshness,
-    keys: () => answer.feed_keys,
+    keys: () => keys.feed,
     backlog: () => ledger.backlog(tenantId),
-    onApplied: createBundleNews(activeBundle),
+    onApplied: (entries) => {
+      keys = follow();
+      toldOfBundle(entries);
+    },
     onRewound: (from, to) => {
       log.warn({ tenantId, from, to }, 'the control plane went back in time');
       alerts.feedRewound(tenantId, from, to);
@@ -243,6 +251,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
     /** Takes the keys of a newer registration. */
     trust: (newer: RegistrationAnswer): void => {
       answer = newer;
+      keys = follow();
     },
     /** Why the tenant's rules are too old to permit anything; null while they are good. */
     findStaleness: freshness.findDenial,

@@ -15,6 +15,7 @@ import {
 import { ProvenRegistration } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import type { KeyHistory } from '@governance/shared/key-history';
 import { createTestControlPlane, type TestControlPlane } from './test-control-plane.ts';
 import { createTestFeedSigner, type TestFeedSigner } from './test-feed.ts';
 
@@ -37,6 +38,7 @@ export async function startHttpControlPlane(
   const asked: string[] = [];
   let lifeMs = 3_600_000;
   let serial = 0;
+  let history: KeyHistory | undefined;
   let refusal: AppError | null = null;
   let intercept: Intercept | null = null;
   let plane: TestControlPlane | null = null;
@@ -83,6 +85,7 @@ export async function startHttpControlPlane(
         deployment_id: deploymentId,
         bundle_keys: options.bundleKeys ?? [],
         feed_keys: [signer.public],
+        key_history: history,
         token: issue(),
       });
       return;
@@ -169,6 +172,10 @@ export async function startHttpControlPlane(
     },
     setLife(ms: number): void {
       lifeMs = ms;
+    },
+    /** What registrations tell of how keys followed one another. */
+    setHistory(next: KeyHistory): void {
+      history = next;
     },
     /** What registrations are answered with instead. */
     refuse(error: AppError | null): void {

@@ -1,7 +1,7 @@
 /**
  * Signatures by whatever kind of key the service has: what says that a key follows another is signed
  * with both, and bundles and tokens are not signed with Ed25519. The key decides the algorithm:
- * EdDSA, ES256 or RS256. Proven by jwk-signature.test.ts.
+ * EdDSA, ES256 or RS256. The first two are proven by shared/src/follow-keys.test.ts.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { canonicalize } from '../canonical-json.ts';

@@ -2,7 +2,7 @@
  * What follows from keys that are trusted: those that they name as their successors. A key that was
  * over, or is in other hands, names none; one that is known already is not replaced; and what is said
  * of a known key beside that shortens its life and never lengthens it. Verifiers of packages and data
- * planes follow keys by these rules. Proven by key-rotations.test.ts.
+ * planes follow keys by these rules. Proven by shared/src/follow-keys.test.ts.
  */
 import {
   isRotationSigned,

@@ -1,0 +1,112 @@
+/**
+ * Which keys of bundles and of the feed a data plane may take: a new one only by the word of one that
+ * it knows, however many it missed, so that whoever answers in the control plane's place brings none
+ * of their own. Proven by follow-keys.test.ts.
+ */
+import type { RegistrationAnswer } from './channels.ts';
+import type { EvidenceJwk, KeyPurpose } from './evidence/evidence-keys.ts';
+import { followRotations, keyPlace, type LivingKey } from './evidence/key-rotations.ts';
+import type { KeyHistory } from './key-history.ts';
+
+type TrustedKey = RegistrationAnswer['feed_keys'][number];
+
+/** The keys that are good, and the ids of those that no statement leads to. */
+export interface FollowedKeys {
+  keys: TrustedKey[];
+  untrusted: string[];
+}
+
+/**
+ * Holds keys against the statements.
+ *
+ * @param purpose what the keys sign
+ * @param known what is trusted already; a key of the same id is not replaced
+ * @param history statements in any order; keys that it calls revoked are dropped
+ * @param answered what somebody says is good: reported where nothing leads to it
+ */
+export function followKeys(
+  purpose: KeyPurpose & ('bundle' | 'feed'),
+  known: readonly TrustedKey[],
+  history: KeyHistory,
+  answered: readonly TrustedKey[],
+): FollowedKeys {
+  const living = new Map<string, LivingKey & { kid: string }>();
+  for (const jwk of known) {
+    const { kid } = jwk;
+    living.set(keyPlace({ purpose, kid }), { kid, jwk, validTo: null, revokedAt: null });
+  }
+  // Before revocations: the last word of a key that is revoked now names the one after it.
+  const rotations = history.rotations.filter(({ statement }) => statement.purpose === purpose);
+  followRotations(living, rotations, ({ kid, jwk }) => ({
+    ...{ kid, jwk, validTo: null, revokedAt: null },
+  }));
+  const revoked = new Set(
+    history.keys
+      .filter((key) => key.purpose === purpose && key.revoked_at !== null)
+      .map(({ kid }) => kid),
+  );
+  const good = [...living.values()].filter(({ kid }) => !revoked.has(kid));
+  return {
+    keys: good.map(({ kid, jwk }) => toTrustedKey(kid, jwk)),
+    untrusted: answered
+      .map(({ kid }) => kid)
+      .filter((kid) => !living.has(keyPlace({ purpose, kid })) && !revoked.has(kid)),
+  };
+}
+
+/**
+ * The answer to a registration with the keys that may be taken of it. The first answer is believed,
+ * and one of a control plane that never told how keys follow one another.
+ *
+ * @param kept the answer that is kept from before
+ */
+export function followRegistration(
+  kept: RegistrationAnswer | undefined,
+  answer: RegistrationAnswer,
+): { answer: RegistrationAnswer; untrusted: string[] } {
+  // Once told, it is not left out any more: it would bring any key.
+  const history = answer.key_history ?? kept?.key_history;
+  if (!kept || !history) return { answer, untrusted: [] };
+  const follow = (purpose: 'bundle' | 'feed'): FollowedKeys => {
+    const member = `${purpose}_keys` as const;
+    const isFirst = kept[member].length === 0 && !hasKeys(kept.key_history, purpose);
+    if (isFirst) return { keys: answer[member], untrusted: [] };
+    return followKeys(purpose, kept[member], history, answer[member]);
+  };
+  const [bundle, feed] = [follow('bundle'), follow('feed')];
+  return {
+    answer: {
+      ...answer,
+      ...{ bundle_keys: bundle.keys, feed_keys: feed.keys, key_history: history },
+    },
+    untrusted: [...bundle.untrusted, ...feed.untrusted],
+  };
+}
+
+/**
+ * The keys of a registration with those that the feed told of since.
+ *
+ * @param history undefined where it told of none
+ */
+export function followHistory(
+  registered: Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys'>,
+  history: KeyHistory | undefined,
+): { bundle: TrustedKey[]; feed: TrustedKey[] } {
+  const { bundle_keys, feed_keys } = registered;
+  if (!history) return { bundle: bundle_keys, feed: feed_keys };
+  return {
+    bundle: followKeys('bundle', bundle_keys, history, []).keys,
+    feed: followKeys('feed', feed_keys, history, []).keys,
+  };
+}
+
+function hasKeys(history: KeyHistory | undefined, purpose: KeyPurpose): boolean {
+  return history?.keys.some((key) => key.purpose === purpose) ?? false;
+}
+
+/** A kept answer names the algorithm of each key; a statement may leave it to the kind. */
+function toTrustedKey(kid: string, jwk: typeof EvidenceJwk._output): TrustedKey {
+  const { alg } = jwk;
+  if (typeof alg === 'string') return { ...jwk, kid, alg };
+  return { ...jwk, kid, alg: jwk.kty === 'EC' ? 'ES256' : 'EdDSA' };
+}
