@@ -122,18 +122,25 @@ export async function checkControlPlane(admin: AdminApi, expected: Set<number>):
   return problems;
 }
 
+/** How often each call is listed, read backwards in time: pages by offset shift while events come. */
 async function countTargets(admin: AdminApi): Promise<Map<string, number>> {
   const times = new Map<string, number>();
-  for (let offset = 0; ; offset += 1000) {
+  const seen = new Set<string>();
+  for (let to = ''; ; ) {
     const { events } = await admin.get<{
-      events: { target: string | null; tool_name: string | null }[];
-    }>(`/api/v1/audit/events?policy_result=allow&limit=1000&offset=${offset}`);
-    for (const event of events) {
+      events: { id: string; timestamp: string; target: string | null; tool_name: string | null }[];
+    }>(`/api/v1/audit/events?policy_result=allow&limit=1000${to}`);
+    const before = seen.size;
+    for (const { id, target: name, tool_name: tool } of events) {
+      if (seen.has(id)) continue;
+      seen.add(id);
       // Lists are recorded too, under a target that all of them have.
-      if (event.target && event.tool_name === 'mark')
-        times.set(event.target, (times.get(event.target) ?? 0) + 1);
+      if (name && tool === 'mark') times.set(name, (times.get(name) ?? 0) + 1);
     }
-    if (events.length < 1000) return times;
+    const last = events.at(-1);
+    if (!last || events.length < 1000 || seen.size === before) return times;
+    // Events of the same millisecond come again.
+    to = `&to=${encodeURIComponent(new Date(Date.parse(last.timestamp) + 1).toISOString())}`;
   }
 }
 

@@ -28,6 +28,10 @@ export async function postgresRounds(options: KillOptions): Promise<CrashReport>
     const authorization = await setUpMarkedCalls(await subject.admin(), backend.port);
     const url = subject.gatewayUrl();
     const headers = await openSessionSoon(url, authorization);
+    const first = connectTo(url);
+    // Until the agent's role has reached the data plane its calls are denied.
+    while (!(await makeMarkedCall(first, headers, next++))) await sleep(100);
+    await first.close();
     const callers = Array.from({ length: options.callers }, async () => {
       const client = connectTo(url);
       while (!done) {
