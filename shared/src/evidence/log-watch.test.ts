@@ -134,8 +134,27 @@ describe('a log that only grew', () => {
   });
 });
 
+describe('a log that was restored, as announced', () => {
+  const leaves = leavesOf(20);
+  const known = seenAt(leaves.slice(0, 12));
+
+  it('continues where an epoch number is left out', () => {
+    const log_epochs = [beginEpoch(3, known)];
+    const view = viewOf(seenAt(leaves, { epoch: 3 }), { leaves, from: 12, log_epochs });
+    expect(reasonOf(known, trust, view)).toBe('continues');
+  });
+
+  it('continues where every lost leaf came back the same, and not without a proof of it', () => {
+    const log_epochs = [beginEpoch(2, seenAt(leaves.slice(0, 7)))];
+    const view = viewOf(seenAt(leaves, { epoch: 2 }), { leaves, from: 12, log_epochs });
+    expect(reasonOf(known, trust, view)).toBe('continues');
+    expect(reasonOf(known, trust, { ...view, consistency: null })).toBe('epoch_cut');
+  });
+});
+
 describe('a log that was changed', () => {
   const leaves = leavesOf(20);
+  const forked = leavesOf(20, 'b', 11);
   const known = seenAt(leaves.slice(0, 12));
 
   it('contradicts what was seen, wherever an earlier leaf was changed', () => {
@@ -197,14 +216,39 @@ describe('a log that was changed', () => {
       'epoch_unannounced',
       viewOf(seenAt(leaves, { epoch: 3 }), {
         ...{ leaves, from: 12 },
-        log_epochs: [beginEpoch(3, known)],
+        log_epochs: [beginEpoch(3, seenAt(leaves.slice(0, 12), { epoch: 2 }))],
       }),
+    ],
+    [
+      'of an epoch that goes on from itself',
+      'epoch_unannounced',
+      viewOf(seenAt(leaves, { epoch: 2 }), {
+        ...{ leaves, from: 12 },
+        log_epochs: [beginEpoch(2, seenAt(leaves.slice(0, 12), { epoch: 2 }))],
+      }),
+    ],
+    [
+      'of an epoch that two statements begin',
+      'epoch_rewritten',
+      viewOf(seenAt(leaves, { epoch: 2 }), {
+        ...{ leaves, from: 12 },
+        log_epochs: [beginEpoch(2, known), beginEpoch(2, seenAt(leaves.slice(0, 14)))],
+      }),
+    ],
+    [
+      'restored behind the epoch that was seen, and written anew',
+      'epoch_cut',
+      viewOf(seenAt(forked, { epoch: 3 }), {
+        ...{ leaves: forked, from: 12 },
+        log_epochs: [beginEpoch(3, seenAt(leaves.slice(0, 11)))],
+      }),
+      seenAt(leaves.slice(0, 12), { epoch: 2 }),
     ],
     [
       'cut below what was seen, as announced',
       'epoch_cut',
-      viewOf(seenAt(leaves, { epoch: 2 }), {
-        ...{ leaves, from: 12 },
+      viewOf(seenAt(forked, { epoch: 2 }), {
+        ...{ leaves: forked, from: 12 },
         log_epochs: [beginEpoch(2, seenAt(leaves.slice(0, 11)))],
       }),
     ],

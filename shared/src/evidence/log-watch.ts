@@ -20,6 +20,7 @@ import {
   isStatementSignedBy,
   KeyEntry,
   type LogEpoch,
+  MAX_LOG_EPOCHS,
   SignedLogEpoch,
   SignedRotation,
 } from './evidence-keys.ts';
@@ -32,7 +33,7 @@ export const WatchedNote = Text.min(1).max(WATCHED_NOTE_LENGTH);
 /** Nodes of a consistency proof, at most. */
 const MAX_PATH = 64;
 export const MAX_WATCHED_KEYS = 200;
-export const MAX_WATCHED_EPOCHS = 200;
+export const MAX_WATCHED_EPOCHS = MAX_LOG_EPOCHS;
 
 /** What a control plane shows of a tenant's log to one who holds a place of it. */
 export const LogView = z.object({
@@ -174,18 +175,38 @@ function findContradiction(
   }
   if (!known) return undefined;
   if (seen.epoch < known.epoch) return 'epoch_went_back';
-  for (let epoch = known.epoch + 1; epoch <= seen.epoch; epoch++) {
-    const begun = logEpochs.find(({ statement }) => statement.epoch === epoch)?.statement;
-    if (!begun || begun.restored.epoch !== epoch - 1) return 'epoch_unannounced';
-    if (known.size > begun.restored.size) return 'epoch_cut';
-    if (known.size === begun.restored.size && known.root !== begun.restored.root) {
-      return 'root_differs';
-    }
-  }
-  if (seen.size < known.size) return 'went_back';
-  if (seen.size === known.size) return seen.root === known.root ? undefined : 'root_differs';
+  const restores = followRestores(known, seen.epoch, logEpochs);
+  if (typeof restores === 'string') return restores;
   const proof = { from: known.size, to: seen.size, fromRoot: known.root, toRoot: seen.root };
-  return path && isConsistent({ ...proof, path }) ? undefined : 'not_consistent';
+  const isSame = seen.size === known.size && seen.root === known.root;
+  const leads = isSame || (seen.size > known.size && path && isConsistent({ ...proof, path }));
+  // Even what a restore lost: its leaves came again, each the same in its place.
+  if (leads) return undefined;
+  if (known.size > restores.kept || restores.epoch < known.epoch) return 'epoch_cut';
+  if (seen.size < known.size) return 'went_back';
+  return seen.size === known.size ? 'root_differs' : 'not_consistent';
+}
+
+/**
+ * Walks back to the epoch that is known, over the statement that began each: as `log.consistency`
+ * walks, which has proofs of the places too.
+ */
+function followRestores(
+  known: SeenCheckpoint,
+  told: number,
+  logEpochs: readonly SignedLogEpoch[],
+): { epoch: number; kept: number } | ContradictionReason {
+  const at = { epoch: told, kept: Number.POSITIVE_INFINITY };
+  while (at.epoch > known.epoch) {
+    const [begun, other] = logEpochs.filter(({ statement }) => statement.epoch === at.epoch);
+    if (other) return 'epoch_rewritten';
+    if (!begun || begun.statement.restored.epoch >= at.epoch) return 'epoch_unannounced';
+    const { epoch, size, root } = begun.statement.restored;
+    // What a later restore lost of it is not there to be held against.
+    if (size <= at.kept && size === known.size && root !== known.root) return 'root_differs';
+    Object.assign(at, { epoch, kept: Math.min(at.kept, size) });
+  }
+  return at;
 }
 
 function isOtherBeginning({ statement: a }: SignedLogEpoch, { statement: b }: SignedLogEpoch) {
