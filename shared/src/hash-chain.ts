@@ -59,6 +59,40 @@ export interface ChainBreak {
   actual: string;
 }
 
+/** A record's place, as far as it can be read. */
+export interface LinkPlace extends Pick<ChainLink, 'epoch' | 'seq' | 'previous'> {
+  /** Undefined where the record cannot be read: its link is then not looked at. */
+  prev_hash: string | undefined;
+}
+
+/**
+ * What is wrong with a record's place behind the one before it: at most one break a kind, the epoch
+ * first. The one implementation of chain.epochs, chain.sequence and chain.links, for ledgers,
+ * packages and the control plane.
+ *
+ * @param before the position before it, or null at the start of the stream
+ */
+export function findLinkBreaks(before: ChainPosition | null, link: LinkPlace): ChainBreak[] {
+  const { epoch, seq } = link;
+  const breaks: ChainBreak[] = [];
+  const add = (kind: ChainBreakKind, expected: string, actual: string) => {
+    if (expected !== actual) breaks.push({ kind, epoch, seq, expected, actual });
+  };
+  if (before === null || epoch !== before.epoch) {
+    const expected = before ? `${before.epoch}/${before.seq}/${before.head}` : 'none';
+    const named = link.previous
+      ? `${link.previous.epoch}/${link.previous.last_seq}/${link.previous.head}`
+      : 'none';
+    if (epoch === (before?.epoch ?? 0) + 1) add('epoch', expected, named);
+    else breaks.push({ kind: 'epoch', epoch, seq, expected, actual: named });
+    add('sequence', '1', String(seq));
+  } else {
+    add('sequence', String(before.seq + 1), String(seq));
+  }
+  if (link.prev_hash !== undefined) add('link', before?.head ?? GENESIS_HASH, link.prev_hash);
+  return breaks;
+}
+
 /**
  * Checks that a record continues the chain.
  *
@@ -73,30 +107,12 @@ export function verifyLink(
   link: ChainLink,
   storedHash?: string,
 ): { after: ChainPosition; broken: ChainBreak | null } {
-  const actualHash = recordHash(link.bytes);
+  const { epoch, seq } = link;
+  const actual = recordHash(link.bytes);
   // Going on from the stored hash keeps one edited record from breaking every later link.
-  const after = { epoch: link.epoch, seq: link.seq, head: storedHash ?? actualHash };
-  const at = (kind: ChainBreakKind, expected: string, actual: string) => ({
-    after,
-    broken: { kind, epoch: link.epoch, seq: link.seq, expected, actual },
-  });
-  if (storedHash !== undefined && storedHash !== actualHash) {
-    return at('content', storedHash, actualHash);
+  const after = { epoch, seq, head: storedHash ?? actual };
+  if (storedHash !== undefined && storedHash !== actual) {
+    return { after, broken: { kind: 'content', epoch, seq, expected: storedHash, actual } };
   }
-  const startsEpoch = before === null || link.epoch !== before.epoch;
-  if (startsEpoch) {
-    const expected = before ? `${before.epoch}/${before.seq}/${before.head}` : 'none';
-    const named = link.previous
-      ? `${link.previous.epoch}/${link.previous.last_seq}/${link.previous.head}`
-      : 'none';
-    if (link.epoch !== (before?.epoch ?? 0) + 1 || named !== expected) {
-      return at('epoch', expected, named);
-    }
-    if (link.seq !== 1) return at('sequence', '1', String(link.seq));
-  } else if (link.seq !== before.seq + 1) {
-    return at('sequence', String(before.seq + 1), String(link.seq));
-  }
-  const expectedPrevious = before?.head ?? GENESIS_HASH;
-  if (link.prev_hash !== expectedPrevious) return at('link', expectedPrevious, link.prev_hash);
-  return { after, broken: null };
+  return { after, broken: findLinkBreaks(before, link)[0] ?? null };
 }

@@ -1,6 +1,7 @@
 /** Batches: who signed them, and that they are about exactly these records. */
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
-import { createMerkleTree, type MerkleTree, rootOfInclusion } from '../merkle-proofs.ts';
+import { rootOfInclusion } from '../merkle-proofs.ts';
+import { type BatchRecords, createBatchRecords } from './batch-records.ts';
 import { type Check, createTally } from './check.ts';
 import { type BatchView, type Evidence, recordsOf } from './evidence.ts';
 import { lineOf } from './location.ts';
@@ -23,7 +24,7 @@ export function checkBatchSignature(): Check {
 /** `batch.root`: the records are the ones whose root was signed. */
 export function checkBatchRoot(evidence: Evidence): Check {
   const tally = createTally('batch.root');
-  let open: { batch: BatchView; tree: MerkleTree } | undefined;
+  let open: { batch: BatchView; records: BatchRecords } | undefined;
   const hashes: string[] = [];
   let proofs = 0;
 
@@ -54,15 +55,14 @@ export function checkBatchRoot(evidence: Evidence): Check {
       }
       if (open?.batch !== batch) {
         close();
-        open = { batch, tree: createMerkleTree() };
-        if (place && place.prev_hash !== batch.prevHead) {
-          tally.fail('the batch begins behind another record', lineOf(events, line));
-        }
+        open = { batch, records: createBatchRecords(batch) };
       }
-      open.tree.add(hash);
+      const behind = open.records.add(hash, place?.prev_hash);
+      if (behind !== undefined) tally.fail(behind, lineOf(events, line));
       if (index < recordsOf(batch) - 1) return;
-      if (open.tree.root() === batch.eventRoot) tally.ok();
-      else tally.fail('the records are not those that were signed', lineOf(batches, batch.line));
+      const fault = open.records.findRootFault();
+      if (fault === undefined) tally.ok();
+      else tally.fail(fault, lineOf(batches, batch.line));
       open = undefined;
     },
     batch: ({ line, isInRange, firstSeq, lastSeq }) => {

@@ -115,6 +115,4 @@ export interface CauseView extends RecordRead {
   batch: BatchView | undefined;
 }
 
-/** How many records a batch says it has. */
-export const recordsOf = ({ firstSeq, lastSeq }: Pick<BatchView, 'firstSeq' | 'lastSeq'>): number =>
-  lastSeq - firstSeq + 1;
+export { recordsOf } from './batch-records.ts';

@@ -3,6 +3,7 @@ import { isCheckpointSignedBy } from '../checkpoint.ts';
 import { checkpointMember, EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { createMerkleTree, type MerkleTree, rootOfInclusion } from '../merkle-proofs.ts';
 import { type Check, createTally } from './check.ts';
+import { findCheckpointFault } from './checkpoint-fault.ts';
 import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
@@ -69,9 +70,8 @@ export function checkCheckpoints(evidence: Evidence): Check {
           .all('checkpoint')
           .filter(({ jwk }) => isCheckpointSignedBy(signed, jwk));
         const key = signers.find(({ isAnchored }) => isAnchored) ?? signers[0];
-        if (signed.checkpoint.size !== size) {
-          tally.fail('the checkpoint is of another size than its name', location);
-        } else if (!key) tally.fail('no checkpoint key that is known signed it', location);
+        const fault = findCheckpointFault(signed, { size, isSigned: () => key !== undefined });
+        if (fault || !key) tally.fail(fault?.detail ?? '', location);
         else {
           tally.ok();
           const at = signed.checkpoint.time;

@@ -29,7 +29,16 @@ const UNREAD = Buffer.from('{"unread_record":');
 /** @param bytes of the line, caller-controlled */
 export function readRecordLine(bytes: Uint8Array): RecordRead {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (line.subarray(0, UNREAD.length).equals(UNREAD)) return readUnread(bytes);
+  return line.subarray(0, UNREAD.length).equals(UNREAD) ? readUnread(bytes) : readRecord(bytes);
+}
+
+/**
+ * Reads a record: what events.canonical and events.schema find in it.
+ *
+ * @param bytes of the record itself, caller-controlled
+ */
+export function readRecord(bytes: Uint8Array): RecordRead {
+  const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const hash = recordHash(bytes);
   const read = { hash, place: null, record: null, isUnread: false };
   const bad = (fault: RecordRead['faults']): RecordRead => ({

@@ -2,7 +2,7 @@
  * Walks the streams of a contiguous package: for each record what is wrong with its place behind the
  * one before it. Goes on from the record's own hash, so that one edit is reported once.
  */
-import { GENESIS_HASH } from '../../hash-chain.ts';
+import { findLinkBreaks, GENESIS_HASH } from '../../hash-chain.ts';
 import type { ChainFaults } from './evidence.ts';
 
 export interface StreamPlace {
@@ -86,22 +86,19 @@ export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): Str
 }
 
 function follow(before: StreamPlace, record: WalkedRecord): ChainFaults {
+  const { epoch, seq, prevHash: prev_hash, previous = null } = record;
   const faults: ChainFaults = {};
-  if (record.epoch === before.epoch) {
-    if (record.seq !== before.seq + 1) faults.sequence = 'the number does not follow';
-  } else {
-    const { previous } = record;
-    const isNamed =
-      previous?.epoch === before.epoch &&
-      previous.last_seq === before.seq &&
-      previous.head === before.hash;
-    if (record.epoch !== before.epoch + 1 || !isNamed) {
-      faults.epoch = 'the epoch does not name the end of the one before';
+  const end = { epoch: before.epoch, seq: before.seq, head: before.hash };
+  for (const { kind } of findLinkBreaks(end, { epoch, seq, prev_hash, previous })) {
+    if (kind === 'epoch') faults.epoch = 'the epoch does not name the end of the one before';
+    else if (kind === 'link') {
+      faults.link = 'the hash that it names is not that of the record before';
+    } else {
+      faults.sequence =
+        epoch === before.epoch
+          ? 'the number does not follow'
+          : 'the epoch does not begin with its first record';
     }
-    if (record.seq !== 1) faults.sequence = 'the epoch does not begin with its first record';
-  }
-  if (record.prevHash !== undefined && record.prevHash !== before.hash) {
-    faults.link = 'the hash that it names is not that of the record before';
   }
   return faults;
 }
