@@ -2,7 +2,7 @@
  * What features are made of: the database, the keys, who may do what, and the channels to the data
  * planes. It knows features by their list alone.
  */
-import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { RegoCompiler } from '@governance/policies/contract';
 import type { AppliedBarrier } from '@governance/shared/channels';
@@ -18,6 +18,7 @@ import { createBundleSource } from './bundles/bundle-source.ts';
 import { createAdminHeadCheck } from './chain/admin-head-check.ts';
 import { createChainBreakRecorder } from './chain/chain-breaks.ts';
 import { createChainVerifier } from './chain/chain-verification.ts';
+import { readEvidenceKeys } from './chain/evidence-keys.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { createDataPlaneService } from './data-planes/data-plane-service.ts';
 import { listKeyEntries } from './evidence/key-entries.ts';
@@ -209,11 +210,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     violations: createViolationAlerts({ db, now }),
     markForked: dataPlanes.markForked,
   });
-  // Also of keys that were revoked since: verifiers of packages weigh when each was.
-  const adminBatchKeys = async () =>
-    (await serviceKeys.listKeys(['batch-signing'])).map(({ publicJwk }) =>
-      createPublicKey({ key: publicJwk as JsonWebKey, format: 'jwk' }),
-    );
+  const evidenceKeys = () => readEvidenceKeys(serviceKeys);
   return {
     compiler,
     readSettings,
@@ -234,7 +231,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
       now,
     }),
     ledgerPartitions: createLedgerPartitions(pool),
-    adminBatchKeys,
-    verifier: createChainVerifier({ db, breaks, ingest, adminBatchKeys, now }),
+    evidenceKeys,
+    verifier: createChainVerifier({ db, breaks, ingest, evidenceKeys, now }),
   };
 }

@@ -1,14 +1,19 @@
 /**
- * Verifies that a data plane signed what is stored of its stream. Whoever can write all tables can
+ * Verifies that a writer signed what is stored of its stream. Whoever can write all tables can
  * rewrite a chain, but only the key's holder can sign it. Each batch's signed head must be the
- * stored hash of its last record, and the batches must cover the stream; the links between the
- * records do the rest. The key is the one in the admin chain.
+ * stored hash of its last record, its signed root that of its records, and the batches must cover
+ * the stream. A data plane's key is the one in the admin chain. Proven by
+ * chain-verification.pg.test.ts and chain-attacks.pg.test.ts.
  */
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatchHeader, isBatchSignedBy } from '@governance/shared/audit-batch';
+import { createBatchRecords, recordsOf } from '@governance/shared/evidence/checks/batch-records';
+import type { CheckName } from '@governance/shared/evidence/checks/check';
+import { readEd25519Key } from '@governance/shared/evidence/ed25519';
 import type { StoredBatch } from './chain-store.ts';
 import type { FoundInStream } from './chain-walk.ts';
+import type { LinkHashes, RecordRange } from './recent-records.ts';
 
 export interface BatchEnd {
   epoch: number;
@@ -23,7 +28,12 @@ export interface StreamWriter {
   stream: string;
   /** The public keys of which one must have signed. */
   keys: readonly KeyObject[];
+  /** The stored records of a range, in order; those that are not there are left out. */
+  readRecords(range: RecordRange): Promise<LinkHashes[]>;
 }
+
+/** As ingest takes them: the header of a larger one was not signed by a writer of ours. */
+export const MAX_BATCH_RECORDS = 5_000;
 
 /**
  * Walks signed batches that follow a place.
@@ -40,18 +50,29 @@ export async function walkBatches(
 ): Promise<BatchEnd> {
   let before = covered;
   for (const [index, batch] of batches.entries()) {
-    const wrong = findWrong(writer, batch) ?? findGap(before, batch);
-    if (wrong) onBreak(signatureBreak(batch, wrong));
+    const wrong = (await findWrong(writer, batch)) ?? findGap(before, batch);
+    if (wrong) onBreak(signatureBreak(batch, wrong.detail, wrong.check));
     before = { epoch: batch.epoch, lastSeq: batch.lastSeq };
     if (index % BATCHES_A_TURN === BATCHES_A_TURN - 1) await nextTurn();
   }
   return before;
 }
 
-function findWrong(writer: StreamWriter, batch: StoredBatch): string | undefined {
+interface WrongBatch {
+  check: CheckName;
+  detail: string;
+}
+
+async function findWrong(
+  writer: StreamWriter,
+  batch: StoredBatch,
+): Promise<WrongBatch | undefined> {
   const header = readHeader(batch.header);
-  if (!header || !writer.keys.some((key) => isBatchSignedBy(key, header, batch.signature))) {
-    return 'the signature is not that of the registered key';
+  const isSigned =
+    header && writer.keys.some((key) => isBatchSignedBy(key, header, batch.signature));
+  if (!isSigned) {
+    const detail = 'the signature is not that of the registered key';
+    return { check: 'batch.signature', detail };
   }
   const fits =
     header.tenant_id.toLowerCase() === writer.tenantId &&
@@ -59,20 +80,51 @@ function findWrong(writer: StreamWriter, batch: StoredBatch): string | undefined
     header.epoch === batch.epoch &&
     header.first_seq === batch.firstSeq &&
     header.last_seq === batch.lastSeq;
-  if (!fits) return 'the signed header is that of other records';
-  return header.head === batch.hash ? undefined : 'the signed head is not the stored one';
+  if (!fits) {
+    return { check: 'proof.binding', detail: 'the signed header is that of other records' };
+  }
+  if (header.head !== batch.hash) {
+    return { check: 'chain.head', detail: 'the signed head is not the stored one' };
+  }
+  return findWrongRoot(writer, header);
+}
+
+async function findWrongRoot(
+  { readRecords }: StreamWriter,
+  { epoch, first_seq: firstSeq, last_seq: lastSeq, prev_head, event_root }: BatchHeader,
+): Promise<WrongBatch | undefined> {
+  const check = 'batch.root';
+  const count = recordsOf({ firstSeq, lastSeq });
+  if (count < 1 || count > MAX_BATCH_RECORDS) {
+    return { check, detail: 'the batch has more records than one may have, or none' };
+  }
+  const stored = await readRecords({ epoch, firstSeq, lastSeq });
+  // A record that is not there breaks the chain itself.
+  if (stored.length !== count) return undefined;
+  const signed = { firstSeq, lastSeq, prevHead: prev_head, eventRoot: event_root };
+  const records = createBatchRecords(signed);
+  let detail: string | undefined;
+  for (const { hash, prevHash } of stored) detail ??= records.add(hash, prevHash);
+  detail ??= records.findRootFault();
+  return detail === undefined ? undefined : { check, detail };
 }
 
 /** Batches may overlap: a writer that ships again may cut them differently. */
-function findGap(covered: BatchEnd, batch: StoredBatch): string | undefined {
+function findGap(covered: BatchEnd, batch: StoredBatch): WrongBatch | undefined {
   const next = batch.epoch === covered.epoch ? covered.lastSeq + 1 : 1;
-  return batch.firstSeq <= next ? undefined : `records from seq ${next} are in no signed batch`;
+  if (batch.firstSeq <= next) return undefined;
+  return { check: 'scope.complete', detail: `records from seq ${next} are in no signed batch` };
 }
 
 /** Records that their writer did not sign. */
-export function signatureBreak(at: BatchEnd, detail: string): FoundInStream {
+export function signatureBreak(
+  at: BatchEnd,
+  detail: string,
+  check: CheckName = 'scope.complete',
+): FoundInStream {
   return {
     kind: 'signature',
+    check,
     epoch: at.epoch,
     seq: at.lastSeq,
     expected: 'a batch signed by the writer',
@@ -96,7 +148,7 @@ function readHeader(text: string): BatchHeader | undefined {
 export function readSigningKey(x: string | null): KeyObject | undefined {
   try {
     if (x === null) return undefined;
-    return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return readEd25519Key({ kty: 'OKP', crv: 'Ed25519', x });
   } catch {
     return undefined;
   }

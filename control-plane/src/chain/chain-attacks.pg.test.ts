@@ -95,6 +95,17 @@ async function closeHoles(): Promise<void> {
      WHERE tenant_id = $1`,
     [tenantId],
   );
+  await superuser.query(
+    `UPDATE ledger_batches b SET leaf_index = n.n - 1 FROM
+       (SELECT leaf_index, row_number() OVER (ORDER BY leaf_index) AS n FROM ledger_batches WHERE tenant_id = $1) n
+     WHERE b.tenant_id = $1 AND b.leaf_index = n.leaf_index`,
+    [tenantId],
+  );
+  await run(
+    `UPDATE tenant_positions SET log_size = (SELECT count(*) FROM ledger_batches WHERE tenant_id = $1)
+     WHERE tenant_id = $1`,
+    [tenantId],
+  );
 }
 
 async function removeStream(): Promise<void> {

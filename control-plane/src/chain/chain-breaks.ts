@@ -2,16 +2,19 @@
  * Records breaks of chains until a person acknowledges them. A break is recorded once and raises
  * one alert, however often it is found again.
  */
+import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { uuidv7 } from '@governance/shared/ids';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
-import type { StreamBreakKind } from './chain-walk.ts';
+import { checkOf, type RecordedBreakKind } from './break-check.ts';
+
+export type { LogBreakKind, RecordedBreakKind } from './break-check.ts';
 
 /**
- * Breaks of one stream; a head known to data planes that the admin chain does not have; a checkpoint
- * that data planes keep and the log does not have.
+ * The stream id for breaks of the tenant's log: their `epoch` is the log's, and their `seq` the size
+ * of the tree at the place (that of leaf n is n + 1).
  */
-export type RecordedBreakKind = StreamBreakKind | 'admin_head_went_back' | 'log_went_back';
+export const LOG_STREAM = '00000000-0000-0000-0000-000000000001';
 
 export interface FoundBreak {
   /** Of `log_went_back`: the tenant's id, its epoch that of the log, its seq the size. */
@@ -19,6 +22,8 @@ export interface FoundBreak {
   epoch: number;
   seq: number;
   kind: RecordedBreakKind;
+  /** Undefined: that of the kind. */
+  check?: CheckName | null;
   expected: string;
   actual: string;
   detail: string | null;
@@ -61,6 +66,7 @@ export function createChainBreakRecorder(deps: {
             epoch: item.epoch,
             seq: BigInt(item.seq),
             kind: item.kind,
+            checkName: checkOf(item),
             expected: item.expected,
             actual: item.actual,
             detail: item.detail,
@@ -81,15 +87,18 @@ export function createChainBreakRecorder(deps: {
             severity: 'critical',
             agentId: null,
             title:
-              first.kind === 'log_went_back'
-                ? 'The log of evidence does not continue what was signed of it before'
-                : `The audit chain of stream ${stream} is broken`,
+              stream === LOG_STREAM
+                ? 'The log of signed batches is broken'
+                : first.kind === 'log_went_back'
+                  ? 'The log of evidence does not continue what was signed of it before'
+                  : `The audit chain of stream ${stream} is broken`,
             details: {
               stream,
               breaks: rows.length,
               first: {
                 id: first.id,
                 kind: first.kind,
+                check: first.checkName,
                 epoch: first.epoch,
                 seq: Number(first.seq),
                 expected: first.expected,
@@ -112,7 +121,12 @@ export function createChainBreakRecorder(deps: {
           severity: 'high',
           agentId: null,
           title: `Records of stream ${stream} cannot be read and lie in quarantine`,
-          details: { stream, records: records.length, first: { ...first } },
+          details: {
+            stream,
+            records: records.length,
+            // By name: its bytes may be long, and the alert is recorded in the admin chain.
+            first: { epoch: first.epoch, seq: first.seq, hash: first.hash, reason: first.reason },
+          },
           dedupeKey: `ledger_quarantine:${stream}`,
           now: deps.now(),
         });

@@ -2,6 +2,7 @@ import { Id, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import type { ChainBreak as ChainBreakRow } from '../platform/generated/client.ts';
 import { pageQuery } from '../platform/http/schemas.ts';
+import { checkOf } from './break-check.ts';
 import type { Verification, VerificationProgress } from './chain-verification.ts';
 
 export const VerifyQuery = z.object({
@@ -17,6 +18,8 @@ const FoundBreakView = z.object({
   epoch: z.int(),
   seq: z.int(),
   kind: z.string(),
+  /** The named check of evidence that fails; null where no package could show it. */
+  check: z.string().nullable(),
   expected: z.string(),
   actual: z.string(),
   detail: z.string().nullable(),
@@ -31,6 +34,8 @@ const FinishedWalk = z.object({
   finished_at: z.string(),
   up_to_position: z.int(),
   records: z.int(),
+  /** Of the tenant's log, each a signed batch. */
+  leaves: z.int(),
   breaks: z.int(),
 });
 
@@ -45,6 +50,7 @@ const BackgroundView = z.object({
       started_at: z.string(),
       up_to_position: z.int(),
       records: z.int(),
+      leaves: z.int(),
       breaks: z.int(),
     })
     .nullable(),
@@ -60,6 +66,8 @@ export const VerificationView = z
     records_verified: z.int(),
     /** Of these, links of a chain that could not be read and lie in quarantine. */
     records_quarantined: z.int(),
+    /** Leaves of the tenant's log: signed batches, with the tree and what was signed of it. */
+    leaves_verified: z.int(),
     streams: z.array(
       z.object({
         stream: z.string(),
@@ -95,6 +103,7 @@ export function toVerificationView(
     duration_ms: Math.round(verification.durationMs),
     records_verified: verification.recordsVerified,
     records_quarantined: verification.recordsQuarantined,
+    leaves_verified: verification.leavesVerified,
     streams: verification.streams.map(
       ({ stream, kind, records, quarantined, end, firstBreak }) => ({
         stream,
@@ -123,6 +132,7 @@ function toBackgroundView(progress: VerificationProgress): z.input<typeof Backgr
       started_at: running.startedAt.toISOString(),
       up_to_position: running.upTo,
       records: running.records,
+      leaves: running.leaves,
       breaks: running.breaks,
     },
   };
@@ -130,17 +140,19 @@ function toBackgroundView(progress: VerificationProgress): z.input<typeof Backgr
 
 function toFinishedWalk(walk: VerificationProgress['new']): z.input<typeof FinishedWalk> | null {
   if (!walk) return null;
-  const { at, upTo, records, breaks } = walk;
-  return { finished_at: at.toISOString(), up_to_position: upTo, records, breaks };
+  const { at, upTo, records, leaves, breaks } = walk;
+  return { finished_at: at.toISOString(), up_to_position: upTo, records, leaves, breaks };
 }
 
 function toFoundBreakView(found: Verification['breaks'][number]): z.input<typeof FoundBreakView> {
   const { stream, epoch, seq, kind, expected, actual, detail, isAcknowledged, explainedBy } = found;
+  const check = checkOf(found);
   return {
     stream,
     epoch,
     seq,
     kind,
+    check,
     expected,
     actual,
     detail,
@@ -179,6 +191,7 @@ export const BreakView = z
     epoch: z.int(),
     seq: z.int(),
     kind: z.string(),
+    check: z.string().nullable(),
     expected: z.string().nullable(),
     actual: z.string().nullable(),
     detail: z.string().nullable(),
@@ -198,6 +211,7 @@ export function toBreakView(row: ChainBreakRow): z.input<typeof BreakView> {
     epoch: row.epoch,
     seq: Number(row.seq),
     kind: row.kind,
+    check: row.checkName,
     expected: row.expected,
     actual: row.actual,
     detail: row.detail,

@@ -2,6 +2,7 @@ import type { ChainPosition } from '@governance/shared/hash-chain';
 import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { StoredRow } from './chain-walk.ts';
+import type { LinkHashes, RecordRange } from './recent-records.ts';
 
 export type StreamKind = 'admin' | 'data_plane' | 'unknown';
 
@@ -66,6 +67,8 @@ export interface ChainStore {
     after: { epoch: number; lastSeq: number },
     last: { epoch: number; seq: number },
   ): Promise<StoredBatch[]>;
+  /** The links of a range of records, the first where two have one place. */
+  readLinks(stream: string, range: RecordRange): Promise<LinkHashes[]>;
   /** Rows behind `after` up to `last`, in order of (epoch, seq, position). */
   readPage(
     stream: string,
@@ -177,6 +180,14 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
         firstSeq: Number(first_seq),
         lastSeq: Number(last_seq),
       }));
+    },
+    readLinks: async (stream, { epoch, firstSeq, lastSeq }) => {
+      const rows = await db.$queryRaw<{ hash: string; prev_hash: string }[]>`
+        SELECT DISTINCT ON (seq) hash, prev_hash FROM ledger_records
+        WHERE tenant_id = ${tenant} AND stream = ${stream}::uuid AND epoch = ${epoch}::int
+          AND seq BETWEEN ${firstSeq}::bigint AND ${lastSeq}::bigint
+        ORDER BY seq, position`;
+      return rows.map(({ hash, prev_hash: prevHash }) => ({ hash, prevHash }));
     },
     readPage: async (stream, after, last) => {
       const rows = await db.$queryRaw<RawRow[]>`

@@ -4,7 +4,6 @@
  * cost of the run, so that requests in a loop cannot occupy the database. It trusts nothing that
  * was verified before (chain-watch.ts does).
  */
-import type { KeyObject } from 'node:crypto';
 import type { ChainPosition } from '@governance/shared/hash-chain';
 import {
   systemScope,
@@ -14,6 +13,9 @@ import {
 import { type ChainBreakRecorder, type FoundBreak, MAX_BREAKS_RECORDED } from './chain-breaks.ts';
 import { type ChainStore, chainStore, type StreamKind } from './chain-store.ts';
 import type { QuarantineTrial } from './ledger-row.ts';
+import { type LogMark, newLogMark } from './log-mark.ts';
+import type { EvidenceKeys } from './log-places.ts';
+import { logRows } from './log-rows.ts';
 import {
   findUnrecordedForks,
   readStanding,
@@ -40,6 +42,8 @@ export interface Verification {
   durationMs: number;
   recordsVerified: number;
   recordsQuarantined: number;
+  /** Of the tenant's log. */
+  leavesVerified: number;
   streams: VerifiedStream[];
   /** The first of each stream's, at most MAX_KEPT a stream. */
   breaks: (FoundBreak & Partial<Pick<StandingBreak, 'isAcknowledged' | 'explainedBy'>>)[];
@@ -65,7 +69,13 @@ export interface VerificationProgress {
   new: Walk['finished'];
   full: Walk['finished'];
   /** The whole walk under way; null between two. */
-  running: { startedAt: Date; records: number; upTo: number; breaks: number } | null;
+  running: {
+    startedAt: Date;
+    records: number;
+    leaves: number;
+    upTo: number;
+    breaks: number;
+  } | null;
 }
 
 const REUSE_AT_LEAST_MS = 2_000;
@@ -75,8 +85,8 @@ export interface ChainVerifierDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   breaks: Pick<ChainBreakRecorder, 'record'>;
   ingest: QuarantineTrial;
-  /** The service's public key for batches of the admin chain. */
-  adminBatchKeys?(): Promise<readonly KeyObject[]>;
+  /** What the service signs by: batches of the admin chain, and checkpoints of the log. */
+  evidenceKeys?(): Promise<EvidenceKeys>;
   now: () => Date;
 }
 
@@ -123,7 +133,8 @@ async function readProgress(tx: TenantTransaction): Promise<VerificationProgress
   const { startedAt, upTo, breaks } = full;
   let records = 0;
   for (const mark of (await store.readMarks('full')).values()) records += mark.counted;
-  return { ...progress, running: { startedAt, records, upTo, breaks } };
+  const leaves = (await store.findLogMark('full'))?.size ?? 0;
+  return { ...progress, running: { startedAt, records, leaves, upTo, breaks } };
 }
 
 async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<Verification> {
@@ -134,15 +145,23 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
     inTenant(systemScope(tenantId), (tx) => read(chainStore(tx)));
 
   const marks = new Map<string, StreamMark>();
+  // Of what was verified it uses one thing: that there were checkpoints.
+  const known = await inTenant(systemScope(tenantId), (tx) =>
+    verificationStore(tx).findLogMark('new'),
+  );
+  const logMark = newLogMark(known?.days);
   const found: FoundBreak[] = [];
   let breakCount = 0;
   await runVerification({
     tenantId,
     marks,
     upTo: await inStore((store) => store.readPosition()),
-    adminKeys: (await deps.adminBatchKeys?.()) ?? [],
+    logMark,
+    keys: await deps.evidenceKeys?.(),
+    now: deps.now,
     isWhole: true,
     inStore,
+    inLog: (read) => inTenant(systemScope(tenantId), (tx) => read(logRows(tx))),
     belongsInQuarantine: (row) => ingest.belongsInQuarantine(tenantId, row),
     onStep: async (step) => {
       breakCount += step.breaks;
@@ -153,14 +172,14 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
   const forks = await inTenant(systemScope(tenantId), (tx) => findUnrecordedForks(tx, marks));
   await breaks.record(tenantId, [...forks, ...found]);
   const standing = await inTenant(systemScope(tenantId), (tx) => readStanding(tx, marks));
-  return summarize(marks, found, breakCount, standing, {
+  return summarize({ marks, logMark }, found, breakCount, standing, {
     verifiedAt: deps.now(),
     durationMs: performance.now() - started,
   });
 }
 
 function summarize(
-  marks: ReadonlyMap<string, StreamMark>,
+  { marks, logMark }: { marks: ReadonlyMap<string, StreamMark>; logMark: LogMark },
   found: readonly FoundBreak[],
   breakCount: number,
   standing: Standing,
@@ -186,6 +205,7 @@ function summarize(
     ...run,
     recordsVerified,
     recordsQuarantined,
+    leavesVerified: logMark.size,
     streams,
     breaks,
     breakCount: all,

@@ -4,6 +4,9 @@
  * (any one-byte edit of the table is found).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CheckName } from '@governance/shared/evidence/checks/check';
+import type { RecordRead } from '@governance/shared/evidence/checks/evidence';
+import { readRecord } from '@governance/shared/evidence/checks/read-record';
 import {
   type ChainBreak,
   type ChainBreakKind,
@@ -18,7 +21,7 @@ import {
   QUARANTINED,
   quarantinedColumns,
 } from './ledger-columns.ts';
-import { type LedgerRow, readRecord } from './ledger-row.ts';
+import type { LedgerRow } from './ledger-row.ts';
 import { readEnvelope } from './record-envelope.ts';
 import type { StreamMark } from './stream-mark.ts';
 
@@ -41,6 +44,8 @@ export type StreamBreakKind =
 
 export interface FoundInStream extends Omit<ChainBreak, 'kind'> {
   kind: StreamBreakKind;
+  /** The named check of evidence; undefined: that of the kind. */
+  check?: CheckName | null;
   detail: string | null;
 }
 
@@ -55,6 +60,12 @@ export interface RowWalk {
   onRecord(record: LedgerRecord): void;
   onBreak(found: FoundInStream): void;
 }
+
+/**
+ * Earlier versions wrote records of alerts into the admin chain that are larger than packages take.
+ * That is no edit.
+ */
+const STORED_LIMITS = { bytes: 16 * 1024 * 1024, nodes: 2_000_000 };
 
 /** About 2 ms of work, so that verification never holds up the process's other requests. */
 const ROWS_A_TURN = 64;
@@ -99,6 +110,7 @@ async function checkHeld(
   if (kind !== 'admin' && (await walk.belongsInQuarantine(row))) return null;
   return {
     kind: 'content',
+    check: 'events.schema',
     epoch: row.epoch,
     seq: row.seq,
     expected: 'a record that cannot be read or stored',
@@ -120,26 +132,30 @@ function checkRow(
   row: StoredRow,
 ): CheckedRow {
   const isHeld = row.type === QUARANTINED;
-  const record = isHeld ? undefined : readRecord(row.bytes);
-  const envelope = isHeld ? readEnvelope(row.bytes) : record;
+  const read = isHeld ? undefined : readRecord(row.bytes, STORED_LIMITS);
+  const record = read?.record ?? undefined;
+  const place = isHeld ? readEnvelope(row.bytes) : (record ?? read?.place);
+  const previous = place && 'previous' in place ? (place.previous ?? null) : undefined;
   const { after, broken } = verifyLink(
     before,
     {
       epoch: row.epoch,
       seq: row.seq,
-      prev_hash: envelope?.prev_hash ?? row.prevHash,
-      ...(envelope?.type === 'epoch_start' ? { previous: envelope.previous ?? null } : {}),
+      prev_hash: place?.prev_hash ?? row.prevHash,
+      ...(previous === undefined ? {} : { previous }),
       bytes: row.bytes,
     },
     row.hash,
   );
   const asBroken = (found: FoundInStream) => ({ after, broken: found, record: undefined });
-  if (broken) return asBroken({ ...broken, detail: null });
+  const unread = read && findUnread(read.faults);
+  if (broken) {
+    const check = broken.kind === 'content' ? (unread?.check ?? 'chain.links') : undefined;
+    return asBroken({ ...broken, ...(check && { check }), detail: null });
+  }
   const wrong = isHeld
     ? findWrongHeld(row)
-    : record
-      ? findWrongColumn(tenantId, stream, row, record)
-      : { column: 'bytes', expected: 'a valid record', actual: 'something else' };
+    : (unread ?? (record && findWrongColumn(tenantId, stream, row, record)));
   if (wrong) return asBroken(contentBreak(row, wrong));
   if (row.position <= positionBefore) {
     const expected = `more than ${positionBefore}`;
@@ -151,14 +167,25 @@ function checkRow(
 
 interface WrongColumn {
   column: string;
+  check?: CheckName;
   expected: string;
   actual: string;
+}
+
+/** A record that no package could show: not in canonical form, or of no known schema. */
+function findUnread(faults: RecordRead['faults']): WrongColumn | undefined {
+  const unreadable = faults.strict ?? faults.canonical;
+  const actual = unreadable ?? faults.schema;
+  if (actual === undefined) return undefined;
+  const check = unreadable === undefined ? 'events.schema' : 'events.canonical';
+  return { column: 'bytes', check, expected: 'a valid record', actual };
 }
 
 /** A row that only claims to be in quarantine would hide an event. */
 function findWrongHeld(row: StoredRow): WrongColumn | undefined {
   if (!row.isQuarantined) {
-    return { column: 'type', expected: 'a record in quarantine', actual: 'none' };
+    const check = 'events.schema';
+    return { column: 'type', check, expected: 'a record in quarantine', actual: 'none' };
   }
   const envelope = readEnvelope(row.bytes);
   return firstDifference([
@@ -191,6 +218,14 @@ function asListed(columns: LedgerColumns, { eventTime, receivedAt }: StoredRow):
   return isByReceipt ? { ...columns, eventTime: receivedAt.toISOString() } : columns;
 }
 
+const CHECKS_OF_COLUMNS: Record<string, CheckName> = {
+  tenant_id: 'tenant.binding',
+  stream: 'proof.binding',
+  epoch: 'proof.binding',
+  seq: 'proof.binding',
+  prev_hash: 'chain.links',
+};
+
 type ColumnPair = [column: string, expected: unknown, actual: unknown];
 
 function columnPairs(columns: LedgerColumns, row: StoredRow): ColumnPair[] {
@@ -208,7 +243,8 @@ function firstDifference(pairs: ColumnPair[]): WrongColumn | undefined {
   const wrong = pairs.find(([, expected, actual]) => expected !== actual);
   if (!wrong) return undefined;
   const [column, expected, actual] = wrong;
-  return { column, expected: String(expected), actual: String(actual) };
+  const check = CHECKS_OF_COLUMNS[column];
+  return { column, ...(check && { check }), expected: String(expected), actual: String(actual) };
 }
 
 /** PostgreSQL keeps a UUID as a number and writes it in lower case. */
@@ -216,9 +252,11 @@ function lower(id: string | null): string | null {
   return id === null ? null : id.toLowerCase();
 }
 
-function contentBreak(row: StoredRow, { column, expected, actual }: WrongColumn): FoundInStream {
+function contentBreak(row: StoredRow, wrong: WrongColumn): FoundInStream {
+  const { column, check = null, expected, actual } = wrong;
   return {
     kind: 'content',
+    check,
     epoch: row.epoch,
     seq: row.seq,
     expected,

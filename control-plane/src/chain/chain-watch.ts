@@ -7,7 +7,6 @@
  * else. Neither uses more than its share of the time or more memory than a page, whatever a tenant
  * has. Proven by chain-watch.pg.test.ts.
  */
-import type { KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { forEachTenant } from '../platform/each-tenant.ts';
@@ -17,9 +16,12 @@ import {
   type TenantDatabase,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
-import type { ChainBreakRecorder } from './chain-breaks.ts';
+import { type ChainBreakRecorder, LOG_STREAM } from './chain-breaks.ts';
 import { type ChainStore, chainStore } from './chain-store.ts';
 import type { QuarantineTrial } from './ledger-row.ts';
+import { newLogMark } from './log-mark.ts';
+import type { EvidenceKeys } from './log-places.ts';
+import { logRows } from './log-rows.ts';
 import { findUnrecordedForks } from './standing-breaks.ts';
 import { runVerification, type VerificationStep } from './verification-run.ts';
 import { verificationStore, type WalkKind } from './verification-store.ts';
@@ -44,8 +46,8 @@ export interface ChainWatchDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   breaks: Pick<ChainBreakRecorder, 'record'>;
   ingest: QuarantineTrial;
-  /** The service's public key for batches of the admin chain. */
-  adminBatchKeys?(): Promise<readonly KeyObject[]>;
+  /** What the service signs by: batches of the admin chain, and checkpoints of the log. */
+  evidenceKeys?(): Promise<EvidenceKeys>;
   log: Pick<Logger, 'error'>;
   now: () => Date;
   limits?: Partial<WatchLimits>;
@@ -137,7 +139,13 @@ async function walk(
   { kind, upTo, share, signal, sliceMs }: WalkTurn,
 ): Promise<void> {
   const { breaks, ingest, now } = deps;
-  const marks = await inTenant(deps, tenantId, (tx) => verificationStore(tx).readMarks(kind));
+  const { marks, logMark } = await inTenant(deps, tenantId, async (tx) => {
+    const store = verificationStore(tx);
+    const known = await store.findLogMark(kind);
+    const remembered = kind === 'full' && !known ? await store.findLogMark('new') : undefined;
+    const logMark = known ?? newLogMark(remembered?.days);
+    return { marks: await store.readMarks(kind), logMark };
+  });
   const endAt = performance.now() + sliceMs;
   let began = performance.now();
   let broken = 0;
@@ -147,7 +155,7 @@ async function walk(
     // Recorded before the marks move: a walk from the new marks would not find it again.
     await breaks.record(tenantId, found);
     const saved = [...moved].flatMap((stream) => {
-      const mark = marks.get(stream);
+      const mark = stream === LOG_STREAM ? logMark : marks.get(stream);
       return mark ? [[stream, mark] as const] : [];
     });
     if (saved.length > 0 || count > 0) {
@@ -166,10 +174,13 @@ async function walk(
     tenantId,
     marks,
     upTo,
-    adminKeys: (await deps.adminBatchKeys?.()) ?? [],
+    logMark,
+    keys: await deps.evidenceKeys?.(),
+    now,
     isWhole: kind === 'full',
     inStore: <T>(read: (store: ChainStore) => Promise<T>) =>
       inTenant(deps, tenantId, (tx) => read(chainStore(tx))),
+    inLog: (read) => inTenant(deps, tenantId, (tx) => read(logRows(tx))),
     belongsInQuarantine: (row) => ingest.belongsInQuarantine(tenantId, row),
     onStep,
     shouldStop: () => signal.aborted || performance.now() >= endAt,
@@ -183,7 +194,8 @@ async function walk(
     const store = verificationStore(tx);
     // Another process may have begun the full walk.
     const found = kind === 'full' ? ((await store.find(kind))?.breaks ?? 0) : broken;
-    await store.finish(kind, { records, upTo, breaks: found + forks.length }, now());
+    const end = { records, leaves: logMark.size, upTo, breaks: found + forks.length };
+    await store.finish(kind, end, now());
     if (kind === 'full') await store.dropMarks(kind);
   });
 }

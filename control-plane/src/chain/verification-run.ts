@@ -6,12 +6,22 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { learnFrom } from './admin-facts.ts';
-import { readSigningKey, signatureBreak, walkBatches } from './batch-walk.ts';
-import type { FoundBreak } from './chain-breaks.ts';
+import {
+  type BatchEnd,
+  readSigningKey,
+  type StreamWriter,
+  signatureBreak,
+  walkBatches,
+} from './batch-walk.ts';
+import { type FoundBreak, LOG_STREAM } from './chain-breaks.ts';
 import { showPosition } from './chain-position.ts';
 import type { ChainStore, StoredPlane, StreamEnd } from './chain-store.ts';
-import { type FoundInStream, type RowWalk, type StoredRow, walkRows } from './chain-walk.ts';
+import { type RowWalk, type StoredRow, walkRows } from './chain-walk.ts';
+import type { LogMark } from './log-mark.ts';
+import type { LogEnd, LogStore } from './log-rows.ts';
+import { type EvidenceKeys, walkLog } from './log-walk.ts';
 import { checkPlanes, goneBreak } from './plane-check.ts';
+import { createRecentRecords, type RecentRecords } from './recent-records.ts';
 import { newMark, type StreamMark } from './stream-mark.ts';
 
 /** The stream id for breaks of the tenant's order of receipt. */
@@ -34,11 +44,15 @@ export interface VerificationRun {
   marks: Map<string, StreamMark>;
   /** The newest position when the walk began. */
   upTo: number;
-  /** The service's public keys for batches of the admin chain; these are not checked without. */
-  adminKeys: readonly KeyObject[];
+  /** Where the walk continues in the tenant's log; moved as it goes, told as LOG_STREAM. */
+  logMark: LogMark;
+  now: () => Date;
+  /** The service's public keys; what they signed is not checked without. */
+  keys: EvidenceKeys | undefined;
   /** Whether the walk covers everything, and so must find every position. */
   isWhole: boolean;
   inStore<T>(read: (store: ChainStore) => Promise<T>): Promise<T>;
+  inLog<T>(read: (store: LogStore) => Promise<T>): Promise<T>;
   belongsInQuarantine(row: StoredRow): Promise<boolean>;
   /** Called after each page. */
   onStep(step: VerificationStep): Promise<void>;
@@ -51,10 +65,13 @@ export async function runVerification(run: VerificationRun): Promise<boolean> {
   const steps = createSteps(run);
   await checkTails(run, steps);
   await steps.done();
+  // Read before the admin chain: that has registered whoever wrote a leaf.
+  const logEnd = await run.inLog((store) => store.readEnd());
   const ends = await run.inStore((store) => store.readEnds());
-  for (const end of inTurn(ends, run.marks)) {
-    if (!(await walkStream(run, steps, end))) return false;
-  }
+  const [admins, others] = inTurn(ends, run.marks);
+  for (const end of admins) if (!(await walkStream(run, steps, end))) return false;
+  if (!(await walkTheLog(run, steps, logEnd))) return false;
+  for (const end of others) if (!(await walkStream(run, steps, end))) return false;
   if (!(await checkAllPlanes(run, steps))) return false;
   await checkHeadsNow(run, steps);
   if (run.isWhole) checkReceipts(run, steps);
@@ -70,19 +87,39 @@ export async function runVerification(run: VerificationRun): Promise<boolean> {
 function inTurn(
   ends: readonly StreamEnd[],
   marks: ReadonlyMap<string, StreamMark>,
-): readonly StreamEnd[] {
+): [admins: StreamEnd[], others: StreamEnd[]] {
   const left = ({ stream, kind, head, newest }: StreamEnd): number => {
-    if (kind === 'admin') return -1;
     const last = (kind === 'unknown' ? newest : head) ?? { epoch: 0, seq: 0 };
     const done = marks.get(stream)?.end ?? { epoch: 0, seq: 0 };
     return last.epoch === done.epoch ? Math.max(0, last.seq - done.seq) : last.seq;
   };
-  return ends.toSorted((a, b) => left(a) - left(b));
+  return [
+    ends.filter(({ kind }) => kind === 'admin'),
+    ends.filter(({ kind }) => kind !== 'admin').sort((a, b) => left(a) - left(b)),
+  ];
+}
+
+/** @returns false when it was stopped on the way */
+function walkTheLog(run: VerificationRun, steps: Steps, end: LogEnd): Promise<boolean> {
+  const { tenantId, marks, logMark: mark, keys, isWhole, inLog, shouldStop } = run;
+  return walkLog({
+    ...{ tenantId, mark, end, keys, isWhole, inLog, shouldStop },
+    now: run.now(),
+    isWriter: (stream) => {
+      const known = marks.get(stream);
+      return known?.kind === 'admin' || known?.signingKey != null;
+    },
+    onBreak: (found) => steps.broke(LOG_STREAM, found),
+    onStep: async () => {
+      steps.moved(LOG_STREAM);
+      await steps.done();
+    },
+  });
 }
 
 /** What a step found and moved, until it is reported. */
 interface Steps {
-  broke(stream: string, found: FoundInStream): void;
+  broke(stream: string, found: Omit<FoundBreak, 'stream'>): void;
   moved(stream: string): void;
   done(): Promise<void>;
 }
@@ -151,13 +188,16 @@ async function walkStream(run: VerificationRun, steps: Steps, end: StreamEnd): P
     },
     onBreak: (found) => steps.broke(stream, found),
   };
+  const recent = createRecentRecords();
   while (last) {
     const after = { ...(mark.end ?? { epoch: 0, seq: 0 }), position: mark.position };
     const rows = await run.inStore((store) => store.readPage(stream, after, last));
     if (rows.length === 0) break;
     const epochEnds = await walkRows(walk, mark, rows);
-    if (kind === 'data_plane') await coverRows(run, steps, stream, mark, epochEnds);
-    if (kind === 'admin') await checkAdminBatches(run, steps, stream, mark);
+    for (const row of rows) recent.add(row);
+    const walked = { run, steps, stream, mark, recent };
+    if (kind === 'data_plane') await coverRows(walked, epochEnds);
+    if (kind === 'admin') await checkAdminBatches(walked);
     steps.moved(stream);
     await steps.done();
     if (run.shouldStop()) return false;
@@ -166,48 +206,57 @@ async function walkStream(run: VerificationRun, steps: Steps, end: StreamEnd): P
   return true;
 }
 
-/** The newest records may be in no batch yet: those that there are have to hold. */
-async function checkAdminBatches(
-  { tenantId, adminKeys: keys, inStore }: VerificationRun,
-  steps: Steps,
-  stream: string,
-  mark: StreamMark,
-): Promise<void> {
-  const last = mark.end;
-  if (keys.length === 0 || !last) return;
-  for (;;) {
+/** A stream that was walked to its mark. */
+interface WalkedStream {
+  run: VerificationRun;
+  steps: Steps;
+  stream: string;
+  mark: StreamMark;
+  recent: RecentRecords;
+}
+
+/** Verifies the signed batches up to the mark. @returns those that there are */
+async function checkBatches(
+  { run, steps, stream, mark, recent }: WalkedStream,
+  keys: readonly KeyObject[],
+): Promise<BatchEnd[]> {
+  const { tenantId, inStore } = run;
+  const ends: BatchEnd[] = [];
+  const writer: StreamWriter = {
+    ...{ tenantId, stream, keys },
+    readRecords: async (range) =>
+      recent.find(range) ?? (await inStore((store) => store.readLinks(stream, range))),
+  };
+  for (const last = mark.end; last; ) {
     const after = mark.covered;
     const batches = await inStore((store) => store.readBatches(stream, after, last));
-    if (batches.length === 0) return;
-    const onBreak = (found: FoundInStream) => steps.broke(stream, found);
-    mark.covered = await walkBatches({ tenantId, stream, keys }, after, batches, onBreak);
+    if (batches.length === 0) break;
+    mark.covered = await walkBatches(writer, after, batches, (found) => steps.broke(stream, found));
+    ends.push(...batches.map(({ epoch, lastSeq }) => ({ epoch, lastSeq })));
   }
+  return ends;
+}
+
+/** The newest records may be in no batch yet: those that there are have to hold. */
+async function checkAdminBatches(walked: WalkedStream): Promise<void> {
+  const { keys } = walked.run;
+  if (keys) await checkBatches(walked, keys.batch);
 }
 
 /** Verifies the batches that sign what was walked, and every end of an epoch within it. */
 async function coverRows(
-  run: VerificationRun,
-  steps: Steps,
-  stream: string,
-  mark: StreamMark,
+  walked: WalkedStream,
   epochEnds: readonly { epoch: number; seq: number }[],
 ): Promise<void> {
+  const { steps, stream, mark } = walked;
   const key = readSigningKey(mark.signingKey);
-  if (!key || !mark.end) return;
-  const last = mark.end;
+  if (!key) return;
   const uncovered = new Map(epochEnds.map(({ epoch, seq }) => [epoch, seq]));
   const cover = ({ epoch, lastSeq }: { epoch: number; lastSeq: number }) => {
     if (uncovered.get(epoch) === lastSeq) uncovered.delete(epoch);
   };
   cover(mark.covered);
-  for (;;) {
-    const after = mark.covered;
-    const batches = await run.inStore((store) => store.readBatches(stream, after, last));
-    if (batches.length === 0) break;
-    const writer = { tenantId: run.tenantId, stream, keys: [key] };
-    mark.covered = await walkBatches(writer, after, batches, (found) => steps.broke(stream, found));
-    for (const batch of batches) cover(batch);
-  }
+  for (const end of await checkBatches(walked, [key])) cover(end);
   for (const [epoch, lastSeq] of uncovered) {
     const detail = 'the last records of the epoch are in no signed batch';
     steps.broke(stream, signatureBreak({ epoch, lastSeq }, detail));
@@ -294,6 +343,7 @@ function checkReceipts({ marks, upTo }: VerificationRun, steps: Steps): void {
   if (counted === upTo) return;
   steps.broke(RECEIPT_STREAM, {
     kind: 'head',
+    check: 'scope.complete',
     epoch: 1,
     seq: Math.max(upTo, 1),
     expected: `${upTo} records received`,

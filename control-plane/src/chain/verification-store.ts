@@ -1,5 +1,7 @@
 /** The stored progress of a tenant's verification walks. */
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { LOG_STREAM } from './chain-breaks.ts';
+import { type LogMark, readLogMark } from './log-mark.ts';
 import { readMark, type StreamMark } from './stream-mark.ts';
 
 /** `new`: what came since the run before; `full`: everything, once a day. */
@@ -13,7 +15,7 @@ export interface Walk {
   /** What it has found so far. */
   breaks: number;
   /** The last finished one; null before the first. */
-  finished: { at: Date; records: number; upTo: number; breaks: number } | null;
+  finished: { at: Date; records: number; leaves: number; upTo: number; breaks: number } | null;
 }
 
 export function verificationStore({ db, scope: { tenantId } }: TenantTransaction) {
@@ -29,6 +31,7 @@ export function verificationStore({ db, scope: { tenantId } }: TenantTransaction
         finished: row.finishedAt && {
           at: row.finishedAt,
           records: Number(row.finishedRecords),
+          leaves: Number(row.finishedLeaves),
           upTo: Number(row.finishedPosition),
           breaks: row.finishedBreaks,
         },
@@ -54,13 +57,14 @@ export function verificationStore({ db, scope: { tenantId } }: TenantTransaction
 
     finish: async (
       kind: WalkKind,
-      end: { records: number; upTo: number; breaks: number },
+      end: { records: number; leaves: number; upTo: number; breaks: number },
       now: Date,
     ): Promise<void> => {
       const finished = {
         startedAt: null,
         finishedAt: now,
         finishedRecords: BigInt(end.records),
+        finishedLeaves: BigInt(end.leaves),
         finishedPosition: BigInt(end.upTo),
         finishedBreaks: end.breaks,
       };
@@ -72,7 +76,8 @@ export function verificationStore({ db, scope: { tenantId } }: TenantTransaction
     },
 
     readMarks: async (kind: WalkKind): Promise<Map<string, StreamMark>> => {
-      const rows = await db.verificationMark.findMany({ where: { tenantId, kind } });
+      const where = { tenantId, kind, stream: { not: LOG_STREAM } };
+      const rows = await db.verificationMark.findMany({ where });
       const marks = new Map<string, StreamMark>();
       for (const { stream, mark: text } of rows) {
         const mark = readMark(text);
@@ -81,9 +86,16 @@ export function verificationStore({ db, scope: { tenantId } }: TenantTransaction
       return marks;
     },
 
+    findLogMark: async (kind: WalkKind): Promise<LogMark | undefined> => {
+      const where = { tenantId_kind_stream: { tenantId, kind, stream: LOG_STREAM } };
+      const row = await db.verificationMark.findUnique({ where });
+      return row ? readLogMark(row.mark) : undefined;
+    },
+
+    /** That of the log goes under LOG_STREAM. */
     saveMarks: async (
       kind: WalkKind,
-      marks: readonly (readonly [stream: string, mark: StreamMark])[],
+      marks: readonly (readonly [stream: string, mark: StreamMark | LogMark])[],
       now: Date,
     ): Promise<void> => {
       if (marks.length === 0) return;

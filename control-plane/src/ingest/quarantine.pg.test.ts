@@ -162,6 +162,15 @@ describe('a record that cannot be read or stored', () => {
       'POLICY_FAILED',
       'POLICY_FAILED',
     ]);
+    const told = (await alertsOf(scope.tenantId)).find((one) =>
+      one.alert_type.startsWith('LEDGER'),
+    );
+    expect(Object.keys(JSON.parse(told.details).first).sort()).toEqual([
+      'epoch',
+      'hash',
+      'reason',
+      'seq',
+    ]);
     expect(await verify()).toMatchObject({ valid: true, recordsQuarantined: 1, breaks: [] });
 
     // Again: nothing is new. And on: what comes behind is taken.

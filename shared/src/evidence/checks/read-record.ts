@@ -23,7 +23,8 @@ const Place = z.looseObject({
     .optional(),
 }) satisfies z.ZodType<RecordPlace>;
 
-const MAX_NODES = 200_000;
+/** Of a record in a package. */
+const RECORD_LIMITS = { bytes: MAX_RECORD_BYTES, nodes: 200_000 };
 const UNREAD = Buffer.from('{"unread_record":');
 
 /** @param bytes of the line, caller-controlled */
@@ -36,8 +37,9 @@ export function readRecordLine(bytes: Uint8Array): RecordRead {
  * Reads a record: what events.canonical and events.schema find in it.
  *
  * @param bytes of the record itself, caller-controlled
+ * @param limits those of packages unless given
  */
-export function readRecord(bytes: Uint8Array): RecordRead {
+export function readRecord(bytes: Uint8Array, limits = RECORD_LIMITS): RecordRead {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const hash = recordHash(bytes);
   const read = { hash, place: null, record: null, isUnread: false };
@@ -45,7 +47,7 @@ export function readRecord(bytes: Uint8Array): RecordRead {
     ...read,
     faults: { schema: 'the line is no record', ...fault },
   });
-  if (bytes.byteLength > MAX_RECORD_BYTES) return bad({ strict: 'the record is too large' });
+  if (bytes.byteLength > limits.bytes) return bad({ strict: 'the record is too large' });
   if (!isUtf8(bytes)) return bad({ strict: 'the record is not UTF-8' });
   const text = line.toString('utf8');
   const writing: JsonWriting = { isPlain: false };
@@ -54,7 +56,7 @@ export function readRecord(bytes: Uint8Array): RecordRead {
     // A number is bound by the canonical form: it has one writing.
     value = parseStrictJson(text, {
       maxDepth: VOLUME_LIMITS.jsonDepth,
-      maxNodes: MAX_NODES,
+      maxNodes: limits.nodes,
       numbers: 'any',
       writing,
     });

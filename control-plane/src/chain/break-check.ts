@@ -1,0 +1,50 @@
+/**
+ * Which named check of evidence (shared/src/evidence/checks) a break fails. A kind is what the
+ * control plane calls it, and says more where the control plane knows more than a package has.
+ */
+import type { CheckName } from '@governance/shared/evidence/checks/check';
+import type { StreamBreakKind } from './chain-walk.ts';
+
+/** Breaks of the tenant's log: its leaves, the nodes over them, and what was signed of it. */
+export type LogBreakKind =
+  | 'log_leaf'
+  | 'log_node'
+  | 'log_size'
+  | 'log_checkpoint'
+  | 'log_anchor'
+  | 'log_epoch';
+
+/**
+ * Breaks of one stream and of the log; a head known to data planes that the admin chain does not
+ * have; a checkpoint that data planes keep and the log does not have.
+ */
+export type RecordedBreakKind =
+  | StreamBreakKind
+  | LogBreakKind
+  | 'admin_head_went_back'
+  | 'log_went_back';
+
+const CHECKS: Partial<Record<RecordedBreakKind, CheckName>> = {
+  sequence: 'chain.sequence',
+  link: 'chain.links',
+  epoch: 'chain.epochs',
+  head: 'chain.head',
+  signature: 'batch.signature',
+  registration: 'keys.anchored',
+  missing: 'scope.complete',
+  log_leaf: 'log.inclusion',
+  log_node: 'log.inclusion',
+  log_size: 'log.inclusion',
+  log_checkpoint: 'checkpoint.signature',
+  log_anchor: 'log.consistency',
+  log_epoch: 'log.consistency',
+  log_went_back: 'log.consistency',
+};
+
+/** @returns null where no check of a package could find it */
+export function checkOf(found: {
+  kind: RecordedBreakKind;
+  check?: CheckName | null;
+}): CheckName | null {
+  return found.check === undefined ? (CHECKS[found.kind] ?? null) : found.check;
+}

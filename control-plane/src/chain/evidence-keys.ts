@@ -1,0 +1,28 @@
+import type { KeyObject } from 'node:crypto';
+import { type PublicJwk, readEd25519Key } from '@governance/shared/evidence/ed25519';
+import type { ServiceKeys } from '../platform/keys.ts';
+import type { EvidenceKeys } from './log-places.ts';
+
+/**
+ * Every public key by which the service signed batches of the admin chain, or checkpoints: what a key
+ * signed before another followed it stays good.
+ */
+export async function readEvidenceKeys(
+  serviceKeys: Pick<ServiceKeys, 'listKeys'>,
+): Promise<EvidenceKeys> {
+  const keys = await serviceKeys.listKeys(['batch-signing', 'checkpoint-signing']);
+  const of = (wanted: string) => keys.filter(({ purpose }) => purpose === wanted);
+  return {
+    batch: of('batch-signing').flatMap(({ publicJwk }) => readKey(publicJwk)),
+    checkpoint: of('checkpoint-signing').map(({ kid, publicJwk: jwk }) => ({ kid, jwk })),
+  };
+}
+
+/** None for a row that somebody edited: what it signed is then signed by nobody. */
+function readKey(jwk: PublicJwk): KeyObject[] {
+  try {
+    return [readEd25519Key(jwk)];
+  } catch {
+    return [];
+  }
+}

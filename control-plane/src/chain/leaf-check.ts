@@ -1,0 +1,72 @@
+/** Whether a stored batch is what a leaf of the log was made of. */
+import { BatchHeader } from '@governance/shared/audit-batch';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { batchLeafHash } from '@governance/shared/evidence/evidence-package';
+import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
+import type { LogFault } from './log-places.ts';
+import type { StoredLeaf } from './log-rows.ts';
+
+export interface LeafTrust {
+  tenantId: string;
+  isWriter(stream: string): boolean;
+}
+
+/**
+ * The signature itself is verified with the stream, by the registered key.
+ *
+ * @param node the stored hash of the leaf
+ * @returns the hash that the leaf has, and what is wrong with it
+ */
+export function findLeafFault(
+  { tenantId, isWriter }: LeafTrust,
+  leaf: StoredLeaf | undefined,
+  node: string | undefined,
+): { hash: string; fault?: LogFault } {
+  const none = node ?? EMPTY_ROOT;
+  if (!leaf) {
+    const detail = 'no batch has the index of the leaf';
+    return { hash: none, fault: { expected: none, actual: 'none', detail } };
+  }
+  const header = readHeader(leaf);
+  if (!header) {
+    const detail = 'the header of the batch is none, or not in canonical form';
+    const check = 'json.strict';
+    return { hash: none, fault: { check, expected: none, actual: 'none', detail } };
+  }
+  const hash = batchLeafHash({ header, signature: leaf.signature });
+  if (hash !== node) {
+    const detail = 'the batch is not the leaf that the log has';
+    return { hash, fault: { expected: node ?? 'none', actual: hash, detail } };
+  }
+  const isOfIt =
+    header.tenant_id.toLowerCase() === tenantId &&
+    header.stream.toLowerCase() === leaf.stream &&
+    header.epoch === leaf.epoch &&
+    header.first_seq === leaf.firstSeq &&
+    header.last_seq === leaf.lastSeq;
+  const of = `${leaf.stream} ${leaf.epoch}/${leaf.firstSeq}-${leaf.lastSeq}`;
+  if (!isOfIt) {
+    const detail = 'the batch is stored under another place than it says';
+    const expected = `${header.stream} ${header.epoch}/${header.first_seq}-${header.last_seq}`;
+    return { hash, fault: { check: 'proof.binding', expected, actual: of, detail } };
+  }
+  if (!isWriter(leaf.stream)) {
+    const detail = 'the admin chain has registered nobody who may write the stream';
+    return { hash, fault: { check: 'keys.anchored', expected: 'a writer', actual: of, detail } };
+  }
+  if (header.head !== leaf.lastHash) {
+    const detail = 'the last record of the batch is not stored, or another one';
+    const actual = leaf.lastHash ?? 'none';
+    return { hash, fault: { check: 'chain.head', expected: header.head, actual, detail } };
+  }
+  return { hash };
+}
+
+function readHeader({ header: text }: StoredLeaf): BatchHeader | undefined {
+  try {
+    const header = BatchHeader.parse(JSON.parse(text));
+    return canonicalize(header) === text ? header : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * What the service signed or handed out of a log: checkpoints, anchors, and the beginnings of log
+ * epochs. Each names a size and a root, which has to be that of the stored tree.
+ */
+
+import type { KeyObject } from 'node:crypto';
+import {
+  isCheckpointSignedBy,
+  logOrigin,
+  parseCheckpoint,
+  type SignedCheckpoint,
+} from '@governance/shared/evidence/checkpoint';
+import type { CheckName } from '@governance/shared/evidence/checks/check';
+import { findCheckpointFault } from '@governance/shared/evidence/checks/checkpoint-fault';
+import type { PublicJwk } from '@governance/shared/evidence/ed25519';
+import { isStatementSignedBy, SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
+import { foldSubtrees, subtreesOf } from '@governance/shared/evidence/merkle-proofs';
+import type { LogBreakKind } from './chain-breaks.ts';
+import type { LogMark } from './log-mark.ts';
+import { type LogEnd, type LogStore, nodeName, type StoredCheckpoint } from './log-rows.ts';
+
+/** The service's public keys of those purposes, also those that sign no more. */
+export interface EvidenceKeys {
+  batch: readonly KeyObject[];
+  checkpoint: readonly { kid: string; jwk: PublicJwk }[];
+}
+
+/** What is wrong with a place of the log. */
+export interface LogFault {
+  /** Undefined: that of the kind. */
+  check?: CheckName | null;
+  expected: string;
+  actual: string;
+  detail: string;
+}
+
+export interface LogBreak extends LogFault {
+  kind: LogBreakKind;
+  epoch: number;
+  seq: number;
+}
+
+export interface SignedPlaces {
+  tenantId: string;
+  /** The walk came here. */
+  mark: LogMark;
+  /** Leaves that an earlier walk had verified. */
+  walkedBefore: number;
+  end: LogEnd;
+  keys: EvidenceKeys | undefined;
+  isWhole: boolean;
+  now: Date;
+  inLog<T>(read: (store: LogStore) => Promise<T>): Promise<T>;
+  onBreak(found: LogBreak): void;
+}
+
+/** A transaction that signs a place is not longer under way. */
+const UNDER_WAY_MS = 60_000;
+/** Roots that are read at once. */
+const ROOTS_A_READ = 100;
+
+/** Those that no leaf led to: of sizes that were walked before, and of sizes that are none. */
+export async function checkSignedPlaces(places: SignedPlaces): Promise<void> {
+  const { mark, walkedBefore, isWhole, now, inLog, onBreak } = places;
+  for (const { kind, epoch, size, root } of await inLog((store) => store.readBeyond())) {
+    const detail = 'it is of a larger log, or of an epoch that the log does not have';
+    const expected = `epoch ${places.end.epoch}, ${places.end.size} leaves`;
+    onBreak({ kind, epoch, seq: size, check: 'log.consistency', expected, actual: root, detail });
+  }
+  const last = mark.checkedAt === null ? null : Date.parse(mark.checkedAt) - UNDER_WAY_MS;
+  if (!isWhole && last !== null) {
+    const late = await inLog((store) => store.readLateCheckpoints(new Date(last), walkedBefore));
+    await forEachRoot(places, late, (checkpoint, root) => {
+      const fault = findSignedFault(places, checkpoint, root);
+      const { epoch, size: seq } = checkpoint;
+      if (fault) onBreak({ kind: 'log_checkpoint', epoch, seq, ...fault });
+    });
+  }
+  const since = new Date(isWhole ? 0 : (last ?? 0));
+  const anchors = await inLog((store) => store.readAnchors(since));
+  await forEachRoot(places, anchors, ({ epoch, size: seq, root: actual }, expected) => {
+    if (actual === expected) return;
+    const detail = 'an anchor was handed out that is not of this log';
+    onBreak({ kind: 'log_anchor', epoch, seq, expected, actual, detail });
+  });
+  await checkEpochs(places);
+  mark.checkedAt = now.toISOString();
+}
+
+/** @returns undefined where the checkpoint is what it has to be */
+export function findSignedFault(
+  { tenantId, keys }: Pick<SignedPlaces, 'tenantId' | 'keys'>,
+  { epoch, size, root, note, madeAt }: StoredCheckpoint,
+  treeRoot: string,
+): LogFault | undefined {
+  if (root !== treeRoot) {
+    const detail = 'the leaves do not give the root of the checkpoint';
+    return { check: 'log.inclusion', expected: treeRoot, actual: root, detail };
+  }
+  const said = (check: CheckName | null, detail: string): LogFault => ({
+    check,
+    expected: 'a signed checkpoint of this log',
+    actual: 'none',
+    detail,
+  });
+  let signed: SignedCheckpoint;
+  try {
+    signed = parseCheckpoint(note);
+  } catch {
+    return said('checkpoint.signature', 'the note is no checkpoint');
+  }
+  const isSigned = () =>
+    keys === undefined || keys.checkpoint.some(({ jwk }) => isCheckpointSignedBy(signed, jwk));
+  const origin = logOrigin(tenantId, epoch);
+  const fault = findCheckpointFault(signed, { size, origin, root: treeRoot, isSigned });
+  if (fault) return said(fault.check, fault.detail);
+  if (signed.checkpoint.time === madeAt.toISOString()) return undefined;
+  return said(null, 'the column made_at is not what the note says');
+}
+
+/** With the root of the stored tree at each one's size; those beyond the walk are left out. */
+async function forEachRoot<T extends { size: number }>(
+  { mark, inLog }: SignedPlaces,
+  all: readonly T[],
+  look: (place: T, root: string) => void,
+): Promise<void> {
+  const within = all.filter(({ size }) => size > 0 && size <= mark.size);
+  for (let i = 0; i < within.length; i += ROOTS_A_READ) {
+    const some = within.slice(i, i + ROOTS_A_READ);
+    const nodes = await inLog((store) => store.readFrontiers(some.map(({ size }) => size)));
+    for (const place of some) {
+      const roots = subtreesOf({ start: 0, end: place.size }).map((at) => nodes.get(nodeName(at)));
+      const isWhole = roots.every((root) => root !== undefined);
+      look(place, isWhole ? foldSubtrees(roots) : 'none: a node is missing');
+    }
+  }
+}
+
+/** Each epoch after the first begins with a signed statement, which names a place of this log. */
+async function checkEpochs(places: SignedPlaces): Promise<void> {
+  const { tenantId, mark, end, keys, inLog, onBreak } = places;
+  const stored = await inLog((store) => store.readEpochs());
+  const broke = (epoch: number, actual: string, detail: string) => {
+    const expected = 'a signed statement that continues the log';
+    onBreak({ kind: 'log_epoch', epoch, seq: mark.size, expected, actual, detail });
+  };
+  const oldest = stored.at(-1)?.epoch ?? 2;
+  const known = new Set(stored.map(({ epoch }) => epoch));
+  // Those that are more than are read at once are older than the oldest one.
+  for (let epoch = stored.length === 0 ? 2 : Math.min(oldest, 2); epoch <= end.epoch; epoch++) {
+    if (known.has(epoch) || epoch < oldest - 1) continue;
+    broke(epoch, 'none', 'the log epoch has no statement');
+  }
+  const restored: { epoch: number; size: number; root: string }[] = [];
+  for (const { epoch, ...row } of stored) {
+    const signed = readEpoch(row);
+    const key = keys?.checkpoint.find(({ kid }) => kid === signed?.kid);
+    const { statement } = signed ?? {};
+    if (!statement || statement.tenant_id !== tenantId || statement.epoch !== epoch) {
+      broke(epoch, row.statement.slice(0, 500), 'it is no statement of this log epoch');
+    } else if (keys && !(key && signed && isStatementSignedBy(key.jwk, signed))) {
+      broke(epoch, row.kid, 'no checkpoint key that is known signed it');
+    } else restored.push({ ...statement.restored, epoch });
+  }
+  await forEachRoot(places, restored, ({ epoch, root: actual }, expected) => {
+    if (actual !== expected) broke(epoch, actual, 'the log was not what the statement says');
+  });
+}
+
+function readEpoch(row: { statement: string; kid: string; signature: string }) {
+  try {
+    const { kid, signature } = row;
+    return SignedLogEpoch.parse({ statement: JSON.parse(row.statement), kid, signature });
+  } catch {
+    return undefined;
+  }
+}

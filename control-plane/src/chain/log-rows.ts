@@ -1,0 +1,268 @@
+/** The log's rows as verification reads them: stored in their pages, whoever may have edited them. */
+import { type SubtreeAt, subtreesOf } from '@governance/shared/evidence/merkle-proofs';
+import { Prisma } from '../platform/generated/client.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+/** What is said of the log's size, in several places, at one moment. */
+export interface LogEnd {
+  epoch: number;
+  /** Leaves that the tree was computed over. */
+  size: number;
+  /** Leaves that were given an index. */
+  indexes: number;
+  /** Behind the largest index that is stored. */
+  leaves: number;
+  /** Behind the last leaf that has a node. */
+  nodes: number;
+  /** Where the admin chain was put into batches up to, and where its batches end. */
+  admin: string;
+  adminBatches: string;
+  /** Of the newest checkpoint; 0 without one. */
+  checkpointSize: number;
+}
+
+export interface StoredLeaf {
+  leafIndex: number;
+  stream: string;
+  epoch: number;
+  firstSeq: number;
+  lastSeq: number;
+  header: string;
+  signature: string;
+  /** The stored hash of its last record. */
+  lastHash: string | null;
+}
+
+export interface StoredCheckpoint {
+  epoch: number;
+  size: number;
+  root: string;
+  note: string;
+  madeAt: Date;
+}
+
+export interface StoredAnchor {
+  epoch: number;
+  size: number;
+  root: string;
+}
+
+export interface StoredLogEpoch {
+  epoch: number;
+  statement: string;
+  kid: string;
+  signature: string;
+}
+
+/** Of texts that somebody may have edited. */
+const MAX_HEADER = 4_096;
+const MAX_NOTE = 65_537;
+/** Of rows that a page of leaves may bring with it. */
+const MAX_ROWS = 5_000;
+
+export type LogStore = ReturnType<typeof logRows>;
+
+export function logRows({ db, scope }: TenantTransaction) {
+  const tenant = Prisma.sql`${scope.tenantId}::uuid`;
+  const toAnchors = (rows: { epoch: number; size: bigint; root: string }[]): StoredAnchor[] =>
+    rows.map(({ epoch, size, root }) => ({ epoch, size: Number(size), root }));
+  const toCheckpoints = (rows: RawCheckpoint[]): StoredCheckpoint[] =>
+    rows.map(({ made_at: madeAt, size, ...row }) => ({ ...row, size: Number(size), madeAt }));
+
+  return {
+    readEnd: async (): Promise<LogEnd> => {
+      const [row] = await db.$queryRaw<RawEnd[]>`
+        SELECT coalesce(h.epoch, 1) AS epoch, coalesce(h.size, 0) AS size,
+          coalesce(h.admin_epoch, 0) || '/' || coalesce(h.admin_seq, 0) AS admin,
+          coalesce((SELECT log_size FROM tenant_positions WHERE tenant_id = ${tenant}), 0)
+            AS indexes,
+          coalesce((SELECT max(leaf_index) + 1 FROM ledger_batches WHERE tenant_id = ${tenant}), 0)
+            AS leaves,
+          coalesce((SELECT max(idx) + 1 FROM log_nodes WHERE tenant_id = ${tenant} AND level = 0), 0)
+            AS nodes,
+          coalesce((SELECT epoch || '/' || last_seq FROM ledger_batches
+            WHERE tenant_id = ${tenant} AND stream = t.admin_stream
+            ORDER BY epoch DESC, last_seq DESC LIMIT 1), '0/0') AS admin_batches,
+          coalesce((SELECT size FROM log_checkpoints WHERE tenant_id = ${tenant}
+            ORDER BY epoch DESC, size DESC LIMIT 1), 0) AS checkpoint_size
+        FROM (SELECT) one LEFT JOIN tenant_heads t ON t.tenant_id = ${tenant}
+        LEFT JOIN log_heads h ON h.tenant_id = ${tenant}`;
+      if (!row) throw new Error('one row answers');
+      return {
+        epoch: row.epoch,
+        size: Number(row.size),
+        indexes: Number(row.indexes),
+        leaves: Number(row.leaves),
+        nodes: Number(row.nodes),
+        admin: row.admin,
+        adminBatches: row.admin_batches,
+        checkpointSize: Number(row.checkpoint_size),
+      };
+    },
+
+    /** Leaves from one index to before another, those that are there. */
+    readLeaves: async (from: number, to: number): Promise<StoredLeaf[]> => {
+      const rows = await db.$queryRaw<RawLeaf[]>`
+        SELECT b.leaf_index, b.stream, b.epoch, b.first_seq, b.last_seq,
+          left(b.header, ${MAX_HEADER}) AS header, left(b.signature, 256) AS signature, r.hash
+        FROM ledger_batches b LEFT JOIN LATERAL (
+          SELECT hash FROM ledger_records l
+          WHERE l.tenant_id = b.tenant_id AND l.stream = b.stream AND l.epoch = b.epoch
+            AND l.seq = b.last_seq LIMIT 1
+        ) r ON true
+        WHERE b.tenant_id = ${tenant} AND b.leaf_index >= ${from}::bigint
+          AND b.leaf_index < ${to}::bigint
+        ORDER BY b.leaf_index`;
+      return rows.map((row) => ({
+        leafIndex: Number(row.leaf_index),
+        stream: row.stream,
+        epoch: row.epoch,
+        firstSeq: Number(row.first_seq),
+        lastSeq: Number(row.last_seq),
+        header: row.header,
+        signature: row.signature,
+        lastHash: row.hash,
+      }));
+    },
+
+    /** The nodes that leaves from one index to before another complete, by `level/index`. */
+    readNodesOf: async (from: number, to: number): Promise<Map<string, string>> => {
+      const levels: number[] = [];
+      for (let level = 0; 2 ** level <= to; level++) levels.push(level);
+      const rows = await db.$queryRaw<RawNode[]>`
+        SELECT n.level, n.idx, encode(n.hash, 'hex') AS hash
+        FROM unnest(${levels}::smallint[], ${levels.map((l) => Math.floor(from / 2 ** l))}::bigint[],
+          ${levels.map((l) => Math.floor(to / 2 ** l))}::bigint[]) AS wanted (level, first, behind)
+        JOIN log_nodes n ON n.tenant_id = ${tenant} AND n.level = wanted.level
+          AND n.idx >= wanted.first AND n.idx < wanted.behind`;
+      return byPlace(rows);
+    },
+
+    /** The stored nodes whose roots give the tree at these sizes, by `level/index`. */
+    readFrontiers: async (sizes: readonly number[]): Promise<Map<string, string>> => {
+      const wanted = new Map<string, SubtreeAt>();
+      for (const size of sizes) {
+        for (const at of subtreesOf({ start: 0, end: size })) wanted.set(nodeName(at), at);
+      }
+      const all = [...wanted.values()];
+      const rows = await db.$queryRaw<RawNode[]>`
+        SELECT n.level, n.idx, encode(n.hash, 'hex') AS hash
+        FROM unnest(${all.map(({ level }) => level)}::smallint[],
+          ${all.map(({ index }) => index)}::bigint[]) AS wanted (level, idx)
+        JOIN log_nodes n ON n.tenant_id = ${tenant} AND n.level = wanted.level
+          AND n.idx = wanted.idx`;
+      return byPlace(rows);
+    },
+
+    /** Those of sizes beyond one, up to another. */
+    readCheckpoints: async (beyond: number, to: number): Promise<StoredCheckpoint[]> =>
+      toCheckpoints(
+        await db.$queryRaw<RawCheckpoint[]>`
+        SELECT c.epoch, c.size, left(c.root, 100) AS root, left(c.note, ${MAX_NOTE}) AS note,
+          c.made_at
+        FROM (SELECT DISTINCT epoch FROM log_epochs WHERE tenant_id = ${tenant}
+          UNION SELECT 1) e (epoch)
+        JOIN log_checkpoints c ON c.tenant_id = ${tenant} AND c.epoch = e.epoch
+          AND c.size > ${beyond}::bigint AND c.size <= ${to}::bigint
+        ORDER BY c.size, c.epoch LIMIT ${MAX_ROWS}`,
+      ),
+
+    /** Those that were made since a time and are not larger than a size. */
+    readLateCheckpoints: async (since: Date, upTo: number): Promise<StoredCheckpoint[]> =>
+      toCheckpoints(
+        await db.$queryRaw<RawCheckpoint[]>`
+        SELECT epoch, size, left(root, 100) AS root, left(note, ${MAX_NOTE}) AS note, made_at
+        FROM log_checkpoints WHERE tenant_id = ${tenant} AND made_at >= ${since}
+          AND size <= ${upTo}::bigint ORDER BY made_at LIMIT 500`,
+      ),
+
+    findCheckpointRoot: async (epoch: number, size: number): Promise<string | undefined> => {
+      const [row] = await db.$queryRaw<{ root: string }[]>`
+        SELECT left(root, 100) AS root FROM log_checkpoints
+        WHERE tenant_id = ${tenant} AND epoch = ${epoch}::int AND size = ${size}::bigint`;
+      return row?.root;
+    },
+
+    /** Places that the log handed out since a time. */
+    readAnchors: async (since: Date): Promise<StoredAnchor[]> =>
+      toAnchors(
+        await db.$queryRaw`
+        SELECT epoch, size, left(root, 100) AS root FROM log_anchors
+        WHERE tenant_id = ${tenant} AND issued_at >= ${since} AND size > 0
+        ORDER BY epoch DESC, size DESC LIMIT 1000`,
+      ),
+
+    /** What was signed or handed out, and is no place of the log as its head says. */
+    readBeyond: async (): Promise<(StoredAnchor & { kind: 'log_checkpoint' | 'log_anchor' })[]> => {
+      const rows = await db.$queryRaw<(RawAnchor & { kind: 'log_checkpoint' | 'log_anchor' })[]>`
+        WITH head AS (
+          SELECT coalesce(max(epoch), 1) AS epoch, coalesce(max(size), 0) AS size FROM log_heads
+          WHERE tenant_id = ${tenant}
+        )
+        (SELECT 'log_checkpoint' AS kind, c.epoch, c.size, left(root, 100) AS root
+          FROM log_checkpoints c, head WHERE c.tenant_id = ${tenant}
+            AND (c.size > head.size OR c.epoch > head.epoch OR c.size < 1 OR c.epoch < 1)
+          LIMIT 100)
+        UNION ALL
+        (SELECT 'log_anchor', a.epoch, a.size, left(root, 100)
+          FROM log_anchors a, head WHERE a.tenant_id = ${tenant}
+            AND (a.size > head.size OR a.epoch > head.epoch) LIMIT 100)`;
+      return rows.map((row) => ({ ...row, size: Number(row.size) }));
+    },
+
+    /** The beginnings of log epochs, the newest. */
+    readEpochs: async (): Promise<StoredLogEpoch[]> =>
+      db.$queryRaw<StoredLogEpoch[]>`
+        SELECT epoch, left(statement, ${MAX_NOTE}) AS statement, left(kid, 200) AS kid,
+          left(signature, 256) AS signature
+        FROM log_epochs WHERE tenant_id = ${tenant} ORDER BY epoch DESC LIMIT 200`,
+  };
+}
+
+/** A node's key in what is read of them. */
+export const nodeName = ({ level, index }: SubtreeAt): string => `${level}/${index}`;
+
+function byPlace(rows: readonly RawNode[]): Map<string, string> {
+  return new Map(
+    rows.map(({ level, idx, hash }) => [nodeName({ level, index: Number(idx) }), hash]),
+  );
+}
+
+interface RawEnd {
+  epoch: number;
+  size: bigint;
+  indexes: bigint;
+  leaves: bigint;
+  nodes: bigint;
+  admin: string;
+  admin_batches: string;
+  checkpoint_size: bigint;
+}
+
+interface RawLeaf {
+  leaf_index: bigint;
+  stream: string;
+  epoch: number;
+  first_seq: bigint;
+  last_seq: bigint;
+  header: string;
+  signature: string;
+  hash: string | null;
+}
+
+interface RawNode {
+  level: number;
+  idx: bigint;
+  hash: string;
+}
+
+interface RawAnchor {
+  epoch: number;
+  size: bigint;
+  root: string;
+}
+
+interface RawCheckpoint extends RawAnchor {
+  note: string;
+  made_at: Date;
+}

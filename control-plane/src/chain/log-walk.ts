@@ -1,0 +1,204 @@
+/**
+ * Verifies the tenant's log against what is stored of it: each leaf is a signed batch that is
+ * stored, the nodes are those of the leaves, and what was signed or handed out is a root of that
+ * tree. Every relation is between stored rows, so that one edit breaks the relations it is in and no
+ * other; together they leave no row out. Goes on from a mark, a page of leaves at a time.
+ * Proven by log-verification.pg.test.ts.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { foldSubtrees, subtreesCompletedBy } from '@governance/shared/evidence/merkle-proofs';
+import { nodeHash } from '@governance/shared/merkle';
+import { findLeafFault } from './leaf-check.ts';
+import { countCheckpoint, isKept, type LogMark, newLogMark } from './log-mark.ts';
+import type { EvidenceKeys, LogBreak } from './log-places.ts';
+import { checkSignedPlaces, findSignedFault } from './log-places.ts';
+import type { LogEnd, LogStore, StoredCheckpoint } from './log-rows.ts';
+import { nodeName } from './log-rows.ts';
+
+export type { EvidenceKeys } from './log-places.ts';
+
+export interface LogWalk {
+  tenantId: string;
+  /** Where the walk goes on; moved. */
+  mark: LogMark;
+  /** Of before the admin chain was walked. */
+  end: LogEnd;
+  keys: EvidenceKeys | undefined;
+  /** Whether the walk covers everything. */
+  isWhole: boolean;
+  now: Date;
+  inLog<T>(read: (store: LogStore) => Promise<T>): Promise<T>;
+  /** Whether the admin chain registered somebody who may write the stream. */
+  isWriter(stream: string): boolean;
+  onBreak(found: LogBreak): void;
+  /** Called after each page. */
+  onStep(): Promise<void>;
+  shouldStop(): boolean;
+}
+
+/** Bounds a page in memory: a leaf has about 1 KiB, and twice as many nodes. */
+const PAGE_LEAVES = 500;
+/** About 1 ms of work. */
+const LEAVES_A_TURN = 64;
+
+/** @returns false when it was stopped on the way */
+export async function walkLog(walk: LogWalk): Promise<boolean> {
+  checkSizes(walk);
+  await checkMark(walk);
+  const walkedBefore = walk.mark.size;
+  if (!(await walkLeaves(walk))) return false;
+  await checkSignedPlaces({ ...walk, walkedBefore });
+  checkDays(walk);
+  await walk.onStep();
+  return true;
+}
+
+/** Ingest, growth and the batches of the admin chain each move what they say in one transaction. */
+function checkSizes({ end, onBreak }: LogWalk): void {
+  const wrong = (expected: string, actual: string, detail: string) => {
+    if (expected === actual) return;
+    onBreak({ kind: 'log_size', ...placeOf(end), expected, actual, detail });
+  };
+  const { size, indexes, leaves, nodes, admin, adminBatches } = end;
+  wrong(`${indexes} leaves`, `${leaves} leaves`, 'the leaves do not end where the next one goes');
+  wrong(`${size} leaves`, `${nodes} leaves`, 'the nodes do not end where the tree does');
+  wrong(adminBatches, admin, 'the batches of the admin chain do not end where the log says');
+  if (size > indexes) wrong(`${indexes} leaves`, `${size} leaves`, 'the tree has more leaves');
+}
+
+const placeOf = ({ epoch, size }: { epoch: number; size: number }) => ({ epoch, seq: size });
+
+/** What was verified before must still be there. */
+async function checkMark({ mark, end, isWhole, now, inLog, onBreak }: LogWalk): Promise<void> {
+  if (end.size < mark.size || end.epoch < mark.epoch) {
+    const expected = `epoch ${mark.epoch}, ${mark.size} leaves`;
+    const actual = `epoch ${end.epoch}, ${end.size} leaves`;
+    const detail = 'the log is smaller than it was when it was verified';
+    onBreak({ kind: 'log_size', ...placeOf(mark), expected, actual, detail });
+    // Walked anew: what is stored may be another log altogether.
+    Object.assign(mark, { ...newLogMark(mark.expected), epoch: end.epoch });
+    return;
+  }
+  mark.epoch = end.epoch;
+  if (mark.size > 0) {
+    const nodes = await inLog((store) => store.readFrontiers([mark.size]));
+    const stored = frontierOf(mark.size, nodes);
+    for (const [i, expected] of mark.frontier.entries()) {
+      const actual = stored[i] ?? 'none';
+      if (actual === expected) continue;
+      const detail = 'a node was verified, and is another one';
+      onBreak({ kind: 'log_node', ...placeOf(mark), expected, actual, detail });
+      // Going on from the stored node keeps one edit from being reported at each walk.
+      mark.frontier[i] = stored[i] ?? expected;
+    }
+  }
+  const newest = mark.checkpoint;
+  // A walk over everything is long, and may stand at one that is thinned out meanwhile.
+  if (!newest || isWhole || !isKept(newest.madeAt, now)) return;
+  const root = await inLog((store) => store.findCheckpointRoot(newest.epoch, newest.size));
+  if (root === newest.root) return;
+  const detail = 'the newest checkpoint that was verified is gone, or another one';
+  const actual = root ?? 'none';
+  onBreak({ kind: 'log_checkpoint', ...placeOf(newest), expected: newest.root, actual, detail });
+  mark.checkpoint = null;
+}
+
+/** Undefined where a node is missing. */
+function frontierOf(size: number, nodes: ReadonlyMap<string, string>): (string | undefined)[] {
+  const found: (string | undefined)[] = [];
+  for (let at = 0, level = Math.floor(Math.log2(size)); level >= 0; level--) {
+    if (at + 2 ** level > size) continue;
+    found.push(nodes.get(nodeName({ level, index: at / 2 ** level })));
+    at += 2 ** level;
+  }
+  return found;
+}
+
+const newestOf = ({ epoch, size, root, madeAt }: StoredCheckpoint): LogMark['checkpoint'] => ({
+  ...{ epoch, size, root },
+  madeAt: madeAt.toISOString(),
+});
+
+/** @returns false when it was stopped on the way */
+async function walkLeaves(walk: LogWalk): Promise<boolean> {
+  const { mark, end, isWhole, inLog, onStep, shouldStop } = walk;
+  // Checkpoints follow their leaves by a moment: those of the walked ones are there.
+  const target = isWhole ? end.size : Math.min(end.size, end.checkpointSize);
+  while (mark.size < target) {
+    const from = mark.size;
+    const to = Math.min(from + PAGE_LEAVES, target);
+    const page = await inLog(async (store) => ({
+      leaves: await store.readLeaves(from, to),
+      nodes: await store.readNodesOf(from, to),
+      checkpoints: await store.readCheckpoints(from, to),
+    }));
+    await walkPage(walk, to, page);
+    await onStep();
+    if (shouldStop()) return false;
+  }
+  return true;
+}
+
+interface LogPage {
+  leaves: Awaited<ReturnType<LogStore['readLeaves']>>;
+  nodes: ReadonlyMap<string, string>;
+  checkpoints: readonly StoredCheckpoint[];
+}
+
+async function walkPage(walk: LogWalk, to: number, page: LogPage): Promise<void> {
+  const { mark, onBreak } = walk;
+  const { epoch } = mark;
+  const { nodes } = page;
+  const leaves = new Map(page.leaves.map((leaf) => [leaf.leafIndex, leaf]));
+  const checkpoints = new Map<number, StoredCheckpoint[]>();
+  for (const one of page.checkpoints) {
+    checkpoints.set(one.size, [...(checkpoints.get(one.size) ?? []), one]);
+  }
+  const edge = [...mark.frontier];
+  for (let index = mark.size; index < to; index++) {
+    const seq = index + 1;
+    const node = nodes.get(nodeName({ level: 0, index }));
+    const { hash, fault } = findLeafFault(walk, leaves.get(index), node);
+    if (fault) onBreak({ kind: 'log_leaf', epoch, seq, ...fault });
+    // Goes on from what is stored: an edited leaf is no fault of the nodes over it.
+    let top = node ?? hash;
+    for (const at of subtreesCompletedBy(index)) {
+      const expected = nodeHash(edge.pop() ?? top, top);
+      const actual = nodes.get(nodeName(at));
+      if (actual !== expected) {
+        const detail = `the node ${nodeName(at)} is not that of the two below it`;
+        onBreak({ kind: 'log_node', epoch, seq, expected, actual: actual ?? 'none', detail });
+      }
+      top = actual ?? expected;
+    }
+    edge.push(top);
+    for (const checkpoint of checkpoints.get(seq) ?? []) {
+      const wrong = findSignedFault(walk, checkpoint, foldSubtrees(edge));
+      if (wrong) onBreak({ kind: 'log_checkpoint', epoch: checkpoint.epoch, seq, ...wrong });
+      countCheckpoint(mark, checkpoint.madeAt, seq);
+      if (!wrong) mark.checkpoint = newestOf(checkpoint);
+    }
+    if (index % LEAVES_A_TURN === LEAVES_A_TURN - 1) await nextTurn();
+  }
+  mark.size = to;
+  mark.frontier = edge;
+}
+
+/** Checkpoints that were verified, and are not thinned out yet, must be there. */
+function checkDays({ mark, isWhole, now, onBreak }: LogWalk): void {
+  if (!isWhole) return;
+  for (const { day, checkpoints, size } of mark.expected) {
+    // Older ones may be thinned out to one an hour.
+    if (!isKept(day, now)) continue;
+    const stored = mark.days.find((one) => one.day === day)?.checkpoints ?? 0;
+    if (stored >= checkpoints) continue;
+    onBreak({
+      kind: 'log_checkpoint',
+      ...placeOf({ epoch: mark.epoch, size }),
+      check: null,
+      expected: `${checkpoints} of ${day}`,
+      actual: `${stored}`,
+      detail: 'checkpoints that were verified are gone',
+    });
+  }
+}
