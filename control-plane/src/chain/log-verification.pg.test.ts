@@ -42,7 +42,11 @@ const ingest = createIngestService({
   markForked: async () => expect.unreachable(),
 });
 const growth = createLogGrowth({ db, serviceKeys, checkpointMs: 1_000, now });
-const addresses = { publicUrl: 'https://x.example', verifierUrl: 'https://v.example' };
+const addresses = {
+  publicUrl: 'https://x.example',
+  verifierUrl: 'https://v.example',
+  witnesses: [],
+};
 const anchors = createTrustAnchors({ db, serviceKeys, ...addresses, now });
 const verifier = createChainVerifier({ db, breaks, ingest, evidenceKeys, now });
 
