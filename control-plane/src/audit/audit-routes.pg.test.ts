@@ -256,6 +256,7 @@ describe('GET /api/v1/audit/verify', () => {
       duration_ms: expect.any(Number),
       records_verified: 5,
       records_quarantined: 0,
+      leaves_verified: expect.any(Number),
       streams: [
         expect.objectContaining({ kind: 'admin', records: 3, epoch: 1, valid: true }),
         {
