@@ -32,6 +32,19 @@ export interface StoredCheckpoint {
 
 const NOTHING_YET: LogHead = { epoch: 1, size: 0, adminEpoch: 0, adminSeq: 0 };
 
+/** Somebody took it out of the database: it is never so otherwise. */
+export class MissingLogNode extends Error {}
+
+/** What was read of the log; undefined where nodes of it are missing. */
+export async function whereWhole<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof MissingLogNode) return undefined;
+    throw error;
+  }
+}
+
 /** The root of a full subtree, in lower-case hexadecimal. */
 export interface LogNode extends SubtreeAt {
   hash: string;
@@ -48,7 +61,7 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
     const known = new Map(rows.map(({ level, idx, hash }) => [`${level}/${idx}`, hash]));
     return ({ level, index }: SubtreeAt): string => {
       const hash = known.get(`${level}/${index}`);
-      if (hash === undefined) throw new Error(`the log has no node ${level}/${index}`);
+      if (hash === undefined) throw new MissingLogNode(`the log has no node ${level}/${index}`);
       return hash;
     };
   };

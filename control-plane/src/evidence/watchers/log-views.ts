@@ -4,7 +4,7 @@ import { readKeyHistory } from '../../platform/key-history.ts';
 import type { ServiceKeys } from '../../platform/keys.ts';
 import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
 import { ensureCheckpoint } from '../log-growth.ts';
-import { logStore } from '../log-store.ts';
+import { logStore, whereWhole } from '../log-store.ts';
 
 export interface LogViewsDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
@@ -33,7 +33,10 @@ export function createLogViews({ db, serviceKeys, now }: LogViewsDeps) {
         return {
           note: newest?.note ?? null,
           log_epochs: await store.listEpochs(held.epoch),
-          consistency: isAbove ? await store.proveConsistency(held.size, newest.size) : null,
+          // A log that lacks nodes has no proof: whoever holds a place of it sees that.
+          consistency: isAbove
+            ? ((await whereWhole(store.proveConsistency(held.size, newest.size))) ?? null)
+            : null,
         };
       });
       return { ...shown, ...history };

@@ -15,7 +15,7 @@ import {
 } from '@governance/shared/evidence/log-watch';
 import type { ChainBreakRecorder } from '../../chain/chain-breaks.ts';
 import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
-import { logStore } from '../log-store.ts';
+import { logStore, whereWhole } from '../log-store.ts';
 import { watchStore } from './watch-store.ts';
 
 export interface LogWatchCheckDeps {
@@ -79,8 +79,9 @@ export function createLogWatchCheck(deps: LogWatchCheckDeps): LogWatchCheck {
           lost.push({ seen, actual: `a log of epoch ${head.epoch} and ${head.size} leaves` });
           continue;
         }
-        const root = await store.readRoot(seen.size);
-        if (root !== seen.root) lost.push({ seen, actual: showPlace({ ...seen, root }) });
+        const root = await whereWhole(store.readRoot(seen.size));
+        if (root === undefined) lost.push({ seen, actual: 'a log that lacks nodes of it' });
+        else if (root !== seen.root) lost.push({ seen, actual: showPlace({ ...seen, root }) });
         else if (other) lost.push({ seen: other, actual: showPlace(seen) });
       }
       const isFull = lost.length > 0 && (await watchStore(tx).countBreaks()) >= MAX_LOG_BREAKS;

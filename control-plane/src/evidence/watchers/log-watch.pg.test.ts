@@ -191,6 +191,15 @@ describe('what a data plane keeps', () => {
     expect(verified.breaks).toContainEqual(expect.objectContaining(kept));
   });
 
+  it('nodes of the log that were taken out are shown, and no heartbeat fails for it', async () => {
+    const held = seen((await grow()).view);
+    await superuser.query('DELETE FROM log_nodes WHERE tenant_id = $1 AND idx = 0', [tenantId]);
+    await beat(keeping(held.note));
+    expect(await breaks()).toMatchObject([{ kind: 'log_went_back', seq: held.size }]);
+    expect(await watchers()).toMatchObject([{ is_in_log: false }]);
+    expect((await view({ epoch: 1, size: held.size })).consistency ?? []).toEqual([]);
+  });
+
   it('row "cut the log": shows it, also by what was contradicted alone', async () => {
     const first = seen((await grow()).view);
     const held = seen((await grow()).view);

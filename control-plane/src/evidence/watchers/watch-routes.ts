@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { ReadingPlaces } from '../../feed/feed-reading-places.ts';
 import { ErrorBody, pageQuery, queryInt } from '../../platform/http/schemas.ts';
 import type { TenantDatabase, TenantTransaction } from '../../platform/tenant-scope.ts';
-import { logStore } from '../log-store.ts';
+import { logStore, whereWhole } from '../log-store.ts';
 import type { LogViews } from './log-views.ts';
 import { type LogWatch, watchStore } from './watch-store.ts';
 
@@ -99,8 +99,8 @@ async function createLogLookup(tx: TenantTransaction) {
   const roots = new Map<number, string>();
   return async ({ epoch, size, root }: LogWatch): Promise<boolean> => {
     if (epoch > head.epoch || size > head.size) return false;
-    const known = roots.get(size) ?? (await store.readRoot(size));
-    roots.set(size, known);
+    const known = roots.get(size) ?? (await whereWhole(store.readRoot(size)));
+    if (known !== undefined) roots.set(size, known);
     return known === root;
   };
 }
