@@ -24,7 +24,8 @@ export interface RealClient {
   close(): Promise<void>;
 }
 
-type Connect = (url: string, authorization: string) => Promise<RealClient>;
+/** `rounds` is how often a modern client asks again by itself; its own limit, ten, where left out. */
+type Connect = (url: string, authorization: string, rounds?: number) => Promise<RealClient>;
 
 export const REAL_CLIENTS: Record<'SDK v1' | 'SDK v2' | 'SDK v2, modern', Connect> = {
   'SDK v1': async (url, authorization) => {
@@ -37,16 +38,21 @@ export const REAL_CLIENTS: Record<'SDK v1' | 'SDK v2' | 'SDK v2, modern', Connec
     };
   },
   'SDK v2': (url, authorization) => connectV2(url, authorization, '2025-11-25'),
-  'SDK v2, modern': (url, authorization) => connectV2(url, authorization, '2026-07-28'),
+  'SDK v2, modern': (url, authorization, rounds) =>
+    connectV2(url, authorization, '2026-07-28', rounds),
 };
 
 async function connectV2(
   url: string,
   authorization: string,
   revision: string,
+  maxRounds?: number,
 ): Promise<RealClient> {
   const mode = revision === '2026-07-28' ? 'auto' : 'legacy';
-  const client = new ClientV2({ name: 'limits', version: '2' }, { versionNegotiation: { mode } });
+  const client = new ClientV2(
+    { name: 'limits', version: '2' },
+    { versionNegotiation: { mode }, ...(maxRounds && { inputRequired: { maxRounds } }) },
+  );
   await client.connect(new HttpV2(new URL(url), { requestInit: { headers: { authorization } } }));
   const spoken = client.getNegotiatedProtocolVersion();
   if (spoken !== revision) throw new Error(`the client speaks ${spoken}, not ${revision}`);
