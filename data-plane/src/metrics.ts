@@ -7,7 +7,8 @@ import type { InboundFinding } from '@governance/shared/detect/findings';
 import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
 import type { InboundAction } from '@governance/shared/inbound-settings';
 import type { RateTier } from '@governance/shared/rate-limit-settings';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { createGauges } from './core/gauges.ts';
 import type { CountFinding, Unscanned } from './enforcement/dlp/dlp-watch.ts';
 import type { Verdict } from './enforcement/enforcer.ts';
 import type { Outcome } from './enforcement/outcome.ts';
@@ -37,122 +38,92 @@ export function createGatewayMetrics(
   elapsed: () => number,
 ) {
   const registers = [registry];
-  const calls = new Counter({
-    name: 'governance_tool_calls_total',
-    help: 'Tool calls by verdict.',
-    labelNames: ['verdict'],
-    registers,
-  });
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = createGauges(registry);
+  const calls = counter('governance_tool_calls_total', 'Tool calls by verdict.', ['verdict']);
   const judging = new Histogram({
     name: 'governance_decision_seconds',
     help: 'From the arrival of a tool call until its decision is on disk.',
     buckets: JUDGING_BUCKETS,
     registers,
   });
-  const outcomes = new Counter({
-    name: 'governance_tool_outcomes_total',
-    help: 'What became of allowed tool calls.',
-    labelNames: ['outcome'],
-    registers,
-  });
+  const outcomes = counter('governance_tool_outcomes_total', 'What became of allowed tool calls.', [
+    'outcome',
+  ]);
   const upstream = new Histogram({
     name: 'governance_upstream_seconds',
     help: 'From the forwarding of a tool call until its answer.',
     buckets: UPSTREAM_BUCKETS,
     registers,
   });
-  const blastRadius = new Counter({
-    name: 'governance_blast_radius_total',
-    help: 'Calls that reach further than one call may, by rule and verdict.',
-    labelNames: ['rule', 'verdict'],
-    registers,
-  });
-  const rateLimited = new Counter({
-    name: 'governance_rate_limited_total',
-    help: 'Calls that were refused because their agent calls too often.',
-    labelNames: ['risk_tier'],
-    registers,
-  });
-  const payloadsKept = new Counter({
-    name: 'governance_payloads_kept_total',
-    help: 'Inputs and results of calls that were kept beside their records.',
-    registers,
-  });
-  const payloadsNotKept = new Counter({
-    name: 'governance_payloads_not_kept_total',
-    help: 'Inputs and results of calls that had to be kept and were not, by reason.',
-    labelNames: ['reason'],
-    registers,
-  });
-  const refused = new Counter({
-    name: 'governance_unauthenticated_requests_total',
-    help: 'Requests at the gateway whose credential was refused.',
-    labelNames: ['reason'],
-    registers,
-  });
-  const errors = new Counter({
-    name: 'governance_gateway_errors_total',
-    help: 'Requests at the gateway that were refused as a whole.',
-    labelNames: ['status', 'code'],
-    registers,
-  });
-  const inbound = new Counter({
-    name: 'governance_inbound_findings_total',
-    help: 'What looks like an injection in what MCP servers say, by class, severity and what was done.',
-    labelNames: ['class', 'severity', 'action'],
-    registers,
-  });
-  const findings = new Counter({
-    name: 'governance_dlp_findings_total',
-    help: 'Sensitive data that was found, by built-in pattern (or custom), severity, direction (outbound, result) and what was done.',
-    labelNames: ['pattern', 'severity', 'direction', 'action'],
-    registers,
-  });
+  const blastRadius = counter(
+    'governance_blast_radius_total',
+    'Calls that reach further than one call may, by rule and verdict.',
+    ['rule', 'verdict'],
+  );
+  const rateLimited = counter(
+    'governance_rate_limited_total',
+    'Calls that were refused because their agent calls too often.',
+    ['risk_tier'],
+  );
+  const payloadsKept = counter(
+    'governance_payloads_kept_total',
+    'Inputs and results of calls that were kept beside their records.',
+  );
+  const payloadsNotKept = counter(
+    'governance_payloads_not_kept_total',
+    'Inputs and results of calls that had to be kept and were not, by reason.',
+    ['reason'],
+  );
+  const refused = counter(
+    'governance_unauthenticated_requests_total',
+    'Requests at the gateway whose credential was refused.',
+    ['reason'],
+  );
+  const errors = counter(
+    'governance_gateway_errors_total',
+    'Requests at the gateway that were refused as a whole.',
+    ['status', 'code'],
+  );
+  const inbound = counter(
+    'governance_inbound_findings_total',
+    'What looks like an injection in what MCP servers say, by class, severity and what was done.',
+    ['class', 'severity', 'action'],
+  );
+  const findings = counter(
+    'governance_dlp_findings_total',
+    'Sensitive data that was found, by built-in pattern (or custom), severity, direction (outbound, result) and what was done.',
+    ['pattern', 'severity', 'direction', 'action'],
+  );
   const dlpFinding: CountFinding = (...labels) => findings.labels(...labels).inc();
-  const unscanned = new Counter({
-    name: 'governance_dlp_unscanned_total',
-    help: 'Calls and answers that were blocked since a scan for sensitive data had no answer, by reason.',
-    labelNames: ['reason'],
-    registers,
+  const unscanned = counter(
+    'governance_dlp_unscanned_total',
+    'Calls and answers that were blocked since a scan for sensitive data had no answer, by reason.',
+    ['reason'],
+  );
+  gauge('governance_mcp_sessions', 'Open MCP sessions of clients.', [], (set) =>
+    set({}, gauges.sessions()),
+  );
+  gauge('governance_upstream_sessions', 'Open sessions with MCP servers.', ['transport'], (set) => {
+    const { http, stdio } = gauges.upstreams();
+    set({ transport: 'streamable-http' }, http);
+    set({ transport: 'stdio' }, stdio);
   });
-  new Gauge({
-    name: 'governance_mcp_sessions',
-    help: 'Open MCP sessions of clients.',
-    registers,
-    collect() {
-      this.set(gauges.sessions());
+  gauge(
+    'governance_upstream_health',
+    'MCP servers that were asked, by how they are: ok, failing, resting (not asked for a while), probing (asked once).',
+    ['state'],
+    (set) => {
+      for (const [state, count] of Object.entries(gauges.upstreamHealth())) set({ state }, count);
     },
-  });
-  new Gauge({
-    name: 'governance_upstream_sessions',
-    help: 'Open sessions with MCP servers.',
-    labelNames: ['transport'],
-    registers,
-    collect() {
-      const { http, stdio } = gauges.upstreams();
-      this.set({ transport: 'streamable-http' }, http);
-      this.set({ transport: 'stdio' }, stdio);
-    },
-  });
-  new Gauge({
-    name: 'governance_upstream_health',
-    help: 'MCP servers that were asked, by how they are: ok, failing, resting (not asked for a while), probing (asked once).',
-    labelNames: ['state'],
-    registers,
-    collect() {
-      for (const [state, count] of Object.entries(gauges.upstreamHealth())) {
-        this.set({ state }, count);
-      }
-    },
-  });
-  new Gauge({
-    name: 'governance_gateway_unread_bytes',
-    help: 'Bytes of answers that clients have not read yet, as far as they wait here.',
-    registers,
-    collect() {
-      this.set(gauges.unreadBytes());
-    },
-  });
+  );
+  gauge(
+    'governance_gateway_unread_bytes',
+    'Bytes of answers that clients have not read yet, as far as they wait here.',
+    [],
+    (set) => set({}, gauges.unreadBytes()),
+  );
   // Looked up once: finding a child by its labels costs more than counting.
   const ofVerdict = new Map(VERDICTS.map((verdict) => [verdict, calls.labels(verdict)]));
   // Tenants are few: those that one data plane serves.

@@ -1,7 +1,8 @@
 /** The OPA servers of the tenants that this data plane serves: made when asked for, told of when ill. */
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Alert } from '../alerts/alert.ts';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
+import { createGauges } from '../core/gauges.ts';
 import type { SyncLog } from '../sync/link/sync-failure.ts';
 import { findTenantProblem } from './opa-address.ts';
 import { createOpaExchange } from './opa-exchange.ts';
@@ -61,18 +62,15 @@ export function createOpaServers(options: OpaServersOptions) {
     return server;
   }
 
-  new Gauge({
-    name: 'governance_opa_servers',
-    help: 'OPA servers by the state that the last probe found them in.',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
+  createGauges(registry)(
+    'governance_opa_servers',
+    'OPA servers by the state that the last probe found them in.',
+    ['state'],
+    (set) => {
       const states = [...servers.values()].map((server) => server.status().state);
-      for (const state of STATES) {
-        this.set({ state }, states.filter((one) => one === state).length);
-      }
+      for (const state of STATES) set({ state }, states.filter((one) => one === state).length);
     },
-  });
+  );
 
   return {
     timeoutMs: config.timeoutMs,
