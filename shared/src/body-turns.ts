@@ -28,8 +28,6 @@ export interface BodyHolder {
   callerId: string;
 }
 
-export type BodyTurns = ReturnType<typeof createBodyTurns>;
-
 interface Waiter {
   bytes: number;
   begin(): void;

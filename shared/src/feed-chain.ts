@@ -21,8 +21,6 @@ export function feedDigest(previous: string, { seq, kind, key, value }: FeedEntr
   return hash('sha256', canonicalize({ previous, seq, kind, key, value: value ?? null }), 'hex');
 }
 
-export type SnapshotDigest = ReturnType<typeof createSnapshotDigest>;
-
 /** Sums up the entries of a snapshot in the order in which they are sent. */
 export function createSnapshotDigest() {
   const sum = createHash('sha256');

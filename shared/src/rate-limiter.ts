@@ -6,8 +6,6 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from './errors.ts';
 
-export type RateLimiter = ReturnType<typeof createRateLimiter>;
-
 const MAX_KEYS = 50_000;
 
 /** Events of the window before the running one count by the part of it that is still in view. */

@@ -38,8 +38,6 @@ export interface Settled {
 const URGENT: ReadonlySet<string> = new Set(['alert', 'hold_opened', 'result_held']);
 const BARE = { tenantId: '', isUrgent: false, isAwaited: true, characters: 0 };
 
-export type LedgerQueue = ReturnType<typeof createLedgerQueue>;
-
 /**
  * @param options.run told when something is due
  * @param options.settled told of each tenant's records that are on disk, after those who waited

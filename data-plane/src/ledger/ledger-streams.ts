@@ -23,8 +23,6 @@ export type AppendListener = (tenantId: string, urgent: boolean, records: number
 
 export type NamedStream = OpenedStream & { stream: string; place: Place };
 
-export type LedgerStreams = ReturnType<typeof createLedgerStreams>;
-
 export function createLedgerStreams(options: {
   writer: LedgerWriter;
   reading: LedgerReading;

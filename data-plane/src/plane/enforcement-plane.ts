@@ -24,8 +24,6 @@ export interface PolicyEngineHealth {
   message: string;
 }
 
-export type EnforcementPlane = ReturnType<typeof createEnforcementPlane>;
-
 const KEEP_ALIVE_MS = 15_000;
 /** How long calls may go on after the service was told to stop. */
 const DRAIN_MS = 5_000;

@@ -28,8 +28,6 @@ export interface UpstreamHooks {
 const DEFINITIONS_FILE = 'tool-definitions.db';
 const PINS_FILE = 'tool-pins.db';
 
-export type Upstreams = ReturnType<typeof createUpstreams>;
-
 /** Builds the way to MCP servers, and what is known of their tools. */
 export function createUpstreams(
   deps: EnforcementPlaneDeps,

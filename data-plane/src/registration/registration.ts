@@ -47,8 +47,6 @@ export interface RegistrationStatus {
   failure: SyncFailure | null;
 }
 
-export type Registration = ReturnType<typeof startRegistration>;
-
 export interface RegistrationOptions {
   core: DataPlaneCore;
   client: ControlPlaneClient;

@@ -1,12 +1,13 @@
-/** Lets callers wait until a number of a tenant, which only rises, has reached what they need. */
-export type ProgressWaiters = ReturnType<typeof createProgressWaiters>;
-
 interface Waiter {
   target: number;
   done: (reached: boolean) => void;
 }
 
-/** @param current the number now; undefined for a tenant that is not served */
+/**
+ * Lets callers wait until a number of a tenant, which only rises, has reached what they need.
+ *
+ * @param current the number now; undefined for a tenant that is not served
+ */
 export function createProgressWaiters(current: (tenantId: string) => number | undefined) {
   const waiting = new Map<string, Set<Waiter>>();
 

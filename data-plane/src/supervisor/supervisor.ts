@@ -29,8 +29,6 @@ export interface SupervisorOptions {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-export type Supervisor = ReturnType<typeof startSupervisor>;
-
 /** What an operator has to mend before any worker can start; said once, not by each of them. */
 export class WorkersFailed extends Error {
   constructor(messages: Iterable<string>) {
