@@ -12,14 +12,14 @@ import {
   proofOfClaims,
 } from '@governance/shared/agent-token';
 import type { TokenKeysFact } from '@governance/shared/facts';
-import { parseStrictJson } from '@governance/shared/strict-json';
 import { LRUCache } from 'lru-cache';
+import { parseCompactJws } from './compact-jws.ts';
 
 /** Characters of a token and of its header, at most; a token that the product issues has 2,000. */
 const MAX_TOKEN = 8192;
 const MAX_HEADER = 1024;
-/** Values and keys of a token's part. */
-const MAX_NODES = 4096;
+/** Of a token's part: levels, and values and keys. */
+const PART_LIMITS = { maxDepth: 6, maxNodes: 4096 };
 
 /** How far the clocks of signer and verifier may be apart. */
 const SKEW_SECONDS = 60;
@@ -98,24 +98,16 @@ export function createAgentTokenVerifier({
 
   function verifyNew(token: string, tokenHash: string): VerifiedToken | TokenFault {
     if (token.length > MAX_TOKEN) return 'malformed';
-    const parts = token.split('.', 4);
-    const [encodedHeader, encodedClaims, encodedSignature] = parts;
-    if (parts.length !== 3 || !encodedHeader || !encodedClaims || !encodedSignature) {
-      return 'malformed';
-    }
-    if (encodedHeader.length > MAX_HEADER) return 'malformed';
-    // Node reads base64url leniently: only one spelling of a signature is a token (RFC 7515 2).
-    const signature = Buffer.from(encodedSignature, 'base64url');
-    if (signature.toString('base64url') !== encodedSignature) return 'malformed';
-    const header = parsePart(encodedHeader);
-    const body = parsePart(encodedClaims);
-    if (header === undefined || body === undefined) return 'malformed';
+    if (token.indexOf('.') > MAX_HEADER) return 'malformed';
+    const jws = parseCompactJws(token, PART_LIMITS);
+    if (jws === undefined) return 'malformed';
+    const { header, signed, signature } = jws;
     // The header chooses nothing but which of the tenant's own keys to try: jwk, jku and x5u are
     // not looked at, and an extension we do not know makes the token void (RFC 7515 4.1.11).
     if (header.typ !== AGENT_TOKEN_TYP || header.alg !== AGENT_TOKEN_ALG) return 'wrong_type';
     if ('crit' in header || typeof header.kid !== 'string') return 'wrong_type';
 
-    const parsed = AgentTokenClaims.safeParse(body);
+    const parsed = AgentTokenClaims.safeParse(jws.claims);
     if (!parsed.success) return 'bad_claims';
     const claims = parsed.data;
     const found = findKey(claims.tenant_id, header.kid);
@@ -123,7 +115,6 @@ export function createAgentTokenVerifier({
     const { issuer, key: jwk } = found;
     const key = importKey(jwk);
     if (key === undefined) return 'unknown_key';
-    const signed = Buffer.from(`${encodedHeader}.${encodedClaims}`, 'latin1');
     if (!verify('RSA-SHA256', signed, key, signature)) return 'bad_signature';
     if (claims.iss !== issuer) return 'wrong_issuer';
     const seconds = now() / 1000;
@@ -162,17 +153,4 @@ export function createAgentTokenVerifier({
   }
 
   return { verify: verifyToken };
-}
-
-function parsePart(encoded: string): Record<string, unknown> | undefined {
-  try {
-    const value = parseStrictJson(Buffer.from(encoded, 'base64url'), {
-      maxDepth: 6,
-      maxNodes: MAX_NODES,
-    });
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -12,11 +12,12 @@ import {
   sessionTokenAudience,
   sessionTokenTyp,
 } from '@governance/shared/session-token';
-import { parseStrictJson } from '@governance/shared/strict-json';
 import { LRUCache } from 'lru-cache';
 import type { Replica } from '../contracts.ts';
+import { parseCompactJws } from './compact-jws.ts';
 
-const MAX_NODES = 256;
+/** Of a token's part: levels, and values and keys. */
+const PART_LIMITS = { maxDepth: 4, maxNodes: 256 };
 
 export interface SessionToken {
   /** The session's id, or the delegation's. */
@@ -68,28 +69,20 @@ export function createSessionTokenVerifier(deps: {
     tenantId: string,
     token: string,
   ): Entry | SessionTokenFault {
-    const parts = token.split('.', 4);
-    const [encodedHeader = '', encodedClaims = '', encodedSignature = ''] = parts;
-    const signature = Buffer.from(encodedSignature, 'base64url');
-    // Node reads base64url leniently: only one spelling of a signature is a token (RFC 7515 2).
-    if (parts.length !== 3 || signature.toString('base64url') !== encodedSignature) {
-      return 'malformed';
-    }
-    const header = parsePart(encodedHeader);
-    const body = parsePart(encodedClaims);
-    if (header === undefined || body === undefined) return 'malformed';
+    const jws = parseCompactJws(token, PART_LIMITS);
+    if (jws === undefined) return 'malformed';
+    const { header, signed, signature } = jws;
     if (header.typ !== sessionTokenTyp(kind) || header.alg !== SESSION_TOKEN_ALG) {
       return 'wrong_type';
     }
     if ('crit' in header) return 'wrong_type';
-    const parsed = SessionTokenClaims.safeParse(body);
+    const parsed = SessionTokenClaims.safeParse(jws.claims);
     if (!parsed.success) return 'bad_claims';
     const claims = parsed.data;
     if (claims.tenant_id !== tenantId) return 'foreign';
     const found = findKey(tenantId, kind, header.kid);
     const key = found && importKey(found.jwk);
     if (found === undefined || key === undefined) return 'unknown_key';
-    const signed = Buffer.from(`${encodedHeader}.${encodedClaims}`, 'latin1');
     if (!verify(null, signed, key, signature)) return 'bad_signature';
     const { issuer, jwk } = found;
     if (claims.iss !== issuer || claims.aud !== sessionTokenAudience(kind, issuer)) {
@@ -124,19 +117,6 @@ function importKey({ kty, crv, x }: Record<string, unknown>): KeyObject | undefi
   if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') return undefined;
   try {
     return createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
-  } catch {
-    return undefined;
-  }
-}
-
-function parsePart(encoded: string): Record<string, unknown> | undefined {
-  try {
-    const value = parseStrictJson(Buffer.from(encoded, 'base64url'), {
-      maxDepth: 4,
-      maxNodes: MAX_NODES,
-    });
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }

@@ -1,0 +1,40 @@
+import { parseStrictJson } from '@governance/shared/strict-json';
+import { isObject } from '../upstream/message.ts';
+
+/** A compact JWS as it was sent: nothing of it is verified. */
+export interface CompactJws {
+  header: Record<string, unknown>;
+  claims: Record<string, unknown>;
+  /** What the signature is over. */
+  signed: Buffer;
+  signature: Buffer;
+}
+
+/**
+ * Takes a compact JWS apart (RFC 7515, section 7.1).
+ *
+ * @param token caller-controlled, of a bounded length
+ * @param limits of the JSON in each part
+ * @returns undefined for what is none
+ */
+export function parseCompactJws(
+  token: string,
+  limits: { maxDepth: number; maxNodes: number },
+): CompactJws | undefined {
+  const parts = token.split('.', 4);
+  const [encodedHeader = '', encodedClaims = '', encodedSignature = ''] = parts;
+  // Node reads base64url leniently: only one spelling of a signature is a token (RFC 7515 2).
+  const signature = Buffer.from(encodedSignature, 'base64url');
+  const isOne = encodedSignature !== '' && signature.toString('base64url') === encodedSignature;
+  if (parts.length !== 3 || !isOne) return undefined;
+  try {
+    const [header, claims] = [encodedHeader, encodedClaims].map((part) =>
+      parseStrictJson(Buffer.from(part, 'base64url'), limits),
+    );
+    if (!isObject(header) || !isObject(claims)) return undefined;
+    const signed = Buffer.from(`${encodedHeader}.${encodedClaims}`, 'latin1');
+    return { header, claims, signed, signature };
+  } catch {
+    return undefined;
+  }
+}
