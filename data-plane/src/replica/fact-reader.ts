@@ -63,8 +63,14 @@ export class FactReader {
   }
 
   forgetTenant(tenantId: string): void {
-    for (const place of this.#found.keys()) {
-      if (place.startsWith(`${tenantId}/`)) this.#found.delete(place);
-    }
+    forgetTenant(this.#found, tenantId);
   }
+}
+
+/** Removes what is kept of a tenant; the keys begin with its id and a slash. */
+export function forgetTenant(
+  kept: { keys(): Iterable<string>; delete(key: string): boolean },
+  tenantId: string,
+): void {
+  for (const key of kept.keys()) if (key.startsWith(`${tenantId}/`)) kept.delete(key);
 }

@@ -13,14 +13,14 @@ export function createFindClient({
   return (clientId: string): ReplicaClient | undefined => {
     const first = findAgentOfClient(clientId);
     if (first) {
-      const { tenantId, agent } = first;
+      const { tenantId, fact: agent } = first;
       const proof = { credentialId: null, version: agent.credential_version };
       return { tenantId, agent, secretHash: agent.secret_hash, proof };
     }
     const found = findCredentialOfClient(clientId);
-    const agent = found && findAgent(found.tenantId, found.credential.agent_id);
+    const agent = found && findAgent(found.tenantId, found.fact.agent_id);
     if (!agent) return undefined;
-    const { tenantId, credential } = found;
+    const { tenantId, fact: credential } = found;
     const proof = { credentialId: credential.id, version: credential.version };
     return { tenantId, agent, secretHash: credential.secret_hash, proof };
   };

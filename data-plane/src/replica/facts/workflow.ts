@@ -4,38 +4,24 @@
  */
 import type {
   DelegationFact,
-  FactOf,
   TokenKeysFact,
   WorkflowFact,
   WorkflowSessionFact,
 } from '@governance/shared/facts';
 import type { SessionTokenClass } from '@governance/shared/session-token';
-import { LRUCache } from 'lru-cache';
+import { createFactCache } from '../fact-cache.ts';
 import type { FactKindContext } from '../fact-kind.ts';
 
 const CACHED_FACTS = 10_000;
-const KINDS = ['workflow', 'workflow_session', 'delegation'] as const;
-type Kind = (typeof KINDS)[number];
-
-const isKind = (kind: string): kind is Kind => (KINDS as readonly string[]).includes(kind);
-
 export interface SessionOfWorkflow {
   session: WorkflowSessionFact;
   workflow: WorkflowFact;
 }
 
-export const workflowFacts = ({ facts, isServed }: FactKindContext) => {
-  const known = new LRUCache<string, FactOf<Kind>>({ max: CACHED_FACTS });
-
-  function find<K extends Kind>(tenantId: string, kind: K, id: string): FactOf<K> | undefined {
-    const place = `${tenantId}/${kind}/${id}`;
-    const cached = known.get(place);
-    if (cached !== undefined) return cached as FactOf<K>;
-    const fact = isServed(tenantId) ? facts.read(tenantId, kind, id) : undefined;
-    if (fact?.state !== 'known' || fact.value.id !== id) return undefined;
-    known.set(place, fact.value);
-    return fact.value;
-  }
+export const workflowFacts = (context: FactKindContext) => {
+  const { facts } = context;
+  const kinds = ['workflow', 'workflow_session', 'delegation'] as const;
+  const { find, changed, dropped } = createFactCache(context, kinds, CACHED_FACTS);
 
   return {
     finds: {
@@ -52,13 +38,7 @@ export const workflowFacts = ({ facts, isServed }: FactKindContext) => {
       findDelegation: (tenantId: string, id: string): DelegationFact | undefined =>
         find(tenantId, 'delegation', id),
     },
-    changed(tenantId: string, kind: string, key: string): void {
-      if (isKind(kind)) known.delete(`${tenantId}/${kind}/${key}`);
-    },
-    dropped(tenantId: string): void {
-      for (const place of known.keys()) {
-        if (place.startsWith(`${tenantId}/`)) known.delete(place);
-      }
-    },
+    changed,
+    dropped,
   };
 };
