@@ -106,7 +106,6 @@ export interface EnforcementPages {
 /** The product's. */
 export const PAGES: EnforcementPages = { enforcement, inspection };
 
-/** Builds the enforcer. */
 export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAGES): Enforcer {
   const { audit, log } = deps;
   const { holds = NOBODY_TO_ASK } = pages;

@@ -50,7 +50,6 @@ interface Entry extends SessionToken {
   x: unknown;
 }
 
-/** Builds it. */
 export function createSessionTokenVerifier(deps: {
   replica: Pick<Replica, 'findSessionTokenKeys'>;
   /** How many verified tokens are remembered. */

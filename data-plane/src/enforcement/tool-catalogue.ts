@@ -81,7 +81,6 @@ const WAIT_MS = 5_000;
 /** Of one server; parts of lists add to what is known. */
 const MAX_TOOLS = LIST_BUDGETS['tools/list'].items;
 
-/** Builds the catalogue. */
 export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
   const entries = new LRUCache<string, Entry>({ max: 10_000 });
   const loading = new Map<string, { agentId: string; done: Promise<void> }>();

@@ -9,7 +9,6 @@ export interface WorkflowAlerts {
   parentIgnored(call: AgentCall, sessionId: string | null, why: string): void;
 }
 
-/** Builds it. */
 export function createWorkflowAlerts({ raiseAlert }: { raiseAlert: RaiseAlert }): WorkflowAlerts {
   const about = (call: AgentCall) => ({
     event_id: call.id,

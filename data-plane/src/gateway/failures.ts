@@ -16,7 +16,6 @@ import { isKnownMethod, routeRefused } from './router.ts';
 /** What a client is told of a request that threw; what it must not know goes to the log. */
 export type AnswerFailure = (error: unknown, requestId: string) => Answer;
 
-/** Builds it. */
 export function createFailures(deps: {
   limits: AnswerLimits;
   log: Pick<Logger, 'error'>;

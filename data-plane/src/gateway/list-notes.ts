@@ -15,7 +15,6 @@ const TOPICS: Record<ListMethod, NoteTopic> = {
 /** Lists whose last word is known, so that it is not said again; beyond it the log repeats itself. */
 const MAX_KNOWN = 10_000;
 
-/** Builds it. */
 export function createListNotes(deps: {
   pool: Pick<UpstreamPool, 'note'>;
   log: Pick<Logger, 'warn'>;

@@ -93,7 +93,6 @@ export function isListMethod(method: string): method is ListMethod {
   return Object.hasOwn(LIST_MEMBERS, method);
 }
 
-/** Builds them. */
 export function createLists(deps: ListDeps) {
   /** By the roles that the agent has now: a server may take its time. */
   function isVisible(

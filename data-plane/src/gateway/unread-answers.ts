@@ -39,7 +39,6 @@ const PRESSED_MS = 5_000;
 
 export type UnreadAnswers = ReturnType<typeof createUnreadAnswers>;
 
-/** Builds it. */
 export function createUnreadAnswers({ maxBytes, stallMs, elapsed }: UnreadOptions) {
   const agents = new Map<string, AgentUnread>();
   /** So that each connection is listened to once, however often something waits on it. */

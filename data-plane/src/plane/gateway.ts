@@ -71,7 +71,6 @@ function passHeld(workers: WorkerSessions, places: Pick<HeldPlaces, 'findWorker'
   };
 }
 
-/** Builds the gateway. */
 export function createGateway(deps: GatewayDeps) {
   const { enforcer, door, config, publicUrl, rules, pool, findSession, elapsed, log } = deps;
   const servers = createServerDestination(({ caller, ask }) => findSession(caller, ask.serverId));

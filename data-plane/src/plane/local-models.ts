@@ -19,7 +19,6 @@ export interface LocalModelsDeps {
 /** As long as a call waits for a place with an MCP server. */
 const WAIT_MS = 2000;
 
-/** Builds it. */
 export function createLocalModels({ enforcer, door, config, publicUrl, checkMs }: LocalModelsDeps) {
   const runtime = createModelRuntime({
     url: config.localModelUrl,

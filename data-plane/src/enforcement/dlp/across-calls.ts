@@ -45,7 +45,6 @@ const MAX_VALUES = 64;
 /** UTF-16 units that both sides must give. */
 const MIN_SHARE = 3;
 
-/** Builds it. */
 export function createAcrossCalls(deps: {
   raiseAlert: RaiseAlert;
   /** The requester as it may be recorded. */

@@ -42,7 +42,6 @@ export interface DlpWatch {
 
 const BUILTINS = new Set(BUILTIN_PATTERNS.map(({ name }) => name));
 
-/** Builds it. */
 export function createDlpWatch(deps: {
   raiseAlert: RaiseAlert;
   countFinding: CountFinding;

@@ -25,7 +25,6 @@ const LARGE = 8 * 1024;
 /** What a number, a key or a bracket counts beside its characters. */
 const NODE = 8;
 
-/** Builds it. */
 export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE): DlpScans {
   async function run(caller: Caller, make: () => ScanJob): Promise<ScanAnswer> {
     const owner: Owner = { tenantId: caller.tenantId, agentId: caller.agent.id };

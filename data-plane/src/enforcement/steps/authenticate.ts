@@ -189,7 +189,6 @@ export interface Door {
   grantsOf(caller: Pick<Caller, 'tenantId' | 'agent'>): ReplicaAgent['grants'];
 }
 
-/** Builds it. */
 export function createDoor(deps: AuthenticateDeps & EligibilityDeps): Door {
   return {
     identify: (credential, serverId) => identify(credential, serverId, deps),

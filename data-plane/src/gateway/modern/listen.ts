@@ -90,7 +90,6 @@ interface Shared {
   isTold: boolean;
 }
 
-/** Builds it. */
 export function createListen(deps: ListenDeps) {
   /** The oldest first. */
   const streams = new Set<Stream>();

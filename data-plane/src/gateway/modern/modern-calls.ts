@@ -31,7 +31,6 @@ export interface ModernCallDeps {
 
 export type ModernCalls = ReturnType<typeof createModernCalls>;
 
-/** Builds them. */
 export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
   async function call(
     caller: Caller,

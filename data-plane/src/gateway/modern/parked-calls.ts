@@ -42,7 +42,6 @@ const KEPT_LENGTH = 16 * 1024 * 1024;
 
 export type ParkedCalls = ReturnType<typeof createParkedCalls>;
 
-/** Builds the registry. */
 export function createParkedCalls(deps: QuestionDeps) {
   const bySend = new Map<SendToClient, Entry>();
   const byState = new Map<string, Entry>();
