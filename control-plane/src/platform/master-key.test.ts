@@ -44,6 +44,6 @@ it('does not open with any byte changed or cut off', () => {
 it('says so when it was closed under another key', () => {
   const other = createMasterKey(new Secret(randomBytes(32)));
   expect(() => other.decrypt(masterKey.encrypt(Buffer.from('x'), context), context)).toThrow(
-    /another SERVICE_MASTER_KEY/,
+    `another SERVICE_MASTER_KEY (its id is ${masterKey.keyId}) than the one given (${other.keyId})`,
   );
 });

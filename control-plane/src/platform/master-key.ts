@@ -6,6 +6,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { Secret } from '@governance/shared/settings';
+import { StartError } from '@governance/shared/start-error';
 
 /** What a ciphertext belongs to; the same is needed to open it. */
 export interface CipherContext {
@@ -23,7 +24,7 @@ export interface MasterKey {
   /** Whether it is encrypted under the key that encrypts. */
   isCurrent(ciphertext: Uint8Array): boolean;
   encrypt(plaintext: Uint8Array, context: CipherContext): Uint8Array<ArrayBuffer>;
-  /** @throws Error with another key, or when the bytes or the context were changed */
+  /** @throws StartError with another key; Error when the bytes or the context were changed */
   decrypt(ciphertext: Uint8Array, context: CipherContext): Buffer;
 }
 
@@ -51,11 +52,20 @@ export function createMasterKey(
     decrypt: (ciphertext, context) => {
       const bytes = Buffer.from(ciphertext);
       const used = all.find(({ header }) => bytes.subarray(0, HEADER_BYTES).equals(header));
-      if (!used) throw new Error('encrypted under another SERVICE_MASTER_KEY than the one given');
+      if (!used) throw new StartError(sayMissing(bytes, own.keyId));
       return used.decrypt(bytes, context);
     },
     isCurrent: (ciphertext) => Buffer.from(ciphertext).subarray(0, HEADER_BYTES).equals(own.header),
   };
+}
+
+/** A start that meets such a ciphertext says to its operator which key it takes. */
+function sayMissing(bytes: Buffer, keyId: string): string {
+  const needed = bytes.subarray(1, HEADER_BYTES).toString('hex');
+  return (
+    `encrypted under another SERVICE_MASTER_KEY (its id is ${needed}) than the one given (${keyId}): ` +
+    'set that one, or name it in SERVICE_MASTER_KEY_PREVIOUS beside the new one'
+  );
 }
 
 function createNamedKey(key: Buffer) {

@@ -54,7 +54,10 @@ export function checkConsistency(evidence: Evidence): Check {
       } else if (leads === undefined) {
         tally.fail('no proof begins where the anchor is', location);
       } else {
-        tally.fail('the log does not continue the one that the anchor pins', location);
+        tally.fail(
+          `the log does not continue the one that the anchor pins${sayRestore(restores)}`,
+          location,
+        );
       }
     },
     end: () => tally.result(),
@@ -84,6 +87,11 @@ interface Restores {
   kept: number;
   /** When the one that kept the fewest was announced. */
   time: string;
+}
+
+/** An older backup may have grown beyond the anchor's size again before its restore was announced. */
+function sayRestore({ time, kept }: Restores): string {
+  return time === '' ? '' : `; a restore was announced at ${time}, when it had ${kept} leaves`;
 }
 
 /**
