@@ -198,6 +198,7 @@ if (!agent) throw new Error('the agent did not arrive');
 
 const planeDeps = {
   findDenial: () => null,
+  askForNews: () => null,
   servesSeveral: core.servesSeveral,
   config: readGatewayConfig({}),
   publicUrl,

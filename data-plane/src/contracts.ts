@@ -155,6 +155,18 @@ export interface PlaneDenial {
 /** Null where the tenant's agents may act. Asked at every call, and again after each wait. */
 export type FindDenial = (tenantId: string) => PlaneDenial | null;
 
+/**
+ * What asking the control plane at once came to:
+ * - `current`: all that it has is here
+ * - `unreachable`: it did not answer, or what it answered was refused
+ * - `late`: it did not answer in time
+ * - `crowded`: too many wait for the answer already
+ */
+export type FeedNews = 'current' | 'unreachable' | 'late' | 'crowded';
+
+/** Has a tenant's feed read at once; null where the tenant is not served here. Never rejects. */
+export type AskForNews = (tenantId: string) => Promise<FeedNews> | null;
+
 export interface RulesProvider {
   /** Null where no valid bundle was ever activated: every call is denied. */
   findActiveRules(tenantId: string): ActiveRules | null;

@@ -107,6 +107,7 @@ export async function createDataPlane(options: DataPlaneOptions) {
     findDeploymentId: core.findDeploymentId,
     countTenants: core.countTenants,
     findDenial,
+    askForNews: core.askForNews,
     planeNow: core.planeNow,
     servesSeveral: core.servesSeveral,
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),
@@ -141,6 +142,8 @@ export async function createDataPlane(options: DataPlaneOptions) {
       if (condition === 'full' || condition === 'failed') problems.ledger = condition;
       const without = tenantIds().filter((id) => core.rules.findActiveRules(id) === null);
       if (without.length > 0) problems.rules = `${without.length} tenants have no active rules`;
+      const behind = core.countCatchingUp();
+      if (behind > 0) problems.feed = `${behind} tenants catch up with their control plane`;
       const denied = tenantIds().flatMap((id) => core.findDenial(id)?.reason ?? []);
       if (denied.length > 0) problems.standing = [...new Set(denied)].join(', ');
       const engine = await policyEngine();

@@ -273,6 +273,10 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     /** Ceases to serve a tenant: its agents are unknown from then on. What was recorded stays. */
     removeTenant: tenants.remove,
     findDenial,
+    /** For who cannot be judged by what is known here. */
+    askForNews: (tenantId: string) => syncOf(tenantId)?.feed.askForNews() ?? null,
+    /** Tenants whose feed may catch up within moments after the start. */
+    countCatchingUp: () => tenants.list().filter(([, { sync }]) => sync.feed.isCatchingUp()).length,
     /** The control plane revoked this data plane: kept durably, until it is reinstated. */
     revoke: (tenantId: string, message: string) =>
       standing.deny(tenantId, 'tenant_revoked', message),

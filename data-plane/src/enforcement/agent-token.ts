@@ -154,3 +154,13 @@ export function createAgentTokenVerifier({
 
   return { verify: verifyToken };
 }
+
+/**
+ * The tenant that a token says it is of, where the key that signed it is not known.
+ *
+ * @param token one that `verify` called `unknown_key`: its size was judged
+ */
+export function findClaimedTenant(token: string): string | undefined {
+  const tenantId = parseCompactJws(token, PART_LIMITS)?.claims.tenant_id;
+  return typeof tenantId === 'string' ? tenantId : undefined;
+}

@@ -2,6 +2,7 @@
 import { uuidv7 } from '@governance/shared/ids';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { AskForNews } from '../contracts.ts';
 import {
   HTTP_SERVER,
   startTestPlane,
@@ -18,6 +19,7 @@ let time = Date.now();
 let owner: TestAgent;
 let worker: TestAgent;
 let stranger: TestAgent;
+let askForNews: AskForNews = () => null;
 
 beforeAll(async () => {
   upstream = await startTestUpstream({
@@ -26,6 +28,7 @@ beforeAll(async () => {
   plane = await startTestPlane({
     servers: [HTTP_SERVER('files', upstream.url)],
     now: () => time,
+    askForNews: (tenantId) => askForNews(tenantId),
     policies: [
       {
         id: uuidv7(),
@@ -93,6 +96,25 @@ async function written() {
 }
 
 describe('a workflow session', () => {
+  it('whose token names a key that is not known is judged once more when the key came', async () => {
+    const { token } = workflows.start({ owner_agent_id: owner.id });
+    const newest = token({ header: { kid: 'next' } });
+    expect(await call(owner, inSession(newest))).toMatchObject(UNAUTHORIZED);
+    askForNews = async () => 'unreachable' as const;
+    expect(await call(owner, inSession(newest))).toMatchObject(UNAUTHORIZED);
+    const { decisions } = await written();
+    expect(decisions.map(({ policy_reason: why }) => why)).toEqual([
+      expect.stringMatching(/unknown_key$/),
+      expect.stringMatching(/unknown_key, and the control plane did not answer$/),
+    ]);
+    askForNews = async () => {
+      workflows.addKey('workflow', 'next');
+      return 'current' as const;
+    };
+    expect(await call(owner, inSession(newest))).toMatchObject(ALLOWED);
+    askForNews = () => null;
+  });
+
   it('lets its owner and its participants act, and is recorded', async () => {
     const { sessionId, token } = workflows.start({
       owner_agent_id: owner.id,

@@ -63,7 +63,7 @@ export function createEnforcement(
   { opa, catalogue, pins, limits, metrics, writes, raiseAlert, now, elapsed }: EnforcementParts,
   pages: EnforcementPages = PAGES,
 ) {
-  const { config, ledger, replica, rules, log, findRegion, findDenial } = deps;
+  const { config, ledger, replica, rules, log, findRegion, findDenial, askForNews } = deps;
   const identifiers = createIdentifierKeys({
     findSealed: (tenantId) => replica.findIdentifierKey(tenantId),
     findDeploymentId: deps.findDeploymentId,
@@ -114,6 +114,7 @@ export function createEnforcement(
     audience: gatewayAudience(deps.publicUrl),
     findDeploymentId: deps.findDeploymentId,
     findDenial,
+    askForNews,
     argumentLimits: config.argumentLimits,
     dlp,
     scans,

@@ -3,7 +3,7 @@ import type { TokenKeysFact } from '@governance/shared/facts';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { GatewayConfig } from '../config.ts';
-import type { FindDenial, Ledger, Replica, RulesProvider } from '../contracts.ts';
+import type { AskForNews, FindDenial, Ledger, Replica, RulesProvider } from '../contracts.ts';
 import type { HeldCalls } from '../holds/held-calls.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
 import type { HeldResults } from '../holds/held-results.ts';
@@ -30,6 +30,8 @@ export interface EnforcementPlaneDeps {
   ownTokenKeys?: TokenKeysFact;
   /** Why this plane lets nobody of a tenant act now, if so. */
   findDenial: FindDenial;
+  /** Asks a tenant's control plane at once for what is not known here. */
+  askForNews: AskForNews;
   /** Decrypts a credential that was sealed to this data plane. */
   openSealed(jwe: string): Promise<string>;
   /** The same at once, for what is looked up within a call. */

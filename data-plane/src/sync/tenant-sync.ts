@@ -252,6 +252,9 @@ export async function startTenantSync(options: TenantSyncOptions) {
     trust: (newer: RegistrationAnswer): void => {
       answer = newer;
       keys = follow();
+      // What it could not verify may be good now.
+      activeFeed.hurry();
+      activeBundle.hurry();
     },
     /** Why the tenant's rules are too old to permit anything; null while they are good. */
     findStaleness: freshness.findDenial,

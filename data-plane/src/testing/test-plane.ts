@@ -20,7 +20,7 @@ import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
 import { compileOnce } from '../../../tests/support/compiled-once.ts';
 import { type GatewayConfig, readGatewayConfig } from '../config.ts';
-import type { ActiveRules, FindDenial, Ledger } from '../contracts.ts';
+import type { ActiveRules, AskForNews, FindDenial, Ledger } from '../contracts.ts';
 import type { EnforcementPages } from '../enforcement/enforcer.ts';
 import { createHeldCalls } from '../holds/held-calls.ts';
 import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
@@ -50,6 +50,7 @@ export interface TestPlaneOptions {
   keepAliveMs?: number;
   log?: Logger;
   findDenial?: FindDenial;
+  askForNews?: AskForNews;
   /** The lists of steps, where they are not the product's. */
   pages?: EnforcementPages;
   /** Has a token route of its own, as a data plane by itself. */
@@ -195,6 +196,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
       rules: { findActiveRules },
       findDeploymentId: (id) => neighbours.get(id) ?? deploymentId,
       findDenial,
+      askForNews: options.askForNews ?? (() => null),
       planeNow: options.planeNow ?? now,
       servesSeveral: options.servesSeveral ?? (() => false),
       ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(ownKey, publicUrl) }),

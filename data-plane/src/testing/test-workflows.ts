@@ -22,13 +22,14 @@ type Over = {
 
 /** @param now of the plane */
 export function createTestWorkflows(plane: TestPlane, now: () => number = Date.now) {
-  for (const kind of ['workflow', 'delegation'] as const) {
+  const tellKeys = (kind: SessionTokenClass, kids: readonly string[]) => {
     const jwk = keys[kind].publicKey.export({ format: 'jwk' });
     plane.apply('optional.session_token_keys', kind, {
       issuer: plane.url,
-      keys: [{ ...jwk, kty: 'OKP', kid: kind, alg: 'EdDSA' }],
+      keys: kids.map((kid) => ({ ...jwk, kty: 'OKP', kid, alg: 'EdDSA' })),
     });
-  }
+  };
+  for (const kind of ['workflow', 'delegation'] as const) tellKeys(kind, [kind]);
   const inAnHour = () => new Date(now() + 3_600_000).toISOString();
 
   function token(kind: SessionTokenClass, subject: string, over: Over = {}): string {
@@ -52,6 +53,8 @@ export function createTestWorkflows(plane: TestPlane, now: () => number = Date.n
 
   return {
     token,
+    /** The same key by one more id. */
+    addKey: (kind: SessionTokenClass, kid: string) => tellKeys(kind, [kind, kid]),
     /** A workflow with one running session. */
     start(over: Partial<WorkflowFact> & Pick<WorkflowFact, 'owner_agent_id'>) {
       const workflow: WorkflowFact = {

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type CredentialProof, gatewayAudience } from '@governance/shared/agent-token';
-import type { FindDenial, Replica, ReplicaAgent } from '../../contracts.ts';
-import type { AgentTokenVerifier } from '../agent-token.ts';
+import type { AskForNews, FindDenial, Replica, ReplicaAgent } from '../../contracts.ts';
+import { type AgentTokenVerifier, findClaimedTenant, type VerifiedToken } from '../agent-token.ts';
 import type { AgentCall, Caller, Credential, Deny, RawCall, StepResult } from '../calls.ts';
 import {
   currentVersion,
@@ -28,6 +28,7 @@ export interface Identity {
 export interface AuthenticateDeps {
   replica: Pick<Replica, 'findAgent' | 'findClient' | 'findCredential' | 'cursor' | 'waitFor'>;
   findDenial: FindDenial;
+  askForNews: AskForNews;
   tokens: AgentTokenVerifier;
   /** `gatewayAudience` of this gateway. */
   audience: string;
@@ -109,7 +110,25 @@ function identifyToken(
   deps: AuthenticateDeps,
 ): Identity | Deny | Promise<Identity | Deny> {
   const verified = deps.tokens.verify(token, tokenHash);
-  if (typeof verified === 'string') return refuse(verified, 'bearer', deps);
+  if (typeof verified !== 'string') return identifyVerified(verified, serverId, deps);
+  // A key that came while this data plane was away signed the newest tokens. The id may be made up.
+  const claimed = verified === 'unknown_key' ? findClaimedTenant(token) : undefined;
+  const asked = claimed === undefined ? null : deps.askForNews(claimed);
+  if (asked === null) return refuse(verified, 'bearer', deps);
+  return asked.then((news) => {
+    const again = deps.tokens.verify(token, tokenHash);
+    if (typeof again !== 'string') return identifyVerified(again, serverId, deps);
+    const isUnheard = again === 'unknown_key' && (news === 'unreachable' || news === 'late');
+    if (!isUnheard) return refuse(again, 'bearer', deps);
+    return { ...refuse('unknown_key_not_asked', 'bearer', deps), message: NOT_ASKED };
+  });
+}
+
+function identifyVerified(
+  verified: VerifiedToken,
+  serverId: string | null,
+  deps: AuthenticateDeps,
+): Identity | Deny | Promise<Identity | Deny> {
   const { tenantId, agentId, proof, feedSeq, issuer, audiences } = verified;
   // A control plane's token is for its tenant's gateways, wherever they are: its own address
   // stands for them (ADR 21). The tenant is the token's, and so are the keys it was checked with.
@@ -150,6 +169,7 @@ function identifyToken(
     if (version > proof.version) return refuse('credential_rotated', 'bearer', deps);
     return { tenantId, agent, proof, bar };
   }
+  void deps.askForNews(tenantId);
   return deps.replica
     .waitFor(tenantId, feedSeq, FEED_WAIT_MS)
     .then((isThere) => (isThere ? find() : refuse('replica_behind', 'bearer', deps)));
@@ -159,6 +179,9 @@ const MESSAGES = {
   basic: 'Unauthorized: the client id or the secret is wrong.',
   bearer: 'Unauthorized: a valid, unexpired agent token is required.',
 };
+
+const NOT_ASKED =
+  'Unauthorized: the key of the token is not known here, and the control plane did not answer.';
 
 const OTHER_PATH = 'Unauthorized: the token is for another MCP server of this gateway.';
 
@@ -190,11 +213,13 @@ export interface Door {
 }
 
 export function createDoor(deps: AuthenticateDeps & EligibilityDeps): Door {
+  // Of somebody who was known: a key that is gone does not come again.
+  const silent = { ...deps, askForNews: () => null };
   return {
     identify: (credential, serverId) => identify(credential, serverId, deps),
     findIneligibility: (caller) => findIneligibility(caller, deps),
     isStillEligible({ credential, serverId }) {
-      const identity = identify(credential, serverId, deps);
+      const identity = identify(credential, serverId, silent);
       // At once, since the replica had caught up with the token when the stream began.
       if (identity instanceof Promise || 'kind' in identity) return false;
       return findIneligibility(identity, deps) === undefined;

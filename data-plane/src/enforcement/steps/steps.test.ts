@@ -9,6 +9,7 @@ import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
 import { describe, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
 import { parseCredential } from '../../gateway/arrival.ts';
+import type { TokenFault, VerifiedToken } from '../agent-token.ts';
 import { createCallRates } from '../call-rates.ts';
 import type { AgentCall, Caller, RawCall, ScannedCall } from '../calls.ts';
 import { agentKeyOf } from '../eligibility.ts';
@@ -105,10 +106,61 @@ describe('authenticate', () => {
     },
     audience: 'https://s/mcp/v1',
     findDenial: () => null,
+    askForNews: () => null,
     onUnauthenticated: () => undefined,
     ...over,
   });
   const bearer = () => aCall({ agent, credential: parseCredential('Bearer a.b.c') });
+
+  describe('a token of a key that is not known', () => {
+    const claims = Buffer.from(JSON.stringify({ tenant_id: TENANT })).toString('base64url');
+    const call = () => aCall({ agent, credential: parseCredential(`Bearer e30.${claims}.AA`) });
+    const known = deps().tokens.verify('', '');
+
+    it('is judged once more when the control plane was asked', async () => {
+      const verify = vi.fn<() => VerifiedToken | TokenFault>(() => known);
+      verify.mockReturnValueOnce('unknown_key');
+      const askForNews = vi.fn(async () => 'current' as const);
+      const result = await authenticate(call(), deps({ tokens: { verify }, askForNews }));
+      expect(result).toMatchObject({ call: { agent } });
+      expect(askForNews.mock.calls).toEqual([[TENANT]]);
+    });
+
+    it.each([
+      ['current', 'unknown_key'],
+      ['crowded', 'unknown_key'],
+      ['unreachable', 'unknown_key_not_asked'],
+      ['late', 'unknown_key_not_asked'],
+    ] as const)('is refused where the answer is %s and the key is not there', async (news, why) => {
+      const told: string[] = [];
+      const result = await authenticate(
+        call(),
+        deps({
+          tokens: { verify: () => 'unknown_key' },
+          askForNews: async () => news,
+          onUnauthenticated: (reason) => told.push(reason),
+        }),
+      );
+      expect(result).toMatchObject({ kind: 'deny', cause: 'unauthenticated', detail: why });
+      expect(told).toEqual([why]);
+      const says = expect.stringContaining('the control plane did not answer');
+      expect(result).toMatchObject(
+        why === 'unknown_key'
+          ? { message: expect.not.stringContaining('answer') }
+          : { message: says },
+      );
+    });
+
+    it('asks nobody for another fault, for no tenant, or for one that is not served', async () => {
+      const askForNews = vi.fn(() => null);
+      const bad = deps({ tokens: { verify: () => 'bad_signature' }, askForNews });
+      expect(await authenticate(call(), bad)).toMatchObject({ detail: 'bad_signature' });
+      const none = deps({ tokens: { verify: () => 'unknown_key' }, askForNews });
+      expect(await authenticate(bearer(), none)).toMatchObject({ detail: 'unknown_key' });
+      expect(askForNews).not.toHaveBeenCalled();
+      expect(await authenticate(call(), none)).toMatchObject({ detail: 'unknown_key' });
+    });
+  });
 
   it('finds the agent of a client secret and of a token', async () => {
     for (const call of [aCall({ agent }), bearer()]) {

@@ -1,5 +1,5 @@
 import type { SessionTokenClass } from '@governance/shared/session-token';
-import type { Replica } from '../../contracts.ts';
+import type { AskForNews, Replica } from '../../contracts.ts';
 import type { AgentCall, Deny, StepResult, WorkflowPlace } from '../calls.ts';
 import {
   denied,
@@ -22,6 +22,7 @@ export interface SessionTokenDeps extends WorkflowStandingDeps {
     EligibilityDeps['replica'] &
     Pick<Replica, 'cursor' | 'waitFor'>;
   findDenial: EligibilityDeps['findDenial'];
+  askForNews: AskForNews;
   sessionTokens: SessionTokenVerifier;
   workflowAlerts: WorkflowAlerts;
 }
@@ -50,7 +51,7 @@ export function validateWorkflowSession(
   });
 }
 
-/** Verifies a token, and waits for the feed where the replica is behind it. */
+/** Verifies a token, and waits for the feed where the replica is behind it or lacks its key. */
 export function withToken(
   call: AgentCall,
   kind: SessionTokenClass,
@@ -60,9 +61,32 @@ export function withToken(
 ): StepResult<AgentCall> | Promise<StepResult<AgentCall>> {
   const { tenantId } = call.caller;
   const token = deps.sessionTokens.verify(kind, tenantId, text);
-  if (typeof token === 'string') return notValid(kind, token);
+  if (typeof token !== 'string') return withVerified(call, kind, token, deps, use);
+  const asked = token === 'unknown_key' ? deps.askForNews(tenantId) : null;
+  if (asked === null) return notValid(kind, token);
+  return asked.then((news) => {
+    const again = deps.sessionTokens.verify(kind, tenantId, text);
+    if (typeof again === 'string') {
+      const isUnheard = again === 'unknown_key' && (news === 'unreachable' || news === 'late');
+      const why = isUnheard ? `${again}, and the control plane did not answer` : again;
+      return notValid(kind, why);
+    }
+    const agent = findAgentNow(call, deps);
+    return 'kind' in agent ? agent : withVerified(extend(call, { agent }), kind, again, deps, use);
+  });
+}
+
+function withVerified(
+  call: AgentCall,
+  kind: SessionTokenClass,
+  token: SessionToken,
+  deps: SessionTokenDeps,
+  use: (call: AgentCall, token: SessionToken) => StepResult<AgentCall>,
+): StepResult<AgentCall> | Promise<StepResult<AgentCall>> {
+  const { tenantId } = call.caller;
   if (token.expiresAt <= deps.now()) return notValid(kind, 'expired');
   if (deps.replica.cursor(tenantId) >= token.feedSeq) return use(call, token);
+  void deps.askForNews(tenantId);
   return deps.replica.waitFor(tenantId, token.feedSeq, FEED_WAIT_MS).then((isThere) => {
     if (!isThere) return notValid(kind, 'replica_behind');
     const agent = findAgentNow(call, deps);

@@ -171,6 +171,7 @@ export async function startBundleSync(options: BundleSyncOptions): Promise<Bundl
   return {
     kick: loop.kick,
     wake: loop.wake,
+    hurry: loop.hurry,
     stop: async () => {
       stopped = true;
       waiters.drop(tenantId);

@@ -114,6 +114,7 @@ beforeAll(async () => {
     rules: core.rules,
     findDeploymentId: core.findDeploymentId,
     findDenial: core.findDenial,
+    askForNews: core.askForNews,
     planeNow: core.planeNow,
     servesSeveral: core.servesSeveral,
     openSealed: core.identity.openSealed,

@@ -120,6 +120,57 @@ describe('the feed follower', () => {
     expect(freshness.status().state).toBe('fresh');
   });
 
+  it('reads at once what is asked for, and lets a read be that does not wait', async () => {
+    const asked: FeedRequest[] = [];
+    const following = follow({
+      ...plane.link,
+      readFeed: (request) => {
+        asked.push(request);
+        return plane.link.readFeed(request);
+      },
+    });
+    await until(() => asked.length === 2);
+    expect(following.isCatchingUp()).toBe(false);
+    const news = await Promise.all([following.askForNews(), following.askForNews()]);
+    expect(news).toEqual(['current', 'current']);
+    // Not again within seconds, however often.
+    for (let n = 0; n < 50; n++) expect(await following.askForNews()).toBe('current');
+    await until(() => asked.length === 4);
+    expect(asked.map(({ waitMs }) => waitMs)).toEqual([0, 25_000, 0, 25_000]);
+    expect(asked[1]?.signal.aborted).toBe(true);
+    expect(asked[2]?.signal.aborted).toBe(false);
+  });
+
+  it('says of news that nobody answered', async () => {
+    plane.setAway(true);
+    const following = follow();
+    await until(() => following.status().failure !== null);
+    expect(await following.askForNews()).toBe('unreachable');
+    expect(following.isCatchingUp()).toBe(false);
+  });
+
+  it('catches up from its start on, as long as something comes', async () => {
+    plane.publish(...facts(600));
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let pages = 0;
+    const following = follow({
+      ...plane.link,
+      readFeed: async (request) => {
+        if (pages++ === 1) await held;
+        return plane.link.readFeed(request);
+      },
+    });
+    expect(following.isCatchingUp()).toBe(true);
+    await until(() => replica.cursor(tenantId) === 500);
+    expect(following.isCatchingUp()).toBe(true);
+    release();
+    await until(() => replica.cursor(tenantId) === 600);
+    expect(following.isCatchingUp()).toBe(false);
+  });
+
   it('goes on after an outage by itself, at once when it is kicked', async () => {
     const following = follow();
     plane.setAway(true);

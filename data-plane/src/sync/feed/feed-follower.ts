@@ -14,6 +14,7 @@ import {
   type StatementKey,
   verifyStatement,
 } from '@governance/shared/signed-statement';
+import type { FeedNews } from '../../contracts.ts';
 import type { LocalReplica } from '../../replica/replica.ts';
 import { SYNC_BACKOFF } from '../link/backoff.ts';
 import { outageBackoff } from '../link/contact.ts';
@@ -25,11 +26,14 @@ import {
   type SyncFailure,
   type SyncLog,
 } from '../link/sync-failure.ts';
+import { createFeedNews } from './feed-news.ts';
 import { createSnapshotCheck, verifyPage } from './feed-page.ts';
 import type { Freshness } from './freshness.ts';
 
 const PAGE = 500;
 const WAIT_MS = 25_000;
+/** A start that brings nothing for so long waits for the control plane no more. */
+const START_MS = 5_000;
 
 export interface FeedStatus {
   cursor: number;
@@ -44,6 +48,13 @@ export interface FeedStatus {
 
 export interface FeedFollower extends PollLoop {
   status(): FeedStatus;
+  /** Reads at once what is new, unless that was just done. Never rejects. */
+  askForNews(): Promise<FeedNews>;
+  /**
+   * Whether it has not caught up yet since its start, and still may: the control plane did not fail,
+   * and something came within seconds.
+   */
+  isCatchingUp(): boolean;
 }
 
 export interface FeedFollowerOptions {
@@ -85,22 +96,35 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
   let stage = 'read';
   /** False until the first answer, which is asked for without waiting. */
   let isCurrent = false;
+  /** Whether the read under way waits for the next change. */
+  let isWaiting = false;
   /** Snapshots since a page was last read. */
   let resets = 0;
+  let isStarting = true;
+  let progressAt = performance.now();
+  const news = createFeedNews({
+    // A read that does not wait is let be: who makes up keys must not end it again and again.
+    hurry: () => (isWaiting ? loop.kick() : loop.hurry()),
+  });
 
   async function step(signal: AbortSignal): Promise<boolean> {
     stage = 'read';
     status.last_attempt_at = time();
+    news.began();
     const { cursor, digest } = replica.place(tenantId);
     let page: Awaited<ReturnType<typeof link.readFeed>>;
     try {
-      const waitMs = isCurrent ? WAIT_MS : 0;
+      isWaiting = isCurrent && !news.isAsked();
+      const waitMs = isWaiting ? WAIT_MS : 0;
       const backlog = options.backlog();
       page = await link.readFeed({ cursor, digest, limit: PAGE, waitMs, signal, backlog });
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'FEED_RESET') throw error;
+      isWaiting = false;
       await replaceAll();
       return true;
+    } finally {
+      isWaiting = false;
     }
     stage = 'verify';
     const statement = verifyStatement(page.statement, { tenantId, keys: options.keys() });
@@ -116,18 +140,25 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
     status.head = page.head;
     const isReached = statement.feed_seq <= position.cursor;
     replica.apply(tenantId, page.entries, position.cursor, isReached ? stated : 0);
-    const news = freshness.verified(stated, statement.feed_seq, position.cursor);
-    if (news !== null) replica.keepStatement(tenantId, news);
+    const newest = freshness.verified(stated, statement.feed_seq, position.cursor);
+    if (newest !== null) replica.keepStatement(tenantId, newest);
     freshness.answered();
     resets = 0;
     isCurrent = true;
     status.cursor = position.cursor;
     status.failure = null;
+    const isProgress = position.cursor !== cursor;
+    if (isProgress) {
+      status.last_applied_at = time();
+      progressAt = performance.now();
+      options.onApplied(page.entries);
+    }
+    if (isReached) {
+      isStarting = false;
+      news.reached();
+    }
     // A page without news is no progress: asking again at once would spin.
-    if (position.cursor === cursor) return false;
-    status.last_applied_at = time();
-    options.onApplied(page.entries);
-    return true;
+    return isProgress;
   }
 
   /** Not ended by a kick: a snapshot takes as long as it takes. */
@@ -141,6 +172,7 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
       const check = createSnapshotCheck();
       let next = await pages.next();
       for (; !next.done; next = await pages.next()) {
+        progressAt = performance.now();
         check.add(next.value);
         add(staging, next.value);
       }
@@ -184,6 +216,11 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
       const before = status.failure;
       status.failure = failure;
       const isNews = before?.code !== code || before.stage !== stage;
+      // Registration is asked for the key, and the feed then read again.
+      if (code !== 'statement_unknown_key') {
+        isStarting = false;
+        news.failed();
+      }
       if (isNews) log.warn({ tenantId, attempt, ...failure }, 'the feed could not be followed');
       options.onFailure?.(failure, isNews);
     },
@@ -191,12 +228,16 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
   });
   return {
     wake: loop.wake,
+    hurry: loop.hurry,
+    askForNews: news.ask,
+    isCatchingUp: () => isStarting && performance.now() - progressAt < START_MS,
     kick: () => {
       isCurrent = false;
       loop.kick();
     },
     stop: async () => {
       ending.abort();
+      news.stop();
       await loop.stop();
     },
     status: () => ({ ...status }),

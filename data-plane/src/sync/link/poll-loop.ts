@@ -70,6 +70,10 @@ export function startPollLoop(options: {
       round.abort();
       pause.wake();
     },
+    /** Ends a pause at once, unless the control plane asked for it; a step under way goes on. */
+    hurry: (): void => {
+      if (!isHeldOff) pause.wake();
+    },
     /**
      * Ends a pause after a failure within a second, since the control plane was heard; a step under
      * way goes on, and a Retry-After of the control plane is respected.
