@@ -1,14 +1,13 @@
 /** The gateway's routes as one Fastify plugin (specification 1, section 4, "MCP proxy"). */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { type BodyHolder, createBodyTurns } from '@governance/shared/body-turns';
 import { addressFor } from '@governance/shared/own-addresses';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { Caller } from '../enforcement/calls.ts';
 import { MODERN_REVISION } from '../upstream/era.ts';
 import { isObject } from '../upstream/message.ts';
 import { type ArrivalDeps, checkOrigin, enter } from './arrival.ts';
-import { createBodyRoom } from './body-room.ts';
+import { readCallerBodies } from './caller-bodies.ts';
 import { createErrorHandler, type HttpErrorDeps } from './http-errors.ts';
 import { GatewayError, parseBody } from './json-rpc.ts';
 import type { createLegacyHandler } from './legacy/handler.ts';
@@ -33,42 +32,12 @@ const ALLOWED_HEADERS =
 /** The names of these come from the tools' schemas. */
 const PARAM_HEADER = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
 const MAX_PARAM_HEADERS = 32;
-/** Where this data plane may let nobody act, all share one room for their bodies. */
-const NOBODY = { tenantId: '', agent: { id: '' } };
-
 /** Builds the plugin. It is mounted without a prefix and changes nothing outside itself. */
 export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
   return async (app) => {
-    app.decorateRequest('caller', null);
-    app.decorateRequest('denied', null);
-    const bodies = createBodyRoom(deps.bodyBytes);
-    app.decorateRequest('bodyPlace', null);
-    app.removeAllContentTypeParsers();
-    const turns = createBodyTurns();
-    // Bytes, since only strict-json may make a value of them.
-    app.addContentTypeParser<Buffer>(
-      'application/json',
-      { parseAs: 'buffer', bodyLimit: deps.bodyBytes },
-      (request, body, done) => {
-        request.bodyPlace?.arrived(body.length);
-        const turn = turns.take(holderOf(request), body.length);
-        if (turn === undefined) done(null, body);
-        else turn.then(() => done(null, body), done);
-      },
-    );
+    readCallerBodies(app, 'application/json', deps.bodyBytes);
     app.setErrorHandler(createErrorHandler(deps));
     app.addHook('preClose', async () => deps.onClose());
-    app.addHook('preParsing', (request, reply, _payload, done) => {
-      try {
-        const place = bodies.take(request.caller ?? NOBODY, request.headers);
-        request.bodyPlace = place;
-        reply.raw.once('close', place.give);
-        done();
-      } catch (error) {
-        done(error as Error);
-      }
-    });
-
     for (const path of metadataPaths(deps.publicUrl)) {
       const addressOf = (request: FastifyRequest) =>
         addressFor(deps.publicUrl, request.headers.host);
@@ -139,11 +108,6 @@ function allowedHeaders({ headers }: FastifyRequest): string {
   const params = asked.map((name) => name.trim().toLowerCase());
   const found = params.filter((name) => PARAM_HEADER.test(name)).slice(0, MAX_PARAM_HEADERS);
   return [ALLOWED_HEADERS, ...found].join(', ');
-}
-
-function holderOf({ caller, ip }: FastifyRequest): BodyHolder {
-  if (caller === null) return { tenantId: ip, callerId: ip };
-  return { tenantId: caller.tenantId, callerId: caller.agent.id };
 }
 
 function callerOf(request: FastifyRequest): Caller {

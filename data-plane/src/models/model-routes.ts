@@ -1,8 +1,6 @@
 /** The local model runtime behind the one way of every call (specification 2, "Local-model proxy"). */
-import { type BodyHolder, createBodyTurns } from '@governance/shared/body-turns';
 import { AppError } from '@governance/shared/errors';
 import type {
-  FastifyInstance,
   FastifyPluginAsync,
   FastifyReply,
   FastifyRequest,
@@ -12,7 +10,7 @@ import type { Answer } from '../enforcement/answer.ts';
 import type { Destination, Exchange } from '../enforcement/calls.ts';
 import type { Enforcer } from '../enforcement/enforcer.ts';
 import { type ArrivalDeps, enter } from '../gateway/arrival.ts';
-import { createBodyRoom } from '../gateway/body-room.ts';
+import { readCallerBodies } from '../gateway/caller-bodies.ts';
 import { ineligibleError } from '../gateway/failures.ts';
 import { type FairShares, shareAccount } from '../upstream/shares/fair-shares.ts';
 import { Cancellation } from '../upstream/upstream.ts';
@@ -32,15 +30,16 @@ export interface ModelRoutesDeps extends Pick<ArrivalDeps, 'door' | 'origins'> {
   bodyNodes: number;
 }
 
-/** Where this data plane may let nobody act, all share one room for their bodies. */
-const NOBODY = { tenantId: '', agent: { id: '' } };
 /** What all ways to the runtime are called where shares are counted. */
 const WAY = 'local models';
 
 /** Builds the plugin, a scope of its own. */
 export function modelRoutes(deps: ModelRoutesDeps): FastifyPluginAsync {
   return async (app) => {
-    readBodies(app, deps);
+    readCallerBodies(app, '*', deps.bodyBytes);
+    app.addHook('onRequest', async (request, reply) => {
+      reply.header('x-request-id', request.id);
+    });
     for (const api of MODEL_APIS) {
       app.route({
         method: listsModels(api) ? ['GET', 'POST'] : 'POST',
@@ -52,43 +51,6 @@ export function modelRoutes(deps: ModelRoutesDeps): FastifyPluginAsync {
       });
     }
   };
-}
-
-/** Bodies as bytes, whatever their type says: only strict JSON makes a value of them. */
-function readBodies(app: FastifyInstance, { bodyBytes }: ModelRoutesDeps): void {
-  app.decorateRequest('caller', null);
-  app.decorateRequest('denied', null);
-  app.decorateRequest('bodyPlace', null);
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-  });
-  const bodies = createBodyRoom(bodyBytes);
-  app.addHook('preParsing', (request, reply, _payload, done) => {
-    try {
-      const place = bodies.take(request.caller ?? NOBODY, request.headers);
-      request.bodyPlace = place;
-      reply.raw.once('close', place.give);
-      done();
-    } catch (error) {
-      done(error as Error);
-    }
-  });
-  const turns = createBodyTurns();
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>(
-    '*',
-    { parseAs: 'buffer', bodyLimit: bodyBytes },
-    async (request: FastifyRequest, body: Buffer) => {
-      request.bodyPlace?.arrived(body.length);
-      await turns.take(holderOf(request), body.length);
-      return body;
-    },
-  );
-}
-
-function holderOf({ caller, ip }: FastifyRequest): BodyHolder {
-  if (caller === null) return { tenantId: ip, callerId: ip };
-  return { tenantId: caller.tenantId, callerId: caller.agent.id };
 }
 
 /** A client's secret is for MCP clients: here a token alone says who calls. */
