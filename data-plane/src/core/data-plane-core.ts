@@ -21,6 +21,7 @@ import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
 import { startLedgerChecker } from '../ledger/ledger-checker.ts';
 import { openPayloadSpool } from '../payloads/payload-spool.ts';
 import { createReplica } from '../replica/replica.ts';
+import { createListeners } from '../storage/listeners.ts';
 import { createPendingWrites } from '../storage/pending-writes.ts';
 import type { BundleSync } from '../sync/bundle/bundle-sync.ts';
 import type { LoadPolicyEngine } from '../sync/bundle/policy-activation.ts';
@@ -146,7 +147,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
   });
   const started = now();
   const tokens = new Map<string, TokenStatus>();
-  const keyListeners = new Set<(tenantId: string) => void>();
+  const unknownKeys = createListeners<[tenantId: string]>();
   const settings: SyncSettings = {
     dataDir,
     clock,
@@ -191,9 +192,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
         const message = `Another data plane wrote with this one's key: ${failure.code}.`;
         if (state === 'forked') standing.deny(tenantId, 'stream_forked', message);
       },
-      onUnknownKey: () => {
-        for (const listener of keyListeners) listener(tenantId);
-      },
+      onUnknownKey: () => unknownKeys.tell(tenantId),
     });
   }
 
@@ -293,10 +292,8 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     /** Tries everything of a tenant at once. */
     kick: (tenantId: string) => syncOf(tenantId)?.kick(),
     /** Calls back when a tenant's data was signed by an unknown key; returns the unsubscribe. */
-    onUnknownKey: (listener: (tenantId: string) => void): (() => void) => {
-      keyListeners.add(listener);
-      return () => keyListeners.delete(listener);
-    },
+    onUnknownKey: unknownKeys.add,
+
     status: () => ({
       ledger: ledger.status(),
       ledgerCheck: checker.status(),

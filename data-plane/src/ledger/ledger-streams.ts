@@ -1,5 +1,6 @@
 /** The streams of a ledger by tenant: opening them, and shipping, checking and pruning of each. */
 import type { SignedBatch } from '@governance/shared/audit-batch';
+import { createListeners } from '../storage/listeners.ts';
 import type { LedgerCommitter } from './ledger-committer.ts';
 import { LedgerError } from './ledger-error.ts';
 import type {
@@ -38,7 +39,7 @@ export function createLedgerStreams(options: {
   const { writer, reading, committer, now } = options;
   const streams = new Map<string, NamedStream>();
   const opening = new Map<string, { stream: string; opened: Promise<OpenedStream> }>();
-  const listeners = new Set<AppendListener>();
+  const listeners = createListeners<Parameters<AppendListener>>();
   const backlogs = new Map<string, number>();
   /** Of the last batch of each tenant: where it ends, and how many records it has. */
   const batches = new Map<string, Position & { records: number }>();
@@ -73,7 +74,7 @@ export function createLedgerStreams(options: {
     const place = { tenant_id: tenantId, stream, epoch: opened.epoch };
     streams.set(tenantId, { ...opened, stream, place });
     backlogs.set(tenantId, opened.backlog);
-    tell(tenantId, true, opened.backlog);
+    listeners.tell(tenantId, true, opened.backlog);
     return opened;
   }
 
@@ -139,10 +140,6 @@ export function createLedgerStreams(options: {
     return reading.ask('checkShipped', writer.known(streamNoOf(tenantId)), after, limit);
   }
 
-  function tell(tenantId: string, urgent: boolean, records: number): void {
-    for (const listener of listeners) listener(tenantId, urgent, records);
-  }
-
   return {
     find: (tenantId: string) => streams.get(tenantId),
     all: () => streams.entries(),
@@ -156,14 +153,9 @@ export function createLedgerStreams(options: {
     /** Records of a tenant became durable. */
     appended: (tenantId: string, urgent: boolean, records: number) => {
       backlogs.set(tenantId, (backlogs.get(tenantId) ?? 0) + records);
-      tell(tenantId, urgent, records);
+      listeners.tell(tenantId, urgent, records);
     },
-    onAppended: (listener: AppendListener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    onAppended: listeners.add,
   };
 }
 

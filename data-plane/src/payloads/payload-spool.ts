@@ -16,6 +16,7 @@ import {
   type SealedPayload,
 } from '@governance/shared/event-payload';
 import { CompactEncrypt, importJWK } from 'jose';
+import { createListeners } from '../storage/listeners.ts';
 
 /** Sealed, of one upload: the control plane takes PAYLOAD_LIMITS.bytes with everything around them. */
 const UPLOAD_BYTES = 6 * 1024 * 1024;
@@ -93,7 +94,7 @@ interface TenantSpool {
 export async function openPayloadSpool(options: PayloadSpoolOptions): Promise<PayloadSpool> {
   const { dir, now, onLost } = options;
   const tenants = new Map<string, TenantSpool>();
-  const listeners = new Set<(tenantId: string) => void>();
+  const listeners = createListeners<[tenantId: string]>();
   let pendingBytes = 0;
   let storedBytes = 0;
   let counter = 0;
@@ -199,7 +200,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions): Promise<Pa
       bytes += part.jwe.length;
     }
     await end();
-    for (const listener of listeners) listener(tenantId);
+    listeners.tell(tenantId);
   }
 
   function flush(): Promise<void> {
@@ -272,10 +273,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions): Promise<Pa
       if (payloads.length === 1) onLost(tenantId, 1, 'refused');
     },
 
-    onAdded: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onAdded: listeners.add,
     bytes: () => storedBytes,
     flush,
   };

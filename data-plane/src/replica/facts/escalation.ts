@@ -3,6 +3,7 @@
  * it permits nothing. Read when it comes and after a start, not at each call.
  */
 import type { EscalationFact } from '@governance/shared/facts';
+import { createListeners } from '../../storage/listeners.ts';
 import type { FactKindContext } from '../fact-kind.ts';
 
 const KIND = 'optional.escalation';
@@ -11,10 +12,8 @@ const KIND = 'optional.escalation';
 export type EscalationListener = (tenantId: string, escalationId: string | null) => void;
 
 export const escalationFacts = ({ facts, findDeploymentId }: FactKindContext) => {
-  const listeners = new Set<EscalationListener>();
-  const tell: EscalationListener = (tenantId, escalationId) => {
-    for (const listener of listeners) listener(tenantId, escalationId);
-  };
+  const { tell, add } = createListeners<Parameters<EscalationListener>>();
+
   return {
     finds: {
       findEscalation(tenantId: string, escalationId: string): EscalationFact | undefined {
@@ -27,10 +26,7 @@ export const escalationFacts = ({ facts, findDeploymentId }: FactKindContext) =>
         return isOwn ? fact.value : undefined;
       },
       /** @returns ends it */
-      onEscalation(listener: EscalationListener): () => void {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
+      onEscalation: (listener: EscalationListener): (() => void) => add(listener),
     },
     changed(tenantId: string, kind: string, key: string): void {
       if (kind === KIND) tell(tenantId, key.slice(key.indexOf('/') + 1));

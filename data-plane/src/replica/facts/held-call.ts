@@ -3,12 +3,13 @@
  * call is then held here as well, and permitted nowhere.
  */
 import type { HeldCallFact } from '@governance/shared/facts';
+import { createListeners } from '../../storage/listeners.ts';
 import type { FactKindContext } from '../fact-kind.ts';
 
 const KIND = 'optional.held_call';
 
 export const heldCallFacts = ({ db, facts, findDeploymentId }: FactKindContext) => {
-  const listeners = new Set<() => void>();
+  const { tell, add } = createListeners<[]>();
   /** The bindings of each tenant: most calls have none, and then nothing is computed for them. */
   const bindings = new Map<string, Set<string>>();
   const list = db
@@ -33,19 +34,16 @@ export const heldCallFacts = ({ db, facts, findDeploymentId }: FactKindContext) 
         return fact.value.deployment_id === findDeploymentId(tenantId) ? undefined : fact.value;
       },
       /** @returns ends it */
-      onHeldCall(listener: () => void): () => void {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
+      onHeldCall: (listener: () => void): (() => void) => add(listener),
     },
     changed(tenantId: string, kind: string): void {
       if (kind !== KIND) return;
       bindings.delete(tenantId);
-      for (const listener of listeners) listener();
+      tell();
     },
     dropped(tenantId: string): void {
       bindings.delete(tenantId);
-      for (const listener of listeners) listener();
+      tell();
     },
   };
 };
