@@ -13,7 +13,13 @@ import type { Database } from 'better-sqlite3';
 import { LedgerDamagedError } from './ledger-error.ts';
 import type { Checked, PackedBatch, ShippedPosition } from './ledger-messages.ts';
 import { BEFORE_FIRST, createRetention, type PruneStep } from './ledger-retention.ts';
-import { createRecordRows, type Position, recordsIn, type StoredRecord } from './ledger-rows.ts';
+import {
+  createRecordRows,
+  isAfter,
+  type Position,
+  recordsIn,
+  type StoredRecord,
+} from './ledger-rows.ts';
 import { TAIL } from './ledger-schema.ts';
 import { verifyRows, verifyTail } from './ledger-tail.ts';
 import { callMark, eventIdText } from './open-decisions.ts';
@@ -215,8 +221,4 @@ function verifyNext(record: StoredRecord, before: ChainPosition, stream: string)
     );
   }
   return { epoch, seq, head };
-}
-
-function isAfter(a: Position, b: Position): boolean {
-  return a.epoch > b.epoch || (a.epoch === b.epoch && a.seq > b.seq);
 }

@@ -8,7 +8,13 @@ import { GENESIS_HASH } from '@governance/shared/hash-chain';
 import { parseRecord } from '@governance/shared/ledger-record';
 import type { Database } from 'better-sqlite3';
 import type { ShippedPosition } from './ledger-messages.ts';
-import { type Position, type RecordRows, recordsIn, type StoredRow } from './ledger-rows.ts';
+import {
+  isAfter,
+  type Position,
+  type RecordRows,
+  recordsIn,
+  type StoredRow,
+} from './ledger-rows.ts';
 import { TAIL } from './ledger-schema.ts';
 import { eventIdBytes } from './open-decisions.ts';
 
@@ -133,7 +139,7 @@ export function createRetention(db: Database, rows: RecordRows) {
       // Behind it, calls are known to be open by their records alone.
       const spilled = sql.findOpenFrom.get(streamNo);
       if (!due || !kept || !spilled) return 0;
-      const [end = due] = [due, kept, spilled].sort((a, b) => (isBefore(a, b) ? -1 : 1));
+      const [end = due] = [due, kept, spilled].sort((a, b) => (isAfter(b, a) ? -1 : 1));
       const removed = deleteUpTo(streamNo, end, limit);
       if (removed < limit) sql.dropMarksBefore.run(streamNo, due.at);
       return removed;
@@ -160,8 +166,4 @@ export interface PruneStep {
   now: number;
   keepMs: number;
   limit: number;
-}
-
-function isBefore(a: Position, b: Position): boolean {
-  return a.epoch < b.epoch || (a.epoch === b.epoch && a.seq < b.seq);
 }

@@ -114,3 +114,8 @@ export function* recordsIn(row: StoredRow): Generator<StoredRecord> {
     start = end + 1;
   }
 }
+
+/** Whether one place of a stream lies behind another. */
+export function isAfter(a: Position, b: Position): boolean {
+  return a.epoch > b.epoch || (a.epoch === b.epoch && a.seq > b.seq);
+}

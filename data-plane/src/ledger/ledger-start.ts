@@ -9,7 +9,7 @@ import Database from 'better-sqlite3';
 import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
 import { marksPath, readMarks, type StreamMark } from './ledger-marks.ts';
-import { createRecordRows } from './ledger-rows.ts';
+import { createRecordRows, isAfter } from './ledger-rows.ts';
 import { FIRST_VERSION_WITH_MARKS, VERSION } from './ledger-schema.ts';
 import { readWal, type WalReport } from './ledger-wal.ts';
 
@@ -179,10 +179,6 @@ function findShippedFault({ stream, end, shipped, hashAt }: StoredStream): strin
   const hash = hashAt(shipped);
   if (end && !isAfter(shipped, end) && (hash === undefined || hash === shipped.head)) return null;
   return `stream ${stream} ends at ${show(end)}, and what was shipped, ${show(shipped)}, is none of its records`;
-}
-
-function isAfter(a: { epoch: number; seq: number }, b: { epoch: number; seq: number }): boolean {
-  return a.epoch > b.epoch || (a.epoch === b.epoch && a.seq > b.seq);
 }
 
 function show(place: { epoch: number; seq: number } | null): string {

@@ -17,31 +17,8 @@ export function verifyTail(
 ): ChainPosition | null {
   let position: ChainPosition | null = null;
   for (const row of rows) {
-    const at = `record ${row.epoch}/${row.seq} of stream ${stream}`;
-    const record = readStored(row, at);
-    if (
-      record.tenant_id !== tenantId ||
-      record.stream !== stream ||
-      record.epoch !== row.epoch ||
-      record.seq !== row.seq
-    ) {
-      throw new LedgerDamagedError(`${at} is stored in the place of another`);
-    }
-    const before: ChainPosition = position ?? beforeFirst(record);
-    const link = {
-      epoch: record.epoch,
-      seq: record.seq,
-      prev_hash: record.prev_hash,
-      previous: record.type === 'epoch_start' ? record.previous : undefined,
-      bytes: row.bytes,
-    };
-    const { after, broken } = verifyLink(
-      startsStream(before) ? null : before,
-      link,
-      row.hash ?? undefined,
-    );
-    if (broken) throw new LedgerDamagedError(`${at}: ${broken.kind} is broken`);
-    position = after;
+    const record = readStored(row, nameOf(row, stream));
+    position = follow(position, row, record, row.hash ?? undefined, { tenantId, stream });
   }
   return position;
 }
@@ -64,22 +41,37 @@ export function verifyRows(
 ): ChainPosition | null {
   let position = before;
   for (const row of rows) {
-    const at = `record ${row.epoch}/${row.seq} of stream ${stream}`;
+    const at = nameOf(row, stream);
     const hash = recordHash(row.bytes);
     if (hash !== (row.hash ?? hash)) throw new LedgerDamagedError(`${at}: content is broken`);
-    const record = parseStored(row.bytes, at);
-    const isOwn = record.tenant_id === tenantId && record.stream === stream;
-    if (!isOwn || record.epoch !== row.epoch || record.seq !== row.seq) {
-      throw new LedgerDamagedError(`${at} is stored in the place of another`);
-    }
-    const previous = record.type === 'epoch_start' ? record.previous : undefined;
-    const from: ChainPosition = position ?? beforeFirst(record);
-    const link = { ...record, previous, bytes: row.bytes };
-    const { after, broken } = verifyLink(startsStream(from) ? null : from, link, hash);
-    if (broken) throw new LedgerDamagedError(`${at}: ${broken.kind} is broken`);
-    position = after;
+    position = follow(position, row, parseStored(row.bytes, at), hash, { tenantId, stream });
   }
   return position;
+}
+
+function nameOf({ epoch, seq }: StoredRecord, stream: string): string {
+  return `record ${epoch}/${seq} of stream ${stream}`;
+}
+
+/** Holds a record against its place and against what precedes it. */
+function follow(
+  position: ChainPosition | null,
+  row: StoredRecord,
+  record: ReadRecord,
+  hash: string | undefined,
+  { tenantId, stream }: { tenantId: string; stream: string },
+): ChainPosition {
+  const { epoch, seq, prev_hash } = record;
+  const isOwn = record.tenant_id === tenantId && record.stream === stream;
+  if (!isOwn || epoch !== row.epoch || seq !== row.seq) {
+    throw new LedgerDamagedError(`${nameOf(row, stream)} is stored in the place of another`);
+  }
+  const previous = record.type === 'epoch_start' ? record.previous : undefined;
+  const before = position ?? beforeFirst(record);
+  const link = { epoch, seq, prev_hash, previous, bytes: row.bytes };
+  const { after, broken } = verifyLink(startsStream(before) ? null : before, link, hash);
+  if (broken) throw new LedgerDamagedError(`${nameOf(row, stream)}: ${broken.kind} is broken`);
+  return after;
 }
 
 function parseStored(bytes: Buffer, at: string): ReadRecord {

@@ -14,6 +14,7 @@ import type { LedgerFile } from './ledger-file.ts';
 import type { OpenedStream, ShippedPosition } from './ledger-messages.ts';
 import { epochStart, outcomeUnknown } from './ledger-opening.ts';
 import type { FoundStream, KnownStream } from './ledger-reader.ts';
+import { isAfter } from './ledger-rows.ts';
 import {
   type CallMark,
   callMark,
@@ -138,7 +139,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
         const change = changes.get(item.streamNo) ?? beginChange(streamOf(item.streamNo));
         changes.set(item.streamNo, change);
         if ('text' in item) results.push(chain(change, item));
-        else if (isBehind(change.shipped, item.shipped)) {
+        else if (change.shipped === null || isAfter(item.shipped, change.shipped)) {
           const { epoch, seq, head } = item.shipped;
           sql.markShipped.run(epoch, seq, head, item.streamNo);
           change.shipped = item.shipped;
@@ -194,9 +195,9 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
   }
 
   /** Whether a position lies before what was shipped. */
-  function canRewind(streamNo: number, { epoch, seq }: ShippedPosition): boolean {
+  function canRewind(streamNo: number, position: ShippedPosition): boolean {
     const { shipped } = streamOf(streamNo).confirmed;
-    return shipped !== null && isBehind({ ...shipped, epoch, seq }, shipped);
+    return shipped !== null && isAfter(shipped, position);
   }
 
   /** Goes back to ship again what lies behind a position. The mark first: it is never ahead. */
@@ -267,9 +268,4 @@ function chain(change: Change, { id, text, mark, salt }: GroupRecord): AppendedR
 function packSalts(salts: (Uint8Array | null)[]): Buffer | null {
   if (salts.every((salt) => salt === null)) return null;
   return Buffer.concat(salts.flatMap((salt) => [Buffer.of(salt?.length ?? 0), salt ?? NO_SALT]));
-}
-
-function isBehind(shipped: ShippedPosition | null, next: ShippedPosition): boolean {
-  if (!shipped) return true;
-  return next.epoch > shipped.epoch || (next.epoch === shipped.epoch && next.seq > shipped.seq);
 }
