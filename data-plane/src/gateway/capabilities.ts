@@ -3,6 +3,7 @@
  * agent's servers has.
  */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { RulesProvider } from '../contracts.ts';
 import type { Caller } from '../enforcement/calls.ts';
@@ -50,8 +51,8 @@ export type Announce = ReturnType<typeof createAnnouncer>;
 
 /** Builds it. The function throws GatewayError, and UpstreamFailure for the server of the path. */
 export function createAnnouncer(deps: CapabilityDeps) {
-  /** What servers could do when they were opened last; the one that was opened the longest ago goes. */
-  const known = new Map<string, Record<string, unknown>>();
+  /** What servers could do when they were opened last. */
+  const known = new LRUCache<string, Record<string, unknown>>({ max: MAX_KNOWN });
 
   async function joined(caller: Caller): Promise<Announcement> {
     const rules = deps.rules.findActiveRules(caller.tenantId);
@@ -86,10 +87,7 @@ export function createAnnouncer(deps: CapabilityDeps) {
   async function open(caller: Caller, server: McpServerSetting, place: string) {
     try {
       const found = passed(await sessionWith(deps.pool, caller, server).open(), caller);
-      known.delete(place);
       known.set(place, found);
-      const [oldest] = known.keys();
-      if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
       return found;
     } catch (error) {
       const fields = { err: error, server: server.server_id, reqId: caller.requestId };

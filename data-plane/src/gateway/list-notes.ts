@@ -1,4 +1,5 @@
 /** Tells of what is left out of servers' lists: in the health of the server, and once in the log. */
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { NoteTopic } from '../upstream/health/server-notes.ts';
 import type { ListMethod } from '../upstream/lists/list-page.ts';
@@ -19,7 +20,7 @@ export function createListNotes(deps: {
   pool: Pick<UpstreamPool, 'note'>;
   log: Pick<Logger, 'warn'>;
 }) {
-  const known = new Map<string, string>();
+  const known = new LRUCache<string, string>({ max: MAX_KNOWN });
   return {
     /** @param leftOut null where the whole list was read and nothing is */
     put(tenantId: string, serverId: string, method: ListMethod, leftOut: string | null): void {
@@ -27,7 +28,6 @@ export function createListNotes(deps: {
       if ((known.get(key) ?? null) === leftOut) return;
       if (leftOut === null) known.delete(key);
       else {
-        if (known.size >= MAX_KNOWN) known.clear();
         known.set(key, leftOut);
         deps.log.warn(
           { tenant: tenantId, server: serverId, leftOut },

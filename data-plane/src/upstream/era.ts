@@ -2,6 +2,7 @@
  * Which MCP a server speaks. A server of the other era refuses the first request of a session; what
  * it says tells that from a server that is away, or that wants another credential.
  */
+import { LRUCache } from 'lru-cache';
 import { isLoopError, LOOP_MESSAGE } from './hops.ts';
 import {
   type Era,
@@ -116,32 +117,17 @@ export function requireLegacyKnows(
 /** What is known of a server's era is found out anew after that: servers learn the other one. */
 const MEMORY_MS = 3_600_000;
 
-/** The eras that servers were found not to have, bounded: what was asked the longest ago goes. */
-export class EraMemory {
-  readonly #lacks = new Map<string, { era: Era; until: number }>();
-  readonly #max: number;
-  readonly #elapsed: () => number;
-
-  /** @param elapsed monotonic milliseconds */
-  constructor(max: number, elapsed: () => number = () => performance.now()) {
-    this.#max = max;
-    this.#elapsed = elapsed;
-  }
-
-  findLack(key: string): Era | undefined {
-    const known = this.#lacks.get(key);
-    if (known === undefined) return undefined;
-    this.#lacks.delete(key);
-    if (known.until < this.#elapsed()) return undefined;
-    this.#lacks.set(key, known);
-    return known.era;
-  }
-
-  keepLack(key: string, era: Era | undefined): void {
-    this.#lacks.delete(key);
-    if (era === undefined) return;
-    this.#lacks.set(key, { era, until: this.#elapsed() + MEMORY_MS });
-    const [oldest] = this.#lacks.keys();
-    if (this.#lacks.size > this.#max && oldest !== undefined) this.#lacks.delete(oldest);
-  }
+/**
+ * The eras that servers were found not to have, bounded: what was asked the longest ago goes.
+ *
+ * @param elapsed monotonic milliseconds
+ */
+export function createEraMemory(max: number, elapsed: () => number = () => performance.now()) {
+  const perf = { now: elapsed };
+  const lacks = new LRUCache<string, Era>({ max, ttl: MEMORY_MS, ttlResolution: 0, perf });
+  return {
+    findLack: (key: string): Era | undefined => lacks.get(key),
+    // To set undefined is to delete.
+    keepLack: (key: string, era: Era | undefined): void => void lacks.set(key, era),
+  };
 }

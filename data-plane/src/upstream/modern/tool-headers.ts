@@ -2,6 +2,7 @@
  * The parameters of tools that a server wants mirrored in HTTP headers (`x-mcp-header` in a tool's
  * `inputSchema`), and the values of such headers.
  */
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { UpstreamAnswer } from '../upstream.ts';
 import { findMember } from './members.ts';
@@ -87,7 +88,7 @@ export function headerValue(text: string): string {
 
 /** The headers of the tools of one server, as far as its lists were seen. */
 export class ToolHeaders {
-  readonly #known = new Map<string, readonly ToolHeader[]>();
+  readonly #known = new LRUCache<string, readonly ToolHeader[]>({ max: MAX_TOOLS });
   readonly #server: string;
   readonly #log: Pick<Logger, 'warn'>;
   /** One of those that are left out, for the log. */
@@ -146,8 +147,6 @@ export class ToolHeaders {
     // What has so long a name cannot be called.
     if (headers.length === 0 || name.length > MAX_NAME) return true;
     this.#known.set(name, headers);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_TOOLS && oldest !== undefined) this.#known.delete(oldest);
     return true;
   }
 }

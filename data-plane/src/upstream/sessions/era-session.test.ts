@@ -18,7 +18,7 @@ import {
 } from '../../testing/test-modern.ts';
 import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio, startTestUpstream } from '../../testing/test-upstream.ts';
-import { EraMemory } from '../era.ts';
+import { createEraMemory } from '../era.ts';
 import type { Era, UpstreamFailure } from '../upstream.ts';
 import type { UpstreamPool } from './pool.ts';
 
@@ -320,8 +320,8 @@ describe('over stdio', () => {
 });
 
 it('remembers what servers lack for an hour, and of so many servers', () => {
-  let now = 0;
-  const memory = new EraMemory(2, () => now);
+  let now = 1;
+  const memory = createEraMemory(2, () => now);
   memory.keepLack('a', 'modern');
   memory.keepLack('b', 'legacy');
   expect(memory.findLack('a')).toBe('modern');
@@ -333,6 +333,6 @@ it('remembers what servers lack for an hour, and of so many servers', () => {
   ]);
   memory.keepLack('c', undefined);
   expect(memory.findLack('c')).toBeUndefined();
-  now = 3_600_001;
+  now = 3_600_002;
   expect(memory.findLack('a')).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { Logger } from 'pino';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
 import { createCheckedConnections } from '../addresses/checked-connections.ts';
-import { EraMemory } from '../era.ts';
+import { createEraMemory } from '../era.ts';
 import type { UpstreamHealth } from '../health/health.ts';
 import type { Shares } from '../http/http-channel.ts';
 import type { ClientInfo } from '../initialize.ts';
@@ -84,7 +84,7 @@ export function createSessionOpener(options: SessionOpenerOptions, health: Upstr
     quiet: new FairShares(requests),
     streams: new FairShares(streams),
   };
-  const eras = new EraMemory(MAX_ERAS);
+  const eras = createEraMemory(MAX_ERAS);
 
   /** @throws UpstreamFailure where the server cannot be used */
   function open(order: SessionOrder): UpstreamSession {
