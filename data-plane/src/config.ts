@@ -1,5 +1,6 @@
 /** Reads the data plane's settings from the environment, once. Importing it does nothing. */
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { AddressSet } from '@governance/shared/address-set';
 import { defaultPublicUrl } from '@governance/shared/listening-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
@@ -120,19 +121,10 @@ export function requireOneProcess(
   });
 }
 
-const PRIVATE = new BlockList();
-for (const [net, bits] of [
-  ['10.0.0.0', 8],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-] as const) {
-  PRIVATE.addSubnet(net, bits, 'ipv4');
-}
-PRIVATE.addSubnet('fc00::', 7, 'ipv6');
-PRIVATE.addSubnet('fe80::', 10, 'ipv6');
-PRIVATE.addAddress('::1', 'ipv6');
+const PRIVATE = new AddressSet([
+  ...['10.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+  ...['fc00::/7', 'fe80::/10', '::1/128'],
+]);
 
 /** The token and every fact travel there: in production not in the clear, unless it is wanted so. */
 function findPlainHttp(url: string, isAllowed: boolean): SettingProblem[] {
@@ -144,7 +136,6 @@ function findPlainHttp(url: string, isAllowed: boolean): SettingProblem[] {
     return [{ name, message }];
   }
   const address = hostname.replace(/^\[|\]$/g, '');
-  const family = isIP(address);
-  const isPrivate = family === 0 || PRIVATE.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  const isPrivate = isIP(address) === 0 || PRIVATE.has(address);
   return isPrivate ? [] : [{ name, message: 'must be https for a public address' }];
 }

@@ -1,5 +1,6 @@
 /** Everything that keeps one tenant in step with its control plane, started and stopped as one. */
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type {
   ControlPlaneLink,
   Heartbeat,
@@ -293,17 +294,11 @@ export async function startTenantSync(options: TenantSyncOptions) {
         adminHeads.stored(),
         watcher?.stop(),
       ]);
-      await Promise.race([ended, delay(ms)]);
+      await Promise.race([ended, setTimeout(ms, undefined, { ref: false })]);
     },
   };
 }
 
 function findRefusal(...failures: (SyncFailure | null | undefined)[]): SyncFailure | null {
   return failures.find((failure) => failure && isRefusedCode(failure.code)) ?? null;
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -5,9 +5,7 @@
  * Proven by freshness.test.ts.
  */
 import { readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { syncFolder, writeFileDurably } from '../../storage/durable-file.ts';
+import { storeFileDurably, writeFileDurably } from '../../storage/durable-file.ts';
 
 const KEEP_EVERY_MS = 10_000;
 
@@ -54,14 +52,7 @@ export function createPlaneClock(options: {
     if (keeping || time === kept) return;
     keeping = true;
     try {
-      const file = await open(`${path}.tmp`, 'w', 0o600);
-      try {
-        await file.writeFile(`${time}\n`);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(`${path}.tmp`, path);
+      await storeFileDurably(path, `${time}\n`);
       kept = time;
     } catch (error) {
       options.onError?.(error);
@@ -76,7 +67,6 @@ export function createPlaneClock(options: {
   function keep(): void {
     kept = Math.floor(read());
     writeFileDurably(path, `${kept}\n`);
-    syncFolder(dirname(path));
   }
 
   return {

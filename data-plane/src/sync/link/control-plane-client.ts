@@ -6,9 +6,10 @@
  * by control-plane-link.test.ts.
  */
 import { ERRORS, type ErrorCode } from '@governance/shared/errors';
+import { ErrorBody } from '@governance/shared/http-errors';
 import { parseStrictJson } from '@governance/shared/strict-json';
 import { Agent, type Dispatcher, request } from 'undici';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { AnswerRefusedError, LinkError } from './link-error.ts';
 
 const CONNECT_MS = 5_000;
@@ -56,19 +57,7 @@ export interface ControlPlaneAnswer {
 
 export type ControlPlaneClient = ReturnType<typeof createControlPlaneClient>;
 
-const ErrorAnswer = z.object({
-  detail: z.string(),
-  errors: z
-    .array(
-      z.object({
-        loc: z.array(z.union([z.string(), z.number()])),
-        msg: z.string(),
-        type: z.string(),
-      }),
-    )
-    .optional()
-    .catch(undefined),
-});
+const ErrorAnswer = ErrorBody.extend({ errors: ErrorBody.shape.errors.catch(undefined) });
 
 /** @param url the control plane's address, without a slash at its end */
 export function createControlPlaneClient(
