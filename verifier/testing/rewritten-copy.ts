@@ -3,8 +3,6 @@
  * anew all that follows from it (links, heads, roots, leaves, proofs, digests). Only the signatures
  * stay as they were.
  */
-import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { checkpointBody, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { DsseEnvelope, payloadOf } from '@governance/shared/evidence/dsse';
@@ -15,18 +13,17 @@ import {
   EVIDENCE_MEMBERS,
   EvidenceManifest,
   EvidenceProofs,
-  VOLUME_LIMITS,
 } from '@governance/shared/evidence/evidence-package';
 import {
   createMerkleTree,
   planConsistency,
   proofOf,
 } from '@governance/shared/evidence/merkle-proofs';
-import { readMembers } from '@governance/shared/evidence/package-source';
 import { recordHash } from '@governance/shared/hash-chain';
 import { merkleRoot } from '@governance/shared/merkle';
 import { z } from 'zod';
 import { type Members, packMembers, streamsOf } from './package-builder.ts';
+import { digestAgain, unpack } from './resigned-copy.ts';
 
 /** What links a record to those before it. */
 const Linked = z.looseObject({
@@ -46,12 +43,7 @@ export type Change = (record: string) => string | undefined;
  * @throws Error when the package is no such one, or when nothing was changed
  */
 export async function rewriteCopy(archive: Uint8Array, change: Change): Promise<Buffer> {
-  const members = new Map<string, Buffer>();
-  for await (const { name, content } of readMembers(Readable.from([archive]), VOLUME_LIMITS)) {
-    const pieces: Uint8Array[] = [];
-    for await (const piece of content) pieces.push(piece);
-    members.set(name, Buffer.concat(pieces));
-  }
+  const members = await unpack(archive);
   const read = (name: string) => String(members.get(name));
   const linesOf = (name: string) => read(name).split('\n').slice(0, -1);
   const write = (name: string, text: string) => void members.set(name, Buffer.from(text));
@@ -94,7 +86,7 @@ export async function rewriteCopy(archive: Uint8Array, change: Change): Promise<
   write(EVIDENCE_MEMBERS.events, texts.map((text) => `${text}\n`).join(''));
 
   manifest.streams = streamsOf(texts.map((text) => Buffer.from(text)));
-  manifest.files = manifest.files.map((file) => digestedAgain(file.name, members));
+  manifest.files = digestAgain(manifest.files, members);
   const payload = Buffer.from(canonicalize(manifest)).toString('base64');
   write(EVIDENCE_MEMBERS.manifest, canonicalize({ ...envelope, payload }));
   return packMembers([...members] satisfies Members);
@@ -115,10 +107,4 @@ function rewriteRecords(records: readonly string[], change: Change) {
     return rewritten;
   });
   return { texts, newHashes };
-}
-
-function digestedAgain(name: string, members: ReadonlyMap<string, Buffer>) {
-  const content = members.get(name) ?? Buffer.alloc(0);
-  const sha256 = createHash('sha256').update(content).digest('hex');
-  return { name, size: content.length, sha256 };
 }
