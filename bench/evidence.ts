@@ -1,23 +1,99 @@
-/** `npm run bench:evidence -- [events]`: how many events a second one core verifies. */
-import { Readable } from 'node:stream';
-import { COMMAND_LIMITS, verifyPackage } from '@governance/verifier/verify-package';
-import { aPacked } from '../verifier/testing/package-builder.ts';
-import { aStory } from '../verifier/testing/test-stories.ts';
+/**
+ * `npm run bench:evidence -- [events]`: events are recorded by real batches, exported by the public
+ * API of a control plane that runs as production starts it, and the volumes verified together.
+ *
+ *   BENCH_KEEP=<folder>: the volumes and the anchor stay there
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, release, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { adminApi } from '../tests/support/admin-api.ts';
+import { startService } from '../tests/support/service-process.ts';
+import { exportEvidence, exportTrail, type Step } from './evidence/export-events.ts';
+import { recordEvents } from './evidence/record-events.ts';
+import { type Verified, verifyByCommand } from './evidence/verify-volumes.ts';
+import type { Used } from './evidence/watched-processes.ts';
+import { fdatasyncP50 } from './fdatasync.ts';
 
-const [events = '100000'] = process.argv.slice(2);
-const BATCH = 500;
-const { tenant, one } = aStory();
-for (let i = 0; i < Number(events); i++) {
-  tenant.decide(one);
-  if (one.waiting.length >= BATCH) one.ship();
+const root = join(import.meta.dirname, '..');
+const wanted = Number(process.argv[2] ?? 1_000_000);
+const folder = process.env.BENCH_KEEP ?? mkdtempSync(join(tmpdir(), 'governance-evidence-'));
+mkdirSync(folder, { recursive: true });
+const since = new Date();
+const service = await startService({ env: { SERVICE_DEPLOYMENT_MODE: 'control-plane' } });
+process.once('exit', () => service.child.kill());
+try {
+  await run();
+} finally {
+  await service.dispose();
+  if (process.env.BENCH_KEEP === undefined) rmSync(folder, { recursive: true, force: true });
 }
-if (one.waiting.length > 0) one.ship();
-const bytes = aPacked(tenant, { anchorSizes: [3] });
-const given = { anchor: tenant.anchor(3), issuers: [], limits: COMMAND_LIMITS };
-const started = process.cpuUsage();
-const result = await verifyPackage(Readable.from([bytes]), given);
-const { user, system } = process.cpuUsage(started);
-const seconds = (user + system) / 1e6;
-console.log(
-  `${result.verdict}: ${result.events} events, ${bytes.length} bytes, ${seconds.toFixed(2)} s of CPU, ${Math.round(result.events / seconds)} events/s a core, ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB resident`,
-);
+
+async function run(): Promise<void> {
+  const admin = await adminApi(service.url, 'admin', service.adminPassword);
+  const started = performance.now();
+  const recorded = await recordEvents(service.url, admin, wanted);
+  const seconds = round((performance.now() - started) / 1_000);
+  console.log(`${recorded} events recorded in ${seconds} s, by real batches\n`);
+  // As an auditor gets it: before the export.
+  const anchor = join(folder, 'anchor.json');
+  const given = await admin.get('/api/v1/evidence/trust-anchor');
+  writeFileSync(anchor, JSON.stringify(given));
+  const { made, downloaded, paths } = await exportEvidence(service, admin, since, folder);
+  console.log(
+    '| step | events/s | seconds | CPU µs an event: control plane | PostgreSQL | peak MiB |',
+  );
+  console.log('|---|---:|---:|---:|---:|---|');
+  row('export', made);
+  row('download', downloaded);
+  const trail = {
+    json: await exportTrail(service, admin, 'json'),
+    cef: await exportTrail(service, admin, 'cef'),
+  };
+  row('audit/export, json', trail.json);
+  row('audit/export, cef', trail.cef);
+  console.log(`\n${made.volumes} volumes, ${round(made.bytes / 2 ** 20)} MiB\n`);
+  const command = await verifyByCommand(paths, anchor, folder);
+  verified('command', command, made.events);
+  const setting = {
+    node: process.version,
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    kernel: release(),
+    load_average_at_end: loadavg().map(round),
+    fdatasync_p50_ms: round(fdatasyncP50()),
+  };
+  const results = { setting, recorded, made, downloaded, trail, verified: { command } };
+  mkdirSync(join(root, 'bench/results'), { recursive: true });
+  const file = join(root, 'bench/results/evidence.json');
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+  if (command.verdict !== 'VERIFIED') throw new Error(`the set is ${command.verdict}`);
+}
+
+function row(name: string, { events, seconds, control_plane, postgres }: Step): void {
+  const micros = ({ cpu_seconds }: Used) => round((cpu_seconds / events) * 1e6);
+  const peaks = `${Math.round(control_plane.peak_mib)} / ${Math.round(postgres.peak_mib)}`;
+  const cells = [
+    name,
+    Math.round(events / seconds),
+    round(seconds),
+    micros(control_plane),
+    micros(postgres),
+    peaks,
+  ];
+  console.log(`| ${cells.join(' | ')} |`);
+}
+
+function verified(
+  name: string,
+  { verdict, seconds, cpu_seconds, peak_mib }: Verified,
+  events: number,
+): void {
+  console.log(
+    `${name}: ${verdict}, ${round(seconds)} s, ${round(cpu_seconds)} s of CPU, ${Math.round(events / cpu_seconds)} events/s a core, ${Math.round(peak_mib)} MiB at most`,
+  );
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -37,7 +37,6 @@ import { parseRecord } from '@governance/shared/ledger-record';
 import pg from 'pg';
 import {
   aDataPlane,
-  aDecision,
   anOutcome,
   createWriter,
   type TestDataPlane,
@@ -45,6 +44,7 @@ import {
 import { aTenant } from '../tests/support/a-tenant.ts';
 import { fdatasyncP50 } from './fdatasync.ts';
 import { median } from './report.ts';
+import { aTypicalDecision } from './typical-decision.ts';
 
 const root = join(import.meta.dirname, '..');
 const rounds = Number(process.env.BENCH_ROUNDS ?? 7);
@@ -231,19 +231,6 @@ async function makeBareTable(superuser: pg.Pool): Promise<void> {
     await superuser.query(`CREATE TABLE bare_records_${i} PARTITION OF bare_records ${bounds}`);
     await superuser.query(`ALTER TABLE bare_records_${i} OWNER TO governance_ingest`);
   }
-}
-
-/** About a kilobyte, with what a real decision has. */
-function aTypicalDecision(i: number) {
-  return aDecision({
-    agent_id: `0190aaaa-0000-7000-8000-${String(i % 40).padStart(12, '0')}`,
-    target: `/srv/data/reports/2026/quarter-${i % 4}/report-${i}.txt`,
-    policy_reason: i % 20 === 0 ? 'the policy "Destructive calls" denies it' : null,
-    policy_result: i % 20 === 0 ? 'deny' : 'allow',
-    session_id: uuidv7(),
-    requester_id: 'jane.doe@example.com',
-    region: 'eu-central',
-  });
 }
 
 function toRow({ header }: SignedBatch, bytes: Uint8Array, i: number): NewLedgerRow {

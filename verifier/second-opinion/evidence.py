@@ -26,6 +26,8 @@ class Evidence:
     signers: dict[str, Key] = field(default_factory=dict)
     # Of each boundary: what is wrong with it, and whether it lies before the scope.
     boundaries: list[tuple[str | None, bool]] = field(default_factory=list)
+    # The record of each.
+    before: list[Record] = field(default_factory=list)
     # At the end of the events: a repetition has not come to a record that is known.
     is_repetition_cut: bool = False
     uses: list[Use] = field(default_factory=list)
@@ -90,6 +92,7 @@ def _read_boundaries(evidence: Evidence) -> dict[str, Boundary]:
         )
         is_before = place.get("timestamp", "") < evidence.manifest["scope"]["from"]
         evidence.boundaries.append((fault, is_before))
+        evidence.before.append(record)
     return boundaries
 
 

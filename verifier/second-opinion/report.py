@@ -13,6 +13,7 @@ from canonical import canonicalize
 from evidence import Evidence, build_evidence
 from package import Package, read_package
 from tally import Tally
+from volumes import VolumeSet
 
 
 def _time_stamp(_evidence: Evidence) -> Tally:
@@ -59,15 +60,20 @@ CHECKS: dict[str, Callable[[Evidence], Tally]] = {
 _LAST = ("keys.anchored", "keys.validity")
 
 
-def verify(source: BinaryIO, anchor: dict[str, Any] | None) -> dict[str, Any]:
+def verify(
+    source: BinaryIO, anchor: dict[str, Any] | None, volumes: VolumeSet | None = None
+) -> dict[str, Any]:
     """Verifies a package.
 
-    Takes its bytes and the anchor that was given, if any. Returns the report; a corrupt package is
-    one, too. Raises OSError where the source does.
+    Takes its bytes, the anchor that was given, if any, and the set that it is the next volume of.
+    Returns the report; a corrupt package is one, too. Raises OSError where the source does.
     """
     package = read_package(source)
+    evidence = build_evidence(package, anchor) if package.manifest else None
     tallies = {name: check(package) for name, check in OF_THE_READER.items()}
-    tallies.update(_run(package, anchor))
+    tallies.update(_run(package, evidence))
+    if volumes:
+        volumes.add(package, evidence)
     checks = [_shown(name, tallies[name]) for name in [*OF_THE_READER, *CHECKS]]
     return {
         "verdict": _verdict(package, anchor, {one["name"]: one["status"] for one in checks}),
@@ -79,16 +85,26 @@ def verify(source: BinaryIO, anchor: dict[str, Any] | None) -> dict[str, Any]:
     }
 
 
+def set_report(volumes: VolumeSet, reports: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is said of a set: the worst of its volumes, and what they show together."""
+    checks = [_shown(name, tally) for name, tally in volumes.end().items()]
+    verdicts = {report["verdict"] for report in reports}
+    if any(check["status"] == "fail" for check in checks):
+        verdicts.add("NOT_VERIFIED")
+    worst = ("UNREADABLE", "NOT_VERIFIED", "INCONCLUSIVE", "VERIFIED")
+    verdict = next(one for one in worst if one in verdicts)
+    return {"verdict": verdict, "checks": checks, "volumes": reports}
+
+
 def anchor_digest(anchor: dict[str, Any]) -> str:
     """SHA-256 of the RFC 8785 bytes without ``issued_at`` and ``log``."""
     lasting = {name: anchor[name] for name in anchor if name not in ("issued_at", "log")}
     return hashlib.sha256(canonicalize(lasting)).hexdigest()
 
 
-def _run(package: Package, anchor: dict[str, Any] | None) -> dict[str, Tally]:
-    if package.manifest is None:
+def _run(package: Package, evidence: Evidence | None) -> dict[str, Tally]:
+    if evidence is None:
         return {name: Tally(skipped="nothing could be read") for name in CHECKS}
-    evidence = build_evidence(package, anchor)
     tallies: dict[str, Tally] = {}
     for name in sorted(CHECKS, key=_LAST.__contains__):
         tally = _made(CHECKS[name], evidence)

@@ -5,6 +5,7 @@
 import type { CheckResult, CheckStatus } from '@governance/shared/evidence/checks/check';
 import type { Location } from '@governance/shared/evidence/checks/location';
 import type { VerificationResult } from './verify-package.ts';
+import type { SetResult } from './verify-set.ts';
 
 const LABELS: Record<CheckStatus, string> = {
   pass: 'PASS',
@@ -30,7 +31,13 @@ export function reportText(result: VerificationResult): string {
   return `${lines.join('\n')}\n`;
 }
 
-function checkLine({ name, status, checked, total, detail, location }: CheckResult): string {
+/** @returns what is said of a set, behind the reports of its volumes */
+export function setText({ verdict, checks }: SetResult): string {
+  return `${[...checks.map(checkLine), `SET: ${verdict}`].join('\n')}\n`;
+}
+
+function checkLine(check: CheckResult<string>): string {
+  const { name, status, checked, total, detail, location } = check;
   const counts = status === 'skip' ? '' : ` ${checked}/${total}`;
   const said = detail === '' ? '' : ` ${shown(detail)}`;
   const at = location ? ` (${shown(placeOf(location))})` : '';

@@ -98,7 +98,7 @@ describe('volumes', () => {
     const other = seal({ start: 5, from: timeOf(0), volume, ...given });
     const path = write('volume-of-another.tar.gz', packMembers(other));
     const { code, text } = await run(one, path, '--trust-anchor', anchor);
-    expect(text).toContain('[FAIL] set file 2 is of another tenant, scope or log');
+    expect(text).toMatch(/^\[FAIL\] set\.volumes 1\/2 file 2 is of another tenant, scope or log$/m);
     expect(code).toBe(1);
   });
 
@@ -109,7 +109,7 @@ describe('volumes', () => {
   ])('are no set %s', async (_what, paths) => {
     const { code, text } = await run(...paths, '--trust-anchor', anchor);
     expect(code).toBe(1);
-    expect(text).toContain('[FAIL] set ');
+    expect(text).toContain('[FAIL] set.');
   });
 });
 

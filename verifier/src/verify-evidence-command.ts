@@ -4,11 +4,11 @@
  */
 import { createReadStream, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { reportText } from './report-text.ts';
+import { reportText, setText } from './report-text.ts';
 import { parseIssuers, parseTrustAnchor } from './trust.ts';
 import { KEPT_EXIT_CODES, keptLogText, verifyKeptLog } from './verify-kept-log.ts';
-import { COMMAND_LIMITS, type VerificationResult, verifyPackage } from './verify-package.ts';
-import { findSetFaults } from './verify-set.ts';
+import { COMMAND_LIMITS } from './verify-package.ts';
+import { verifySet } from './verify-set.ts';
 
 const USAGE = `verify <evidence.tar.gz>... [options]
 
@@ -25,8 +25,6 @@ Exit codes: 0 VERIFIED; 1 NOT_VERIFIED; 2 UNREADABLE, or the options cannot be r
 3 INCONCLUSIVE. With --kept: 0 CONSISTENT; 1 CONTRADICTED or NOT_VERIFIED; 3 UNDECIDED.`;
 
 const EXIT_CODES = { VERIFIED: 0, NOT_VERIFIED: 1, UNREADABLE: 2, INCONCLUSIVE: 3 } as const;
-/** The worst of several counts. */
-const WORST = ['UNREADABLE', 'NOT_VERIFIED', 'INCONCLUSIVE', 'VERIFIED'] as const;
 
 /** Where the command writes. */
 export interface CommandOutput {
@@ -72,25 +70,24 @@ async function verify(args: string[], { write }: CommandOutput): Promise<number>
   if (paths.length === 0) throw new Error(`no package was given\n\n${USAGE}`);
   const anchor = readWith(values['trust-anchor'], parseTrustAnchor) ?? null;
   const issuers = readWith(values.issuers, parseIssuers) ?? [];
-  const results: VerificationResult[] = [];
-  for (const path of paths) {
-    const trust = { anchor, issuers, limits: COMMAND_LIMITS };
-    results.push(await verifyPackage(createReadStream(path), trust));
-  }
-  const faults = findSetFaults(results);
-  const worst = WORST.find((verdict) => results.some((result) => result.verdict === verdict));
-  const verdict = faults.length > 0 && worst !== 'UNREADABLE' ? 'NOT_VERIFIED' : worst;
+  const trust = { anchor, issuers, limits: COMMAND_LIMITS };
+  const set = await verifySet(sourcesOf(paths), trust);
+  const { verdict, checks, events, volumes } = set;
+  const [only] = volumes;
+  const isSet = volumes.length > 1 || checks.some(({ status }) => status === 'fail');
   if (values.json) {
-    const [only] = results;
-    const isSet = results.length > 1 || faults.length > 0;
-    const shown = isSet ? { verdict, set: { faults }, volumes: results } : only;
+    const shown = isSet ? { verdict, set: { checks, events }, volumes } : only;
     write(`${JSON.stringify(shown, null, 2)}\n`);
   } else {
-    for (const result of results) write(reportText(result));
-    for (const fault of faults) write(`[FAIL] set ${fault}\n`);
-    if (results.length > 1 || faults.length > 0) write(`SET: ${verdict}\n`);
+    for (const result of volumes) write(reportText(result));
+    if (isSet) write(setText(set));
   }
-  return EXIT_CODES[verdict ?? 'UNREADABLE'];
+  return EXIT_CODES[verdict];
+}
+
+/** Each is opened when the one before has been read. */
+function* sourcesOf(paths: readonly string[]) {
+  for (const path of paths) yield createReadStream(path);
 }
 
 function verifyKept(

@@ -2,8 +2,8 @@
  * Verifies an evidence package: what the command, the service and other programs call. It reads
  * nothing but what it is given: no network, no files, no clock.
  */
-import { createTally } from '@governance/shared/evidence/checks/check';
-import type { EvidenceTrust } from '@governance/shared/evidence/checks/evidence';
+import { createTally, type Observer } from '@governance/shared/evidence/checks/check';
+import type { Evidence, EvidenceTrust } from '@governance/shared/evidence/checks/evidence';
 import type { EvidenceReport } from '@governance/shared/evidence/checks/report';
 import { runChecks } from '@governance/shared/evidence/checks/run-checks';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
@@ -28,19 +28,26 @@ export const COMMAND_LIMITS: SourceLimits = {
   ratio: 1_000,
 };
 
+/** What a verification is given beside the package. */
+export interface VerificationRequest extends EvidenceTrust {
+  limits: SourceLimits;
+}
+
 /**
  * Verifies one package, or one volume of a set.
  *
  * @param source its bytes, cut anywhere; caller-controlled
  * @param given the anchor that the tenant gave, the issuers that are trusted here, and limits
+ * @param observe makes who hears what the checks hear
  * @returns the result: a corrupt package is one, too
  * @throws what the source throws
  */
 export async function verifyPackage(
   source: AsyncIterable<Uint8Array>,
-  { anchor, issuers, limits }: EvidenceTrust & { limits: SourceLimits },
+  { anchor, issuers, limits }: VerificationRequest,
+  observe?: (evidence: Evidence) => Observer,
 ): Promise<VerificationResult> {
-  const report = await runChecks(source, { anchor, issuers }, limits);
+  const report = await runChecks(source, { anchor, issuers }, limits, observe);
   return { ...report, verifier: { version: VERIFIER_VERSION } };
 }
 

@@ -1,47 +1,55 @@
-/** Holds the volumes of one export against each other: each was verified by itself. */
-import { canonicalize } from '@governance/shared/canonical-json';
-import type { VerificationResult } from './verify-package.ts';
-
 /**
- * What is wrong with a set: volumes that are missing, out of order or of another export.
- *
- * @param volumes in the order in which they were given
- * @returns sentences; none where the set is whole
+ * Verifies the volumes of one export together: each by itself, and that they are one whole. It streams,
+ * and holds no volume. Proven by verify-set.test.ts.
  */
-export function findSetFaults(volumes: readonly VerificationResult[]): string[] {
-  const faults: string[] = [];
-  let before: VerificationResult['package'] | undefined;
-  for (const [i, volume] of volumes.entries()) {
-    const { package: of } = volume;
-    if (!of) faults.push(`file ${i + 1} is no package`);
-    else {
-      const { number, previous } = of.volume;
-      if (number !== i + 1) faults.push(`file ${i + 1} is volume ${number}`);
-      if (before && of.set_id !== before.set_id) {
-        faults.push(`file ${i + 1} is of another export`);
-      }
-      if (before && commonOf(of) !== commonOf(before)) {
-        faults.push(`file ${i + 1} is of another tenant, scope or log`);
-      }
-      if (before && previous !== before.manifest_digest) {
-        faults.push(`volume ${number} follows another volume than the one before`);
-      }
-      const isContiguous = of.scope.kind === 'contiguous';
-      if (before && isContiguous && before.log.end !== of.log.start) {
-        faults.push(`volume ${number} does not go on where the one before ends`);
-      }
-    }
-    before = of;
-  }
-  const of = volumes[0]?.package?.volume.of;
-  if (of !== undefined && of !== volumes.length) {
-    faults.push(`${volumes.length} of ${of} volumes are there`);
-  }
-  return faults;
+import type { Verdict } from '@governance/shared/evidence/checks/report';
+import { createSetChecks, type SetCheckResult } from './set-checks.ts';
+import {
+  type VerificationRequest,
+  type VerificationResult,
+  verifyPackage,
+} from './verify-package.ts';
+
+export interface SetResult {
+  /** The worst of the volumes', and NOT_VERIFIED where a check of the set failed. */
+  verdict: Verdict;
+  checks: SetCheckResult[];
+  /** Records of all volumes. */
+  events: number;
+  volumes: VerificationResult[];
 }
 
-/** What every volume of an export says alike. */
-function commonOf(of: NonNullable<VerificationResult['package']>): string {
-  const { tenant_id, scope, log, volume } = of;
-  return canonicalize({ tenant_id, scope, origin: log.origin, of: volume.of });
+/** The worst of several counts. */
+const WORST = ['UNREADABLE', 'NOT_VERIFIED', 'INCONCLUSIVE', 'VERIFIED'] as const;
+
+/**
+ * Verifies a set of volumes.
+ *
+ * @param volumes their bytes, in the order in which they were given; each is read once, to its end,
+ *   before the next one is asked for
+ * @param given as for `verifyPackage`
+ * @returns the result of the set, with that of each volume; without a volume it is UNREADABLE
+ * @throws what a source throws
+ */
+export async function verifySet(
+  volumes: Iterable<AsyncIterable<Uint8Array>> | AsyncIterable<AsyncIterable<Uint8Array>>,
+  given: VerificationRequest,
+): Promise<SetResult> {
+  const set = createSetChecks();
+  const results: VerificationResult[] = [];
+  for await (const volume of volumes) {
+    const result = await verifyPackage(volume, given, set.observe);
+    set.add(result);
+    results.push(result);
+  }
+  const checks = set.end();
+  const worst =
+    WORST.find((verdict) => results.some((one) => one.verdict === verdict)) ?? 'UNREADABLE';
+  const hasFailed = checks.some(({ status }) => status === 'fail');
+  return {
+    verdict: hasFailed && worst !== 'UNREADABLE' ? 'NOT_VERIFIED' : worst,
+    checks,
+    events: results.reduce((sum, { events }) => sum + events, 0),
+    volumes: results,
+  };
 }

@@ -48,14 +48,37 @@ export function findMissingPython(): string | undefined {
  * @throws Error when it cannot be run, or prints no reports
  */
 export function secondOpinions(packages: readonly string[], anchor: string | null): Opinion[] {
+  return Reports.parse(run([...packages, ...trustOf(anchor)])).map(opinionOf);
+}
+
+const SetReport = z.object({
+  verdict: z.string(),
+  checks: z.array(
+    z.object({ name: z.string(), status: z.string(), checked: z.int(), total: z.int() }),
+  ),
+  volumes: z.array(z.object({ verdict: z.string() })),
+});
+
+/** Its opinion on a set of volumes; as `secondOpinions` otherwise. */
+export function secondOpinionOfSet(volumes: readonly string[], anchor: string | null) {
+  const report = SetReport.parse(run([...volumes, ...trustOf(anchor), '--set']));
+  return {
+    verdict: report.verdict,
+    checks: Object.fromEntries(report.checks.map(({ name, ...counts }) => [name, counts])),
+    volumes: report.volumes.map(({ verdict }) => verdict),
+  };
+}
+
+const trustOf = (anchor: string | null): string[] =>
+  anchor === null ? [] : ['--trust-anchor', anchor];
+
+function run(given: readonly string[]): unknown {
   const [python, ...options] = PYTHON;
-  const trust = anchor === null ? [] : ['--trust-anchor', anchor];
-  const args = [...options, program, ...packages, ...trust, '--json'];
-  const { stdout, stderr, error } = spawnSync(python, args, {
+  const { stdout, stderr, error } = spawnSync(python, [...options, program, ...given, '--json'], {
     encoding: 'utf8',
     maxBuffer: MAX_OUTPUT,
   });
   if (error) throw error;
   if (stdout === '') throw new Error(`the second verifier said nothing: ${stderr}`);
-  return Reports.parse(JSON.parse(stdout)).map(opinionOf);
+  return JSON.parse(stdout);
 }

@@ -4,7 +4,6 @@
  */
 import { readRecord } from '../../chain/ledger-row.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
-import type { PackagedRecord } from './package-reads.ts';
 
 /** The records that a volume's decisions name. */
 export interface NamedCauses {
@@ -28,13 +27,16 @@ interface Wanted {
   at: Date;
 }
 
+/** Few decisions have either: the others are not parsed. */
+const NAMES_CAUSES = /"grant_id":"|"delegation_chain":\[[^\]]/;
+
+/** @param text of records */
+export const mayNameCauses = (text: string): boolean => NAMES_CAUSES.test(text);
+
 /** Notes what a record refers to. */
-export function noteCauses({ grants, delegations }: NamedCauses, record: PackagedRecord): void {
-  if (record.type !== 'decision') return;
-  const hasChain = !record.text.includes('"delegation_chain":[]');
-  // Few decisions have either: the others are not parsed.
-  if (!hasChain && !record.text.includes('"grant_id":"')) return;
-  const decision = readRecord(Buffer.from(record.text));
+export function noteCauses({ grants, delegations }: NamedCauses, text: string): void {
+  if (!mayNameCauses(text)) return;
+  const decision = readRecord(Buffer.from(text));
   if (decision?.type !== 'decision') return;
   for (const id of decision.delegation_chain) delegations.add(id);
   if (decision.v === 2 && decision.grant_id !== null) grants.add(decision.grant_id);

@@ -26,26 +26,45 @@ export function createLineMember(name: string) {
   const pieces: Buffer[] = [];
   let size = 0;
   let lines = 0;
+
+  /** @throws ExportRefused where a line is longer than verifiers take */
+  const writeLines = (text: string, count: number): void => {
+    if (hasLongLine(text)) throw new ExportRefused(`a record is too large for ${name}`);
+    const piece = Buffer.from(`${text}\n`);
+    digest.update(piece);
+    pieces.push(piece);
+    size += piece.length;
+    lines += count;
+    if (size > VOLUME_LIMITS.unpackedBytes / 2) throw new ExportRefused(`${name} is too large`);
+  };
+
   return {
+    /**
+     * @param text lines, with a line feed between them and none behind
+     * @throws ExportRefused where a line is longer than verifiers take
+     */
+    writeLines,
     /** @throws ExportRefused where a line is longer than verifiers take */
     write: (page: readonly string[]): void => {
-      if (page.length === 0) return;
-      for (const line of page) {
-        // A character takes at most three bytes: most need no count.
-        if (line.length * 3 < VOLUME_LIMITS.lineBytes) continue;
-        if (Buffer.byteLength(line) < VOLUME_LIMITS.lineBytes) continue;
-        throw new ExportRefused(`a record is too large for ${name}`);
-      }
-      const piece = Buffer.from(`${page.join('\n')}\n`);
-      digest.update(piece);
-      pieces.push(piece);
-      size += piece.length;
-      lines += page.length;
-      if (size > VOLUME_LIMITS.unpackedBytes / 2) throw new ExportRefused(`${name} is too large`);
+      if (page.length > 0) writeLines(page.join('\n'), page.length);
     },
     lines: () => lines,
     /** Undefined where nothing was written. */
     end: (): Member | undefined =>
       lines === 0 ? undefined : { name, size, sha256: digest.digest('hex'), pieces },
   };
+}
+
+function hasLongLine(text: string): boolean {
+  for (let start = 0; start < text.length; ) {
+    const found = text.indexOf('\n', start);
+    const end = found < 0 ? text.length : found;
+    // A character takes at most three bytes: most lines need no count.
+    const isLong =
+      (end - start) * 3 >= VOLUME_LIMITS.lineBytes &&
+      Buffer.byteLength(text.slice(start, end)) >= VOLUME_LIMITS.lineBytes;
+    if (isLong) return true;
+    start = end + 1;
+  }
+  return false;
 }

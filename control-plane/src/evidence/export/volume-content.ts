@@ -1,12 +1,13 @@
 /** The lines of a volume: batches, records with their proofs, payloads, and what they speak of. */
+import { BatchHeader } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { EVIDENCE_MEMBERS } from '@governance/shared/evidence/evidence-package';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
-import { findCauses, type NamedCauses, noteCauses } from './causes.ts';
+import { findCauses, mayNameCauses, type NamedCauses, noteCauses } from './causes.ts';
 import { type EvidenceRequest, isSelective, MAX_SELECTED } from './evidence-request.ts';
 import { createLineMember, type Member } from './package-members.ts';
-import { type PackagedRecord, packageReads } from './package-reads.ts';
+import { type PackagedLeaf, type PackagedRecord, packageReads } from './package-reads.ts';
 import type { ReadPayloads } from './payload-lines.ts';
 import { listSelected } from './selected-records.ts';
 
@@ -35,7 +36,8 @@ export interface VolumeContent {
   payloadCount: number;
 }
 
-const PAGE_LEAVES = 100;
+/** Some megabytes at most times: the next page is read while one is written. */
+const PAGE_LEAVES = 8;
 const PAGE_RECORDS = 500;
 
 /**
@@ -71,10 +73,13 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
   const streams = new Map<string, StreamExtent>();
   const revisions = new Set<number>();
   return {
-    batch: (batch: { leaf: number; header: string; signature: string }) => {
-      const header = JSON.parse(batch.header) as unknown;
+    /** Payloads are found by what each record says. */
+    needsRecords: readPayloads !== undefined,
+    batch: (batch: { leaf: number; header: string; signature: string }): BatchHeader => {
+      const header = BatchHeader.parse(JSON.parse(batch.header));
       const { leaf: leaf_index, signature } = batch;
       batches.set(leaf_index, canonicalize({ leaf_index, header, signature }));
+      return header;
     },
     hasBatch: (leaf: number) => batches.has(leaf),
     named,
@@ -83,11 +88,21 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
     records: async (page: readonly PackagedRecord[]) => {
       events.write(page.map(({ text }) => text));
       for (const record of page) {
-        extend(streams, record);
-        noteCauses(named, record);
-        if (record.type === 'decision') noteRevision(revisions, record.text);
+        extend(streams, extentOf(record));
+        if (record.type !== 'decision') continue;
+        noteCauses(named, record.text);
+        noteRevisions(revisions, record.text);
       }
       if (readPayloads) payloads.write(await readPayloads(tx, page));
+    },
+    /** All records of a batch at once. */
+    whole: (header: BatchHeader, text: string) => {
+      const extent = extentOfBatch(header);
+      events.writeLines(text, extent.records);
+      extend(streams, extent);
+      noteRevisions(revisions, text);
+      if (!mayNameCauses(text)) return;
+      for (const line of text.split('\n')) noteCauses(named, line);
     },
     proofs: (page: readonly { leaf_index: number; index: number; path: string[] }[]) =>
       eventProofs.write(page.map((proof) => canonicalize(proof))),
@@ -137,10 +152,22 @@ async function writeLeaves(
   writer: Writer,
 ): Promise<void> {
   const reads = packageReads(tx);
+  const readPage = (from: number): Promise<PackagedLeaf[]> => {
+    const page = reads.readWholeLeaves(from, Math.min(from + PAGE_LEAVES, end));
+    // It is awaited later; until then nobody hears of its failure.
+    page.catch(() => undefined);
+    return page;
+  };
+  let next = readPage(start);
   for (let from = start; from < end; from += PAGE_LEAVES) {
-    const to = Math.min(from + PAGE_LEAVES, end);
-    for (const batch of await reads.readBatches(from, to)) writer.batch(batch);
-    await writer.records(await reads.readLeaves(from, to));
+    const page = await next;
+    next = readPage(from + PAGE_LEAVES);
+    for (const leaf of page) {
+      const header = writer.batch(leaf);
+      const isWhole = leaf.records === header.last_seq - header.first_seq + 1;
+      if (isWhole && leaf.lines !== null && !writer.needsRecords) writer.whole(header, leaf.lines);
+      else await writer.records(await reads.readLeaf(leaf.leaf));
+    }
   }
 }
 
@@ -166,23 +193,37 @@ async function writeSelected(
   }
 }
 
-function extend(streams: Map<string, StreamExtent>, record: PackagedRecord): void {
-  const { stream, epoch, seq, hash, prevHash: prev_hash } = record;
-  const known = streams.get(stream);
+const extentOf = ({ stream, epoch, seq, hash, prevHash }: PackagedRecord): StreamExtent => ({
+  stream,
+  first: { epoch, seq, prev_hash: prevHash },
+  last: { epoch, seq, hash },
+  records: 1,
+});
+
+const extentOfBatch = (header: BatchHeader): StreamExtent => ({
+  stream: header.stream,
+  first: { epoch: header.epoch, seq: header.first_seq, prev_hash: header.prev_head },
+  last: { epoch: header.epoch, seq: header.last_seq, hash: header.head },
+  records: header.last_seq - header.first_seq + 1,
+});
+
+function extend(streams: Map<string, StreamExtent>, next: StreamExtent): void {
+  const known = streams.get(next.stream);
   if (!known) {
-    const first = { epoch, seq, prev_hash };
-    streams.set(stream, { stream, first, last: { epoch, seq, hash }, records: 1 });
+    streams.set(next.stream, next);
     return;
   }
+  const { epoch, seq } = known.last;
+  const { first, last } = next;
   // A batch may begin with records that the one before it had already.
-  const { last } = known;
-  if (epoch < last.epoch || (epoch === last.epoch && seq <= last.seq)) return;
-  known.last = { epoch, seq, hash };
-  known.records += 1;
+  if (last.epoch < epoch || (last.epoch === epoch && last.seq <= seq)) return;
+  const isRepeating = last.epoch === epoch && first.seq <= seq;
+  known.records += isRepeating ? last.seq - seq : next.records;
+  known.last = last;
 }
 
-/** A member of that name deeper in the record is looked up in vain, or adds a bundle too many. */
-function noteRevision(revisions: Set<number>, text: string): void {
+/** A member of that name elsewhere is looked up in vain, or adds a bundle too many. */
+function noteRevisions(revisions: Set<number>, text: string): void {
   for (const [, digits] of text.matchAll(/"bundle_revision":([0-9]{1,15})[,}]/g)) {
     revisions.add(Number(digits));
   }

@@ -49,8 +49,8 @@ export type CheckName = (typeof CHECK_NAMES)[number];
 
 export type CheckStatus = 'pass' | 'fail' | 'skip' | 'warn';
 
-export interface CheckResult {
-  name: CheckName;
+export interface CheckResult<Name extends string = CheckName> {
+  name: Name;
   status: CheckStatus;
   detail: string;
   /** What held, of `total` things that were looked at. */
@@ -91,6 +91,12 @@ export interface CheckHooks {
   keyUse(use: KeyUse): void;
 }
 
+/** Hears what checks hear, for whoever holds several packages against each other. */
+export interface Observer extends Partial<CheckHooks> {
+  /** It threw: what it would have said is not known. */
+  failed(): void;
+}
+
 export interface Check extends Partial<CheckHooks> {
   name: CheckName;
   /** After the last member. */
@@ -98,7 +104,7 @@ export interface Check extends Partial<CheckHooks> {
 }
 
 /** Counts for one check. */
-export interface Tally {
+export interface Tally<Name extends string = CheckName> {
   ok(count?: number): void;
   fail(detail: string, location?: Location | null): void;
   /** Strange, and no proof of anything. */
@@ -107,11 +113,11 @@ export interface Tally {
   skip(reason: string): void;
   readonly hasFailed: boolean;
   /** @param detail of a pass */
-  result(detail?: string): CheckResult;
+  result(detail?: string): CheckResult<Name>;
 }
 
 /** A tally that keeps the first finding of each kind. */
-export function createTally(name: CheckName): Tally {
+export function createTally<Name extends string = CheckName>(name: Name): Tally<Name> {
   let held = 0;
   let failures = 0;
   let warnings = 0;

@@ -43,11 +43,22 @@ export interface Evidence {
   /** By stream: who signed a batch of it last. */
   signers: Map<string, KnownKey>;
   /** Of the streams that were there before the package, in the order of `proofs.boundaries`. */
-  boundaries: { fault: string | undefined; isBefore: boolean }[];
+  boundaries: BoundarySeen[];
   /** At the end of the events: a repetition has not come to a record that is known. */
   isRepetitionCut: boolean;
   /** Tells the checks of keys that one was used. */
   use(use: KeyUse): void;
+}
+
+/** The record before the first one of a stream. */
+export interface BoundarySeen {
+  stream: string;
+  epoch: number;
+  seq: number;
+  hash: string;
+  fault: string | undefined;
+  /** Whether it lies before the time of the package. */
+  isBefore: boolean;
 }
 
 /** A batch as it is remembered: its header without what repeats. */

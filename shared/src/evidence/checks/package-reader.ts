@@ -199,7 +199,8 @@ export class PackageReader {
           : 'a record that is shown as the one before is none of the stream';
       const { epoch = 0, seq = 0, timestamp = '' } = place ?? {};
       boundaries.set(stream, { epoch, seq, hash, ...(fault !== undefined && { fault }) });
-      seen.push({ fault, isBefore: timestamp < manifest.scope.from });
+      const isBefore = timestamp < manifest.scope.from;
+      seen.push({ stream, epoch, seq, hash, fault, isBefore });
     }
     return boundaries;
   }

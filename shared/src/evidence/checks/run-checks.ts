@@ -8,7 +8,13 @@ import { ArchiveError } from '../ustar.ts';
 import { checkApprovals } from './approval-binding.ts';
 import { checkBatchRoot, checkBatchSignature } from './batches.ts';
 import { checkEpochs, checkHead, checkLinks, checkSequence, checkStart } from './chain.ts';
-import { type Check, type CheckHooks, type CheckResult, createTally } from './check.ts';
+import {
+  type Check,
+  type CheckHooks,
+  type CheckResult,
+  createTally,
+  type Observer,
+} from './check.ts';
 import { checkFiles, checkJson, checkLimits, checkMembers } from './container.ts';
 import { checkDelegations } from './delegation-binding.ts';
 import { checkCanonical, checkSchema, checkTenant, checkTimeOrder } from './events.ts';
@@ -65,6 +71,7 @@ const OF_THE_READER = new Set<string>(['container.limits', 'container.members', 
  *
  * @param source the package's bytes, caller-controlled
  * @param trust the anchor, where one was given, and the issuers that are known
+ * @param observe makes an observer, which hears all that the checks hear, after them
  * @returns the report; a corrupt package is a report, too
  * @throws what the source throws
  */
@@ -72,9 +79,10 @@ export async function runChecks(
   source: AsyncIterable<Uint8Array>,
   trust: EvidenceTrust,
   limits: SourceLimits,
+  observe?: (evidence: Evidence) => Observer,
 ): Promise<EvidenceReport> {
   const evidence = { trust } as Evidence;
-  const runner = createRunner(evidence);
+  const runner = createRunner(evidence, observe?.(evidence));
   const reader = new PackageReader(evidence, runner.tell);
   const given = watched(source);
   let isWhole = false;
@@ -112,18 +120,38 @@ function watched(source: AsyncIterable<Uint8Array>) {
   return state;
 }
 
-function createRunner(evidence: Evidence) {
+type Hook = keyof CheckHooks;
+
+/** Who hears something, and what happens where that throws. */
+interface Listener {
+  hear(value: unknown): void;
+  failed(): void;
+}
+
+function createRunner(evidence: Evidence, observer: Observer | undefined) {
   const checks = CHECKS.map((create) => create(evidence));
   const broken = new Set<Check>();
+  const listeners = new Map<Hook, Listener[]>();
 
-  function tell<K extends keyof CheckHooks>(hook: K, value?: Parameters<CheckHooks[K]>[0]): void {
-    for (const check of checks) {
-      const heard = check[hook] as ((value: unknown) => void) | undefined;
-      if (!heard) continue;
+  /** A package has a million records, of which most checks hear nothing. */
+  function listenersOf(hook: Hook): Listener[] {
+    const known = listeners.get(hook);
+    if (known) return known;
+    const found = [...checks, ...(observer ? [observer] : [])].flatMap((one): Listener[] => {
+      const hear = one[hook] as Listener['hear'] | undefined;
+      if (!hear) return [];
+      return [{ hear, failed: () => ('failed' in one ? one.failed() : void broken.add(one)) }];
+    });
+    listeners.set(hook, found);
+    return found;
+  }
+
+  function tell<K extends Hook>(hook: K, value?: Parameters<CheckHooks[K]>[0]): void {
+    for (const listener of listenersOf(hook)) {
       try {
-        heard(value);
+        listener.hear(value);
       } catch {
-        broken.add(check);
+        listener.failed();
       }
     }
   }

@@ -1,0 +1,48 @@
+/** Verifies a set of volumes by the command, as an auditor runs it, in a process of its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+// @ts-expect-error: the build script is plain JavaScript
+import { buildVerifier } from '../../scripts/build-verifier.mjs';
+import { cpuSeconds, peakMiB } from '../process-cpu.ts';
+
+export interface Verified {
+  verdict: string;
+  seconds: number;
+  cpu_seconds: number;
+  peak_mib: number;
+}
+
+/** Between two looks at the process; its last one is what counts. */
+const LOOK_MS = 20;
+
+/** @param outdir where the command is built */
+export async function verifyByCommand(
+  paths: readonly string[],
+  anchor: string,
+  outdir: string,
+): Promise<Verified> {
+  const command: string = await buildVerifier({ outdir });
+  const started = performance.now();
+  const args = [command, ...paths, '--trust-anchor', anchor];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const { pid } = child as { pid: number };
+  let output = '';
+  child.stdout.on('data', (text) => {
+    output += text;
+  });
+  const used = { cpu_seconds: 0, peak_mib: 0 };
+  const ended = once(child, 'close');
+  while (child.exitCode === null) {
+    try {
+      Object.assign(used, { cpu_seconds: cpuSeconds(pid), peak_mib: peakMiB(pid) });
+    } catch {
+      break;
+    }
+    await sleep(LOOK_MS);
+  }
+  await ended;
+  const seconds = (performance.now() - started) / 1_000;
+  const verdict = /^(?:SET|VERDICT): (\w+)$/gm;
+  return { verdict: [...output.matchAll(verdict)].at(-1)?.[1] ?? output, seconds, ...used };
+}

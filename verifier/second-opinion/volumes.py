@@ -1,0 +1,174 @@
+"""Holds the volumes of one export against each other: docs/evidence-format.md, "Checks of a set"."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from canonical import canonicalize
+from evidence import Evidence
+from merkle import Tree
+from package import Package
+from records import Record
+from tally import Tally
+
+NAMES = ("set.volumes", "set.log", "set.streams", "set.approvals")
+_SELECTIVE = "the volumes are selective: their records stand alone"
+
+Place = tuple[int, int]
+
+
+class VolumeSet:
+    """Is told each volume in turn. Of those before it keeps where they ended, and used approvals."""
+
+    def __init__(self) -> None:
+        self.tallies = {name: Tally() for name in NAMES}
+        self._files = 0
+        self._of: int | None = None
+        self._manifest: dict[str, Any] | None = None
+        self._digest = ""
+        self._root: bytes | None = None
+        # By stream: the last place and its hash.
+        self._ends: dict[str, tuple[Place, str]] = {}
+        # By approval: the file and the record that used it.
+        self._uses: dict[str, tuple[int, bytes]] = {}
+
+    def add(self, package: Package, evidence: Evidence | None) -> None:
+        """The next volume; without evidence it is no package."""
+        self._files += 1
+        if evidence is None:
+            for tally in self.tallies.values():
+                tally.fail(f"file {self._files} is no package")
+            self._manifest = None
+            return
+        if self._of is None:
+            self._of = evidence.manifest["volume"]["of"]
+        self._hold_order(evidence.manifest)
+        checkpoint = package.checkpoints.get(evidence.end)
+        root = checkpoint.root if checkpoint else None
+        self._hold_log(evidence, root)
+        if evidence.is_selective:
+            self.tallies["set.streams"].skip(_SELECTIVE)
+        else:
+            self._hold_streams(evidence)
+        self._hold_approvals(package)
+        self._manifest, self._root = evidence.manifest, root
+        self._digest = hashlib.sha256(package.payload).hexdigest()
+
+    def end(self) -> dict[str, Tally]:
+        """What each check found, in the order of reports."""
+        if self._of is not None and self._of != self._files:
+            detail = f"{self._files} of {self._of} volumes are there"
+            self.tallies["set.volumes"].fail(detail)
+        return self.tallies
+
+    def _hold_order(self, manifest: dict[str, Any]) -> None:
+        tally, file, before = self.tallies["set.volumes"], self._files, self._manifest
+        volume = manifest["volume"]
+        if volume["number"] != file:
+            tally.fail(f"file {file} is volume {volume['number']}")
+        elif before is None:
+            tally.ok()
+        elif manifest["set_id"] != before["set_id"]:
+            tally.fail(f"file {file} is of another export")
+        elif _common(manifest) != _common(before):
+            tally.fail(f"file {file} is of another tenant, scope or log")
+        else:
+            holds = volume["previous"] == self._digest
+            tally.hold(holds, f"file {file} follows another volume than the one before")
+
+    def _hold_log(self, evidence: Evidence, root: bytes | None) -> None:
+        if self._manifest is None:
+            return
+        tally, file, log = self.tallies["set.log"], self._files, evidence.manifest["log"]
+        before = self._manifest["log"]
+        size, start = (log["end"], root) if evidence.is_selective else _start(evidence)
+        if log["epoch"] != before["epoch"]:
+            tally.fail(f"file {file} is of another log epoch")
+        elif size != before["end"]:
+            tally.fail(f"file {file} does not go on where the log of the one before ends")
+        else:
+            holds = start is not None and start == self._root
+            tally.hold(holds, f"file {file} goes on from another log than the one before")
+
+    def _hold_streams(self, evidence: Evidence) -> None:
+        tally, file = self.tallies["set.streams"], self._files
+        boundaries = _boundaries(evidence)
+        for said in evidence.manifest["streams"]:
+            stream, first, last = said["stream"], said["first"], said["last"]
+            end, boundary = self._ends.get(stream), boundaries.get(stream)
+            if end is None:
+                is_whole = (
+                    boundary[2] if boundary else (first["epoch"], first["seq"]) == (1, 1)
+                )
+                detail = f"file {file} has a stream whose records of before no volume has"
+                tally.hold(is_whole or file == 1, detail)
+            elif boundary and boundary[:2] == end:
+                tally.ok()
+            elif first["epoch"] == end[0][0] and first["seq"] <= end[0][1]:
+                self._hold_repetition(evidence, stream, end)
+            else:
+                tally.fail(f"records of a stream are missing before file {file}")
+            self._ends[stream] = ((last["epoch"], last["seq"]), last["hash"])
+
+    def _hold_repetition(self, evidence: Evidence, stream: str, end: tuple[Place, str]) -> None:
+        tally, file = self.tallies["set.streams"], self._files
+        for record in evidence.package.events:
+            if _place(record) == (stream, *end[0]):
+                holds = record.hash.hex() == end[1]
+                tally.hold(holds, f"a record that file {file} repeats is another one")
+                return
+        tally.fail(f"a repetition is cut off in file {file}")
+
+    def _hold_approvals(self, package: Package) -> None:
+        tally, file = self.tallies["set.approvals"], self._files
+        for record in package.events:
+            value = record.valid
+            if record.is_repeated or value is None or value["type"] != "decision":
+                continue
+            grant = value.get("grant_id")
+            if grant is None:
+                continue
+            known = self._uses.setdefault(grant, (file, record.hash))
+            if known == (file, record.hash):
+                tally.ok()
+            elif known[0] != file and known[1] != record.hash:
+                tally.fail(f"an approval was used in file {known[0]} and in file {file}")
+
+
+def _common(manifest: dict[str, Any]) -> bytes:
+    log = manifest["log"]
+    said = [manifest["tenant_id"], manifest["scope"], log["origin"], log["epoch"]]
+    return canonicalize([*said, manifest["volume"]["of"]])
+
+
+def _start(evidence: Evidence) -> tuple[int, bytes | None]:
+    """Where the log stood before a range, by its frontier."""
+    size, span = evidence.manifest["log"]["start"], evidence.package.proofs["range"]
+    if span is None or span["start"] != size:
+        return size, None
+    try:
+        return size, Tree(size, [bytes.fromhex(root) for root in span["frontier"]]).root()
+    except ValueError:
+        return size, None
+
+
+def _boundaries(evidence: Evidence) -> dict[str, tuple[Place, str, bool]]:
+    """By stream, the first that is shown: its place, its hash, and whether it lies before the time."""
+    found: dict[str, tuple[Place, str, bool]] = {}
+    shown = evidence.package.proofs["boundaries"]
+    for said, record, (_, is_before) in zip(shown, evidence.before, evidence.boundaries):
+        place = record.placed or {}
+        at = (place.get("epoch", 0), place.get("seq", 0))
+        found.setdefault(said["stream"], (at, record.hash.hex(), is_before))
+    return found
+
+
+def _place(record: Record) -> tuple[str, int, int] | None:
+    if record.placed:
+        place = record.placed
+        return place["stream"], place["epoch"], place["seq"]
+    if record.batch is None:
+        return None
+    header = record.batch.header
+    return header["stream"], header["epoch"], header["first_seq"] + record.index

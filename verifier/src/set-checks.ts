@@ -1,0 +1,248 @@
+/**
+ * The checks that no volume of an export can be held to alone: that all are there, that the log, its
+ * streams and the uses of approvals go on from one to the next. Each volume is walked once, with all
+ * others, and of the volumes before nothing is held but where they ended and which approvals they
+ * used. Proven by verify-set.test.ts.
+ */
+import { canonicalize } from '@governance/shared/canonical-json';
+import {
+  type CheckResult,
+  createTally,
+  type Observer,
+  type Tally,
+} from '@governance/shared/evidence/checks/check';
+import type { EventView, Evidence } from '@governance/shared/evidence/checks/evidence';
+import type { StreamPlace } from '@governance/shared/evidence/checks/stream-walk';
+import type { EvidenceManifest } from '@governance/shared/evidence/evidence-package';
+import { createMerkleTree } from '@governance/shared/evidence/merkle-proofs';
+import type { VerificationResult } from './verify-package.ts';
+
+/** In the order of reports. */
+export const SET_CHECK_NAMES = ['set.volumes', 'set.log', 'set.streams', 'set.approvals'] as const;
+export type SetCheckName = (typeof SET_CHECK_NAMES)[number];
+export type SetCheckResult = CheckResult<SetCheckName>;
+
+/** What is remembered of a set is bounded: by these, and by 256 volumes that a service makes. */
+const MAX_STREAMS = 100_000;
+const MAX_APPROVALS = 1_000_000;
+
+const SELECTIVE = 'the volumes are selective: their records stand alone';
+
+export interface SetChecks {
+  /** Who hears the next volume. */
+  observe(evidence: Evidence): Observer;
+  /** The result of the volume that was heard last. */
+  add(result: VerificationResult): void;
+  end(): SetCheckResult[];
+}
+
+export function createSetChecks(): SetChecks {
+  const tallies = {
+    volumes: createTally<SetCheckName>('set.volumes'),
+    log: createTally<SetCheckName>('set.log'),
+    streams: createTally<SetCheckName>('set.streams'),
+    approvals: createTally<SetCheckName>('set.approvals'),
+  };
+  const { log, streams, approvals } = tallies;
+  const volumes = createVolumeOrder(tallies.volumes);
+  const trees = createTreeWalk(log);
+  const walk = createStreamEnds(streams);
+  const uses = createApprovalUses(approvals);
+  let file = 0;
+
+  return {
+    observe: (evidence) => {
+      file++;
+      const number = file;
+      return {
+        documents: () => {
+          if (evidence.manifest.scope.kind === 'selective') streams.skip(SELECTIVE);
+          trees.add(evidence, number);
+          walk.begin(evidence, number);
+        },
+        event: (event) => {
+          walk.event(event, number);
+          uses.event(event, number);
+        },
+        eventsEnd: () => walk.end(evidence, number),
+        failed: () => {
+          for (const tally of [log, streams, approvals]) {
+            tally.fail(`file ${number} could not be held against the others`);
+          }
+        },
+      };
+    },
+    add: (result) => {
+      volumes.add(result, file);
+      if (result.package) return;
+      for (const tally of [log, streams, approvals]) tally.fail(`file ${file} is no package`);
+    },
+    end: () => {
+      volumes.end();
+      return Object.values(tallies).map((tally) => tally.result());
+    },
+  };
+}
+
+/** `set.volumes`: all volumes of one export, in order, each naming the one before. */
+function createVolumeOrder(tally: Tally<SetCheckName>) {
+  let before: VerificationResult['package'] = null;
+  let count = 0;
+  let expected: number | undefined;
+  return {
+    add: ({ package: of }: VerificationResult, file: number) => {
+      count++;
+      const fault = of ? findOrderFault(of, before, file) : `file ${file} is no package`;
+      if (fault === undefined) tally.ok();
+      else tally.fail(fault);
+      expected ??= of?.volume.of;
+      before = of;
+    },
+    end: () => {
+      if (expected !== undefined && expected !== count) {
+        tally.fail(`${count} of ${expected} volumes are there`);
+      }
+    },
+  };
+}
+
+type PackageSeen = NonNullable<VerificationResult['package']>;
+
+function findOrderFault(
+  of: PackageSeen,
+  before: PackageSeen | null,
+  file: number,
+): string | undefined {
+  const { number, previous } = of.volume;
+  if (number !== file) return `file ${file} is volume ${number}`;
+  if (!before) return undefined;
+  if (of.set_id !== before.set_id) return `file ${file} is of another export`;
+  if (commonOf(of) !== commonOf(before)) return `file ${file} is of another tenant, scope or log`;
+  if (previous === before.manifest_digest) return undefined;
+  return `file ${file} follows another volume than the one before`;
+}
+
+/** What every volume of an export says alike. */
+function commonOf({ tenant_id, scope, log, volume }: PackageSeen): string {
+  const { origin, epoch } = log;
+  return canonicalize({ tenant_id, scope, origin, epoch, of: volume.of });
+}
+
+interface Tree {
+  size: number;
+  root: string | undefined;
+}
+
+/**
+ * `set.log`: each volume begins with the very tree that the one before ends with. The frontier of a
+ * range is the proof: it gives the root before the range's first leaf, and with all of its leaves the
+ * root of the checkpoint behind (`log.inclusion`). Selective volumes are proven in one tree.
+ */
+function createTreeWalk(tally: Tally<SetCheckName>) {
+  let before: (Tree & { epoch: number }) | undefined;
+  return {
+    add: ({ manifest, checkpoints, proofs }: Evidence, file: number) => {
+      const { log, scope } = manifest;
+      const end: Tree = { size: log.end, root: checkpoints.get(log.end)?.checkpoint.root };
+      const start = scope.kind === 'contiguous' ? startOf(log.start, proofs.range) : end;
+      const last = before;
+      before = { ...end, epoch: log.epoch };
+      if (!last) return;
+      if (last.epoch !== log.epoch) tally.fail(`file ${file} is of another log epoch`);
+      else if (last.size !== start.size) {
+        tally.fail(`file ${file} does not go on where the log of the one before ends`);
+      } else if (last.root === undefined || last.root !== start.root) {
+        tally.fail(`file ${file} goes on from another log than the one before ends with`);
+      } else tally.ok();
+    },
+  };
+}
+
+function startOf(size: number, range: Evidence['proofs']['range']): Tree {
+  try {
+    const root = createMerkleTree(size, range?.frontier).root();
+    return { size, root: range?.start === size ? root : undefined };
+  } catch {
+    return { size, root: undefined };
+  }
+}
+
+type StreamSeen = EvidenceManifest['streams'][number];
+
+/**
+ * `set.streams`: each stream goes on behind the record with which an earlier volume left it, or with
+ * records that repeat those up to it; one that comes later has its past before the export's time.
+ */
+function createStreamEnds(tally: Tally<SetCheckName>) {
+  const ends = new Map<string, StreamPlace>();
+  /** Streams whose records are there again, which have not come to where they had been left. */
+  const repeated = new Map<string, StreamPlace>();
+
+  function begin(evidence: Evidence, { stream, first }: StreamSeen, file: number): void {
+    const end = ends.get(stream);
+    const boundary = evidence.boundaries.find((one) => one.stream === stream);
+    if (!end) {
+      const isWhole = boundary ? boundary.isBefore : first.epoch === 1 && first.seq === 1;
+      // Of the first volume it is `scope.complete`.
+      if (isWhole || file === 1) tally.ok();
+      else tally.fail(`file ${file} has a stream whose records of before no volume has`);
+    } else if (boundary && isSame(boundary, end) && boundary.hash === end.hash) tally.ok();
+    else if (first.epoch === end.epoch && first.seq <= end.seq) repeated.set(stream, end);
+    else tally.fail(`records of a stream are missing before file ${file}`);
+  }
+
+  return {
+    begin: (evidence: Evidence, file: number) => {
+      const { scope, streams } = evidence.manifest;
+      if (scope.kind === 'selective') return;
+      for (const stream of streams) begin(evidence, stream, file);
+    },
+    event: ({ place, hash, batch, index }: EventView, file: number) => {
+      if (repeated.size === 0) return;
+      const stream = place?.stream ?? batch?.stream ?? '';
+      const end = repeated.get(stream);
+      const epoch = place?.epoch ?? batch?.epoch ?? 0;
+      const seq = place?.seq ?? (batch ? batch.firstSeq + index : 0);
+      if (!end || !isSame(end, { epoch, seq })) return;
+      repeated.delete(stream);
+      if (hash === end.hash) tally.ok();
+      else tally.fail(`a record that file ${file} repeats is another one`);
+    },
+    end: ({ manifest }: Evidence, file: number) => {
+      for (const _ of repeated) tally.fail(`a repetition is cut off in file ${file}`);
+      repeated.clear();
+      if (manifest.scope.kind === 'selective') return;
+      for (const { stream, last } of manifest.streams) {
+        if (ends.size < MAX_STREAMS || ends.has(stream)) ends.set(stream, last);
+        else tally.fail('there are more streams than a set may have');
+      }
+    },
+  };
+}
+
+const isSame = (
+  one: Pick<StreamPlace, 'epoch' | 'seq'>,
+  other: Pick<StreamPlace, 'epoch' | 'seq'>,
+): boolean => one.epoch === other.epoch && one.seq === other.seq;
+
+/** `set.approvals`: no approval let calls of two volumes pass. The same call again is no second one. */
+function createApprovalUses(tally: Tally<SetCheckName>) {
+  const uses = new Map<string, { hash: string; file: number }>();
+  return {
+    event: ({ record, hash, isRepeated }: EventView, file: number) => {
+      if (isRepeated || record?.type !== 'decision') return;
+      if (record.v !== 2 || record.grant_id === null) return;
+      const known = uses.get(record.grant_id);
+      if (known) {
+        // Within one volume it is `approval.binding`.
+        if (known.file === file || known.hash === hash) return;
+        tally.fail(`an approval was used in file ${known.file} and in file ${file}`);
+      } else if (uses.size >= MAX_APPROVALS) {
+        tally.fail('there are more approvals than a set may have');
+      } else {
+        uses.set(record.grant_id, { hash, file });
+        tally.ok();
+      }
+    },
+  };
+}
