@@ -1,6 +1,7 @@
 /** Reads the environment once; importing it does nothing. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
+import { addressList } from '@governance/shared/address-policy';
 import { witnessList } from '@governance/shared/evidence/witness-setting';
 import { Severity } from '@governance/shared/ledger-record';
 import { defaultPublicUrl } from '@governance/shared/listening-address';
@@ -271,6 +272,13 @@ export const CONTROL_PLANE_SETTINGS = {
       'The header X-Service-Signature is the HMAC-SHA256 of the body under it, in hexadecimal.',
     defaultNote: 'made from the master key, and written to `webhook-secret` in the data folder',
     parse: secretText,
+  }),
+  outboundAllow: setting({
+    name: 'SERVICE_OUTBOUND_ALLOW',
+    description:
+      'Where SERVICE_WEBHOOK_URL and SERVICE_EVIDENCE_WITNESS_URLS may lead, as SERVICE_UPSTREAM_ALLOW says it. An address that is written in a URL is open in any case.',
+    defaultNote: '`global` in production, else `*`',
+    parse: addressList,
   }),
   checkpointSeconds: setting({
     name: 'SERVICE_CHECKPOINT_SECONDS',

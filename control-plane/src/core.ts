@@ -6,6 +6,7 @@ import type { KeyObject } from 'node:crypto';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { RegoCompiler } from '@governance/policies/contract';
 import type { AppliedBarrier } from '@governance/shared/channels';
+import { createOutboundClient } from '@governance/shared/outbound-client';
 import type { Secret } from '@governance/shared/settings';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -134,6 +135,10 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     keyProviders,
     dataKeys: createDataKeys({ db, providers: keyProviders, now }),
     payloadSealingKey: createPayloadSealingKey({ db, masterKey }),
+    outbound: createOutboundClient({
+      allow: config.outboundAllow ?? null,
+      isProduction: config.env === 'production',
+    }),
     leaderWork: createLeaderWork({ connections, log, registry }),
     applied: deps.applied ?? NOTHING_TO_WAIT_FOR,
   };

@@ -1,4 +1,5 @@
 /** Every setting of the data plane, declared once: docs/configuration.md is made from this. */
+import { addressList } from '@governance/shared/address-policy';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   commaList,
@@ -10,18 +11,9 @@ import {
 } from '@governance/shared/settings';
 import { z } from 'zod';
 import { OPA_SETTINGS } from './opa-server/opa-settings.ts';
-import { createAddressPolicy } from './upstream/addresses/address-policy.ts';
 import { MESSAGE_NODES } from './upstream/message.ts';
 
 export const MIB = 1024 * 1024;
-
-const addresses = commaList.superRefine((entries, context) => {
-  try {
-    createAddressPolicy(entries);
-  } catch (error) {
-    context.addIssue(error instanceof Error ? error.message : 'is not a list of addresses');
-  }
-});
 
 export const GATEWAY_SETTINGS = {
   ...OPA_SETTINGS,
@@ -47,7 +39,7 @@ export const GATEWAY_SETTINGS = {
     description:
       'Where MCP servers may be, separated by commas: host names (`.example.com` with all below it), addresses, CIDRs, `global` for every public address, `*` for everything. Link-local addresses and those where clouds give credentials (169.254.169.254) have to be named themselves.',
     defaultNote: '`*`; `global` in production on a data plane of several tenants',
-    parse: addresses,
+    parse: addressList,
   }),
   upstreamTimeoutSeconds: setting({
     name: 'SERVICE_UPSTREAM_TIMEOUT_SECONDS',

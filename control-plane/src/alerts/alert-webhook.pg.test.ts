@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Severity } from '@governance/shared/ledger-record';
+import { createOutboundClient } from '@governance/shared/outbound-client';
 import { Secret } from '@governance/shared/settings';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision, aHoldOpened } from '../../../tests/support/a-data-plane.ts';
@@ -176,7 +177,7 @@ describe('the alert webhook', () => {
   it.each([
     [500, 'the receiver answered 500'],
     [404, 'the receiver answered 404'],
-    ['hang', 'the connection failed: UND_ERR_SOCKET'],
+    ['hang', 'the connection failed: ECONNRESET'],
     ['redirect', 'the receiver answered 307'],
   ] as const)('tries again, later each time, after %s', async (answer, error) => {
     const { scope, token } = await aTenantAdmin();
@@ -237,6 +238,7 @@ describe('the alert webhook', () => {
         db: controlPlane.db,
         changes: test.changes,
         url,
+        outbound: createOutboundClient({ allow: null, isProduction: true }),
         secret: new Secret(SECRET),
         minSeverity: 'high',
         log: { warn: () => {}, error: () => {} },

@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import { Severity } from '@governance/shared/ledger-record';
+import { describeOutboundFailure, type OutboundClient } from '@governance/shared/outbound-client';
 import type { Secret } from '@governance/shared/settings';
 import type { Logger } from 'pino';
 import type { ChangeBus } from '../platform/change-bus.ts';
@@ -18,6 +19,7 @@ export interface AlertWebhookDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   changes: ChangeBus;
   url: string;
+  outbound: OutboundClient;
   secret: Secret;
   minSeverity: Severity;
   log: Pick<Logger, 'warn' | 'error'>;
@@ -83,8 +85,8 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
     const { id } = alert;
     const body = JSON.stringify({ tenant_id: tenantId, ...alert.view });
     try {
-      const response = await fetch(deps.url, {
-        method: 'POST',
+      const { status } = await deps.outbound.post({
+        url: deps.url,
         body,
         headers: {
           'content-type': 'application/json',
@@ -92,19 +94,17 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
           'x-service-delivery': id,
           ...signatureHeaders({ id, body, at: deps.now() }, deps.secret),
         },
-        // A redirect would carry the alert to an address that nobody configured.
-        redirect: 'manual',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: null,
       });
-      await response.body?.cancel();
-      if (response.ok) return { id, error: null };
-      throw new Error(`the receiver answered ${response.status}`);
+      if (status >= 200 && status < 300) return { id, error: null };
+      throw new Error(`the receiver answered ${status}`);
     } catch (error) {
       const isLast = alert.attempt >= MAX_ATTEMPTS;
       const about = { err: error, alert: alert.id, tenant: tenantId, attempt: alert.attempt };
       if (isLast) log.error(about, 'an alert could not be posted: given up');
       else log.warn(about, 'an alert could not be posted: it is tried again');
-      return { id, error: describeFailure(error) };
+      return { id, error: describeOutboundFailure(error) };
     }
   }
 
@@ -141,15 +141,6 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
       await Promise.all(schedules.map((schedule) => schedule.stop()));
     },
   };
-}
-
-/** For people who look after deliveries: never what the receiver said, which may be anything. */
-function describeFailure(error: unknown): string {
-  if (!(error instanceof Error)) return 'it could not be posted';
-  if (error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
-  const { cause } = error;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? `the connection failed: ${code}` : error.message;
 }
 
 function severitiesFrom(least: Severity): Severity[] {

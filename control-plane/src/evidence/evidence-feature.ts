@@ -1,3 +1,4 @@
+import type { OutboundClient } from '@governance/shared/outbound-client';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { ChainBreakRecorder } from '../chain/chain-breaks.ts';
@@ -29,6 +30,7 @@ export interface EvidenceCore extends ReadingPlacesDeps {
   db: TenantDatabase;
   logViews: LogViews;
   breaks: ChainBreakRecorder;
+  outbound: OutboundClient;
   serviceKeys: ServiceKeys;
   dataKeys: DataKeys;
   registry: Registry;
@@ -43,7 +45,8 @@ export function evidenceFeature(core: EvidenceCore): Feature {
   const { config, db, serviceKeys, dataKeys, log, now } = core;
   const { publicUrl, verifierPublicUrl: verifierUrl } = config;
   const witnesses = createWitnessTask({
-    ...{ db, witnesses: config.witnesses, breaks: core.breaks, registry: core.registry, now },
+    ...{ db, witnesses: config.witnesses, outbound: core.outbound, breaks: core.breaks, now },
+    registry: core.registry,
   });
   const growth = createLogGrowth({
     ...{ db, serviceKeys, now },

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { createAddressPolicy } from '@governance/shared/address-policy';
 import type { ServerReport } from '@governance/shared/channels';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { AgentCall } from '../enforcement/calls.ts';
@@ -8,7 +9,6 @@ import { createToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { NO_DEFINITIONS, openToolDefinitions } from '../enforcement/tool-definitions.ts';
 import { createListNotes } from '../gateway/list-notes.ts';
 import { findServer } from '../gateway/servers.ts';
-import { createAddressPolicy } from '../upstream/addresses/address-policy.ts';
 import { createRefusedServers } from '../upstream/health/refused-servers.ts';
 import { listAllTools } from '../upstream/lists/list-tools.ts';
 import { createUpstreamPool } from '../upstream/sessions/pool.ts';

@@ -1,10 +1,10 @@
 /** Pools, exchanges and servers for the tests of modern servers. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createAddressPolicy } from '@governance/shared/address-policy';
 import { assetPath } from '@governance/shared/assets';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { type CreateMcpHandlerOptions, createMcpHandler } from '@modelcontextprotocol/server';
-import { createAddressPolicy } from '../upstream/addresses/address-policy.ts';
 import { createUpstreamPool, type UpstreamPoolOptions } from '../upstream/sessions/pool.ts';
 import {
   Cancellation,

@@ -1,5 +1,6 @@
 /** One request to a witness (C2SP tlog-witness): bounded in time and size, redirects not followed. */
 import { parseTreeSize } from '@governance/shared/evidence/witness-protocol';
+import type { OutboundClient } from '@governance/shared/outbound-client';
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -15,20 +16,20 @@ export type WitnessAnswer =
  * @throws Error where nothing answers, or no answer of the protocol
  */
 export async function askWitness(
+  outbound: OutboundClient,
   url: string,
   body: string,
   ending: AbortSignal,
 ): Promise<WitnessAnswer> {
-  const response = await fetch(`${url}/add-checkpoint`, {
-    method: 'POST',
+  const { status, text } = await outbound.post({
+    url: `${url}/add-checkpoint`,
     body,
     headers: { 'content-type': 'text/plain', 'user-agent': 'agent-governance-service' },
-    // A redirect would lead to an address that nobody configured.
-    redirect: 'manual',
-    signal: AbortSignal.any([ending, AbortSignal.timeout(TIMEOUT_MS)]),
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_ANSWER_BYTES,
+    signal: ending,
   });
-  const text = await readText(response);
-  switch (response.status) {
+  switch (status) {
     case 200:
       return { kind: 'cosigned', lines: text };
     case 409:
@@ -40,17 +41,6 @@ export async function askWitness(
     case 422:
       return { kind: 'refused', why: 'the log does not continue what it cosigned (422)' };
     default:
-      return { kind: 'refused', why: `it answered ${response.status}` };
+      return { kind: 'refused', why: `it answered ${status}` };
   }
-}
-
-async function readText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error('the answer is too large');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }

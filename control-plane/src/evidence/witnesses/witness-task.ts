@@ -6,6 +6,7 @@
 import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import type { WitnessKey } from '@governance/shared/evidence/trust-anchor';
 import { findCosignature, writeAddCheckpoint } from '@governance/shared/evidence/witness-protocol';
+import { describeOutboundFailure, type OutboundClient } from '@governance/shared/outbound-client';
 import { Counter, type Registry } from 'prom-client';
 import type { ChainBreakRecorder } from '../../chain/chain-breaks.ts';
 import { forEachTenant } from '../../platform/each-tenant.ts';
@@ -29,6 +30,7 @@ const DENSE_MS = 7 * 86_400_000;
 export interface WitnessTaskDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   witnesses: readonly Witness[];
+  outbound: OutboundClient;
   breaks: Pick<ChainBreakRecorder, 'record'>;
   registry: Registry;
   now: () => Date;
@@ -87,7 +89,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
       // It may hold another size than is remembered here, and says which.
       for (let tries = 0; tries < 2; tries++) {
         const body = await writeRequest(tenantId, old, newest);
-        const answer = await askWitness(witness.url, body, signal);
+        const answer = await askWitness(deps.outbound, witness.url, body, signal);
         if (answer.kind === 'refused') return answer.why;
         if (answer.kind === 'cosigned') {
           const { body: signed } = parseCheckpoint(newest.note);
@@ -103,7 +105,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
       }
       return 'it names another size each time';
     } catch (error) {
-      return describeFailure(error);
+      return describeOutboundFailure(error);
     }
   }
 
@@ -157,13 +159,4 @@ function isDue(state: WitnessState | undefined, newest: StoredCheckpoint, now: D
     return now.getTime() - state.askedAt.getTime() >= Math.min(failedMs, LONGEST_REST_MS);
   }
   return state.epoch !== newest.epoch || state.size < newest.size;
-}
-
-/** Never what the witness said. */
-function describeFailure(error: unknown): string {
-  if (!(error instanceof Error)) return 'it could not be asked';
-  if (error.name === 'TimeoutError') return 'no answer in time';
-  const { cause } = error;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? `the connection failed: ${code}` : error.message;
 }

@@ -4,6 +4,7 @@ import {
   parseCheckpoint,
   parseSignature,
 } from '@governance/shared/evidence/checkpoint';
+import { createOutboundClient } from '@governance/shared/outbound-client';
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { aWitness } from '../../../../tests/support/a-witness.ts';
@@ -30,6 +31,7 @@ const task = createWitnessTask({
     db,
     breaks,
     witnesses: config.witnesses,
+    outbound: createOutboundClient({ allow: null, isProduction: true }),
     registry: new Registry(),
     now: () => new Date(time),
   },
@@ -98,7 +100,7 @@ describe('a witness', () => {
     ['forges', 'its cosignature does not hold'],
     ['redirects', 'it answered 307'],
     ['large', 'the answer is too large'],
-    ['dies', 'the connection failed: UND_ERR_SOCKET'],
+    ['dies', 'the connection failed: ECONNRESET'],
   ] as const)('that %s is shown as failing, nothing is kept, and it rests', async (how, failure) => {
     double.manner = how;
     await grow();

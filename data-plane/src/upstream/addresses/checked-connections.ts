@@ -2,8 +2,9 @@
  * Connections with MCP servers over HTTP. Each is checked when it is made. When the address policy
  * changes (a data plane gets a second tenant), no earlier connection is used again.
  */
+
+import type { AddressPolicy } from '@governance/shared/address-policy';
 import { Agent, type Dispatcher } from 'undici';
-import type { AddressPolicy } from './address-policy.ts';
 
 export interface CheckedConnections extends Pick<Dispatcher, 'dispatch'> {
   /** Ends connections made under another policy, even if no request comes. */

@@ -1,6 +1,6 @@
+import { type AddressPolicy, notAllowed } from '@governance/shared/address-policy';
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { RulesProvider } from '../../contracts.ts';
-import { type AddressPolicy, notAllowed } from '../addresses/address-policy.ts';
 import type { StdioAccess } from '../stdio/stdio-access.ts';
 import type { ServerFinding } from './server-report.ts';
 

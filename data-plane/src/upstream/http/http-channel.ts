@@ -2,8 +2,9 @@
  * The way to one server over HTTP: its address, what authenticates the gateway there, and what is
  * under way. Which MCP is spoken on it is the business of the session that holds it.
  */
+
+import { notAllowed } from '@governance/shared/address-policy';
 import type { Dispatcher } from 'undici';
-import { notAllowed } from '../addresses/address-policy.ts';
 import { HOPS_HEADER } from '../hops.ts';
 import type { ClientInfo } from '../initialize.ts';
 import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';

@@ -1,9 +1,10 @@
 /** Clients that servers may ask something: their sessions with servers are theirs, and bounded. */
+
+import { createAddressPolicy } from '@governance/shared/address-policy';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio, startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
-import { createAddressPolicy } from '../addresses/address-policy.ts';
 import { Cancellation, type UpstreamPeer } from '../upstream.ts';
 import { createUpstreamPool, type UpstreamPool } from './pool.ts';
 

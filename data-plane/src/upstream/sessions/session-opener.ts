@@ -2,9 +2,10 @@
  * Makes sessions with MCP servers, and holds what they share: connections, shares of them, and what
  * is known of servers' eras.
  */
+
+import type { AddressPolicy } from '@governance/shared/address-policy';
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { Logger } from 'pino';
-import type { AddressPolicy } from '../addresses/address-policy.ts';
 import { createCheckedConnections } from '../addresses/checked-connections.ts';
 import { createEraMemory } from '../era.ts';
 import type { UpstreamHealth } from '../health/health.ts';

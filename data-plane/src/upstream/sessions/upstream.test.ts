@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAddressPolicy } from '@governance/shared/address-policy';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -10,7 +11,6 @@ import {
   type TestUpstream,
   type UpstreamToolCall,
 } from '../../testing/test-upstream.ts';
-import { createAddressPolicy } from '../addresses/address-policy.ts';
 import { Cancellation, UpstreamFailure, type UpstreamNotification } from '../upstream.ts';
 import { createUpstreamPool, type UpstreamPool, type UpstreamPoolOptions } from './pool.ts';
 

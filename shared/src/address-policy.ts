@@ -1,5 +1,5 @@
 /**
- * Which addresses an upstream may have (SERVICE_UPSTREAM_ALLOW). The check is made on the address
+ * Which addresses a request may go to (SERVICE_UPSTREAM_ALLOW, SERVICE_OUTBOUND_ALLOW). The check is made on the address
  * that is then connected to, in the connection's own look-up, so that a name cannot resolve to
  * one address for the check and to another for the connection. Redirects are not followed. Proven
  * by address-policy.test.ts.
@@ -12,8 +12,9 @@ import {
   METADATA_ADDRESSES,
   readCidr,
   SPECIAL_ADDRESSES,
-} from '@governance/shared/address-set';
-import { bareAddress, carriedIpv4 } from '@governance/shared/ip-address';
+} from './address-set.ts';
+import { bareAddress, carriedIpv4 } from './ip-address.ts';
+import { commaList } from './settings.ts';
 
 export interface AddressPolicy {
   /** Whether the host of a URL may be tried at all; an address in it is checked here. */
@@ -27,6 +28,9 @@ export interface AddressPolicy {
   isPrivateOpen(): boolean;
 }
 
+/** The code of the error with which a look-up of a refused host ends. */
+export const ADDRESS_REFUSED = 'UPSTREAM_ADDRESS_REFUSED';
+
 /** Hosts whose answer is remembered, at most: servers have few. */
 const MAX_KNOWN_HOSTS = 4096;
 /** A range that is wider names nothing in particular. */
@@ -39,11 +43,13 @@ const NARROW = { ipv4: 16, ipv6: 10 };
  *   every global address, `*` for everything but METADATA_ADDRESSES; a host that is named may have any
  *   address. Null where nothing is set: everything but METADATA_ADDRESSES, or only what is global
  * @param isPrivateOpen asked at each use where nothing is set: whether it is everything
+ * @param refusal what is said of a host whose addresses are not allowed
  * @throws RangeError for an entry that is none of these
  */
 export function createAddressPolicy(
   entries: readonly string[] | null,
   isPrivateOpen: () => boolean = () => false,
+  refusal: (host: string) => string = notAllowed,
 ): AddressPolicy {
   const allowed = new AddressSet();
   const named = new AddressSet();
@@ -118,8 +124,8 @@ export function createAddressPolicy(
           : addresses.filter(({ address }) => isAddressAllowed(address, isBelowNamed(host)));
         const [first] = usable;
         if (first === undefined) {
-          const refused: NodeJS.ErrnoException = new Error(notAllowed(hostname));
-          refused.code = 'UPSTREAM_ADDRESS_REFUSED';
+          const refused: NodeJS.ErrnoException = new Error(refusal(hostname));
+          refused.code = ADDRESS_REFUSED;
           callback(refused, '', 0);
         } else if (all) callback(null, usable);
         else callback(null, first.address, first.family);
@@ -128,7 +134,16 @@ export function createAddressPolicy(
   };
 }
 
-/** The message for a refused host. */
+/** A setting that is such a list. */
+export const addressList = commaList.superRefine((entries, context) => {
+  try {
+    createAddressPolicy(entries);
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : 'is not a list of addresses');
+  }
+});
+
+/** The message for a refused MCP server. */
 export function notAllowed(host: string): string {
   return `the address of ${host} is not open to MCP servers: SERVICE_UPSTREAM_ALLOW does not name it`;
 }

@@ -1,0 +1,128 @@
+/**
+ * Requests to addresses that the operator named: the receiver of alerts, witnesses of the log. A name
+ * is checked where it is resolved, in the connection's own look-up, so that it cannot lead elsewhere
+ * than was judged. Redirects are not followed; answers and times are bounded. Proven by
+ * outbound-client.test.ts.
+ */
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { ADDRESS_REFUSED, createAddressPolicy } from './address-policy.ts';
+
+export interface OutboundRequest {
+  url: string;
+  body: string;
+  headers: Record<string, string>;
+  timeoutMs: number;
+  /** Bytes of the answer's body; a longer one fails. Null where it is not read. */
+  maxBytes: number | null;
+  signal?: AbortSignal;
+}
+
+export interface OutboundAnswer {
+  status: number;
+  text: string;
+}
+
+export interface OutboundClient {
+  /**
+   * Posts.
+   *
+   * @throws OutboundError where the address is not open, or the answer too large
+   * @throws Error named TimeoutError, or with the connection's `code`
+   */
+  post(request: OutboundRequest): Promise<OutboundAnswer>;
+}
+
+/** Its message is for the operator, and holds nothing of an answer. */
+export class OutboundError extends Error {}
+
+/** @returns what is said of a host that is not open */
+export const notOpen = (host: string): string =>
+  `the address of ${host} is not global: SERVICE_OUTBOUND_ALLOW does not name it`;
+
+/**
+ * @param allow SERVICE_OUTBOUND_ALLOW; null where it is not set: global addresses, and in development
+ *   all but those where clouds give credentials
+ */
+export function createOutboundClient({
+  allow,
+  isProduction,
+}: {
+  allow: readonly string[] | null;
+  isProduction: boolean;
+}): OutboundClient {
+  const entries = allow ?? [isProduction ? 'global' : '*'];
+  const policy = createAddressPolicy(entries, undefined, notOpen);
+
+  return {
+    post: async ({ url: text, body, headers, timeoutMs, maxBytes, signal }) => {
+      const url = new URL(text);
+      const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+      // Who writes an address means it: nobody else can make it lead elsewhere.
+      const isWritten = isIP(host) !== 0;
+      const deadline = AbortSignal.timeout(timeoutMs);
+      const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
+      return new Promise((resolve, reject) => {
+        const fail = (error: unknown) => reject(toFailure(error, deadline));
+        const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+        const request = send(
+          url,
+          {
+            method: 'POST',
+            headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+            agent: false,
+            signal: ended,
+            ...(!isWritten && { lookup: policy.lookup }),
+          },
+          (response) => {
+            const status = response.statusCode ?? 0;
+            if (maxBytes === null) {
+              resolve({ status, text: '' });
+              response.destroy();
+              return;
+            }
+            readBody(response, maxBytes).then(
+              (answered) => resolve({ status, text: answered }),
+              (error) => {
+                request.destroy();
+                fail(error);
+              },
+            );
+          },
+        );
+        request.on('error', fail);
+        request.end(body);
+      });
+    },
+  };
+}
+
+function toFailure(error: unknown, deadline: AbortSignal): unknown {
+  if (deadline.aborted) return deadline.reason;
+  const isRefused = error instanceof Error && 'code' in error && error.code === ADDRESS_REFUSED;
+  return isRefused ? new OutboundError(error.message) : error;
+}
+
+/**
+ * What failed, for those who look after the service: never what the other side said.
+ *
+ * @param error of `post`
+ */
+export function describeOutboundFailure(error: unknown): string {
+  if (!(error instanceof Error)) return 'it could not be asked';
+  if (error.name === 'TimeoutError') return 'no answer in time';
+  const code = 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? `the connection failed: ${code}` : error.message;
+}
+
+async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > maxBytes) throw new OutboundError('the answer is too large');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
