@@ -1,6 +1,7 @@
 import { AppError } from '@governance/shared/errors';
 import type { PolicyResult } from '@governance/shared/ledger-record';
 import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../chain/ledger-row.ts';
+import { recordsOf } from '../chain/records-of.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
@@ -67,10 +68,8 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
           ) page
         ) e
         LEFT JOIN LATERAL (
-          SELECT bytes FROM ledger_records
-          WHERE tenant_id = ${tenantId}::uuid AND subject_id = e.id AND type = 'outcome'
-            AND stream = e.stream
-          ORDER BY position DESC LIMIT 1
+          SELECT bytes FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`e.id`)} about
+          WHERE type = 'outcome' AND stream = e.stream ORDER BY position DESC LIMIT 1
         ) o ON e.type = 'decision'
         ORDER BY e.event_time DESC, e.position DESC`;
       return rows.map(({ bytes, outcome_bytes: outcomeBytes, ...row }, index) => {

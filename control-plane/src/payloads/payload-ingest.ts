@@ -19,8 +19,10 @@ import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { readRecord } from '../chain/ledger-row.ts';
+import { recordsOf } from '../chain/records-of.ts';
 import { type DataKey, type DataKeys, encryptUnder } from '../key-management/data-keys.ts';
 import { KeyProviderError } from '../key-management/key-provider.ts';
+import { Prisma } from '../platform/generated/client.ts';
 import {
   systemScope,
   type TenantDatabase,
@@ -182,16 +184,11 @@ async function findRecord(
   { db, scope: { tenantId } }: TenantTransaction,
   { event_id, deployment_id, part }: PayloadContent,
 ): Promise<RecordRow | undefined> {
-  const rows =
-    part === 'input'
-      ? await db.$queryRaw<RecordRow[]>`
-          SELECT bytes, received_at FROM ledger_records
-          WHERE tenant_id = ${tenantId}::uuid AND id = ${event_id}::uuid AND type = 'decision'
-            AND stream = ${deployment_id}::uuid ORDER BY position LIMIT 1`
-      : await db.$queryRaw<RecordRow[]>`
-          SELECT bytes, received_at FROM ledger_records
-          WHERE tenant_id = ${tenantId}::uuid AND subject_id = ${event_id}::uuid
-            AND type = 'outcome' AND stream = ${deployment_id}::uuid ORDER BY position LIMIT 1`;
+  const [column, type] =
+    part === 'input' ? (['id', 'decision'] as const) : (['subject_id', 'outcome'] as const);
+  const rows = await db.$queryRaw<RecordRow[]>`
+    SELECT bytes, received_at FROM ${recordsOf(tenantId, column, Prisma.sql`${event_id}::uuid`)} found
+    WHERE type = ${type} AND stream = ${deployment_id}::uuid ORDER BY position LIMIT 1`;
   return rows[0];
 }
 

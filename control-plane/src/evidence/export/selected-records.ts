@@ -52,8 +52,9 @@ export async function listSelected(
       SELECT stream, epoch, seq, bytes FROM decided
       UNION ALL
       SELECT r.stream, r.epoch, r.seq, octet_length(r.bytes) FROM decided d
+      -- IS TRUE: no index of streams is taken for it, see recordsOf.
       JOIN ledger_records r ON r.tenant_id = ${tenant} AND r.subject_id = d.id
-        AND r.stream = d.stream
+        AND (r.stream = d.stream) IS TRUE
       ${besides}
     )
     SELECT b.leaf_index AS leaf, r.stream, r.epoch, r.seq, r.seq - b.first_seq AS index, r.bytes

@@ -1,0 +1,166 @@
+/**
+ * What PostgreSQL reads for a look-up of records by what they are about, whatever it knows of the
+ * ledger: nothing, as of a new month or after its crash, or what it was long ago.
+ */
+import { randomUUID } from 'node:crypto';
+import type { PoolClient } from 'pg';
+import { describe, expect, it } from 'vitest';
+import { testDatabase } from '../../../tests/support/test-database.ts';
+import { auditStore } from '../audit/audit-store.ts';
+import type { EvidenceRequest } from '../evidence/export/evidence-request.ts';
+import { listSelected } from '../evidence/export/selected-records.ts';
+import { Prisma } from '../platform/generated/client.ts';
+import { systemScope, type TenantTransaction } from '../platform/tenant-scope.ts';
+import { recordsOf } from './records-of.ts';
+
+const test = await testDatabase();
+await test.superuser.query('SELECT ensure_ledger_partitions(1)');
+
+const CALLS = 4_000;
+const PAGE = 100;
+/** Some scans of all records; one for each record that is listed would be ten times as much. */
+const MOST = 8 * (CALLS + 40);
+const BEGAN = Date.UTC(2026, 0, 2);
+
+interface Ledger {
+  tenantId: string;
+  stream: string;
+  agentId: string;
+  calls: number;
+}
+
+const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+
+/** Appends calls: a decision each, and its outcome behind it unless it is still open. */
+async function append(ledger: Ledger, calls: number, isOpen = false): Promise<void> {
+  const { tenantId, stream, agentId, calls: before } = ledger;
+  await test.superuser.query(
+    `INSERT INTO ledger_records (tenant_id, received_at, position, stream, epoch, seq, type, id,
+       subject_id, agent_id, policy_result, event_time, hash, prev_hash, bytes)
+     SELECT $1, now(), 2 * n + o, $2, 1, 2 * n + o, CASE o WHEN 0 THEN 'decision' ELSE 'outcome' END,
+       ('00000000-0000-7000-8000-' || lpad((2 * n + o)::text, 12, '0'))::uuid,
+       CASE o WHEN 1 THEN ('00000000-0000-7000-8000-' || lpad((2 * n)::text, 12, '0'))::uuid END,
+       CASE o WHEN 0 THEN $3::uuid END, CASE o WHEN 0 THEN 'allow' END,
+       $4::timestamptz + n * interval '1 ms', repeat('a', 64), repeat('b', 64),
+       convert_to(repeat('c', 700), 'utf8')
+     FROM generate_series($5::int, $6::int) n, generate_series(0, $7::int) o`,
+    [tenantId, stream, agentId, new Date(BEGAN), before + 1, before + calls, isOpen ? 0 : 1],
+  );
+  ledger.calls += calls;
+}
+
+/** A connection of the application's pool that keeps what it knows of the tables. */
+async function onConnection(
+  tenantId: string,
+  work: (client: PoolClient) => Promise<void>,
+): Promise<void> {
+  const client = await test.connections.pool.connect();
+  try {
+    await client.query(`SELECT set_config('app.tenant_id', $1, false)`, [tenantId]);
+    await work(client);
+  } finally {
+    client.release(true);
+  }
+}
+
+/** The query that `ask` would make. */
+async function queryOf(
+  tenantId: string,
+  ask: (tx: TenantTransaction) => Promise<unknown>,
+): Promise<Prisma.Sql> {
+  let asked: Prisma.Sql | undefined;
+  const db = {
+    $queryRaw: async (strings: TemplateStringsArray, ...values: unknown[]) => {
+      asked = Prisma.sql(strings, ...values);
+      return [];
+    },
+  };
+  await ask({ db, scope: systemScope(tenantId) } as unknown as TenantTransaction);
+  if (!asked) throw new Error('nothing was asked');
+  return asked;
+}
+
+interface PlanNode {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: PlanNode[];
+}
+
+/** How many rows of tables a query reads, used or not. */
+async function countRead(client: PoolClient, { text, values }: Prisma.Sql): Promise<number> {
+  const { rows } = await client.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>({
+    text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+    values: [...values],
+  });
+  const count = (node: PlanNode): number => {
+    const own = node['Relation Name']
+      ? node['Actual Rows'] +
+        (node['Rows Removed by Filter'] ?? 0) +
+        (node['Rows Removed by Index Recheck'] ?? 0)
+      : 0;
+    return (node.Plans ?? []).map(count).reduce((a, b) => a + b, own * node['Actual Loops']);
+  };
+  const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
+  if (!plan) throw new Error('no plan');
+  return count(plan);
+}
+
+const newLedger = (): Ledger => ({
+  tenantId: randomUUID(),
+  stream: randomUUID(),
+  agentId: randomUUID(),
+  calls: 0,
+});
+
+const pageOf = ({ tenantId }: Ledger) =>
+  queryOf(tenantId, (tx) =>
+    auditStore(tx).listEvents({ policyResult: 'allow' }, { limit: PAGE, offset: 0 }),
+  );
+
+const selectionOf = ({ tenantId, agentId }: Ledger) => {
+  const request: EvidenceRequest = {
+    id: randomUUID(),
+    from: new Date(BEGAN),
+    to: new Date(BEGAN + PAGE),
+    agentIds: [agentId],
+    workflowSessionId: null,
+    includePayloads: false,
+    anchorSizes: [],
+  };
+  return queryOf(tenantId, (tx) => listSelected(tx, request, { start: 0, end: 10 }, PAGE));
+};
+
+const recordOf = ({ tenantId, stream }: Ledger, column: 'id' | 'subject_id') =>
+  Prisma.sql`SELECT bytes FROM ${recordsOf(tenantId, column, Prisma.sql`${idOf(2 * CALLS)}::uuid`)} r
+    WHERE stream = ${stream}::uuid ORDER BY position LIMIT 1`;
+
+describe('looking for records by what they are about', () => {
+  it.each([
+    ['before PostgreSQL knows anything of the ledger', ''],
+    ['by what PostgreSQL knew of a small ledger', 'ANALYZE ledger_records'],
+    ['by what PostgreSQL knows of this ledger', undefined],
+  ])('does not read a stream again for each record, %s', async (_, early) => {
+    const ledger = newLedger();
+    await onConnection(ledger.tenantId, async (client) => {
+      // An index that had few entries stays small in the eyes of a connection that saw it then.
+      await append(ledger, 20, true);
+      await countRead(client, await pageOf(ledger));
+      await append(ledger, 20);
+      if (early) await test.superuser.query(early);
+      await append(ledger, CALLS);
+      if (early === undefined) await test.superuser.query('ANALYZE ledger_records');
+
+      expect(await countRead(client, await pageOf(ledger))).toBeLessThan(MOST);
+      expect(await countRead(client, await selectionOf(ledger))).toBeLessThan(MOST);
+      for (const column of ['id', 'subject_id'] as const)
+        expect(await countRead(client, recordOf(ledger, column))).toBeLessThan(10);
+    });
+    await test.superuser.query('TRUNCATE ledger_records');
+    await test.superuser.query(
+      `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
+    );
+  });
+});
