@@ -1,6 +1,5 @@
 /** Holds calls of agents for people: what an approval is bound to, and what a client hears of it. */
 import { formatReasons } from '@governance/policies/contract';
-import { RPC_ERRORS } from '@governance/shared/errors';
 import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
@@ -13,9 +12,10 @@ import type { DecisionFields } from './audit.ts';
 import { type BindingOf, type KnownCall, sharedBinding } from './call-binding.ts';
 import { readingsOfCall } from './call-targets.ts';
 import type { Exchange, HoldGrant, RawCall } from './calls.ts';
+import { heldMembers, untilWhen } from './held-members.ts';
 import { type HoldWaitLimits, waitForPerson } from './hold-wait.ts';
 import type { Escalated, Holds, OpenedHold, ResultHolds } from './holds.ts';
-import { refusalOf } from './refusals.ts';
+import { escalatedRefusal, refusalOf } from './refusals.ts';
 
 export interface CallHoldsDeps extends HoldWaitLimits {
   held: Pick<HeldCalls, 'join' | 'findCall'>;
@@ -89,21 +89,9 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
       type: 'hold_opened',
       id: uuidv7(now()),
       timestamp: decision.timestamp,
-      bundle_revision: decision.bundle_revision,
-      escalation_id: hold.id,
-      event_id: decision.id,
+      ...heldMembers(hold, decision),
       held: 'call',
-      agent_id: decision.agent_id,
-      // As data protection left them.
-      requester_id: decision.requester_id,
-      mcp_server: decision.mcp_server ?? '',
-      method: decision.method,
-      tool_name: decision.tool_name ?? '',
-      instruction_hash: decision.instruction_hash,
-      target: decision.target,
-      risk_tier: decision.risk_tier,
       reason: decision.policy_reason,
-      timeout_at: isoTime(hold.timeoutAt),
       shape,
     } as const;
   }
@@ -135,53 +123,39 @@ function findExactResource(ask: RawCall['ask'], target: string): string | null {
 
 function tooMany(escalated: Escalated): Refusal {
   const why = 'As many calls wait for a person as may';
-  return refusal(escalated, `${why}. The call was not forwarded.`, {
-    resolution: 'denied',
-    reason: 'too_many_held',
-  });
+  const data = { resolution: 'denied', reason: 'too_many_held' };
+  return refusal(escalated, `${why}. The call was not forwarded.`, data);
 }
+
+/** What is answered for each end: `resolution`, and a text. */
+const ENDS = {
+  pending: [
+    'pending',
+    'The call waits for a person: make the same call again to learn what was decided.',
+  ],
+  denied: ['denied', 'A person denied the call.'],
+  timed_out: ['timed_out', 'Nobody decided in time. The call was not forwarded.'],
+  taken: [
+    'approved',
+    'The call was approved once, and another request of it, or another data plane, has the approval.',
+  ],
+} as const;
 
 function answerOf(
   escalated: Escalated,
   { hold }: HeldCall,
   { kind }: Exclude<HoldEnd, { kind: 'approved' }>,
 ): Refusal {
-  const named = { escalation_id: hold.id };
-  const timeoutAt = isoTime(hold.timeoutAt);
-  switch (kind) {
-    case 'pending':
-      return refusal(
-        escalated,
-        'The call waits for a person: make the same call again to learn what was decided.',
-        { resolution: 'pending', ...named, timeout_at: timeoutAt },
-      );
-    case 'denied':
-      return refusal(escalated, 'A person denied the call.', { resolution: 'denied', ...named });
-    case 'timed_out':
-      return refusal(escalated, 'Nobody decided in time. The call was not forwarded.', {
-        resolution: 'timed_out',
-        ...named,
-      });
-    case 'taken':
-      return refusal(
-        escalated,
-        'The call was approved once, and another request of it, or another data plane, has the approval.',
-        { resolution: 'approved', ...named },
-      );
-  }
+  const [resolution, text] = ENDS[kind];
+  const data = { resolution, escalation_id: hold.id, ...untilWhen(kind, hold) };
+  return refusal(escalated, text, data);
 }
 
 function refusal(
-  { call, escalate }: Escalated,
+  { call, escalate: { reasons } }: Escalated,
   message: string,
   data: Record<string, unknown>,
 ): Refusal {
-  const { reasons } = escalate;
-  return {
-    kind: 'refusal',
-    status: 200,
-    code: RPC_ERRORS.ESCALATED,
-    message: `Escalated: ${formatReasons(reasons)}. ${message}`,
-    data: { ...data, event_id: call.id, reasons },
-  };
+  const text = `Escalated: ${formatReasons(reasons)}. ${message}`;
+  return escalatedRefusal(text, { ...data, event_id: call.id, reasons });
 }

@@ -25,9 +25,19 @@ export function resultOf(value: Record<string, unknown>): UpstreamAnswer {
   return { kind: 'result', raw: JSON.stringify(value), value };
 }
 
+/** A refusal that is a JSON-RPC error like any. */
+export function rpcRefusal(code: number, message: string, data?: Record<string, unknown>): Refusal {
+  return { kind: 'refusal', status: 200, code, message, data };
+}
+
 /** A refusal with the gateway's code for failures of its own. */
 export function internalRefusal(message: string, data?: Record<string, unknown>): Refusal {
-  return { kind: 'refusal', status: 200, code: RPC_ERRORS.INTERNAL, message, data };
+  return rpcRefusal(RPC_ERRORS.INTERNAL, message, data);
+}
+
+/** What is answered where a person has, or had, to decide. */
+export function escalatedRefusal(message: string, data: Record<string, unknown>): Refusal {
+  return rpcRefusal(RPC_ERRORS.ESCALATED, message, data);
 }
 
 /**
@@ -35,8 +45,7 @@ export function internalRefusal(message: string, data?: Record<string, unknown>)
  * keeps this data plane from letting anybody act (`data.reason` tells them apart).
  */
 export function deniedByPolicy(message: string, data?: Record<string, unknown>): Refusal {
-  const code = RPC_ERRORS.POLICY_DENIED;
-  return { kind: 'refusal', status: 200, code, message: `Denied by policy: ${message}`, data };
+  return rpcRefusal(RPC_ERRORS.POLICY_DENIED, `Denied by policy: ${message}`, data);
 }
 
 /** What the agent gets for a call that was not allowed. */
@@ -51,13 +60,8 @@ export function refusalOf(judgement: CallJudgement): Refusal {
     }
     case 'escalate': {
       const { reasons } = judgement.escalate;
-      return {
-        kind: 'refusal',
-        status: 200,
-        code: RPC_ERRORS.ESCALATED,
-        message: `Escalated: ${formatReasons(reasons)}. The call was not forwarded.`,
-        data: { resolution: 'denied', event_id: call.id, reasons },
-      };
+      const message = `Escalated: ${formatReasons(reasons)}. The call was not forwarded.`;
+      return escalatedRefusal(message, { resolution: 'denied', event_id: call.id, reasons });
     }
     case 'allow':
       // Allowed and yet not granted by the audit: never forwarded.
@@ -74,14 +78,13 @@ export function deniedAnswer(deny: Deny, eventId: string | null): Refusal {
     case 'ineligible':
       return unauthorized(message, deny.challenge);
     case 'arguments':
-      return { kind: 'refusal', status: 200, code: RPC_ERRORS.INVALID_PARAMS, message, data };
+      return rpcRefusal(RPC_ERRORS.INVALID_PARAMS, message, data);
     case 'loop':
       return internalRefusal(message, { ...data, failure: 'loop' });
     case 'rate': {
       // No event: refused calls are counted, not recorded one by one.
       const retryAfter = { retry_after: deny.exceeded?.retryAfter ?? 1 };
-      const code = RPC_ERRORS.RATE_LIMITED;
-      return { kind: 'refusal', status: 200, code, message, data: retryAfter };
+      return rpcRefusal(RPC_ERRORS.RATE_LIMITED, message, retryAfter);
     }
     case 'policy':
     case 'plane':
@@ -116,10 +119,8 @@ export function failedAnswer(
       return { kind: 'cancelled', failure };
     case 'ineligible':
       return { ...unauthorized(message, 'bearer'), failure };
-    case 'unsupported': {
-      const code = RPC_ERRORS.METHOD_NOT_FOUND;
-      return { kind: 'refusal', status: 200, code, message, data, failure };
-    }
+    case 'unsupported':
+      return { ...rpcRefusal(RPC_ERRORS.METHOD_NOT_FOUND, message, data), failure };
     default:
       return { ...internalRefusal(failureMessage(kind, message, limits), data), failure };
   }

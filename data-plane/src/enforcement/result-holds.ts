@@ -4,7 +4,6 @@
  * was judged anew. What cannot be held is blocked. Proven by result-holds.test.ts.
  */
 
-import { RPC_ERRORS } from '@governance/shared/errors';
 import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
@@ -19,9 +18,10 @@ import type { Cancelled, Refusal } from './answer.ts';
 import { type AllowedCall, recorded } from './audit.ts';
 import { type BindingOf, type KnownCall, sharedBinding } from './call-binding.ts';
 import type { Destination, Exchange, HoldGrant, JudgedCall, RawCall } from './calls.ts';
+import { heldMembers, untilWhen } from './held-members.ts';
 import { type HoldWaitLimits, waitForPerson } from './hold-wait.ts';
 import type { HeldAnswer, ResultHolds } from './holds.ts';
-import { internalRefusal } from './refusals.ts';
+import { escalatedRefusal, internalRefusal } from './refusals.ts';
 import type { Findings } from './said.ts';
 import { worstOf } from './severities.ts';
 
@@ -159,23 +159,11 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
       type: 'result_held',
       id: uuidv7(now()),
       timestamp: isoTime(now()),
-      bundle_revision: call.rules.revision,
-      escalation_id: hold.id,
-      event_id: call.id,
-      agent_id: decision.agent_id,
-      // As data protection left them.
-      requester_id: decision.requester_id,
-      mcp_server: decision.mcp_server ?? '',
-      method: decision.method,
-      tool_name: decision.tool_name ?? '',
-      instruction_hash: decision.instruction_hash,
-      target: decision.target,
-      risk_tier: decision.risk_tier,
+      ...heldMembers(hold, decision),
       severity: worstOf(inbound),
       findings: recorded(inbound),
       findings_count: inbound.length,
       result_bytes: bytes,
-      timeout_at: isoTime(hold.timeoutAt),
       binding: sharedBinding(hold.binding, call.agent),
     } as const satisfies UnchainedRecord;
   }
@@ -188,40 +176,24 @@ function blocked(call: JudgedCall, reason: keyof typeof BLOCKED): Refusal {
   return internalRefusal(message, { event_id: call.id, failure: 'blocked', reason });
 }
 
+/** What is answered for each end: `resolution`, and a text. */
+const ENDS = {
+  pending: [
+    'pending',
+    'Its result waits for a person: make the same call again to learn what was decided. The call is not made again.',
+  ],
+  denied: ['blocked', 'A person blocked its result.'],
+  timed_out: ['timed_out', 'Nobody decided about its result in time, so it is blocked.'],
+  taken: ['released', 'Another request of it, or another data plane, has the result.'],
+} as const;
+
 function answerOf(
   { hold }: HeldCall,
   { kind }: Exclude<HoldEnd, { kind: 'approved' }>,
   call: RawCall,
 ): Refusal {
+  const [resolution, text] = ENDS[kind];
   const named = { held: 'result', escalation_id: hold.id, hold_id: hold.id };
-  switch (kind) {
-    case 'pending':
-      return refusal(
-        call,
-        'Its result waits for a person: make the same call again to learn what was decided. The call is not made again.',
-        { resolution: 'pending', ...named, timeout_at: isoTime(hold.timeoutAt) },
-      );
-    case 'denied':
-      return refusal(call, 'A person blocked its result.', { resolution: 'blocked', ...named });
-    case 'timed_out':
-      return refusal(call, 'Nobody decided about its result in time, so it is blocked.', {
-        resolution: 'timed_out',
-        ...named,
-      });
-    case 'taken':
-      return refusal(call, 'Another request of it, or another data plane, has the result.', {
-        resolution: 'released',
-        ...named,
-      });
-  }
-}
-
-function refusal(call: RawCall, message: string, data: Record<string, unknown>): Refusal {
-  return {
-    kind: 'refusal',
-    status: 200,
-    code: RPC_ERRORS.ESCALATED,
-    message: `The call was made. ${message}`,
-    data: { ...data, event_id: call.id },
-  };
+  const data = { resolution, ...named, ...untilWhen(kind, hold), event_id: call.id };
+  return escalatedRefusal(`The call was made. ${text}`, data);
 }
