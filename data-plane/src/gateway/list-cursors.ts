@@ -3,12 +3,13 @@
  * before. They are sealed for one agent, one path and one method, at this data plane (all its workers
  * have the key): a budget that a client could write itself would be none.
  */
-import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import type { Caller } from '../enforcement/calls.ts';
 import type { ListMethod } from '../upstream/lists/list-page.ts';
 import type { ListPosition } from '../upstream/lists/list-part.ts';
 import { badParams, readCursor } from './call-routing.ts';
+import { createSeals } from './seals.ts';
 
 /** The list of one server. */
 export interface ListPlace {
@@ -21,7 +22,6 @@ const MAX_CURSOR = 512 * 1024;
 /** What all servers' own cursors may take of it together, and one alone. */
 const MAX_SERVER_CURSORS = 192 * 1024;
 const MAX_SERVER_CURSOR = 4096;
-const SEAL_BYTES = 16;
 
 const Count = z.int().nonnegative();
 const Places = z
@@ -37,15 +37,14 @@ export type ListCursors = ReturnType<typeof createListCursors>;
  * @param secret this data plane's own; the seals end with it
  */
 export function createListCursors(secret: KeyObject) {
-  const bytes = secret.export({ type: 'pkcs8', format: 'der' });
-  const key = Buffer.from(hkdfSync('sha256', bytes, '', 'mcp list cursors', 32));
-
-  function sealOf({ tenantId, agent, serverId }: Caller, method: ListMethod, text: string): Buffer {
-    return createHmac('sha256', key)
-      .update(JSON.stringify([tenantId, agent.id, serverId, method, text]))
-      .digest()
-      .subarray(0, SEAL_BYTES);
-  }
+  const { sealOf, isSealed } = createSeals(secret, 'mcp list cursors');
+  const contentOf = ({ tenantId, agent, serverId }: Caller, method: ListMethod, text: string) => [
+    tenantId,
+    agent.id,
+    serverId,
+    method,
+    text,
+  ];
 
   return {
     /** A cursor of these places, of which there is at least one. */
@@ -58,7 +57,7 @@ export function createListCursors(secret: KeyObject) {
         at.bytes,
       ]);
       const text = Buffer.from(JSON.stringify(tuples)).toString('base64url');
-      return `${text}.${sealOf(caller, method, text).toString('base64url')}`;
+      return `${text}.${sealOf(contentOf(caller, method, text))}`;
     },
 
     /**
@@ -70,9 +69,7 @@ export function createListCursors(secret: KeyObject) {
       const cursor = readCursor(params, MAX_CURSOR);
       if (cursor === undefined) return undefined;
       const [text = '', seal = ''] = cursor.split('.', 2);
-      const given = Buffer.from(seal, 'base64url');
-      const expected = sealOf(caller, method, text);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+      if (!isSealed(contentOf(caller, method, text), seal)) {
         throw badParams('cursor is none of this list: begin it anew');
       }
       const places = Places.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));

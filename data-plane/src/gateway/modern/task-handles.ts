@@ -3,17 +3,16 @@
  * not its agents, so the gateway keeps them apart: an agent gets a task's id with a seal that holds
  * for this agent and server alone, and at this data plane (all its workers have the key).
  */
-import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { Answer } from '../../enforcement/answer.ts';
 import { isTaskMethod } from '../../enforcement/call-kinds.ts';
 import type { AgentKey, Ask } from '../../enforcement/calls.ts';
 import { isObject } from '../../upstream/message.ts';
 import { withMember } from '../json-members.ts';
+import { createSeals, SEAL_LENGTH } from '../seals.ts';
 
 export type TaskHandles = ReturnType<typeof createTaskHandles>;
 
-const SEAL_BYTES = 16;
-const SEAL_LENGTH = 22;
 const MAX_TASK_ID = 1024;
 
 /**
@@ -22,15 +21,7 @@ const MAX_TASK_ID = 1024;
  * @param secret this data plane's own; the seals end with it
  */
 export function createTaskHandles(secret: KeyObject) {
-  const bytes = secret.export({ type: 'pkcs8', format: 'der' });
-  const key = Buffer.from(hkdfSync('sha256', bytes, '', 'mcp task handles', 32));
-
-  function sealOf(taskId: string, owner: string): string {
-    const mac = createHmac('sha256', key)
-      .update(JSON.stringify([owner, taskId]))
-      .digest();
-    return mac.subarray(0, SEAL_BYTES).toString('base64url');
-  }
+  const { sealOf, isSealed } = createSeals(secret, 'mcp task handles');
 
   return {
     /**
@@ -42,10 +33,9 @@ export function createTaskHandles(secret: KeyObject) {
       const handle = ask.args.taskId;
       if (typeof handle !== 'string' || handle.length > MAX_TASK_ID + SEAL_LENGTH + 1) return;
       const taskId = handle.slice(0, -(SEAL_LENGTH + 1));
-      const given = Buffer.from(handle.slice(-SEAL_LENGTH));
-      const expected = Buffer.from(sealOf(taskId, `${agent} ${ask.serverId}`));
-      if (handle.at(-(SEAL_LENGTH + 1)) !== '~' || given.length !== expected.length) return;
-      if (!timingSafeEqual(given, expected)) return;
+      const isWhole = handle.at(-(SEAL_LENGTH + 1)) === '~';
+      const owner = `${agent} ${ask.serverId}`;
+      if (!isWhole || !isSealed([owner, taskId], handle.slice(-SEAL_LENGTH))) return;
       return { ...ask, args: { ...ask.args, taskId } };
     },
 
@@ -55,7 +45,7 @@ export function createTaskHandles(secret: KeyObject) {
       const { value } = answer;
       const isTask = value.resultType === 'task' || isTaskMethod(ask.method);
       if (!isTask || typeof value.taskId !== 'string') return answer;
-      const taskId = `${value.taskId}~${sealOf(value.taskId, `${agent} ${ask.serverId}`)}`;
+      const taskId = `${value.taskId}~${sealOf([`${agent} ${ask.serverId}`, value.taskId])}`;
       const raw = withMember(answer.raw, value, 'taskId', taskId);
       return { kind: 'result', raw, value: { ...value, taskId } };
     },
