@@ -3,8 +3,9 @@
  * or something has to be told before the result is there: then it becomes a stream, at once.
  */
 import type { FastifyReply } from 'fastify';
+import type { Refusal } from '../enforcement/answer.ts';
 import { eventText, streamHeaders } from './event-stream.ts';
-import { GatewayError } from './json-rpc.ts';
+import { errorText, GatewayError, type RpcId } from './json-rpc.ts';
 import type { LoggedStream, StreamLog } from './stream-log.ts';
 import type { Outlet } from './unread-answers.ts';
 
@@ -197,4 +198,17 @@ function readAccept(header: string): Accepts {
     }
   }
   return accepts;
+}
+
+/** Answers a request with an error, as one JSON body. */
+export function sendError(
+  reply: FastifyReply,
+  status: number,
+  id: RpcId | null,
+  { code, message, data }: Pick<Refusal, 'code' | 'message' | 'data'>,
+): FastifyReply {
+  return reply
+    .code(status)
+    .header('content-type', 'application/json')
+    .send(errorText(id, code, message, data));
 }

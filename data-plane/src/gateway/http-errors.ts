@@ -3,7 +3,8 @@ import { BodiesBusyError } from '@governance/shared/body-turns';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { addressFor } from '@governance/shared/own-addresses';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { errorText, GatewayError, type RpcId } from './json-rpc.ts';
+import { sendError } from './answer.ts';
+import { GatewayError, type RpcId } from './json-rpc.ts';
 import { challengeHeader } from './protected-resource.ts';
 import { readUnreadId } from './unread-id.ts';
 
@@ -31,7 +32,8 @@ function answerError(
   deps: HttpErrorDeps,
   id: RpcId | null,
 ): FastifyReply {
-  const { status, code, message } = describe(error);
+  const described = describe(error);
+  const { status, code } = described;
   if (status >= 500 && status !== 503) {
     request.log.error({ err: error }, 'the gateway failed');
   }
@@ -44,16 +46,14 @@ function answerError(
     const header = challengeHeader(address, serverId, error.challenge, why);
     reply.header('www-authenticate', header);
   }
-  return reply
-    .code(status)
-    .header('content-type', 'application/json')
-    .send(errorText(id, code, message, error instanceof GatewayError ? error.data : undefined));
+  return sendError(reply, status, id, described);
 }
 
 function describe(error: FastifyError | GatewayError): {
   status: number;
   code: number;
   message: string;
+  data?: Record<string, unknown> | undefined;
 } {
   if (error instanceof GatewayError) return error;
   if (error instanceof BodiesBusyError) {

@@ -5,22 +5,11 @@
 import { isStorableText } from '@governance/shared/text';
 import { z } from 'zod';
 import type { JudgedRead } from '../enforcement/call-kinds.ts';
+import { LOG_LEVELS } from '../upstream/message.ts';
 import { badParams } from './call-routing.ts';
 
 const MAX_URI = 8192;
 const MAX_NAME = 256;
-
-/** RFC 5424's, the least severe first. */
-export const LOG_LEVELS = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-] as const;
 
 const Uri = z.string().min(1).max(MAX_URI).refine(isStorableText);
 const Name = z.string().min(1).max(MAX_NAME).refine(isStorableText);

@@ -1,5 +1,5 @@
-/** The revisions of MCP with sessions and `initialize`, the best first. */
-export const LEGACY_REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+import { LEGACY_REVISIONS } from '../upstream/era.ts';
+
 export type LegacyRevision = (typeof LEGACY_REVISIONS)[number];
 
 /** What a request without MCP-Protocol-Version speaks: the revisions before 2025-06-18 had none. */

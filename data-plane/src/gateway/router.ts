@@ -17,6 +17,7 @@ import type { Enforcer } from '../enforcement/enforcer.ts';
 import { isServerVisible } from '../enforcement/grants.ts';
 import { MAX_TOOL_NAME } from '../upstream/lists/list-tools.ts';
 import { isObject } from '../upstream/message.ts';
+import { errorAnswer } from '../upstream/upstream.ts';
 import { badParams } from './call-routing.ts';
 import { isListMethod, type Lists } from './lists.ts';
 import { parseReadParams } from './read-params.ts';
@@ -221,9 +222,7 @@ export function routeRefused({ serverId }: Caller, method: string): Routed {
 
 /** Stands in for a server where there is nothing that one could be asked. */
 export function refusingDestination(code: number, message: string): Destination {
-  const value = { code, message };
-  const answer = { kind: 'error', raw: JSON.stringify(value), value } as const;
-  return { speaker: 'gateway', send: async () => answer };
+  return { speaker: 'gateway', send: async () => errorAnswer(code, message) };
 }
 
 /**

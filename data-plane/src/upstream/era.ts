@@ -12,8 +12,8 @@ import {
   type UpstreamRequest,
 } from './upstream.ts';
 
-/** The legacy revisions that the gateway speaks to servers, the best first. */
-export const UPSTREAM_REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+/** The revisions of MCP with sessions and `initialize`, the best first. */
+export const LEGACY_REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 /** The revision that the gateway speaks to modern servers. */
 export const MODERN_REVISION = '2026-07-28';
 
@@ -69,7 +69,7 @@ export function refusalFrom(method: string, answer: UpstreamAnswer): UpstreamFai
   if (isLoopError(answer.value)) return new UpstreamFailure('loop', LOOP_MESSAGE);
   const supported = supportedVersions(answer);
   if (supported !== null) {
-    const own = [MODERN_REVISION, ...UPSTREAM_REVISIONS].join(', ');
+    const own = [MODERN_REVISION, ...LEGACY_REVISIONS].join(', ');
     const theirs = supported.slice(0, 8).join(', ').slice(0, 200);
     return new EraRefusal(`the server speaks MCP ${theirs}, the gateway ${own}`, 3);
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refusalFrom, UPSTREAM_REVISIONS } from './era.ts';
+import { LEGACY_REVISIONS, refusalFrom } from './era.ts';
 import type {
   SendToClient,
   ServerRequest,
@@ -19,13 +19,13 @@ export interface ClientInfo {
 export function initializeMembers(client: ClientInfo, peer: SessionPeer | undefined): string {
   const capabilities = JSON.stringify(peer?.capabilities ?? {});
   return (
-    `"protocolVersion":"${UPSTREAM_REVISIONS[0]}","capabilities":${capabilities},` +
+    `"protocolVersion":"${LEGACY_REVISIONS[0]}","capabilities":${capabilities},` +
     `"clientInfo":${JSON.stringify(client)}`
   );
 }
 
 const InitializeResult = z.looseObject({
-  protocolVersion: z.enum(UPSTREAM_REVISIONS),
+  protocolVersion: z.enum(LEGACY_REVISIONS),
   capabilities: z.record(z.string(), z.unknown()),
   serverInfo: z.record(z.string(), z.unknown()),
   instructions: z.string().optional(),

@@ -92,6 +92,18 @@ function rawMember(
   return text.slice(spans[at * 2], spans[at * 2 + 1]).trim();
 }
 
+/** The levels of log messages (RFC 5424), the least severe first. */
+export const LOG_LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const;
+
 /** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -130,6 +130,15 @@ export interface UpstreamAnswer {
   readonly value: unknown;
 }
 
+/** The result that says no more than that it is done. */
+export const EMPTY_RESULT: UpstreamAnswer = { kind: 'result', raw: '{}', value: {} };
+
+/** An error that the gateway makes itself. */
+export function errorAnswer(code: unknown, message: string, data?: unknown): UpstreamAnswer {
+  const value = { code, message, ...(data !== undefined && { data }) };
+  return { kind: 'error', raw: JSON.stringify(value), value };
+}
+
 export type UpstreamFailureKind =
   | 'unreachable'
   | 'timeout'

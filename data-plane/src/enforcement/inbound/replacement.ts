@@ -3,7 +3,8 @@
  * server's.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
-import { isObject } from '../../upstream/message.ts';
+import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
+import { errorAnswer } from '../../upstream/upstream.ts';
 import { isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
 import type { JudgedCall } from '../calls.ts';
 import { resultOf } from '../refusals.ts';
@@ -20,8 +21,7 @@ export function replacementOf({ part, call }: Said, why: Why): SaidPart | null {
     case 'error': {
       const notice = noticeOf('The text of this error', why, call?.id);
       const { code } = part.value as Record<string, unknown>;
-      const value = { code, message: notice };
-      return { kind: 'error', raw: JSON.stringify(value), value };
+      return errorAnswer(code, notice);
     }
     case 'result': {
       if (call === null || !isObject(part.value)) return null;
@@ -104,16 +104,7 @@ function inPlaceOfTask(
   return task;
 }
 
-const LEVELS: ReadonlySet<unknown> = new Set([
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-]);
+const LEVELS: ReadonlySet<unknown> = new Set(LOG_LEVELS);
 
 function inPlaceOfNotification(
   { method, params = {} }: Extract<SaidPart, { kind: 'notification' }>,

@@ -1,4 +1,5 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
+import { errorAnswer } from '../../upstream/upstream.ts';
 import type { Continue } from '../calls.ts';
 import { proceed } from '../pipeline-builder.ts';
 import type { Said } from '../said.ts';
@@ -19,11 +20,8 @@ export function coverOwnCodes(said: Said): Continue<Said> {
   if (part.kind !== 'error' || speaker !== 'server') return proceed(said);
   const { code, message, data } = part.value as Record<string, unknown>;
   if (!OWN_CODES.has(code)) return proceed(said);
-  const value = {
-    code: RPC_ERRORS.INTERNAL,
-    message: `The MCP server answered with an error: ${String(message)}`,
-    data: { upstream_code: code, ...(data !== undefined && { upstream_data: data }) },
-  };
-  const covered = { kind: 'error', raw: JSON.stringify(value), value } as const;
+  const told = `The MCP server answered with an error: ${String(message)}`;
+  const kept = { upstream_code: code, ...(data !== undefined && { upstream_data: data }) };
+  const covered = errorAnswer(RPC_ERRORS.INTERNAL, told, kept);
   return proceed({ ...said, part: covered, replacedBy: 'own-codes' });
 }

@@ -12,7 +12,7 @@ import type { Enforcer } from '../../enforcement/enforcer.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import type { UpstreamPool } from '../../upstream/sessions/pool.ts';
 import type { UpstreamNotification, UpstreamSession } from '../../upstream/upstream.ts';
-import { type Accepts, PostAnswer, parseAccept, requireAccept } from '../answer.ts';
+import { type Accepts, PostAnswer, parseAccept, requireAccept, sendError } from '../answer.ts';
 import { KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
 import { ineligibleError } from '../failures.ts';
 import { createHearing } from '../hearing.ts';
@@ -89,8 +89,7 @@ export function createLegacyHandler(deps: LegacyDeps) {
     }
     const message = readMessage(body);
     if (message.kind === 'invalid') {
-      reply.code(400).header('content-type', 'application/json');
-      reply.send(errorText(message.id, RPC_ERRORS.INVALID_REQUEST, message.why));
+      sendError(reply, 400, message.id, { code: RPC_ERRORS.INVALID_REQUEST, message: message.why });
       return;
     }
     if (message.kind !== 'request') {
@@ -289,9 +288,8 @@ export function createLegacyHandler(deps: LegacyDeps) {
       reply.code(202).send();
       return;
     }
-    const { status, code, message: text, data } = ineligibleError(denial);
-    reply.code(status).header('content-type', 'application/json');
-    reply.send(errorText(message.id, code, text, data));
+    const error = ineligibleError(denial);
+    sendError(reply, error.status, message.id, error);
   }
 
   return { post, get, remove, deny };

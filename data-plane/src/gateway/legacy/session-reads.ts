@@ -11,12 +11,12 @@ import type { Caller, Exchange } from '../../enforcement/calls.ts';
 import type { Enforcer } from '../../enforcement/enforcer.ts';
 import { isServerVisible } from '../../enforcement/grants.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
-import { isObject } from '../../upstream/message.ts';
+import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import type { SessionPlace } from '../../upstream/sessions/session-listeners.ts';
-import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
+import { Cancellation, EMPTY_RESULT, type UpstreamNotification } from '../../upstream/upstream.ts';
 import { badParams, inTime } from '../call-routing.ts';
 import { GatewayError } from '../json-rpc.ts';
-import { LOG_LEVELS, parseReadParams } from '../read-params.ts';
+import { parseReadParams } from '../read-params.ts';
 import { callRouted, type RoutedRead, type Router } from '../router.ts';
 import { listServers } from '../servers.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
@@ -72,7 +72,7 @@ export function createSessionReads(deps: SessionReadDeps) {
       (other) => other !== session && other.subscriptions.has(key),
     );
     // Another session of the agent still listens: only this one ceases to.
-    if (!isLast && session.subscriptions.delete(key)) return DONE;
+    if (!isLast && session.subscriptions.delete(key)) return EMPTY_RESULT;
     const answer = await read(caller, routed, exchange);
     if (answer.kind === 'result') session.subscriptions.delete(key);
     return answer;
@@ -98,7 +98,7 @@ export function createSessionReads(deps: SessionReadDeps) {
       }),
     );
     // Nobody there to be told: then there is nothing to hear either.
-    const answer = answers.find((one) => one.kind === 'result') ?? answers[0] ?? DONE;
+    const answer = answers.find((one) => one.kind === 'result') ?? answers[0] ?? EMPTY_RESULT;
     if (answer.kind !== 'result') session.logRank = before;
     return answer;
   }
@@ -197,8 +197,6 @@ export function createSessionReads(deps: SessionReadDeps) {
 
   return { call, renew };
 }
-
-const DONE: Answer = { kind: 'result', raw: '{}', value: {} };
 
 const QUIET = { onNotification: () => undefined, wantsProgress: false };
 

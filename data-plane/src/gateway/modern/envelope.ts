@@ -5,12 +5,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { CallRetry } from '../../enforcement/calls.ts';
-import { MODERN_REVISION } from '../../upstream/era.ts';
-import { isObject } from '../../upstream/message.ts';
+import { LEGACY_REVISIONS, MODERN_REVISION } from '../../upstream/era.ts';
+import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { badParams } from '../call-routing.ts';
 import { type ClientMessage, GatewayError, type RpcId } from '../json-rpc.ts';
-import { LOG_LEVELS } from '../read-params.ts';
-import { LEGACY_REVISIONS } from '../revisions.ts';
 import { checkHeaders, mismatch } from './headers.ts';
 
 /** All that the gateway speaks, the best first. */

@@ -1,8 +1,8 @@
 import type { Exchange } from '../../enforcement/calls.ts';
+import { LOG_LEVELS } from '../../upstream/message.ts';
 import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
 import type { PostAnswer } from '../answer.ts';
 import { notificationText } from '../json-rpc.ts';
-import { LOG_LEVELS } from '../read-params.ts';
 import type { ModernRequest } from './envelope.ts';
 
 /**

@@ -10,18 +10,11 @@ import type { Caller, Deny } from '../../enforcement/calls.ts';
 import type { Enforcer } from '../../enforcement/enforcer.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { MODERN_REVISION } from '../../upstream/era.ts';
-import { type Accepts, PostAnswer, requireAccept } from '../answer.ts';
+import { type Accepts, PostAnswer, requireAccept, sendError } from '../answer.ts';
 import { askableCapabilities } from '../client-questions.ts';
 import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
 import { type AnswerFailure, answerIneligible } from '../failures.ts';
-import {
-  errorText,
-  GatewayError,
-  type RpcId,
-  rawErrorText,
-  readMessage,
-  resultText,
-} from '../json-rpc.ts';
+import { errorText, GatewayError, rawErrorText, readMessage, resultText } from '../json-rpc.ts';
 import type { Router } from '../router.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import { type ModernRequest, readEnvelope } from './envelope.ts';
@@ -64,7 +57,10 @@ export function createModernHandler(deps: ModernDeps) {
     const message = readMessage(body);
     switch (message.kind) {
       case 'invalid':
-        sendError(reply, 400, message.id, RPC_ERRORS.INVALID_REQUEST, message.why);
+        sendError(reply, 400, message.id, {
+          code: RPC_ERRORS.INVALID_REQUEST,
+          message: message.why,
+        });
         return;
       case 'response':
         throw new GatewayError(
@@ -90,7 +86,7 @@ export function createModernHandler(deps: ModernDeps) {
       if (ineligible === undefined) deps.router.checkPath(caller);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      sendError(reply, error.status, message.id, error.code, error.message, error.data);
+      sendError(reply, error.status, message.id, error);
       return;
     }
     const own = asModern(caller, read);
@@ -176,16 +172,4 @@ function statusOf(method: string, status: number, code: unknown): number {
   if (status !== 200) return status;
   if (code === RPC_ERRORS.MISSING_CLIENT_CAPABILITY) return 400;
   return code === RPC_ERRORS.METHOD_NOT_FOUND && method !== TOOL_CALL ? 404 : 200;
-}
-
-function sendError(
-  reply: FastifyReply,
-  status: number,
-  id: RpcId | null,
-  code: number,
-  message: string,
-  data?: Record<string, unknown>,
-): void {
-  reply.code(status).header('content-type', 'application/json');
-  reply.send(errorText(id, code, message, data));
 }

@@ -1,6 +1,6 @@
 /** What every request to a modern server carries, and what such a server says of itself. */
 import { z } from 'zod';
-import { EraRefusal, MODERN_REVISION, refusalFrom, UPSTREAM_REVISIONS } from '../era.ts';
+import { EraRefusal, LEGACY_REVISIONS, MODERN_REVISION, refusalFrom } from '../era.ts';
 import type { ClientInfo } from '../initialize.ts';
 import type { SessionPeer, UpstreamAnswer, UpstreamInfo } from '../upstream.ts';
 
@@ -71,7 +71,7 @@ export function parseDiscoverAnswer(answer: UpstreamAnswer): UpstreamInfo {
   const { supportedVersions, capabilities, instructions, _meta } = parsed.data;
   if (!supportedVersions.includes(MODERN_REVISION)) {
     const theirs = supportedVersions.slice(0, 8).join(', ').slice(0, 200);
-    const own = [MODERN_REVISION, ...UPSTREAM_REVISIONS].join(', ');
+    const own = [MODERN_REVISION, ...LEGACY_REVISIONS].join(', ');
     throw new EraRefusal(`the server speaks MCP ${theirs}, the gateway ${own}`, 3);
   }
   return {

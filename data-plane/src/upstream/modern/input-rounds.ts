@@ -5,6 +5,7 @@
 import { MISSING_CAPABILITY } from '../era.ts';
 import { isObject, parseUpstreamMessages } from '../message.ts';
 import {
+  errorAnswer,
   type SessionPeer,
   type UpstreamAnswer,
   type UpstreamExchange,
@@ -146,12 +147,6 @@ function unsupported(requests: InputRequest[]): UpstreamAnswer {
     `The server asks for ${methods.join(', ')}, which this client does not support.`,
     { requiredCapabilities: Object.fromEntries(named) },
   );
-}
-
-/** An error of the gateway's own in the place of the server's answer. */
-export function errorAnswer(code: number, message: string, data?: unknown): UpstreamAnswer {
-  const value = { code, message, ...(data !== undefined && { data }) };
-  return { kind: 'error', raw: JSON.stringify(value), value };
 }
 
 function malformed(what: string): UpstreamFailure {

@@ -14,6 +14,7 @@ import {
 } from '../era.ts';
 import type { ClientInfo } from '../initialize.ts';
 import {
+  EMPTY_RESULT,
   requireStillWanted,
   type SessionPeer,
   type UpstreamAnswer,
@@ -47,7 +48,6 @@ export interface ModernSessionOptions {
   onOpenFailed?: (() => void) | undefined;
 }
 
-const DONE: UpstreamAnswer = { kind: 'result', raw: '{}', value: {} };
 /** Pages of a list of tools that are read for the headers of one. */
 const MAX_PAGES = 20;
 /** What servers of the legacy SDKs answer where a session is missing. */
@@ -104,15 +104,15 @@ export class ModernUpstreamSession implements UpstreamSession {
       }
       switch (request.method) {
         case 'ping':
-          return DONE;
+          return EMPTY_RESULT;
         case 'logging/setLevel':
           this.#logLevel = textMember(request.members, 'level') ?? null;
-          return DONE;
+          return EMPTY_RESULT;
         case 'resources/subscribe':
           return await this.#subscriptions.add(textMember(request.members, 'uri') ?? '');
         case 'resources/unsubscribe':
           this.#subscriptions.remove(textMember(request.members, 'uri') ?? '');
-          return DONE;
+          return EMPTY_RESULT;
         case 'subscriptions/listen':
           throw new UpstreamFailure('unsupported', 'The gateway listens to servers by itself.');
         default:

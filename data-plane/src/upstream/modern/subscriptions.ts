@@ -5,13 +5,14 @@
  */
 import {
   Cancellation,
+  EMPTY_RESULT,
+  errorAnswer,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
   type UpstreamNotification,
 } from '../upstream.ts';
 import { SUBSCRIPTION_ID } from './envelope.ts';
-import { errorAnswer } from './input-rounds.ts';
 
 export interface SubscriptionsDeps {
   /** Sends `subscriptions/listen`; settles when the stream has ended. */
@@ -44,7 +45,6 @@ const CHANGES: ReadonlySet<string> = new Set([
 ]);
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
-const DONE: UpstreamAnswer = { kind: 'result', raw: '{}', value: {} };
 const MAX_ACKNOWLEDGE_MS = 10_000;
 /** Changes that come within this time are asked for together. */
 const GATHER_MS = 10;
@@ -92,7 +92,7 @@ export class Subscriptions {
 
   /** Hears of a resource. Throws UpstreamFailure where the server says nothing to that. */
   async add(uri: string): Promise<UpstreamAnswer> {
-    if (this.#next === null && this.#current?.acknowledged?.has(uri)) return DONE;
+    if (this.#next === null && this.#current?.acknowledged?.has(uri)) return EMPTY_RESULT;
     if (!this.#uris.has(uri) && this.#uris.size >= MAX_URIS) {
       return errorAnswer(-32602, `More than ${MAX_URIS} resources are subscribed to.`);
     }
@@ -198,7 +198,7 @@ export class Subscriptions {
     before?.cancellation.cancel();
     this.#settle(stream, (uri) =>
       acknowledged.has(uri)
-        ? DONE
+        ? EMPTY_RESULT
         : errorAnswer(-32602, `The server tells nothing of ${uri.slice(0, 200)}.`),
     );
     // Without what it does not offer the server would have been asked for the same.
@@ -252,7 +252,7 @@ export class Subscriptions {
     const waiting = this.#waiting.get(uri);
     if (waiting === undefined) return;
     this.#waiting.delete(uri);
-    if (outcome !== DONE) this.#uris.delete(uri);
+    if (outcome !== EMPTY_RESULT) this.#uris.delete(uri);
     for (const settle of waiting) settle(outcome);
   }
 
