@@ -9,16 +9,7 @@ export interface EventPlace {
   depth: number;
 }
 
-export interface EventPlaces {
-  note(eventId: string, place: EventPlace): void;
-  find(eventId: string): EventPlace | undefined;
-}
+/** Where the newest events of this data plane stand in their workflow sessions, by their ids. */
+export type EventPlaces = Pick<LRUCache<string, EventPlace>, 'get' | 'set'>;
 
-/** Remembers where the newest events of this data plane stand in their workflow sessions. */
-export function createEventPlaces(): EventPlaces {
-  const places = new LRUCache<string, EventPlace>({ max: REMEMBERED });
-  return {
-    note: (eventId, place) => void places.set(eventId, place),
-    find: (eventId) => places.get(eventId.toLowerCase()),
-  };
-}
+export const createEventPlaces = (): EventPlaces => new LRUCache({ max: REMEMBERED });

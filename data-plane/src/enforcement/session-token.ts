@@ -35,14 +35,7 @@ export type SessionTokenFault =
   | 'bad_claims'
   | 'foreign';
 
-export interface SessionTokenVerifier {
-  /** Whether its time is over is the caller's to ask. */
-  verify(
-    kind: SessionTokenClass,
-    tenantId: string,
-    token: string,
-  ): SessionToken | SessionTokenFault;
-}
+export type SessionTokenVerifier = ReturnType<typeof createSessionTokenVerifier>;
 
 interface Entry extends SessionToken {
   kid: string;
@@ -54,7 +47,7 @@ export function createSessionTokenVerifier(deps: {
   replica: Pick<Replica, 'findSessionTokenKeys'>;
   /** How many verified tokens are remembered. */
   cacheSize: number;
-}): SessionTokenVerifier {
+}) {
   const verified = new LRUCache<string, Entry>({ max: deps.cacheSize });
 
   function findKey(tenantId: string, kind: SessionTokenClass, kid: unknown) {
@@ -97,7 +90,12 @@ export function createSessionTokenVerifier(deps: {
   }
 
   return {
-    verify(kind, tenantId, token) {
+    /** Whether its time is over is the caller's to ask. */
+    verify(
+      kind: SessionTokenClass,
+      tenantId: string,
+      token: string,
+    ): SessionToken | SessionTokenFault {
       // caller-controlled
       if (token.length > MAX_SESSION_TOKEN) return 'malformed';
       const place = `${kind} ${tenantId} ${hash('sha256', token, 'base64url')}`;

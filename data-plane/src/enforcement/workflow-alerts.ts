@@ -2,21 +2,17 @@
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { AgentCall } from './calls.ts';
 
-export interface WorkflowAlerts {
-  /** An agent calls in a session of a workflow that it takes no part in. */
-  unexpectedParticipant(call: AgentCall, workflowId: string, sessionId: string): void;
-  /** The parent that a call names is none of its session. */
-  parentIgnored(call: AgentCall, sessionId: string | null, why: string): void;
-}
+export type WorkflowAlerts = ReturnType<typeof createWorkflowAlerts>;
 
-export function createWorkflowAlerts({ raiseAlert }: { raiseAlert: RaiseAlert }): WorkflowAlerts {
+export function createWorkflowAlerts({ raiseAlert }: { raiseAlert: RaiseAlert }) {
   const about = (call: AgentCall) => ({
     event_id: call.id,
     mcp_server: storable(call.ask.serverId),
     tool_name: storable(call.ask.name),
   });
   return {
-    unexpectedParticipant: (call, workflow_id, session_id) =>
+    /** An agent calls in a session of a workflow that it takes no part in. */
+    unexpectedParticipant: (call: AgentCall, workflow_id: string, session_id: string): void =>
       raiseAlert(call.caller.tenantId, {
         alert_type: 'WORKFLOW_PARTICIPANT_UNEXPECTED',
         severity: 'high',
@@ -25,7 +21,8 @@ export function createWorkflowAlerts({ raiseAlert }: { raiseAlert: RaiseAlert })
         details: { ...about(call), workflow_id, workflow_session_id: session_id },
         dedupe_key: `workflow-participant:${workflow_id}:${call.agent.id}`,
       }),
-    parentIgnored: (call, session_id, why) =>
+    /** The parent that a call names is none of its session. */
+    parentIgnored: (call: AgentCall, session_id: string | null, why: string): void =>
       raiseAlert(call.caller.tenantId, {
         alert_type: 'WORKFLOW_PARENT_IGNORED',
         severity: 'low',

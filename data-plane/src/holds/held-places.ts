@@ -9,19 +9,12 @@ import type { Hold } from './hold.ts';
 
 export const HELD_PLACES_FILE = 'held-calls.db';
 
-export interface HeldPlaces {
-  /** This worker holds a call, until then at most (Unix milliseconds). */
-  note(hold: Pick<Hold, 'id' | 'tenantId' | 'agentId'>, until: number): void;
-  forget(hold: Pick<Hold, 'id'>): void;
-  /** The worker that has held a call of the agent the longest. */
-  findWorker(tenantId: string, agentId: string): number | undefined;
-  close(): void;
-}
+export type HeldPlaces = ReturnType<typeof openHeldPlaces>;
 
 export function openHeldPlaces(
   path: string,
   deps: { worker: number; now(): number; log: Pick<Logger, 'warn'> },
-): HeldPlaces {
+) {
   const { worker, now, log } = deps;
   const db = openDurableDatabase(path, { exclusive: false, busyTimeoutMs: 200 });
   // It is written anew at each start: nothing is lost with what the disk had not taken yet.
@@ -52,11 +45,15 @@ export function openHeldPlaces(
   }
 
   return {
-    note: ({ id, tenantId, agentId }, until) =>
-      void attempt(() => put.run(tenantId, agentId, id, worker, until)),
-    forget: ({ id }) => void attempt(() => remove.run(id)),
-    // Ids begin with their time.
-    findWorker: (tenantId, agentId) => attempt(() => find.get(tenantId, agentId, now())),
-    close: () => db.close(),
+    /** This worker holds a call, until then at most (Unix milliseconds). */
+    note: (
+      { id, tenantId, agentId }: Pick<Hold, 'id' | 'tenantId' | 'agentId'>,
+      until: number,
+    ): void => void attempt(() => put.run(tenantId, agentId, id, worker, until)),
+    forget: ({ id }: Pick<Hold, 'id'>): void => void attempt(() => remove.run(id)),
+    /** The worker that has held a call of the agent the longest: ids begin with their time. */
+    findWorker: (tenantId: string, agentId: string): number | undefined =>
+      attempt(() => find.get(tenantId, agentId, now())),
+    close: (): void => void db.close(),
   };
 }

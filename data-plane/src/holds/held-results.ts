@@ -35,18 +35,9 @@ const Sealed = z.strictObject({
 /** Why a result cannot be kept. */
 export type NoRoom = 'too_large_to_hold' | 'too_many_held';
 
-export interface HeldResults {
-  /** Whether one more result of so many bytes may be kept; else why not. */
-  findExcess(tenantId: string, agentId: string, bytes: number): NoRoom | undefined;
-  /** Keeps it: it is on disk when this returns. @throws when it could not be written */
-  keep(hold: Pick<Hold, 'id' | 'tenantId' | 'agentId'>, result: HeldResult): Promise<void>;
-  /** @returns undefined where it is gone, or is not what was kept */
-  read(hold: Pick<Hold, 'id' | 'tenantId'>): HeldResult | undefined;
-  remove(hold: Pick<Hold, 'id' | 'tenantId'>): void;
-  /** Removes what belongs to no hold of a tenant any more. */
-  keepOnly(tenantId: string, ids: ReadonlySet<string>): void;
-  close(): void;
-}
+type Place = Pick<Hold, 'id' | 'tenantId'>;
+
+export type HeldResults = ReturnType<typeof openHeldResults>;
 
 /**
  * @param deps.seal seals for this data plane alone
@@ -56,7 +47,7 @@ export interface HeldResults {
 export function openHeldResults(
   path: string,
   deps: { seal(text: string): Promise<string>; open(sealed: string): string },
-): HeldResults {
+) {
   const db = openDurableDatabase(path, { exclusive: true });
   db.exec(`CREATE TABLE IF NOT EXISTS held_results (
     tenant_id TEXT NOT NULL, id TEXT NOT NULL, agent_id TEXT NOT NULL, bytes INTEGER NOT NULL,
@@ -88,7 +79,8 @@ export function openHeldResults(
     .pluck();
 
   return {
-    findExcess: (tenantId, agentId, bytes) => {
+    /** Whether one more result of so many bytes may be kept; else why not. */
+    findExcess: (tenantId: string, agentId: string, bytes: number): NoRoom | undefined => {
       const limits = MAX_HELD_RESULTS;
       if (bytes > limits.one) return 'too_large_to_hold';
       const held = sum.get({ tenantId, agentId }) ?? { all: 0, tenant: 0, agent: 0 };
@@ -98,11 +90,16 @@ export function openHeldResults(
         held.all + bytes > limits.ofAll;
       return isFull ? 'too_many_held' : undefined;
     },
-    keep: async ({ id, tenantId, agentId }, { kind, raw }) => {
+    /** Keeps it: it is on disk when this returns. @throws when it could not be written */
+    keep: async (
+      { id, tenantId, agentId }: Pick<Hold, 'id' | 'tenantId' | 'agentId'>,
+      { kind, raw }: HeldResult,
+    ): Promise<void> => {
       const sealed = await deps.seal(JSON.stringify({ tenant_id: tenantId, id, kind, raw }));
       put.run(tenantId, id, agentId, Buffer.byteLength(raw), sealed);
     },
-    read: ({ id, tenantId }) => {
+    /** @returns undefined where it is gone, or is not what was kept */
+    read: ({ id, tenantId }: Place): HeldResult | undefined => {
       try {
         const sealed = find.get(tenantId, id);
         if (sealed === undefined) return undefined;
@@ -113,16 +110,17 @@ export function openHeldResults(
         return undefined;
       }
     },
-    remove: ({ id, tenantId }) => {
+    remove: ({ id, tenantId }: Place): void => {
       try {
         remove.run(tenantId, id);
       } catch {
         // It stays sealed, counts, and is looked at again at the next start.
       }
     },
-    keepOnly: (tenantId, ids) => {
+    /** Removes what belongs to no hold of a tenant any more. */
+    keepOnly: (tenantId: string, ids: ReadonlySet<string>): void => {
       for (const id of list.all(tenantId)) if (!ids.has(id)) remove.run(tenantId, id);
     },
-    close: () => db.close(),
+    close: (): void => void db.close(),
   };
 }

@@ -17,20 +17,12 @@ interface KeptAlert {
   lastAt: string;
 }
 
-export interface KeptAlerts {
-  /** Keeps an alert that was refused, where room was what it wanted for. */
-  keep(tenantId: string, record: UnchainedRecord, error: unknown): void;
-  /** Raises what is kept, until one is refused again. */
-  raise(): Promise<void>;
-  stop(): void;
-}
-
 export function createKeptAlerts(options: {
   append: (tenantId: string, record: AlertRecord) => Promise<unknown>;
   now: () => number;
   /** Between two attempts while something is kept. */
   retryMs: number;
-}): KeptAlerts {
+}) {
   const { append } = options;
   const tenants = new Map<string, Map<string, KeptAlert>>();
   const lost = new Map<string, { times: number; types: Set<string> }>();
@@ -38,6 +30,7 @@ export function createKeptAlerts(options: {
   let raising: Promise<void> | null = null;
   const time = () => new Date(options.now()).toISOString();
 
+  /** Keeps an alert that was refused, where room was what it wanted for. */
   function keep(tenantId: string, record: UnchainedRecord, error: unknown): void {
     if (record.type !== 'alert' || !isForRoom(error)) return;
     timer ??= setInterval(() => void raise(), options.retryMs).unref();
@@ -58,6 +51,7 @@ export function createKeptAlerts(options: {
     }
   }
 
+  /** Raises what is kept, until one is refused again. */
   function raise(): Promise<void> {
     raising ??= raiseAll().finally(() => {
       raising = null;

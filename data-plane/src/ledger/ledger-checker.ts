@@ -23,10 +23,7 @@ export interface LedgerCheckStatus {
   damage: { tenant_id: string; message: string }[];
 }
 
-export interface LedgerChecker {
-  status(): LedgerCheckStatus;
-  stop(): void;
-}
+export type LedgerChecker = ReturnType<typeof startLedgerChecker>;
 
 export interface LedgerCheckerOptions {
   ledger: Pick<DurableLedger, 'checkShipped'>;
@@ -40,7 +37,7 @@ export interface LedgerCheckerOptions {
   pauseMs?: number;
 }
 
-export function startLedgerChecker(options: LedgerCheckerOptions): LedgerChecker {
+export function startLedgerChecker(options: LedgerCheckerOptions) {
   const { ledger, log, now } = options;
   const againAfterMs = options.againAfterMs ?? AGAIN_AFTER_MS;
   const status: LedgerCheckStatus = { state: 'waiting', checked_at: null, records: 0, damage: [] };
@@ -86,8 +83,8 @@ export function startLedgerChecker(options: LedgerCheckerOptions): LedgerChecker
   }
 
   return {
-    status: () => ({ ...status, damage: [...status.damage] }),
-    stop: () => {
+    status: (): LedgerCheckStatus => ({ ...status, damage: [...status.damage] }),
+    stop: (): void => {
       stopped = true;
       clearTimeout(timer);
     },

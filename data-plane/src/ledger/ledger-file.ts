@@ -14,12 +14,7 @@ import { type LedgerMarks, openMarks } from './ledger-marks.ts';
 import { isNew, prepareStatements, requireKnownVersion } from './ledger-schema.ts';
 import { checkLedgerFiles, readStreamMarks } from './ledger-start.ts';
 
-export interface LedgerFile {
-  db: Database.Database;
-  sql: ReturnType<typeof prepareStatements>;
-  marks: LedgerMarks;
-  close(): void;
-}
+export type LedgerFile = ReturnType<typeof openLedgerFile>;
 
 export interface LedgerFileOptions {
   path: string;
@@ -34,7 +29,7 @@ export interface LedgerFileOptions {
  *   was changed then
  * @throws when the file is damaged, in use by another process, or cannot be made durable
  */
-export function openLedgerFile(options: LedgerFileOptions): LedgerFile {
+export function openLedgerFile(options: LedgerFileOptions) {
   const lock = lockLedger(options.path);
   let db: Database.Database | undefined;
   let marks: LedgerMarks | undefined;

@@ -9,16 +9,12 @@ import { sqliteCode } from '../storage/durable-database.ts';
 
 const WAIT_MS = 5_000;
 
-export interface LedgerLock {
-  release(): void;
-}
-
 /**
  * Takes the lock of a ledger, waiting a moment for a process that is about to end.
  *
  * @throws when another process uses the ledger
  */
-export function lockLedger(ledgerPath: string, waitMs = WAIT_MS): LedgerLock {
+export function lockLedger(ledgerPath: string, waitMs = WAIT_MS): { release(): void } {
   const path = lockPath(ledgerPath);
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   const file = new Database(path, { timeout: waitMs });

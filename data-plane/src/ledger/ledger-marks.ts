@@ -54,15 +54,7 @@ type Mark = z.infer<typeof Mark>;
 /** Where a stream stands, for the marks. */
 export type StreamMark = Omit<Mark, 'n'>;
 
-export interface LedgerMarks {
-  /** To be called after the commit. */
-  write(mark: StreamMark): void;
-  /** Makes what was written survive a power failure. */
-  sync(): void;
-  /** The same, without stopping the thread. */
-  syncSoon(onError: (error: Error) => void): void;
-  close(): void;
-}
+export type LedgerMarks = ReturnType<typeof openMarks>;
 
 export function marksPath(ledgerPath: string): string {
   return `${ledgerPath}-marks`;
@@ -103,7 +95,7 @@ export function readMarks(ledgerPath: string): StreamMark[] | null {
  *
  * @param marks what the ledger holds; it is durable when this returns
  */
-export function openMarks(ledgerPath: string, marks: readonly StreamMark[]): LedgerMarks {
+export function openMarks(ledgerPath: string, marks: readonly StreamMark[]) {
   const path = marksPath(ledgerPath);
   closeSync(openSync(path, 'a', 0o600));
   const file = openSync(path, 'r+');
@@ -114,6 +106,7 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]): Led
   let isClosed = false;
   let syncing = 0;
 
+  /** To be called after the commit. */
   function write(mark: StreamMark): void {
     const { stream_no: streamNo } = mark;
     const count = written.get(streamNo) ?? 0;
@@ -124,12 +117,14 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]): Led
     isDirty = true;
   }
 
+  /** Makes what was written survive a power failure. */
   function sync(): void {
     if (!isDirty) return;
     isDirty = false;
     fdatasyncSync(file);
   }
 
+  /** The same, without stopping the thread. */
   function syncSoon(onError: (error: Error) => void): void {
     if (!isDirty) return;
     isDirty = false;
@@ -158,7 +153,7 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]): Led
     write,
     sync,
     syncSoon,
-    close: () => {
+    close: (): void => {
       if (isClosed) return;
       isClosed = true;
       try {

@@ -2,11 +2,7 @@
 import { once } from 'node:events';
 import { spawnWorker } from '@governance/shared/spawn-worker';
 
-export interface LedgerSync {
-  /** Resolves when an fdatasync that began after this call has returned. One at a time. */
-  sync(): Promise<void>;
-  close(): Promise<void>;
-}
+export type LedgerSync = Awaited<ReturnType<typeof startLedgerSync>>;
 
 export interface LedgerSyncData {
   path: string;
@@ -24,10 +20,7 @@ export const DONE = 1;
  * @param path the log, which exists
  * @param onError told when a sync failed or the thread ended; no sync resolves after that
  */
-export async function startLedgerSync(
-  path: string,
-  onError: (error: Error) => void,
-): Promise<LedgerSync> {
+export async function startLedgerSync(path: string, onError: (error: Error) => void) {
   const turns = new Int32Array(new SharedArrayBuffer(8));
   const data: LedgerSyncData = { path, turns };
   const worker = spawnWorker(import.meta.url, 'ledger-sync-worker', { workerData: data });
@@ -38,14 +31,15 @@ export async function startLedgerSync(
     if (!closing) onError(new Error('the thread that syncs ended'));
   });
   return {
-    sync: async () => {
+    /** Resolves when an fdatasync that began after this call has returned. One at a time. */
+    sync: async (): Promise<void> => {
       const done = Atomics.load(turns, DONE);
       Atomics.add(turns, ASKED, 1);
       Atomics.notify(turns, ASKED);
       // The value is there already where the thread was faster.
       await Atomics.waitAsync(turns, DONE, done).value;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       closing = true;
       await worker.terminate();
     },

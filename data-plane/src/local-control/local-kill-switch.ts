@@ -123,15 +123,8 @@ export interface LocalSwitchOptions {
   pollMs?: number;
 }
 
-export interface LocalSwitch {
-  findDenial(tenantId: string): PlaneDenial | null;
-  status(): { engaged: boolean; unreadable: boolean; tenants: string[] };
-  /** Ends the watching, once a record under way is written. */
-  stop(): Promise<void>;
-}
-
 /** Watches the switch and records each change in the streams of the tenants it concerns. */
-export function watchLocalSwitch(options: LocalSwitchOptions): LocalSwitch {
+export function watchLocalSwitch(options: LocalSwitchOptions) {
   const { dataDir, log } = options;
   const now = options.now ?? Date.now;
   const path = join(dataDir, SWITCH_FILE);
@@ -190,7 +183,7 @@ export function watchLocalSwitch(options: LocalSwitchOptions): LocalSwitch {
     }
   }
 
-  function summary(): ReturnType<LocalSwitch['status']> {
+  function summary(): { engaged: boolean; unreadable: boolean; tenants: string[] } {
     if (state.unreadable !== null) return { engaged: true, unreadable: true, tenants: [] };
     const { all, tenants } = state.file;
     const engaged = Object.entries(tenants).flatMap(([id, own]) => (own.engaged ? [id] : []));
@@ -201,9 +194,10 @@ export function watchLocalSwitch(options: LocalSwitchOptions): LocalSwitch {
   const timer = setInterval(poll, options.pollMs ?? POLL_MS);
   timer.unref();
   return {
-    findDenial: (tenantId) => findSwitchDenial(state, tenantId),
+    findDenial: (tenantId: string): PlaneDenial | null => findSwitchDenial(state, tenantId),
     status: summary,
-    stop: async () => {
+    /** Ends the watching, once a record under way is written. */
+    stop: async (): Promise<void> => {
       isStopped = true;
       clearInterval(timer);
       await recording;

@@ -45,26 +45,7 @@ export interface SpooledUpload {
   upload: PayloadUpload;
 }
 
-export interface PayloadSpool {
-  /** @returns false where there is no room: it is not kept */
-  add(payload: NewPayload): boolean;
-  /**
-   * The tenant's oldest upload; null when none waits.
-   *
-   * @param isPutOff by an upload's name: it is left out
-   */
-  next(tenantId: string, isPutOff?: (name: string) => boolean): Promise<SpooledUpload | null>;
-  /** Removes what the control plane has taken or refused; the rest goes to the end. */
-  settle(tenantId: string, spooled: SpooledUpload, receipt: PayloadReceipt): Promise<void>;
-  /** Makes two of an upload that is too large for the way; one part alone is given up. */
-  halve(tenantId: string, spooled: SpooledUpload): Promise<void>;
-  /** Calls back when an upload of a tenant was written; returns how to end that. */
-  onAdded(listener: (tenantId: string) => void): () => void;
-  /** Bytes on disk. */
-  bytes(): number;
-  /** Writes what is in memory. */
-  flush(): Promise<void>;
-}
+export type PayloadSpool = Awaited<ReturnType<typeof openPayloadSpool>>;
 
 export interface PayloadSpoolOptions {
   /** Made where it is missing. */
@@ -91,7 +72,7 @@ interface TenantSpool {
 }
 
 /** Opens the folder, and counts what lies there. */
-export async function openPayloadSpool(options: PayloadSpoolOptions): Promise<PayloadSpool> {
+export async function openPayloadSpool(options: PayloadSpoolOptions) {
   const { dir, now, onLost } = options;
   const tenants = new Map<string, TenantSpool>();
   const listeners = createListeners<[tenantId: string]>();
@@ -230,7 +211,8 @@ export async function openPayloadSpool(options: PayloadSpoolOptions): Promise<Pa
   }
 
   return {
-    add: (payload) => {
+    /** @returns false where there is no room: it is not kept */
+    add: (payload: NewPayload): boolean => {
       const tenant = tenantOf(payload.content.tenant_id);
       const size = sizeOf(payload);
       if (!hasRoom(tenant, size)) {
@@ -244,7 +226,15 @@ export async function openPayloadSpool(options: PayloadSpoolOptions): Promise<Pa
       return true;
     },
 
-    next: async (tenantId, isPutOff = () => false) => {
+    /**
+     * The tenant's oldest upload; null when none waits.
+     *
+     * @param isPutOff by an upload's name: it is left out
+     */
+    next: async (
+      tenantId: string,
+      isPutOff: (name: string) => boolean = () => false,
+    ): Promise<SpooledUpload | null> => {
       for (;;) {
         const file = tenants.get(tenantId)?.files.find((one) => !isPutOff(one.name));
         if (file === undefined) return null;
@@ -255,7 +245,12 @@ export async function openPayloadSpool(options: PayloadSpoolOptions): Promise<Pa
       }
     },
 
-    settle: async (tenantId, { name, upload }, { results }) => {
+    /** Removes what the control plane has taken or refused; the rest goes to the end. */
+    settle: async (
+      tenantId: string,
+      { name, upload }: SpooledUpload,
+      { results }: PayloadReceipt,
+    ): Promise<void> => {
       const { payloads } = upload;
       const waiting = payloads.filter((_, index) => results[index] === 'waiting');
       const refused = results.filter((result) => result === 'refused').length;
@@ -264,7 +259,11 @@ export async function openPayloadSpool(options: PayloadSpoolOptions): Promise<Pa
       if (refused > 0) onLost(tenantId, refused, 'refused');
     },
 
-    halve: async (tenantId, { name, upload: { payloads } }) => {
+    /** Makes two of an upload that is too large for the way; one part alone is given up. */
+    halve: async (
+      tenantId: string,
+      { name, upload: { payloads } }: SpooledUpload,
+    ): Promise<void> => {
       const middle = Math.ceil(payloads.length / 2);
       for (const half of [payloads.slice(0, middle), payloads.slice(middle)]) {
         if (payloads.length > 1) await store(tenantId, Number.parseInt(name, 10), half);
@@ -273,8 +272,11 @@ export async function openPayloadSpool(options: PayloadSpoolOptions): Promise<Pa
       if (payloads.length === 1) onLost(tenantId, 1, 'refused');
     },
 
+    /** Calls back when an upload of a tenant was written; returns how to end that. */
     onAdded: listeners.add,
-    bytes: () => storedBytes,
+    /** Bytes on disk. */
+    bytes: (): number => storedBytes,
+    /** Writes what is in memory. */
     flush,
   };
 }

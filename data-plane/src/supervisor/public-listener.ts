@@ -2,12 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 
-export interface PublicListener {
-  /** The first of them; its address is what clients are told. */
-  server: Server;
-  /** Accepts no more. */
-  close(): void;
-}
+export type PublicListener = Awaited<ReturnType<typeof listenPublicly>>;
 
 /**
  * Listens on an address.
@@ -20,7 +15,7 @@ export interface PublicListener {
 export async function listenPublicly(
   at: { host: string; port: number },
   give: (socket: Socket) => void,
-): Promise<PublicListener> {
+) {
   const hosts =
     at.host === 'localhost'
       ? (await lookup(at.host, { all: true })).map(({ address }) => address)
@@ -39,6 +34,7 @@ export async function listenPublicly(
     close();
     throw error;
   }
+  // The first of them: its address is what clients are told.
   return { server: servers[0] as Server, close };
 }
 

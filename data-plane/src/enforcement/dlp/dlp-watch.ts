@@ -3,7 +3,7 @@ import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { Caller, ClassifiedCall } from '../calls.ts';
-import { type AcrossCalls, createAcrossCalls } from './across-calls.ts';
+import { createAcrossCalls } from './across-calls.ts';
 
 export type DlpDirection = 'outbound' | 'result';
 export type DlpDone = 'blocked' | 'warned' | 'logged' | 'redacted';
@@ -25,20 +25,7 @@ export interface Place {
   eventId: string | null;
 }
 
-export interface DlpWatch {
-  /** What leaves an agent, over several calls. */
-  across: AcrossCalls;
-  /** @param done what was done about each of them */
-  count(
-    findings: readonly DlpFinding[],
-    direction: DlpDirection,
-    done: (finding: DlpFinding) => DlpDone,
-  ): void;
-  /** The tenant's own patterns took too long on a text: what they were to scan is not let through. */
-  gaveUp(caller: Caller, place: Place): void;
-  /** A scan had no answer: what was to be scanned is not let through. */
-  unscanned(caller: Caller, place: Place, reason: Unscanned): void;
-}
+export type DlpWatch = ReturnType<typeof createDlpWatch>;
 
 const BUILTINS = new Set(BUILTIN_PATTERNS.map(({ name }) => name));
 
@@ -50,18 +37,25 @@ export function createDlpWatch(deps: {
   tellRequester(caller: Caller): string | null;
   /** Unix milliseconds. */
   now(): number;
-}): DlpWatch {
+}) {
   const { raiseAlert, countFinding, countUnscanned, tellRequester, now } = deps;
   return {
+    /** What leaves an agent, over several calls. */
     across: createAcrossCalls({ raiseAlert, tellRequester, now }),
-    count(findings, direction, done) {
+    /** @param done what was done about each of them */
+    count(
+      findings: readonly DlpFinding[],
+      direction: DlpDirection,
+      done: (finding: DlpFinding) => DlpDone,
+    ): void {
       for (const finding of findings) {
         const { pattern, severity } = finding;
         const label = BUILTINS.has(pattern) ? pattern : 'custom';
         countFinding(label, severity, direction, done(finding));
       }
     },
-    gaveUp({ tenantId, agent }, { serverId, eventId }) {
+    /** The tenant's own patterns took too long on a text: what they were to scan is not let through. */
+    gaveUp({ tenantId, agent }: Caller, { serverId, eventId }: Place): void {
       raiseAlert(tenantId, {
         alert_type: 'DLP_PATTERNS_GAVE_UP',
         severity: 'high',
@@ -71,7 +65,8 @@ export function createDlpWatch(deps: {
         dedupe_key: 'dlp-patterns-gave-up',
       });
     },
-    unscanned({ tenantId, agent }, { serverId, eventId }, reason) {
+    /** A scan had no answer: what was to be scanned is not let through. */
+    unscanned({ tenantId, agent }: Caller, { serverId, eventId }: Place, reason: Unscanned): void {
       countUnscanned(reason);
       // A call that a stop of the service cuts off needs nobody's attention.
       if (reason === 'stopped') return;

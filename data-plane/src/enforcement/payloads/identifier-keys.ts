@@ -12,10 +12,7 @@ import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import { REDACTED } from './redact-fields.ts';
 
-export interface IdentifierKeys {
-  /** What is to stand in the place of a tenant's identifiers now. */
-  hashOf(tenantId: string): IdentifierHash;
-}
+export type IdentifierKeys = ReturnType<typeof createIdentifierKeys>;
 
 export interface IdentifierKeysDeps {
   findSealed(tenantId: string): string | undefined;
@@ -28,7 +25,7 @@ export interface IdentifierKeysDeps {
 /** Of tenants; another one is opened anew. */
 const KEPT = 10_000;
 
-export function createIdentifierKeys(deps: IdentifierKeysDeps): IdentifierKeys {
+export function createIdentifierKeys(deps: IdentifierKeysDeps) {
   const opened = new LRUCache<string, { jwe: string; hash: IdentifierHash | null }>({ max: KEPT });
 
   function open(tenantId: string, jwe: string): IdentifierHash | null {
@@ -54,7 +51,8 @@ export function createIdentifierKeys(deps: IdentifierKeysDeps): IdentifierKeys {
   }
 
   return {
-    hashOf: (tenantId) => {
+    /** What is to stand in the place of a tenant's identifiers now. */
+    hashOf: (tenantId: string): IdentifierHash => {
       const jwe = deps.findSealed(tenantId);
       let known = opened.get(tenantId);
       // Switched off, the key goes before the bundle that says so: the last one is good until then.

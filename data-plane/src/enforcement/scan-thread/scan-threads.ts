@@ -21,14 +21,7 @@ export class ScanFailure extends Error {
   }
 }
 
-export interface ScanThreads {
-  /**
-   * @param make is called when it is the job's turn, so that what waits is not copied
-   * @throws ScanFailure
-   */
-  run(owner: Owner, make: () => ScanJob): Promise<ScanAnswer>;
-  close(): Promise<void>;
-}
+export type ScanThreads = ReturnType<typeof createScanThreads>;
 
 export interface ScanLimits {
   threads: number;
@@ -62,10 +55,7 @@ const startWorker = (): Worker =>
   });
 
 /** Builds them; a thread is started when it is needed first. */
-export function createScanThreads(
-  limits: ScanLimits = LIMITS,
-  start: () => Worker = startWorker,
-): ScanThreads {
+export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Worker = startWorker) {
   const queue = new FairQueue<Waiting>();
   const threads = new Set<Thread>();
   const atWork = new Set<string>();
@@ -128,7 +118,11 @@ export function createScanThreads(
   }
 
   return {
-    run: (owner, make) =>
+    /**
+     * @param make is called when it is the job's turn, so that what waits is not copied
+     * @throws ScanFailure
+     */
+    run: (owner: Owner, make: () => ScanJob): Promise<ScanAnswer> =>
       new Promise((resolve, reject) => {
         if (isClosed) throw new ScanFailure('stopped', 'the service is stopping');
         if (queue.countOf(owner.tenantId) >= limits.waiting) {
@@ -142,7 +136,7 @@ export function createScanThreads(
         queue.add(owner, job);
         next();
       }),
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       const ended = new ScanFailure('stopped', 'the service is stopping');
       for (let job = queue.take(() => true); job; job = queue.take(() => true)) {

@@ -32,7 +32,7 @@ export function findCausalDepth(
   const isBelow = parent !== null && typeof parent !== 'string';
   const causalDepth = isBelow ? parent.depth + 1 : 0;
   caller.workflow?.tellEvent?.(call.id);
-  deps.eventPlaces.note(call.id, { tenantId, sessionId, depth: causalDepth });
+  deps.eventPlaces.set(call.id, { tenantId, sessionId, depth: causalDepth });
   if (causalDepth > maxDepth) {
     return denied(`the call is ${causalDepth} deep, and its workflow allows ${maxDepth}`);
   }
@@ -49,7 +49,7 @@ function findParent(
 ): { depth: number } | string {
   // caller-controlled
   if (!isUuid(named)) return 'malformed';
-  const place = places.find(named);
+  const place = places.get(named);
   if (place === undefined) return { depth: 0 };
   const isSame = place.tenantId === tenantId && place.sessionId === sessionId;
   return isSame ? place : 'another_session';

@@ -20,21 +20,14 @@ export interface WentBack {
   told: SignedAdminHead;
 }
 
-export interface AdminHeads {
-  /** Takes a statement whose signature was verified. */
-  saw(told: SignedAdminHead): void;
-  /** For the heartbeat; undefined before the first statement. */
-  report(): AdminHeadReport | undefined;
-  /** Resolves when what was seen is on disk. */
-  stored(): Promise<void>;
-}
+export type AdminHeads = ReturnType<typeof loadAdminHeads>;
 
 /** @param options.onWentBack told once of each contradiction */
 export function loadAdminHeads(options: {
   path: string;
   onWentBack: (found: WentBack) => void;
   log: SyncLog;
-}): AdminHeads {
+}) {
   const { path, log } = options;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   let { heads, went_back: wentBack } = read(path, log);
@@ -65,7 +58,8 @@ export function loadAdminHeads(options: {
   }
 
   return {
-    saw: (told) => {
+    /** Takes a statement whose signature was verified. */
+    saw: (told: SignedAdminHead): void => {
       const contradicted = heads.find((known) => isContradicted(known.statement, told.statement));
       if (contradicted) {
         contradict(contradicted, told);
@@ -80,9 +74,11 @@ export function loadAdminHeads(options: {
       heads = [told, ...(keepsHighest ? heads : earlier)].slice(0, KEPT);
       store();
     },
-    report: () =>
+    /** For the heartbeat; undefined before the first statement. */
+    report: (): AdminHeadReport | undefined =>
       heads.length === 0 ? undefined : { heads, ...(wentBack && { went_back: wentBack }) },
-    stored: async () => {
+    /** Resolves when what was seen is on disk. */
+    stored: async (): Promise<void> => {
       await storing;
     },
   };

@@ -6,12 +6,6 @@
 import type { AddressPolicy } from '@governance/shared/address-policy';
 import { Agent, type Dispatcher } from 'undici';
 
-export interface CheckedConnections extends Pick<Dispatcher, 'dispatch'> {
-  /** Ends connections made under another policy, even if no request comes. */
-  check(): void;
-  destroy(): Promise<void>;
-}
-
 /**
  * How many connections there are is a matter of shares (fair-shares.ts): nothing waits here, where
  * nobody counts.
@@ -21,7 +15,7 @@ export interface CheckedConnections extends Pick<Dispatcher, 'dispatch'> {
 export function createCheckedConnections(
   addresses: Pick<AddressPolicy, 'lookup' | 'isPrivateOpen'>,
   endMs: number,
-): CheckedConnections {
+) {
   const ending = new Map<Dispatcher, NodeJS.Timeout>();
   let wasOpen = addresses.isPrivateOpen();
   let current = open();
@@ -34,6 +28,7 @@ export function createCheckedConnections(
     });
   }
 
+  /** Ends connections made under another policy, even if no request comes. */
   function check(): void {
     if (addresses.isPrivateOpen() === wasOpen) return;
     wasOpen = !wasOpen;
@@ -49,11 +44,11 @@ export function createCheckedConnections(
 
   return {
     check,
-    dispatch(options, handler) {
+    dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
       check();
       return current.dispatch(options, handler);
     },
-    async destroy() {
+    async destroy(): Promise<void> {
       for (const timer of ending.values()) clearTimeout(timer);
       await Promise.all([current, ...ending.keys()].map((one) => one.destroy()));
     },
