@@ -276,7 +276,7 @@ class Portions {
   #read(): void {
     if (this.#pieces.length < 2) return;
     let numerous: ReadonlySet<number> | undefined;
-    for (const joined of joinPieces(this.#pieces)) {
+    joinPieces(this.#pieces, (joined) => {
       const { findings } = this.#plain.scan(joined.text, this.#budget);
       for (const one of splitFindings(joined, findings)) {
         const [first] = one.touched;
@@ -286,7 +286,7 @@ class Portions {
         }
         this.#found.push(one);
       }
-    }
+    });
   }
 }
 

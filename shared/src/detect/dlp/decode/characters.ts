@@ -199,21 +199,31 @@ MARKS[LINE_SEPARATOR] = 0;
 MARKS['/'.charCodeAt(0)] = SLASH;
 MARKS['*'.charCodeAt(0)] = STAR;
 
+/** Of a longer text searches for each sign cost less than a loop. */
+const SHORT = 256;
+
 /**
  * Whether `escapes` or `foldedCharacters` may find anything: most texts have no sign of either.
  *
  * @param units of the text (../../units.ts)
  */
-export function mayBeEscaped(units: Uint16Array, length: number): boolean {
+export function mayBeEscaped(text: string, units: Uint16Array): boolean {
+  const { length } = text;
+  if (length > SHORT) return SIGNS.some((sign) => text.includes(sign)) || mayBeFolded(text, units);
   const sorts = MARKS;
   let marks = 0;
   for (let at = 0; at < length; at++) marks |= sorts[units[at] as number] as number;
   return (marks & BEGINS) !== 0 || marks === (SLASH | STAR);
 }
 
+const SIGNS = ['%', '&', '\\', '=', '<', 'U+', '/*'];
+
 const isFolded = (unit: number): boolean => unit >= 0xa0 && unit !== LINE_SEPARATOR;
 
-function mayBeFolded(units: Uint16Array, length: number): boolean {
+function mayBeFolded(text: string, units: Uint16Array): boolean {
+  const { length } = text;
+  // Of ASCII each character is one byte, and nothing tells that sooner.
+  if (Buffer.byteLength(text) === length) return false;
   for (let at = 0; at < length; at++) {
     if (isFolded(units[at] as number)) return true;
   }
@@ -227,7 +237,7 @@ function mayBeFolded(units: Uint16Array, length: number): boolean {
  */
 export function foldedCharacters(text: string, units: Uint16Array): Edit[] {
   const edits: Edit[] = [];
-  if (!mayBeFolded(units, text.length)) return edits;
+  if (!mayBeFolded(text, units)) return edits;
   for (const match of text.matchAll(NOT_PLAIN)) {
     const character = match[0];
     if (!readings.has(character)) {

@@ -73,15 +73,46 @@ function marksIn(text: string): number {
   return marks;
 }
 
-/** Characters of ASCII by their code. */
+/** By unit: 1 for these. */
 function marksOf(...units: readonly number[]): Uint8Array {
-  const marks = new Uint8Array(128);
+  const marks = new Uint8Array(0x10000);
   for (const unit of units) marks[unit] = 1;
   return marks;
 }
 
 const DOUBLE_OR_SIGN = marksOf(QUOTE, EQUALS, COLON);
 const OTHER_QUOTES = marksOf(APOSTROPHE, GRAVE);
+const ANY_MARKS = marksOf(QUOTE, EQUALS, COLON, APOSTROPHE, GRAVE);
+/** What may end a string, or the search for its end. */
+const STRING_ENDS = marksOf(QUOTE, APOSTROPHE, GRAVE, LINE_FEED, BACKSLASH);
+
+/** Characters whose marks are found together. */
+const BLOCK = 1024;
+/** Where the marks of a block stand. */
+const places = new Uint32Array(BLOCK);
+
+/** Without a branch: a processor guesses wrong where a mark stands. Four at once cost less, too. */
+function findMarks(units: Uint16Array, from: number, to: number): number {
+  const found = places;
+  const marks = ANY_MARKS;
+  let count = 0;
+  let at = from;
+  for (const last = to - 3; at < last; at += 4) {
+    found[count] = at;
+    count += marks[units[at] as number] as number;
+    found[count] = at + 1;
+    count += marks[units[at + 1] as number] as number;
+    found[count] = at + 2;
+    count += marks[units[at + 2] as number] as number;
+    found[count] = at + 3;
+    count += marks[units[at + 3] as number] as number;
+  }
+  for (; at < to; at++) {
+    found[count] = at;
+    count += marks[units[at] as number] as number;
+  }
+  return count;
+}
 
 class LiteralReader {
   readonly #text: string;
@@ -104,17 +135,23 @@ class LiteralReader {
     this.#group++;
     this.#lastEnd = 0;
     let end = 0;
-    for (let at = 0; at < length; at++) {
-      const unit = units[at] as number;
-      if (unit >= 128 || marks[unit] === 0) continue;
-      const isSign = unit === EQUALS || unit === COLON;
-      const start = isSign ? this.#behindSign(at) : at;
-      if (start < end || start >= length) continue;
-      const next = this.#literalAt(start, isSign);
-      if (next < 0) continue;
-      end = next;
-      // A sign that ends this one may stand before the next.
-      at = end - 2;
+    let next = 0;
+    for (let from = 0; from < length; from += BLOCK) {
+      const count = findMarks(units, from, Math.min(from + BLOCK, length));
+      for (let i = 0; i < count; i++) {
+        const at = places[i] as number;
+        if (at < next) continue;
+        const unit = units[at] as number;
+        if (marks[unit] === 0) continue;
+        const isSign = unit === EQUALS || unit === COLON;
+        const start = isSign ? this.#behindSign(at) : at;
+        if (start < end || start >= length) continue;
+        const literalEnd = this.#literalAt(start, isSign);
+        if (literalEnd < 0) continue;
+        end = literalEnd;
+        // A sign that ends this one may stand before the next.
+        next = end - 1;
+      }
     }
   }
 
@@ -153,16 +190,19 @@ class LiteralReader {
   #stringEnd(start: number, quote: number): number {
     const units = this.#units;
     const { length } = this.#text;
+    const ends = STRING_ENDS;
     let at = start + 1;
-    for (let count = 0; count <= MAX_STRING && at < length; count++) {
+    let last = Math.min(length, at + MAX_STRING + 1);
+    for (; at < last; at++) {
       const unit = units[at] as number;
+      if (ends[unit] === 0) continue;
       if (unit === quote) return at + 1;
       if (unit === LINE_FEED) return -1;
       if (unit === BACKSLASH && quote !== GRAVE) {
         at++;
         if (at >= length || isLineEnd(units[at] as number)) return -1;
+        if (last < length) last++;
       }
-      at++;
     }
     return -1;
   }

@@ -2,9 +2,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createUnitReader } from '../../units.ts';
+import { escapes, foldedCharacters, mayBeEscaped } from './characters.ts';
 import { rot13 } from './gates.ts';
 import { eachLiteral } from './literals.ts';
+import { regularlySeparated } from './regular.ts';
 import { decodeRun, encodedRuns, mayDecode, sortsIn } from './runs.ts';
+import { holdsWords } from './split.ts';
 
 const unitsOf = createUnitReader();
 
@@ -129,4 +132,68 @@ it('passes over no run that holds a text, always', () => {
     { numRuns: 2_000 },
   );
   expect(passed).toBeGreaterThan(100);
+});
+
+it('passes over no text with an escape or a look-alike, always', () => {
+  const part = fc.oneof(
+    fc.constantFrom('%41', '&amp;', '&#65;', '\\u0041', '=41=42', 'a<b>c', 'U+0041 ', 'a/*b*/c'),
+    fc.constantFrom('\u0430', '\uff41', '\u200b', '\u{1d7d8}', '\u2028', '\u0085', 'é', '\ud800'),
+    fc.constantFrom('word ', '\n', '+', '/', '*', 'x'.repeat(200)),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      const text = parts.join('');
+      const units = unitsOf(text);
+      const found = escapes(text).length + foldedCharacters(text, units).length > 0;
+      if (found) expect(mayBeEscaped(text, units)).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+it('takes for words what the expression does, always', () => {
+  const part = fc.oneof(
+    fc.constantFrom(
+      'ab',
+      'a',
+      'Ab',
+      'é',
+      'ßü',
+      ' ',
+      '.',
+      '! ',
+      ', ',
+      '\t',
+      '\u2028',
+      '\u00a0',
+      '7',
+    ),
+    fc.string({ maxLength: 3 }),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+      const text = parts.join('');
+      expect(holdsWords(text)).toBe(/[^\S ]|[a-zà-ÿ]{2,}[.,!?]? [a-zA-Z]/.test(text));
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+it('finds signs at one step wherever their run begins and ends', () => {
+  const key = 'AKIA-IOSF-ODNN-7EXA-MPLE';
+  const before = fc.array(fc.constantFrom('a word ', 'the ', 'x=1 ', '\n', '(no) '), {
+    minLength: 90,
+    maxLength: 180,
+  });
+  fc.assert(
+    fc.property(before, fc.constantFrom('', ' and more'), (parts, after) => {
+      // Blocks of 512 characters are read together: the run crosses the ends of some.
+      const start = `${parts.join('')}\n`;
+      const text = `${start}${key}${after}`;
+      const edits = regularlySeparated(text, unitsOf(text));
+      const it = edits.find((edit) => edit.start === start.length);
+      expect(it?.replacement).toBe('AKIAIOSFODNN7EXAMPLE');
+    }),
+    { numRuns: 500 },
+  );
 });

@@ -14,6 +14,8 @@ const ENCODED = 5;
 const lastOf = new Int32Array(128);
 const stepOf = new Int32Array(128);
 const firstOf = new Int32Array(128);
+/** Of that text: where a digit stood last. */
+let lastDigit = -1;
 
 /**
  * Takes out signs that stand at regular places, whatever stands between them. One pass over the text,
@@ -24,95 +26,165 @@ const firstOf = new Int32Array(128);
 export function regularlySeparated(text: string, units: Uint16Array): Edit[] {
   const edits: Edit[] = [];
   const { length } = text;
+  lastOf.fill(-MAX_GROUP - 2);
+  stepOf.fill(0);
+  firstOf.fill(0);
+  lastDigit = -1;
+  let covered = 1;
+  for (let from = 0; from < length; from += BLOCK) {
+    const count = findPlaces(units, from, Math.min(from + BLOCK, length));
+    const end = findRows(units, length, count);
+    for (let i = 0; i < end; i += ROW) {
+      const [step, first, last, digit] = [rows[i], rows[i + 1], rows[i + 2], rows[i + 3]];
+      const row = { step, first, last, lastDigit: digit } as Row;
+      if (row.last < 0) covered = endSigns(text, units, row, covered, edits);
+      else endGroups(text, row, edits);
+    }
+  }
+  for (let sign = 0; sign < 128; sign++) {
+    const step = stepOf[sign] as number;
+    if (!isStepOfGroups(step)) continue;
+    const [first, last] = [firstOf[sign] as number, lastOf[sign] as number];
+    endGroups(text, { step, first, last, lastDigit }, edits);
+  }
+  return edits.length === 0 ? edits : withoutOverlaps(edits);
+}
+
+/** One sign at one step: with more than one character between two of them, or beginning there. */
+interface Row {
+  readonly step: number;
+  /** Where the sign stood first, and last; -1 where that is still to be seen. */
+  readonly first: number;
+  readonly last: number;
+  /** Where a digit stood last: nothing before it is encoded without one. */
+  readonly lastDigit: number;
+}
+
+/** Numbers that a row takes. */
+const ROW = 4;
+
+/**
+ * What is worth a closer look among the signs of a block. Nothing else is done in this loop: it is
+ * what the whole pass costs.
+ *
+ * @returns how many numbers of `rows` say so
+ */
+function findRows(units: Uint16Array, length: number, count: number): number {
   const found = places;
   const sorts = SORT_OF;
   const lasts = lastOf;
   const steps = stepOf;
   const firsts = firstOf;
-  lastOf.fill(-MAX_GROUP - 2);
-  stepOf.fill(0);
-  firstOf.fill(0);
-  let lastDigit = -1;
-  let covered = 1;
-  for (let from = 0; from < length; from += BLOCK) {
-    const count = findPlaces(units, from, Math.min(from + BLOCK, length));
-    for (let i = 0; i < count; i++) {
-      const at = from + (found[i] as number);
-      const sign = units[at] as number;
-      if (sign < 128) {
-        if (sorts[sign] === DIGIT) {
-          lastDigit = at;
-          continue;
-        }
-        const before = lasts[sign] as number;
-        const step = at - before;
-        if (step !== steps[sign]) {
-          const run = steps[sign] as number;
-          const first = firsts[sign] as number;
-          // Of nearly all words two spaces are at some step, and nothing else.
-          const isMore = before - first > run || (lastDigit > first - run && run >= ENCODED);
-          if (isMore) endGroups(text, sign, lastDigit, edits);
-          steps[sign] = step;
-          firsts[sign] = before;
-        }
-        lasts[sign] = at;
+  const out = rows;
+  let digit = lastDigit;
+  let end = 0;
+  for (let i = 0; i < count; i++) {
+    const at = found[i] as number;
+    const sign = units[at] as number;
+    if (sign < 128) {
+      if (sorts[sign] === DIGIT) {
+        digit = at;
+        continue;
       }
-      if (at < covered || at + 2 >= length) continue;
-      // Signs beyond the first plane have two units; a sign may stand twice.
-      const isTwice = units[at + 1] === sign;
-      const step = units[at + 2] === sign ? 2 : isTwice || sign > 127 ? 3 : 0;
-      if (step === 0 || at + step >= length || units[at + step] !== sign) continue;
-      // Indentation.
-      if (sign <= SPACE && isTwice) continue;
-      let last = at + step;
-      while (last + step < length && units[last + step] === sign) last += step;
-      const isRun = (last - at) / step + 1 >= MIN_SIGNS;
-      const edit = isRun ? editOf(text, at, last, step) : undefined;
-      if (edit !== undefined) edits.push(edit);
-      if (isRun) covered = last + 1;
+      const before = lasts[sign] as number;
+      const step = at - before;
+      const run = steps[sign] as number;
+      lasts[sign] = at;
+      if (step !== run) {
+        const first = firsts[sign] as number;
+        steps[sign] = step;
+        firsts[sign] = before;
+        // Of nearly all words two spaces are at some step, and nothing else.
+        const isMore = before - first > run || (run >= ENCODED && digit > first - run);
+        if (isMore && isStepOfGroups(run)) {
+          out[end] = run;
+          out[end + 1] = first;
+          out[end + 2] = before;
+          out[end + 3] = digit;
+          end += ROW;
+        }
+      }
     }
+    // Signs beyond the first plane have two units; a sign may stand twice.
+    const isSecond = units[at + 2] === sign;
+    if (!isSecond && sign < 128 && units[at + 1] !== sign) continue;
+    // Indentation.
+    if (sign <= SPACE && units[at + 1] === sign) continue;
+    const step = isSecond ? 2 : 3;
+    if (at + step >= length || units[at + step] !== sign) continue;
+    out[end] = step;
+    out[end + 1] = at;
+    out[end + 2] = -1;
+    end += ROW;
   }
-  for (let sign = 0; sign < 128; sign++) {
-    if (stepOf[sign] !== 0) endGroups(text, sign, lastDigit, edits);
-  }
-  return edits.length === 0 ? edits : withoutOverlaps(edits);
+  lastDigit = digit;
+  return end;
+}
+
+/** @returns where the run ends that begins there, if it is one; signs before that are in it */
+function endSigns(
+  text: string,
+  units: Uint16Array,
+  { step, first }: Row,
+  covered: number,
+  edits: Edit[],
+): number {
+  if (first < covered) return covered;
+  const { length } = text;
+  const sign = units[first] as number;
+  let last = first + step;
+  while (last + step < length && units[last + step] === sign) last += step;
+  if ((last - first) / step + 1 < MIN_SIGNS) return covered;
+  const edit = editOf(text, first, last, step);
+  if (edit !== undefined) edits.push(edit);
+  return last + 1;
 }
 
 /** Characters whose signs are found together. */
-const BLOCK = 4096;
-/** Where the signs and digits of a block stand, from its beginning. */
-const places = new Uint16Array(BLOCK);
+const BLOCK = 512;
+/** Where the signs and digits of a block stand. */
+const places = new Uint32Array(BLOCK);
+/** What is worth a closer look, two rows for each of its places at most. */
+const rows = new Int32Array(2 * ROW * BLOCK);
 /** By unit: 0 for letters of ASCII, of which nearly every text has the most. */
 const IS_PLACE = new Uint8Array(0x10000).fill(1);
 
-/** Without a branch: where a word ends is what a processor guesses worst. */
+/** Without a branch: where a word ends is what a processor guesses worst. Four at once, for the same reason. */
 function findPlaces(units: Uint16Array, from: number, to: number): number {
   const found = places;
   const isPlace = IS_PLACE;
   let count = 0;
-  for (let at = from; at < to; at++) {
-    found[count] = at - from;
+  let at = from;
+  for (const last = to - 3; at < last; at += 4) {
+    found[count] = at;
+    count += isPlace[units[at] as number] as number;
+    found[count] = at + 1;
+    count += isPlace[units[at + 1] as number] as number;
+    found[count] = at + 2;
+    count += isPlace[units[at + 2] as number] as number;
+    found[count] = at + 3;
+    count += isPlace[units[at + 3] as number] as number;
+  }
+  for (; at < to; at++) {
+    found[count] = at;
     count += isPlace[units[at] as number] as number;
   }
   return count;
 }
 
-/**
- * A run of one sign with more than one character between two of them.
- *
- * @param lastDigit where a digit stood last: nothing before it is encoded without one
- */
-function endGroups(text: string, sign: number, lastDigit: number, edits: Edit[]): void {
-  const step = stepOf[sign] as number;
-  if (step <= 2 || step > MAX_GROUP + 1) return;
-  const from = firstOf[sign] as number;
-  const to = lastOf[sign] as number;
-  const between = to - from;
+/** Shorter steps are looked at where they stand. */
+const isStepOfGroups = (step: number): boolean => step > 2 && step <= MAX_GROUP + 1;
+
+function endGroups(text: string, { step, first, last, lastDigit }: Row, edits: Edit[]): void {
+  const between = last - first;
   // Words and numbers of one length are more frequent than what is encoded.
   const isRun =
     between >= (MIN_SIGNS_OF_GROUPS - 1) * step ||
-    (between > 0 && step >= ENCODED && lastDigit > from - step && isEncoded(text, from, to, step));
-  const edit = isRun ? editOf(text, from, to, step) : undefined;
+    (between > 0 &&
+      step >= ENCODED &&
+      lastDigit > first - step &&
+      isEncoded(text, first, last, step));
+  const edit = isRun ? editOf(text, first, last, step) : undefined;
   if (edit !== undefined) edits.push(edit);
 }
 
@@ -173,21 +245,28 @@ function hasMixedGroups(text: string, first: number, last: number, step: number)
   return KEY.test(text.slice(from, to).replaceAll(text[first] ?? '', ''));
 }
 
-/** By its first letter, the letters that a key's second one may be. */
-const SECOND_OF_KEY = new Map(
-  Object.entries({ A: 'KSI', g: 'hl', s: 'k', x: 'o', n: 'p', e: 'y' }).map(
-    ([first, seconds]) => [first.charCodeAt(0), seconds] as const,
-  ),
+/** By the first letter of a key, the letters that its second one may be: a bit each. */
+const SECONDS_OF_KEY = new Uint8Array(128);
+const IS_SECOND_OF_KEY = new Uint8Array(128);
+Object.entries({ A: 'KSI', g: 'hl', s: 'k', x: 'o', n: 'p', e: 'y' }).forEach(
+  ([first, seconds], i) => {
+    SECONDS_OF_KEY[first.charCodeAt(0)] = 1 << i;
+    for (const second of seconds) {
+      const unit = second.charCodeAt(0);
+      IS_SECOND_OF_KEY[unit] = (IS_SECOND_OF_KEY[unit] as number) | (1 << i);
+    }
+  },
 );
 
 /** Whether two neighbours begin a key when the sign is taken out. */
 function mayHoldKey(text: string, from: number, to: number, sign: number): boolean {
-  let second = '';
+  let seconds = 0;
   for (let at = from; at < to; at++) {
     const unit = text.charCodeAt(at);
     if (unit === sign) continue;
-    if (second !== '' && second.includes(text[at] as string)) return true;
-    second = SECOND_OF_KEY.get(unit) ?? '';
+    if (unit >= 128) seconds = 0;
+    else if ((seconds & (IS_SECOND_OF_KEY[unit] as number)) !== 0) return true;
+    else seconds = SECONDS_OF_KEY[unit] as number;
   }
   return false;
 }

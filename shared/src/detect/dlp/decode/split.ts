@@ -50,12 +50,54 @@ export const MAX_RUN = Math.max(MAX_TOGETHER, MAX_SMALL);
 /** Characters at the ends of a longer text that may be a part of a value. */
 export const MAX_END = 64;
 
-const isPart = (text: string): boolean =>
-  text.length <= MAX_PIECE && !/[^\S ]/.test(text) && !/[a-zà-ÿ]{2,}[.,!?]? [a-zA-Z]/.test(text);
+/** Whether a text could be a part of a value: it is short, of one line, and no words in a row. */
+function isPart(text: string): boolean {
+  return text.length <= MAX_PIECE && !holdsWords(text);
+}
+
+const WORDS = /[^\S ]|[a-zà-ÿ]{2,}[.,!?]? [a-zA-Z]/;
+
+/** What `WORDS` says; most pieces are of ASCII, of which a loop tells it sooner. */
+export function holdsWords(text: string): boolean {
+  let smalls = 0;
+  let isBehindWord = false;
+  let isBehindSpace = false;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 128) return WORDS.test(text);
+    const sort = SORT_OF[unit] as number;
+    if (sort === LINE) return true;
+    const isLetter = sort === SMALL || sort === CAPITAL;
+    if (isLetter && isBehindSpace) return true;
+    isBehindSpace = sort === BLANK && (isBehindWord || smalls >= 2);
+    isBehindWord = sort === STOP && smalls >= 2;
+    smalls = sort === SMALL ? smalls + 1 : 0;
+  }
+  return false;
+}
+
+const [SMALL, CAPITAL, BLANK, STOP, LINE] = [1, 2, 3, 4, 5] as const;
+const SORT_OF = new Uint8Array(128);
+for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
+  SORT_OF[letter.charCodeAt(0)] = SMALL;
+  SORT_OF[letter.toUpperCase().charCodeAt(0)] = CAPITAL;
+}
+for (const stop of '.,!?') SORT_OF[stop.charCodeAt(0)] = STOP;
+for (const blank of '\t\n\v\f\r') SORT_OF[blank.charCodeAt(0)] = LINE;
+SORT_OF[' '.charCodeAt(0)] = BLANK;
 
 /** What stands between two strings that belong together, keys of JSON included. */
 const BETWEEN =
   /^\s{0,40}(?:[+.&|,;~\\)}\]([{]|\.\.|\|\||<>|<<|and|then)?[\s)}\]([{\\]{0,40}(?:(?:["']?[A-Za-z_$][\w$.\- \]["']{0,40}["']?\s{0,3}(?:=>|\+=|[:=]))\s{0,8})?$/;
+
+/** Whether what stands between two strings, or a string and a value, says that they belong together. */
+function isBetween(text: string): boolean {
+  if (text === '' || text === ', ' || text === ',') return true;
+  // Of commas it has one at most.
+  const comma = text.indexOf(',');
+  if (comma >= 0 && text.indexOf(',', comma + 1) >= 0) return false;
+  return BETWEEN.test(text);
+}
 
 /**
  * Whether a piece makes a run that it stands in one that could be a value: words alone do not. A
@@ -90,46 +132,62 @@ const MAX_JOINED = 4_000_000;
 /**
  * Every run of neighbours, joined; of most texts in one text, or none. They are longer than the
  * pieces by a constant factor at most.
+ *
+ * @param take gets one after another: those of a text of megabytes are too long together
  */
-export function* joinPieces(pieces: readonly Piece[]): Generator<JoinedPieces> {
-  let texts: string[] = [];
-  let starts: number[] = [];
-  let members: Piece[] = [];
-  let length = 0;
-  const write = (row: readonly Piece[], from: number, to: number): void => {
-    const first = row[from]?.label;
-    if (first) {
-      texts.push(first, ': ');
-      length += first.length + 2;
-    }
-    for (let at = from; at < to; at++) {
-      const piece = row[at] as Piece;
-      starts.push(length);
-      members.push(piece);
-      texts.push(piece.text);
-      length += piece.text.length;
-    }
-    texts.push('\n\u2028\n');
-    length += 3;
-  };
+export function joinPieces(pieces: readonly Piece[], take: (joined: JoinedPieces) => void): void {
+  const joining = new Joining(take);
   const row = new PieceRow(pieces);
   for (let i = row.nextStart(0); i >= 0; i = row.nextStart(i + 1)) {
     const size = row.runFrom(i);
+    if (size < 2) continue;
     // Two, three, four: what stands behind the value must not grow onto it.
-    for (let end = i + 2; end <= i + Math.min(size, MAX_TOGETHER); end++) write(pieces, i, end);
-    if (size > MAX_TOGETHER) write(pieces, i, i + size);
-    if (length < MAX_JOINED) continue;
-    yield joinedPieces(texts.join(''), starts, members);
-    [texts, starts, members, length] = [[], [], [], 0];
+    for (let end = i + 2; end <= i + Math.min(size, MAX_TOGETHER); end++) {
+      joining.write(pieces, i, end);
+    }
+    if (size > MAX_TOGETHER) joining.write(pieces, i, i + size);
   }
   for (let i = 1; i < pieces.length; i++) {
     const ends = row.endsBefore(i);
-    if (ends) write(ends, 0, ends.length);
-    if (length < MAX_JOINED) continue;
-    yield joinedPieces(texts.join(''), starts, members);
-    [texts, starts, members, length] = [[], [], [], 0];
+    if (ends) joining.write(ends, 0, ends.length);
   }
-  if (members.length > 0) yield joinedPieces(texts.join(''), starts, members);
+  joining.end();
+}
+
+class Joining {
+  readonly #take: (joined: JoinedPieces) => void;
+  #texts: string[] = [];
+  #starts: number[] = [];
+  #members: Piece[] = [];
+  #length = 0;
+
+  constructor(take: (joined: JoinedPieces) => void) {
+    this.#take = take;
+  }
+
+  write(row: readonly Piece[], from: number, to: number): void {
+    const first = row[from]?.label;
+    if (first) {
+      this.#texts.push(first, ': ');
+      this.#length += first.length + 2;
+    }
+    for (let at = from; at < to; at++) {
+      const piece = row[at] as Piece;
+      this.#starts.push(this.#length);
+      this.#members.push(piece);
+      this.#texts.push(piece.text);
+      this.#length += piece.text.length;
+    }
+    this.#texts.push('\n\u2028\n');
+    this.#length += 3;
+    if (this.#length >= MAX_JOINED) this.end();
+  }
+
+  end(): void {
+    if (this.#members.length === 0) return;
+    this.#take(joinedPieces(this.#texts.join(''), this.#starts, this.#members));
+    [this.#texts, this.#starts, this.#members, this.#length] = [[], [], [], 0];
+  }
 }
 
 function joinedPieces(
@@ -154,7 +212,6 @@ function joinedPieces(
 
 /** The last word of a text and the first of the next: `the key is AKIAQ`, `7MZ3 and so on`. */
 function endsThatMeet(one: Piece, other: Piece): readonly Piece[] | undefined {
-  if (one.group !== other.group) return undefined;
   let start = one.text.length;
   while (start > 0 && one.text.length - start < MAX_END && !isEdge(one.text, start - 1)) start--;
   let end = 0;
@@ -177,14 +234,20 @@ const isEdge = (text: string, at: number): boolean => EDGES[text.charCodeAt(at)]
 /** Characters of two ends: no key of an issuer is shorter. */
 const MIN_ENDS = 16;
 
-/** Answers that are asked for once of each piece, and of most pieces never. */
-const NO = 1;
-const YES = 2;
+/** What is known of a piece, and whether it belongs together with the one before it. */
+const READ = 1;
+const PART = 2;
+const TELLING = 4;
+const ASKED = 8;
+const NEXT = 16;
+
+/** Rows of more pieces have an array of their own. */
+const KEPT = 1024;
+const keptFlags = new Uint8Array(KEPT);
 
 class PieceRow {
   readonly #pieces: readonly Piece[];
-  readonly #parts: Uint8Array;
-  readonly #next: Uint8Array;
+  readonly #flags: Uint8Array;
   /** The first telling piece that is not before the place at which runs are looked for. */
   #telling = -1;
   /** Where a run may begin that reaches it. */
@@ -192,16 +255,17 @@ class PieceRow {
 
   constructor(pieces: readonly Piece[]) {
     this.#pieces = pieces;
-    this.#parts = new Uint8Array(pieces.length);
-    this.#next = new Uint8Array(pieces.length);
+    const { length } = pieces;
+    this.#flags = length > KEPT ? new Uint8Array(length) : keptFlags.fill(0, 0, length);
   }
 
   /** From where on a run could hold a telling piece; -1 for nowhere. */
   nextStart(from: number): number {
     if (this.#telling < from) {
+      const { length } = this.#pieces;
       let at = from;
-      while (at < this.#pieces.length && !isTelling(this.#at(at).text)) at++;
-      if (at === this.#pieces.length) return -1;
+      while (at < length && (this.#read(at) & TELLING) === 0) at++;
+      if (at === length) return -1;
       this.#telling = at;
       // Behind the first of a run all are small.
       let small = 0;
@@ -213,26 +277,29 @@ class PieceRow {
 
   /** How many neighbours make the run that begins there; 0 where none of them is telling. */
   runFrom(from: number): number {
+    const { length } = this.#pieces;
     if (this.#at(from).text === '') return 0;
-    const isStart = this.#isRunStart(from);
     let end = from;
-    let hasTelling = false;
-    while (end < this.#pieces.length && this.#isPart(end) && (end === from || this.#isNext(end))) {
-      const count = end - from;
-      const { text } = this.#at(end);
-      const small = count < MAX_SMALL && this.#isSmall(end);
-      if (count >= MAX_TOGETHER && !(small && isStart)) break;
-      hasTelling ||= end >= this.#telling && isTelling(text);
+    let all = 0;
+    while (end < length) {
+      const read = this.#read(end);
+      if ((read & PART) === 0 || (end !== from && !this.#isNext(end))) break;
+      if (end - from >= MAX_TOGETHER && !this.#maySmallFollow(from, end)) break;
+      all |= read;
       end++;
     }
-    return hasTelling ? end - from : 0;
+    return (all & TELLING) !== 0 ? end - from : 0;
   }
 
   /** The ends of a piece and of the one before it, where one of them is too long for a run. */
   endsBefore(index: number): readonly Piece[] | undefined {
-    const ends = endsThatMeet(this.#at(index - 1), this.#at(index));
-    if (ends === undefined || (this.#isPart(index - 1) && this.#isPart(index))) return undefined;
-    return this.#isNext(index) ? ends : undefined;
+    const [one, other] = [this.#at(index - 1), this.#at(index)];
+    if (one.group !== other.group || one.text.length + other.text.length < MIN_ENDS) {
+      return undefined;
+    }
+    if ((this.#read(index - 1) & this.#read(index) & PART) !== 0) return undefined;
+    const ends = endsThatMeet(one, other);
+    return ends !== undefined && this.#isNext(index) ? ends : undefined;
   }
 
   #at(index: number): Piece {
@@ -243,24 +310,34 @@ class PieceRow {
     return this.#at(index).text.length <= SMALL_PIECE;
   }
 
-  #isPart(index: number): boolean {
-    this.#parts[index] ||= isPart(this.#at(index).text) ? YES : NO;
-    return this.#parts[index] === YES;
+  #maySmallFollow(from: number, index: number): boolean {
+    return index - from < MAX_SMALL && this.#isSmall(index) && this.#isRunStart(from);
+  }
+
+  #read(index: number): number {
+    const known = this.#flags[index] as number;
+    if (known !== 0) return known;
+    const { text } = this.#at(index);
+    let read = READ;
+    if (isPart(text)) read |= PART;
+    if (isTelling(text)) read |= TELLING;
+    this.#flags[index] = read;
+    return read;
   }
 
   /** Whether a piece belongs together with the one before it. */
   #isNext(index: number): boolean {
-    if (this.#next[index] === 0) {
-      const { group, between } = this.#at(index);
-      const isOne = group === this.#at(index - 1).group;
-      this.#next[index] = isOne && (between === undefined || BETWEEN.test(between)) ? YES : NO;
-    }
-    return this.#next[index] === YES;
+    const known = this.#read(index);
+    if ((known & ASKED) !== 0) return (known & NEXT) !== 0;
+    const { group, between } = this.#at(index);
+    const isOne = group === this.#at(index - 1).group;
+    const isNext = isOne && (between === undefined || isBetween(between));
+    this.#flags[index] = known | ASKED | (isNext ? NEXT : 0);
+    return isNext;
   }
 
   #isRunStart(index: number): boolean {
-    if (index === 0 || !this.#isSmall(index - 1)) return true;
-    return !this.#isNext(index);
+    return index === 0 || !this.#isSmall(index - 1) || !this.#isNext(index);
   }
 }
 

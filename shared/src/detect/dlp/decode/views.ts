@@ -20,7 +20,7 @@ const both = (some: Edit[], others: Edit[]): Edit[] =>
 export function decodedView(text: string, gates: ReadonlySet<Gate>): View | undefined {
   // Characters first: a run is decoded when it is whole.
   const units = unitsOf(text);
-  if (mayBeEscaped(units, text.length)) {
+  if (mayBeEscaped(text, units)) {
     const characters = both(escapes(text), foldedCharacters(text, units)).filter(
       ({ start, end, replacement }) => text.slice(start, end) !== replacement,
     );
