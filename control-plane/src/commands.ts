@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { EvidenceSigner } from '@governance/shared/evidence/evidence-keys';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { parseSettings } from '@governance/shared/settings';
 import { z } from 'zod';
 import { CONTROL_PLANE_SETTINGS } from './config.ts';
+import type { LogEpochSigner } from './evidence/begin-log-epoch.ts';
 import { createChangeBus } from './platform/change-bus.ts';
 import { connectDatabase } from './platform/database.ts';
 import { startEmbeddedPostgres } from './platform/embedded-postgres.ts';
@@ -97,7 +97,7 @@ async function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutp
  *
  * @throws Error before anything is recorded
  */
-async function findSigner(db: TenantDatabase, env: NodeJS.ProcessEnv): Promise<EvidenceSigner> {
+async function findSigner(db: TenantDatabase, env: NodeJS.ProcessEnv): Promise<LogEpochSigner> {
   const {
     masterKey: given,
     masterKeyPrevious,
@@ -117,10 +117,17 @@ async function findSigner(db: TenantDatabase, env: NodeJS.ProcessEnv): Promise<E
     );
   }
   const keys = createServiceKeys({ db, masterKey: createMasterKey(masterKey, masterKeyPrevious) });
-  if ((await keys.listKeys(['checkpoint-signing'])).length === 0) {
-    throw new Error('the database has no key for checkpoints yet: start the service once before');
+  const known = await keys.listKeys(['checkpoint-signing']);
+  if (known.length === 0) {
+    throw new Error(
+      'the database has no key for checkpoints that opens: start the service once before, unless this is another SERVICE_MASTER_KEY than its own',
+    );
   }
-  return keys.evidenceKey('checkpoint');
+  const earlier = known.filter(({ revokedAt }) => revokedAt === null);
+  return {
+    ...(await keys.evidenceKey('checkpoint')),
+    earlier: earlier.map(({ publicJwk }) => publicJwk),
+  };
 }
 
 function describe({ tenantId, restored, lost, logEpoch }: AnnouncedRestore): string {

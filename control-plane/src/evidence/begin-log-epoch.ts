@@ -6,6 +6,8 @@
  * checkpoint of an epoch that ended is of a tree that the next one continues, whatever grows
  * meanwhile.
  */
+import { createPublicKey } from 'node:crypto';
+import type { PublicJwk } from '@governance/shared/evidence/ed25519';
 import {
   type EvidenceSigner,
   type LogEpoch,
@@ -19,16 +21,20 @@ import { logEpochStore } from './log-epoch-store.ts';
 import { ensureCheckpoint } from './log-growth.ts';
 import { logStore } from './log-store.ts';
 
+/** The key for checkpoints, with the public ones before it that were not revoked. */
+export interface LogEpochSigner extends EvidenceSigner {
+  earlier?: readonly PublicJwk[];
+}
+
 /**
  * `restored` is the tree as it is now, and not as the backup had it: what it grew since was signed
  * under the epoch that ends, so that those who were handed such a checkpoint find it continued.
  *
- * @param signer the key for checkpoints
  * @throws Error where packages could not name one more epoch
  */
 export async function beginLogEpoch(
   tx: TenantTransaction,
-  signer: EvidenceSigner,
+  signer: LogEpochSigner,
   now: Date,
 ): Promise<LogEpoch> {
   const log = logStore(tx);
@@ -38,7 +44,9 @@ export async function beginLogEpoch(
   if ((await epochs.count()) >= MAX_LOG_EPOCHS) {
     throw new Error(`the log of tenant ${tx.scope.tenantId} has too many epochs`);
   }
-  const seen = await findHighestSeen(tx, { size, epoch: ended });
+  const own = createPublicKey(signer.key).export({ format: 'jwk' }) as PublicJwk;
+  const keys = [own, ...(signer.earlier ?? [])];
+  const seen = await findHighestSeen(tx, { size, epoch: ended, keys });
   const statement: LogEpoch = {
     type: 'log_epoch',
     v: 1,

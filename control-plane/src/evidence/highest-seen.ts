@@ -1,5 +1,15 @@
-/** What others hold of a tenant's log: data planes that watch it, and witnesses. */
-import type { LogPlace } from '@governance/shared/evidence/checkpoint';
+/**
+ * What others hold of a tenant's log: data planes that watch it, and witnesses. A row is believed by
+ * its note alone, which has to be of that place and signed here: who owns the database can write any
+ * row. Proven by log-epochs.pg.test.ts.
+ */
+import {
+  isCheckpointSignedBy,
+  type LogPlace,
+  logOrigin,
+  parseCheckpoint,
+} from '@governance/shared/evidence/checkpoint';
+import type { PublicJwk } from '@governance/shared/evidence/ed25519';
 import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { logStore } from './log-store.ts';
@@ -17,19 +27,23 @@ export interface HighestSeen {
 /**
  * @param grown the tree's size now
  * @param epoch of the log now
+ * @param keys that ever signed checkpoints and were not revoked
  */
 export async function findHighestSeen(
   tx: TenantTransaction,
-  { size: grown, epoch }: { size: number; epoch: number },
+  { size: grown, epoch, keys }: { size: number; epoch: number; keys: readonly PublicJwk[] },
 ): Promise<HighestSeen> {
   const { db, scope } = tx;
-  const rows = await db.$queryRaw<{ epoch: number; size: bigint; root: string }[]>`
-    SELECT epoch, size, root FROM (
-      SELECT epoch, size, root FROM log_watches WHERE tenant_id = ${scope.tenantId}::uuid
+  const rows = await db.$queryRaw<{ epoch: number; size: bigint; root: string; note: string }[]>`
+    SELECT epoch, size, root, note FROM (
+      SELECT epoch, size, root, note FROM log_watches WHERE tenant_id = ${scope.tenantId}::uuid
       UNION
-      SELECT epoch, size, root FROM log_cosignatures WHERE tenant_id = ${scope.tenantId}::uuid
+      SELECT epoch, size, root, note FROM log_cosignatures WHERE tenant_id = ${scope.tenantId}::uuid
     ) seen ORDER BY epoch DESC, size DESC, root LIMIT ${LOOKED_AT}`;
-  const places = rows.map((row) => ({ ...row, size: Number(row.size) }));
+  const places = rows
+    .map(({ note, ...row }) => ({ place: { ...row, size: Number(row.size) }, note }))
+    .filter(({ place, note }) => isSignedHere(scope.tenantId, place, note, keys))
+    .map(({ place }) => place);
   const log = logStore(tx);
   let lost: LogPlace | null = null;
   for (const place of places) {
@@ -43,4 +57,23 @@ export async function findHighestSeen(
     break;
   }
   return { lost, epoch: places[0]?.epoch ?? 0 };
+}
+
+function isSignedHere(
+  tenantId: string,
+  { epoch, size, root }: LogPlace,
+  note: string,
+  keys: readonly PublicJwk[],
+): boolean {
+  try {
+    const signed = parseCheckpoint(note);
+    const { checkpoint } = signed;
+    const isOfPlace =
+      checkpoint.origin === logOrigin(tenantId, epoch) &&
+      checkpoint.size === size &&
+      checkpoint.root === root;
+    return isOfPlace && keys.some((key) => isCheckpointSignedBy(signed, key));
+  } catch {
+    return false;
+  }
 }

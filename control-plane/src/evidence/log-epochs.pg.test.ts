@@ -1,5 +1,5 @@
 /** Log epochs that begin while the log grows on two replicas, and what they say of what was lost. */
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import {
   isCheckpointSignedBy,
   logOrigin,
@@ -76,10 +76,14 @@ async function readCheckpoints({ tenantId }: TenantScope) {
 const readEpochs = (scope: TenantScope) => db.inTenant(scope, (tx) => logEpochStore(tx).listAll());
 
 /** A place as a data plane or a witness reports it. */
-async function hold(scope: TenantScope, place: { epoch: number; size: number; root: string }) {
+async function hold(
+  scope: TenantScope,
+  place: { epoch: number; size: number; root: string },
+  key = signer.key,
+) {
   const { epoch, size, root } = place;
   const origin = logOrigin(scope.tenantId, epoch);
-  const note = signCheckpoint({ origin, size, root, time: now().toISOString() }, signer.key);
+  const note = signCheckpoint({ origin, size, root, time: now().toISOString() }, key);
   await superuser.query(
     `INSERT INTO log_watches (tenant_id, deployment_id, epoch, size, root, note, seen_at)
      VALUES ($1, $2, $3, $4, $5, $6, now())`,
@@ -164,6 +168,21 @@ describe('a log epoch', () => {
     await hold(scope, { epoch: 1, size: 2, root: other });
     await hold(scope, lost);
     expect((await begin(scope)).highest_lost).toEqual(lost);
+  });
+
+  it('believes no place whose note was not signed here, or is of another place', async () => {
+    const scope = await aTenant(test);
+    await ship(scope, 3);
+    await replicas[0].grow(scope.tenantId);
+    const place = { epoch: 7, size: 90, root: 'a'.repeat(64) };
+    await hold(scope, place, generateKeyPairSync('ed25519').privateKey);
+    await hold(scope, place);
+    await superuser.query(
+      'UPDATE log_watches SET epoch = 8 WHERE tenant_id = $1 AND seen_at = (SELECT max(seen_at) FROM log_watches WHERE tenant_id = $1)',
+      [scope.tenantId],
+    );
+    const { epoch, highest_lost } = await begin(scope);
+    expect({ epoch, highest_lost }).toEqual({ epoch: 2, highest_lost: null });
   });
 
   it('takes no number that somebody has seen already: it names another tree', async () => {

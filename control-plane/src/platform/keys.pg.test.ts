@@ -3,7 +3,7 @@ import { isRotationSigned } from '@governance/shared/evidence/evidence-keys';
 import { Secret } from '@governance/shared/settings';
 import { describe, expect, it } from 'vitest';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import { SERVICE_KEY_PURPOSES } from './key-kinds.ts';
+import { generateServiceKey, SERVICE_KEY_PURPOSES } from './key-kinds.ts';
 import { createServiceKeys } from './keys.ts';
 import { createMasterKey } from './master-key.ts';
 
@@ -115,6 +115,35 @@ describe('a rotation', () => {
     const numbers = (await aReplica().listRotations(SERVICE_KEY_PURPOSES)).map((one) => one.number);
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
   });
+});
+
+it('lists no key that was put into the database by somebody without the master key', async () => {
+  const keys = createServiceKeys({ db, masterKey });
+  const purpose = 'checkpoint-signing' as const;
+  await keys.signingKey(purpose);
+  const known = (await keys.listKeys([purpose])).map(({ kid }) => kid);
+  expect(known.length).toBeGreaterThan(0);
+  const { publicJwk } = await generateServiceKey(purpose);
+  const of = `FROM service_keys WHERE kid = $2`;
+  for (const ciphertext of [`(SELECT private_ciphertext ${of})`, `decode(md5($2), 'hex')`]) {
+    await superuser.query(
+      `INSERT INTO service_keys (kid, purpose, public_jwk, private_ciphertext, created_at)
+       VALUES ($1, 'checkpoint-signing', $3, ${ciphertext}, now() - interval '1 year')`,
+      [publicJwk.kid, known[0], JSON.stringify(publicJwk)],
+    );
+    expect((await keys.listKeys([purpose])).map(({ kid }) => kid)).toEqual(known);
+    await superuser.query('DELETE FROM service_keys WHERE kid = $1', [publicJwk.kid]);
+  }
+  // Another public half under the id of a key that is there.
+  const { rows } = await superuser.query<{ public_jwk: string }>(
+    'SELECT public_jwk FROM service_keys WHERE kid = $1',
+    [known[0]],
+  );
+  const set = 'UPDATE service_keys SET public_jwk = $2 WHERE kid = $1';
+  await superuser.query(set, [known[0], JSON.stringify({ ...publicJwk, kid: known[0] })]);
+  expect((await keys.listKeys([purpose])).map(({ kid }) => kid)).toEqual(known.slice(1));
+  await superuser.query(set, [known[0], rows[0]?.public_jwk]);
+  expect((await keys.listKeys([purpose])).map(({ kid }) => kid)).toEqual(known);
 });
 
 it('keeps the private half encrypted, and bound to its key id', async () => {

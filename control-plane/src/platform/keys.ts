@@ -7,7 +7,8 @@
  * A replica holds the keys in memory. It reads them again when another one tells of a rotation, and
  * in any case at the first use after 20 seconds: before a new key signs, since that takes 30.
  */
-import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto';
+import { canonicalize } from '@governance/shared/canonical-json';
 import { AppError } from '@governance/shared/errors';
 import {
   type KeyRotation,
@@ -87,7 +88,11 @@ export interface ServiceKeys {
   sessionTokenKey(kind: SessionTokenClass): Promise<SigningKey>;
   /** The key that signs evidence of that kind now. */
   evidenceKey(purpose: EvidenceKeyPurpose): Promise<SigningKey>;
-  /** Every key of these purposes that ever was, the oldest first. */
+  /**
+   * Every key of these purposes that ever was, the oldest first. Of a row whose private half the
+   * master key does not open, or that is another's, there is none: who owns the database alone
+   * brings no key.
+   */
   listKeys(purposes: readonly ServiceKeyPurpose[]): Promise<DatedKey[]>;
   /** Every rotation of keys of these purposes, the oldest first. */
   listRotations(purposes: readonly ServiceKeyPurpose[]): Promise<StoredRotation[]>;
@@ -119,6 +124,8 @@ export const KEY_OVERLAP_MS = 30_000;
 const REREAD_MS = 20_000;
 /** Of a purpose: keys.json holds 1,000 of four purposes. */
 const MAX_ROTATIONS = 200;
+/** Rows whose key is known to be its own; there are some 1,600 at most. */
+const MAX_JUDGED = 4_000;
 
 type LoadedKey = SigningKey & Pick<DatedKey, 'from' | 'to' | 'revokedAt'>;
 
@@ -250,6 +257,19 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     for (const ring of rings.values()) ring.readAt = Number.NEGATIVE_INFINITY;
   }
 
+  /** By the text of a row: rows do not change but for their dates. */
+  const judged = new Map<string, boolean>();
+  function isOwn(row: KeyRow): boolean {
+    const place = hash('sha256', Buffer.concat([placeText(row), row.privateCiphertext]), 'base64');
+    let own = judged.get(place);
+    if (own === undefined) {
+      own = opensAsItself(masterKey, row);
+      if (judged.size >= MAX_JUDGED) judged.clear();
+      judged.set(place, own);
+    }
+    return own;
+  }
+
   const signingKeyOf = async (purpose: ServiceKeyPurpose): Promise<SigningKey> =>
     pickSigning((await ringOf(purpose)).keys, now());
   // A ring holds its own purpose's keys.
@@ -273,7 +293,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     sessionTokenKey: (kind) => signingKey(`${kind}-token`),
     evidenceKey: (purpose) => signingKey(`${purpose}-signing`),
     listKeys: async (purposes) =>
-      (await inPlatform((tx) => keyStore(tx).list(purposes))).map((row) => ({
+      (await inPlatform((tx) => keyStore(tx).list(purposes))).filter(isOwn).map((row) => ({
         kid: row.kid,
         purpose: row.purpose,
         publicJwk: row.publicJwk,
@@ -298,6 +318,19 @@ function openKey(masterKey: MasterKey, row: KeyRow): LoadedKey {
   const der = masterKey.decrypt(row.privateCiphertext, serviceKeyContext(purpose, kid));
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   return { kid, alg: ALG[purpose], key, publicJwk, from: startOf(row), to, revokedAt };
+}
+
+const placeText = ({ purpose, kid, publicJwk }: KeyRow): Buffer =>
+  Buffer.from(canonicalize([purpose, kid, publicJwk]));
+
+/** Whether the private half opens, and is that of the public one. */
+function opensAsItself(masterKey: MasterKey, row: KeyRow): boolean {
+  try {
+    const { key } = openKey(masterKey, row);
+    return createPublicKey(key).equals(createPublicKey({ key: row.publicJwk, format: 'jwk' }));
+  } catch {
+    return false;
+  }
 }
 
 /**

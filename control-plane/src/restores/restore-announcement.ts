@@ -5,9 +5,9 @@
  * an administrator could explain away removed records. Proven by admin-chain-cut.pg.test.ts and
  * log-epochs.pg.test.ts.
  */
-import type { EvidenceSigner, LogEpoch } from '@governance/shared/evidence/evidence-keys';
+import type { LogEpoch } from '@governance/shared/evidence/evidence-keys';
 import { CONTROL_PLANE_RESTORED } from '../chain/admin-facts.ts';
-import { beginLogEpoch } from '../evidence/begin-log-epoch.ts';
+import { beginLogEpoch, type LogEpochSigner } from '../evidence/begin-log-epoch.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { TenantDatabase, TenantTransaction } from '../platform/tenant-scope.ts';
 
@@ -30,7 +30,7 @@ export interface AnnouncedRestore {
  */
 export async function announceRestore(
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>,
-  announced: { reason: string; operator: string; signer: EvidenceSigner; now: () => Date },
+  announced: { reason: string; operator: string; signer: LogEpochSigner; now: () => Date },
 ): Promise<AnnouncedRestore[]> {
   const done: AnnouncedRestore[] = [];
   const { reason, operator, signer, now } = announced;

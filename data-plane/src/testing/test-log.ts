@@ -2,6 +2,7 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
 import { logOrigin, signCheckpoint } from '@governance/shared/evidence/checkpoint';
 import {
+  type EvidenceSigner,
   type KeyEntry,
   type KeyRotation,
   type SignedLogEpoch,
@@ -77,6 +78,18 @@ export function createTestLog(tenantId: string) {
       rotations.push(signRotation(statement, signer, next));
       keys.push(entryOf(next));
       signer = next;
+    },
+    /** The one that signs is followed by another, and was in other hands. */
+    revoke(): EvidenceSigner {
+      const before = signer;
+      this.rotate();
+      const index = keys.findIndex(({ kid }) => kid === before.kid);
+      keys[index] = { ...(keys[index] as KeyEntry), revoked_at: TIME };
+      return before;
+    },
+    /** Signs with a key of before. */
+    signAs: (one: EvidenceSigner) => {
+      signer = { ...signer, ...one };
     },
     /** Another key, by nobody's word. */
     swapKey: () => {

@@ -123,6 +123,15 @@ describe('a log that only grew', () => {
     expect(reasonOf(known, trust, listed)).toBe('key_unknown');
     const forged = signRotation(rotation.statement, { ...next, kid: 'first' }, next);
     expect(reasonOf(known, trust, { ...view, rotations: [forged] })).toBe('key_unknown');
+    // The last word of a key that was revoked then counts, and no other signature of it.
+    const revoked = { ...key.entry, valid_to: TIME, revoked_at: TIME };
+    expect(reasonOf(known, trust, { ...view, keys: [revoked, next.entry] })).toBe('continues');
+    const bySame = viewOf(seenAt(leaves), { leaves, from: 4, rotations: [rotation] });
+    expect(reasonOf(known, trust, bySame)).toBe('continues');
+    expect(reasonOf(known, trust, { ...bySame, keys: [revoked] })).toBe('key_unknown');
+    const kept = { ...trust, revoked: [revoked] };
+    expect(reasonOf(known, kept, bySame)).toBe('key_unknown');
+    expect(reasonOf(known, kept, view)).toBe('continues');
   });
 
   it('may begin an epoch behind what was seen', () => {

@@ -74,6 +74,8 @@ export interface WatchTrust {
   /** Of purpose `checkpoint`, as they were seen first. */
   keys: readonly KeyEntry[];
   rotations: readonly SignedRotation[];
+  /** Those that were told to be revoked since: a revocation is not taken back. */
+  revoked?: readonly KeyEntry[];
   logEpochs: readonly SignedLogEpoch[];
 }
 
@@ -108,7 +110,7 @@ export function judgeLogView(
       : { kind: 'empty' };
   }
   const signed = parseCheckpoint(view.note);
-  const keys = checkpointKeys(trust, view.rotations);
+  const keys = checkpointKeys(trust, view.rotations, view.keys);
   const refused = findSignatureFault(signed, trust.tenantId, keys);
   if (refused) return { kind: 'contradicts', reason: refused, seen: null, logEpochs: [] };
   const { origin, size, root } = signed.checkpoint;
@@ -123,13 +125,20 @@ export function judgeLogView(
   return isSame ? { kind: 'same' } : { kind: 'continues', seen, logEpochs };
 }
 
-/** The checkpoint keys that are trusted, those that follow by rotations among them. */
+/**
+ * The checkpoint keys that are trusted, those that follow by rotations among them. A revoked one is
+ * not; what it said last, who follows it, counts.
+ *
+ * @param told keys as they are said to be now: it can end the life of a trusted one
+ */
 export function checkpointKeys(
-  trust: Pick<WatchTrust, 'keys' | 'rotations'>,
+  trust: Pick<WatchTrust, 'keys' | 'rotations' | 'revoked'>,
   more: readonly SignedRotation[] = [],
+  told: readonly KeyEntry[] = [],
 ): KnownKey[] {
   const rotations = [...trust.rotations, ...more];
-  const own = { keys: [], rotations, writers: [], log_epochs: [] };
+  const keys = [...(trust.revoked ?? []), ...told].filter(({ revoked_at }) => revoked_at !== null);
+  const own = { keys, rotations, writers: [], log_epochs: [] };
   return createKeyset(trust.keys, own)
     .all('checkpoint')
     .filter(({ isAnchored, revokedAt }) => isAnchored && revokedAt === null);

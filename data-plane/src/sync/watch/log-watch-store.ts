@@ -54,6 +54,8 @@ const Trust = z.object({
   keys: z.array(KeyEntry),
   rotations: z.array(SignedRotation),
   log_epochs: z.array(SignedLogEpoch),
+  /** Not there in a file of an earlier version. */
+  revoked: z.array(KeyEntry).default([]),
 });
 
 interface CheckpointRow {
@@ -127,8 +129,8 @@ export function logWatchReads(db: Database.Database) {
     findTrust: (tenantId: string): (WatchTrust & { deploymentId: string }) | undefined => {
       const row = watched.get(tenantId);
       if (!row) return undefined;
-      const { keys, rotations, log_epochs: logEpochs } = Trust.parse(JSON.parse(row.trust));
-      return { tenantId, deploymentId: row.deployment_id, keys, rotations, logEpochs };
+      const { log_epochs: logEpochs, ...trust } = Trust.parse(JSON.parse(row.trust));
+      return { tenantId, deploymentId: row.deployment_id, ...trust, logEpochs };
     },
 
     /** The largest checkpoint of the log as it goes on now. */
@@ -199,8 +201,8 @@ function logWatchWrites(db: Database.Database) {
 
   return {
     /**
-     * Holds to what a view shows of keys and epochs: the keys of the first one, and what follows from
-     * them.
+     * Holds to what a view shows of keys and epochs: the keys of the first one, what follows from
+     * them, and which of them were revoked.
      */
     trust: (
       tenantId: string,
@@ -212,7 +214,13 @@ function logWatchWrites(db: Database.Database) {
         keys: before ? [...before.keys] : keys,
         rotations: mergeBy(before?.rotations ?? [], rotations, (one) => one.statement.new_key.kid),
         log_epochs: mergeBy(before?.logEpochs ?? [], log_epochs, (one) => one.statement.epoch),
+        revoked: mergeBy(
+          before?.revoked ?? [],
+          keys.filter(({ revoked_at }) => revoked_at !== null),
+          (one) => one.kid,
+        ),
       };
+      trusted.revoked = trusted.revoked.slice(0, MAX_WATCHED_KEYS);
       trusted.rotations = trusted.rotations.slice(0, MAX_WATCHED_KEYS);
       trusted.log_epochs = trusted.log_epochs.slice(0, MAX_WATCHED_EPOCHS);
       saveTrust.run(tenantId, deploymentId, JSON.stringify(trusted));

@@ -109,6 +109,24 @@ describe('the log as it is shown', () => {
     expect(status.contradictions).toBe(0);
   });
 
+  it('does not go on under a key that was revoked since, also where nobody tells of it again', async () => {
+    log.grow(2);
+    await look();
+    const stolen = log.revoke();
+    log.grow(2);
+    await look();
+    expect(sizes()).toEqual([2, 4]);
+    log.grow(2);
+    log.signAs(stolen);
+    answer = async (held) => {
+      const view = await log.read(held);
+      return { ...view, keys: view.keys.map((one) => ({ ...one, revoked_at: null })) };
+    };
+    const status = (await look()).status();
+    expect(sizes()).toEqual([2, 4]);
+    expect(status.last_contradiction?.reason).toBe('key_unknown');
+  });
+
   it('does not contradict while nobody answers, or the answer is no log', async () => {
     log.grow(3);
     await look();

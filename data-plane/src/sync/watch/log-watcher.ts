@@ -87,7 +87,7 @@ export function startLogWatcher(options: LogWatcherOptions) {
     const { epoch, size } = known ?? { epoch: 1, size: 0 };
     const view = await options.link.readLog({ epoch, size, signal });
     const trust = store.findTrust(tenantId) ?? {
-      ...{ tenantId, keys: view.keys, rotations: [], logEpochs: [] },
+      ...{ tenantId, keys: view.keys, rotations: [], revoked: [], logEpochs: [] },
     };
     const found = judgeLogView(known, trust, view);
     const told = { ...view, log_epochs: 'logEpochs' in found ? found.logEpochs : [] };
@@ -118,7 +118,13 @@ export function startLogWatcher(options: LogWatcherOptions) {
       ...{ path: view.consistency, logEpochs: view.log_epochs },
     };
     // Beginnings of epochs that a trusted key signed are held to from now on.
-    store.trust(tenantId, deploymentId, seen ? view : { ...view, rotations: [], log_epochs: [] });
+    const isFirst = store.findTrust(tenantId) === undefined;
+    // That a key was revoked counts only of one who has another that is trusted.
+    store.trust(
+      tenantId,
+      deploymentId,
+      seen ? view : { ...view, keys: isFirst ? view.keys : [], rotations: [], log_epochs: [] },
+    );
     const isNew = store.contradict(tenantId, found, seen);
     kept = tryReadKept();
     if (!isNew) return;
