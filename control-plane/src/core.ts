@@ -29,6 +29,7 @@ import { createFeedReader } from './feed/feed-reader.ts';
 import { createPinnedToolReports } from './inbound/pinned-tool-reports.ts';
 import { createIngestService } from './ingest/ingest-service.ts';
 import { createLedgerPartitions } from './ingest/ledger-partitions.ts';
+import { createLedgerStatistics } from './ingest/ledger-statistics.ts';
 import { createViolationAlerts } from './ingest/violations.ts';
 import { createConfiguredProviders } from './key-management/configured-providers.ts';
 import { createDataKeys } from './key-management/data-keys.ts';
@@ -236,6 +237,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
       now,
     }),
     ledgerPartitions: createLedgerPartitions(pool),
+    ledgerStatistics: createLedgerStatistics(pool),
     evidenceKeys,
     verifier: createChainVerifier({ db, breaks, ingest, evidenceKeys, now }),
   };

@@ -1,6 +1,9 @@
 import type { Feature } from '../platform/feature.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 
-export const ingestFeature = (core: { ledgerPartitions: LeaderTask }): Feature => ({
-  tasks: [core.ledgerPartitions],
+export const ingestFeature = (core: {
+  ledgerPartitions: LeaderTask;
+  ledgerStatistics: LeaderTask;
+}): Feature => ({
+  tasks: [core.ledgerPartitions, core.ledgerStatistics],
 });
