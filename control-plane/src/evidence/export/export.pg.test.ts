@@ -253,6 +253,23 @@ describe('a contiguous package', () => {
     const answer = await call(`${PACKAGES}/${made.id}/download`, { token });
     expect(answer.statusCode).toBe(409);
   });
+
+  it('shows what a record names that an earlier version could not read, and kept aside', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const one = await aPlane(admin);
+    const { id } = one.decide();
+    await one.ship();
+    const { rowCount } = await test.superuser.query(
+      `UPDATE ledger_records SET type = 'quarantined' WHERE tenant_id = $1 AND id = $2`,
+      [admin.scope.tenantId, id],
+    );
+    expect(rowCount).toBe(1);
+    const made = await exported(token, LAST_HOUR);
+    const { bundles, events } = await opened(token, made.id);
+    expect(events.join()).toContain(id);
+    expect(bundles).toMatchObject([{ revision: one.revision }]);
+  });
 });
 
 describe('a selective package', () => {

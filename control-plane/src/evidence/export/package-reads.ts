@@ -171,22 +171,20 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
 }
 
 function toPackaged({ seq, subject_id, prev_hash, bytes, ...row }: RawRecord): PackagedRecord {
-  const text = lineOf(row.type, Buffer.from(bytes));
-  return { ...row, seq: Number(seq), subjectId: subject_id, prevHash: prev_hash, text };
+  const line = readLine(row.type, Buffer.from(bytes));
+  return { ...row, ...line, seq: Number(seq), subjectId: subject_id, prevHash: prev_hash };
 }
 
-/** Verbatim; what is no record that anybody can read, as base64. */
-function lineOf(type: string, bytes: Buffer): string {
-  if (type !== QUARANTINED || isReadable(bytes)) return bytes.toString('utf8');
-  return canonicalize({ unread_record: bytes.toString('base64') });
-}
-
-function isReadable(bytes: Buffer): boolean {
-  if (!isUtf8(bytes)) return false;
+/**
+ * Verbatim; what is no record that anybody can read, as base64. What lies in quarantine since an
+ * earlier version could not read it is what it says: readers look for the bundle that it names.
+ */
+function readLine(type: string, bytes: Buffer): Pick<PackagedRecord, 'type' | 'text'> {
+  if (type !== QUARANTINED) return { type, text: bytes.toString('utf8') };
   try {
-    parseRecord(bytes);
-    return true;
+    if (!isUtf8(bytes)) throw new SyntaxError('no text');
+    return { type: parseRecord(bytes).type, text: bytes.toString('utf8') };
   } catch {
-    return false;
+    return { type, text: canonicalize({ unread_record: bytes.toString('base64') }) };
   }
 }
