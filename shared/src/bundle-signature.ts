@@ -5,11 +5,12 @@
  * on a signature that `opa sign` made too.
  */
 
-import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { BUNDLE_LIMITS, BUNDLE_MEMBERS } from './bundle-format.ts';
 import { CodedError } from './coded-error.ts';
 import { opaHashForm } from './opa-json.ts';
+import { readPublicJwk } from './public-jwk.ts';
 import { parseStrictJson } from './strict-json.ts';
 
 export const BundleSignatureAlgorithm = z.enum(['ES256', 'RS256']);
@@ -233,11 +234,9 @@ function fromBase64url(text: string): Buffer {
 
 function isSignedBy(jwk: BundleVerificationKey, signed: string, signature: Buffer): boolean {
   try {
-    const key = createPublicKey({ key: jwk, format: 'jwk' });
+    const key = readPublicJwk(jwk);
     const alg = BundleSignatureAlgorithm.parse(jwk.alg);
-    const type = key.asymmetricKeyType;
-    if (type !== (alg === 'ES256' ? 'ec' : 'rsa')) return false;
-    if (alg === 'ES256' && key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return false;
+    if (key.asymmetricKeyType !== (alg === 'ES256' ? 'ec' : 'rsa')) return false;
     return verify('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }, signature);
   } catch {
     return false;

@@ -12,6 +12,9 @@ from shapes import anything, array, identifier, matches, one_of, pattern, record
 from signatures import from_base64url, is_jws_signed
 
 _MAX_SIGNATURES_BYTES = 1024 * 1024
+# Values and keys of the file and of the token's header, and of its claims.
+_MAX_NODES = 100
+_MAX_CLAIMS_NODES = 20_100
 
 _SIGNATURES = record({"signatures": array(string(), 1, 1)})
 _HEADER = record({"alg": string(), "kid?": string()}, is_open=True)
@@ -68,7 +71,7 @@ def _read_token(signatures: str) -> tuple[dict[str, Any], dict[str, Any], bytes,
     data = signatures.encode("utf-8")
     if len(data) > _MAX_SIGNATURES_BYTES:
         raise ValueError("the signatures are too large")
-    file = strict_json.parse(data, max_depth=8, exact_numbers=False)
+    file = strict_json.parse(data, max_depth=8, max_nodes=_MAX_NODES, exact_numbers=False)
     if not matches(_SIGNATURES, file):
         raise ValueError("there is no signature")
     parts = file["signatures"][0].split(".")
@@ -76,7 +79,8 @@ def _read_token(signatures: str) -> tuple[dict[str, Any], dict[str, Any], bytes,
     if len(parts) != 3 or not all(decoded):
         raise ValueError("the signature is no compact JWT")
     values = [
-        strict_json.parse(part or b"", max_depth=8, exact_numbers=False) for part in decoded[:2]
+        strict_json.parse(part or b"", max_depth=8, max_nodes=most, exact_numbers=False)
+        for part, most in zip(decoded, (_MAX_NODES, _MAX_CLAIMS_NODES))
     ]
     if not matches(_HEADER, values[0]) or not matches(_CLAIMS, values[1]):
         raise ValueError("the signature is no JWT of a bundle")

@@ -13,6 +13,8 @@ from signatures import from_base64url
 from tally import Tally
 
 _string = string()
+# Approvals and delegated calls that a volume may have, each.
+_MAX_BOUND = 100_000
 
 _APPROVAL = record(
     {
@@ -87,7 +89,7 @@ def payload_digests(evidence: Evidence) -> Tally:
     if not has_payloads:
         tally.skip("the package has no payloads")
     digests = _chained_digests(evidence) if has_payloads else {}
-    if len(digests) > 100_000:
+    if len(digests) > _MAX_BOUND:
         tally.fail("there are more payloads than a volume may have", "events.ndjson")
     for line, value in evidence.package.payloads:
         expected = digests.pop((value["event_id"], value["part"]), None)
@@ -161,6 +163,9 @@ def approval_binding(evidence: Evidence) -> Tally:
         if grant in redeemed:
             tally.fail("an approval was used twice", location)
             continue
+        if len(redeemed) >= _MAX_BOUND:
+            tally.fail("there are more approvals than a volume may have", location)
+            continue
         redeemed.add(grant)
         fault = _approval_fault(call, approvals.get(grant), openings)
         tally.hold(fault is None, fault or "", location)
@@ -196,8 +201,13 @@ def delegation_binding(evidence: Evidence) -> Tally:
         )
         if matches(_ISSUED, details)
     }
+    acted = 0
     for location, decision in _decisions(evidence, with_repeats=True):
         if decision["delegation_chain"]:
+            acted += 1
+            if acted > _MAX_BOUND:
+                tally.fail("there are more delegated calls than a volume may have", location)
+                break
             fault = _delegation_fault(decision, issued)
             tally.hold(fault is None, fault or "", location)
     return tally

@@ -20,6 +20,8 @@ JSON_FORMAT = "agent-governance-evidence/v1+json"
 # Small packages may be mostly zeros of the archive.
 _RATIO_FROM = 1024 * 1024
 _CHUNK = 64 * 1024
+# Of a piece in which the gzip breaks nothing is read, so that pieces are small.
+_PIECE = 16 * 1024
 _BLOCK = 512
 _EMPTY = bytes(_BLOCK)
 _NAME = re.compile(rb"[\x21-\x7e]{1,100}")
@@ -67,6 +69,8 @@ def _document(first: bytes, source: BinaryIO) -> Iterator[Member]:
         raise ArchiveError("the JSON document is no package")
     if not isinstance(members, dict) or not all(isinstance(t, str) for t in members.values()):
         raise ArchiveError("the JSON document is no package")
+    if any(strict_json.utf16_length(name) > 100 for name in members):
+        raise ArchiveError("the JSON document is no package")
     for name, text in members.items():
         content = text.encode("utf-8")
         yield Member(name, len(content), iter([content]))
@@ -86,7 +90,7 @@ def _gunzip(first: bytes, source: BinaryIO) -> Iterator[bytes]:
         if packed > PACKED_BYTES:
             raise TooLargeError("it is too large")
         try:
-            piece = inflate.decompress(data, _CHUNK)
+            piece = inflate.decompress(data, _PIECE)
         except zlib.error as error:
             raise ArchiveError("the gzip cannot be unpacked") from error
         if not data and not piece and not inflate.eof:

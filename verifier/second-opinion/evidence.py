@@ -6,11 +6,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from canonical import canonicalize
-from keys import Key, Keyset, Use, build_keyset, preferred
+from keys import Key, Keyset, Use, Writer, build_keyset
 from package import Batch, Package
 from records import Record, read_record
 from signatures import from_base64url, is_signed
 from walk import Boundary, Step, Walk
+
+
+# Keys that are tried in vain, in a package.
+MAX_MISSES = 20_000
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A key that may have signed a batch; of a data plane's stream, with who says so."""
+
+    key: Key
+    writer: Writer | None = None
 
 
 @dataclass
@@ -62,8 +74,9 @@ def build_evidence(package: Package, anchor: dict[str, Any] | None) -> Evidence:
     evidence = Evidence(package, package.manifest, anchor, keyset)
     walk = Walk(_read_boundaries(evidence))
     log = evidence.manifest["log"]
+    search = _SignerSearch(evidence)
     for batch in package.batches:
-        batch.signer = _signer_of(evidence, batch)
+        batch.signer = search.signer_of(batch)
         if batch.signer:
             evidence.signers[batch.header["stream"]] = batch.signer
         inside = log["start"] <= batch.leaf_index < log["end"]
@@ -131,34 +144,61 @@ def _step_of(record: Record, batch: Batch | None, index: int) -> Step | None:
     return Step(header["epoch"], seq, record.hash.hex(), header["stream"], None, None)
 
 
-def _signer_of(evidence: Evidence, batch: Batch) -> Key | None:
-    """The stream's writer; for a stream that no writer has, a key of purpose ``batch``."""
-    data = canonicalize(batch.header)
-    signature = from_base64url(batch.signature)
-    location = f"batches.ndjson line {batch.line}"
-    writers = evidence.keyset.writers.get(batch.header["stream"], [])
-    if not writers:
-        signed = [
-            key for key in evidence.keyset.all("batch") if is_signed(key.jwk, data, signature)
-        ]
-        key = preferred(signed)
-        if key:
-            evidence.use_for_batch(key, location)
-        return key
-    found = [
-        writer
-        for writer in writers
-        if writer.vouched_by
-        and writer.statement["tenant_id"] == batch.header["tenant_id"]
-        and is_signed(writer.key.jwk, data, signature)
-    ]
-    key = preferred([writer.key for writer in found])
-    writer = next((one for one in found if one.key is key), None)
-    if key is None or writer is None or writer.vouched_by is None:
+class _SignerSearch:
+    """Finds who signed batches, and gives up after so many keys that did not.
+
+    The key that signed the stream's batch before is tried first, and is never counted.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._misses = 0
+        self._latest: dict[str, _Candidate] = {}
+        self._candidates: dict[str, list[_Candidate]] = {}
+
+    def signer_of(self, batch: Batch) -> Key | None:
+        """The stream's writer; for a stream that no writer has, a key of purpose ``batch``."""
+        found = self._find(batch)
+        if found is None:
+            return None
+        location = f"batches.ndjson line {batch.line}"
+        if self._evidence.use_for_batch(found.key, location) and found.writer:
+            vouched_by = found.writer.vouched_by
+            if vouched_by is not None:
+                # Said when its writer registered, or later.
+                registered_at = found.writer.statement["registered_at"]
+                vouching = Use(vouched_by, "keys.json writers", signed_at=registered_at)
+                self._evidence.uses.append(vouching)
+        return found.key
+
+    def _find(self, batch: Batch) -> _Candidate | None:
+        stream = batch.header["stream"]
+        data, signature = canonicalize(batch.header), from_base64url(batch.signature)
+        before = self._latest.get(stream)
+        if before and is_signed(before.key.jwk, data, signature):
+            return before
+        for one in self._candidates_of(stream):
+            if self._misses >= MAX_MISSES:
+                return None
+            if is_signed(one.key.jwk, data, signature):
+                self._latest[stream] = one
+                return one
+            self._misses += 1
         return None
-    if evidence.use_for_batch(key, location):
-        # Said when its writer registered, or later.
-        registered_at = writer.statement["registered_at"]
-        vouching = Use(writer.vouched_by, "keys.json writers", signed_at=registered_at)
-        evidence.uses.append(vouching)
-    return key
+
+    def _candidates_of(self, stream: str) -> list[_Candidate]:
+        """Those that may sign a stream, the trusted ones first."""
+        if stream not in self._candidates:
+            evidence = self._evidence
+            writers = evidence.keyset.writers.get(stream, [])
+            tenant = evidence.manifest["tenant_id"]
+            found = [
+                _Candidate(writer.key, writer)
+                for writer in writers
+                if writer.vouched_by and writer.statement["tenant_id"] == tenant
+            ]
+            if not writers:
+                found = [_Candidate(key) for key in evidence.keyset.all("batch")]
+            found.sort(key=lambda one: not one.key.is_anchored)
+            self._candidates[stream] = found
+        return self._candidates[stream]

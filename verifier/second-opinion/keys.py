@@ -124,6 +124,8 @@ def _writer(keyset: Keyset, signed: dict[str, Any]) -> Writer:
 
 def _follow_rotations(keyset: Keyset, rotations: list[dict[str, Any]]) -> None:
     """Adds the keys that follow known ones, however the statements are ordered."""
+    # Whose end is known already named its successor, if any: the time is its holder's to write.
+    ended = {place for place, key in keyset.keys.items() if key.valid_to is not None}
     left = list(rotations)
     while left:
         ready = [one for one in left if _old_key(keyset, one)]
@@ -132,7 +134,7 @@ def _follow_rotations(keyset: Keyset, rotations: list[dict[str, Any]]) -> None:
         # One at a time: what it adds may be what another one waits for.
         rotation = ready[0]
         left.remove(rotation)
-        _rotate(keyset, rotation)
+        _rotate(keyset, rotation, ended)
 
 
 def _old_key(keyset: Keyset, rotation: dict[str, Any]) -> Key | None:
@@ -140,13 +142,17 @@ def _old_key(keyset: Keyset, rotation: dict[str, Any]) -> Key | None:
     return keyset.find(statement["purpose"], statement["old_kid"])
 
 
-def _rotate(keyset: Keyset, rotation: dict[str, Any]) -> None:
+def _rotate(
+    keyset: Keyset, rotation: dict[str, Any], ended: set[tuple[str, str]]
+) -> None:
     statement = rotation["statement"]
     new = statement["new_key"]
     old = _old_key(keyset, rotation)
     place = (statement["purpose"], new["kid"])
     # A key that was over, or is in other hands, names no successor.
     if old is None or old.revoked_at is not None or place in keyset.keys:
+        return
+    if (old.purpose, old.kid) in ended:
         return
     if old.valid_to is not None and statement["time"] > old.valid_to:
         return

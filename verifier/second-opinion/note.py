@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from shapes import matches, timestamp
 from signatures import Jwk, ed25519_bytes, from_base64, is_signed
+from strict_json import utf16_length
 
 _DASH = "\u2014"
 _SIZE = re.compile(r"0|[1-9][0-9]{0,15}")
@@ -47,7 +48,7 @@ def read_checkpoint(data: bytes) -> Checkpoint:
     """Reads a note. Raises ValueError where it is none of this form."""
     text = data.decode("utf-8")
     body, separator, below = text.partition("\n\n")
-    if not separator or not text.endswith("\n") or len(text) > _MAX_LENGTH:
+    if not separator or not text.endswith("\n") or utf16_length(text) > _MAX_LENGTH:
         raise ValueError("the note has no signatures")
     lines = body.split("\n")
     if len(lines) != 4:

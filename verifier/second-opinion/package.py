@@ -133,25 +133,26 @@ def read_package(source: BinaryIO) -> Package:
     return package
 
 
-def rank_of(name: str) -> int | None:
-    """A member's place in the order; None for a name that the format does not know."""
-    if _CHECKPOINT.fullmatch(name):
-        return ORDER.index("checkpoints/")
-    return ORDER.index(name) if name in ORDER and not name.endswith("/") else None
+def place_of(name: str) -> tuple[int, int] | None:
+    """A member's place in the order, checkpoints by size; None for a name that is not known."""
+    checkpoint = _CHECKPOINT.fullmatch(name)
+    if checkpoint:
+        return ORDER.index("checkpoints/"), int(checkpoint.group(1))
+    return (ORDER.index(name), 0) if name in ORDER and not name.endswith("/") else None
 
 
 def _misplaced(name: str, before: list[str]) -> str | None:
-    rank = rank_of(name)
-    if rank is None:
+    place = place_of(name)
+    if place is None:
         return "a member has a name that the format does not know"
-    if not before and rank > 0:
+    if not before and place[0] > 0:
         return "the manifest is not the first member"
     if name in before:
         return "a member is there twice"
     if len(before) >= MAX_MEMBERS:
         return "there are too many members"
-    last = rank_of(before[-1]) if before else None
-    return "a member is out of order" if last is not None and rank < last else None
+    last = place_of(before[-1]) if before else None
+    return "a member is out of order" if last is not None and place < last else None
 
 
 def _read_member(package: Package, member: Member) -> None:

@@ -222,7 +222,7 @@ PAYLOAD = record(
     {
         "event_id": identifier,
         "part": one_of("input", "result"),
-        "salt": pattern(r"[A-Za-z0-9_-]{22}"),
+        "salt": pattern(r"[A-Za-z0-9_-]{21}[AQgw]"),
         "payload": string(),
     }
 )

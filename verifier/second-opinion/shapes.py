@@ -170,6 +170,9 @@ def timestamp(value: Any) -> None:
 
 def milliseconds(value: str) -> int:
     """A timestamp's milliseconds since 1970. Raises ValueError."""
+    if value.startswith("0000"):
+        # The calendar comes again every 400 years; Python's begins with the year 1.
+        return milliseconds(f"0400{value[4:]}") - 146_097 * 86_400_000
     moment = datetime.strptime(value, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
     since = moment - datetime(1970, 1, 1, tzinfo=timezone.utc)
     return (since.days * 86_400 + since.seconds) * 1_000 + since.microseconds // 1_000

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from canonical import canonicalize
 
 Jwk = dict[str, Any]
+_SMALLEST_RSA_BITS = 2048
 
 # The field of Ed25519 (RFC 8032, 5.1), and the y coordinates of the points of small order.
 _P = 2**255 - 19
@@ -35,9 +36,9 @@ def from_base64(text: str) -> bytes | None:
     return data if base64.b64encode(data).decode("ascii") == text else None
 
 
-def from_base64url(text: str) -> bytes | None:
-    """As from_base64, of base64url without padding."""
-    if not text.isascii() or any(char in text for char in "+/="):
+def from_base64url(text: Any) -> bytes | None:
+    """As from_base64, of base64url without padding; None for what is no text."""
+    if not isinstance(text, str) or not text.isascii() or any(char in text for char in "+/="):
         return None
     plain = text.replace("-", "+").replace("_", "/")
     return from_base64(plain + "=" * (-len(plain) % 4))
@@ -87,16 +88,16 @@ def is_signed_by_kind(jwk: Jwk, statement: Any, signature: str) -> bool:
 
 def is_jws_signed(jwk: Jwk, algorithm: str, data: bytes, signature: bytes) -> bool:
     """Whether a JWS signature (RFC 7515) with ES256 or RS256 holds. The algorithm is the key's."""
-    own = jwk.get("alg") or ("ES256" if jwk.get("kty") == "EC" else "RS256")
+    own = jwk.get("alg")
+    if not isinstance(own, str):
+        own = "ES256" if jwk.get("kty") == "EC" else "RS256"
     if own != algorithm:
         return False
     try:
         if algorithm == "ES256":
             return _is_es256_signed(jwk, data, signature)
         if algorithm == "RS256":
-            numbers = rsa.RSAPublicNumbers(_integer(jwk["e"]), _integer(jwk["n"]))
-            numbers.public_key().verify(signature, data, padding.PKCS1v15(), hashes.SHA256())
-            return jwk.get("kty") == "RSA"
+            return _is_rs256_signed(jwk, data, signature)
     except (InvalidSignature, ValueError, KeyError, TypeError):
         return False
     return False
@@ -105,8 +106,11 @@ def is_jws_signed(jwk: Jwk, algorithm: str, data: bytes, signature: bytes) -> bo
 def _is_es256_signed(jwk: Jwk, data: bytes, signature: bytes) -> bool:
     if jwk.get("kty") != "EC" or jwk.get("crv") != "P-256" or len(signature) != 64:
         return False
+    x, y = from_base64url(jwk["x"]), from_base64url(jwk["y"])
+    if x is None or y is None or (len(x), len(y)) != (32, 32):
+        return False
     numbers = ec.EllipticCurvePublicNumbers(
-        _integer(jwk["x"]), _integer(jwk["y"]), ec.SECP256R1()
+        int.from_bytes(x, "big"), int.from_bytes(y, "big"), ec.SECP256R1()
     )
     r, s = (int.from_bytes(half, "big") for half in (signature[:32], signature[32:]))
     encoded = utils.encode_dss_signature(r, s)
@@ -114,8 +118,18 @@ def _is_es256_signed(jwk: Jwk, data: bytes, signature: bytes) -> bool:
     return True
 
 
-def _integer(text: str) -> int:
+def _is_rs256_signed(jwk: Jwk, data: bytes, signature: bytes) -> bool:
+    modulus = _number(jwk["n"])
+    if jwk.get("kty") != "RSA" or modulus.bit_length() < _SMALLEST_RSA_BITS:
+        return False
+    numbers = rsa.RSAPublicNumbers(_number(jwk["e"]), modulus)
+    numbers.public_key().verify(signature, data, padding.PKCS1v15(), hashes.SHA256())
+    return True
+
+
+def _number(text: str) -> int:
+    """Raises ValueError where the text is not its one writing (RFC 7518, Base64urlUInt)."""
     data = from_base64url(text)
-    if data is None:
-        raise ValueError("it is no base64url")
+    if not data or data[0] == 0:
+        raise ValueError("it is no number")
     return int.from_bytes(data, "big")

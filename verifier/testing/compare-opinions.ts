@@ -7,8 +7,8 @@ import { SERVICE_LIMITS, verifyPackage } from '../src/verify-package.ts';
 import { type Mutation, mutatePackages } from './fuzz.ts';
 import { type Opinion, opinionOf, secondOpinions } from './second-opinion.ts';
 
-/** Packages for one run of the second verifier, whose start costs more than a package. */
-const BATCH = 200;
+/** Packages that are held at a time: the start of the second verifier costs more than a package. */
+const BATCH = 1_000;
 
 /**
  * Makes as many mutations, and asks both.
@@ -34,11 +34,26 @@ export async function compareOpinions(seed: number, mutations: number): Promise<
   return differences;
 }
 
+/** The second verifier takes one anchor for all packages of a run. */
 async function compare(folder: string, held: readonly Mutation[]): Promise<string[]> {
-  const [first] = held;
-  if (!first) return [];
+  const byAnchor = new Map<Mutation['anchor'], Mutation[]>();
+  for (const mutation of held) {
+    const same = byAnchor.get(mutation.anchor);
+    if (same) same.push(mutation);
+    else byAnchor.set(mutation.anchor, [mutation]);
+  }
+  const found: string[] = [];
+  for (const [anchor, same] of byAnchor) found.push(...(await compareFor(folder, anchor, same)));
+  return found;
+}
+
+async function compareFor(
+  folder: string,
+  anchor: Mutation['anchor'],
+  held: readonly Mutation[],
+): Promise<string[]> {
   const anchorPath = join(folder, 'anchor.json');
-  writeFileSync(anchorPath, JSON.stringify(first.anchor));
+  writeFileSync(anchorPath, JSON.stringify(anchor));
   const paths = held.map(({ bytes }, i) => {
     const path = join(folder, `${i}.tar.gz`);
     writeFileSync(path, bytes);
@@ -46,12 +61,12 @@ async function compare(folder: string, held: readonly Mutation[]): Promise<strin
   });
   const second = secondOpinions(paths, anchorPath);
   const found: string[] = [];
-  for (const [i, { index, what, bytes, anchor }] of held.entries()) {
+  for (const [i, { index, what, base, bytes }] of held.entries()) {
     const given = { anchor, issuers: [], limits: SERVICE_LIMITS };
     const own = opinionOf(await verifyPackage(Readable.from([bytes]), given));
     const other = second[i] as Opinion;
     for (const difference of differencesOf(own, other)) {
-      found.push(`${index}: ${what}: ${difference}`);
+      found.push(`${index}: ${what}, of ${base.name}: ${difference}`);
     }
   }
   return found;

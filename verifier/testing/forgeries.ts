@@ -9,6 +9,7 @@ import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { recordHash } from '@governance/shared/hash-chain';
 import type { Forgery } from './forgery.ts';
 import { SELECTIVE } from './good-packages.ts';
+import { KEY_FORGERIES } from './key-forgeries.ts';
 import {
   aPackage,
   type Members,
@@ -309,6 +310,7 @@ export const FORGERIES: readonly Forgery[] = [
     return undefined;
   }),
   ...RESTORE_FORGERIES,
+  ...KEY_FORGERIES,
   {
     name: 'witnesses that did not cosign',
     check: 'witness.quorum',

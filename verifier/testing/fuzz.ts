@@ -1,160 +1,136 @@
 /**
- * Mutates good packages at random, by a seed: as somebody without a key would (any member), and as an
- * issuer would who signs the manifest anew (records and batches, which the writers signed). None may
- * be verified.
+ * Mutates good packages by a seed, each class of mutations in turn: as somebody without a key would
+ * (bytes, members, archives), and as an issuer would who signs the manifest anew. None may be verified,
+ * but for one whose members are those of the good package to the byte, in another wrapping.
  */
 import { Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { SERVICE_LIMITS, verifyPackage } from '../src/verify-package.ts';
-import { aFullStory, SELECTIVE } from './good-packages.ts';
-import {
-  aPackage,
-  type Members,
-  type PackageParts,
-  packMembers,
-  sealPackage,
-  streamsOf,
-} from './package-builder.ts';
+import { ARCHIVE_MUTATORS } from './mutators/archive-mutators.ts';
+import { makeBases } from './mutators/bases.ts';
+import { CONTENT_MUTATORS } from './mutators/content-mutators.ts';
+import { JSON_MUTATORS } from './mutators/json-mutators.ts';
+import type { Base, Mutated, Mutator } from './mutators/mutator.ts';
+import { createRandom, type Random } from './mutators/random.ts';
+import { SIGNATURE_MUTATORS } from './mutators/signature-mutators.ts';
+import { WRAPPING_MUTATORS } from './mutators/wrapping-mutators.ts';
+import { archiveOf } from './package-builder.ts';
 
-export interface FuzzReport {
-  seed: number;
-  mutations: number;
-  /** Of packages that were verified all the same: what was done. */
-  verified: string[];
-}
+const MUTATORS: readonly Mutator[] = [
+  ...CONTENT_MUTATORS,
+  ...JSON_MUTATORS,
+  ...SIGNATURE_MUTATORS,
+  ...ARCHIVE_MUTATORS,
+  ...WRAPPING_MUTATORS,
+];
 
-/** mulberry32: small, and the same everywhere. */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
-
-type Random = (below: number) => number;
-
-function mutateBytes(content: Buffer, random: Random): Buffer {
-  const at = random(content.length);
-  switch (random(4)) {
-    case 0:
-      return content.subarray(0, at);
-    case 1:
-      return Buffer.concat([content.subarray(0, at), content.subarray(at + 1 + random(40))]);
-    case 2:
-      return Buffer.concat([
-        content.subarray(0, at),
-        Buffer.from([random(256)]),
-        content.subarray(at),
-      ]);
-    default: {
-      const edited = Buffer.from(content);
-      edited[at] = (edited[at] as number) ^ (1 + random(255));
-      return edited;
-    }
-  }
-}
-
-/** Exchanges, doubles or takes out an item. */
-function mutateList<T>(items: readonly T[], random: Random): T[] {
-  const [at, other] = [random(items.length), random(items.length)];
-  const [one, two] = [items[at] as T, items[other] as T];
-  if (random(3) === 0) return items.toSpliced(at, 1);
-  if (random(2) === 0) return items.toSpliced(other, 0, one);
-  return items.with(at, two).with(other, one);
-}
-
-/** Exchanges two digits or letters of a text for others, which leaves its form mostly as it is. */
-function mutateText(text: string, random: Random): string {
-  const at = random(text.length);
-  const one = '0123456789abcdefz'[random(17)] ?? '0';
-  return `${text.slice(0, at)}${one}${text.slice(at + 1)}`;
-}
-
-function mutateMembers(members: Members, random: Random): [Members, string] {
-  const at = random(members.length);
-  const [name, content] = members[at] as Members[number];
-  if (random(5) === 0) return [mutateList(members, random), 'members'];
-  if (random(3) === 0 && name.endsWith('.ndjson')) {
-    const lines = content.toString('latin1').split('\n');
-    const edited = Buffer.from(mutateList(lines, random).join('\n'), 'latin1');
-    return [members.with(at, [name, edited]), `lines of ${name}`];
-  }
-  return [members.with(at, [name, mutateBytes(content, random)]), `bytes of ${name}`];
-}
-
-function mutateParts(parts: PackageParts, random: Random): [PackageParts, string] {
-  const edited = structuredClone(parts);
-  edited.events = [...parts.events];
-  const { events, batches } = edited;
-  const what = random(4);
-  if (what === 0) edited.events = mutateList(events, random);
-  else if (what === 1) {
-    const at = random(events.length);
-    events[at] = Buffer.from(mutateText(String(events[at]), random));
-  } else if (what === 2) edited.batches = mutateList(batches, random);
-  else {
-    const at = random(batches.length);
-    try {
-      batches[at] = JSON.parse(mutateText(JSON.stringify(batches[at]), random));
-    } catch {
-      batches.splice(at, 1);
-    }
-  }
-  if (random(2) === 0) {
-    try {
-      edited.manifest.streams = streamsOf(edited.events);
-    } catch {
-      // What is left of a record says nothing: the manifest stays as it was.
-    }
-  }
-  return [edited, `signed anew, ${what < 2 ? 'records' : 'batches'}`];
-}
-
-const bytesOf = (members: Members): string =>
-  members.map(([name, content]) => `${name}\n${content.toString('latin1')}`).join('\n');
-
-/** A package that was mutated, and the anchor that it is not verified against. */
+/** A package that was mutated, and the anchor for which it is looked at. */
 export interface Mutation {
   index: number;
+  /** The class. */
   what: string;
+  base: Base;
   bytes: Buffer;
   anchor: TrustAnchor;
 }
 
-/** Makes as many mutations; those that changed nothing are left out. */
+/** Of one class of mutations. */
+export interface ClassCount {
+  packages: number;
+  /** Of these, those with the good package's own members. */
+  same_members: number;
+}
+
+export interface FuzzReport {
+  seed: number;
+  packages: number;
+  classes: Record<string, ClassCount>;
+  verdicts: Record<string, number>;
+  /** Of packages that were verified and are no good ones: what was done. */
+  verified: string[];
+  /** Of packages that were no verdict but an error. */
+  crashes: string[];
+  peak_mib: { rss: number; heap: number };
+}
+
+/** A mutator may find nothing to do, by its base or by chance. */
+const MAX_TRIES = 1_000;
+
+function mutateOne(mutator: Mutator, bases: readonly Base[], random: Random): [Base, Mutated] {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const base = bases[random(bases.length)] as Base;
+    try {
+      const mutated = mutator.mutate(base, random, bases);
+      if (mutated) return [base, mutated];
+    } catch (error) {
+      // A package without what is to be changed.
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+  throw new Error(`no package can be mutated: ${mutator.name}`);
+}
+
+/** Makes as many mutations, each class as often as the others; the same ones for a seed. */
 export function* mutatePackages(seed: number, mutations: number): Generator<Mutation> {
   const random = createRandom(seed);
-  const { tenant } = aFullStory();
-  const anchor = tenant.anchor(3);
-  const bases = [{ payloads: true }, SELECTIVE].map((request) => {
-    const parts = aPackage(tenant, { anchorSizes: [3], ...request });
-    return { parts, members: sealPackage(parts, tenant.keys.evidence) };
-  });
+  const bases = makeBases();
   for (let index = 0; index < mutations; index++) {
-    const base = bases[random(bases.length)] as (typeof bases)[number];
-    let members: Members;
-    let what: string;
-    if (random(2) === 0) [members, what] = mutateMembers(base.members, random);
-    else {
-      const [parts, said] = mutateParts(base.parts, random);
-      [members, what] = [sealPackage(parts, tenant.keys.evidence), said];
-    }
-    if (bytesOf(members) === bytesOf(base.members)) continue;
-    yield { index, what, bytes: packMembers(members), anchor };
+    const mutator = MUTATORS[index % MUTATORS.length] as Mutator;
+    const [base, { bytes, anchor = base.anchor }] = mutateOne(mutator, bases, random);
+    yield { index, what: mutator.name, base, bytes, anchor };
   }
+}
+
+/** Whether a package has a good package's members to the byte, as Node's own readers read it. */
+function hasSameMembers({ base, bytes, anchor }: Mutation): boolean {
+  if (anchor !== base.anchor) return false;
+  if (bytes[0] === 0x1f) return gunzipSync(bytes).equals(archiveOf(base.members));
+  const { members } = JSON.parse(bytes.toString('utf8')) as { members: Record<string, string> };
+  const own = base.members.map(([name, content]) => [name, content.toString('utf8')]);
+  return JSON.stringify(Object.entries(members)) === JSON.stringify(own);
+}
+
+const MIB = 1024 * 1024;
+/** Between looks at the memory, which cost a little. */
+const LOOK_EVERY = 16;
+
+function lookAtMemory({ peak_mib }: FuzzReport): void {
+  const { rss, heapUsed } = process.memoryUsage();
+  peak_mib.rss = Math.max(peak_mib.rss, Math.round(rss / MIB));
+  peak_mib.heap = Math.max(peak_mib.heap, Math.round(heapUsed / MIB));
 }
 
 /** Makes as many mutations, and verifies each. */
 export async function fuzzEvidence(seed: number, mutations: number): Promise<FuzzReport> {
-  const verified: string[] = [];
-  for (const { index, what, bytes, anchor } of mutatePackages(seed, mutations)) {
-    const given = { anchor, issuers: [], limits: SERVICE_LIMITS };
-    const result = await verifyPackage(Readable.from([bytes]), given);
-    if (result.verdict === 'VERIFIED') verified.push(`${index}: ${what}`);
+  const classes = MUTATORS.map(({ name }) => [name, { packages: 0, same_members: 0 }] as const);
+  const report: FuzzReport = {
+    seed,
+    packages: 0,
+    classes: Object.fromEntries(classes),
+    verdicts: {},
+    verified: [],
+    crashes: [],
+    peak_mib: { rss: 0, heap: 0 },
+  };
+  const { verdicts } = report;
+  for (const mutation of mutatePackages(seed, mutations)) {
+    const { index, what, bytes, anchor, base } = mutation;
+    const counted = report.classes[what] as ClassCount;
+    counted.packages++;
+    report.packages++;
+    const said = `${index}: ${what}, of ${base.name}`;
+    if (index % LOOK_EVERY === 0) lookAtMemory(report);
+    try {
+      const given = { anchor, issuers: [], limits: SERVICE_LIMITS };
+      const { verdict } = await verifyPackage(Readable.from([bytes]), given);
+      verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
+      if (verdict !== 'VERIFIED') continue;
+      if (hasSameMembers(mutation)) counted.same_members++;
+      else report.verified.push(said);
+    } catch (error) {
+      report.crashes.push(`${said}: ${error}`);
+    }
   }
-  return { seed, mutations, verified };
+  return report;
 }

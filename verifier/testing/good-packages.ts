@@ -9,7 +9,7 @@ import {
   packMembers,
   sealPackage,
 } from './package-builder.ts';
-import { anEd25519Key } from './test-keys.ts';
+import { aBundleKey, anEd25519Key } from './test-keys.ts';
 import { aDelegation, anApproval, aStory } from './test-stories.ts';
 import { type TestTenant, timeOf } from './test-tenant.ts';
 import { WITNESSED_PACKAGES } from './witnessed-packages.ts';
@@ -91,6 +91,18 @@ export const GOOD_PACKAGES: readonly GoodPackage[] = [
       }
       tenant.wait(600);
       anApproval(story, { grant_expires_at: timeOf(100_000) });
+      return { bytes: aPacked(tenant, { anchorSizes: [PINNED] }), anchor };
+    },
+  },
+  {
+    name: 'a bundle key that follows that of the anchor',
+    make: () => {
+      const { tenant, one } = aStory();
+      const anchor = tenant.anchor(PINNED);
+      tenant.rotate('bundle', aBundleKey('bundle-2'));
+      tenant.publish(8);
+      tenant.decide(one, { bundle_revision: 8 });
+      one.ship();
       return { bytes: aPacked(tenant, { anchorSizes: [PINNED] }), anchor };
     },
   },

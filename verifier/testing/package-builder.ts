@@ -251,21 +251,25 @@ export function sealPackage(parts: PackageParts, signer: TestKey): Members {
   ];
   const others: Members = [
     [EVIDENCE_MEMBERS.keys, Buffer.from(canonicalize(parts.keys))],
-    ...[...parts.checkpoints].map(([size, note]): Members[number] => [
-      checkpointMember(size),
-      Buffer.from(note),
-    ]),
+    ...[...parts.checkpoints]
+      .sort(([a], [b]) => a - b)
+      .map(([size, note]): Members[number] => [checkpointMember(size), Buffer.from(note)]),
     [EVIDENCE_MEMBERS.proofs, Buffer.from(canonicalize(parts.proofs))],
     [EVIDENCE_MEMBERS.batches, lines(parts.batches)],
     [EVIDENCE_MEMBERS.events, Buffer.concat(records)],
     ...optional.filter(([, content]) => content.length > 0),
   ];
+  return signMembers(parts.manifest, others, signer);
+}
+
+/** Puts a manifest that lists the other members before them. */
+export function signMembers(manifest: EvidenceManifest, others: Members, signer: TestKey): Members {
   const files = others.map(([name, content]) => ({
     name,
     size: content.length,
     sha256: createHash('sha256').update(content).digest('hex'),
   }));
-  const payload = Buffer.from(canonicalize({ ...parts.manifest, files }));
+  const payload = Buffer.from(canonicalize({ ...manifest, files }));
   const envelope = signEnvelope(EVIDENCE_PAYLOAD_TYPE, payload, signer);
   return [[EVIDENCE_MEMBERS.manifest, Buffer.from(canonicalize(envelope))], ...others];
 }

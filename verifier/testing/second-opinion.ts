@@ -33,11 +33,11 @@ export function opinionOf(report: {
 /** @returns why it cannot be run here; undefined where it can */
 export function findMissingPython(): string | undefined {
   const [python, ...options] = PYTHON;
-  const { status, stderr } = spawnSync(python, [...options, '-c', 'import cryptography'], {
-    encoding: 'utf8',
-  });
+  const args = [...options, '-c', 'import cryptography'];
+  const { status, error, stderr } = spawnSync(python, args, { encoding: 'utf8' });
   if (status === 0) return undefined;
-  return `the second verifier needs python3 with the package cryptography: ${stderr ?? 'no python3'}`;
+  if (error) return `the second verifier needs python3, which is not here: ${error.message}`;
+  return `the second verifier needs Python's package cryptography (python3 -m pip install cryptography): ${stderr}`;
 }
 
 /**

@@ -28,6 +28,7 @@ export interface Leaf {
   records: Buffer[];
 }
 
+type RotatedPurpose = 'evidence' | 'checkpoint' | 'batch' | 'bundle';
 type Decision = Extract<UnchainedRecord, { type: 'decision' }>;
 const START = Date.parse('2026-01-02T03:04:05.678Z');
 export const timeOf = (seconds: number): string => new Date(START + seconds * 1000).toISOString();
@@ -177,7 +178,7 @@ export class TestTenant {
     return signEvidenceStatement(this.keys.evidence, statement);
   }
 
-  rotationTo(purpose: 'evidence' | 'checkpoint' | 'batch', next: TestKey, at: string): KeyRotation {
+  rotationTo(purpose: RotatedPurpose, next: TestKey, at: string): KeyRotation {
     return {
       type: 'key_rotation',
       v: 1,
@@ -190,7 +191,7 @@ export class TestTenant {
   }
 
   /** Rotates a key as it should be: from now on the next one signs. */
-  rotate(purpose: 'evidence' | 'checkpoint' | 'batch', next: TestKey): void {
+  rotate(purpose: RotatedPurpose, next: TestKey): void {
     const at = this.now();
     const statement = this.rotationTo(purpose, next, at);
     this.rotations.push(signRotation(statement, this.keys[purpose], next));

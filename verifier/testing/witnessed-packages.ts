@@ -25,6 +25,14 @@ const AT = 1_767_323_045;
 const witness = (name: string) => ({ name, ...anEd25519Key(`witness-${name}`) });
 const NAMED = ['w1', 'w2', 'w3'];
 
+/** Of whom more than half have to cosign. */
+export const WITNESSES = NAMED.map(witness).map(({ name, jwk }) => ({ name, key: jwk }));
+
+/** A witness's line for a note. */
+export function cosign(note: string, by: string): string {
+  return cosignCheckpoint(parseCheckpoint(note).body, witness(by), AT);
+}
+
 interface Given {
   tenant: TestTenant;
   parts: PackageParts;
@@ -36,16 +44,12 @@ function witnessed(name: string, cosigned: (given: Given) => void): Witnessed {
   const make = () => {
     const { tenant } = aStory();
     const parts = aPackage(tenant, { end: END, anchorSizes: [PINNED, LATER] });
-    const cosign: Given['cosign'] = (note, size, by) => {
-      const { body } = parseCheckpoint(note);
-      for (const one of by.map(witness)) {
-        parts.witness.push({ size, cosignature: cosignCheckpoint(body, one, AT) });
-      }
+    const given: Given['cosign'] = (note, size, by) => {
+      for (const one of by) parts.witness.push({ size, cosignature: cosign(note, one) });
     };
-    cosigned({ tenant, parts, cosign });
-    const witnesses = NAMED.map(witness).map(({ name, jwk }) => ({ name, key: jwk }));
+    cosigned({ tenant, parts, cosign: given });
     const bytes = packMembers(sealPackage(parts, tenant.keys.evidence));
-    return { bytes, anchor: tenant.anchor(PINNED, { witnesses }) };
+    return { bytes, anchor: tenant.anchor(PINNED, { witnesses: WITNESSES }) };
   };
   return { name, make };
 }

@@ -158,7 +158,8 @@ export type BundleLine = z.infer<typeof BundleLine>;
 export const PayloadLine = z.strictObject({
   event_id: Id,
   part: PayloadPart,
-  salt: z.string().regex(/^[\w-]{22}$/),
+  /** 16 bytes in their one writing: the last character has bits to spare. */
+  salt: z.string().regex(/^[\w-]{21}[AQgw]$/),
   payload: z.string(),
 });
 export type PayloadLine = z.infer<typeof PayloadLine>;

@@ -3,11 +3,10 @@
  * with both, and bundles and tokens are not signed with Ed25519. The key decides the algorithm:
  * EdDSA, ES256 or RS256. The first two are proven by shared/src/follow-keys.test.ts.
  */
-import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
+import { type KeyObject, sign, verify } from 'node:crypto';
 import { canonicalize } from '../canonical-json.ts';
-import { isSignedBy, type PublicJwk, signValue } from './ed25519.ts';
-
-const SMALLEST_RSA_BITS = 2048;
+import { type PublicJwk, readPublicJwk } from '../public-jwk.ts';
+import { isSignedBy, signValue } from './ed25519.ts';
 
 /**
  * Signs a value's RFC 8785 bytes.
@@ -34,11 +33,7 @@ export function isSignedByKind(jwk: PublicJwk, bytes: Uint8Array, signature: str
   try {
     const raw = Buffer.from(signature, 'base64url');
     if (raw.toString('base64url') !== signature) return false;
-    const { kty, crv, x, y, n, e } = jwk;
-    // Only these members: a `d` beside them would make it a private key.
-    const members = kty === 'EC' ? { kty, crv, x, y } : { kty, n, e };
-    const key = createPublicKey({ key: members as JsonWebKey, format: 'jwk' });
-    if (!isKnownKind(key)) return false;
+    const key = readPublicJwk(jwk);
     return verify('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' }, raw);
   } catch {
     return false;
@@ -46,6 +41,5 @@ export function isSignedByKind(jwk: PublicJwk, bytes: Uint8Array, signature: str
 }
 
 function isKnownKind({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject) {
-  if (type === 'ec') return details?.namedCurve === 'prime256v1';
-  return type === 'rsa' && (details?.modulusLength ?? 0) >= SMALLEST_RSA_BITS;
+  return type === 'rsa' || (type === 'ec' && details?.namedCurve === 'prime256v1');
 }

@@ -1,6 +1,6 @@
 /**
- * What follows from keys that are trusted: those that they name as their successors. A key that was
- * over, or is in other hands, names none; one that is known already is not replaced; and what is said
+ * What follows from keys that are trusted: those that they name as their successors. A key that is
+ * over, or in other hands, names none; one that is known already is not replaced; and what is said
  * of a known key beside that shortens its life and never lengthens it. Verifiers of packages and data
  * planes follow keys by these rules. Proven by shared/src/follow-keys.test.ts.
  */
@@ -41,15 +41,19 @@ export function followRotations<K extends LivingKey>(
   rotations: readonly SignedRotation[],
   make: (next: Successor, before: K) => K,
 ): void {
+  // Its holder writes the time of a statement: whoever finds a retired key would date it back.
+  const ended = new Set([...keys].flatMap(([place, key]) => (key.validTo === null ? [] : [place])));
   const left = new Set(rotations);
   for (let before = -1; before !== left.size; ) {
     before = left.size;
     for (const rotation of left) {
       const { purpose, old_kid, new_key, valid_from, time } = rotation.statement;
-      const old = keys.get(keyPlace({ purpose, kid: old_kid }));
+      const oldPlace = keyPlace({ purpose, kid: old_kid });
+      const old = keys.get(oldPlace);
       if (!old) continue;
       left.delete(rotation);
-      const isOver = old.revokedAt !== null || (old.validTo !== null && time > old.validTo);
+      const isLate = old.validTo !== null && time > old.validTo;
+      const isOver = old.revokedAt !== null || ended.has(oldPlace) || isLate;
       const place = keyPlace({ purpose, kid: new_key.kid });
       if (isOver || keys.has(place) || !isRotationSigned(old.jwk, rotation)) continue;
       old.validTo = earlier(old.validTo, valid_from);

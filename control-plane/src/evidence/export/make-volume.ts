@@ -90,7 +90,9 @@ export async function makeVolume(
   const notes = new Map([[size, checkpoint.note], ...cosigned.notes]);
   const members = [
     documentMember(EVIDENCE_MEMBERS.keys, await listKeys(tx, volume, content.streams)),
-    ...[...notes].map(([at, note]) => documentMember(checkpointMember(at), note)),
+    ...[...notes]
+      .sort(([a], [b]) => a - b)
+      .map(([at, note]) => documentMember(checkpointMember(at), note)),
     documentMember(EVIDENCE_MEMBERS.proofs, canonicalize(EvidenceProofs.parse(proofs))),
     content.batches,
     content.events,

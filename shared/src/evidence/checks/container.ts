@@ -26,11 +26,12 @@ const REQUIRED = [
   EVIDENCE_MEMBERS.events,
 ] as const;
 
-/** Where a member belongs; undefined for one that does not. */
-function rankOf(name: string): number | undefined {
-  if (CHECKPOINT.test(name)) return 1.5;
+/** Where a member belongs: its kind, then a checkpoint's size; undefined for one that does not. */
+function placeOf(name: string): { rank: number; size: number } | undefined {
+  const [, size] = CHECKPOINT.exec(name) ?? [];
+  if (size !== undefined) return { rank: 1.5, size: Number(size) };
   const rank = ORDER.indexOf(name);
-  return rank < 0 ? undefined : rank;
+  return rank < 0 ? undefined : { rank, size: 0 };
 }
 
 /**
@@ -39,13 +40,14 @@ function rankOf(name: string): number | undefined {
  * @param before names of the members so far
  */
 export function findMisplaced(name: string, before: readonly string[]): string | undefined {
-  const rank = rankOf(name);
-  if (rank === undefined) return 'a member has a name that the format does not know';
-  if (before.length === 0 && rank > 0) return 'the manifest is not the first member';
+  const place = placeOf(name);
+  if (place === undefined) return 'a member has a name that the format does not know';
+  if (before.length === 0 && place.rank > 0) return 'the manifest is not the first member';
   if (before.includes(name)) return 'a member is there twice';
   if (before.length >= VOLUME_LIMITS.members) return 'there are too many members';
-  const last = rankOf(before.at(-1) ?? '') ?? -1;
-  return rank < last ? 'a member is out of order' : undefined;
+  const last = placeOf(before.at(-1) ?? '') ?? { rank: -1, size: 0 };
+  const isBehind = place.rank > last.rank || (place.rank === last.rank && place.size >= last.size);
+  return isBehind ? undefined : 'a member is out of order';
 }
 
 /** `container.members`: exactly the format's members, once, in order. */

@@ -157,7 +157,8 @@ export class PackageReader {
   #readCheckpoint(name: string, bytes: Buffer | undefined): void {
     const size = Number(name.slice('checkpoints/'.length, -'.note'.length));
     try {
-      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+      // A byte order mark stays, and is no part of an origin.
+      const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
       this.#evidence.checkpoints.set(size, parseCheckpoint(text));
     } catch {
       this.#problem('json.strict', 'the checkpoint cannot be read');
