@@ -22,6 +22,8 @@ export interface TestWitness {
   manner: WitnessManner;
   /** Whose checkpoints it takes. */
   logKey: PublicJwk | undefined;
+  /** The one that follows it, where it was told before that signs. */
+  nextLogKey: PublicJwk | undefined;
   /** Method, address and first line of each request. */
   asked: string[];
 }
@@ -37,15 +39,16 @@ export async function aWitness(name: string): Promise<TestWitness> {
       /^old (\d+)\n((?:[A-Za-z0-9+/=]+\n)*)\n([\s\S]+)$/.exec(body) ?? [];
     const signed = parseCheckpoint(note ?? '');
     const { origin, size, root } = signed.checkpoint;
-    if (!witness.logKey || !isCheckpointSignedBy(signed, witness.logKey)) {
+    const known = [witness.logKey, witness.nextLogKey];
+    if (!known.some((key) => key !== undefined && isCheckpointSignedBy(signed, key))) {
       return { status: 403, text: '' };
     }
     if (Number(old) > size) return { status: 400, text: '' };
-    const known = held.get(origin) ?? { size: 0, root: EMPTY_ROOT };
-    if (Number(old) !== known.size) return { status: 409, text: `${known.size}\n` };
+    const place = held.get(origin) ?? { size: 0, root: EMPTY_ROOT };
+    if (Number(old) !== place.size) return { status: 409, text: `${place.size}\n` };
     const lines = (proof ?? '').split('\n').slice(0, -1);
     const path = lines.map((line) => Buffer.from(line, 'base64').toString('hex'));
-    const sizes = { from: known.size, to: size, fromRoot: known.root, toRoot: root };
+    const sizes = { from: place.size, to: size, fromRoot: place.root, toRoot: root };
     if (!isConsistent({ ...sizes, path })) return { status: 422, text: '' };
     held.set(origin, { size, root });
     const line = cosignCheckpoint(signed.body, { name, key: privateKey }, 1_780_000_000);
@@ -76,7 +79,15 @@ export async function aWitness(name: string): Promise<TestWitness> {
   const id = createHash('sha256').update(`${name}\n`).update(typed).digest('hex').slice(0, 8);
   const setting = `${name}+${id}+${typed.toString('base64')} ${url}`;
   const witness: TestWitness = {
-    ...{ name, jwk, setting, manner: 'honest', logKey: undefined, asked: [] },
+    ...{
+      name,
+      jwk,
+      setting,
+      manner: 'honest',
+      logKey: undefined,
+      nextLogKey: undefined,
+      asked: [],
+    },
   };
   return witness;
 }
