@@ -19,6 +19,7 @@ import { AppError } from '@governance/shared/errors';
 import { PayloadReceipt } from '@governance/shared/event-payload';
 import { LogView } from '@governance/shared/evidence/log-watch';
 import type { FeedEntry } from '@governance/shared/facts';
+import { LineTooLongError, readLines } from '@governance/shared/read-lines';
 import type { SignedSnapshotEnd } from '@governance/shared/signed-statement';
 import { Id, Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
@@ -36,7 +37,7 @@ const PAGE_NODES = 10_000;
 /** A fact has at most a megabyte, and a little is written around it. */
 const SNAPSHOT_LINE_BYTES = 4 * 1024 * 1024;
 /** Entries that are handed on together, and the length of their lines. */
-const SNAPSHOT_PAGE = { entries: 500, characters: 8 * 1024 * 1024 };
+const SNAPSHOT_PAGE = { entries: 500, bytes: 8 * 1024 * 1024 };
 const SNAPSHOT_MS = 15 * 60_000;
 /** Keys, rotations and epochs as many as a view may have. */
 const LOG_VIEW_BYTES = 1024 * 1024;
@@ -212,18 +213,24 @@ async function* readSnapshot(
 ): AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined> {
   let end: SignedSnapshotEnd | null = null;
   let page: FeedEntry[] = [];
-  let characters = 0;
-  for await (const text of linesOf((await open()).chunks())) {
-    if (end) throw new FeedRefusedError('snapshot_malformed', 'something follows the end');
-    const line = parseLine(text);
-    if ('end' in line) end = line.end;
-    else page.push(line.entry);
-    characters += text.length;
-    if (page.length >= SNAPSHOT_PAGE.entries || characters >= SNAPSHOT_PAGE.characters) {
-      yield page;
-      page = [];
-      characters = 0;
+  let size = 0;
+  const lines = readLines((await open()).chunks(), SNAPSHOT_LINE_BYTES);
+  try {
+    for await (const bytes of lines) {
+      if (end) throw new FeedRefusedError('snapshot_malformed', 'something follows the end');
+      const line = parseLine(bytes.toString('utf8'));
+      if ('end' in line) end = line.end;
+      else page.push(line.entry);
+      size += bytes.length;
+      if (page.length >= SNAPSHOT_PAGE.entries || size >= SNAPSHOT_PAGE.bytes) {
+        yield page;
+        page = [];
+        size = 0;
+      }
     }
+  } catch (cause) {
+    if (!(cause instanceof LineTooLongError)) throw cause;
+    throw new FeedRefusedError('snapshot_too_large', 'a line is too long', { cause });
   }
   if (page.length > 0) yield page;
   if (!end) throw new FeedRefusedError('snapshot_incomplete', 'the snapshot has no end');
@@ -262,29 +269,6 @@ function isWithoutSignature(signed: unknown): boolean {
 
 function stripped(): FeedRefusedError {
   return new FeedRefusedError('statement_stripped', 'the statement came without its signature');
-}
-
-/** Lines of UTF-8, without holding more than one. */
-async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let rest: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    let from = 0;
-    for (let at = chunk.indexOf(0x0a); at !== -1; at = chunk.indexOf(0x0a, from)) {
-      rest.push(chunk.subarray(from, at));
-      yield Buffer.concat(rest).toString('utf8');
-      rest = [];
-      size = 0;
-      from = at + 1;
-    }
-    rest.push(chunk.subarray(from));
-    size += chunk.length - from;
-    if (size > SNAPSHOT_LINE_BYTES) {
-      throw new FeedRefusedError('snapshot_too_large', 'a line is too long');
-    }
-  }
-  const last = Buffer.concat(rest).toString('utf8');
-  if (last !== '') yield last;
 }
 
 function readBundleHeaders(header: (name: string) => string | undefined) {
