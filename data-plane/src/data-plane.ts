@@ -94,6 +94,8 @@ export async function createDataPlane(options: DataPlaneOptions) {
     localSwitch.findDenial(tenantId) ?? core.findDenial(tenantId);
   const tokenKey = await ownTokenKey(core.identity.tokenKey);
   const enforcement = createEnforcementPlane({
+    ...core,
+    ...core.identity,
     config: gateway,
     publicUrl: options.publicUrl,
     version,
@@ -101,26 +103,13 @@ export async function createDataPlane(options: DataPlaneOptions) {
       const listed = core.findRegion(tenantId);
       return listed === undefined ? region : listed;
     },
-    ledger: core.ledger,
-    replica: core.replica,
-    rules: core.rules,
-    findDeploymentId: core.findDeploymentId,
-    countTenants: core.countTenants,
     findDenial,
-    askForNews: core.askForNews,
-    planeNow: core.planeNow,
-    servesSeveral: core.servesSeveral,
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),
-    openSealed: core.identity.openSealed,
-    openSealedNow: core.identity.openSealedNow,
     taskSecret: core.identity.tokenKey,
     onServerReport: core.reportSoon,
     ...(options.workers && { workers: options.workers }),
     sharedDir,
-    held: core.held,
-    heldResults: core.heldResults,
     ...(heldPlaces && { heldPlaces }),
-    payloadSpool: core.payloadSpool,
     registry,
     log,
   });

@@ -3,14 +3,24 @@ import type { TokenKeysFact } from '@governance/shared/facts';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { GatewayConfig } from '../config.ts';
-import type { AskForNews, FindDenial, Ledger, Replica, RulesProvider } from '../contracts.ts';
+import type { FindDenial, Ledger, Replica } from '../contracts.ts';
+import type { DataPlaneCore } from '../core/data-plane-core.ts';
 import type { HeldCalls } from '../holds/held-calls.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
-import type { HeldResults } from '../holds/held-results.ts';
+import type { DataPlaneIdentity } from '../identity/identity.ts';
 import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import type { WorkerSessions } from '../workers/worker-sessions.ts';
 
-export interface EnforcementPlaneDeps {
+type OfCore = Pick<
+  DataPlaneCore,
+  'rules' | 'findDeploymentId' | 'servesSeveral' | 'heldResults' | 'planeNow' | 'askForNews'
+> &
+  Partial<Pick<DataPlaneCore, 'countTenants'>>;
+
+/** What the enforcing half is built with; what the core and the identity have is described there. */
+export interface EnforcementPlaneDeps
+  extends OfCore,
+    Pick<DataPlaneIdentity, 'openSealed' | 'openSealedNow'> {
   config: GatewayConfig;
   /** Where clients reach the service: issuer of nothing here, but base of audience and metadata. */
   publicUrl: string;
@@ -19,23 +29,10 @@ export interface EnforcementPlaneDeps {
   findRegion(tenantId: string): string | null;
   ledger: Ledger;
   replica: Replica;
-  rules: RulesProvider;
-  /** How many tenants it serves; one unless given. */
-  countTenants?(): number;
-  /** This data plane's id at a tenant. */
-  findDeploymentId(tenantId: string): string | undefined;
-  /** Whether it is for more than one tenant. */
-  servesSeveral(): boolean;
   /** What this data plane signs agents' tokens with, where it issues any. */
   ownTokenKeys?: TokenKeysFact;
   /** Why this plane lets nobody of a tenant act now, if so. */
   findDenial: FindDenial;
-  /** Asks a tenant's control plane at once for what is not known here. */
-  askForNews: AskForNews;
-  /** Decrypts a credential that was sealed to this data plane. */
-  openSealed(jwe: string): Promise<string>;
-  /** The same at once, for what is looked up within a call. */
-  openSealedNow(jwe: string): string;
   /** A private key of this data plane's own, which all its workers have. */
   taskSecret: KeyObject;
   /** Where several processes share the listener: whose a session is, and the way there. */
@@ -48,16 +45,12 @@ export interface EnforcementPlaneDeps {
   sharedDir?: string;
   /** Calls that wait for people. */
   held: Pick<HeldCalls, 'join' | 'findCall' | 'findResult' | 'holdsResultOf' | 'endWaits'>;
-  /** What servers answered and a person has to release. */
-  heldResults: HeldResults;
   /** Takes what is kept of calls beside their records. */
   payloadSpool: Pick<PayloadSpool, 'add'>;
   registry: Registry;
   log: Logger;
   /** Unix milliseconds. */
   now?: () => number;
-  /** The same, never less than before: what may not last longer is measured by it. */
-  planeNow(): number;
   /** Between the signs of life of a client's stream, at which it is also checked. */
   keepAliveMs?: number;
 }

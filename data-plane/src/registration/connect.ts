@@ -36,15 +36,14 @@ export async function connectControlPlane(
     now?: () => number;
   } & Partial<Pick<RegistrationOptions, 'backoffLimits' | 'askAgainMs' | 'lookMs' | 'random'>>,
 ): Promise<Connections> {
-  const { core, dataDir, cpUrl, region, version, label, log } = options;
-  const { backoffLimits, askAgainMs, lookMs, random } = options;
+  const { dataDir, cpUrl, region, version, label } = options;
   const client = createControlPlaneClient(cpUrl);
   const tokens = loadDeploymentTokens(dataDir);
   const claims = new Map<string, string>();
   const roots = [...new Set(options.tokens)];
   const registrations = roots.map((root) =>
     startRegistration({
-      core,
+      ...options,
       client,
       tokens,
       root,
@@ -54,12 +53,7 @@ export async function connectControlPlane(
         claims.set(tenantId, holder);
         return holder === root;
       },
-      log,
       now: options.now ?? Date.now,
-      ...(backoffLimits && { backoffLimits }),
-      ...(askAgainMs !== undefined && { askAgainMs }),
-      ...(lookMs !== undefined && { lookMs }),
-      ...(random && { random }),
     }),
   );
   await Promise.all(registrations.map(({ ready }) => ready));
