@@ -46,20 +46,9 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv) {
     /** Null where it is not set. */
     upstreamAllow: values.upstreamAllow ?? null,
     isProduction: environment === 'production',
-    upstreamTimeoutMs: values.upstreamTimeoutSeconds * 1000,
     localModelTimeoutMs: LOCAL_MODEL_TIMEOUT_MS,
-    messageBytes: values.mcpMessageLimitBytes,
-    messageNodes: values.mcpMessageLimitNodes,
     /** Of one call, before it is judged. */
     argumentLimits: { bytes: values.mcpArgumentLimitBytes, nodes: values.mcpArgumentLimitNodes },
-    unreadBytesPerAgent: values.mcpUnreadLimitBytes,
-    /** After how long a connection is closed on which nothing moves. */
-    stallMs: values.mcpStallSeconds * 1000,
-    maxSessions: values.mcpMaxSessions,
-    maxSessionsPerAgent: values.mcpMaxSessionsPerAgent,
-    sessionIdleMs: values.mcpSessionIdleSeconds * 1000,
-    /** How long a client waits for a person before it is told that its call is pending. */
-    holdWaitMs: values.holdWaitSeconds * 1000,
     /** What the ledger's files may take together; null for as much as the disk has. */
     ledgerLimitBytes: values.ledgerLimitMib === undefined ? null : values.ledgerLimitMib * MIB,
     payloadLimitBytes: values.payloadLimitMib * MIB,

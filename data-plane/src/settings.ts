@@ -15,6 +15,8 @@ import { MESSAGE_NODES } from './upstream/message.ts';
 
 export const MIB = 1024 * 1024;
 
+const inMs = (seconds: number): number => seconds * 1000;
+
 export const GATEWAY_SETTINGS = {
   ...OPA_SETTINGS,
   mcpServersFile: setting({
@@ -41,18 +43,18 @@ export const GATEWAY_SETTINGS = {
     defaultNote: '`*`; `global` in production on a data plane of several tenants',
     parse: addressList,
   }),
-  upstreamTimeoutSeconds: setting({
+  upstreamTimeoutMs: setting({
     name: 'SERVICE_UPSTREAM_TIMEOUT_SECONDS',
     description: 'How long an MCP server may take to answer a request.',
     default: '120',
-    parse: wholeNumber(1, 3600),
+    parse: wholeNumber(1, 3600).transform(inMs),
   }),
-  holdWaitSeconds: setting({
+  holdWaitMs: setting({
     name: 'SERVICE_HOLD_WAIT_SECONDS',
     description:
       'How long a call that a person has to approve keeps its client waiting. Then it is answered with -32004 and `resolution: "pending"`, and the client asks again. Common clients give up at 60 s.',
     default: '50',
-    parse: wholeNumber(1, 3600),
+    parse: wholeNumber(1, 3600).transform(inMs),
   }),
   upstreamConnections: setting({
     name: 'SERVICE_UPSTREAM_CONNECTIONS',
@@ -96,13 +98,13 @@ export const GATEWAY_SETTINGS = {
     default: '8',
     parse: wholeNumber(1, 10_000),
   }),
-  mcpMessageLimitBytes: setting({
+  messageBytes: setting({
     name: 'SERVICE_MCP_MESSAGE_LIMIT_BYTES',
     description: 'The largest JSON-RPC message that passes, in either direction.',
     default: String(4 * MIB),
     parse: wholeNumber(1024, 256 * MIB),
   }),
-  mcpMessageLimitNodes: setting({
+  messageNodes: setting({
     name: 'SERVICE_MCP_MESSAGE_LIMIT_NODES',
     description:
       'Values and keys in a JSON-RPC message, at most, in either direction: they, and not bytes, are what reading it costs.',
@@ -122,37 +124,37 @@ export const GATEWAY_SETTINGS = {
     default: '20000',
     parse: wholeNumber(100, 1_000_000),
   }),
-  mcpUnreadLimitBytes: setting({
+  unreadBytesPerAgent: setting({
     name: 'SERVICE_MCP_UNREAD_LIMIT_BYTES',
     description:
       'What may wait for the clients of one agent to read it, in bytes; what is beyond is not sent.',
     default: String(64 * MIB),
     parse: wholeNumber(1024, 1024 * MIB),
   }),
-  mcpStallSeconds: setting({
+  stallMs: setting({
     name: 'SERVICE_MCP_STALL_SECONDS',
     description:
       "After how long a connection of an agent's client is closed that reads nothing of what waits for it; after 5 s at most where the agent has too much unread.",
     default: '30',
-    parse: wholeNumber(1, 3600),
+    parse: wholeNumber(1, 3600).transform(inMs),
   }),
-  mcpMaxSessions: setting({
+  maxSessions: setting({
     name: 'SERVICE_MCP_MAX_SESSIONS',
     description: 'MCP sessions of clients, at most.',
     default: '20000',
     parse: wholeNumber(1, 1_000_000),
   }),
-  mcpMaxSessionsPerAgent: setting({
+  maxSessionsPerAgent: setting({
     name: 'SERVICE_MCP_MAX_SESSIONS_PER_AGENT',
     description: 'MCP sessions of one agent, at most; its oldest makes room for a new one.',
     default: '256',
     parse: wholeNumber(1, 1_000_000),
   }),
-  mcpSessionIdleSeconds: setting({
+  sessionIdleMs: setting({
     name: 'SERVICE_MCP_SESSION_IDLE_SECONDS',
     description: 'After how long without a request a session ends, on either side of the gateway.',
     default: '1800',
-    parse: wholeNumber(10, 604_800),
+    parse: wholeNumber(10, 604_800).transform(inMs),
   }),
   offlineMaxAgeSeconds: setting({
     name: 'SERVICE_OFFLINE_MAX_AGE_SECONDS',
