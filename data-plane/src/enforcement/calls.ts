@@ -3,15 +3,16 @@
  * In the pipeline it grows: each type adds what one more step has established, so that a step that
  * needs an agent cannot be put before the one that finds it.
  */
+
 import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
 import type { CredentialProof } from '@governance/shared/agent-token';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { DelegationFact } from '@governance/shared/facts';
+import type { RateLimit, RateTier } from '@governance/shared/rate-limit-settings';
 import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
 import type { Approval } from '../holds/held-calls.ts';
 import type { Era, UpstreamExchange, UpstreamPeer } from '../upstream/upstream.ts';
 import type { Answer, Refusal } from './answer.ts';
-import type { ExceededLimit } from './exceeded-limit.ts';
 
 export type Action = PolicyInput['request']['action'];
 
@@ -237,6 +238,13 @@ export type DenyCause =
   | 'arguments'
   | 'loop'
   | 'rate';
+
+/** Of a refused call: by which limit. */
+export interface ExceededLimit extends RateLimit {
+  readonly tier: RateTier;
+  /** Seconds, 1 or more. */
+  readonly retryAfter: number;
+}
 
 export interface Deny {
   readonly kind: 'deny';

@@ -10,8 +10,7 @@ import type { Logger } from 'pino';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { Ledger } from '../contracts.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
-import type { AgentCall, AgentKey } from './calls.ts';
-import type { ExceededLimit } from './exceeded-limit.ts';
+import type { AgentCall, AgentKey, ExceededLimit } from './calls.ts';
 
 /** Between two records of an agent, at the least. */
 const RECORD_MS = 1_000;

@@ -19,13 +19,9 @@ const KeptToken = z.strictObject({
 });
 export type KeptToken = z.infer<typeof KeptToken>;
 
-export interface DeploymentTokens {
-  /** The tenant that a configured token belongs to, and what it got for it. */
-  findByRoot(root: string): { tenantId: string; kept: KeptToken } | undefined;
-  save(tenantId: string, root: string, token: Omit<KeptToken, 'root_hash'>): void;
-}
+export type DeploymentTokens = ReturnType<typeof loadDeploymentTokens>;
 
-export function loadDeploymentTokens(dataDir: string): DeploymentTokens {
+export function loadDeploymentTokens(dataDir: string) {
   const folder = join(dataDir, 'identity', 'tokens');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 
@@ -40,7 +36,8 @@ export function loadDeploymentTokens(dataDir: string): DeploymentTokens {
   }
 
   return {
-    findByRoot: (root) => {
+    /** The tenant that a configured token belongs to, and what it got for it. */
+    findByRoot: (root: string): { tenantId: string; kept: KeptToken } | undefined => {
       const rootHash = hash('sha256', root, 'hex');
       for (const file of readdirSync(folder)) {
         const tenantId = file.replace(/\.json$/, '');
@@ -49,7 +46,7 @@ export function loadDeploymentTokens(dataDir: string): DeploymentTokens {
       }
       return undefined;
     },
-    save: (tenantId, root, token) => {
+    save: (tenantId: string, root: string, token: Omit<KeptToken, 'root_hash'>): void => {
       if (!isUuid(tenantId)) throw new TypeError('a tenant id is a lower-case UUID');
       const kept: KeptToken = { root_hash: hash('sha256', root, 'hex'), ...token };
       writeFileDurably(join(folder, `${tenantId}.json`), `${JSON.stringify(kept)}\n`);

@@ -20,14 +20,7 @@ type Parameters<O extends ReaderOperation> = LedgerReader[O] extends (...given: 
   ? P
   : never;
 
-export interface LedgerReading {
-  ask<O extends ReaderOperation>(
-    operation: O,
-    ...parameters: Parameters<O>
-  ): Promise<ReturnType<LedgerReader[O]>>;
-  /** Refuses everybody who waits. */
-  fail(error: LedgerError): void;
-}
+export type LedgerReading = ReturnType<typeof startLedgerReading>;
 
 interface Waiting {
   resolve: (value: unknown) => void;
@@ -35,10 +28,7 @@ interface Waiting {
 }
 
 /** @param onFatal told when the thread ended, or met what leaves the file's state unknown */
-export function startLedgerReading(
-  workerData: LedgerWorkerData,
-  onFatal: (error: Error) => void,
-): LedgerReading {
+export function startLedgerReading(workerData: LedgerWorkerData, onFatal: (error: Error) => void) {
   const worker = spawnWorker(import.meta.url, 'ledger-worker', { workerData });
   const waiting = new Map<number, Waiting>();
   let nextId = 1;
@@ -57,7 +47,10 @@ export function startLedgerReading(
   });
 
   return {
-    ask: (operation, ...parameters) =>
+    ask: <O extends ReaderOperation>(
+      operation: O,
+      ...parameters: Parameters<O>
+    ): Promise<ReturnType<LedgerReader[O]>> =>
       new Promise((resolve, reject) => {
         if (closed) throw new LedgerError('stopped', 'the ledger is stopping');
         closed = operation === 'close';
@@ -65,7 +58,8 @@ export function startLedgerReading(
         waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
         worker.postMessage({ id, operation, parameters } satisfies ReaderRequest);
       }),
-    fail: (error) => {
+    /** Refuses everybody who waits. */
+    fail: (error: LedgerError): void => {
       closed = true;
       for (const { reject } of waiting.values()) reject(error);
       waiting.clear();

@@ -19,18 +19,6 @@ export interface Sent {
   readonly eventId: string;
 }
 
-export interface AcrossCalls {
-  /** Takes note of findings; raises DLP_CROSS_SESSION. */
-  note(sent: Sent, findings: readonly DlpFinding[]): void;
-  /**
-   * Puts the texts of a call behind those of the agent's last calls; raises DLP_FRAGMENT_REASSEMBLY.
-   *
-   * @returns what the pieces make together, critical or high, and no call has alone
-   * @throws PatternBudgetError
-   */
-  assemble(sent: Sent, args: Record<string, unknown>, scanner: DlpScanner): DlpFinding[];
-}
-
 const HOUR_MS = 3_600_000;
 const COOL_DOWN_MS = 5 * 60_000;
 /** Distinct sessions within an hour. */
@@ -50,7 +38,7 @@ export function createAcrossCalls(deps: {
   /** The requester as it may be recorded. */
   tellRequester(caller: Caller): string | null;
   now(): number;
-}): AcrossCalls {
+}) {
   const { raiseAlert, tellRequester, now } = deps;
   const tenants = new LRUCache<string, LRUCache<string, AgentTrail>>({ max: MAX_TENANTS });
 
@@ -69,7 +57,8 @@ export function createAcrossCalls(deps: {
   }
 
   return {
-    note(sent, findings) {
+    /** Takes note of findings; raises DLP_CROSS_SESSION. */
+    note(sent: Sent, findings: readonly DlpFinding[]): void {
       const { caller } = sent;
       const trail = trailOf(caller);
       const at = now();
@@ -96,7 +85,13 @@ export function createAcrossCalls(deps: {
       }
     },
 
-    assemble(sent, args, scanner) {
+    /**
+     * Puts the texts of a call behind those of the agent's last calls; raises DLP_FRAGMENT_REASSEMBLY.
+     *
+     * @returns what the pieces make together, critical or high, and no call has alone
+     * @throws PatternBudgetError
+     */
+    assemble(sent: Sent, args: Record<string, unknown>, scanner: DlpScanner): DlpFinding[] {
       const { caller, serverId, toolName } = sent;
       const texts = textsOf(args);
       if (texts.length === 0) return [];

@@ -10,12 +10,7 @@ import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 import type { ScanThreads } from './scan-threads.ts';
 
 /** Each throws, or rejects with, PatternBudgetError, ScanBudgetError or ScanFailure. */
-export interface DlpScans {
-  /** What leaves an agent. */
-  sent(caller: Caller, value: unknown, prepared: PreparedDlp): DlpFinding[] | Promise<DlpFinding[]>;
-  /** What is said to a caller. */
-  said(caller: Caller, said: SaidText, prepared: PreparedDlp): SaidReport | Promise<SaidReport>;
-}
+export type DlpScans = ReturnType<typeof createDlpScans>;
 
 /**
  * Characters from which on another thread scans. A character of a hostile text costs some
@@ -25,7 +20,7 @@ const LARGE = 8 * 1024;
 /** What a number, a key or a bracket counts beside its characters. */
 const NODE = 8;
 
-export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE): DlpScans {
+export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE) {
   async function run(caller: Caller, make: () => ScanJob): Promise<ScanAnswer> {
     const owner: Owner = { tenantId: caller.tenantId, agentId: caller.agent.id };
     const answer = await threads.run(owner, make);
@@ -39,7 +34,12 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
   };
 
   return {
-    sent(caller, value, prepared) {
+    /** What leaves an agent. */
+    sent(
+      caller: Caller,
+      value: unknown,
+      prepared: PreparedDlp,
+    ): DlpFinding[] | Promise<DlpFinding[]> {
       if (!isLarge(value, large)) return prepared.scanSent(value);
       const make = (): ScanJob => ({
         kind: 'sent',
@@ -50,7 +50,8 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
         answer.kind === 'sent' ? answer.findings : unexpected(),
       );
     },
-    said(caller, said, prepared) {
+    /** What is said to a caller. */
+    said(caller: Caller, said: SaidText, prepared: PreparedDlp): SaidReport | Promise<SaidReport> {
       const { value, raw, ...rest } = said;
       const goes = raw === null ? isLarge(value, large) : raw.length > large;
       if (!goes) return examineSaid(said, prepared);

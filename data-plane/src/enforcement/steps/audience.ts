@@ -3,6 +3,7 @@ import type { Replica, RulesProvider } from '../../contracts.ts';
 import type { UpstreamNotification } from '../../upstream/upstream.ts';
 import { nameOfMethod } from '../call-kinds.ts';
 import type { Caller, Continue, Deny } from '../calls.ts';
+import { denied } from '../eligibility.ts';
 import { isListVisible, isServerVisible, permissionsFor } from '../grants.ts';
 import { proceed } from '../pipeline-builder.ts';
 import type { Said } from '../said.ts';
@@ -21,7 +22,7 @@ export function checkAudience(said: Said, deps: AudienceDeps): Continue<Said> | 
   if (call !== null || part.kind !== 'notification' || mayHear(caller, serverId, part, deps)) {
     return proceed(said);
   }
-  return { kind: 'deny', cause: 'policy', message: 'the agent may not hear of it', reasons: [] };
+  return denied('the agent may not hear of it');
 }
 
 const LISTS: Readonly<Record<string, string>> = {

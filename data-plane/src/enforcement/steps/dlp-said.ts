@@ -9,6 +9,7 @@ import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dl
 import { DEFAULT_DLP, dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
 import type { DlpWatch } from '../dlp/dlp-watch.ts';
 import type { SaidReport } from '../dlp/examine-said.ts';
+import { denied } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { internalRefusal } from '../refusals.ts';
 import { type Said, type SaidPart, withFindings } from '../said.ts';
@@ -137,7 +138,7 @@ function outputSchemaOf({ call, caller, part }: Said, { catalogue }: SaidDlpDeps
 
 function blocked(said: Said, message: string, findings: readonly DlpFinding[]): Deny {
   const { call, speaker } = said;
-  const deny: Deny = { kind: 'deny', cause: 'policy', message, reasons: [] };
+  const deny = denied(message);
   if (call === null || said.part.kind === 'notification') return deny;
   const names = [...new Set(findings.map(({ pattern }) => pattern))];
   const data = { event_id: call.id, failure: 'blocked', dlp_patterns: names };

@@ -1,5 +1,6 @@
 import { isList } from '../call-kinds.ts';
 import type { Continue, Deny } from '../calls.ts';
+import { denied } from '../eligibility.ts';
 import { proceed } from '../pipeline-builder.ts';
 import type { Said } from '../said.ts';
 
@@ -17,27 +18,23 @@ export interface FormDeps {
 export function checkForm(said: Said, { limits }: FormDeps): Continue<Said> | Deny {
   const { part, call } = said;
   if (part.kind === 'notification') {
-    if (!isForClients(part.method)) return deny('the notification is not for clients');
+    if (!isForClients(part.method)) return denied('the notification is not for clients');
     // Progress belongs to a request.
     const isStray = part.method === 'notifications/progress' && call === null;
-    return isStray ? deny('progress of no request') : proceed(said);
+    return isStray ? denied('progress of no request') : proceed(said);
   }
   const { raw, value } = part;
   // A character has at most three bytes: nearly no message has to be measured.
   // A list is read within a budget of its own.
   const isLong = raw.length * 3 > limits.messageBytes && !(call && isList(call.ask.method));
   if (isLong && Buffer.byteLength(raw) > limits.messageBytes) {
-    return deny(`it is larger than ${limits.messageBytes} bytes`);
+    return denied(`it is larger than ${limits.messageBytes} bytes`);
   }
-  if (typeof value !== 'object' || value === null) return deny('it is no object');
+  if (typeof value !== 'object' || value === null) return denied('it is no object');
   return proceed(said);
 }
 
 /** Whether a notification means the client: not those that end the gateway's own requests. */
 function isForClients(method: string): boolean {
   return method.startsWith('notifications/') && method !== 'notifications/cancelled';
-}
-
-function deny(message: string): Deny {
-  return { kind: 'deny', cause: 'policy', message, reasons: [] };
 }

@@ -12,6 +12,7 @@ import { isObject } from '../../upstream/message.ts';
 import { isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
 import type { Ask, Continue, Deny, Escalate } from '../calls.ts';
 import { fitsSchema } from '../dlp/fits-schema.ts';
+import { denied } from '../eligibility.ts';
 import type { Detector } from '../inbound/detector.ts';
 import { classesOf, type TellInbound } from '../inbound/inbound-alerts.ts';
 import type { ScanItem } from '../inbound/item-scanner.ts';
@@ -170,7 +171,7 @@ function replace(said: Said, why: Why): Continue<Said> | Deny {
     why === 'blocked-source'
       ? 'its source is blocked'
       : `it looks like an injection (${why.classes.join(', ')})`;
-  return { kind: 'deny', cause: 'policy', message, reasons: [] };
+  return denied(message);
 }
 
 function* detect(said: Said, detector: Detector): Portioned<InboundFinding[]> {

@@ -1,5 +1,6 @@
 import { TOOL_CALL } from '../call-kinds.ts';
 import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
+import { denied } from '../eligibility.ts';
 import type { PinnedTools } from '../pinned-tools.ts';
 import { proceed } from '../pipeline-builder.ts';
 
@@ -20,6 +21,5 @@ export function checkPinnedTool<C extends ClassifiedCall>(
   if (rules === null || ask.method !== TOOL_CALL) return proceed(call);
   const place = { tenantId: caller.tenantId, serverId: ask.serverId, toolName: ask.name };
   if (!pins.isWaiting(place, rules.settings)) return proceed(call);
-  const message = 'the definition of this tool has changed and waits for approval';
-  return { kind: 'deny', cause: 'policy', message, reasons: [] };
+  return denied('the definition of this tool has changed and waits for approval');
 }

@@ -3,6 +3,7 @@ import type { Answer } from '../answer.ts';
 import { isTaskMethod } from '../call-kinds.ts';
 import type { Ask, Caller, Deny, Destination, JudgedCall, StepResult } from '../calls.ts';
 import { askOf, canAnswer } from '../client-questions.ts';
+import { denied } from '../eligibility.ts';
 import { proceed } from '../pipeline-builder.ts';
 import { internalRefusal } from '../refusals.ts';
 import type { Said } from '../said.ts';
@@ -70,11 +71,5 @@ const SHOWN: Destination = {
 };
 
 function refuse(message: string, judged = internalRefusal('')): Deny {
-  return {
-    kind: 'deny',
-    cause: 'policy',
-    message,
-    reasons: [],
-    refusal: { ...judged, message },
-  };
+  return { ...denied(message), refusal: { ...judged, message } };
 }

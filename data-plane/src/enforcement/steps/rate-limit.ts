@@ -2,8 +2,7 @@ import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
 import type { RulesProvider } from '../../contracts.ts';
 import { isQuestion } from '../call-kinds.ts';
 import type { CallRates } from '../call-rates.ts';
-import type { AgentCall, Continue, Deny } from '../calls.ts';
-import type { ExceededLimit } from '../exceeded-limit.ts';
+import type { AgentCall, Continue, Deny, ExceededLimit } from '../calls.ts';
 import { proceed } from '../pipeline-builder.ts';
 
 export interface RateLimitDeps {

@@ -84,7 +84,6 @@ export const exceptionFacts = ({ db, facts, isServed }: FactKindContext) => {
 
   return {
     finds: {
-      /** Those whose agent, server and tool are the call's, whether or not their time is over. */
       findExceptions: (tenantId: string, place: ExceptionPlace): readonly ExceptionFact[] =>
         isServed(tenantId) ? indexOf(tenantId).find(place) : [],
     },

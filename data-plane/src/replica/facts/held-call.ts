@@ -24,9 +24,7 @@ export const heldCallFacts = ({ db, facts, findDeploymentId }: FactKindContext) 
 
   return {
     finds: {
-      /** Whether anything of the tenant waits, or waited shortly before, at any data plane. */
       hasHeldCalls: (tenantId: string): boolean => bindingsOf(tenantId).size > 0,
-      /** What waits with a binding at another data plane than this. */
       findHeldElsewhere(tenantId: string, binding: string): HeldCallFact | undefined {
         if (!bindingsOf(tenantId).has(binding)) return undefined;
         const fact = facts.read(tenantId, KIND, binding);

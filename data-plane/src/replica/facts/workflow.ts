@@ -2,22 +2,12 @@
  * Workflows, their sessions and the delegations in them, and the keys of their tokens. What cannot be
  * read is not there, so that a token which names it is refused.
  */
-import type {
-  DelegationFact,
-  TokenKeysFact,
-  WorkflowFact,
-  WorkflowSessionFact,
-} from '@governance/shared/facts';
+import type { DelegationFact, TokenKeysFact } from '@governance/shared/facts';
 import type { SessionTokenClass } from '@governance/shared/session-token';
 import { createFactCache } from '../fact-cache.ts';
 import type { FactKindContext } from '../fact-kind.ts';
 
 const CACHED_FACTS = 10_000;
-export interface SessionOfWorkflow {
-  session: WorkflowSessionFact;
-  workflow: WorkflowFact;
-}
-
 export const workflowFacts = (context: FactKindContext) => {
   const { facts } = context;
   const kinds = ['workflow', 'workflow_session', 'delegation'] as const;
@@ -29,8 +19,7 @@ export const workflowFacts = (context: FactKindContext) => {
         tenantId: string,
         kind: SessionTokenClass,
       ): TokenKeysFact | undefined => facts.find(tenantId, 'optional.session_token_keys', kind),
-      /** A session that has not ended, whether or not its time is over, and its workflow. */
-      findWorkflowSession(tenantId: string, sessionId: string): SessionOfWorkflow | undefined {
+      findWorkflowSession(tenantId: string, sessionId: string) {
         const session = find(tenantId, 'workflow_session', sessionId);
         const workflow = session && find(tenantId, 'workflow', session.workflow_id);
         return session && workflow && { session, workflow };
