@@ -84,7 +84,7 @@ export async function killRounds(
   }
 }
 
-/** A backlog that has not shrunk for so long drains no more. */
+/** What has not moved for so long, on a busy machine too, does not move any more. */
 const STANDSTILL_MS = 60_000;
 
 /** Waits until the backlog has drained, then looks for each call once among the audit events. */
@@ -146,7 +146,7 @@ async function countTargets(admin: AdminApi): Promise<Map<string, number>> {
 
 /** A data plane hears of a new agent and server within moments, not before it is asked. */
 export async function openSessionSoon(url: string, authorization: string) {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + STANDSTILL_MS;
   for (;;) {
     try {
       return await openSession(url, authorization);

@@ -33,6 +33,7 @@ export interface CellPlace {
 }
 
 const DENIED = -32003;
+/** For one step: a client that is a process of its own for each takes seconds to start. */
 const PATIENCE_MS = 45_000;
 
 /** Names of a server's things at the path of the cell. */
@@ -46,18 +47,22 @@ export async function runCell(cell: Cell, place: CellPlace): Promise<CellResult>
   const result: CellResult = { cell, done: [] };
   const over = new AbortController();
   try {
-    await Promise.race([
-      runSteps(result, place),
-      sleep(PATIENCE_MS, undefined, { signal: over.signal }).then(() => {
-        throw new Error(`nothing for ${PATIENCE_MS} ms`);
-      }),
-    ]);
+    await Promise.race([runSteps(result, place), untilSilent(result, over.signal)]);
   } catch (error) {
     result.failure = `after ${result.done.at(-1) ?? 'nothing'}: ${messageOf(error)}`;
   } finally {
     over.abort();
   }
   return result;
+}
+
+/** Rejects when no step was done for so long, however long all of them take. */
+async function untilSilent({ done }: CellResult, signal: AbortSignal): Promise<never> {
+  for (;;) {
+    const before = done.length;
+    await sleep(PATIENCE_MS, undefined, { signal });
+    if (done.length === before) throw new Error(`nothing for ${PATIENCE_MS} ms`);
+  }
 }
 
 async function runSteps(result: CellResult, place: CellPlace): Promise<void> {
