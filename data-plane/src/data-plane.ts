@@ -16,7 +16,14 @@ import { watchLocalSwitch } from './local-control/local-kill-switch.ts';
 import { createEnforcementPlane } from './plane/enforcement-plane.ts';
 import type { WorkerSessions } from './workers/worker-sessions.ts';
 
-export interface DataPlaneOptions {
+export type DataPlane = Awaited<ReturnType<typeof createDataPlane>>;
+
+/**
+ * Opens the data folder and composes the plane. No tenant is served yet: see `core.addTenant`.
+ *
+ * @throws when a file of the folder is damaged, or another process uses it
+ */
+export async function createDataPlane(options: {
   /** What this process alone writes to. */
   dataDir: string;
   /** SERVICE_DATA_DIR, where that is another: the token key and the local kill switch. */
@@ -37,16 +44,7 @@ export interface DataPlaneOptions {
   shipDelayMs?: number;
   /** Told once when nothing can be recorded any more: the process has to end. */
   onFatal(): void;
-}
-
-export type DataPlane = Awaited<ReturnType<typeof createDataPlane>>;
-
-/**
- * Opens the data folder and composes the plane. No tenant is served yet: see `core.addTenant`.
- *
- * @throws when a file of the folder is damaged, or another process uses it
- */
-export async function createDataPlane(options: DataPlaneOptions) {
+}) {
   const { dataDir, version, region, gateway, registry, log } = options;
   const sharedDir = options.sharedDir ?? dataDir;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });

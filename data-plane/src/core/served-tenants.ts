@@ -15,20 +15,18 @@ export interface ServedTenant {
   sync: TenantSync;
 }
 
-export interface ServedTenantsDeps {
+/** How long records of a tenant that is removed may take to be shipped. */
+const REMOVE_MS = 5_000;
+const MAX_NAMED_KEYS = 10;
+
+export function createServedTenants(deps: {
   identity: Pick<DataPlaneIdentity, 'findRegistration' | 'saveRegistration'>;
   ledger: Pick<DurableLedger, 'open'>;
   replica: Pick<LocalReplica, 'removeTenant'>;
   held: Pick<HeldCalls, 'load'>;
   log: SyncLog;
   startSync(answer: RegistrationAnswer, link: ControlPlaneLink): Promise<TenantSync>;
-}
-
-/** How long records of a tenant that is removed may take to be shipped. */
-const REMOVE_MS = 5_000;
-const MAX_NAMED_KEYS = 10;
-
-export function createServedTenants(deps: ServedTenantsDeps) {
+}) {
   const { identity, ledger, replica, log } = deps;
   const served = new Map<string, ServedTenant>();
   const starting = new Map<string, Promise<void>>();

@@ -18,38 +18,7 @@ import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
 /** On whose behalf a server is asked. */
 type Asking = Pick<AgentCall, 'caller' | 'ask' | 'agent'>;
 
-export interface ToolCatalogue {
-  /** The hints of the called tool, at once when its server's list is known and fresh. */
-  findHints(
-    call: Asking,
-    rules: ActiveRules | null,
-  ): ToolHints | undefined | Promise<ToolHints | undefined>;
-  /**
-   * The JSON Schema that the tool's `structuredContent` follows, as far as its list is known.
-   *
-   * @returns undefined where it has none; `unreadable` where it is too large to be looked at
-   */
-  findOutputSchema(tenantId: string, serverId: string, toolName: string): unknown;
-  /** Keeps what a list said. Part of a list adds to what is known. */
-  learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void;
-  /** What is to be held of a tool that a server has just listed. */
-  hintsOf(tenantId: string, serverId: string, tool: ListedTool, rules: ActiveRules): ToolHints;
-  /** The server said that its list changed. */
-  forget(tenantId: string, serverId: string): void;
-}
-
-export interface ToolCatalogueDeps {
-  /** Asks a server for all its tools, on behalf of an agent. */
-  listTools(call: Asking, rules: ActiveRules): Promise<ListedTool[]>;
-  /** Whether tools are still what they were when an administrator said what they do. */
-  definitions: Pick<ToolDefinitions, 'isUnchanged'>;
-  /** What an administrator says of a server's tools, as it is in force now. */
-  findActions(tenantId: string, serverId: string): ToolActions | undefined;
-  /** Told of whatever a server lists, as it wrote it. */
-  onListed?(tenantId: string, serverId: string, tools: readonly ListedTool[]): void;
-  /** Monotonic milliseconds. */
-  elapsed(): number;
-}
+export type ToolCatalogue = ReturnType<typeof createToolCatalogue>;
 
 type ToolActions = NonNullable<McpServerSetting['tool_actions']>;
 
@@ -81,10 +50,22 @@ const WAIT_MS = 5_000;
 /** Of one server; parts of lists add to what is known. */
 const MAX_TOOLS = LIST_BUDGETS['tools/list'].items;
 
-export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
+export function createToolCatalogue(deps: {
+  /** Asks a server for all its tools, on behalf of an agent. */
+  listTools(call: Asking, rules: ActiveRules): Promise<ListedTool[]>;
+  /** Whether tools are still what they were when an administrator said what they do. */
+  definitions: Pick<ToolDefinitions, 'isUnchanged'>;
+  /** What an administrator says of a server's tools, as it is in force now. */
+  findActions(tenantId: string, serverId: string): ToolActions | undefined;
+  /** Told of whatever a server lists, as it wrote it. */
+  onListed?(tenantId: string, serverId: string, tools: readonly ListedTool[]): void;
+  /** Monotonic milliseconds. */
+  elapsed(): number;
+}) {
   const entries = new LRUCache<string, Entry>({ max: 10_000 });
   const loading = new Map<string, { agentId: string; done: Promise<void> }>();
 
+  /** Keeps what a list said. Part of a list adds to what is known. */
   function learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void {
     deps.onListed?.(tenantId, serverId, tools);
     const key = keyOf(tenantId, serverId);
@@ -183,7 +164,8 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
 
   return {
     learn,
-    hintsOf(tenantId, serverId, tool, rules) {
+    /** What is to be held of a tool that a server has just listed. */
+    hintsOf(tenantId: string, serverId: string, tool: ListedTool, rules: ActiveRules): ToolHints {
       const hints = readHints(tool);
       const actions = rules.settings.mcp_servers[serverId]?.tool_actions ?? {};
       const said = Object.hasOwn(actions, tool.name) ? actions[tool.name] : undefined;
@@ -191,15 +173,25 @@ export function createToolCatalogue(deps: ToolCatalogueDeps): ToolCatalogue {
       const looks = new Map([[tool.name, { setId: said.set_id, digest: definitionDigest(tool) }]]);
       return { ...hints, override: overrideOf(tenantId, serverId, tool.name, said, looks) };
     },
-    findOutputSchema(tenantId, serverId, toolName) {
+    /**
+     * The JSON Schema that the tool's `structuredContent` follows, as far as its list is known.
+     *
+     * @returns undefined where it has none; `unreadable` where it is too large to be looked at
+     */
+    findOutputSchema(tenantId: string, serverId: string, toolName: string): unknown {
       const json = entries.get(keyOf(tenantId, serverId))?.outputs.get(toolName);
       return json === null ? 'unreadable' : json && JSON.parse(json);
     },
-    forget(tenantId, serverId) {
+    /** The server said that its list changed. */
+    forget(tenantId: string, serverId: string): void {
       const known = entries.get(keyOf(tenantId, serverId));
       if (known !== undefined) known.goodUntil = 0;
     },
-    findHints(call, rules) {
+    /** The hints of the called tool, at once when its server's list is known and fresh. */
+    findHints(
+      call: Asking,
+      rules: ActiveRules | null,
+    ): ToolHints | undefined | Promise<ToolHints | undefined> {
       const { serverId } = call.ask;
       const key = keyOf(call.caller.tenantId, serverId);
       const known = entries.get(key);

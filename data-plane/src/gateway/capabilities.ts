@@ -16,13 +16,6 @@ import { inTime, requireFewHops, requireRules, sessionWith } from './call-routin
 import { TASKS_EXTENSION } from './extensions.ts';
 import { listServers, requireServer } from './servers.ts';
 
-export interface CapabilityDeps {
-  enforcer: Pick<Enforcer, 'introduce'>;
-  rules: RulesProvider;
-  pool: Pick<UpstreamPool, 'find' | 'tell'>;
-  log: Pick<Logger, 'warn'>;
-}
-
 /** What the gateway says of what is behind it. `serverInfo` is null at the unified gateway. */
 export interface Announcement {
   capabilities: Record<string, unknown>;
@@ -50,7 +43,12 @@ const MAX_KNOWN = 4096;
 export type Announce = ReturnType<typeof createAnnouncer>;
 
 /** Builds it. The function throws GatewayError, and UpstreamFailure for the server of the path. */
-export function createAnnouncer(deps: CapabilityDeps) {
+export function createAnnouncer(deps: {
+  enforcer: Pick<Enforcer, 'introduce'>;
+  rules: RulesProvider;
+  pool: Pick<UpstreamPool, 'find' | 'tell'>;
+  log: Pick<Logger, 'warn'>;
+}) {
   /** What servers could do when they were opened last. */
   const known = new LRUCache<string, Record<string, unknown>>({ max: MAX_KNOWN });
 

@@ -36,16 +36,6 @@ import { type MissingServer, missingMeta, missingNote, missingServer } from './m
 import { findServer, listServers, requireServer, unifiedName } from './servers.ts';
 import { unifiedUri } from './unified.ts';
 
-export interface ListDeps {
-  door: Pick<Door, 'grantsOf'>;
-  rules: RulesProvider;
-  pool: Pick<UpstreamPool, 'find' | 'note'>;
-  catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;
-  cursors: ListCursors;
-  notes: ListNotes;
-  log: Pick<Logger, 'warn'>;
-}
-
 export type Lists = ReturnType<typeof createLists>;
 
 interface ListExchange extends Pick<UpstreamExchange, 'cancellation' | 'findIneligibility'> {
@@ -93,7 +83,15 @@ export function isListMethod(method: string): method is ListMethod {
   return Object.hasOwn(LIST_MEMBERS, method);
 }
 
-export function createLists(deps: ListDeps) {
+export function createLists(deps: {
+  door: Pick<Door, 'grantsOf'>;
+  rules: RulesProvider;
+  pool: Pick<UpstreamPool, 'find' | 'note'>;
+  catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;
+  cursors: ListCursors;
+  notes: ListNotes;
+  log: Pick<Logger, 'warn'>;
+}) {
   /** By the roles that the agent has now: a server may take its time. */
   function isVisible(
     caller: Caller,

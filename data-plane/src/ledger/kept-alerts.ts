@@ -7,6 +7,7 @@
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { type AlertRecord, createAlertRecord } from '../alerts/alert.ts';
+import { shareRun } from '../storage/share-run.ts';
 import { LedgerError } from './ledger-error.ts';
 
 export const MAX_KEPT_ALERTS = 100;
@@ -27,7 +28,6 @@ export function createKeptAlerts(options: {
   const tenants = new Map<string, Map<string, KeptAlert>>();
   const lost = new Map<string, { times: number; types: Set<string> }>();
   let timer: NodeJS.Timeout | null = null;
-  let raising: Promise<void> | null = null;
   const time = () => new Date(options.now()).toISOString();
 
   /** Keeps an alert that was refused, where room was what it wanted for. */
@@ -52,12 +52,7 @@ export function createKeptAlerts(options: {
   }
 
   /** Raises what is kept, until one is refused again. */
-  function raise(): Promise<void> {
-    raising ??= raiseAll().finally(() => {
-      raising = null;
-    });
-    return raising;
-  }
+  const raise = shareRun(raiseAll);
 
   async function raiseAll(): Promise<void> {
     try {

@@ -25,7 +25,7 @@ export interface LedgerCheckStatus {
 
 export type LedgerChecker = ReturnType<typeof startLedgerChecker>;
 
-export interface LedgerCheckerOptions {
+export function startLedgerChecker(options: {
   ledger: Pick<DurableLedger, 'checkShipped'>;
   listTenants(): string[];
   /** Told at each pass of each tenant whose records do not hold. */
@@ -35,9 +35,7 @@ export interface LedgerCheckerOptions {
   firstAfterMs?: number;
   againAfterMs?: number;
   pauseMs?: number;
-}
-
-export function startLedgerChecker(options: LedgerCheckerOptions) {
+}) {
   const { ledger, log, now } = options;
   const againAfterMs = options.againAfterMs ?? AGAIN_AFTER_MS;
   const status: LedgerCheckStatus = { state: 'waiting', checked_at: null, records: 0, damage: [] };

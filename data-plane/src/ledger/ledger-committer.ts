@@ -38,7 +38,9 @@ export interface LedgerObserver {
   committed?(records: number, seconds: number, diskSeconds: number): void;
 }
 
-export interface CommitterOptions {
+export type LedgerCommitter = ReturnType<typeof createLedgerCommitter>;
+
+export function createLedgerCommitter(options: {
   writer: Pick<LedgerWriter, 'commitGroup' | 'confirm'>;
   sync: Pick<LedgerSync, 'sync'>;
   /** Takes what waits; null when nothing does. */
@@ -49,11 +51,7 @@ export interface CommitterOptions {
   refusalFor(error: unknown): LedgerError | null;
   onFatal(error: unknown): void;
   observer?: LedgerObserver;
-}
-
-export type LedgerCommitter = ReturnType<typeof createLedgerCommitter>;
-
-export function createLedgerCommitter(options: CommitterOptions) {
+}) {
   const { writer, sync } = options;
   const turns: { take: () => Promise<void>; reject: (error: unknown) => void }[] = [];
   let end: Error | null = null;

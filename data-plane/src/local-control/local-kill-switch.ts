@@ -108,7 +108,8 @@ export function findSwitchDenial(state: SwitchState, tenantId: string): PlaneDen
   return own?.engaged ? engaged(own.reason) : null;
 }
 
-export interface LocalSwitchOptions {
+/** Watches the switch and records each change in the streams of the tenants it concerns. */
+export function watchLocalSwitch(options: {
   /** The folder that the command line writes to. */
   dataDir: string;
   /** Where this process keeps what it has recorded; one writer a folder. */
@@ -121,10 +122,7 @@ export interface LocalSwitchOptions {
   log: Pick<Logger, 'warn' | 'error'>;
   now?: () => number;
   pollMs?: number;
-}
-
-/** Watches the switch and records each change in the streams of the tenants it concerns. */
-export function watchLocalSwitch(options: LocalSwitchOptions) {
+}) {
   const { dataDir, log } = options;
   const now = options.now ?? Date.now;
   const path = join(dataDir, SWITCH_FILE);

@@ -6,6 +6,8 @@
  * one whose bundle it has: the others' calls are denied, and nothing of them goes there. Proven by
  * opa-server.test.ts.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { shareRun } from '../storage/share-run.ts';
 import { type OpaAnswer, readDecision, readDocument } from './opa-answer.ts';
 import type { OpaExchange } from './opa-exchange.ts';
 
@@ -56,19 +58,13 @@ export function createOpaServer(options: OpaServerOptions) {
   const maxAsked = options.maxAsked ?? MAX_ASKED;
   const asked = { calls: 0, bytes: 0 };
   let current: OpaServerStatus = { state: 'unknown', revision: null, message: 'not asked yet' };
-  let probing: Promise<OpaServerStatus> | null = null;
-  let looking: Promise<OpaServerStatus> | null = null;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   /** Whether a probe found this tenant's bundle there. */
   let isOurs = false;
 
-  function probe(): Promise<OpaServerStatus> {
-    probing ??= probeOnce().finally(() => {
-      probing = null;
-    });
-    return probing;
-  }
+  const probe = shareRun(probeOnce);
+  const look = shareRun(() => sleep(LOOK_MS).then(probe));
 
   async function probeOnce(): Promise<OpaServerStatus> {
     clearTimeout(timer);
@@ -150,12 +146,7 @@ export function createOpaServer(options: OpaServerOptions) {
     /** Asks for a decision; never rejects. `input` is JSON. */
     ask,
     /** Probes again, as often as callers need but no oftener than every few milliseconds. */
-    look(): Promise<OpaServerStatus> {
-      looking ??= new Promise((resolve) => setTimeout(resolve, LOOK_MS)).then(probe).finally(() => {
-        looking = null;
-      });
-      return looking;
-    },
+    look,
     status: (): OpaServerStatus => current,
     /** Why it is not this tenant's server, where several have its address. */
     findNoAddress: (): string | undefined => findNoAddress(current.state),

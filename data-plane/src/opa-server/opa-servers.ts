@@ -9,15 +9,6 @@ import { createOpaExchange } from './opa-exchange.ts';
 import { createOpaServer, type OpaServer, type OpaServerStatus } from './opa-server.ts';
 import type { OpaConfig } from './opa-settings.ts';
 
-export interface OpaServersOptions {
-  config: OpaConfig;
-  /** How many tenants this data plane serves. */
-  countTenants(): number;
-  alert: RaiseAlert;
-  registry: Registry;
-  log: SyncLog;
-}
-
 export type OpaServers = ReturnType<typeof createOpaServers>;
 
 export type OpaTrouble = 'unavailable' | 'bundle' | 'answer';
@@ -25,7 +16,14 @@ export type OpaTrouble = 'unavailable' | 'bundle' | 'answer';
 const CONNECTIONS = 64;
 const STATES = ['unknown', 'ok', 'unreachable', 'no_bundle', 'wrong_tenant', 'refused'] as const;
 
-export function createOpaServers(options: OpaServersOptions) {
+export function createOpaServers(options: {
+  config: OpaConfig;
+  /** How many tenants this data plane serves. */
+  countTenants(): number;
+  alert: RaiseAlert;
+  registry: Registry;
+  log: SyncLog;
+}) {
   const { config, countTenants, alert, registry, log } = options;
   const servers = new Map<string, OpaServer>();
 

@@ -35,7 +35,16 @@ import type { SessionPlace } from '../upstream/sessions/session-listeners.ts';
 import type { UpstreamSession } from '../upstream/upstream.ts';
 import type { WorkerSessions } from '../workers/worker-sessions.ts';
 
-export interface GatewayDeps {
+/** To the worker that holds calls of the agent, where the request is in no session of another. */
+function passHeld(workers: WorkerSessions, places: Pick<HeldPlaces, 'findWorker'>) {
+  return (request: FastifyRequest, reply: FastifyReply, { tenantId, agent }: Caller) => {
+    if (request.method !== 'POST' || request.headers['mcp-session-id'] !== undefined) return;
+    const holder = places.findWorker(tenantId, agent.id);
+    return holder === undefined ? undefined : workers.passTo(holder, request, reply);
+  };
+}
+
+export function createGateway(deps: {
   enforcer: Enforcer;
   door: Door;
   config: GatewayConfig;
@@ -60,18 +69,7 @@ export interface GatewayDeps {
   /** Monotonic milliseconds. */
   elapsed(): number;
   log: Logger;
-}
-
-/** To the worker that holds calls of the agent, where the request is in no session of another. */
-function passHeld(workers: WorkerSessions, places: Pick<HeldPlaces, 'findWorker'>) {
-  return (request: FastifyRequest, reply: FastifyReply, { tenantId, agent }: Caller) => {
-    if (request.method !== 'POST' || request.headers['mcp-session-id'] !== undefined) return;
-    const holder = places.findWorker(tenantId, agent.id);
-    return holder === undefined ? undefined : workers.passTo(holder, request, reply);
-  };
-}
-
-export function createGateway(deps: GatewayDeps) {
+}) {
   const { enforcer, door, config, publicUrl, rules, pool, findSession, elapsed, log } = deps;
   const servers = createServerDestination(({ caller, ask }) => findSession(caller, ask.serverId));
   const cursors = createListCursors(deps.taskSecret);

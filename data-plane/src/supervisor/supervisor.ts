@@ -20,15 +20,6 @@ export interface Share {
   leave(): void;
 }
 
-export interface SupervisorOptions {
-  /** The places to run: those that serve and those that drain. */
-  places: readonly WorkerPlace[];
-  start(place: WorkerPlace): WorkerProcess;
-  /** Told when a worker can take connections. */
-  onReady(process: WorkerProcess): Share;
-  log: Pick<Logger, 'info' | 'warn' | 'error'>;
-}
-
 /** What an operator has to mend before any worker can start; said once, not by each of them. */
 export class WorkersFailed extends Error {
   constructor(messages: Iterable<string>) {
@@ -55,7 +46,14 @@ interface Slot {
   isSettled: boolean;
 }
 
-export function startSupervisor(options: SupervisorOptions) {
+export function startSupervisor(options: {
+  /** The places to run: those that serve and those that drain. */
+  places: readonly WorkerPlace[];
+  start(place: WorkerPlace): WorkerProcess;
+  /** Told when a worker can take connections. */
+  onReady(process: WorkerProcess): Share;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+}) {
   const { log } = options;
   const failures: string[] = [];
   let isOneReady = false;

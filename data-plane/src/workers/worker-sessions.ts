@@ -13,7 +13,14 @@ import { openPassage, type Passage } from './passage.ts';
 
 export type WorkerSessions = ReturnType<typeof createWorkerSessions>;
 
-export interface WorkerSessionsOptions {
+/** How long a worker is waited for that is being started again. */
+const AWAY_ATTEMPTS = 20;
+const AWAY_MS = 250;
+
+/** A full stop is in no base64url: the number cannot be mistaken for a part of the secret. */
+const SESSION_ID = /^w([1-9]\d{0,3})\./;
+
+export function createWorkerSessions(options: {
   /** This worker's number, from 1. */
   worker: number;
   count: number;
@@ -25,16 +32,7 @@ export interface WorkerSessionsOptions {
   isPrivate(request: IncomingMessage): boolean;
   /** Bytes of a request's body, at most. */
   bodyBytes: number;
-}
-
-/** How long a worker is waited for that is being started again. */
-const AWAY_ATTEMPTS = 20;
-const AWAY_MS = 250;
-
-/** A full stop is in no base64url: the number cannot be mistaken for a part of the secret. */
-const SESSION_ID = /^w([1-9]\d{0,3})\./;
-
-export function createWorkerSessions(options: WorkerSessionsOptions) {
+}) {
   const { worker, count } = options;
   const streams = new Set<Passage>();
 

@@ -14,18 +14,16 @@ import { REDACTED } from './redact-fields.ts';
 
 export type IdentifierKeys = ReturnType<typeof createIdentifierKeys>;
 
-export interface IdentifierKeysDeps {
+/** Of tenants; another one is opened anew. */
+const KEPT = 10_000;
+
+export function createIdentifierKeys(deps: {
   findSealed(tenantId: string): string | undefined;
   findDeploymentId(tenantId: string): string | undefined;
   /** @throws where it was not sealed to this data plane */
   open(jwe: string): string;
   raiseAlert: RaiseAlert;
-}
-
-/** Of tenants; another one is opened anew. */
-const KEPT = 10_000;
-
-export function createIdentifierKeys(deps: IdentifierKeysDeps) {
+}) {
   const opened = new LRUCache<string, { jwe: string; hash: IdentifierHash | null }>({ max: KEPT });
 
   function open(tenantId: string, jwe: string): IdentifierHash | null {

@@ -22,18 +22,16 @@ import { protectionOf } from './protection.ts';
 /** Why something is not kept. */
 export type NotKept = 'no_room' | 'too_large' | 'not_redactable';
 
-export interface PayloadKeeperDeps {
+const SALT_BYTES = 16;
+
+export function createPayloadKeeper(deps: {
   spool: Pick<PayloadSpool, 'add'>;
   findDeploymentId(tenantId: string): string | undefined;
   identifiers: IdentifierKeys;
   raiseAlert: RaiseAlert;
   onKept(): void;
   onNotKept(reason: NotKept): void;
-}
-
-const SALT_BYTES = 16;
-
-export function createPayloadKeeper(deps: PayloadKeeperDeps): PayloadKeeper {
+}): PayloadKeeper {
   function keep(
     call: AgentCall,
     part: PayloadPart,

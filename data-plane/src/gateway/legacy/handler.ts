@@ -33,7 +33,10 @@ import type { RequestAnswer, RequestHandler, RequestScene } from './requests.ts'
 import { isWanted } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
-export interface LegacyDeps {
+const MAX_BATCH = 50;
+
+/** Builds the handlers. They throw GatewayError for what is wrong with a request as a whole. */
+export function createLegacyHandler(deps: {
   requests: RequestHandler;
   sessions: LegacySessions;
   enforcer: Pick<Enforcer, 'listen'>;
@@ -50,12 +53,7 @@ export interface LegacyDeps {
   keepAliveMs: number;
   /** Puts WWW-Authenticate on an answer. */
   challenge(reply: FastifyReply, caller: Caller, scheme: 'basic' | 'bearer'): void;
-}
-
-const MAX_BATCH = 50;
-
-/** Builds the handlers. They throw GatewayError for what is wrong with a request as a whole. */
-export function createLegacyHandler(deps: LegacyDeps) {
+}) {
   /** @param body of the request, parsed */
   async function post(
     caller: Caller,

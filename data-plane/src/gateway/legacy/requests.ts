@@ -24,18 +24,6 @@ import type { ClientPeer } from './client-peer.ts';
 import { isLoudEnough, type SessionReads } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
-export interface RequestDeps {
-  enforcer: Pick<Enforcer, 'call' | 'admit'>;
-  router: Pick<Router, 'route' | 'routeTool'>;
-  reads: SessionReads;
-  announce: Announce;
-  /** Makes what servers ask this client through. */
-  createPeer(capabilities: Record<string, unknown>, caller: Caller): ClientPeer;
-  sessions: LegacySessions;
-  failed: AnswerFailure;
-  gateway: { name: string; version: string };
-}
-
 /** Where a request came in. */
 export interface RequestScene {
   caller: Caller;
@@ -66,7 +54,17 @@ type ClientRequest = Extract<ClientMessage, { kind: 'request' }>;
 export type RequestHandler = ReturnType<typeof createRequestHandler>;
 
 /** Builds the handler: answers a request, whatever happens. */
-export function createRequestHandler(deps: RequestDeps) {
+export function createRequestHandler(deps: {
+  enforcer: Pick<Enforcer, 'call' | 'admit'>;
+  router: Pick<Router, 'route' | 'routeTool'>;
+  reads: SessionReads;
+  announce: Announce;
+  /** Makes what servers ask this client through. */
+  createPeer(capabilities: Record<string, unknown>, caller: Caller): ClientPeer;
+  sessions: LegacySessions;
+  failed: AnswerFailure;
+  gateway: { name: string; version: string };
+}) {
   async function answer(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
     const { caller, ineligible } = scene;
     const { id, method, params } = request;

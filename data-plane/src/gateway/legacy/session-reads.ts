@@ -21,7 +21,13 @@ import { callRouted, type RoutedRead, type Router } from '../router.ts';
 import { listServers } from '../servers.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
-export interface SessionReadDeps {
+/** Resources that a session may be subscribed to at a time. */
+const MAX_SUBSCRIPTIONS = 1000;
+
+export type SessionReads = ReturnType<typeof createSessionReads>;
+
+/** Builds the handler of all judged reads. `call` throws GatewayError. */
+export function createSessionReads(deps: {
   enforcer: Pick<Enforcer, 'call'>;
   router: Pick<Router, 'routeRead' | 'toRead'>;
   door: Pick<Door, 'findIneligibility'>;
@@ -31,15 +37,7 @@ export interface SessionReadDeps {
   elapsed(): number;
   /** What a server has declared, which is opened for it. */
   findCapabilities(caller: Caller, serverId: string): Promise<Record<string, unknown>>;
-}
-
-/** Resources that a session may be subscribed to at a time. */
-const MAX_SUBSCRIPTIONS = 1000;
-
-export type SessionReads = ReturnType<typeof createSessionReads>;
-
-/** Builds the handler of all judged reads. `call` throws GatewayError. */
-export function createSessionReads(deps: SessionReadDeps) {
+}) {
   const read = (caller: Caller, routed: RoutedRead, exchange: Exchange) =>
     callRouted(caller, routed, exchange, deps.enforcer.call);
 

@@ -39,7 +39,8 @@ export interface BundleSync extends PollLoop {
   status(): BundleStatus;
 }
 
-export interface BundleSyncOptions {
+/** Loads the last good bundle from disk, then begins to follow the control plane. */
+export async function startBundleSync(options: {
   tenantId: string;
   link: Pick<ControlPlaneLink, 'pullBundle'>;
   /** The public keys that may sign bundles now. */
@@ -55,10 +56,7 @@ export interface BundleSyncOptions {
   log: SyncLog;
   now: () => number;
   backoffLimits?: { first: number; longest: number };
-}
-
-/** Loads the last good bundle from disk, then begins to follow the control plane. */
-export async function startBundleSync(options: BundleSyncOptions): Promise<BundleSync> {
+}): Promise<BundleSync> {
   const { tenantId, link, files, log } = options;
   const time = () => new Date(options.now()).toISOString();
   const status: BundleStatus = {

@@ -13,7 +13,10 @@ import { AnswerRefusedError, LinkError } from '../link/link-error.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
 import { createPutOff, PUT_OFF } from './put-off.ts';
 
-export interface PayloadShipperOptions {
+/** Faults of an upload as a whole, before it is cut. */
+const FAULTS_OF_ALL = 2;
+
+export function startPayloadShipper(options: {
   tenantId: string;
   link: Pick<ControlPlaneLink, 'shipPayloads'>;
   spool: Pick<PayloadSpool, 'next' | 'settle' | 'halve' | 'onAdded'>;
@@ -21,12 +24,7 @@ export interface PayloadShipperOptions {
   backoffLimits?: BackoffLimits;
   /** Of one upload on which the control plane fails. */
   putOffLimits?: BackoffLimits;
-}
-
-/** Faults of an upload as a whole, before it is cut. */
-const FAULTS_OF_ALL = 2;
-
-export function startPayloadShipper(options: PayloadShipperOptions) {
+}) {
   const { tenantId, link, spool, log } = options;
   const limits = options.backoffLimits ?? SYNC_BACKOFF;
   const pause = createPause();

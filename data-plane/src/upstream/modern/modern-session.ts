@@ -4,6 +4,8 @@
  * what the server asks in its results is asked of the client. A request is never sent twice, but
  * where the server said that it did not process it.
  */
+
+import { shareRun } from '../../storage/share-run.ts';
 import {
   EraRefusal,
   eraRefusalOf,
@@ -59,7 +61,7 @@ export class ModernUpstreamSession implements UpstreamSession {
   readonly #subscriptions: Subscriptions;
   readonly #meta: string;
   #info: UpstreamInfo | null = null;
-  #opening: Promise<UpstreamInfo> | null = null;
+  readonly #open = shareRun((patienceMs?: number) => this.#discover(patienceMs));
   #pending = 0;
   #isClosed = false;
   #nextAsk = 1;
@@ -87,11 +89,7 @@ export class ModernUpstreamSession implements UpstreamSession {
 
   /** @param patienceMs how long the server may be silent, where that says of which era it is */
   open(patienceMs?: number): Promise<UpstreamInfo> {
-    if (this.#info !== null) return Promise.resolve(this.#info);
-    this.#opening ??= this.#discover(patienceMs).finally(() => {
-      this.#opening = null;
-    });
-    return this.#opening;
+    return this.#info === null ? this.#open(patienceMs) : Promise.resolve(this.#info);
   }
 
   async request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {

@@ -3,6 +3,8 @@
  * era of the client it is for, and in the other where the server refuses that; what was found out is
  * kept for later sessions, and found out anew once the server refuses it.
  */
+
+import { shareRun } from '../../storage/share-run.ts';
 import { EraRefusal } from '../era.ts';
 import {
   type Era,
@@ -39,7 +41,7 @@ export class EraSession implements UpstreamSession {
   readonly #options: EraSessionOptions;
   readonly #sessions: Partial<Record<Era, EraCandidate>> = {};
   #chosen: EraCandidate | null = null;
-  #choosing: Promise<EraCandidate> | null = null;
+  readonly #choose = shareRun(() => this.#tryEras());
   #era: Era | null = null;
   #waiting = 0;
   #isClosed = false;
@@ -91,13 +93,6 @@ export class EraSession implements UpstreamSession {
       this.#waiting--;
     }
     return session.request(request, exchange);
-  }
-
-  #choose(): Promise<EraCandidate> {
-    this.#choosing ??= this.#tryEras().finally(() => {
-      this.#choosing = null;
-    });
-    return this.#choosing;
   }
 
   async #tryEras(): Promise<EraCandidate> {

@@ -6,6 +6,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
+import { shareRun } from '../../storage/share-run.ts';
 import { ProcessExit } from '../era.ts';
 import { cancelledText } from '../initialize.ts';
 import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
@@ -86,7 +87,7 @@ export class StdioChannel {
   readonly #options: StdioChannelOptions;
   readonly #waiting = new Map<number, Waiting>();
   #child: Child | null = null;
-  #starting: Promise<void> | null = null;
+  readonly #startOnce = shareRun(() => this.#start());
   #nextId = 1;
   #startedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
@@ -110,11 +111,7 @@ export class StdioChannel {
 
   /** Starts the process if it does not run. Throws UpstreamFailure. */
   start(): Promise<void> {
-    if (this.#child !== null) return Promise.resolve();
-    this.#starting ??= this.#start().finally(() => {
-      this.#starting = null;
-    });
-    return this.#starting;
+    return this.#child === null ? this.#startOnce() : Promise.resolve();
   }
 
   /** Sends a request to the process, which must run. */

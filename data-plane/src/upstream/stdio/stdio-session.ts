@@ -3,6 +3,8 @@
  * one agent at one server: its memory is as far as agents may be mixed. It is started with the
  * first request, and again with the next request after it exited.
  */
+
+import { shareRun } from '../../storage/share-run.ts';
 import { EraRefusal, requireLegacyKnows } from '../era.ts';
 import {
   answerServer,
@@ -39,7 +41,7 @@ export class StdioUpstreamSession implements UpstreamSession {
   readonly #options: StdioSessionOptions;
   readonly #channel: StdioChannel;
   #info: UpstreamInfo | null = null;
-  #opening: Promise<UpstreamInfo> | null = null;
+  readonly #open = shareRun(() => this.#start());
   #wasOpen = false;
   #listener: ((notification: UpstreamNotification) => void) | null = null;
 
@@ -53,11 +55,7 @@ export class StdioUpstreamSession implements UpstreamSession {
   }
 
   open(): Promise<UpstreamInfo> {
-    if (this.#info !== null) return Promise.resolve(this.#info);
-    this.#opening ??= this.#start().finally(() => {
-      this.#opening = null;
-    });
-    return this.#opening;
+    return this.#info === null ? this.#open() : Promise.resolve(this.#info);
   }
 
   async request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
