@@ -1,6 +1,7 @@
 import { baselinePack } from '@governance/policies/baseline-pack';
 import type { Feature } from '../platform/feature.ts';
-import { insertBaselinePack } from './baseline-pack.ts';
+import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import { completeBaselinePacks, insertBaselinePack } from './baseline-pack.ts';
 import { changeRequestRoutes } from './change-requests/change-request-routes.ts';
 import { createChangeRequestService } from './change-requests/change-request-service.ts';
 import { policyRoutes } from './policy-routes.ts';
@@ -8,6 +9,7 @@ import { createPolicyService, type PolicyServiceDeps } from './policy-service.ts
 
 export interface PoliciesCore extends Omit<PolicyServiceDeps, 'maxActive'> {
   config: { maxActivePolicies: number };
+  db: PolicyServiceDeps['db'] & Pick<TenantDatabase, 'inPlatform'>;
 }
 
 export function policiesFeature(core: PoliciesCore): Feature {
@@ -19,6 +21,9 @@ export function policiesFeature(core: PoliciesCore): Feature {
       policyRoutes(policies),
       changeRequestRoutes(createChangeRequestService(core, policies)),
     ],
-    facts: { begin: (tx) => insertBaselinePack(tx, pack, now()) },
+    facts: {
+      begin: (tx) => insertBaselinePack(tx, pack, now()),
+      publish: () => completeBaselinePacks(core.db, pack, now()),
+    },
   };
 }

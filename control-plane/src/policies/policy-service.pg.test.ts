@@ -13,7 +13,7 @@ import { createFeatureList } from '../platform/feature-list.ts';
 import { createServiceKeys } from '../platform/keys.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
-import { insertBaselinePack } from './baseline-pack.ts';
+import { completeBaselinePacks, insertBaselinePack } from './baseline-pack.ts';
 import { createPolicyService, type PolicyServiceDeps } from './policy-service.ts';
 import { readActivePolicies } from './policy-store.ts';
 
@@ -261,6 +261,39 @@ describe('a storm of activations', () => {
 });
 
 describe('the baseline pack', () => {
+  it('is completed for tenants that were there before a part of it, as drafts, once', async () => {
+    const pack = baselinePack();
+    const older = await aTenant(test);
+    const renamed = await aTenant(test);
+    const whole = await aTenant(test);
+    const without = await aTenant(test);
+    const before = pack.filter(({ name }) => name !== 'Local models');
+    await db.inTenant(older, (tx) => insertBaselinePack(tx, before, new Date()));
+    await db.inTenant(whole, (tx) => insertBaselinePack(tx, pack, new Date()));
+    const otherwise = pack.map((one) =>
+      one.name === 'Local models' ? { ...one, name: 'Our models' } : one,
+    );
+    await db.inTenant(renamed, (tx) => insertBaselinePack(tx, otherwise, new Date()));
+    const { policies } = aReplica();
+    const complete = () => completeBaselinePacks(db, pack, new Date());
+    await Promise.all([complete(), complete()]);
+    await complete();
+    const said = async (scope: TenantScope) =>
+      (await policies.list(scope, undefined))
+        .map(({ name, status, origin }) => [name, status, origin].join(', '))
+        .sort();
+    const active = (given: typeof pack) =>
+      given.map(({ name }) => `${name}, active, baseline`).sort();
+    const completed = [...active(before), 'Local models, draft, baseline'].sort();
+    expect(await said(older)).toEqual(completed);
+    expect(await said(without)).toEqual([]);
+    expect(await said(renamed)).toEqual(active(otherwise));
+    expect(await said(whole)).toEqual(active(pack));
+    const draft = (await policies.list(older, 'draft'))[0]?.id ?? '';
+    await policies.change(older, draft, { status: 'active' });
+    expect(await said(older)).toEqual(active(pack));
+  });
+
   it('compiles, and decides as its names say', async () => {
     const scope = await aTenant(test);
     const pack = baselinePack();
