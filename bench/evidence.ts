@@ -3,15 +3,16 @@
  * API of a control plane that runs as production starts it, and the volumes verified together.
  *
  *   BENCH_KEEP=<folder>: the volumes and the anchor stay there
+ *   BENCH_DATA=<folder>: the control plane's data stays there, and is exported again as it is
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adminApi } from '../tests/support/admin-api.ts';
 import { startService } from '../tests/support/service-process.ts';
-import { exportEvidence, exportTrail, type Step } from './evidence/export-events.ts';
+import { exportEvidence, exportTrail, type Step, untilQuiet } from './evidence/export-events.ts';
 import { recordEvents } from './evidence/record-events.ts';
-import { type Verified, verifyByCommand } from './evidence/verify-volumes.ts';
+import { type Verified, verifyByCommand, verifyByLibrary } from './evidence/verify-volumes.ts';
 import type { Used } from './evidence/watched-processes.ts';
 import { fdatasyncP50 } from './fdatasync.ts';
 
@@ -19,27 +20,35 @@ const root = join(import.meta.dirname, '..');
 const wanted = Number(process.argv[2] ?? 1_000_000);
 const folder = process.env.BENCH_KEEP ?? mkdtempSync(join(tmpdir(), 'governance-evidence-'));
 mkdirSync(folder, { recursive: true });
-const since = new Date();
-const service = await startService({ env: { SERVICE_DEPLOYMENT_MODE: 'control-plane' } });
+const data = process.env.BENCH_DATA;
+const isRecorded = data !== undefined && existsSync(data);
+if (data !== undefined) mkdirSync(data, { recursive: true, mode: 0o711 });
+const service = await startService({
+  env: { SERVICE_DEPLOYMENT_MODE: 'control-plane' },
+  ...(data === undefined ? {} : { dataDir: data, adminPassword: 'bench-password-1' }),
+});
 process.once('exit', () => service.child.kill());
 try {
   await run();
 } finally {
-  await service.dispose();
+  await (data === undefined ? service.dispose() : service.stop());
   if (process.env.BENCH_KEEP === undefined) rmSync(folder, { recursive: true, force: true });
 }
 
 async function run(): Promise<void> {
   const admin = await adminApi(service.url, 'admin', service.adminPassword);
-  const started = performance.now();
-  const recorded = await recordEvents(service.url, admin, wanted);
-  const seconds = round((performance.now() - started) / 1_000);
-  console.log(`${recorded} events recorded in ${seconds} s, by real batches\n`);
+  if (!isRecorded) {
+    const started = performance.now();
+    const recorded = await recordEvents(service.url, admin, wanted);
+    const seconds = round((performance.now() - started) / 1_000);
+    console.log(`${recorded} events recorded in ${seconds} s, by real batches`);
+  }
+  await untilQuiet(service);
   // As an auditor gets it: before the export.
   const anchor = join(folder, 'anchor.json');
   const given = await admin.get('/api/v1/evidence/trust-anchor');
   writeFileSync(anchor, JSON.stringify(given));
-  const { made, downloaded, paths } = await exportEvidence(service, admin, since, folder);
+  const { made, downloaded, paths } = await exportEvidence(service, admin, folder);
   console.log(
     '| step | events/s | seconds | CPU µs an event: control plane | PostgreSQL | peak MiB |',
   );
@@ -55,6 +64,8 @@ async function run(): Promise<void> {
   console.log(`\n${made.volumes} volumes, ${round(made.bytes / 2 ** 20)} MiB\n`);
   const command = await verifyByCommand(paths, anchor, folder);
   verified('command', command, made.events);
+  const library = await verifyByLibrary(paths, anchor);
+  verified('library', library, made.events);
   const setting = {
     node: process.version,
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -63,11 +74,13 @@ async function run(): Promise<void> {
     load_average_at_end: loadavg().map(round),
     fdatasync_p50_ms: round(fdatasyncP50()),
   };
-  const results = { setting, recorded, made, downloaded, trail, verified: { command } };
+  const results = { setting, made, downloaded, trail, verified: { command, library } };
   mkdirSync(join(root, 'bench/results'), { recursive: true });
   const file = join(root, 'bench/results/evidence.json');
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
-  if (command.verdict !== 'VERIFIED') throw new Error(`the set is ${command.verdict}`);
+  for (const { verdict } of [command, library]) {
+    if (verdict !== 'VERIFIED') throw new Error(`the set is ${verdict}`);
+  }
 }
 
 function row(name: string, { events, seconds, control_plane, postgres }: Step): void {

@@ -8,9 +8,11 @@ import { createWriteStream, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import type { AdminApi } from '../../tests/support/admin-api.ts';
 import type { ServiceProcess } from '../../tests/support/service-process.ts';
+import { cpuSeconds } from '../process-cpu.ts';
 import { familyOf, type Used, watch } from './watched-processes.ts';
 
 export interface Step {
@@ -36,21 +38,24 @@ interface PackageView {
 
 const PACKAGES = '/api/v1/evidence/packages';
 const LOOK_MS = 200;
+const SPAN_MS = 30 * 86_400_000;
+const QUIET_EVERY_MS = 2_000;
+/** Of a core. */
+const QUIET_SHARE = 0.1;
 
 /** @param folder where the volumes are put */
 export async function exportEvidence(
   service: ServiceProcess,
   admin: AdminApi,
-  since: Date,
   folder: string,
 ): Promise<Exported> {
-  const from = since.toISOString();
+  const from = new Date(Date.now() - SPAN_MS).toISOString();
   const to = new Date(Date.now() + 60_000).toISOString();
   let view: PackageView | undefined;
   const make = await step(service, async () => {
     view = await admin.post<PackageView>(PACKAGES, { from, to });
     while (view.status === 'queued' || view.status === 'running') {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await sleep(LOOK_MS);
       view = await admin.get<PackageView>(`${PACKAGES}/${view.id}`);
     }
     if (view.status === 'failed') throw new Error(`the export failed: ${view.failure}`);
@@ -70,6 +75,17 @@ export async function exportEvidence(
   });
   const bytes = volumes.reduce((sum, { size }) => sum + size, 0);
   return { made: { ...make, volumes: volumes.length, bytes }, downloaded, paths };
+}
+
+/** Waits until the control plane has verified in the background what came, or came back. */
+export async function untilQuiet({ child }: ServiceProcess): Promise<void> {
+  const { pid } = child as { pid: number };
+  for (let quiet = 0; quiet < 3; ) {
+    const before = cpuSeconds(pid);
+    await sleep(QUIET_EVERY_MS);
+    const share = ((cpuSeconds(pid) - before) * 1_000) / QUIET_EVERY_MS;
+    quiet = share < QUIET_SHARE ? quiet + 1 : 0;
+  }
 }
 
 /** Every page of `GET /api/v1/audit/export`. */

@@ -1,5 +1,5 @@
-/** Verifies a set of volumes by the command, as an auditor runs it, in a process of its own. */
-import { spawn } from 'node:child_process';
+/** Verifies a set of volumes by the command, as an auditor runs it, and by the library. */
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 // @ts-expect-error: the build script is plain JavaScript
@@ -45,4 +45,11 @@ export async function verifyByCommand(
   const seconds = (performance.now() - started) / 1_000;
   const verdict = /^(?:SET|VERDICT): (\w+)$/gm;
   return { verdict: [...output.matchAll(verdict)].at(-1)?.[1] ?? output, seconds, ...used };
+}
+
+/** In a process of its own, without its start. */
+export async function verifyByLibrary(paths: readonly string[], anchor: string): Promise<Verified> {
+  const child = fork(new URL('./verify-library.ts', import.meta.url), [anchor, ...paths]);
+  const [verified] = (await once(child, 'message')) as [Verified];
+  return verified;
 }

@@ -14,13 +14,18 @@ import {
 import { listSelected } from './selected-records.ts';
 
 /** What a leaf adds to a volume. */
-interface Weight {
+export interface Weight {
   leaf: number;
   records: number;
   bytes: number;
+  /** Of the admin chain. */
+  isAdmin: boolean;
 }
 
 const PAGE_LEAVES = 1_000;
+/** By as much a volume may become larger for an approval; it stays below what verifiers take. */
+const COVERED_BYTES = VOLUME_BYTES / 4;
+const COVERED_LEAVES = PAGE_LEAVES;
 /** What a line of proof takes beside a selected record. */
 const PROOF_BYTES = 1_024;
 
@@ -37,40 +42,16 @@ export async function planExport(
     const weights = await weighSelected(tx, request, size);
     const start = weights[0]?.leaf;
     if (start === undefined) throw nothing();
-    return { ...place, start, ends: cut(weights) };
+    return { ...place, start, ends: cutSelected(weights) };
   }
   const { start, end } = await findRange(tx, request, size);
   const weights: Weight[] = [];
   for (let from = start; from < end; from += PAGE_LEAVES) {
     weights.push(...(await weighLeaves(tx, request, from, Math.min(from + PAGE_LEAVES, end))));
   }
-  const ends: number[] = [];
-  for (const at of cut(weights)) {
-    const end = await coverApprovals(tx, at, size);
-    if (end > (ends.at(-1) ?? start)) ends.push(end);
-  }
-  return { ...place, start, ends };
-}
-
-/** Leaves by which a volume may become longer than its weight says. */
-const MOST_COVERED = 1_000;
-
-/**
- * A call may be stored some seconds before the approval that it went with, since the admin chain's
- * batches are signed periodically: the volume takes the next of them too.
- */
-async function coverApprovals(
-  { db, scope: { tenantId } }: TenantTransaction,
-  end: number,
-  size: number,
-): Promise<number> {
-  const [row] = await db.$queryRaw<{ leaf: bigint }[]>`
-    SELECT b.leaf_index AS leaf FROM ledger_batches b
-    JOIN tenant_heads h ON h.tenant_id = b.tenant_id AND h.admin_stream = b.stream
-    WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index >= ${end}
-      AND b.leaf_index < ${Math.min(size, end + MOST_COVERED)}
-    ORDER BY b.leaf_index LIMIT 1`;
-  return row ? Number(row.leaf) + 1 : end;
+  const behind = Math.min(size, end + PAGE_LEAVES);
+  weights.push(...(await weighLeaves(tx, request, end, behind)));
+  return { ...place, start, ends: cutLeaves(weights, end) };
 }
 
 const nothing = () => new ExportRefused('nothing was recorded in that time');
@@ -95,8 +76,11 @@ async function weighLeaves(
   from: number,
   end: number,
 ): Promise<Weight[]> {
-  const rows = await db.$queryRaw<{ leaf: bigint; records: bigint; bytes: bigint }[]>`
+  const rows = await db.$queryRaw<
+    { leaf: bigint; records: bigint; bytes: bigint; is_admin: boolean }[]
+  >`
     SELECT b.leaf_index AS leaf, b.last_seq - b.first_seq + 1 AS records,
+      b.stream = (SELECT admin_stream FROM tenant_heads WHERE tenant_id = b.tenant_id) AS is_admin,
       (SELECT coalesce(sum(octet_length(r.bytes) + 1), 0) FROM ledger_records r
         WHERE r.tenant_id = b.tenant_id AND r.stream = b.stream AND r.epoch = b.epoch
           AND r.seq BETWEEN b.first_seq AND b.last_seq)
@@ -111,10 +95,11 @@ async function weighLeaves(
     FROM ledger_batches b
     WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index >= ${from} AND b.leaf_index < ${end}
     ORDER BY b.leaf_index`;
-  return rows.map(({ leaf, records, bytes }) => ({
+  return rows.map(({ leaf, records, bytes, is_admin: isAdmin }) => ({
     leaf: Number(leaf),
     records: Number(records),
     bytes: Number(bytes),
+    isAdmin,
   }));
 }
 
@@ -127,30 +112,99 @@ async function weighSelected(
   if (selected.length > MAX_SELECTED) {
     throw new ExportRefused(`more than ${MAX_SELECTED} records are selected: ask for less time`);
   }
-  return selected.map(({ leaf, bytes }) => ({ leaf, records: 1, bytes: bytes + PROOF_BYTES }));
+  return selected.map(({ leaf, bytes }) => ({
+    ...{ leaf, records: 1, isAdmin: false },
+    bytes: bytes + PROOF_BYTES,
+  }));
 }
 
-/** @returns the leaf before which each volume ends */
-function cut(weights: readonly Weight[]): number[] {
+const isFull = (held: { records: number; bytes: number; leaves: number }): boolean =>
+  held.bytes > VOLUME_BYTES ||
+  held.leaves > VOLUME_LIMITS.batches ||
+  held.records > VOLUME_LIMITS.payloads;
+
+/** @returns the leaf before which each volume ends; records of one leaf are in one volume */
+function cutSelected(weights: readonly Weight[]): number[] {
   const ends: number[] = [];
-  let held = { leaves: 0, records: 0, bytes: 0, last: -1 };
+  let held = { leaves: 0, records: 0, bytes: 0 };
+  let last = -1;
   for (const { leaf, records, bytes } of weights) {
-    const isFull =
-      held.bytes + bytes > VOLUME_BYTES ||
-      held.leaves >= VOLUME_LIMITS.batches ||
-      held.records + records > VOLUME_LIMITS.payloads;
-    if (isFull && held.leaves > 0 && leaf !== held.last) {
-      ends.push(leaf);
-      held = { leaves: 0, records: 0, bytes: 0, last: -1 };
-    }
-    held = {
-      leaves: held.leaves + (leaf === held.last ? 0 : 1),
+    const isNew = leaf !== last;
+    const next = {
+      leaves: held.leaves + (isNew ? 1 : 0),
       records: held.records + records,
       bytes: held.bytes + bytes,
-      last: leaf,
     };
+    const isCut = isNew && held.leaves > 0 && isFull(next);
+    if (isCut) ends.push(leaf);
+    held = isCut ? { leaves: 1, records, bytes } : next;
+    last = leaf;
   }
-  ends.push(held.last + 1);
+  ends.push(last + 1);
+  return bounded(ends);
+}
+
+/**
+ * Cuts leaves into volumes. A call may be stored some seconds before the approval that it went with,
+ * since the admin chain's batches are signed periodically: so a volume ends behind one of these, the
+ * next one where that is not far, or else an earlier one. Where there is none, nobody approved
+ * anything around it.
+ *
+ * @param weights of the leaves of a range, and of some behind it that approvals may be among
+ * @param end of the range
+ * @returns the leaf before which each volume ends
+ */
+export function cutLeaves(weights: readonly Weight[], end: number): number[] {
+  const ends: number[] = [];
+  for (let at = 0; at < weights.length && (weights[at] as Weight).leaf < end; ) {
+    const full = fill(weights, at, end);
+    at = findAdminBehind(weights, full) ?? findAdminBefore(weights, at, full, end) ?? full;
+    ends.push((weights[at - 1] as Weight).leaf + 1);
+  }
+  return bounded(ends);
+}
+
+/** @returns the place of the first leaf that is too much, or behind the range */
+function fill(weights: readonly Weight[], from: number, end: number): number {
+  const held = { leaves: 0, records: 0, bytes: 0 };
+  for (let at = from; at < weights.length; at++) {
+    const { leaf, records, bytes } = weights[at] as Weight;
+    held.leaves++;
+    held.records += records;
+    held.bytes += bytes;
+    if (leaf >= end || (at > from && isFull(held))) return at;
+  }
+  return weights.length;
+}
+
+/** @returns the place behind the next leaf of the admin chain, where that is not far */
+function findAdminBehind(weights: readonly Weight[], from: number): number | undefined {
+  if (weights[from - 1]?.isAdmin) return from;
+  let bytes = 0;
+  for (let at = from; at < weights.length; at++) {
+    bytes += weights[at]?.bytes ?? 0;
+    if (bytes > COVERED_BYTES || at - from >= COVERED_LEAVES) return undefined;
+    if (weights[at]?.isAdmin) return at + 1;
+  }
+  return undefined;
+}
+
+/** @returns the place behind the last leaf of the admin chain of a volume, where most of it stays */
+function findAdminBefore(
+  weights: readonly Weight[],
+  from: number,
+  full: number,
+  end: number,
+): number | undefined {
+  // The last volume leaves nothing to another one.
+  if ((weights[full]?.leaf ?? end) >= end) return undefined;
+  for (let at = full; at > from + (full - from) / 2; at--) {
+    if (weights[at - 1]?.isAdmin) return at;
+  }
+  return undefined;
+}
+
+function bounded(ends: number[]): number[] {
   if (ends.length > MAX_VOLUMES) {
     throw new ExportRefused(`it would have more than ${MAX_VOLUMES} volumes: ask for less time`);
   }

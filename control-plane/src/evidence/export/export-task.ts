@@ -14,7 +14,7 @@ import type { TrustAnchors } from '../trust-anchor.ts';
 import type { WitnessTask } from '../witnesses/witness-task.ts';
 import { type ExportPlan, ExportRefused } from './evidence-request.ts';
 import { planExport } from './export-plan.ts';
-import { makeVolume } from './make-volume.ts';
+import { type MadeVolume, makeVolume } from './make-volume.ts';
 import { packVolume } from './pack-volume.ts';
 import { packageStore, type StoredPackage } from './package-store.ts';
 import { createPayloadReader } from './payload-lines.ts';
@@ -100,9 +100,22 @@ async function make(
 ): Promise<void> {
   const plan = claimed.plan ?? (await makePlan(deps, tenantId, claimed, signal));
   let previous = claimed.volumes.at(-1)?.manifestDigest ?? null;
-  for (let number = claimed.volumes.length + 1; number <= plan.ends.length; number++) {
-    signal.throwIfAborted();
-    previous = await makeOne(deps, tenantId, { claimed, plan, number, previous });
+  /** A volume is packed while the next one is read. */
+  let storing = Promise.resolve();
+  try {
+    for (let number = claimed.volumes.length + 1; number <= plan.ends.length; number++) {
+      signal.throwIfAborted();
+      const volume = { claimed, plan, number, previous };
+      const made = await readOne(deps, tenantId, volume);
+      await storing;
+      storing = storeOne(deps, tenantId, volume, made);
+      // It is awaited later; until then nobody hears of its failure.
+      storing.catch(() => undefined);
+      previous = made.manifestDigest;
+    }
+  } finally {
+    // No volume is stored behind the end of the run.
+    await storing;
   }
   await finish(deps, tenantId, claimed, null);
 }
@@ -144,30 +157,37 @@ interface Volume {
   previous: string | null;
 }
 
-/** @returns the digest of the volume's manifest */
-async function makeOne(
+async function readOne(
   deps: ExportTaskDeps,
   tenantId: string,
   { claimed, plan, number, previous }: Volume,
-): Promise<string> {
+): Promise<MadeVolume> {
   const { db, serviceKeys, dataKeys, now } = deps;
   const { id, attempts } = claimed;
-  const scope = systemScope(tenantId);
-  const key =
-    plan.data_key_id === null
-      ? undefined
-      : await dataKeys.find(scope, plan.data_key_id, EVIDENCE_PURPOSE);
   const anchor = await deps.anchors.describe(tenantId);
   const signers = {
     evidence: await serviceKeys.evidenceKey('evidence'),
     checkpoint: await serviceKeys.evidenceKey('checkpoint'),
   };
   const readPayloads = claimed.includePayloads ? createPayloadReader(dataKeys) : undefined;
-  const made = await db.inTenant(scope, async (tx) => {
-    if (!(await packageStore(tx).touch(id, attempts, now()))) throw new Superseded();
+  return db.inTenant(systemScope(tenantId), async (tx) => {
+    if (!(await packageStore(tx).isRunning(id, attempts))) throw new Superseded();
     const given = { request: claimed, plan, number, previous, anchor, signers, readPayloads };
     return makeVolume(tx, { ...given, now: now() });
   });
+}
+
+async function storeOne(
+  { db, dataKeys, now }: ExportTaskDeps,
+  tenantId: string,
+  { claimed: { id, attempts }, plan, number }: Volume,
+  made: MadeVolume,
+): Promise<void> {
+  const scope = systemScope(tenantId);
+  const key =
+    plan.data_key_id === null
+      ? undefined
+      : await dataKeys.find(scope, plan.data_key_id, EVIDENCE_PURPOSE);
   await db.inTenant(scope, async (tx) => {
     const store = packageStore(tx);
     // Holds the row: a package that is deleted meanwhile keeps no piece.
@@ -189,7 +209,6 @@ async function makeOne(
       });
     }
   });
-  return made.manifestDigest;
 }
 
 async function finish(

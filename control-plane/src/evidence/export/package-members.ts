@@ -20,6 +20,8 @@ export function documentMember(name: string, text: string): Member {
   return { name, size: bytes.length, sha256, pieces: [bytes] };
 }
 
+const LINE_FEED = Buffer.from('\n');
+
 /** A member of lines, written a page at a time. */
 export function createLineMember(name: string) {
   const digest = createHash('sha256');
@@ -30,10 +32,12 @@ export function createLineMember(name: string) {
   /** @throws ExportRefused where a line is longer than verifiers take */
   const writeLines = (text: string, count: number): void => {
     if (hasLongLine(text)) throw new ExportRefused(`a record is too large for ${name}`);
-    const piece = Buffer.from(`${text}\n`);
-    digest.update(piece);
-    pieces.push(piece);
-    size += piece.length;
+    const piece = Buffer.from(text);
+    for (const part of [piece, LINE_FEED]) {
+      digest.update(part);
+      pieces.push(part);
+    }
+    size += piece.length + LINE_FEED.length;
     lines += count;
     if (size > VOLUME_LIMITS.unpackedBytes / 2) throw new ExportRefused(`${name} is too large`);
   };

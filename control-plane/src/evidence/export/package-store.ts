@@ -123,6 +123,11 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
       return (await db.evidencePackage.updateMany({ where, data: { plan } })).count > 0;
     },
 
+    /** @returns false where the package was deleted, or is another run's */
+    isRunning: async (id: string, attempts: number): Promise<boolean> =>
+      (await db.evidencePackage.count({ where: { tenantId, id, attempts, status: 'running' } })) >
+      0,
+
     /** Says that a run goes on. @returns false where the package was deleted, or is another run's */
     touch: async (id: string, attempts: number, at: Date): Promise<boolean> => {
       const where = { tenantId, id, attempts, status: 'running' };

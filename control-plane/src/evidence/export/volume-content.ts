@@ -222,9 +222,17 @@ function extend(streams: Map<string, StreamExtent>, next: StreamExtent): void {
   known.last = last;
 }
 
+const REVISION = '"bundle_revision":';
+
 /** A member of that name elsewhere is looked up in vain, or adds a bundle too many. */
 function noteRevisions(revisions: Set<number>, text: string): void {
-  for (const [, digits] of text.matchAll(/"bundle_revision":([0-9]{1,15})[,}]/g)) {
-    revisions.add(Number(digits));
+  // Most records name the one that the record before named.
+  let last = '';
+  for (let at = text.indexOf(REVISION); at >= 0; at = text.indexOf(REVISION, at + 1)) {
+    const start = at + REVISION.length;
+    if (last !== '' && text.startsWith(last, start)) continue;
+    const [digits = ''] = /^[0-9]{1,15}[,}]/.exec(text.slice(start, start + 16)) ?? [];
+    if (digits !== '') revisions.add(Number.parseInt(digits, 10));
+    last = digits;
   }
 }
