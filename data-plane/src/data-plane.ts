@@ -90,10 +90,11 @@ export async function createDataPlane(options: {
   metrics.watchSwitch(localSwitch);
   const findDenial: FindDenial = (tenantId) =>
     localSwitch.findDenial(tenantId) ?? core.findDenial(tenantId);
-  const tokenKey = await ownTokenKey(core.identity.tokenKey);
+  const { identity } = core;
+  const tokenKey = await ownTokenKey(identity.tokenKey, identity.earlierTokenKeys);
   const enforcement = createEnforcementPlane({
     ...core,
-    ...core.identity,
+    ...identity,
     config: gateway,
     publicUrl: options.publicUrl,
     version,
@@ -103,7 +104,6 @@ export async function createDataPlane(options: {
     },
     findDenial,
     ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(tokenKey, options.publicUrl) }),
-    taskSecret: core.identity.tokenKey,
     onServerReport: core.reportSoon,
     ...(options.workers && { workers: options.workers }),
     sharedDir,

@@ -20,12 +20,25 @@ import { SEALING } from '@governance/shared/upstream-credential';
 import { CompactEncrypt } from 'jose';
 import { writeFileDurably } from '../storage/durable-file.ts';
 import { openJwe } from './open-jwe.ts';
+import {
+  type EarlierTokenKey,
+  finishRotation,
+  listEarlierTokenKeys,
+  readEarlierSealingKeys,
+  readTaskSecret,
+  SEALING_KEY_FILE,
+  TOKEN_KEY_FILE,
+} from './own-key-rotation.ts';
 
 export interface DataPlaneIdentity {
   /** The Ed25519 private key. */
   readonly signingKey: KeyObject;
   /** The RSA private key (2048 bits) of the agent tokens that this plane issues. */
   readonly tokenKey: KeyObject;
+  /** Those that it followed and whose tokens are still good. */
+  readonly earlierTokenKeys: readonly EarlierTokenKey[];
+  /** What handles of lists and tasks are bound to. */
+  readonly taskSecret: KeyObject;
   /** What this plane says of itself when it registers. */
   registrationRequest(about: {
     region: string | null;
@@ -59,7 +72,8 @@ export interface DataPlaneIdentity {
 export function ensureTokenKey(dataDir: string): KeyObject {
   const folder = join(dataDir, 'identity');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return loadKey(join(folder, 'token-key.pem'), 'rsa');
+  finishRotation(folder);
+  return loadKey(join(folder, TOKEN_KEY_FILE), 'rsa');
 }
 
 /**
@@ -72,8 +86,11 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
   const registrations = join(folder, 'registrations');
   mkdirSync(registrations, { recursive: true, mode: 0o700 });
   const signingKey = loadKey(join(folder, 'signing-key.pem'), 'ed25519');
-  const sealingKey = loadKey(join(folder, 'sealing-key.pem'), 'x25519');
+  const sealingKey = loadKey(join(folder, SEALING_KEY_FILE), 'x25519');
+  const earlierSealingKeys = readEarlierSealingKeys(folder);
   const tokenKey = ensureTokenKey(sharedDir);
+  const shared = join(sharedDir, 'identity');
+  const openSealed = (jwe: string): string => openAny(jwe, sealingKey, earlierSealingKeys);
 
   const fileOf = (tenantId: string) => {
     if (!isUuid(tenantId)) throw new TypeError('a tenant id is a lower-case UUID');
@@ -89,6 +106,8 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
   return {
     signingKey,
     tokenKey,
+    earlierTokenKeys: listEarlierTokenKeys(shared, tokenKey),
+    taskSecret: readTaskSecret(shared, tokenKey),
     registrationRequest: (about) => ({
       signing_key: publicJwk(signingKey) as RegistrationRequest['signing_key'],
       sealing_key: publicJwk(sealingKey) as RegistrationRequest['sealing_key'],
@@ -110,13 +129,29 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
       if (known && canonicalize(known) === canonicalize(answer)) return;
       writeFileDurably(fileOf(answer.tenant_id), `${JSON.stringify(answer, null, 2)}\n`);
     },
-    openSealed: async (jwe) => openJwe(jwe, sealingKey),
-    openSealedNow: (jwe) => openJwe(jwe, sealingKey),
+    openSealed: async (jwe) => openSealed(jwe),
+    openSealedNow: openSealed,
     sealOwn: (text) =>
       new CompactEncrypt(Buffer.from(text))
         .setProtectedHeader(SEALING)
         .encrypt(createPublicKey(sealingKey)),
   };
+}
+
+/** What was sealed before the key was followed by another is still opened. */
+function openAny(jwe: string, key: KeyObject, earlier: readonly KeyObject[]): string {
+  try {
+    return openJwe(jwe, key);
+  } catch (error) {
+    for (const one of earlier) {
+      try {
+        return openJwe(jwe, one);
+      } catch {
+        // Sealed to another one.
+      }
+    }
+    throw error;
+  }
 }
 
 type KeyType = 'ed25519' | 'x25519' | 'rsa';

@@ -44,7 +44,7 @@ export const localRoutes =
 
     const { publicUrl, version, tokens, tokenKey } = deps;
     addFrontPage(app, { publicUrl, version, mode: 'data-plane' });
-    await addTokenRoutes(app, { publicUrl, tokens, keys: () => [tokenKey.publicJwk] });
+    await addTokenRoutes(app, { publicUrl, tokens, keys: () => tokenKey.listAccepted() });
 
     app.get('/health', { logLevel: 'warn', exposeHeadRoute: true }, async ({ raw }) =>
       views.health(raw),

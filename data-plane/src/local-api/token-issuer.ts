@@ -12,24 +12,62 @@ import {
 import { effectiveAgentStatus, type TokenKeysFact } from '@governance/shared/facts';
 import { calculateJwkThumbprint } from 'jose';
 import type { FindDenial, Replica } from '../contracts.ts';
+import type { EarlierTokenKey } from '../identity/own-key-rotation.ts';
 
 export interface OwnTokenKey {
   kid: string;
   privateKey: KeyObject;
-  publicJwk: { kty: string; kid: string; alg: string; use: 'sig'; [member: string]: unknown };
+  publicJwk: PublicTokenKey;
+  /** The public keys whose tokens are good now: this one, and those that it followed shortly before. */
+  listAccepted(): PublicTokenKey[];
 }
 
-/** @param privateKey RSA, 2048 bits or more */
-export async function ownTokenKey(privateKey: KeyObject): Promise<OwnTokenKey> {
-  const jwk = createPublicKey(privateKey).export({ format: 'jwk' });
+interface PublicTokenKey {
+  kty: string;
+  kid: string;
+  alg: string;
+  use: 'sig';
+  [member: string]: unknown;
+}
+
+/**
+ * @param privateKey RSA, 2048 bits or more
+ * @param earlier those that it followed
+ */
+export async function ownTokenKey(
+  privateKey: KeyObject,
+  earlier: readonly EarlierTokenKey[] = [],
+  now: () => number = Date.now,
+): Promise<OwnTokenKey> {
+  const publicJwk = await toPublicTokenKey(createPublicKey(privateKey));
+  const known = await Promise.all(
+    earlier.map(async ({ key, until }) => ({ jwk: await toPublicTokenKey(key), until })),
+  );
+  const last = Math.max(0, ...earlier.map(({ until }) => until));
+  const alone = [publicJwk];
+  const listAccepted = () => {
+    const at = now();
+    // Asked at each call, and nearly always long after a rotation.
+    if (at >= last) return alone;
+    return [publicJwk, ...known.filter(({ until }) => at < until).map(({ jwk }) => jwk)];
+  };
+  return { kid: publicJwk.kid, privateKey, publicJwk, listAccepted };
+}
+
+async function toPublicTokenKey(key: KeyObject): Promise<PublicTokenKey> {
+  const jwk = key.export({ format: 'jwk' });
   const kid = await calculateJwkThumbprint(jwk as { kty: string });
-  const publicJwk = { ...jwk, kty: 'RSA', kid, alg: AGENT_TOKEN_ALG, use: 'sig' as const };
-  return { kid, privateKey, publicJwk };
+  return { ...jwk, kty: 'RSA', kid, alg: AGENT_TOKEN_ALG, use: 'sig' };
 }
 
-/** The key as the verifier of agents' tokens takes it. */
+/** The keys as the verifier of agents' tokens takes them: read at each call. */
 export function asTokenKeys(key: OwnTokenKey, publicUrl: string): TokenKeysFact {
-  return { issuer: publicUrl, keys: [key.publicJwk] };
+  return {
+    issuer: publicUrl,
+    get keys() {
+      return key.listAccepted();
+    },
+  };
 }
 
 export function createLocalTokens(deps: {

@@ -10,6 +10,12 @@ import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { parseSettings } from '@governance/shared/settings';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
+import {
+  rotateSealingKey,
+  rotateTokenKey,
+  SEALING_KEY_FILE,
+  TOKEN_KEY_FILE,
+} from '../identity/own-key-rotation.ts';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
 import { isLedgerInUse } from '../ledger/ledger-lock.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
@@ -24,6 +30,7 @@ export const USAGE = `Commands of the data plane:
   kill-switch status
   status                                               what the running data plane says of itself
   log-watch [--tenant <id>]                            what is kept of the log of evidence, as JSON
+  rotate-keys [--revoke]                               new keys of tokens and of sealing (stop it first)
   register-anew [--worker <n>]                         new keys after a fork or a revocation (stop it first)
 
 They act on SERVICE_DATA_DIR, for all its workers; "status" asks SERVICE_HOST and SERVICE_PORT.`;
@@ -60,6 +67,7 @@ export async function runCommand(
         tenant: { type: 'string' },
         reason: { type: 'string' },
         worker: { type: 'string' },
+        revoke: { type: 'boolean' },
       },
     });
     switch (positionals.join(' ')) {
@@ -76,6 +84,8 @@ export async function runCommand(
         );
       case 'log-watch':
         return showKeptLog(dataDir, values.tenant, out);
+      case 'rotate-keys':
+        return rotateKeys(dataDir, values.revoke ?? false, out);
       case 'register-anew':
         return registerAnew(dataDir, values.worker, out);
       default:
@@ -160,6 +170,27 @@ function findOthers(dataDir: string, serving: number): unknown[] {
   return listWorkers(dataDir)
     .filter((worker) => worker > serving)
     .map((worker) => ({ worker, drained_at: findDrained(workerFolder(dataDir, worker)) }));
+}
+
+/** Of all workers. The key that signs batches stays: it is who the data plane is. */
+function rotateKeys(dataDir: string, isRevoked: boolean, out: CommandOutput): number {
+  const folders = listWorkers(dataDir)
+    .map((one) => workerFolder(dataDir, one))
+    .filter((folder) => existsSync(join(folder, 'identity', SEALING_KEY_FILE)));
+  if (folders.length === 0 || !existsSync(join(dataDir, 'identity', TOKEN_KEY_FILE))) {
+    throw new Error(`${dataDir} holds no data plane: set SERVICE_DATA_DIR`);
+  }
+  for (const folder of folders) requireUnused(join(folder, LEDGER_FILE));
+  const now = new Date();
+  const { statement } = rotateTokenKey(join(dataDir, 'identity'), { isRevoked, now });
+  for (const folder of folders) rotateSealingKey(join(folder, 'identity'), now);
+  const before = isRevoked
+    ? 'what it signed is refused'
+    : 'what it signed stays good until it ends';
+  out.log(
+    `the key of agents' tokens is ${statement.new_key.kid}, after ${statement.old_kid}: ${before}; credentials are sealed to a new key once the data plane has registered`,
+  );
+  return 0;
 }
 
 /** All folders, or that of one worker. None is touched unless none of them is in use. */

@@ -1,0 +1,171 @@
+/**
+ * A data plane's own keys of agents' tokens and of sealed credentials are followed by others, with
+ * nobody to ask: the token key by a statement that both signed, and what was sealed to a key before
+ * is still opened. The key that signs batches is the data plane's identity, and follows none: see
+ * docs/operations.md. Proven by own-key-rotation.test.ts: a rotation that ends at any step is finished
+ * at the next start, or never began.
+ */
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { AGENT_TOKEN_MAX_SECONDS } from '@governance/shared/agent-token';
+import { canonicalize } from '@governance/shared/canonical-json';
+import {
+  EvidenceJwk,
+  isRotationSigned,
+  SignedRotation,
+  signRotation,
+} from '@governance/shared/evidence/evidence-keys';
+import { z } from 'zod';
+import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
+
+export const TOKEN_KEY_FILE = 'token-key.pem';
+export const SEALING_KEY_FILE = 'sealing-key.pem';
+const NEXT_TOKEN_KEY_FILE = 'token-key.next.pem';
+const ROTATIONS_FILE = 'token-key-rotations.json';
+const TASK_SECRET_FILE = 'task-secret.pem';
+const EARLIER_SEALING_KEY = /^sealing-key\.before-\d{15}\.pem$/;
+
+/** The newest that are kept: more were followed longer ago than anything that they are for lasts. */
+const MAX_ROTATIONS = 20;
+const MAX_SEALING_KEYS = 5;
+/** A token's life, and how far clocks may be apart. */
+const ACCEPTED_MS = (AGENT_TOKEN_MAX_SECONDS + 60) * 1_000;
+
+const Rotations = z
+  .array(z.strictObject({ earlier: EvidenceJwk, signed: SignedRotation, is_revoked: z.boolean() }))
+  .max(MAX_ROTATIONS);
+type Rotations = z.infer<typeof Rotations>;
+type Jwk = z.infer<typeof EvidenceJwk>;
+
+/** A key that another followed: what it signed before is good until then. */
+export interface EarlierTokenKey {
+  key: KeyObject;
+  /** Unix milliseconds. */
+  until: number;
+}
+
+/**
+ * Lets another key of agents' tokens follow. No process may use the folder.
+ *
+ * @param folder `identity` of the data folder
+ * @param options.isRevoked the key is in other hands: what it signed is not accepted any more
+ * @returns the statement, which both keys signed
+ */
+export function rotateTokenKey(
+  folder: string,
+  { isRevoked, now }: { isRevoked: boolean; now: Date },
+): SignedRotation {
+  finishRotation(folder);
+  const before = readKey(join(folder, TOKEN_KEY_FILE));
+  const { privateKey: next } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const [old, made] = [publicJwkOf(before), publicJwkOf(next)];
+  const time = now.toISOString();
+  const signed = signRotation(
+    {
+      ...{ type: 'key_rotation', v: 1, purpose: 'token', old_kid: thumbprint(old) },
+      ...{ new_key: { kid: thumbprint(made), jwk: made }, valid_from: time, time },
+    },
+    { kid: thumbprint(old), key: before },
+    { kid: thumbprint(made), key: next },
+  );
+  const secret = join(folder, TASK_SECRET_FILE);
+  if (isRevoked) rmSync(secret, { force: true });
+  // What clients hold of lists and tasks goes on: it is bound to a secret, not to who signs.
+  else if (!existsSync(secret)) writeFileDurably(secret, toPem(before));
+  writeFileDurably(join(folder, NEXT_TOKEN_KEY_FILE), toPem(next));
+  const rotation = { earlier: old, signed: SignedRotation.parse(signed), is_revoked: isRevoked };
+  const all = [...readRotations(folder), rotation].slice(-MAX_ROTATIONS);
+  // From here on the next start finishes it.
+  writeFileDurably(join(folder, ROTATIONS_FILE), `${JSON.stringify(all, null, 2)}\n`);
+  finishRotation(folder);
+  return rotation.signed;
+}
+
+/** Finishes a rotation whose statement is there. */
+export function finishRotation(folder: string): void {
+  const file = join(folder, NEXT_TOKEN_KEY_FILE);
+  if (!existsSync(file)) return;
+  const next = thumbprint(publicJwkOf(readKey(file)));
+  if (readRotations(folder).at(-1)?.signed.statement.new_key.kid === next) {
+    renameSync(file, join(folder, TOKEN_KEY_FILE));
+  } else {
+    rmSync(file);
+  }
+  syncFolder(folder);
+}
+
+/**
+ * The keys before, as far as statements lead from them to the key that signs now, and none that was
+ * revoked or that was followed by a revoked one.
+ *
+ * @param current the private key that signs now
+ */
+export function listEarlierTokenKeys(folder: string, current: KeyObject): EarlierTokenKey[] {
+  const found: EarlierTokenKey[] = [];
+  let kid = thumbprint(publicJwkOf(current));
+  for (const { earlier, signed, is_revoked } of readRotations(folder).reverse()) {
+    const { statement } = signed;
+    const isOf = statement.new_key.kid === kid && statement.old_kid === thumbprint(earlier);
+    if (is_revoked || !isOf || !isRotationSigned(earlier, signed)) break;
+    const key = createPublicKey({ key: earlier, format: 'jwk' });
+    found.push({ key, until: Date.parse(statement.valid_from) + ACCEPTED_MS });
+    kid = statement.old_kid;
+  }
+  return found;
+}
+
+/** What handles of lists and tasks are bound to: the first token key, unless it was revoked. */
+export function readTaskSecret(folder: string, tokenKey: KeyObject): KeyObject {
+  const file = join(folder, TASK_SECRET_FILE);
+  return existsSync(file) ? readKey(file) : tokenKey;
+}
+
+/** Lets another key follow that credentials are sealed to. No process may use the folder. */
+export function rotateSealingKey(folder: string, now: Date): void {
+  const file = join(folder, SEALING_KEY_FILE);
+  const before = `sealing-key.before-${String(now.getTime()).padStart(15, '0')}.pem`;
+  writeFileDurably(join(folder, before), readFileSync(file));
+  const { privateKey } = generateKeyPairSync('x25519');
+  writeFileDurably(file, toPem(privateKey));
+  const all = listSealingFiles(folder);
+  for (const name of all.slice(0, -MAX_SEALING_KEYS)) rmSync(join(folder, name));
+  syncFolder(folder);
+}
+
+/** The private keys that credentials were sealed to before, the newest first. */
+export function readEarlierSealingKeys(folder: string): KeyObject[] {
+  return listSealingFiles(folder)
+    .reverse()
+    .map((name) => readKey(join(folder, name)));
+}
+
+const listSealingFiles = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => EARLIER_SEALING_KEY.test(name))
+    .sort();
+
+function readRotations(folder: string): Rotations {
+  const file = join(folder, ROTATIONS_FILE);
+  if (!existsSync(file)) return [];
+  return Rotations.parse(JSON.parse(readFileSync(file, 'utf8')));
+}
+
+const readKey = (file: string): KeyObject => createPrivateKey(readFileSync(file));
+
+const toPem = (key: KeyObject) => key.export({ format: 'pem', type: 'pkcs8' });
+
+function publicJwkOf(key: KeyObject): Jwk {
+  return EvidenceJwk.parse(createPublicKey(key).export({ format: 'jwk' }));
+}
+
+/** RFC 7638, of an RSA key. */
+function thumbprint({ e, kty, n }: Jwk): string {
+  return createHash('sha256').update(canonicalize({ e, kty, n })).digest('base64url');
+}
