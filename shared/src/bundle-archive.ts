@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Header } from 'tar';
 import { BUNDLE_LIMITS } from './bundle-format.ts';
+import { CodedError } from './coded-error.ts';
 
 const decompress = promisify(gunzip);
 
@@ -16,15 +17,7 @@ const MIN_CHUNK = 64 * 1024;
 const MAX_PADDING = 64 * 1024;
 
 /** An archive that is not read, or cannot be written. */
-export class BundleArchiveError extends Error {
-  override readonly name = 'BundleArchiveError';
-  readonly code: 'too_large' | 'archive_malformed';
-
-  constructor(code: BundleArchiveError['code'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
+export class BundleArchiveError extends CodedError<'too_large' | 'archive_malformed'> {}
 
 /**
  * The files of a bundle by path.

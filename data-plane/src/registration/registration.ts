@@ -9,6 +9,7 @@
  */
 import { proveRegistration } from '@governance/shared/channel-routes';
 import type { RegistrationAnswer, RegistrationReply } from '@governance/shared/channels';
+import { CodedError } from '@governance/shared/coded-error';
 import type { DataPlaneCore } from '../core/data-plane-core.ts';
 import type { DeploymentTokens, KeptToken } from '../identity/deployment-tokens.ts';
 import {
@@ -321,15 +322,7 @@ export function startRegistration(options: RegistrationOptions) {
   };
 }
 
-class DefiniteError extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.name = 'DefiniteError';
-    this.code = code;
-  }
-}
+class DefiniteError extends CodedError<'deployment_changed' | 'tenant_served'> {}
 
 /** A first registration must itself find out that the control plane is back. */
 function limitsOf(error: unknown): BackoffLimits {
