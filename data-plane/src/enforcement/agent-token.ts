@@ -9,6 +9,7 @@ import {
   AGENT_TOKEN_TYP,
   AgentTokenClaims,
   type CredentialProof,
+  gatewayAudience,
   proofOfClaims,
 } from '@governance/shared/agent-token';
 import type { TokenKeysFact } from '@governance/shared/facts';
@@ -30,8 +31,8 @@ export interface VerifiedToken {
   /** The credential that it was issued for. */
   proof: CredentialProof;
   feedSeq: number;
-  /** Who signed it: the tenant's control plane, or this data plane. */
-  issuer: string;
+  /** The gateway's audience at who signed it: the tenant's control plane, or this data plane. */
+  issuersAudience: string;
   audiences: readonly string[];
   /** Unix milliseconds. */
   validUntil: number;
@@ -88,12 +89,7 @@ export function createAgentTokenVerifier({
 
   /** A key of the tenant's control plane, or this data plane's own. */
   function findKey(tenantId: string, kid: string) {
-    for (const fact of [findTokenKeys(tenantId), ownKeys]) {
-      for (const key of fact?.keys ?? []) {
-        if (fact && key.kid === kid) return { issuer: fact.issuer, key };
-      }
-    }
-    return undefined;
+    return keyIn(findTokenKeys(tenantId), kid) ?? keyIn(ownKeys, kid);
   }
 
   function verifyNew(token: string, tokenHash: string): VerifiedToken | TokenFault {
@@ -126,7 +122,7 @@ export function createAgentTokenVerifier({
       agentId: claims.sub,
       proof: proofOfClaims(claims),
       feedSeq: claims.feed_seq,
-      issuer,
+      issuersAudience: gatewayAudience(issuer),
       audiences: typeof claims.aud === 'string' ? [claims.aud] : claims.aud,
       validUntil: (claims.exp + SKEW_SECONDS) * 1000,
       kid: header.kid,
@@ -163,4 +159,9 @@ export function createAgentTokenVerifier({
 export function findClaimedTenant(token: string): string | undefined {
   const tenantId = parseCompactJws(token, PART_LIMITS)?.claims.tenant_id;
   return typeof tenantId === 'string' ? tenantId : undefined;
+}
+
+function keyIn(fact: TokenKeysFact | undefined, kid: string) {
+  const key = fact?.keys.find((one) => one.kid === kid);
+  return fact && key && { issuer: fact.issuer, key };
 }

@@ -91,6 +91,10 @@ export interface Spoken {
  * lifted only where a policy allows the call.
  */
 export function decideCall({ verdict, carried, isApproved, findException }: Spoken): Decided {
+  // Nearly every call: allowed by all that spoke, so that there is nothing to lift or to approve.
+  if (verdict.decision === 'allow' && carried.length === 0 && verdict.reasons.every(isPermit)) {
+    return { decision: 'allow', said: verdict.reasons };
+  }
   const exceptions = new Set<string>();
   const taken: PolicyReason[] = [];
   const lift = (lifts: ExceptionLifts, reason: PolicyReason): boolean => {
@@ -124,6 +128,10 @@ export function decideCall({ verdict, carried, isApproved, findException }: Spok
   if (isUnfounded || !open.every(isApproved)) return { decision: 'escalate', said: open, ...under };
   const isAsked = open.some((reason) => !carried.includes(reason));
   return { decision: 'allow', said: isAsked ? open : [...permits, ...open], ...under };
+}
+
+function isPermit({ rule }: PolicyReason): boolean {
+  return rule === 'allow';
 }
 
 /** Names the exceptions, for the record of a decision. */

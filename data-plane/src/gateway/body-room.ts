@@ -38,6 +38,12 @@ export function createBodyRoom(maxBody: number) {
     else taken.delete(key);
   }
 
+  function requireRoom(key: string, bytes: number, bodies: number, who: string): void {
+    if (!(bytes > 0) || (taken.get(key) ?? 0) + bytes <= bodies * maxBody) return;
+    const many = `Busy: ${who} too many bytes of requests under way.`;
+    throw new GatewayError(503, `${many} Try again later.`);
+  }
+
   return {
     /**
      * Takes room for a body that is about to arrive.
@@ -47,21 +53,17 @@ export function createBodyRoom(maxBody: number) {
      */
     take({ tenantId, agent }: BodyOwner, headers: IncomingHttpHeaders): BodyPlace {
       let bytes = sizeOf(headers, maxBody);
-      const shares = [
-        [`${tenantId} ${agent.id}`, OF_AGENT, 'this agent has'],
-        [tenantId, OF_TENANT, 'the agents of this tenant have'],
-      ] as const;
-      for (const [key, bodies, who] of shares) {
-        if (bytes > 0 && (taken.get(key) ?? 0) + bytes > bodies * maxBody) {
-          const many = `Busy: ${who} too many bytes of requests under way.`;
-          throw new GatewayError(503, `${many} Try again later.`);
-        }
-      }
+      const agentKey = `${tenantId} ${agent.id}`;
+      requireRoom(agentKey, bytes, OF_AGENT, 'this agent has');
+      requireRoom(tenantId, bytes, OF_TENANT, 'the agents of this tenant have');
+      add(agentKey, bytes);
+      add(tenantId, bytes);
       const change = (to: number) => {
-        for (const [key] of shares) add(key, to - bytes);
+        if (to === bytes) return;
+        add(agentKey, to - bytes);
+        add(tenantId, to - bytes);
         bytes = to;
       };
-      for (const [key] of shares) add(key, bytes);
       return { arrived: change, give: () => change(0) };
     },
   };

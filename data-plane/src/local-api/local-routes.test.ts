@@ -140,7 +140,7 @@ describe('POST /api/v1/auth/token at a data plane', () => {
       agentId: agent.id,
       proof: { credentialId: null, version: 3 },
       feedSeq: 42,
-      issuer: PUBLIC_URL,
+      issuersAudience: gatewayAudience(PUBLIC_URL),
       audiences: [gatewayAudience(PUBLIC_URL)],
     } satisfies Partial<VerifiedToken>);
     const jwks = await app.inject('/.well-known/jwks.json');

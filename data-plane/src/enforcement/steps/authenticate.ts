@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type CredentialProof, gatewayAudience } from '@governance/shared/agent-token';
+import type { CredentialProof } from '@governance/shared/agent-token';
 import type { AskForNews, FindDenial, Replica, ReplicaAgent } from '../../contracts.ts';
 import { type AgentTokenVerifier, findClaimedTenant, type VerifiedToken } from '../agent-token.ts';
 import type { AgentCall, Caller, Credential, Deny, RawCall, StepResult } from '../calls.ts';
@@ -129,19 +129,16 @@ function identifyVerified(
   serverId: string | null,
   deps: AuthenticateDeps,
 ): Identity | Deny | Promise<Identity | Deny> {
-  const { tenantId, agentId, proof, feedSeq, issuer, audiences } = verified;
+  const { tenantId, agentId, proof, feedSeq, issuersAudience, audiences } = verified;
   // A control plane's token is for its tenant's gateways, wherever they are: its own address
   // stands for them (ADR 21). The tenant is the token's, and so are the keys it was checked with.
-  const gateways = [deps.audience, gatewayAudience(issuer)];
-  const isForUs = gateways.some(
-    (gateway) =>
-      audiences.includes(gateway) ||
-      (serverId !== null && audiences.includes(`${gateway}/${encodeURIComponent(serverId)}`)),
-  );
+  const isForUs =
+    covers(audiences, deps.audience, serverId) || covers(audiences, issuersAudience, serverId);
   if (!isForUs) {
     // Narrowed to one server, and used elsewhere: the client can ask for another.
-    const isNarrower = gateways.some((gateway) =>
-      audiences.some((audience) => audience.startsWith(`${gateway}/`)),
+    const isNarrower = audiences.some(
+      (audience) =>
+        audience.startsWith(`${deps.audience}/`) || audience.startsWith(`${issuersAudience}/`),
     );
     if (!isNarrower) return refuse('wrong_audience', 'bearer', deps);
     const denial = refuse('insufficient_scope', 'bearer', deps);
@@ -173,6 +170,11 @@ function identifyVerified(
   return deps.replica
     .waitFor(tenantId, feedSeq, FEED_WAIT_MS)
     .then((isThere) => (isThere ? find() : refuse('replica_behind', 'bearer', deps)));
+}
+
+function covers(audiences: readonly string[], gateway: string, serverId: string | null): boolean {
+  if (audiences.includes(gateway)) return true;
+  return serverId !== null && audiences.includes(`${gateway}/${encodeURIComponent(serverId)}`);
 }
 
 const MESSAGES = {

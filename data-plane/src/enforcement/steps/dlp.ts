@@ -131,8 +131,10 @@ function findFragments(
   // What a server asks of a client is no agent's.
   if (!settings.fragments || isQuestion(ask.method)) return [];
   const sent = { caller, serverId: ask.serverId, toolName: ask.name, eventId: id };
+  const found = across.assemble(sent, ask.args, scanner);
+  if (found.length === 0 || findings.length === 0) return found;
   const known = new Set(findings.map(({ pattern }) => pattern));
-  return across.assemble(sent, ask.args, scanner).filter(({ pattern }) => !known.has(pattern));
+  return found.filter(({ pattern }) => !known.has(pattern));
 }
 
 function denied(message: string): Deny {

@@ -97,7 +97,7 @@ describe('authenticate', () => {
         agentId: agent.id,
         proof: { credentialId: null, version: 2 },
         feedSeq: 10,
-        issuer: 'https://cp.example',
+        issuersAudience: 'https://cp.example/mcp/v1',
         audiences: ['https://s/mcp/v1'],
         validUntil: 0,
         kid: 'k',
