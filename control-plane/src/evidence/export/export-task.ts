@@ -39,7 +39,7 @@ export interface ExportTaskDeps {
   serviceKeys: Pick<ServiceKeys, 'evidenceKey'>;
   dataKeys: DataKeys;
   growth: Pick<LogGrowth, 'grow'>;
-  witnesses: Pick<WitnessTask, 'cosign'>;
+  witnesses: Pick<WitnessTask, 'cosignNow'>;
   anchors: Pick<TrustAnchors, 'describe'>;
   retentionMs: number;
   log: Pick<Logger, 'error'>;
@@ -129,7 +129,7 @@ async function makePlan(
   // What was recorded before the request is in the package.
   await growth.grow(tenantId, signal);
   // A package of what was just recorded shows that they saw it.
-  await witnesses.cosign(tenantId, signal);
+  await witnesses.cosignNow(tenantId, signal);
   signal.throwIfAborted();
   const scope = systemScope(tenantId);
   const cut = await db.inTenant(scope, (tx) => planExport(tx, claimed));

@@ -39,6 +39,8 @@ export interface WitnessTaskDeps {
 export interface WitnessTask extends LeaderTask {
   /** Asks those that are due. Whatever they do, it does not throw for it. */
   cosign(tenantId: string, signal: AbortSignal): Promise<void>;
+  /** The same, and those that rest: what made them fail may be mended, and somebody waits for it. */
+  cosignNow(tenantId: string, signal: AbortSignal): Promise<void>;
 }
 
 export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
@@ -50,7 +52,11 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
     registers: [deps.registry],
   });
 
-  async function cosign(tenantId: string, signal: AbortSignal): Promise<void> {
+  async function askAll(
+    tenantId: string,
+    signal: AbortSignal,
+    isWanted: (state: WitnessState | undefined, newest: StoredCheckpoint) => boolean,
+  ): Promise<void> {
     if (deps.witnesses.length === 0) return;
     const scope = systemScope(tenantId);
     const { newest, states } = await db.inTenant(scope, async (tx) => {
@@ -64,7 +70,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
     await Promise.all(
       deps.witnesses.map(async (witness) => {
         const state = states.find((one) => one.witness === witness.name);
-        if (!isDue(state, newest, now())) return;
+        if (!isWanted(state, newest)) return;
         const failure = await ask(tenantId, witness, newest, state, signal);
         if (signal.aborted) return;
         const outcome = failure === undefined ? 'cosigned' : 'failed';
@@ -142,10 +148,14 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
     return 'it says that it holds a larger log';
   }
 
+  const cosign = (tenantId: string, signal: AbortSignal) =>
+    askAll(tenantId, signal, (state, newest) => isDue(state, newest, now()));
+
   return {
     name: 'log_witnesses',
     everyMs: EVERY_MS,
     cosign,
+    cosignNow: (tenantId, signal) => askAll(tenantId, signal, isBehind),
     run: async (signal) => {
       if (deps.witnesses.length > 0) await forEachTenant(db, signal, (id) => cosign(id, signal));
     },
@@ -153,10 +163,12 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
 }
 
 function isDue(state: WitnessState | undefined, newest: StoredCheckpoint, now: Date): boolean {
-  if (!state) return true;
-  if (state.failingSince) {
-    const failedMs = state.askedAt.getTime() - state.failingSince.getTime();
-    return now.getTime() - state.askedAt.getTime() >= Math.min(failedMs, LONGEST_REST_MS);
-  }
+  if (!state?.failingSince) return isBehind(state, newest);
+  const failedMs = state.askedAt.getTime() - state.failingSince.getTime();
+  return now.getTime() - state.askedAt.getTime() >= Math.min(failedMs, LONGEST_REST_MS);
+}
+
+function isBehind(state: WitnessState | undefined, newest: StoredCheckpoint): boolean {
+  if (!state || state.failingSince) return true;
   return state.epoch !== newest.epoch || state.size < newest.size;
 }

@@ -118,6 +118,20 @@ describe('a witness', () => {
     expect(await witness()).toMatchObject({ failure: null, failing_since: null });
   });
 
+  it('that rests is asked all the same when somebody waits for a package', async () => {
+    double.manner = 'dies';
+    await grow();
+    await cosign();
+    time += 3_600_000;
+    await cosign();
+    double.manner = 'honest';
+    time += 1_000;
+    await cosign();
+    expect((await witness()).failure).not.toBeNull();
+    await task.cosignNow(tenantId, new AbortController().signal);
+    expect(await witness()).toMatchObject({ failure: null, failing_since: null });
+  });
+
   it('that holds a larger log than there is makes a break, once', async () => {
     double.manner = 'ahead';
     await grow();
