@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision, anOutcome } from '../../../../tests/support/a-data-plane.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
 import type { EventMetadata } from './event-metadata.ts';
+import { exportStore } from './export-store.ts';
 
 const cp = await testControlPlane();
 const { call, test, controlPlane, aTenantAdmin, aColleague } = cp;
@@ -241,4 +242,21 @@ describe('GET /api/v1/audit/export', () => {
     const { token } = await aTenantAdmin();
     expect((await call(`${ROUTE}?${query}`, { token })).statusCode).toBe(422);
   });
+});
+
+it('a step is bounded by bytes, and has one record at least', async () => {
+  const { scope, plane, ship } = await aSetting();
+  for (let i = 0; i < 4; i++) plane.append(aDecision());
+  await ship();
+  const all = { after: 0, until: Number.MAX_SAFE_INTEGER };
+  const range = { from: null, to: null };
+  const read = (step: { limit: number; bytes: number }) =>
+    test.db.inTenant(scope, (tx) => exportStore(tx).read(range, all, step));
+  const whole = await read({ limit: 100, bytes: 1_000_000 });
+  const sizes = whole.map(({ bytes }) => bytes.length);
+  expect(sizes.length).toBeGreaterThan(4);
+  expect(await read({ limit: 100, bytes: 1 })).toEqual(whole.slice(0, 1));
+  expect(await read({ limit: 2, bytes: 1_000_000 })).toEqual(whole.slice(0, 2));
+  const three = sizes.slice(0, 3).reduce((sum, size) => sum + size, 0);
+  expect(await read({ limit: 100, bytes: three })).toEqual(whole.slice(0, 3));
 });

@@ -10,8 +10,8 @@ import { type EventMetadata, toEventMetadata } from './event-metadata.ts';
 import { type Cursor, readCursor, writeCursor, wrongCursor } from './export-cursor.ts';
 import { type ExportRange, exportStore } from './export-store.ts';
 
-/** Records of a step: each has 256 KiB at most. */
-const STEP = 100;
+/** What is read at a time; a record has 256 KiB at most, and most have one. */
+const STEP = { limit: 1_000, bytes: 4 * 1024 * 1024 };
 /** Exports under way in this process. */
 const AT_ONCE = { total: 16, perTenant: 4 };
 

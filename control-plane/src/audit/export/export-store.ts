@@ -45,11 +45,24 @@ export function exportStore({ db, scope: { tenantId } }: TenantTransaction) {
       return rows.map(({ position }) => Number(position));
     },
 
-    read: async (range: ExportRange, stretch: Stretch, limit: number): Promise<LedgerRow[]> => {
+    /**
+     * The next records: at most `limit`, and none behind those that have `bytes` together, but one
+     * at least.
+     */
+    read: async (
+      range: ExportRange,
+      stretch: Stretch,
+      { limit, bytes }: { limit: number; bytes: number },
+    ): Promise<LedgerRow[]> => {
       const rows = await db.$queryRaw<RawLedgerRow[]>`
         SELECT position, type, id, agent_id, policy_result, event_time, received_at, stream, epoch,
           seq, hash, prev_hash, bytes
-        FROM ledger_records WHERE ${where(range, stretch)} ORDER BY position LIMIT ${limit}`;
+        FROM (
+          SELECT *, sum(octet_length(bytes)) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING)
+            - octet_length(bytes) AS before
+          FROM ledger_records WHERE ${where(range, stretch)} ORDER BY position LIMIT ${limit}
+        ) step
+        WHERE before < ${bytes} ORDER BY position`;
       return rows.map(toLedgerRow);
     },
   };
