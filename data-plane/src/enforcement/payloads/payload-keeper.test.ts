@@ -141,6 +141,21 @@ it.each([
   );
 });
 
+it('an answer that is too large is not looked through before it is left out', () => {
+  const { keeper, added, notKept } = aKeeper();
+  const call = aCall({ redact_dlp_matches: true });
+  const kept = keeper.keepInput(call, inputOf({}));
+  const value = {
+    get text(): string {
+      throw new Error('it was looked at');
+    },
+  };
+  const raw = ' '.repeat(MAX_PAYLOAD_BYTES + 1);
+  expect(keeper.keepResult(call, kept, answerOf(value, raw))).toBeNull();
+  expect(notKept.mock.calls).toEqual([['too_large']]);
+  expect(added).toHaveLength(1);
+});
+
 it('what is kept has hashes in the place of identifiers, and its digest is made of that', () => {
   const { keeper, added } = aKeeper();
   const call = aCall({ hash_identifiers: true });

@@ -40,6 +40,10 @@ export function createPayloadKeeper(deps: {
   ): string | null {
     const { id, agent } = call;
     const { tenantId } = call.caller;
+    // Before anything is taken out: to look through an answer of any size would hold up other calls.
+    if (given.raw !== undefined && Buffer.byteLength(given.raw) > MAX_PAYLOAD_BYTES) {
+      return leaveOut(tenantId, 'too_large');
+    }
     const { requesterId, otherRequesters } = requestersOf(call);
     const text = textOf(protection, given, {
       said: part,
