@@ -1,10 +1,12 @@
 import { isCheckpointSignedBy, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { isStatementSignedBy, SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
+import { judgeLogView } from '@governance/shared/evidence/log-watch';
 import { isConsistent } from '@governance/shared/evidence/merkle-proofs';
 import { anchorDigest, TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { describe, expect, it, vi } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { beginLogEpoch } from './begin-log-epoch.ts';
+import { createLogViews } from './watchers/log-views.ts';
 
 let time = Date.now();
 const plane = await testControlPlane({
@@ -94,6 +96,32 @@ describe('the log', () => {
 });
 
 describe('log epochs', () => {
+  it('are shown to who holds a place of before with a proof of where each began', async () => {
+    const { token, scope } = await aTenantAdmin();
+    const { tenantId } = scope;
+    const { db } = plane.test;
+    const { serviceKeys } = plane.controlPlane;
+    const views = createLogViews({ db, serviceKeys, now: () => new Date(time) });
+    await grow(token);
+    const first = await views.read(tenantId, { epoch: 1, size: 0 });
+    const trust = { tenantId, keys: first.keys, rotations: [], logEpochs: [] };
+    const found = judgeLogView(null, trust, first);
+    const known = found.kind === 'continues' ? found.seen : expect.unreachable();
+    const key = await serviceKeys.evidenceKey('checkpoint');
+    for (let i = 0; i < 2; i++) {
+      await grow(token);
+      await db.inTenant(scope, (tx) => beginLogEpoch(tx, key, new Date(time)));
+    }
+    await grow(token);
+    const view = await views.read(tenantId, known);
+    expect(view.restored?.map(({ epoch }) => epoch)).toEqual([3, 2]);
+    expect(judgeLogView(known, trust, view)).toMatchObject({ kind: 'continues' });
+    const swapped = view.restored?.map((one) => ({ ...one, epoch: 5 - one.epoch }));
+    expect(judgeLogView(known, trust, { ...view, restored: swapped })).toMatchObject({
+      reason: 'not_consistent',
+    });
+  });
+
   it('are listed with their signatures, the newest first, and the tenant’s own', async () => {
     const { token, scope } = await aTenantAdmin();
     const { size, root } = await grow(token);

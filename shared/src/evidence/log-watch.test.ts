@@ -159,6 +159,31 @@ describe('a log that was restored, as announced', () => {
     expect(reasonOf(known, trust, view)).toBe('continues');
     expect(reasonOf(known, trust, { ...view, consistency: null })).toBe('epoch_cut');
   });
+
+  it('holds each place at which an epoch began, also of a size that was not seen', () => {
+    const at = (size: number, branch?: string) => seenAt(leavesOf(size, branch, 13));
+    const proofFrom = (size: number) => proofOf(planConsistency(size, leaves.length), leaves);
+    const told = seenAt(leaves, { epoch: 3 });
+    const begun = (second: number, branch?: string) => [
+      beginEpoch(2, at(15)),
+      beginEpoch(3, { ...at(second, branch), epoch: 2 }),
+    ];
+    const view = viewOf(told, { leaves, from: 12, log_epochs: begun(17) });
+    const restored = [
+      { epoch: 2, path: proofFrom(15) },
+      { epoch: 3, path: proofFrom(17) },
+    ];
+    expect(reasonOf(known, trust, { ...view, restored })).toBe('continues');
+    expect(reasonOf(known, trust, { ...view, restored: restored.slice(1) })).toBe('not_consistent');
+    const other = { ...view, log_epochs: begun(17, 'b') };
+    expect(reasonOf(known, trust, { ...other, restored })).toBe('not_consistent');
+    // What a later restore lost of an earlier one is not there.
+    const lower = { ...view, log_epochs: begun(14) };
+    const left = [{ epoch: 3, path: proofFrom(14) }];
+    expect(reasonOf(known, trust, { ...lower, restored: left })).toBe('continues');
+    // An earlier control plane proves none.
+    expect(reasonOf(known, trust, other)).toBe('continues');
+  });
 });
 
 describe('a log that was changed', () => {

@@ -35,6 +35,9 @@ const MAX_PATH = 64;
 export const MAX_WATCHED_KEYS = 200;
 export const MAX_WATCHED_EPOCHS = MAX_LOG_EPOCHS;
 
+/** Later epochs whose beginnings are proven to one who asks: the newest ones. */
+export const MAX_SHOWN_RESTORES = 100;
+
 /** What a control plane shows of a tenant's log to one who holds a place of it. */
 export const LogView = z.object({
   /** The newest checkpoint; null while there is none. */
@@ -46,6 +49,14 @@ export const LogView = z.object({
   log_epochs: z.array(SignedLogEpoch).max(MAX_WATCHED_EPOCHS),
   /** RFC 6962, from the size that the asker holds to the note's; null where there is none. */
   consistency: z.array(Sha256Hex).max(MAX_PATH).nullable(),
+  /**
+   * From the place at which each later epoch than the asker's began to the note's size, where no
+   * later restore lost it. An earlier control plane shows none.
+   */
+  restored: z
+    .array(z.object({ epoch: z.int(), path: z.array(Sha256Hex).max(MAX_PATH) }))
+    .max(MAX_SHOWN_RESTORES)
+    .optional(),
 });
 export type LogView = z.infer<typeof LogView>;
 
@@ -119,7 +130,9 @@ export function judgeLogView(
   const logEpochs = view.log_epochs.filter(
     (one) => one.statement.tenant_id === trust.tenantId && isSignedByAny(keys, one),
   );
-  const reason = findContradiction(known, trust, { seen, logEpochs, path: view.consistency });
+  const reason = findContradiction(known, trust, {
+    ...{ seen, logEpochs, path: view.consistency, restored: view.restored },
+  });
   if (reason) return { kind: 'contradicts', reason, seen, logEpochs };
   const isSame = known?.epoch === epoch && known.size === size;
   return isSame ? { kind: 'same' } : { kind: 'continues', seen, logEpochs };
@@ -176,7 +189,12 @@ const isSignedByAny = (keys: readonly KnownKey[], signed: SignedLogEpoch): boole
 function findContradiction(
   known: SeenCheckpoint | null,
   { logEpochs: kept }: WatchTrust,
-  told: { seen: SeenCheckpoint; logEpochs: SignedLogEpoch[]; path: readonly string[] | null },
+  told: {
+    seen: SeenCheckpoint;
+    logEpochs: SignedLogEpoch[];
+    path: readonly string[] | null;
+    restored: LogView['restored'];
+  },
 ): ContradictionReason | undefined {
   const { seen, logEpochs, path } = told;
   if (logEpochs.some((one) => kept.some((before) => isOtherBeginning(before, one)))) {
@@ -190,7 +208,7 @@ function findContradiction(
   const isSame = seen.size === known.size && seen.root === known.root;
   const leads = isSame || (seen.size > known.size && path && isConsistent({ ...proof, path }));
   // Even what a restore lost: its leaves came again, each the same in its place.
-  if (leads) return undefined;
+  if (leads) return isBegunIn(told, known.epoch) ? undefined : 'not_consistent';
   if (known.size > restores.kept || restores.epoch < known.epoch) return 'epoch_cut';
   if (seen.size < known.size) return 'went_back';
   return seen.size === known.size ? 'root_differs' : 'not_consistent';
@@ -216,6 +234,43 @@ function followRestores(
     Object.assign(at, { epoch, kept: Math.min(at.kept, size) });
   }
   return at;
+}
+
+/**
+ * Whether the tree that is told holds each place at which a later epoch began, but for what a restore
+ * after it lost.
+ */
+function isBegunIn(
+  told: { seen: SeenCheckpoint; logEpochs: SignedLogEpoch[]; restored: LogView['restored'] },
+  knownEpoch: number,
+): boolean {
+  const { seen, restored } = told;
+  if (!restored) return true;
+  const paths = new Map(restored.map(({ epoch, path }) => [epoch, path]));
+  return listStandingRestores(told.logEpochs, { from: knownEpoch, to: seen.epoch })
+    .slice(0, MAX_SHOWN_RESTORES)
+    .every(({ epoch, restored: { size, root } }) => {
+      const path = paths.get(epoch) ?? [];
+      return isConsistent({ from: size, to: seen.size, fromRoot: root, toRoot: seen.root, path });
+    });
+}
+
+/** The beginnings of epochs between two that no later restore lost, the newest first. */
+export function listStandingRestores(
+  logEpochs: readonly SignedLogEpoch[],
+  { from, to }: { from: number; to: number },
+): LogEpoch[] {
+  const found: LogEpoch[] = [];
+  let kept = Number.POSITIVE_INFINITY;
+  for (let epoch = to; epoch > from; ) {
+    const begun = logEpochs.find(({ statement }) => statement.epoch === epoch)?.statement;
+    if (!begun || begun.restored.epoch >= epoch) break;
+    const { size } = begun.restored;
+    if (size > 0 && size <= kept) found.push(begun);
+    kept = Math.min(kept, size);
+    epoch = begun.restored.epoch;
+  }
+  return found;
 }
 
 function isOtherBeginning({ statement: a }: SignedLogEpoch, { statement: b }: SignedLogEpoch) {

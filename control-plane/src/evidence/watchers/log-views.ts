@@ -1,5 +1,9 @@
 /** What a data plane is shown of its tenant's log, to hold against what it saw before. */
-import type { LogView } from '@governance/shared/evidence/log-watch';
+import {
+  type LogView,
+  listStandingRestores,
+  MAX_SHOWN_RESTORES,
+} from '@governance/shared/evidence/log-watch';
 import { readKeyHistory } from '../../platform/key-history.ts';
 import type { ServiceKeys } from '../../platform/keys.ts';
 import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
@@ -30,9 +34,19 @@ export function createLogViews({ db, serviceKeys, now }: LogViewsDeps) {
         const newest =
           (await store.findCheckpoint({ epoch })) ?? (await ensureCheckpoint(tx, key, now()));
         const isAbove = newest !== undefined && held.size > 0 && held.size <= newest.size;
+        const log_epochs = await store.listEpochs(held.epoch);
+        const restored: LogView['restored'] = [];
+        if (isAbove && epoch > held.epoch) {
+          const standing = listStandingRestores(log_epochs, { from: held.epoch, to: epoch });
+          for (const { epoch: begun, restored: place } of standing.slice(0, MAX_SHOWN_RESTORES)) {
+            const path = await whereWhole(store.proveConsistency(place.size, newest.size));
+            if (path) restored.push({ epoch: begun, path });
+          }
+        }
         return {
           note: newest?.note ?? null,
-          log_epochs: await store.listEpochs(held.epoch),
+          log_epochs,
+          restored,
           // A log that lacks nodes has no proof: whoever holds a place of it sees that.
           consistency: isAbove
             ? ((await whereWhole(store.proveConsistency(held.size, newest.size))) ?? null)
