@@ -1,7 +1,15 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { canonicalize, isCanonicalText } from './canonical-json.ts';
 import { parseStrictJson } from './strict-json.ts';
+
+/** RFC 8785, appendix B: doubles by their bits, and how they are written. */
+const RFC_8785_NUMBERS = z
+  .array(z.tuple([z.string(), z.string()]))
+  .length(24)
+  .parse(JSON.parse(readFileSync(new URL('./rfc-8785-numbers.json', import.meta.url), 'utf8')));
 
 const json = fc.jsonValue({ stringUnit: 'grapheme' });
 
@@ -41,6 +49,35 @@ describe('canonicalize', () => {
     expect(canonicalize(keys)).toBe(
       '{"\\r":2,"1":4,"\u0080":6,"ö":7,"€":1,"\u{1f600}":5,"\ufb33":3}',
     );
+  });
+
+  it.each(
+    RFC_8785_NUMBERS,
+  )('writes the double %s as appendix B of the RFC has it: %s', (bits, text) => {
+    const value = Buffer.from(bits, 'hex').readDoubleBE();
+    expect(canonicalize(value)).toBe(text);
+  });
+
+  it.each(['7fffffffffffffff', '7ff0000000000000', 'fff0000000000000'])('refuses %s', (bits) => {
+    expect(() => canonicalize(Buffer.from(bits, 'hex').readDoubleBE())).toThrow(TypeError);
+  });
+
+  // The files of the RFC's author (cyberphone/json-canonicalization, testdata).
+  it.each([
+    ['arrays', '[56,{"d":true,"10":null,"1":[ ]}]', '[56,{"1":[],"10":null,"d":true}]'],
+    [
+      'structures',
+      '{"1":{"f":{"f":"hi","F":5},"\\n":56.0},"10":{},"":"empty","a":{},"111":[{"e":"yes","E":"no"}],"A":{}}',
+      '{"":"empty","1":{"\\n":56,"f":{"F":5,"f":"hi"}},"10":{},"111":[{"E":"no","e":"yes"}],"A":{},"a":{}}',
+    ],
+    ['unicode', '{"Unnormalized Unicode":"A\\u030a"}', '{"Unnormalized Unicode":"A\u030a"}'],
+    [
+      'weird',
+      '{"\\u20ac":"Euro Sign","\\r":"Carriage Return","\\u000a":"Newline","1":"One","\\u0080":"Control\\u007f","\\ud83d\\ude02":"Smiley","\\u00f6":"Latin Small Letter O With Diaeresis","\\ufb33":"Hebrew Letter Dalet With Dagesh","</script>":"Browser Challenge"}',
+      '{"\\n":"Newline","\\r":"Carriage Return","1":"One","</script>":"Browser Challenge","\u0080":"Control\u007f","\u00f6":"Latin Small Letter O With Diaeresis","\u20ac":"Euro Sign","\u{1f602}":"Smiley","\ufb33":"Hebrew Letter Dalet With Dagesh"}',
+    ],
+  ])("writes %s as the RFC's author does", (_name, given, expected) => {
+    expect(canonicalize(JSON.parse(given))).toBe(expected);
   });
 
   it('keeps a NUL as its escape, which JSON has a form for', () => {

@@ -61,6 +61,27 @@ describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
     expect(await compareOpinions(20_260_102, 100)).toEqual([]);
   });
 
+  it('the numbers of RFC 8785, appendix B', () => {
+    const path = new URL('../../shared/src/rfc-8785-numbers.json', import.meta.url);
+    const numbers = z
+      .array(z.tuple([z.string(), z.string()]))
+      .length(24)
+      .parse(JSON.parse(readFileSync(path, 'utf8')));
+    const program = [
+      'import json, struct, sys',
+      'from canonical import number_text',
+      'given = json.load(sys.stdin)',
+      'print(json.dumps([number_text(struct.unpack(">d", bytes.fromhex(b))[0]) for b in given]))',
+    ];
+    const { stdout, stderr } = spawnSync('python3', ['-B', '-c', program.join('\n')], {
+      cwd: fileURLToPath(new URL('.', import.meta.url)),
+      input: JSON.stringify(numbers.map(([bits]) => bits)),
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual(numbers.map(([, text]) => text));
+  });
+
   it('the exit codes of the verdicts', () => {
     const program = fileURLToPath(new URL('./verify.py', import.meta.url));
     const exitCode = (...args: string[]) => spawnSync('python3', ['-B', program, ...args]).status;

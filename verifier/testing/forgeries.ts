@@ -141,6 +141,11 @@ export const FORGERIES: readonly Forgery[] = [
     parts.events.splice(3, 1);
     parts.manifest.streams = streamsOf(parts.events);
   }),
+  forged('a record that was taken out, and the next numbered anew', 'chain.links', (parts) => {
+    const [gone] = parts.events.splice(3, 1);
+    const { seq } = JSON.parse(String(gone));
+    edit(parts, 3, (record) => Object.assign(record, { seq }));
+  }),
   forged('a record that was taken out, to its batch', 'scope.complete', (parts) => {
     parts.events.splice(3, 1);
   }),
@@ -357,6 +362,13 @@ export const FORGERIES: readonly Forgery[] = [
     const next = anEd25519Key('evidence-2');
     const statement = tenant.rotationTo('evidence', next, tenant.now());
     tenant.rotations.push(signRotation(statement, tenant.keys.evidence, next));
+    tenant.wait(3_600);
+    return undefined;
+  }),
+  staged('a key that the anchor says is over', 'keys.validity', ({ tenant }, anchor) => {
+    for (const entry of anchor.keys) {
+      if (entry.purpose === 'evidence') entry.valid_to = timeOf(-60);
+    }
     tenant.wait(3_600);
     return undefined;
   }),

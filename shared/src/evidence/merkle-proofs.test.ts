@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { recordHash } from '../hash-chain.ts';
 import { merkleRoot } from '../merkle.ts';
 import {
@@ -46,6 +49,27 @@ describe('the known vectors of RFC 6962', () => {
       'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7',
     ]);
   });
+});
+
+/** Made by scripts/foreign/merkle: of each size the root, and a digest of all proofs. */
+const vectors = z
+  .array(z.object({ size: z.number(), root: z.string(), proofs: z.string() }))
+  .length(64)
+  .parse(JSON.parse(readFileSync(new URL('./merkle-vectors.json', import.meta.url), 'utf8')));
+
+it("another library (Go's sumdb/tlog) has the same roots and proofs, of every size up to 64", () => {
+  for (const { size, root, proofs } of vectors) {
+    const leaves = leavesOf(size);
+    expect(merkleRoot(leaves)).toBe(root);
+    const digest = createHash('sha256');
+    for (let index = 0; index < size; index++) {
+      digest.update(`${proofOf(planInclusion(index, size), leaves).join('')}\n`);
+    }
+    for (let from = 1; from <= size; from++) {
+      digest.update(`${proofOf(planConsistency(from, size), leaves).join('')}\n`);
+    }
+    expect(digest.digest('hex')).toBe(proofs);
+  }
 });
 
 describe('inclusion', () => {
