@@ -57,6 +57,10 @@ export async function killRounds(
           await client.destroy();
         }
       });
+      // A start is slow on a busy machine, and a kill before the first call shows nothing.
+      const latest = Date.now() + STANDSTILL_MS;
+      while (acknowledged.length === 0 && Date.now() < latest) await sleep(5);
+      if (acknowledged.length === 0) report.problems.push(`round ${round}: no call was answered`);
       await sleep(30 + options.random() * 400);
       killed = true;
       await subject.kill();

@@ -27,12 +27,16 @@ export interface KillSubject {
   dispose(): Promise<void>;
 }
 
+/** One that ends is noticed at once; on a busy machine a start takes minutes. */
+const READY_WITHIN_MS = 300_000;
+
 function restartable(first: ServiceProcess, env: Record<string, string> = {}) {
   const settings: StartOptions = {
     dataDir: first.dataDir,
     adminPassword: first.adminPassword,
     port: Number(new URL(first.url).port),
     env,
+    readyTimeoutMs: READY_WITHIN_MS,
   };
   let service = first;
   return {
@@ -45,7 +49,7 @@ function restartable(first: ServiceProcess, env: Record<string, string> = {}) {
 
 /** Both planes in one process. */
 export async function standaloneSubject(): Promise<KillSubject> {
-  const process = restartable(await startService());
+  const process = restartable(await startService({ readyTimeoutMs: READY_WITHIN_MS }));
   const service = process.current;
   return {
     gatewayUrl: () => service().url,
@@ -78,7 +82,11 @@ export async function twoPlanesSubject(): Promise<TwoPlanesSubject> {
   let postgres: EmbeddedPostgres = await startServer();
   const controlEnv = { SERVICE_DEPLOYMENT_MODE: 'control-plane', DATABASE_URL: postgres.url };
   const control = restartable(
-    await startService({ dataDir: join(folder, 'control-plane'), env: controlEnv }),
+    await startService({
+      dataDir: join(folder, 'control-plane'),
+      env: controlEnv,
+      readyTimeoutMs: READY_WITHIN_MS,
+    }),
     controlEnv,
   );
   const controlPlane = control.current;
@@ -92,7 +100,14 @@ export async function twoPlanesSubject(): Promise<TwoPlanesSubject> {
     SERVICE_CP_URL: controlPlane().url,
     SERVICE_CP_TOKEN: token,
   };
-  const plane = restartable(await startService({ dataDir: join(folder, 'data-plane'), env }), env);
+  const plane = restartable(
+    await startService({
+      dataDir: join(folder, 'data-plane'),
+      env,
+      readyTimeoutMs: READY_WITHIN_MS,
+    }),
+    env,
+  );
   const service = plane.current;
   return {
     gatewayUrl: () => service().url,
