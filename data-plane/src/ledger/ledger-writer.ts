@@ -69,8 +69,6 @@ export interface OpenRequest {
   timestamp: string;
 }
 
-const NO_SALT = Buffer.alloc(0);
-
 export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
 
 export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>) {
@@ -267,5 +265,15 @@ function chain(change: Change, { id, text, mark, salt }: GroupRecord): AppendedR
 /** For each record a byte, the length of its salt, and the salt. */
 function packSalts(salts: (Uint8Array | null)[]): Buffer | null {
   if (salts.every((salt) => salt === null)) return null;
-  return Buffer.concat(salts.flatMap((salt) => [Buffer.of(salt?.length ?? 0), salt ?? NO_SALT]));
+  let length = salts.length;
+  for (const salt of salts) length += salt?.length ?? 0;
+  const packed = Buffer.alloc(length);
+  let at = 0;
+  for (const salt of salts) {
+    packed[at++] = salt?.length ?? 0;
+    if (salt === null) continue;
+    packed.set(salt, at);
+    at += salt.length;
+  }
+  return packed;
 }
