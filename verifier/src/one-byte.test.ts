@@ -1,0 +1,28 @@
+/** No edit of one byte of a package's content is verified: every byte of a short one. */
+import { Readable } from 'node:stream';
+import { expect, it } from 'vitest';
+import { makeBases } from '../testing/mutators/bases.ts';
+import { packed } from '../testing/mutators/members.ts';
+import { withByte } from '../testing/mutators/random.ts';
+import { SERVICE_LIMITS, verifyPackage } from './verify-package.ts';
+
+it('every byte of every member of a short package', { timeout: 300_000 }, async () => {
+  const [base] = makeBases().filter(({ name }) => name === 'a short log');
+  if (!base) throw new Error('there is no short log');
+  const { members, anchor } = base;
+  const given = { anchor, issuers: [], limits: SERVICE_LIMITS };
+  const verdictOf = async ({ bytes }: { bytes: Buffer }) =>
+    (await verifyPackage(Readable.from([bytes]), given)).verdict;
+  expect(await verdictOf(packed(members))).toBe('VERIFIED');
+  const verified: string[] = [];
+  let edits = 0;
+  for (const [which, [name, content]] of members.entries()) {
+    for (let at = 0; at < content.length; at++, edits++) {
+      // Another bit of each.
+      const edited = members.with(which, [name, withByte(content, at, 1 << (at % 8))]);
+      if ((await verdictOf(packed(edited))) === 'VERIFIED') verified.push(`${name}, byte ${at}`);
+    }
+  }
+  expect(verified).toEqual([]);
+  expect(edits).toBeGreaterThan(5_000);
+});
