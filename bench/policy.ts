@@ -14,7 +14,7 @@ import { createRegoCompiler } from '../policies/src/compiler/rego-compiler.ts';
 import type { PolicyInput, PolicySource } from '../policies/src/contract.ts';
 import { FUEL_EXPORT, meterWasm } from '../policies/src/evaluator/meter-wasm.ts';
 import { loadPolicyEngine } from '../policies/src/evaluator/policy-engine.ts';
-import { threadCpuMs } from './process-cpu.ts';
+import { threadCpuMs } from '../tests/support/process-cpu.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
 const BUSY = Number(process.env.BENCH_BUSY ?? 0);

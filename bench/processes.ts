@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuSeconds, residentMiB } from '../tests/support/process-cpu.ts';
 import { freePort } from '../tests/support/service-process.ts';
 import type { Measurement, TargetName } from './measurement.ts';
-import { cpuSeconds, residentMiB } from './process-cpu.ts';
 
 /** A built tree: the service and the bench's entry points. */
 export interface Build {

@@ -11,8 +11,8 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import type { AdminApi } from '../../tests/support/admin-api.ts';
+import { cpuSeconds } from '../../tests/support/process-cpu.ts';
 import type { ServiceProcess } from '../../tests/support/service-process.ts';
-import { cpuSeconds } from '../process-cpu.ts';
 import { familyOf, type Used, watch } from './watched-processes.ts';
 
 export interface Step {

@@ -3,7 +3,7 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { parseTrustAnchor } from '@governance/verifier/trust';
 import { COMMAND_LIMITS } from '@governance/verifier/verify-package';
 import { verifySet } from '@governance/verifier/verify-set';
-import { peakMiB } from '../process-cpu.ts';
+import { peakMiB } from '../../tests/support/process-cpu.ts';
 import type { Verified } from './verify-volumes.ts';
 
 const [anchorPath = '', ...paths] = process.argv.slice(2);

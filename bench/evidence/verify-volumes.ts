@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 // @ts-expect-error: the build script is plain JavaScript
 import { buildVerifier } from '../../scripts/build-verifier.mjs';
-import { cpuSeconds, peakMiB } from '../process-cpu.ts';
+import { cpuSeconds, peakMiB } from '../../tests/support/process-cpu.ts';
 
 export interface Verified {
   verdict: string;

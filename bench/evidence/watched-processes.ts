@@ -1,6 +1,6 @@
 /** What processes use while a part of the bench runs: CPU time and the most memory. Linux only. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpuSeconds, peakMiB } from '../process-cpu.ts';
+import { cpuSeconds, peakMiB } from '../../tests/support/process-cpu.ts';
 
 export interface Used {
   cpu_seconds: number;

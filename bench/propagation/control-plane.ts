@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { z } from 'zod';
 import { type AdminApi, adminApi } from '../../tests/support/admin-api.ts';
+import { cpuSeconds, residentMiB } from '../../tests/support/process-cpu.ts';
 import { type ServiceProcess, startService } from '../../tests/support/service-process.ts';
-import { cpuSeconds, residentMiB } from '../process-cpu.ts';
 import { tenth } from './figures.ts';
 
 /** The embedded server writes its own there (embedded-postgres.ts). */

@@ -11,7 +11,7 @@ import {
   setUpMarkedCalls,
 } from '../../scripts/durability/marked-calls.ts';
 import type { AdminApi } from '../../tests/support/admin-api.ts';
-import { cpuSeconds } from '../process-cpu.ts';
+import { cpuSeconds } from '../../tests/support/process-cpu.ts';
 import { type Child, startChild } from './child.ts';
 import type { BenchControlPlane } from './control-plane.ts';
 import { clockMs, type Spread, spread, tenth } from './figures.ts';

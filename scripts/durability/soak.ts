@@ -5,8 +5,8 @@
  *   SOAK_SECONDS (600), SOAK_CALLERS (8)
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentMiB } from '../../bench/process-cpu.ts';
 import type { AdminApi } from '../../tests/support/admin-api.ts';
+import { residentMiB } from '../../tests/support/process-cpu.ts';
 import { openSessionSoon } from './kill-rounds.ts';
 import { twoPlanesSubject } from './kill-subject.ts';
 import { startMarkedBackend } from './marked-backend.ts';
