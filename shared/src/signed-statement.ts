@@ -7,6 +7,7 @@
 import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalize } from './canonical-json.ts';
+import { CodedError } from './coded-error.ts';
 import { Epoch, Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 /** Where a tenant's rules and facts stand at `time`. */
@@ -76,17 +77,9 @@ export type SignedAdminHead = z.infer<typeof SignedAdminHead>;
 export type StatementKey = { kty: string; kid: string; [member: string]: unknown };
 
 /** Why a statement is refused. */
-export type StatementFault = 'unsigned' | 'unknown_key' | 'bad_signature' | 'wrong_tenant';
+type StatementFault = `statement_${'unsigned' | 'unknown_key' | 'bad_signature' | 'wrong_tenant'}`;
 
-export class StatementError extends Error {
-  readonly code: `statement_${StatementFault}`;
-
-  constructor(fault: StatementFault, message: string) {
-    super(message);
-    this.name = 'StatementError';
-    this.code = `statement_${fault}`;
-  }
-}
+export class StatementError extends CodedError<StatementFault> {}
 
 /**
  * Signs a statement.
@@ -112,14 +105,18 @@ export function verifyStatement<T extends SignedPresent>(
   trust: { tenantId: string; keys: readonly StatementKey[] },
 ): T {
   const { statement, kid, signature } = signed;
-  if (signature === '') throw new StatementError('unsigned', 'the statement has no signature');
+  if (signature === '') {
+    throw new StatementError('statement_unsigned', 'the statement has no signature');
+  }
   const jwk = trust.keys.find((key) => key.kid === kid);
-  if (!jwk) throw new StatementError('unknown_key', 'the statement is signed by an unknown key');
+  if (!jwk) {
+    throw new StatementError('statement_unknown_key', 'the statement is signed by an unknown key');
+  }
   if (!isSignedBy(jwk, statement, signature)) {
-    throw new StatementError('bad_signature', 'the signature of the statement is wrong');
+    throw new StatementError('statement_bad_signature', 'the signature of the statement is wrong');
   }
   if (statement.tenant_id !== trust.tenantId) {
-    throw new StatementError('wrong_tenant', 'the statement is for another tenant');
+    throw new StatementError('statement_wrong_tenant', 'the statement is for another tenant');
   }
   return statement;
 }
