@@ -1,6 +1,6 @@
 /**
  * How a tenant's data planes treat what servers say: member `inbound` of the bundle's settings.
- * Absent means `DEFAULT_INBOUND_SETTINGS`.
+ * Absent means `DEFAULT_INBOUND_ACTIONS`, and no rules.
  */
 import { z } from 'zod';
 import type { Severity } from './ledger-record.ts';
@@ -82,8 +82,3 @@ export const InboundSettings = z.looseObject({
   pinned_tools: PinnedToolsSetting.optional(),
 });
 export type InboundSettings = z.infer<typeof InboundSettings>;
-
-export const DEFAULT_INBOUND_SETTINGS: InboundSettings = {
-  actions: DEFAULT_INBOUND_ACTIONS,
-  rules: [],
-};

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { uuidv7 } from '@governance/shared/ids';
-import { DEFAULT_INBOUND_SETTINGS } from '@governance/shared/inbound-settings';
+import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/inbound-settings';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
@@ -66,7 +66,8 @@ const settings = (
   tenant_id: uuidv7(),
   mcp_servers: {},
   inbound: {
-    ...DEFAULT_INBOUND_SETTINGS,
+    actions: DEFAULT_INBOUND_ACTIONS,
+    rules: [],
     pinned_tools: {
       require_approval,
       pins:

@@ -1,6 +1,6 @@
 /** A tool that changes its definition: told, hidden and denied until it is approved. */
 import { uuidv7 } from '@governance/shared/ids';
-import { DEFAULT_INBOUND_SETTINGS } from '@governance/shared/inbound-settings';
+import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/inbound-settings';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ async function connect(path: string): Promise<Client> {
 const pin = (require_approval: boolean, hash?: string) => {
   const pins = hash === undefined ? [] : [{ server_id: 'up', tool_name: 'read_page', hash }];
   const pinned_tools = { require_approval, pins };
-  plane.setSettings({ inbound: { ...DEFAULT_INBOUND_SETTINGS, pinned_tools } });
+  plane.setSettings({ inbound: { actions: DEFAULT_INBOUND_ACTIONS, rules: [], pinned_tools } });
 };
 const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
