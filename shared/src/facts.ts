@@ -64,12 +64,7 @@ export type RoleFact = z.infer<typeof RoleFact>;
  * permits nothing. A data plane that does not know this kind of fact does not know the scopes
  * either, and so the role permits nothing there.
  */
-export const ScopedRoleFact = z.strictObject({
-  id: Id,
-  permissions: z.array(Text),
-  resource_scopes: z.array(Text),
-});
-export type ScopedRoleFact = z.infer<typeof ScopedRoleFact>;
+export const ScopedRoleFact = RoleFact.omit({ name: true });
 
 /** key: `tenant`. */
 export const KillSwitchFact = z.strictObject({
@@ -93,7 +88,6 @@ export const BundleFact = z.strictObject({
   /** SHA-256 of the tar.gz. */
   digest: Sha256Hex,
 });
-export type BundleFact = z.infer<typeof BundleFact>;
 
 /** key: `<deployment_id>/<server_id>`. A compact JWE (ECDH-ES on X25519) only that plane opens. */
 export const UpstreamCredentialFact = z.strictObject({
@@ -101,7 +95,6 @@ export const UpstreamCredentialFact = z.strictObject({
   deployment_id: Id,
   jwe: z.string(),
 });
-export type UpstreamCredentialFact = z.infer<typeof UpstreamCredentialFact>;
 
 /**
  * key: the deployment's id. The tenant's key for hashing identifiers, sealed as a credential is.
@@ -112,7 +105,6 @@ export const IdentifierKeyFact = z.strictObject({
   deployment_id: Id,
   jwe: z.string(),
 });
-export type IdentifierKeyFact = z.infer<typeof IdentifierKeyFact>;
 
 /** How a held result is handed over: as it came, or without the passages that were found. */
 export const ResultRelease = z.enum(['original', 'sanitized']);
