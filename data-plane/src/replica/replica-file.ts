@@ -7,6 +7,15 @@ import { CREDENTIALS_SCHEMA } from './facts/agent-credential.ts';
 
 const VERSION = 3;
 
+const FACT_COLUMNS = `
+  tenant_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  digest BLOB NOT NULL,
+  PRIMARY KEY (tenant_id, kind, key)
+`;
+
 // SQLite has no page checksums, and a flipped bit must not become a permission: `digest` covers a
 // fact's tenant, kind, key and value; `seal` covers the cursor, the feed's digest there, the time
 // of the newest statement and all digests of the tenant, so that a fact that is lost, or entries
@@ -20,22 +29,8 @@ CREATE TABLE tenants (
   statement_ms INTEGER NOT NULL,
   seal BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE facts (
-  tenant_id TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  key TEXT NOT NULL,
-  value TEXT NOT NULL,
-  digest BLOB NOT NULL,
-  PRIMARY KEY (tenant_id, kind, key)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE staged (
-  tenant_id TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  key TEXT NOT NULL,
-  value TEXT NOT NULL,
-  digest BLOB NOT NULL,
-  PRIMARY KEY (tenant_id, kind, key)
-) STRICT, WITHOUT ROWID;
+CREATE TABLE facts (${FACT_COLUMNS}) STRICT, WITHOUT ROWID;
+CREATE TABLE staged (${FACT_COLUMNS}) STRICT, WITHOUT ROWID;
 ${AGENTS_SCHEMA}
 ${CREDENTIALS_SCHEMA}
 `;
@@ -46,17 +41,12 @@ const DROP_FIRST = ['tenants', 'facts', 'agents']
   .map((table) => `DROP TABLE IF EXISTS ${table};`)
   .join(' ');
 
-export interface TenantRow {
+interface TenantRow {
   cursor: number;
   digest: string;
   /** Of the newest verified statement, Unix milliseconds; 0 before the first. */
   statement_ms: number;
   seal: Buffer;
-}
-
-export interface FactRow {
-  value: string;
-  digest: Buffer;
 }
 
 export type ReplicaFile = ReturnType<typeof openReplicaFile>;
@@ -114,7 +104,7 @@ function prepareStatements(db: Database) {
     readFacts: db.prepare<[string], { kind: string; key: string }>(
       'SELECT kind, key FROM facts WHERE tenant_id = ?',
     ),
-    findFact: db.prepare<[string, string, string], FactRow>(
+    findFact: db.prepare<[string, string, string], { value: string; digest: Buffer }>(
       'SELECT value, digest FROM facts WHERE tenant_id = ? AND kind = ? AND key = ?',
     ),
     putFact: db.prepare<[string, string, string, string, Buffer]>(
