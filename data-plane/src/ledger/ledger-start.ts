@@ -5,6 +5,7 @@
  * it has opened a file for writing, overwrites what it did not take. Proven by ledger-start.test.ts.
  */
 import { existsSync, statSync } from 'node:fs';
+import type { ChainPosition } from '@governance/shared/hash-chain';
 import Database from 'better-sqlite3';
 import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
@@ -42,20 +43,14 @@ export function readStreamMarks(db: Database.Database): StreamMark[] {
 /** Of SQLite: the file's own structure does not hold. */
 const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)/;
 
-interface Place {
-  epoch: number;
-  seq: number;
-  head: string;
-}
-
 interface StoredStream {
   stream_no: number;
   tenant_id: string;
   stream: string;
-  end: Place | null;
-  shipped: Place | null;
+  end: ChainPosition | null;
+  shipped: ChainPosition | null;
   /** The hash of the record at a place, where it is kept. */
-  hashAt(place: Place): string | undefined;
+  hashAt(place: ChainPosition): string | undefined;
 }
 
 function isThere(path: string): boolean {

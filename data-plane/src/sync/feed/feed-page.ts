@@ -1,14 +1,11 @@
 /** The checks that a page or snapshot of the feed must pass before it is applied. */
-import type { FeedPage } from '@governance/shared/channels';
+import type { FeedPage, FeedRequest } from '@governance/shared/channels';
 import type { FeedEntry } from '@governance/shared/facts';
 import { createSnapshotDigest, feedDigest } from '@governance/shared/feed-chain';
 import type { FreshnessStatement, SnapshotEnd } from '@governance/shared/signed-statement';
 import { FeedRefusedError } from '../link/feed-error.ts';
 
-export interface FeedPosition {
-  cursor: number;
-  digest: string;
-}
+type FeedPosition = Pick<FeedRequest, 'cursor' | 'digest'>;
 
 /**
  * Follows the page's entries from where the reader stands, and holds the result against the

@@ -8,13 +8,8 @@ import { AWAY_BACKOFF, type BackoffLimits, BUSY_BACKOFF } from './backoff.ts';
 import { LinkError } from './link-error.ts';
 import { failureCode, failureMessage, isRefusedCode, type SyncFailure } from './sync-failure.ts';
 
-export type ContactState = 'connected' | 'unreachable' | 'rejected' | 'revoked';
-export const CONTACT_STATES: readonly ContactState[] = [
-  'connected',
-  'unreachable',
-  'rejected',
-  'revoked',
-];
+export const CONTACT_STATES = ['connected', 'unreachable', 'rejected', 'revoked'] as const;
+type ContactState = (typeof CONTACT_STATES)[number];
 
 export interface ContactStatus {
   state: ContactState;
