@@ -31,15 +31,14 @@ export function followKeys(
   answered: readonly TrustedKey[],
 ): FollowedKeys {
   const living = new Map<string, LivingKey & { kid: string }>();
+  const alive = { validTo: null, revokedAt: null };
   for (const jwk of known) {
     const { kid } = jwk;
-    living.set(keyPlace({ purpose, kid }), { kid, jwk, validTo: null, revokedAt: null });
+    living.set(keyPlace({ purpose, kid }), { kid, jwk, ...alive });
   }
   // Before revocations: the last word of a key that is revoked now names the one after it.
   const rotations = history.rotations.filter(({ statement }) => statement.purpose === purpose);
-  followRotations(living, rotations, ({ kid, jwk }) => ({
-    ...{ kid, jwk, validTo: null, revokedAt: null },
-  }));
+  followRotations(living, rotations, ({ kid, jwk }) => ({ kid, jwk, ...alive }));
   const revoked = new Set(
     history.keys
       .filter((key) => key.purpose === purpose && key.revoked_at !== null)

@@ -11,7 +11,7 @@ import { createProgressWaiters } from '../../storage/progress-waiters.ts';
 import { FREEZE_AFTER_MS } from '../feed/freshness.ts';
 import { SYNC_BACKOFF } from '../link/backoff.ts';
 import { BundleRefusedError } from '../link/bundle-error.ts';
-import { type PollLoop, startPollLoop } from '../link/poll-loop.ts';
+import { startPollLoop } from '../link/poll-loop.ts';
 import {
   failureCode,
   failureMessage,
@@ -32,12 +32,7 @@ export interface BundleStatus {
   failure: SyncFailure | null;
 }
 
-export interface BundleSync extends PollLoop {
-  activeRules(): ActiveRules | null;
-  /** Whether a revision of at least this was activated within `ms`. */
-  waitFor(revision: number, ms: number): Promise<boolean>;
-  status(): BundleStatus;
-}
+export type BundleSync = Awaited<ReturnType<typeof startBundleSync>>;
 
 /** Loads the last good bundle from disk, then begins to follow the control plane. */
 export async function startBundleSync(options: {
@@ -56,7 +51,7 @@ export async function startBundleSync(options: {
   log: SyncLog;
   now: () => number;
   backoffLimits?: { first: number; longest: number };
-}): Promise<BundleSync> {
+}) {
   const { tenantId, link, files, log } = options;
   const time = () => new Date(options.now()).toISOString();
   const status: BundleStatus = {
@@ -167,16 +162,16 @@ export async function startBundleSync(options: {
   });
 
   return {
-    kick: loop.kick,
-    wake: loop.wake,
-    hurry: loop.hurry,
-    stop: async () => {
+    ...loop,
+    stop: async (): Promise<void> => {
       stopped = true;
       waiters.drop(tenantId);
       await loop.stop();
     },
-    activeRules: () => active,
-    waitFor: (revision, ms) => waiters.wait(tenantId, revision, ms),
-    status: () => ({ ...status }),
+    activeRules: (): ActiveRules | null => active,
+    /** Whether a revision of at least this was activated within `ms`. */
+    waitFor: (revision: number, ms: number): Promise<boolean> =>
+      waiters.wait(tenantId, revision, ms),
+    status: (): BundleStatus => ({ ...status }),
   };
 }
