@@ -51,7 +51,10 @@ export type TokenFault =
   | 'expired'
   | 'not_yet_valid';
 
-export interface AgentTokenVerifierDeps {
+export type AgentTokenVerifier = ReturnType<typeof createAgentTokenVerifier>;
+
+/** Builds the verifier: `verify` answers with the token's facts or with what is wrong with it. */
+export function createAgentTokenVerifier(deps: {
   findTokenKeys(tenantId: string): TokenKeysFact | undefined;
   /** What this data plane signs its own tokens with, if it does: good for every tenant it serves. */
   ownKeys?: TokenKeysFact | undefined;
@@ -59,18 +62,9 @@ export interface AgentTokenVerifierDeps {
   now(): number;
   /** How many verified tokens are remembered. */
   cacheSize: number;
-}
-
-export type AgentTokenVerifier = ReturnType<typeof createAgentTokenVerifier>;
-
-/** Builds the verifier: `verify` answers with the token's facts or with what is wrong with it. */
-export function createAgentTokenVerifier({
-  findTokenKeys,
-  ownKeys,
-  now,
-  cacheSize,
-}: AgentTokenVerifierDeps) {
-  const verified = new LRUCache<string, VerifiedToken>({ max: cacheSize });
+}) {
+  const { findTokenKeys, ownKeys, now } = deps;
+  const verified = new LRUCache<string, VerifiedToken>({ max: deps.cacheSize });
   const keyObjects = new LRUCache<string, KeyObject>({ max: 256 });
 
   function verifyToken(token: string, tokenHash: string): VerifiedToken | TokenFault {

@@ -41,19 +41,16 @@ function reachOf(ask: Ask, grants: readonly Grant[]): Reach {
   return { resource, targets: asksTargets ? readingsOfCall(ask) : [] };
 }
 
-/** Why no permission of the agent covers a call, if none does: what it lacks. */
-export interface LackingPermission {
-  /** One that would cover the call. */
-  permission: string;
-  /** Set where a role has it, whose `resource_scopes` leave the call out. */
-  isOutOfScope: boolean;
-}
-
-/** What an agent lacks for a call; undefined where a permission covers it. */
+/**
+ * What an agent lacks for a call: a permission that would cover it, and whether a role has one whose
+ * `resource_scopes` leave the call out.
+ *
+ * @returns undefined where a permission covers it
+ */
 export function findLackingPermission(
   { grants }: Pick<ReplicaAgent, 'grants'>,
   { ask, action }: Pick<ClassifiedCall, 'ask' | 'action'>,
-): LackingPermission | undefined {
+) {
   const { serverId, name } = ask;
   const covers = (permission: string) => coversCall(permission, serverId, name, action);
   if (permissionsFor(grants, ask).some(covers)) return undefined;

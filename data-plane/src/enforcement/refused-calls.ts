@@ -30,20 +30,18 @@ interface Refused {
   limit: ExceededLimit;
 }
 
-export interface RefusedCallsDeps {
-  ledger: Pick<Ledger, 'append'>;
-  writes: Pick<PendingWrites, 'track'>;
-  raiseAlert: RaiseAlert;
-  /** Unix milliseconds. */
-  now(): number;
-  count(tier: RateTier): void;
-  log: Pick<Logger, 'error'>;
-}
-
 export type RefusedCalls = ReturnType<typeof createRefusedCalls>;
 
 export function createRefusedCalls(
-  deps: RefusedCallsDeps,
+  deps: {
+    ledger: Pick<Ledger, 'append'>;
+    writes: Pick<PendingWrites, 'track'>;
+    raiseAlert: RaiseAlert;
+    /** Unix milliseconds. */
+    now(): number;
+    count(tier: RateTier): void;
+    log: Pick<Logger, 'error'>;
+  },
   { recordMs = RECORD_MS, maxWaiting = MAX_WAITING } = {},
 ) {
   let waiting = new Map<AgentKey, Refused>();

@@ -9,7 +9,7 @@ import {
   wholeNumber,
 } from '@governance/shared/settings';
 import { z } from 'zod';
-import { type OpaAddress, parseOpaAddress } from './opa-address.ts';
+import { parseOpaAddress } from './opa-address.ts';
 
 const address = z.string().transform((text, context) => {
   try {
@@ -59,14 +59,7 @@ export const OPA_SETTINGS = {
   }),
 };
 
-export interface OpaConfig {
-  address: OpaAddress;
-  token: Secret | null;
-  timeoutMs: number;
-  failClosed: boolean;
-}
-
-type OpaValues = SettingValues<typeof OPA_SETTINGS>;
+export type OpaConfig = NonNullable<ReturnType<typeof readOpaConfig>>;
 
 /** What lies between these settings: failing open in production is said twice or not at all. */
 export function findOpaProblems(
@@ -80,7 +73,7 @@ export function findOpaProblems(
 }
 
 /** @returns null where the built-in engine decides */
-export function readOpaConfig(values: OpaValues): OpaConfig | null {
+export function readOpaConfig(values: SettingValues<typeof OPA_SETTINGS>) {
   if (values.opaUrl === undefined) return null;
   return {
     address: values.opaUrl,

@@ -1,15 +1,13 @@
 import type { AgentCall, Continue, Deny } from '../calls.ts';
 import { proceed } from '../pipeline-builder.ts';
 
-export interface ArgumentLimits {
-  /** Of the arguments as JSON in UTF-8. */
-  bytes: number;
-  /** Values and keys. */
-  nodes: number;
-}
-
 export interface ArgumentsDeps {
-  argumentLimits: ArgumentLimits;
+  argumentLimits: {
+    /** Of the arguments as JSON in UTF-8. */
+    bytes: number;
+    /** Values and keys. */
+    nodes: number;
+  };
 }
 
 /**
@@ -33,7 +31,10 @@ const BYTES_A_CHARACTER = 6;
 const BYTES_A_NODE = 32;
 
 /** Which limit a value is over. The value came from strict JSON, so that its depth is bounded. */
-function findExcess(value: unknown, { bytes, nodes }: ArgumentLimits): string | undefined {
+function findExcess(
+  value: unknown,
+  { bytes, nodes }: ArgumentsDeps['argumentLimits'],
+): string | undefined {
   const size = { nodes: 0, characters: 0 };
   measure(value, size, nodes);
   if (size.nodes > nodes) return `${nodes} values and keys`;
@@ -43,13 +44,8 @@ function findExcess(value: unknown, { bytes, nodes }: ArgumentLimits): string | 
   return `${bytes} bytes`;
 }
 
-interface Size {
-  nodes: number;
-  characters: number;
-}
-
 /** Ends early where the limit is passed. */
-function measure(value: unknown, size: Size, nodes: number): void {
+function measure(value: unknown, size: { nodes: number; characters: number }, nodes: number): void {
   size.nodes++;
   if (typeof value === 'string') size.characters += value.length;
   if (typeof value !== 'object' || value === null) return;

@@ -17,11 +17,6 @@ export type ListMethod = keyof typeof LIST_MEMBERS;
 /** An item as its server wrote it. */
 export type ListedItem = Record<string, unknown>;
 
-export interface ListPage {
-  items: ListedItem[];
-  nextCursor: string | undefined;
-}
-
 /**
  * Asks a server for one page of a list.
  *
@@ -32,7 +27,7 @@ export async function listPage(
   method: ListMethod,
   cursor: string | undefined,
   exchange: UpstreamExchange = QUIET,
-): Promise<ListPage> {
+) {
   const members = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
   const answer = await session.request({ method, members, wantsProgress: false }, exchange);
   if (answer.kind === 'error') {

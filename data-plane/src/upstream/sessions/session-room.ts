@@ -26,15 +26,13 @@ export interface RoomEntry {
   usedAt: number;
 }
 
-export interface SessionRoomLimits {
-  maxSessions: number;
-  maxProcesses: number;
-  /** Processes that the clients of one agent may have of their own. */
-  maxOwnProcesses: number;
-}
-
 export interface SessionRoomDeps<E extends RoomEntry> {
-  limits: SessionRoomLimits;
+  limits: {
+    maxSessions: number;
+    maxProcesses: number;
+    /** Processes that the clients of one agent may have of their own. */
+    maxOwnProcesses: number;
+  };
   /** Those that can be found. */
   entries: ReadonlyMap<string, E>;
   /** Those that end when what is under way has its answer. */
