@@ -48,15 +48,9 @@ export function findAgentIneligibility(
 ): Deny | undefined {
   const status = effectiveAgentStatus(agent, replica.findKillSwitch(tenantId) ?? null);
   if (status === 'active') return undefined;
+  const denial = refused(`the agent is ${status}`);
   const isCaught = agent.status === 'active';
-  return {
-    kind: 'deny',
-    cause: 'ineligible',
-    message: `Unauthorized: the agent is ${status}.`,
-    reasons: [],
-    detail: isCaught ? 'the kill switch is engaged' : `the agent is ${status}`,
-    challenge: 'bearer',
-  };
+  return isCaught ? { ...denial, detail: 'the kill switch is engaged' } : denial;
 }
 
 /** Why a caller may not act, whatever the cause; undefined where it may. */
@@ -190,7 +184,7 @@ function findWorkflowIneligibility(
   return 'kind' in chain ? chain : undefined;
 }
 
-/** A session or a delegation is not valid: -32000. */
+/** An agent may not act, or a session or a delegation is not valid: -32000. */
 export function refused(why: string): Deny {
   return {
     kind: 'deny',

@@ -73,13 +73,11 @@ function chosen(
 const OUTBOUND_ACTIONS = ['log', 'warn', 'block'] as const;
 const RESULT_ACTIONS = ['log', 'redact', 'block'] as const;
 
-const DEFAULTS = prepareDlp(DEFAULT_DLP_SETTINGS);
+/** What holds where no bundle says anything else. */
+export const DEFAULT_DLP = prepareDlp(DEFAULT_DLP_SETTINGS);
 
 /** The settings and scanners of a bundle. */
-export const dlpOf = perSettings(({ dlp }) => (dlp === undefined ? DEFAULTS : prepareDlp(dlp)));
-
-/** What holds where no bundle says anything else. */
-export const DEFAULT_DLP: PreparedDlp = DEFAULTS;
+export const dlpOf = perSettings(({ dlp }) => (dlp === undefined ? DEFAULT_DLP : prepareDlp(dlp)));
 
 /** The scanners of some settings. */
 export function prepareDlp(settings: DlpSettings): PreparedDlp {

@@ -32,12 +32,14 @@ export function replacementOf({ part, call }: Said, why: Why): SaidPart | null {
 }
 
 function noticeOf(what: string, why: Why, eventId?: string): string {
-  const reason =
-    why === 'blocked-source'
-      ? 'its source is blocked'
-      : `it looks like an injection (${why.classes.join(', ')})`;
   const event = eventId === undefined ? '' : ` The call itself was made; event ${eventId}.`;
-  return `[${what} is withheld by the gateway: ${reason}.${event}]`;
+  return `[${what} is withheld by the gateway: ${describeWhy(why)}.${event}]`;
+}
+
+/** The reason in words, as the agent is told it. */
+export function describeWhy(why: Why): string {
+  if (why === 'blocked-source') return 'its source is blocked';
+  return `it looks like an injection (${why.classes.join(', ')})`;
 }
 
 function inPlaceOfResult(

@@ -7,12 +7,10 @@ import type { IdentifierHash } from '@governance/shared/identifier-hash';
 import { isObject } from '../../upstream/message.ts';
 import type { Identified } from '../kept-payload.ts';
 import { findAddresses } from './e-mail-addresses.ts';
-import { REDACTED } from './redact-fields.ts';
+import { MAX_DEPTH, REDACTED } from './redact-fields.ts';
 
-/** Deeper values are taken out whole, as where fields are redacted. */
-const MAX_DEPTH = 200;
 /** UTF-16 units; a shorter text stands in many places that mean something else. */
-const MIN_COVERED = 4;
+export const MIN_COVERED = 4;
 
 /** Different identifiers in one value: more of them are removed, since each hash takes its time. */
 const MAX_HASHED = 2_000;

@@ -5,7 +5,7 @@ import { dlpOf } from '../dlp/dlp-scanners.ts';
 import { coverEverywhere, takeOut } from '../dlp/redaction.ts';
 import type { Protection } from '../kept-payload.ts';
 import { perSettings } from '../per-settings.ts';
-import { hashIdentifiers } from './hash-identifiers.ts';
+import { hashIdentifiers, MIN_COVERED } from './hash-identifiers.ts';
 import { REDACTED, redactFields } from './redact-fields.ts';
 
 export interface TenantProtection {
@@ -60,9 +60,6 @@ function createRedact(
     }
   };
 }
-
-/** UTF-16 units; a shorter text stands in many places that mean something else. */
-const MIN_COVERED = 4;
 
 function marksOf(texts: ReadonlySet<string>): Map<string, string> {
   const long = [...texts].filter((text) => text.length >= MIN_COVERED);

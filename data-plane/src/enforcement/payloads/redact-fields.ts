@@ -4,7 +4,7 @@
  */
 
 /** Deeper values are taken out whole: no message of the gateway has as many levels. */
-const MAX_DEPTH = 200;
+export const MAX_DEPTH = 200;
 /** Texts of removed members that are looked for elsewhere. */
 const MAX_REMOVED = 200;
 

@@ -18,7 +18,7 @@ import { classesOf, type TellInbound } from '../inbound/inbound-alerts.ts';
 import type { ScanItem } from '../inbound/item-scanner.ts';
 import { listMember, nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
 import { readable } from '../inbound/readable.ts';
-import { replacementOf, type Why } from '../inbound/replacement.ts';
+import { describeWhy, replacementOf, type Why } from '../inbound/replacement.ts';
 import { type RequestedUris, requestedUris } from '../inbound/requested-uris.ts';
 import { sanitize } from '../inbound/sanitized.ts';
 import { findTrust, type SourceTrust } from '../inbound/source-trust.ts';
@@ -54,15 +54,12 @@ export function* scanForInjection(
   deps: InjectionDeps,
 ): Portioned<Continue<Said> | Deny | Escalate> {
   if (said.speaker !== 'server') return proceed(said);
-  const settings = settingsOf(said, deps);
+  const rules = said.call?.rules ?? deps.rules.findActiveRules(said.caller.tenantId);
+  const settings = rules?.settings ?? null;
   const member = listMember(said);
   return member === undefined
     ? yield* scanWhole(said, settings, deps)
     : yield* scanList(said, member, settings, deps);
-}
-
-function settingsOf({ call, caller }: Said, { rules }: InjectionDeps): BundleSettings | null {
-  return (call?.rules ?? rules.findActiveRules(caller.tenantId))?.settings ?? null;
 }
 
 const UNKNOWN: SourceTrust = { type: null };
@@ -167,11 +164,7 @@ const WORDLESS: ReadonlySet<string> = new Set(['progressToken', 'progress', 'tot
 function replace(said: Said, why: Why): Continue<Said> | Deny {
   const part = replacementOf(said, why);
   if (part !== null) return proceed({ ...said, part, replacedBy: 'injection' });
-  const message =
-    why === 'blocked-source'
-      ? 'its source is blocked'
-      : `it looks like an injection (${why.classes.join(', ')})`;
-  return denied(message);
+  return denied(describeWhy(why));
 }
 
 function* detect(said: Said, detector: Detector): Portioned<InboundFinding[]> {
