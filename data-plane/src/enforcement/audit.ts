@@ -121,16 +121,8 @@ export async function recordDecision(
     await Promise.all([written, opened]);
   } else await written;
   tellPart(call, 'record-durable');
-  return judgement.verdict === 'allow' ? grant(judgement.call, record, salt, kept) : null;
-}
-
-function grant(
-  call: JudgedCall,
-  decision: DecisionFields,
-  salt: Uint8Array,
-  kept: KeptPayload | null,
-): AllowedCall {
-  return { call, decision, salt, kept } as AllowedCall;
+  if (judgement.verdict !== 'allow') return null;
+  return { call: judgement.call, decision: record, salt, kept } as AllowedCall;
 }
 
 function decisionRecord(

@@ -82,10 +82,9 @@ export function isQuestion(method: string): boolean {
 }
 
 /** Whether a method is about a task that a server has already. */
-export function isTaskMethod(method: string): method is TaskMethod {
+export function isTaskMethod(method: string): boolean {
   return method === 'tasks/get' || method === 'tasks/update' || method === 'tasks/cancel';
 }
-export type TaskMethod = 'tasks/get' | 'tasks/update' | 'tasks/cancel';
 
 /** What stands in the tool's place for a method that calls none: `mcp:resources/read`. */
 export function nameOfMethod(method: string): string {
@@ -120,11 +119,6 @@ export function targetOf({ method, name, args, model }: Asked): string {
   return typeof found === 'string' ? found : name;
 }
 
-/** The members that a request has when it is made again with what it was asked for. */
-export function retryMembersOf({ retry }: Pick<Ask, 'retry'>): string | undefined {
-  return retry === undefined ? undefined : JSON.stringify(retry).slice(1, -1);
-}
-
 /** The members of the request's params for the server: what was judged, and nothing besides. */
 export function membersOf({ method, name, args }: Asked): string {
   const judged = JSON.stringify(args);
@@ -150,7 +144,7 @@ export function createServerDestination(
         // unknown members were not judged, so they stay here.
         members: membersOf(ask),
         wantsProgress: exchange.wantsProgress,
-        retry: retryMembersOf(ask),
+        retry: ask.retry && JSON.stringify(ask.retry).slice(1, -1),
       };
       return findSession(call).request(request, exchange);
     },

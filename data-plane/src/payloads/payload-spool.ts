@@ -86,7 +86,8 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
   for (const entry of await readdir(dir, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
     const { name: tenantId } = entry;
-    for (const name of (await readdir(join(dir, tenantId))).sort(byNumber)) {
+    const names = await readdir(join(dir, tenantId));
+    for (const name of names.sort((a, b) => numberOf(a) - numberOf(b))) {
       const path = join(dir, tenantId, name);
       if (!FILE.test(name)) {
         await rm(path, { force: true, recursive: true });
@@ -290,10 +291,6 @@ const FILE = /^\d{1,15}-\d{12}\.json$/;
 
 function numberOf(name: string): number {
   return Number(name.slice(name.indexOf('-') + 1, -'.json'.length));
-}
-
-function byNumber(a: string, b: string): number {
-  return numberOf(a) - numberOf(b);
 }
 
 function sizeOf({ content }: NewPayload): number {

@@ -76,7 +76,7 @@ function prepare(rule: SourceRule): PreparedRule {
 export function findTrust(settings: BundleSettings, source: Source, now: number): SourceTrust {
   const rules = preparedOf(settings);
   const effort: Effort = { left: MAX_EFFORT };
-  const spelled = spellingsOf(source);
+  const spelled = source.requested.uris.map((uri) => ({ uri, canonical: canonicalUri(uri) }));
   const isRuled = (one: PreparedRule) => one.endsAt > now && mayMatch(one, source, spelled, effort);
   const blocked = rules.block.find(isRuled);
   if (blocked !== undefined) return { type: 'block', ruleId: blocked.rule.id };
@@ -96,10 +96,6 @@ export function findTrust(settings: BundleSettings, source: Source, now: number)
 interface SpelledUri {
   readonly uri: string;
   readonly canonical: string | null;
-}
-
-function spellingsOf({ requested }: Source): readonly SpelledUri[] {
-  return requested.uris.map((uri) => ({ uri, canonical: canonicalUri(uri) }));
 }
 
 /** For a rule that restricts: in any spelling, and where it cannot be ruled out. */

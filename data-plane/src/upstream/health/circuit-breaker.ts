@@ -76,9 +76,7 @@ export class CircuitBreaker {
     return this.#failures > 0 ? 'failing' : 'ok';
   }
 
-  /**
-   * For the control plane, which hears of it later: a probe is over by then.
-   */
+  /** For the control plane, which hears of it later: a probe is over by then. */
   reported(): ReportedHealth | undefined {
     if (!this.#isFound) return undefined;
     const state = this.state();

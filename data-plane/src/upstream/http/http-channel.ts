@@ -92,9 +92,7 @@ export class HttpChannel {
     return new UpstreamFailure('refused', notAllowed(this.#host));
   }
 
-  /**
-   * Sends one HTTP request, for which there is room: a call has its own from its session.
-   */
+  /** Sends one HTTP request, for which there is room: a call has its own from its session. */
   dispatch(
     traffic: Traffic,
     method: 'GET' | 'POST' | 'DELETE',
