@@ -21,7 +21,6 @@ import { CompactEncrypt } from 'jose';
 import { writeFileDurably } from '../storage/durable-file.ts';
 import { openJwe } from './open-jwe.ts';
 import {
-  type EarlierTokenKey,
   finishRotation,
   listEarlierTokenKeys,
   readEarlierSealingKeys,
@@ -30,38 +29,7 @@ import {
   TOKEN_KEY_FILE,
 } from './own-key-rotation.ts';
 
-export interface DataPlaneIdentity {
-  /** The Ed25519 private key. */
-  readonly signingKey: KeyObject;
-  /** The RSA private key (2048 bits) of the agent tokens that this plane issues. */
-  readonly tokenKey: KeyObject;
-  /** Those that it followed and whose tokens are still good. */
-  readonly earlierTokenKeys: readonly EarlierTokenKey[];
-  /** What handles of lists and tasks are bound to. */
-  readonly taskSecret: KeyObject;
-  /** What this plane says of itself when it registers. */
-  registrationRequest(about: {
-    region: string | null;
-    version: string;
-    label: string;
-  }): RegistrationRequest;
-  /** The answer to a tenant's registration; undefined before the first. */
-  findRegistration(tenantId: string): RegistrationAnswer | undefined;
-  listRegistrations(): RegistrationAnswer[];
-  /** Keeps the answer durably. @throws Error when the tenant knew this plane by another id */
-  saveRegistration(answer: RegistrationAnswer): void;
-  /**
-   * Opens a credential that was sealed to this plane.
-   *
-   * @param jwe compact, ECDH-ES on X25519 with A256GCM
-   * @throws when it was sealed to another key, changed on its way, or is no such JWE
-   */
-  openSealed(jwe: string): Promise<string>;
-  /** The same at once, for what is looked up within a call. */
-  openSealedNow(jwe: string): string;
-  /** Seals what this plane alone opens again. */
-  sealOwn(text: string): Promise<string>;
-}
+export type DataPlaneIdentity = ReturnType<typeof loadIdentity>;
 
 /**
  * Makes the key of agents' tokens if there is none. Several processes use one: it has to be there
@@ -81,7 +49,7 @@ export function ensureTokenKey(dataDir: string): KeyObject {
  *
  * @param sharedDir the folder whose key of agents' tokens it uses, where that is another
  */
-export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIdentity {
+export function loadIdentity(dataDir: string, sharedDir = dataDir) {
   const folder = join(dataDir, 'identity');
   const registrations = join(folder, 'registrations');
   mkdirSync(registrations, { recursive: true, mode: 0o700 });
@@ -90,7 +58,7 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
   const earlierSealingKeys = readEarlierSealingKeys(folder);
   const tokenKey = ensureTokenKey(sharedDir);
   const shared = join(sharedDir, 'identity');
-  const openSealed = (jwe: string): string => openAny(jwe, sealingKey, earlierSealingKeys);
+  const openSealed = (jwe: string): string => openAny(jwe, [sealingKey, ...earlierSealingKeys]);
 
   const fileOf = (tenantId: string) => {
     if (!isUuid(tenantId)) throw new TypeError('a tenant id is a lower-case UUID');
@@ -104,23 +72,34 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
   }
 
   return {
+    /** The Ed25519 private key. */
     signingKey,
+    /** The RSA private key (2048 bits) of the agent tokens that this plane issues. */
     tokenKey,
+    /** Those that it followed and whose tokens are still good. */
     earlierTokenKeys: listEarlierTokenKeys(shared, tokenKey),
+    /** What handles of lists and tasks are bound to. */
     taskSecret: readTaskSecret(shared, tokenKey),
-    registrationRequest: (about) => ({
+    /** What this plane says of itself when it registers. */
+    registrationRequest: (about: {
+      region: string | null;
+      version: string;
+      label: string;
+    }): RegistrationRequest => ({
       signing_key: publicJwk(signingKey) as RegistrationRequest['signing_key'],
       sealing_key: publicJwk(sealingKey) as RegistrationRequest['sealing_key'],
       token_key: publicJwk(tokenKey) as RegistrationRequest['token_key'],
       ...about,
     }),
+    /** The answer to a tenant's registration; undefined before the first. */
     findRegistration,
-    listRegistrations: () =>
+    listRegistrations: (): RegistrationAnswer[] =>
       readdirSync(registrations)
         .filter((file) => file.endsWith('.json'))
         .map((file) => findRegistration(file.slice(0, -'.json'.length)))
         .filter((answer) => answer !== undefined),
-    saveRegistration: (answer) => {
+    /** Keeps the answer durably. @throws Error when the tenant knew this plane by another id */
+    saveRegistration: (answer: RegistrationAnswer): void => {
       const known = findRegistration(answer.tenant_id);
       if (known && known.deployment_id !== answer.deployment_id) {
         throw new Error('the tenant knew this data plane by another deployment id');
@@ -129,9 +108,17 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
       if (known && canonicalize(known) === canonicalize(answer)) return;
       writeFileDurably(fileOf(answer.tenant_id), `${JSON.stringify(answer, null, 2)}\n`);
     },
-    openSealed: async (jwe) => openSealed(jwe),
+    /**
+     * Opens a credential that was sealed to this plane.
+     *
+     * @param jwe compact, ECDH-ES on X25519 with A256GCM
+     * @throws when it was sealed to another key, changed on its way, or is no such JWE
+     */
+    openSealed: async (jwe: string): Promise<string> => openSealed(jwe),
+    /** The same at once, for what is looked up within a call. */
     openSealedNow: openSealed,
-    sealOwn: (text) =>
+    /** Seals what this plane alone opens again. */
+    sealOwn: (text: string): Promise<string> =>
       new CompactEncrypt(Buffer.from(text))
         .setProtectedHeader(SEALING)
         .encrypt(createPublicKey(sealingKey)),
@@ -139,19 +126,17 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir): DataPlaneIde
 }
 
 /** What was sealed before the key was followed by another is still opened. */
-function openAny(jwe: string, key: KeyObject, earlier: readonly KeyObject[]): string {
-  try {
-    return openJwe(jwe, key);
-  } catch (error) {
-    for (const one of earlier) {
-      try {
-        return openJwe(jwe, one);
-      } catch {
-        // Sealed to another one.
-      }
+function openAny(jwe: string, keys: readonly KeyObject[]): string {
+  let failure: unknown;
+  for (const key of keys) {
+    try {
+      return openJwe(jwe, key);
+    } catch (error) {
+      // Perhaps sealed to another one; what the key of now makes of it is told.
+      failure ??= error;
     }
-    throw error;
   }
+  throw failure;
 }
 
 type KeyType = 'ed25519' | 'x25519' | 'rsa';

@@ -9,27 +9,19 @@ import { Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
 
-export const StandingDenial = z.strictObject({
+const StandingDenial = z.strictObject({
   reason: z.enum(['tenant_revoked', 'stream_forked']),
   message: Text,
   since: Timestamp,
 });
-export type StandingDenial = z.infer<typeof StandingDenial>;
-
-export interface Standing {
-  find(tenantId: string): StandingDenial | null;
-  /** Denies the tenant's calls from now on. A fork is not overwritten by a revocation. */
-  deny(tenantId: string, reason: StandingDenial['reason'], message: string): void;
-  /** Lifts a revocation; a fork stays until the plane registered anew. */
-  reinstate(tenantId: string): void;
-}
+type StandingDenial = z.infer<typeof StandingDenial>;
 
 /** @param dataDir the data folder; the marks lie beside the registrations that they concern */
 export function loadStanding(
   dataDir: string,
   log: { error(fields: object, message: string): void },
   now: () => number,
-): Standing {
+) {
   const folder = join(dataDir, 'identity', 'denials');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const denials = new Map<string, StandingDenial>();
@@ -40,8 +32,9 @@ export function loadStanding(
   const fileOf = (tenantId: string) => join(folder, `${tenantId}.json`);
 
   return {
-    find: (tenantId) => denials.get(tenantId) ?? null,
-    deny: (tenantId, reason, message) => {
+    find: (tenantId: string): StandingDenial | null => denials.get(tenantId) ?? null,
+    /** Denies the tenant's calls from now on. A fork is not overwritten by a revocation. */
+    deny: (tenantId: string, reason: StandingDenial['reason'], message: string): void => {
       if (denials.get(tenantId)?.reason === 'stream_forked') return;
       const denial = { reason, message, since: new Date(now()).toISOString() };
       // In force before it is kept: a full disk must not hold back a denial.
@@ -53,7 +46,8 @@ export function loadStanding(
         log.error({ err: error, tenantId }, 'a denial could not be kept');
       }
     },
-    reinstate: (tenantId) => {
+    /** Lifts a revocation; a fork stays until the plane registered anew. */
+    reinstate: (tenantId: string): void => {
       if (denials.get(tenantId)?.reason !== 'tenant_revoked') return;
       rmSync(fileOf(tenantId), { force: true });
       if (existsSync(folder)) syncFolder(folder);
@@ -64,15 +58,13 @@ export function loadStanding(
 
 /** A mark that cannot be read denies all the same. */
 function readDenial(file: string): StandingDenial {
-  const unreadable = {
-    reason: 'tenant_revoked' as const,
-    message: 'Why this data plane was stopped could not be read.',
-    since: new Date(0).toISOString(),
-  };
   try {
-    const parsed = StandingDenial.safeParse(JSON.parse(readFileSync(file, 'utf8')));
-    return parsed.success ? parsed.data : unreadable;
+    return StandingDenial.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
-    return unreadable;
+    return {
+      reason: 'tenant_revoked',
+      message: 'Why this data plane was stopped could not be read.',
+      since: new Date(0).toISOString(),
+    };
   }
 }
