@@ -15,11 +15,6 @@ import { HOPS_HEADER, readHops } from '../upstream/hops.ts';
 import type { BodyPlace } from './body-room.ts';
 import { GatewayError } from './json-rpc.ts';
 
-export interface OriginPolicy {
-  /** Whether a request with this Origin is served; a request without one comes from no page. */
-  isAllowed(origin: string | undefined): boolean;
-}
-
 /**
  * Which pages may reach the gateway (MCP, Streamable HTTP: servers must check Origin). Compared
  * with configured origins, never with the Host header: a page that rebinds its own name to this
@@ -28,20 +23,22 @@ export interface OriginPolicy {
  * @param publicUrl the service's own address; on a loopback address its other names count as own
  * @param allowed SERVICE_CORS_ORIGINS_STR: origins, or `*`
  */
-export function createOriginPolicy(publicUrl: string, allowed: readonly string[]): OriginPolicy {
+export function createOriginPolicy(publicUrl: string, allowed: readonly string[]) {
   const origins = new Set([
     ...ownAddresses(publicUrl).map((address) => new URL(address).origin),
     ...allowed.map((text) => text.replace(/\/+$/, '')),
   ]);
   const everyone = origins.has('*');
   return {
-    isAllowed: (text) => text === undefined || everyone || origins.has(text.toLowerCase()),
+    /** Whether a request with this Origin is served; a request without one comes from no page. */
+    isAllowed: (text: string | undefined): boolean =>
+      text === undefined || everyone || origins.has(text.toLowerCase()),
   };
 }
 
 export interface ArrivalDeps {
   door: Pick<Door, 'identify'>;
-  origins: OriginPolicy;
+  origins: ReturnType<typeof createOriginPolicy>;
   /** Takes a request whose session another process holds; undefined where this one serves it. */
   passOn?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
   /**

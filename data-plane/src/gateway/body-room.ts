@@ -11,11 +11,6 @@ import { GatewayError } from './json-rpc.ts';
 const OF_AGENT = 16;
 const OF_TENANT = 64;
 
-export interface BodyOwner {
-  tenantId: string;
-  agent: { id: string };
-}
-
 /** The room of one body. */
 export interface BodyPlace {
   /** Tells how long the body turned out to be. */
@@ -51,7 +46,10 @@ export function createBodyRoom(maxBody: number) {
      * @param headers caller-controlled
      * @throws GatewayError 503 where there is none
      */
-    take({ tenantId, agent }: BodyOwner, headers: IncomingHttpHeaders): BodyPlace {
+    take(
+      { tenantId, agent }: { tenantId: string; agent: { id: string } },
+      headers: IncomingHttpHeaders,
+    ): BodyPlace {
       let bytes = sizeOf(headers, maxBody);
       const agentKey = `${tenantId} ${agent.id}`;
       requireRoom(agentKey, bytes, OF_AGENT, 'this agent has');

@@ -111,8 +111,7 @@ export function createAnnouncer(deps: {
     const active = deps.rules.findActiveRules(caller.tenantId);
     if (!isServerVisible(caller.agent.grants, caller.serverId, active)) return NOTHING;
     const server = requireServer(requireRules(deps.rules, caller), caller.serverId);
-    const session = sessionWith(deps.pool, caller, server);
-    const info: UpstreamInfo = await session.open();
+    const info = await sessionWith(deps.pool, caller, server).open();
     const { serverInfo, instructions } = info;
     const said = { serverInfo, instructions };
     const shown = await deps.enforcer.introduce(caller, caller.serverId, said);

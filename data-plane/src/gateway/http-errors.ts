@@ -3,6 +3,7 @@ import { BodiesBusyError } from '@governance/shared/body-turns';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { addressFor } from '@governance/shared/own-addresses';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Refusal } from '../enforcement/answer.ts';
 import { sendError } from './answer.ts';
 import { GatewayError, type RpcId } from './json-rpc.ts';
 import { challengeHeader } from './protected-resource.ts';
@@ -16,13 +17,10 @@ export interface HttpErrorDeps {
 /** The error handler of the gateway's routes. */
 export function createErrorHandler(deps: HttpErrorDeps) {
   return (error: FastifyError | GatewayError, request: FastifyRequest, reply: FastifyReply) => {
-    if (!isUnauthorized(error)) return answerError(error, request, reply, deps, null);
+    const isUnauthorized = error instanceof GatewayError && error.code === RPC_ERRORS.UNAUTHORIZED;
+    if (!isUnauthorized) return answerError(error, request, reply, deps, null);
     return readUnreadId(request).then((id) => answerError(error, request, reply, deps, id));
   };
-}
-
-function isUnauthorized(error: FastifyError | GatewayError): boolean {
-  return error instanceof GatewayError && error.code === RPC_ERRORS.UNAUTHORIZED;
 }
 
 function answerError(
@@ -49,12 +47,9 @@ function answerError(
   return sendError(reply, status, id, described);
 }
 
-function describe(error: FastifyError | GatewayError): {
-  status: number;
-  code: number;
-  message: string;
-  data?: Record<string, unknown> | undefined;
-} {
+function describe(
+  error: FastifyError | GatewayError,
+): Pick<Refusal, 'status' | 'code' | 'message' | 'data'> {
   if (error instanceof GatewayError) return error;
   if (error instanceof BodiesBusyError) {
     return { status: 503, code: RPC_ERRORS.INTERNAL, message: error.message };

@@ -18,7 +18,7 @@ export interface JoinedPart<T> extends Pick<ListPart, 'bytes' | 'rest'> {
 }
 
 /** One page of a joined list. */
-export const PAGE_ROOM: ListBudget = { items: 2_000, bytes: 4 * 1024 * 1024 };
+const PAGE_ROOM: ListBudget = { items: 2_000, bytes: 4 * 1024 * 1024 };
 /** Servers that are asked at a time. */
 const WAVE = 8;
 /** How often those are asked again that had more than their part. */
@@ -79,17 +79,15 @@ export function sealRest(
 }
 
 /** One cancellation for many requests, since each has one listener. */
-export function together(all: Cancellation | undefined): { next(): Cancellation } {
+export function together(all: Cancellation): { next(): Cancellation } {
   const parts = new Set<Cancellation>();
-  if (all !== undefined) {
-    all.onCancel = () => {
-      for (const part of parts) part.cancel();
-    };
-  }
+  all.onCancel = () => {
+    for (const part of parts) part.cancel();
+  };
   return {
     next() {
       const part = new Cancellation();
-      if (all?.isCancelled) part.cancel();
+      if (all.isCancelled) part.cancel();
       parts.add(part);
       return part;
     },

@@ -20,7 +20,6 @@ import {
   LIST_START,
   type ListBudget,
   type ListPart,
-  type ListPosition,
   readListPart,
 } from '../upstream/lists/list-part.ts';
 import { callableTools, TOOL_PAGES } from '../upstream/lists/list-tools.ts';
@@ -160,8 +159,7 @@ export function createLists(deps: {
     // Whoever may use nothing of a server is not told whether it is there.
     if (!isVisible(caller, rules, serverId, method, links)) return page(method, [], undefined);
     const server = requireServer(rules, serverId);
-    const [place] = deps.cursors.find(caller, method, params) ?? [{ serverId, at: LIST_START }];
-    const at: ListPosition = place?.at ?? LIST_START;
+    const at = deps.cursors.find(caller, method, params)?.[0]?.at ?? LIST_START;
     const asking = new KeptAnswer(sessionWith(deps.pool, caller, server));
     let part: ListPart;
     try {

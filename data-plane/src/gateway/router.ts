@@ -22,7 +22,7 @@ import { badParams } from './call-routing.ts';
 import { isListMethod, type Lists } from './lists.ts';
 import { parseReadParams } from './read-params.ts';
 import { findHidden, requireServer, splitUnifiedName } from './servers.ts';
-import { callUnified, findHiddenUri, splitUnifiedUri } from './unified.ts';
+import { callUnified, splitUnifiedUri } from './unified.ts';
 
 /** What a request asks for, and who answers it. */
 export interface Routed {
@@ -185,7 +185,7 @@ function routeUnified(
 }
 
 function byUri(caller: Caller, active: ActiveRules, uri: string) {
-  const found = splitUnifiedUri(active, uri) ?? findHiddenUri(caller, active, uri);
+  const found = splitUnifiedUri(caller, active, uri);
   if (found !== undefined) return found;
   throw badParams(`Unknown resource: ${uri}. Here a URI is mcp+<server_id>+<uri>, as listed.`);
 }

@@ -38,9 +38,7 @@ export class LoggedStream {
   readonly name: string;
   readonly #budget: ReplayBudget;
   readonly #onGone: () => void;
-  readonly #maxBuffered: number;
-  readonly #isLasting: boolean;
-  readonly #outlet: Outlet;
+  readonly #options: StreamOptions;
   #events: { n: number; text: string; bytes: number }[] = [];
   #bytes = 0;
   #next = 1;
@@ -53,9 +51,7 @@ export class LoggedStream {
 
   constructor(name: string, options: StreamOptions, budget: ReplayBudget, onGone: () => void) {
     this.name = name;
-    this.#maxBuffered = options.maxBuffered;
-    this.#isLasting = options.isLasting;
-    this.#outlet = options.outlet;
+    this.#options = options;
     this.#budget = budget;
     this.#onGone = onGone;
   }
@@ -79,13 +75,13 @@ export class LoggedStream {
     raw.once('close', () => this.#detached(raw));
     for (const { n, text } of this.#events) {
       if (n <= after) continue;
-      if (!this.#outlet.hasRoom(text.length)) {
+      if (!this.#options.outlet.hasRoom(text.length)) {
         // What is left is kept for when its agent has read what it has.
         raw.destroy();
         return;
       }
       raw.write(text);
-      this.#outlet.follow(raw);
+      this.#options.outlet.follow(raw);
     }
     if (this.#isEnded) raw.end();
   }
@@ -94,11 +90,11 @@ export class LoggedStream {
   write(json: string): boolean {
     if (this.#isEnded || this.#isGone) return false;
     const raw = this.isAttached ? this.#raw : null;
-    if (raw !== null && raw.writableLength >= this.#maxBuffered) return false;
-    if (raw !== null && !this.#outlet.hasRoom(json.length)) return false;
+    if (raw !== null && raw.writableLength >= this.#options.maxBuffered) return false;
+    if (raw !== null && !this.#options.outlet.hasRoom(json.length)) return false;
     const text = this.#keep(json);
     raw?.write(text);
-    if (raw !== null) this.#outlet.follow(raw);
+    if (raw !== null) this.#options.outlet.follow(raw);
     return true;
   }
 
@@ -123,10 +119,10 @@ export class LoggedStream {
     const raw = this.isAttached ? this.#raw : null;
     if (raw === null) this.#expire();
     // It is kept, and can be fetched when its agent has read what it has.
-    else if (text !== undefined && !this.#outlet.hasRoom(text.length)) raw.destroy();
+    else if (text !== undefined && !this.#options.outlet.hasRoom(text.length)) raw.destroy();
     else {
       raw.end(text);
-      this.#outlet.follow(raw);
+      this.#options.outlet.follow(raw);
     }
   }
 
@@ -154,7 +150,7 @@ export class LoggedStream {
     const isDone = (this.#isEnded && raw.writableFinished) || this.#next === 1;
     if (isDone || this.#isForgotten) this.drop();
     // An answer is waited for as long as it takes; from then on it is kept.
-    else if (this.#isEnded || this.#isLasting) this.#expire();
+    else if (this.#isEnded || this.#options.isLasting) this.#expire();
   }
 
   #expire(): void {

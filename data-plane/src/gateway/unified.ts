@@ -23,33 +23,22 @@ export function unifiedUri(serverId: string, uri: string): string {
 /**
  * Takes such a URI apart.
  *
- * @returns undefined when it names no registered server
+ * @returns undefined when it names no registered server, and the agent may learn that: `findHidden`
  */
 export function splitUnifiedUri(
-  rules: ActiveRules,
-  text: string,
-): { serverId: string; uri: string } | undefined {
-  const found = splitUri(text);
-  return found && Object.hasOwn(rules.settings.mcp_servers, found.serverId) ? found : undefined;
-}
-
-/** The same for a server that is not registered, where the agent may not learn that: `findHidden`. */
-export function findHiddenUri(
   { agent }: Pick<Caller, 'agent'>,
   rules: ActiveRules,
   text: string,
 ): { serverId: string; uri: string } | undefined {
-  const found = splitUri(text);
-  return found && !isServerVisible(agent.grants, found.serverId, rules) ? found : undefined;
-}
-
-function splitUri(text: string): { serverId: string; uri: string } | undefined {
   if (!text.startsWith(SCHEME)) return undefined;
   // No id of a server has a plus sign.
   const end = text.indexOf('+', SCHEME.length);
   const serverId = text.slice(SCHEME.length, end);
   const uri = text.slice(end + 1);
-  return end < 0 || serverId === '' || uri === '' ? undefined : { serverId, uri };
+  if (end < 0 || serverId === '' || uri === '') return undefined;
+  const isRegistered = Object.hasOwn(rules.settings.mcp_servers, serverId);
+  const isTaken = isRegistered || !isServerVisible(agent.grants, serverId, rules);
+  return isTaken ? { serverId, uri } : undefined;
 }
 
 /** What a server sent of its own accord, as clients of the unified gateway see it. */

@@ -30,7 +30,7 @@ import type { Router } from '../router.ts';
 import { unifiedNotification } from '../unified.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import type { RequestAnswer, RequestHandler, RequestScene } from './requests.ts';
-import { isWanted } from './session-reads.ts';
+import { isWanted, requireSession } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 const MAX_BATCH = 50;
@@ -175,7 +175,7 @@ export function createLegacyHandler(deps: {
     const ineligible = deps.door.findIneligibility(caller);
     if (ineligible !== undefined) throw ineligibleError(ineligible, 403);
     deps.router.checkPath(caller);
-    const session = requireSession(caller, request);
+    const session = requireSession(findSession(caller, request));
     revisionOf(request, session);
     const resumed = session.log.find(request.headers['last-event-id']);
     if (resumed === undefined && session.endStream !== null) {
@@ -248,7 +248,7 @@ export function createLegacyHandler(deps: {
 
   /** Ends a session. */
   function remove(caller: Caller, request: FastifyRequest, reply: FastifyReply): void {
-    const session = requireSession(caller, request);
+    const session = requireSession(findSession(caller, request));
     for (const call of session.calls.values()) call.cancel();
     deps.sessions.end(session);
     reply.code(204).send();
@@ -266,12 +266,6 @@ export function createLegacyHandler(deps: {
     const session = typeof token === 'string' ? deps.sessions.find(token, owner) : undefined;
     // 404 tells a client to initialize anew (MCP, session management).
     if (session === undefined) throw new GatewayError(404, 'No such session.');
-    return session;
-  }
-
-  function requireSession(caller: Caller, request: FastifyRequest): LegacySession {
-    const session = findSession(caller, request);
-    if (session === null) throw new GatewayError(400, 'The header Mcp-Session-Id is missing.');
     return session;
   }
 

@@ -3,7 +3,6 @@
  * resources, log messages) is kept with the session, since all sessions of an agent share one with
  * the server.
  */
-import { RPC_ERRORS } from '@governance/shared/errors';
 import type { RulesProvider } from '../../contracts.ts';
 import type { Answer } from '../../enforcement/answer.ts';
 import type { JudgedRead } from '../../enforcement/call-kinds.ts';
@@ -225,8 +224,7 @@ function subscriptionKey(serverId: string, uri: unknown): string {
 }
 
 /** There is nothing that could be told to a client without a session. */
-function requireSession(session: LegacySession | null): LegacySession {
+export function requireSession(session: LegacySession | null): LegacySession {
   if (session !== null) return session;
-  const message = 'The header Mcp-Session-Id is missing.';
-  throw new GatewayError(400, message, RPC_ERRORS.INVALID_REQUEST);
+  throw new GatewayError(400, 'The header Mcp-Session-Id is missing.');
 }

@@ -73,7 +73,6 @@ interface Held {
 }
 
 interface Stream {
-  agentKey: AgentKey;
   caller: Caller;
   events: ListenStream;
   /** What is subscribed to, by what the client calls it. */
@@ -134,7 +133,7 @@ export function createListen(deps: ListenDeps) {
     reply: FastifyReply,
     methods: ReadonlySet<string>,
   ): Stream {
-    const { tenantId, agent, serverId, key: agentKey } = caller;
+    const { tenantId, agent, serverId, key } = caller;
     const held = new Map<string, Held>();
     const passOn = (from: string, notification: UpstreamNotification) => {
       const { method, params } =
@@ -150,7 +149,7 @@ export function createListen(deps: ListenDeps) {
     const events = new ListenStream(reply, {
       id,
       maxBuffered: deps.messageBytes,
-      outlet: deps.unread.outletOf(agentKey),
+      outlet: deps.unread.outletOf(key),
       keepAliveMs: deps.keepAliveMs,
       isWelcome: () => {
         hearing.review();
@@ -163,7 +162,6 @@ export function createListen(deps: ListenDeps) {
     });
     hearing.review();
     const stream = {
-      agentKey,
       caller,
       events,
       held,
@@ -171,7 +169,7 @@ export function createListen(deps: ListenDeps) {
       // Its own, since what begins may wait for what ends.
       ending: createTurns(SUBSCRIBING),
     };
-    makeRoom(agentKey);
+    makeRoom(key);
     streams.add(stream);
     return stream;
   }
@@ -224,8 +222,8 @@ export function createListen(deps: ListenDeps) {
     leaving.set(key, left);
   }
 
-  function makeRoom(agentKey: AgentKey): void {
-    const own = [...streams].filter((stream) => stream.agentKey === agentKey);
+  function makeRoom(key: AgentKey): void {
+    const own = [...streams].filter(({ caller }) => caller.key === key);
     if (own.length < deps.maxPerAgent) return;
     own[0]?.events.end();
   }
@@ -236,10 +234,8 @@ export function createListen(deps: ListenDeps) {
     /** Subscribes again at a server that has lost its session. */
     async renew({ tenantId, agentId, serverId, peerId }: SessionPlace): Promise<void> {
       const renewed = new Set<string>();
-      for (const stream of [...streams]) {
-        const { caller, held } = stream;
-        const isHere =
-          stream.agentKey === agentKeyOf(tenantId, agentId) && caller.peer?.id === peerId;
+      for (const { caller, held } of [...streams]) {
+        const isHere = caller.key === agentKeyOf(tenantId, agentId) && caller.peer?.id === peerId;
         if (!isHere) continue;
         for (const { read } of [...held.values()]) {
           const key = sharedKey(caller, read);

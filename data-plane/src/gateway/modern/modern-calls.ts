@@ -18,7 +18,6 @@ import {
 import { takesTasks } from '../extensions.ts';
 import { callRouted, type Routed, refusingDestination } from '../router.ts';
 import { askAgain } from './hold-turns.ts';
-import type { OpenCall } from './open-call.ts';
 import type { Entry, ParkedCalls, PeerCaller } from './parked-calls.ts';
 import { coverState, uncoverState, withoutHoldState } from './request-states.ts';
 import type { TaskHandles } from './task-handles.ts';
@@ -98,22 +97,20 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     open.onNotification = (heard) => exchange.onNotification(heard);
     cancellation.onCancel = () => open.abandon();
     try {
-      const turn = await open.turn();
-      if (turn.kind === 'asked') return asked(entry, open);
+      const answer = await open.turn();
+      if (answer === null) {
+        return resultOf({
+          resultType: 'input_required',
+          inputRequests: open.inputRequests(),
+          requestState: parked.park(entry),
+        });
+      }
       parked.forget(entry);
-      return turn.answer;
+      return answer;
     } finally {
       cancellation.onCancel = null;
       open.onNotification = null;
     }
-  }
-
-  function asked(entry: Entry, open: OpenCall): Answer {
-    return resultOf({
-      resultType: 'input_required',
-      inputRequests: open.inputRequests(),
-      requestState: parked.park(entry),
-    });
   }
 
   /** The request made again: judged like any, and then the open call goes on with what it brings. */

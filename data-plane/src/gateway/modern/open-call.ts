@@ -20,9 +20,6 @@ interface Asked {
   question: Question;
 }
 
-/** What became of it: an answer, or questions that the client has to answer first. */
-export type Turn = { kind: 'answered'; answer: Answer } | { kind: 'asked' };
-
 /** Questions that may wait for one call at a time. */
 const MAX_QUESTIONS = 16;
 
@@ -47,16 +44,15 @@ export class OpenCall {
     this.#next?.();
   }
 
-  /** Waits for the answer or for a question, whichever is there first. */
-  async turn(): Promise<Turn> {
+  /** Waits for the answer; null where there are questions that the client has to answer first. */
+  async turn(): Promise<Answer | null> {
     if (this.#answer === null && this.#questions.size === 0) {
       await new Promise<void>((resolve) => {
         this.#next = resolve;
       });
       this.#next = null;
     }
-    if (this.#answer !== null) return { kind: 'answered', answer: this.#answer };
-    return { kind: 'asked' };
+    return this.#answer;
   }
 
   /** Asks the client, once the question was allowed and recorded. */
