@@ -18,7 +18,7 @@ export const MAX_HELD = { ofAgent: 25, ofTenant: 1_000 };
 /** Requests that wait for held calls, likewise; what is beyond is told at once that it is pending. */
 export const MAX_WAITING = { ofAgent: 32, ofTenant: 512 };
 /** How long after its time-out the control plane's word is waited for. */
-const GRACE_MS = 5_000;
+export const GRACE_MS = 5_000;
 /** How long an end is remembered for the client that asks again. */
 const KEPT_MS = GRANT_MS;
 const SWEEP_MS = 1_000;
@@ -65,10 +65,8 @@ export interface HeldCall {
   wait(ms: number, onLeave: (leave: () => void) => void): Promise<HoldEnd>;
 }
 
-export type NewHold = Pick<Hold, 'tenantId' | 'agentId' | 'binding' | 'policyIds'> & {
-  id: string;
-  timeoutMs: number;
-};
+type AskedCall = Pick<Hold, 'tenantId' | 'binding' | 'policyIds'>;
+type NewHold = Omit<Hold, 'timeoutAt'> & { timeoutMs: number };
 
 interface Kept {
   readonly hold: Hold;
@@ -172,10 +170,7 @@ export function createHeldCalls(deps: {
   /** Tells those who wait: the newest may still be there, so it is the one that gets an approval. */
   function settle(kept: Kept): void {
     if (stateOf(kept) === 'pending') return;
-    for (const end of [...kept.waiting].reverse()) {
-      const reached = endOf(kept);
-      end(reached);
-    }
+    for (const end of [...kept.waiting].reverse()) end(endOf(kept));
   }
 
   function resolve(tenantId: string, kept: Kept): void {
@@ -209,11 +204,7 @@ export function createHeldCalls(deps: {
     timer = null;
   }
 
-  function find({
-    tenantId,
-    binding,
-    policyIds,
-  }: Pick<NewHold, 'tenantId' | 'binding' | 'policyIds'>): Kept | undefined {
+  function find({ tenantId, binding, policyIds }: AskedCall): Kept | undefined {
     for (const kept of tenants.get(tenantId)?.values() ?? []) {
       if (kept.hold.binding !== binding) continue;
       // What was approved once was approved; what nobody was asked about is asked.
@@ -310,7 +301,7 @@ export function createHeldCalls(deps: {
     },
 
     /** A place at the held call of this binding, if one is held here for these reasons. */
-    findCall(asked: Pick<NewHold, 'tenantId' | 'binding' | 'policyIds'>): HeldCall | undefined {
+    findCall(asked: AskedCall): HeldCall | undefined {
       const kept = find(asked);
       return kept && placeAt(kept, false);
     },

@@ -5,17 +5,15 @@
 import type { HeldCallFact } from '@governance/shared/facts';
 import { LRUCache } from 'lru-cache';
 import type { Replica } from '../contracts.ts';
-import type { HeldCall, HoldEnd } from './held-calls.ts';
+import { GRACE_MS, type HeldCall, type HoldEnd } from './held-calls.ts';
 
 /** Requests that wait here for what is held elsewhere; what is beyond is told at once how it stands. */
 const MAX_WAITING = { ofAgent: 32, ofAll: 512 };
 /** Time-outs that were told, so that who asks again asks anew. */
 const MAX_TOLD = 10_000;
-/** How long after its time-out the control plane's word is waited for. */
-const GRACE_MS = 5_000;
 const NONE: ReadonlySet<string> = new Set();
 
-export interface AskedElsewhere {
+interface AskedElsewhere {
   readonly tenantId: string;
   readonly agentId: string;
   /** As all data planes of the tenant compute it. */

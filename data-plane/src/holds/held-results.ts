@@ -18,12 +18,6 @@ export const MAX_HELD_RESULTS = {
   ofAll: 512 * 1024 * 1024,
 } as const;
 
-/** What came back of a call, as text. */
-export interface HeldResult {
-  readonly kind: 'result' | 'error';
-  readonly raw: string;
-}
-
 /** The plaintext: it names where it belongs, so that no row can be put in another's place. */
 const Sealed = z.strictObject({
   tenant_id: Id,
@@ -31,9 +25,8 @@ const Sealed = z.strictObject({
   kind: z.enum(['result', 'error']),
   raw: z.string(),
 });
-
-/** Why a result cannot be kept. */
-export type NoRoom = 'too_large_to_hold' | 'too_many_held';
+/** What came back of a call, as text. */
+type HeldResult = Readonly<Pick<z.infer<typeof Sealed>, 'kind' | 'raw'>>;
 
 type Place = Pick<Hold, 'id' | 'tenantId'>;
 
@@ -80,7 +73,7 @@ export function openHeldResults(
 
   return {
     /** Whether one more result of so many bytes may be kept; else why not. */
-    findExcess: (tenantId: string, agentId: string, bytes: number): NoRoom | undefined => {
+    findExcess: (tenantId: string, agentId: string, bytes: number) => {
       const limits = MAX_HELD_RESULTS;
       if (bytes > limits.one) return 'too_large_to_hold';
       const held = sum.get({ tenantId, agentId }) ?? { all: 0, tenant: 0, agent: 0 };

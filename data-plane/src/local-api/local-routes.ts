@@ -15,20 +15,18 @@ import type { z } from 'zod';
 import type { Views } from '../workers/worker-views.ts';
 import type { OwnTokenKey } from './token-issuer.ts';
 
-export interface LocalRoutesDeps {
-  /** The issuer of the tokens. */
-  publicUrl: string;
-  version: string;
-  tokens: AgentTokens;
-  tokenKey: OwnTokenKey;
-  /** SERVICE_METRICS_TOKEN; without it /metrics is open in development, and names no tenant. */
-  metricsToken: string | undefined;
-  isProduction: boolean;
-  views: Views;
-}
-
 export const localRoutes =
-  (deps: LocalRoutesDeps): FastifyPluginAsync =>
+  (deps: {
+    /** The issuer of the tokens. */
+    publicUrl: string;
+    version: string;
+    tokens: AgentTokens;
+    tokenKey: OwnTokenKey;
+    /** SERVICE_METRICS_TOKEN; without it /metrics is open in development, and names no tenant. */
+    metricsToken: string | undefined;
+    isProduction: boolean;
+    views: Views;
+  }): FastifyPluginAsync =>
   async (app) => {
     const { views } = deps;
     app.setErrorHandler(createErrorHandler());
@@ -57,7 +55,8 @@ export const localRoutes =
 
     app.get('/metrics', { logLevel: 'warn' }, async (request, reply) => {
       const isPrivate = views.isPrivate(request.raw);
-      const isGranted = isPrivate || isMetricsToken(request.headers.authorization, deps);
+      const isGranted =
+        isPrivate || isMetricsToken(request.headers.authorization, deps.metricsToken);
       if (!isGranted && deps.metricsToken) throw new AppError('METRICS_TOKEN_INVALID');
       if (!isGranted && deps.isProduction) throw new AppError('METRICS_CLOSED');
       const { type, text: full } = await views.metrics(request.raw);
@@ -66,10 +65,7 @@ export const localRoutes =
     });
   };
 
-function isMetricsToken(
-  header: string | undefined,
-  { metricsToken }: Pick<LocalRoutesDeps, 'metricsToken'>,
-): boolean {
+function isMetricsToken(header: string | undefined, expected: string | undefined): boolean {
   const given = bearerToken(header);
-  return given !== undefined && metricsToken !== undefined && equalSecrets(given, metricsToken);
+  return given !== undefined && expected !== undefined && equalSecrets(given, expected);
 }

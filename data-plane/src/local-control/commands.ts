@@ -158,18 +158,15 @@ async function showStatus(url: string, dataDir: string, out: CommandOutput): Pro
   );
   if (answer === null) throw new Error(`nothing answers at ${url}`);
   const said = (await answer.json()) as { workers?: unknown[] };
-  const others = findOthers(dataDir, said.workers?.length ?? 1);
+  const serving = said.workers?.length ?? 1;
+  // Folders of workers that do not serve any more.
+  const others = listWorkers(dataDir)
+    .filter((worker) => worker > serving)
+    .map((worker) => ({ worker, drained_at: findDrained(workerFolder(dataDir, worker)) }));
   out.log(
     JSON.stringify({ ...said, ...(others.length > 0 && { other_folders: others }) }, null, 2),
   );
   return answer.ok ? 0 : 1;
-}
-
-/** Folders of workers that do not serve any more. */
-function findOthers(dataDir: string, serving: number): unknown[] {
-  return listWorkers(dataDir)
-    .filter((worker) => worker > serving)
-    .map((worker) => ({ worker, drained_at: findDrained(workerFolder(dataDir, worker)) }));
 }
 
 /** Of all workers. The key that signs batches stays: it is who the data plane is. */

@@ -17,23 +17,24 @@ import { createStdioAccess } from '../upstream/stdio/stdio-access.ts';
 import { UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
 import type { EnforcementPlaneDeps } from './plane-deps.ts';
 
-/** What the gateway, which is built later, is asked by the servers' side. */
-export interface UpstreamHooks {
-  /** See `LegacySessions.isSharing`. */
-  hasSession(tenantId: string, agentId: string, serverId: string): boolean;
-  /** A server has lost its session, and with it what it was told. */
-  onReopened(place: SessionPlace): void;
-}
-
 const DEFINITIONS_FILE = 'tool-definitions.db';
 const PINS_FILE = 'tool-pins.db';
 
-/** Builds the way to MCP servers, and what is known of their tools. */
+/**
+ * Builds the way to MCP servers, and what is known of their tools.
+ *
+ * @param hooks what the gateway, which is built later, is asked by the servers' side
+ */
 export function createUpstreams(
   deps: EnforcementPlaneDeps,
   client: { name: string; version: string },
   raiseAlert: RaiseAlert,
-  hooks: UpstreamHooks,
+  hooks: {
+    /** See `LegacySessions.isSharing`. */
+    hasSession(tenantId: string, agentId: string, serverId: string): boolean;
+    /** A server has lost its session, and with it what it was told. */
+    onReopened(place: SessionPlace): void;
+  },
 ) {
   const { config, replica, rules, log } = deps;
   const stdio = createStdioAccess(config.stdioServers, deps.servesSeveral, log);

@@ -5,17 +5,9 @@
  */
 import type { Socket } from 'node:net';
 
-/** A worker's end of the hand-over. */
-export interface Receiver {
-  /** The worker serves the connection: the copy here is closed. */
-  taken(id: number): void;
-  /** The worker is stopping: another one gets it. */
-  refused(id: number): void;
-  /** Stops handing over; connections that it has not taken go to others. */
-  leave(): void;
-}
-
 export type Distributor = ReturnType<typeof createDistributor>;
+/** A worker's end of the hand-over. */
+export type Receiver = ReturnType<Distributor['join']>;
 
 export function createDistributor() {
   interface Worker {
@@ -54,7 +46,7 @@ export function createDistributor() {
     /** A new connection, paused. Without a worker it is closed at once. */
     give,
     /** @param hand sends a connection to the worker, and keeps it open here */
-    join: (hand: (id: number, socket: Socket) => void): Receiver => {
+    join: (hand: (id: number, socket: Socket) => void) => {
       const worker: Worker = { hand, pending: new Map() };
       workers.add(worker);
       const take = (id: number): Socket | undefined => {
@@ -63,13 +55,16 @@ export function createDistributor() {
         return socket;
       };
       return {
-        taken: (id) => take(id)?.destroy(),
-        refused: (id) => {
+        /** The worker serves the connection: the copy here is closed. */
+        taken: (id: number): void => void take(id)?.destroy(),
+        /** The worker is stopping: another one gets it. */
+        refused: (id: number): void => {
           workers.delete(worker);
           const socket = take(id);
           if (socket) give(socket);
         },
-        leave: () => {
+        /** Stops handing over; connections that it has not taken go to others. */
+        leave: (): void => {
           workers.delete(worker);
           const left = [...worker.pending.values()];
           worker.pending.clear();

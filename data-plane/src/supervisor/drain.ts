@@ -3,13 +3,8 @@
  * writes the start of an epoch and what the last one left open, as any start does.
  */
 
-import type { DataPlaneCore } from '../core/data-plane-core.ts';
+import type { DataPlaneCore, TenantStatus } from '../core/data-plane-core.ts';
 import { createPause } from '../sync/link/backoff.ts';
-
-/** What `drain` needs to know of the ways to the control planes. */
-interface Connected {
-  status(): { state: string }[];
-}
 
 const LOOK_MS = 200;
 
@@ -21,7 +16,7 @@ const LOOK_MS = 200;
  */
 export async function drain(
   core: Pick<DataPlaneCore, 'identity' | 'status'>,
-  connections: Connected,
+  connections: { status(): { state: string }[] },
   signal: AbortSignal,
 ): Promise<'drained' | 'stuck' | 'stopped'> {
   const pause = createPause();
@@ -29,7 +24,10 @@ export async function drain(
   while (!signal.aborted) {
     const states = core.identity.listRegistrations().map(({ tenant_id: tenantId }) => {
       const tenant = core.status().tenants.find((one) => one.tenant_id === tenantId);
-      return stateOf(tenant, connections);
+      if (tenant !== undefined) return stateOf(tenant);
+      // Not served yet; or no token of the list is for it.
+      const isAsking = connections.status().some(({ state }) => state === 'registering');
+      return isAsking ? 'shipping' : 'stuck';
     });
     if (!states.includes('shipping')) return states.includes('stuck') ? 'stuck' : 'drained';
     await pause.wait(LOOK_MS);
@@ -37,16 +35,8 @@ export async function drain(
   return 'stopped';
 }
 
-function stateOf(
-  tenant: ReturnType<DataPlaneCore['status']>['tenants'][number] | undefined,
-  connections: Connected,
-): 'drained' | 'shipping' | 'stuck' {
-  if (tenant === undefined) {
-    // Not served yet; or no token of the list is for it.
-    const isAsking = connections.status().some(({ state }) => state === 'registering');
-    return isAsking ? 'shipping' : 'stuck';
-  }
-  const { state, backlog, stop } = tenant.shipper;
+function stateOf({ shipper }: TenantStatus): 'drained' | 'shipping' | 'stuck' {
+  const { state, backlog, stop } = shipper;
   if (state === 'idle' && backlog === 0) return 'drained';
   return stop === null ? 'shipping' : 'stuck';
 }

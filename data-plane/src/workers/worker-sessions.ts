@@ -39,8 +39,7 @@ export function createWorkerSessions(options: {
   function ownerOf(id: string | string[] | undefined): number {
     // caller-controlled
     const named = typeof id === 'string' ? SESSION_ID.exec(id)?.[1] : undefined;
-    const owner = Number(named ?? worker);
-    return owner <= count ? owner : worker;
+    return Number(named ?? worker);
   }
 
   async function hand(owner: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
