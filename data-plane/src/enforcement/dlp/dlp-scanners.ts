@@ -17,17 +17,7 @@ import type { Severity } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
 import { perSettings } from '../per-settings.ts';
 
-export interface PreparedDlp {
-  readonly settings: DlpSettings;
-  /** The settings as JSON, for another thread. */
-  settingsText(): string;
-  readonly scanner: DlpScanner;
-  /** Finds what is redacted in results, and nothing else. */
-  readonly redactor: DlpScanner;
-  /** All findings of a value; of one that has too many at least those on which something is done. */
-  scanSent(value: unknown): DlpFinding[];
-  scanSaid(value: unknown): DlpFinding[];
-}
+export type PreparedDlp = ReturnType<typeof prepareDlp>;
 
 interface Patterns {
   builtins: Readonly<Record<string, BuiltinOverride>>;
@@ -80,7 +70,7 @@ export const DEFAULT_DLP = prepareDlp(DEFAULT_DLP_SETTINGS);
 export const dlpOf = perSettings(({ dlp }) => (dlp === undefined ? DEFAULT_DLP : prepareDlp(dlp)));
 
 /** The scanners of some settings. */
-export function prepareDlp(settings: DlpSettings): PreparedDlp {
+export function prepareDlp(settings: DlpSettings) {
   const { outbound, results } = settings;
   const isBlocked = (severity: Severity) => actionFor(outbound, severity) === 'block';
   const isRedacted = (severity: Severity) => actionFor(results, severity) === 'redact';
@@ -101,15 +91,18 @@ export function prepareDlp(settings: DlpSettings): PreparedDlp {
   const settingsText = lazily(() => JSON.stringify(settings));
   return {
     settings,
+    /** The settings as JSON, for another thread. */
     settingsText,
     get scanner() {
       return every();
     },
+    /** Finds what is redacted in results, and nothing else. */
     get redactor() {
       return redactor()();
     },
-    scanSent: (value) => scan(value, blocker, isBlocked),
-    scanSaid: (value) => scan(value, graver, isActedOn),
+    /** All findings of a value; of one that has too many at least those on which something is done. */
+    scanSent: (value: unknown): DlpFinding[] => scan(value, blocker, isBlocked),
+    scanSaid: (value: unknown): DlpFinding[] => scan(value, graver, isActedOn),
   };
 }
 

@@ -199,33 +199,27 @@ function refuse(reason: string, challenge: 'basic' | 'bearer', deps: Authenticat
   };
 }
 
-/** What the gateway asks before, and while, it serves a request. Calls are asked the same again. */
-export interface Door {
-  /** Proves a credential for a path: a server's, or null for the unified one. */
-  identify(
-    credential: Credential,
-    serverId: string | null,
-  ): Identity | Deny | Promise<Identity | Deny>;
-  /** Why a caller may not act now, if so. */
-  findIneligibility(caller: Caller): Deny | undefined;
-  /** For a stream, which outlives its request: suspended, rotated or expired meanwhile? */
-  isStillEligible(caller: Caller): boolean;
-  /** The grants that the caller's agent has now. */
-  grantsOf(caller: Pick<Caller, 'tenantId' | 'agent'>): ReplicaAgent['grants'];
-}
+export type Door = ReturnType<typeof createDoor>;
 
-export function createDoor(deps: AuthenticateDeps & EligibilityDeps): Door {
+/** What the gateway asks before, and while, it serves a request. Calls are asked the same again. */
+export function createDoor(deps: AuthenticateDeps & EligibilityDeps) {
   // Of somebody who was known: a key that is gone does not come again.
   const silent = { ...deps, askForNews: () => null };
   return {
-    identify: (credential, serverId) => identify(credential, serverId, deps),
-    findIneligibility: (caller) => findIneligibility(caller, deps),
-    isStillEligible({ credential, serverId }) {
+    /** Proves a credential for a path: a server's, or null for the unified one. */
+    identify: (credential: Credential, serverId: string | null) =>
+      identify(credential, serverId, deps),
+    /** Why a caller may not act now, if so. */
+    findIneligibility: (caller: Caller) => findIneligibility(caller, deps),
+    /** For a stream, which outlives its request: suspended, rotated or expired meanwhile? */
+    isStillEligible({ credential, serverId }: Caller): boolean {
       const identity = identify(credential, serverId, silent);
       // At once, since the replica had caught up with the token when the stream began.
       if (identity instanceof Promise || 'kind' in identity) return false;
       return findIneligibility(identity, deps) === undefined;
     },
-    grantsOf: ({ tenantId, agent }) => deps.replica.findAgent(tenantId, agent.id)?.grants ?? [],
+    /** The grants that the caller's agent has now. */
+    grantsOf: ({ tenantId, agent }: Pick<Caller, 'tenantId' | 'agent'>) =>
+      deps.replica.findAgent(tenantId, agent.id)?.grants ?? [],
   };
 }
