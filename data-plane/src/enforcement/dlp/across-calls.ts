@@ -56,6 +56,16 @@ export function createAcrossCalls(deps: {
     return trail;
   }
 
+  function aboutOf({ caller, serverId, toolName, eventId }: Sent) {
+    return {
+      event_id: eventId,
+      mcp_server: serverId,
+      tool_name: toolName,
+      session_id: caller.sessionId,
+      requester_id: tellRequester(caller),
+    };
+  }
+
   return {
     /** Takes note of findings; raises DLP_CROSS_SESSION. */
     note(sent: Sent, findings: readonly DlpFinding[]): void {
@@ -79,7 +89,7 @@ export function createAcrossCalls(deps: {
           severity,
           title: 'An agent sends the same kind of sensitive data in several sessions',
           agent_id: caller.agent.id,
-          details: { pattern, sessions, ...aboutOf(sent, tellRequester) },
+          details: { pattern, sessions, ...aboutOf(sent) },
           dedupe_key: `dlp-cross-session:${caller.agent.id}:${pattern}`,
         });
       }
@@ -129,7 +139,7 @@ export function createAcrossCalls(deps: {
           severity: 'critical',
           title: 'An agent sends sensitive data piece by piece',
           agent_id: caller.agent.id,
-          details: { patterns: patternsOf(findings), ...aboutOf(sent, tellRequester) },
+          details: { patterns: patternsOf(findings), ...aboutOf(sent) },
           dedupe_key: `dlp-fragments:${caller.agent.id}`,
         });
       }
@@ -166,28 +176,9 @@ function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner):
 /** Found by the word before it, which any call may end with. */
 const BY_LABEL: ReadonlySet<string> = new Set(['secret_assignment']);
 
-function aboutOf(
-  { caller, serverId, toolName, eventId }: Sent,
-  tellRequester: (caller: Caller) => string | null,
-) {
-  return {
-    event_id: eventId,
-    mcp_server: serverId,
-    tool_name: toolName,
-    session_id: caller.sessionId,
-    requester_id: tellRequester(caller),
-  };
-}
-
-interface NamedText {
-  /** Of the argument at the top. */
-  name: string;
-  text: string;
-}
-
-/** The first texts of the arguments, each with the name of its argument. */
-function textsOf(args: Record<string, unknown>): NamedText[] {
-  const found: NamedText[] = [];
+/** The first texts of the arguments, each with the name of its argument at the top. */
+function textsOf(args: Record<string, unknown>) {
+  const found: { name: string; text: string }[] = [];
   let seen = 0;
   const visit = (name: string, value: unknown): void => {
     if (found.length >= MAX_TEXTS || ++seen > MAX_VALUES) return;

@@ -104,12 +104,6 @@ export class AgentTrail {
   }
 }
 
-/** A text as a part of a value: what may continue earlier pieces, and what later ones may continue. */
-export interface PieceEnds {
-  readonly head: string;
-  readonly tail: string;
-}
-
 /** Words in a text that is looked at as a whole. */
 const MAX_WORDS = 3;
 const MAX_SEARCHED = 256;
@@ -121,8 +115,10 @@ const PLACE = /^(?:~?\.{0,2}[/\\]|[a-z]+:\/\/|[A-Za-z]:\\)/;
 /**
  * What of a text may be a piece of a value: all of a short one, of a longer one its first and last
  * run. Nothing of a path, of a URL, and of words alone: nearly all calls are looked at no further.
+ *
+ * @returns what may continue earlier pieces, and what later ones may continue
  */
-export function piecesOf(text: string): PieceEnds | null {
+export function piecesOf(text: string): { head: string; tail: string } | null {
   if (PLACE.test(text)) return null;
   if (text.length <= MAX_PIECE && hasFewWords(text)) {
     return mayBePiece(text) ? { head: text, tail: text } : null;
