@@ -3,8 +3,9 @@
  * may do is asked when it is issued (of patterns), and the same of every call (of what it does).
  * Proven by delegation-scope.test.ts (a scope within another covers nothing that the other does not).
  */
+import type { RoleFact } from './facts.ts';
 import type { Effort } from './glob.ts';
-import { splitPermission, wildcardMatches } from './permission.ts';
+import { ACTIONS, splitPermission, wildcardMatches } from './permission.ts';
 import {
   coverPattern,
   coverTool,
@@ -25,14 +26,7 @@ export interface DelegationScope {
   readonly resources: readonly string[];
 }
 
-/** A role as far as it permits. */
-export interface GrantingRole {
-  readonly permissions: readonly string[];
-  readonly resource_scopes: readonly string[];
-}
-
 const EVERYTHING = '*';
-const ACTIONS = ['read', 'write', 'delete', 'execute'];
 /** Steps of matching that one question may cost; beyond, the answer is no. */
 const EFFORT = 1_000_000;
 
@@ -65,7 +59,7 @@ export function resourcesOf({ resources }: DelegationScope): ResourceScopes | nu
 /** The first entry of a scope that a delegator's roles do not cover; undefined where they cover all. */
 export function findExceedingRoles(
   scope: DelegationScope,
-  roles: readonly GrantingRole[],
+  roles: readonly Pick<RoleFact, 'permissions' | 'resource_scopes'>[],
 ): string | undefined {
   const effort: Effort = { left: EFFORT };
   const grants = roles.flatMap(({ permissions, resource_scopes }) => {

@@ -4,7 +4,7 @@
  * meaning as in policies/rego/lib/permissions.rego.
  */
 
-const ACTIONS = ['read', 'write', 'delete', 'execute'];
+export const ACTIONS: readonly string[] = ['read', 'write', 'delete', 'execute'];
 
 /** Taken apart at its last colon, since a resource may have one; undefined for what is none. */
 export function splitPermission(

@@ -1,5 +1,10 @@
 import type { Effort } from '@governance/shared/glob';
-import { mayCoverServer, splitPermission, wildcardMatches } from '@governance/shared/permission';
+import {
+  ACTIONS,
+  mayCoverServer,
+  splitPermission,
+  wildcardMatches,
+} from '@governance/shared/permission';
 import { coverServer, parseResourceScopes } from '@governance/shared/resource-scopes';
 import type { Role } from './role-store.ts';
 
@@ -8,8 +13,6 @@ import type { Role } from './role-store.ts';
  * against 500 servers would block every other request for half a minute.
  */
 const MAX_COMPARED = 1_000_000;
-
-const ACTIONS = ['read', 'write', 'delete', 'execute'];
 
 /**
  * Permissions and scopes of a role that match nothing. They may be meant for a later server, so

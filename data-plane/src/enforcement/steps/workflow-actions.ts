@@ -1,11 +1,9 @@
 import { coversTool } from '@governance/shared/delegation-scope';
-import { coversCall } from '@governance/shared/permission';
+import { ACTIONS, coversCall } from '@governance/shared/permission';
 import { isList } from '../call-kinds.ts';
 import type { Action, Ask, ClassifiedCall, Continue, Deny } from '../calls.ts';
 import { denied } from '../eligibility.ts';
 import { proceed } from '../pipeline-builder.ts';
-
-const ACTIONS: ReadonlySet<string> = new Set<Action>(['read', 'write', 'delete', 'execute']);
 
 /**
  * What an agent may do in its workflow, beside what its roles permit: directly after `classify`,
@@ -26,7 +24,7 @@ export function checkWorkflowActions<C extends ClassifiedCall>(call: C): Continu
 
 /** An action, `*`, a permission like `files:read`, or a server or tool. */
 function allowsCall(entry: string, { serverId, name }: Ask, action: Action): boolean {
-  if (ACTIONS.has(entry)) return entry === action;
+  if (ACTIONS.includes(entry)) return entry === action;
   return (
     coversCall(entry, serverId, name, action) || coversTool({ tools: [entry] }, serverId, name)
   );
