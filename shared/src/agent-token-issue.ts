@@ -58,34 +58,13 @@ export interface AgentCredentials {
   feedSeq: number;
 }
 
-export interface TokenRequest {
-  clientId: string;
-  clientSecret: string;
-  /** RFC 8707: narrows the audience to one server of the gateway. */
-  resource?: string | undefined;
-  /** The caller's address. */
-  address: string;
-}
-
-export interface AgentToken {
-  token: string;
-  expiresIn: number;
-  agentId: string;
-  riskTier: RiskTier;
-}
-
-export interface AgentTokens {
-  /** @throws AppError BAD_CREDENTIALS, AGENT_SUSPENDED, INVALID_TARGET, RATE_LIMITED */
-  issue(request: TokenRequest): Promise<AgentToken>;
-}
-
 /** A private RSA key, with the id that its public half has. */
 export interface TokenSigner {
   kid: string;
   privateKey: KeyObject;
 }
 
-export interface AgentTokenDeps {
+interface AgentTokenDeps {
   /** The key that signs now: RSA with 2048 bits or more. */
   key(): Promise<TokenSigner> | TokenSigner;
   /** The issuer; with /mcp/v1 the audience. */
@@ -94,8 +73,10 @@ export interface AgentTokenDeps {
   now: () => Date;
 }
 
+export type AgentTokens = ReturnType<typeof createAgentTokens>;
+
 /** Builds the issuer, with its limits of attempts by address and by client. */
-export function createAgentTokens(deps: AgentTokenDeps): AgentTokens {
+export function createAgentTokens(deps: AgentTokenDeps) {
   const { publicUrl, findClient, now } = deps;
   const limiter = (limit: number) => createRateLimiter({ limit, windowMs: WINDOW_MS, now });
   const failuresByAddress = limiter(FAILURES_BY_ADDRESS);
@@ -108,7 +89,18 @@ export function createAgentTokens(deps: AgentTokenDeps): AgentTokens {
   };
 
   return {
-    issue: async ({ clientId, clientSecret, resource, address }) => {
+    /**
+     * @param request.resource RFC 8707: narrows the audience to one server of the gateway
+     * @param request.address the caller's
+     * @throws AppError BAD_CREDENTIALS, AGENT_SUSPENDED, INVALID_TARGET, RATE_LIMITED
+     */
+    issue: async (request: {
+      clientId: string;
+      clientSecret: string;
+      resource?: string | undefined;
+      address: string;
+    }) => {
+      const { clientId, clientSecret, resource, address } = request;
       const place = addressGroup(address);
       const client = await findClient(clientId);
       const given = createHash('sha256').update(clientSecret).digest('hex');

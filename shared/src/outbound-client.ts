@@ -9,30 +9,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { ADDRESS_REFUSED, createAddressPolicy } from './address-policy.ts';
 
-export interface OutboundRequest {
-  url: string;
-  body: string;
-  headers: Record<string, string>;
-  timeoutMs: number;
-  /** Bytes of the answer's body; a longer one fails. Null where it is not read. */
-  maxBytes: number | null;
-  signal?: AbortSignal;
-}
-
-export interface OutboundAnswer {
-  status: number;
-  text: string;
-}
-
-export interface OutboundClient {
-  /**
-   * Posts.
-   *
-   * @throws OutboundError where the address is not open, or the answer too large
-   * @throws Error named TimeoutError, or with the connection's `code`
-   */
-  post(request: OutboundRequest): Promise<OutboundAnswer>;
-}
+export type OutboundClient = ReturnType<typeof createOutboundClient>;
 
 /** Its message is for the operator, and holds nothing of an answer. */
 export class OutboundError extends Error {}
@@ -51,13 +28,28 @@ export function createOutboundClient({
 }: {
   allow: readonly string[] | null;
   isProduction: boolean;
-}): OutboundClient {
+}) {
   const entries = allow ?? [isProduction ? 'global' : '*'];
   const policy = createAddressPolicy(entries, undefined, notOpen);
 
   return {
-    post: async ({ url: text, body, headers, timeoutMs, maxBytes, signal }) => {
-      const url = new URL(text);
+    /**
+     * Posts.
+     *
+     * @param request.maxBytes of the answer's body; a longer one fails. Null where it is not read.
+     * @throws OutboundError where the address is not open, or the answer too large
+     * @throws Error named TimeoutError, or with the connection's `code`
+     */
+    post: async (request: {
+      url: string;
+      body: string;
+      headers: Record<string, string>;
+      timeoutMs: number;
+      maxBytes: number | null;
+      signal?: AbortSignal;
+    }): Promise<{ status: number; text: string }> => {
+      const { body, headers, timeoutMs, maxBytes, signal } = request;
+      const url = new URL(request.url);
       const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
       // Who writes an address means it: nobody else can make it lead elsewhere.
       const isWritten = isIP(host) !== 0;
