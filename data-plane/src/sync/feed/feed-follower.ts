@@ -14,12 +14,11 @@ import {
   type StatementKey,
   verifyStatement,
 } from '@governance/shared/signed-statement';
-import type { FeedNews } from '../../contracts.ts';
 import type { LocalReplica } from '../../replica/replica.ts';
 import { SYNC_BACKOFF } from '../link/backoff.ts';
 import { outageBackoff } from '../link/contact.ts';
 import { FeedRefusedError } from '../link/feed-error.ts';
-import { type PollLoop, startPollLoop } from '../link/poll-loop.ts';
+import { startPollLoop } from '../link/poll-loop.ts';
 import {
   failureCode,
   failureMessage,
@@ -46,16 +45,7 @@ export interface FeedStatus {
   failure: SyncFailure | null;
 }
 
-export interface FeedFollower extends PollLoop {
-  status(): FeedStatus;
-  /** Reads at once what is new, unless that was just done. Never rejects. */
-  askForNews(): Promise<FeedNews>;
-  /**
-   * Whether it has not caught up yet since its start, and still may: the control plane did not fail,
-   * and something came within seconds.
-   */
-  isCatchingUp(): boolean;
-}
+export type FeedFollower = ReturnType<typeof startFeedFollower>;
 
 export interface FeedFollowerOptions {
   tenantId: string;
@@ -81,7 +71,7 @@ export interface FeedFollowerOptions {
   backoffLimits?: { first: number; longest: number };
 }
 
-export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
+export function startFeedFollower(options: FeedFollowerOptions) {
   const { tenantId, link, replica, freshness, log } = options;
   const time = () => new Date(options.now()).toISOString();
   const ending = new AbortController();
@@ -227,20 +217,24 @@ export function startFeedFollower(options: FeedFollowerOptions): FeedFollower {
     limitsOf: (error) => options.backoffLimits ?? outageBackoff(error) ?? SYNC_BACKOFF,
   });
   return {
-    wake: loop.wake,
-    hurry: loop.hurry,
+    ...loop,
+    /** Reads at once what is new, unless that was just done. Never rejects. */
     askForNews: news.ask,
+    /**
+     * Whether it has not caught up yet since its start, and still may: the control plane did not
+     * fail, and something came within seconds.
+     */
     isCatchingUp: () => isStarting && performance.now() - progressAt < START_MS,
-    kick: () => {
+    kick: (): void => {
       isCurrent = false;
       loop.kick();
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       ending.abort();
       news.stop();
       await loop.stop();
     },
-    status: () => ({ ...status }),
+    status: (): FeedStatus => ({ ...status }),
   };
 }
 

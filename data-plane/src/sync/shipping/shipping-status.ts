@@ -1,3 +1,4 @@
+import type { StreamReport } from '@governance/shared/channels';
 import {
   failureCode,
   failureMessage,
@@ -6,10 +7,7 @@ import {
 } from '../link/sync-failure.ts';
 
 /** A record of a stream. */
-export interface StreamPlace {
-  epoch: number;
-  seq: number;
-}
+export type StreamPlace = NonNullable<StreamReport['stopped_at']>;
 
 /** A stream that ended for good: two writers, or damage. */
 export type EndedState = 'forked' | 'damaged';
