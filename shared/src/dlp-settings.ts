@@ -36,7 +36,6 @@ export const OutboundActions = z.object({
   medium: OutboundAction,
   low: OutboundAction,
 });
-export type OutboundActions = z.infer<typeof OutboundActions>;
 
 export const ResultActions = z.object({
   critical: ResultAction,
@@ -44,7 +43,6 @@ export const ResultActions = z.object({
   medium: ResultAction,
   low: ResultAction,
 });
-export type ResultActions = z.infer<typeof ResultActions>;
 
 /** What a tenant changed of a built-in pattern. */
 export const BuiltinOverride = z.object({

@@ -42,4 +42,3 @@ export const SessionTokenClaims = z.looseObject({
   /** The feed entry from which on the token is valid: a replica that is behind waits for it. */
   feed_seq: z.int().nonnegative(),
 });
-export type SessionTokenClaims = z.infer<typeof SessionTokenClaims>;

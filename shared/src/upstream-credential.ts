@@ -40,4 +40,3 @@ export const SealedUpstreamCredential = z.strictObject({
   origin: z.string().optional(),
   credential: UpstreamCredential,
 });
-export type SealedUpstreamCredential = z.infer<typeof SealedUpstreamCredential>;
