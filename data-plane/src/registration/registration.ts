@@ -28,6 +28,7 @@ import {
   failureMessage,
   type SyncFailure,
   type SyncLog,
+  toSyncFailure,
 } from '../sync/link/sync-failure.ts';
 
 /** How often one that was revoked asks again. */
@@ -275,12 +276,10 @@ export function startRegistration(options: RegistrationOptions) {
   }
 
   function note(error: unknown): void {
-    const code = failureCode(error);
-    const at = new Date(now()).toISOString();
-    const failure = { stage: 'register', code, message: failureMessage(error), at };
+    const failure = toSyncFailure('register', error, now());
+    const { stage, code, message } = failure;
     if (code !== status.failure?.code) {
       const tenantId = current?.tenantId ?? null;
-      const { stage, message } = failure;
       log.warn({ tenantId, stage, code, message }, 'the data plane could not register');
     }
     status.failure = failure;

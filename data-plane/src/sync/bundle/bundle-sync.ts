@@ -12,12 +12,7 @@ import { FREEZE_AFTER_MS } from '../feed/freshness.ts';
 import { SYNC_BACKOFF } from '../link/backoff.ts';
 import { BundleRefusedError } from '../link/bundle-error.ts';
 import { startPollLoop } from '../link/poll-loop.ts';
-import {
-  failureCode,
-  failureMessage,
-  type SyncFailure,
-  type SyncLog,
-} from '../link/sync-failure.ts';
+import { type SyncFailure, type SyncLog, toSyncFailure } from '../link/sync-failure.ts';
 import type { BundleFiles } from './bundle-files.ts';
 import { activatePolicy, type LoadPolicyEngine } from './policy-activation.ts';
 import { verifyBundle } from './verify-bundle.ts';
@@ -97,7 +92,7 @@ export async function startBundleSync(options: {
   }
 
   function report(error: unknown): void {
-    const failure = { stage, code: failureCode(error), message: failureMessage(error), at: time() };
+    const failure = toSyncFailure(stage, error, options.now());
     const news = failure.code !== status.failure?.code || failure.stage !== status.failure.stage;
     status.failure = failure;
     if (news) log.warn({ tenantId, ...failure }, 'no newer bundle was activated');

@@ -21,9 +21,9 @@ import { FeedRefusedError } from '../link/feed-error.ts';
 import { startPollLoop } from '../link/poll-loop.ts';
 import {
   failureCode,
-  failureMessage,
   type SyncFailure,
   type SyncLog,
+  toSyncFailure,
 } from '../link/sync-failure.ts';
 import { createFeedNews } from './feed-news.ts';
 import { createSnapshotCheck, verifyPage } from './feed-page.ts';
@@ -201,8 +201,8 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     step,
     onFailure: (error, attempt) => {
       isCurrent = false;
-      const code = failureCode(error);
-      const failure = { stage, code, message: failureMessage(error), at: time() };
+      const failure = toSyncFailure(stage, error, options.now());
+      const { code } = failure;
       const before = status.failure;
       status.failure = failure;
       const isNews = before?.code !== code || before.stage !== stage;

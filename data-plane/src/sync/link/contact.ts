@@ -6,7 +6,7 @@ import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { AWAY_BACKOFF, type BackoffLimits, BUSY_BACKOFF } from './backoff.ts';
 import { LinkError } from './link-error.ts';
-import { failureCode, failureMessage, isRefusedCode, type SyncFailure } from './sync-failure.ts';
+import { failureCode, isRefusedCode, type SyncFailure, toSyncFailure } from './sync-failure.ts';
 
 export const CONTACT_STATES = ['connected', 'unreachable', 'rejected', 'revoked'] as const;
 type ContactState = (typeof CONTACT_STATES)[number];
@@ -96,7 +96,7 @@ export function createContact(options: {
       heard();
       return;
     }
-    silence = { stage, code: failureCode(error), message: failureMessage(error), at: time() };
+    silence = toSyncFailure(stage, error, options.now());
     note();
   }
 

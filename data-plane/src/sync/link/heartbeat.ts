@@ -1,5 +1,5 @@
 import type { ControlPlaneLink, Heartbeat } from '@governance/shared/channels';
-import { failureCode, failureMessage, type SyncFailure, type SyncLog } from './sync-failure.ts';
+import { type SyncFailure, type SyncLog, toSyncFailure } from './sync-failure.ts';
 
 /** Specification 1, section 8. */
 export const HEARTBEAT_MS = 60_000;
@@ -39,10 +39,10 @@ export function startHeartbeat(options: {
       status.failure = null;
       options.onReceived?.();
     } catch (error) {
-      const at = new Date(options.now()).toISOString();
-      const code = failureCode(error);
+      const failure = toSyncFailure('heartbeat', error, options.now());
+      const { code } = failure;
       if (status.failure?.code !== code) options.log.warn({ code }, 'a heartbeat was not received');
-      status.failure = { stage: 'heartbeat', code, message: failureMessage(error), at };
+      status.failure = failure;
     }
   }
 

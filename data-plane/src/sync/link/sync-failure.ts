@@ -31,6 +31,12 @@ export function failureMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** @param now Unix milliseconds */
+export function toSyncFailure(stage: string, error: unknown, now: number): SyncFailure {
+  const at = new Date(now).toISOString();
+  return { stage, code: failureCode(error), message: failureMessage(error), at };
+}
+
 /**
  * Whether a code says that something came and was refused for what it is. Those are our own, in
  * lower case; codes of AppError, of SQLite and of the network are in capitals.

@@ -1,10 +1,5 @@
 import type { StreamReport } from '@governance/shared/channels';
-import {
-  failureCode,
-  failureMessage,
-  type SyncFailure,
-  type SyncLog,
-} from '../link/sync-failure.ts';
+import { type SyncFailure, type SyncLog, toSyncFailure } from '../link/sync-failure.ts';
 
 /** A record of a stream. */
 export type StreamPlace = NonNullable<StreamReport['stopped_at']>;
@@ -61,7 +56,7 @@ export class ShippingStatus {
   }
 
   attempted(): void {
-    this.lastAttemptAt = this.#time();
+    this.lastAttemptAt = new Date(this.#options.now()).toISOString();
   }
 
   getsOn(state: 'shipping' | 'idle'): void {
@@ -78,11 +73,10 @@ export class ShippingStatus {
   }
 
   failed(error: unknown): SyncFailure {
-    const { tenantId, log } = this.#options;
-    const code = failureCode(error);
-    const failure = { stage: 'ship', code, message: failureMessage(error), at: this.#time() };
+    const { tenantId, log, now } = this.#options;
+    const failure = toSyncFailure('ship', error, now());
     this.#failingSince ??= performance.now();
-    if (code !== this.failure?.code) {
+    if (failure.code !== this.failure?.code) {
       log.warn({ tenantId, ...failure }, 'records could not be shipped');
     }
     this.failure = failure;
@@ -119,9 +113,5 @@ export class ShippingStatus {
       failure: this.failure,
       stop: this.stop,
     };
-  }
-
-  #time(): string {
-    return new Date(this.#options.now()).toISOString();
   }
 }

@@ -7,12 +7,7 @@
 import type { ControlPlaneLink, LogWatchReport } from '@governance/shared/channels';
 import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { judgeLogView, type LogView } from '@governance/shared/evidence/log-watch';
-import {
-  failureCode,
-  failureMessage,
-  type SyncFailure,
-  type SyncLog,
-} from '../link/sync-failure.ts';
+import { type SyncFailure, type SyncLog, toSyncFailure } from '../link/sync-failure.ts';
 import type { Contradiction, LogWatchStore } from './log-watch-store.ts';
 
 /** Between two looks; each a quarter longer or shorter, so that many data planes do not ask at once. */
@@ -71,12 +66,7 @@ export function startLogWatcher(options: LogWatcherOptions) {
     try {
       return readKept(store, tenantId);
     } catch (error) {
-      failure = {
-        stage: 'log',
-        code: failureCode(error),
-        message: failureMessage(error),
-        at: time(),
-      };
+      failure = toSyncFailure('log', error, now());
       return null;
     }
   }
@@ -143,9 +133,10 @@ export function startLogWatcher(options: LogWatcherOptions) {
       kept = tryReadKept();
     } catch (error) {
       if (ending.signal.aborted) return;
-      const code = failureCode(error);
-      if (failure?.code !== code) log.warn({ tenantId, code }, 'the log was not shown');
-      failure = { stage: 'log', code, message: failureMessage(error), at: time() };
+      const before = failure?.code;
+      failure = toSyncFailure('log', error, now());
+      const { code } = failure;
+      if (code !== before) log.warn({ tenantId, code }, 'the log was not shown');
       pauseMs = Math.min(RETRY_MS, everyMs);
     }
     schedule(pauseMs * (0.75 + random() / 2));
