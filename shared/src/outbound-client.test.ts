@@ -77,4 +77,12 @@ describe('a request to an address that the operator named', () => {
     const asked = client.post({ url, body: '', headers: {}, timeoutMs: 50, maxBytes: 0 });
     expect(await failureOf(asked)).toBe('no answer in time');
   });
+
+  it('ends where the answer changes the protocol', async () => {
+    answer = { status: 101, body: '', headers: { connection: 'upgrade', upgrade: 'x' } };
+    expect(await failureOf(post('127.0.0.1', null))).toBe('the answer changes the protocol');
+    expect(await failureOf(post('127.0.0.1', null, { maxBytes: null }))).toBe(
+      'the answer changes the protocol',
+    );
+  });
 });

@@ -84,6 +84,12 @@ export function createOutboundClient({
           },
         );
         request.on('error', fail);
+        // Node tells of neither as an error: who changes the protocol, and a deadline behind that.
+        request.on('upgrade', (_response, socket) => {
+          socket.destroy();
+          fail(new OutboundError('the answer changes the protocol'));
+        });
+        ended.addEventListener('abort', () => fail(ended.reason), { once: true });
         request.end(body);
       });
     },

@@ -155,18 +155,22 @@ def approval_binding(evidence: Evidence) -> Tally:
         for value, _ in _signed_records(evidence, with_repeats=False)
         if value["type"] == "hold_opened"
     }
-    redeemed: set[str] = set()
-    for location, call in _decisions(evidence, with_repeats=False):
-        grant = call.get("grant_id")
-        if grant is None:
+    redeemed: dict[str, bytes] = {}
+    for record in evidence.package.events:
+        call = record.valid
+        grant = call.get("grant_id") if call and call["type"] == "decision" else None
+        if call is None or grant is None:
             continue
+        location = f"events.ndjson line {record.line}"
         if grant in redeemed:
-            tally.fail("an approval was used twice", location)
+            # What repeats a place may be another call, where the record behind it could not be read.
+            if not record.is_repeated or redeemed[grant] != record.hash:
+                tally.fail("an approval was used twice", location)
             continue
         if len(redeemed) >= _MAX_BOUND:
             tally.fail("there are more approvals than a volume may have", location)
             continue
-        redeemed.add(grant)
+        redeemed[grant] = record.hash
         fault = _approval_fault(call, approvals.get(grant), openings)
         tally.hold(fault is None, fault or "", location)
     return tally

@@ -124,13 +124,14 @@ class VolumeSet:
         tally, file = self.tallies["set.approvals"], self._files
         for record in package.events:
             value = record.valid
-            if record.is_repeated or value is None or value["type"] != "decision":
+            if value is None or value["type"] != "decision":
                 continue
             grant = value.get("grant_id")
             if grant is None:
                 continue
-            known = self._uses.setdefault(grant, (file, record.hash))
-            if known == (file, record.hash):
+            known = self._uses.get(grant)
+            if known is None:
+                self._uses[grant] = (file, record.hash)
                 tally.ok()
             elif known[0] != file and known[1] != record.hash:
                 tally.fail(f"an approval was used in file {known[0]} and in file {file}")

@@ -229,8 +229,8 @@ const isSame = (
 function createApprovalUses(tally: Tally<SetCheckName>) {
   const uses = new Map<string, { hash: string; file: number }>();
   return {
-    event: ({ record, hash, isRepeated }: EventView, file: number) => {
-      if (isRepeated || record?.type !== 'decision') return;
+    event: ({ record, hash }: EventView, file: number) => {
+      if (record?.type !== 'decision') return;
       if (record.v !== 2 || record.grant_id === null) return;
       const known = uses.get(record.grant_id);
       if (known) {

@@ -142,6 +142,10 @@ it('lists no key that was put into the database by somebody without the master k
   const set = 'UPDATE service_keys SET public_jwk = $2 WHERE kid = $1';
   await superuser.query(set, [known[0], JSON.stringify({ ...publicJwk, kid: known[0] })]);
   expect((await keys.listKeys([purpose])).map(({ kid }) => kid)).toEqual(known.slice(1));
+  // Nor does a replica that starts now sign, or have others believe it.
+  const later = createServiceKeys({ db, masterKey });
+  await expect(later.verificationKeys(purpose)).rejects.toThrow('is not that of its private one');
+  await expect(later.signingKey(purpose)).rejects.toThrow('is not that of its private one');
   await superuser.query(set, [known[0], rows[0]?.public_jwk]);
   expect((await keys.listKeys([purpose])).map(({ kid }) => kid)).toEqual(known);
 });

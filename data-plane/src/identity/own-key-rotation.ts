@@ -85,6 +85,12 @@ export function rotateTokenKey(
   // From here on the next start finishes it.
   writeFileDurably(join(folder, ROTATIONS_FILE), `${JSON.stringify(all, null, 2)}\n`);
   finishRotation(folder);
+  // A start at the same time takes a next key without its statement away.
+  if (thumbprint(publicJwkOf(readKey(join(folder, TOKEN_KEY_FILE)))) !== thumbprint(made)) {
+    throw new Error(
+      'the token key was not replaced: the data plane was started meanwhile; stop it first',
+    );
+  }
   return rotation.signed;
 }
 
@@ -130,7 +136,10 @@ export function readTaskSecret(folder: string, tokenKey: KeyObject): KeyObject {
 /** Lets another key follow that credentials are sealed to. No process may use the folder. */
 export function rotateSealingKey(folder: string, now: Date): void {
   const file = join(folder, SEALING_KEY_FILE);
-  const before = `sealing-key.before-${String(now.getTime()).padStart(15, '0')}.pem`;
+  // The newest by its name, whatever the clock says now: the oldest one goes.
+  const newest = Number(/[0-9]+/.exec(listSealingFiles(folder).at(-1) ?? '')?.[0] ?? 0);
+  const at = Math.max(now.getTime(), newest + 1);
+  const before = `sealing-key.before-${String(at).padStart(15, '0')}.pem`;
   writeFileDurably(join(folder, before), readFileSync(file));
   const { privateKey } = generateKeyPairSync('x25519');
   writeFileDurably(file, toPem(privateKey));

@@ -24,6 +24,23 @@ it('or where it is full, where there is none: it does not grow beyond what verif
   expect(cutLeaves(weigh(calls(100)), 100)).toEqual([32, 64, 96, 100]);
 });
 
+it('a volume of small leaves has no more of them, and of their records, than verifiers take', () => {
+  for (const records of [1, 30]) {
+    const small = { records, bytes: records * 300, isAdmin: false };
+    const leaves = Array.from({ length: 210_000 }, (_, n) => (n % 999 === 998 ? admin : small));
+    const weights = weigh(leaves);
+    let start = 0;
+    for (const end of cutLeaves(weights, leaves.length)) {
+      const volume = weights.slice(start, end);
+      expect(volume.length).toBeLessThan(VOLUME_LIMITS.batches);
+      const count = volume.reduce((sum, leaf) => sum + leaf.records, 0);
+      expect(count).toBeLessThan(VOLUME_LIMITS.payloads);
+      start = end;
+    }
+    expect(start).toBe(leaves.length);
+  }
+});
+
 it('the last volume takes the admin leaf behind the range, and nothing where there is none', () => {
   expect(cutLeaves(weigh([...calls(10), admin, ...calls(3)]), 8)).toEqual([11]);
   expect(cutLeaves(weigh(calls(14)), 8)).toEqual([8]);

@@ -26,6 +26,7 @@ const PAGE_LEAVES = 1_000;
 /** By as much a volume may become larger for an approval; it stays below what verifiers take. */
 const COVERED_BYTES = VOLUME_BYTES / 4;
 const COVERED_LEAVES = PAGE_LEAVES;
+const COVERED_RECORDS = VOLUME_LIMITS.payloads / 4;
 /** What a line of proof takes beside a selected record. */
 const PROOF_BYTES = 1_024;
 
@@ -118,10 +119,11 @@ async function weighSelected(
   }));
 }
 
+/** Half of what verifiers take: approvals behind the volume and the batches of causes come on top. */
 const isFull = (held: { records: number; bytes: number; leaves: number }): boolean =>
   held.bytes > VOLUME_BYTES ||
-  held.leaves > VOLUME_LIMITS.batches ||
-  held.records > VOLUME_LIMITS.payloads;
+  held.leaves > VOLUME_LIMITS.batches / 2 ||
+  held.records > VOLUME_LIMITS.payloads / 2;
 
 /** @returns the leaf before which each volume ends; records of one leaf are in one volume */
 function cutSelected(weights: readonly Weight[]): number[] {
@@ -181,9 +183,12 @@ function fill(weights: readonly Weight[], from: number, end: number): number {
 function findAdminBehind(weights: readonly Weight[], from: number): number | undefined {
   if (weights[from - 1]?.isAdmin) return from;
   let bytes = 0;
+  let records = 0;
   for (let at = from; at < weights.length; at++) {
     bytes += weights[at]?.bytes ?? 0;
-    if (bytes > COVERED_BYTES || at - from >= COVERED_LEAVES) return undefined;
+    records += weights[at]?.records ?? 0;
+    const isFar = bytes > COVERED_BYTES || records > COVERED_RECORDS || at - from >= COVERED_LEAVES;
+    if (isFar) return undefined;
     if (weights[at]?.isAdmin) return at + 1;
   }
   return undefined;

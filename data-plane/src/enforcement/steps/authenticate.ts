@@ -118,7 +118,7 @@ function identifyToken(
   return asked.then((news) => {
     const again = deps.tokens.verify(token, tokenHash);
     if (typeof again !== 'string') return identifyVerified(again, serverId, deps);
-    const isUnheard = again === 'unknown_key' && (news === 'unreachable' || news === 'late');
+    const isUnheard = again === 'unknown_key' && news !== 'current';
     if (!isUnheard) return refuse(again, 'bearer', deps);
     return { ...refuse('unknown_key_not_asked', 'bearer', deps), message: NOT_ASKED };
   });

@@ -128,7 +128,7 @@ describe('authenticate', () => {
 
     it.each([
       ['current', 'unknown_key'],
-      ['crowded', 'unknown_key'],
+      ['crowded', 'unknown_key_not_asked'],
       ['unreachable', 'unknown_key_not_asked'],
       ['late', 'unknown_key_not_asked'],
     ] as const)('is refused where the answer is %s and the key is not there', async (news, why) => {

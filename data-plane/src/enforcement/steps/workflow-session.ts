@@ -67,7 +67,7 @@ export function withToken(
   return asked.then((news) => {
     const again = deps.sessionTokens.verify(kind, tenantId, text);
     if (typeof again === 'string') {
-      const isUnheard = again === 'unknown_key' && (news === 'unreachable' || news === 'late');
+      const isUnheard = again === 'unknown_key' && news !== 'current';
       const why = isUnheard ? `${again}, and the control plane did not answer` : again;
       return notValid(kind, why);
     }

@@ -35,7 +35,7 @@ type Redeemed = Pick<
 
 export function checkApprovals(evidence: Evidence): Check {
   const tally = createTally('approval.binding');
-  const redeemed = new Map<string, Redeemed & { line: number }>();
+  const redeemed = new Map<string, Redeemed & { line: number; hash: string }>();
   const approvals = new Map<string, Approval>();
   const openings = new Map<string, { event_id: string; instruction_hash: string }>();
 
@@ -75,17 +75,20 @@ export function checkApprovals(evidence: Evidence): Check {
 
   return {
     name: 'approval.binding',
-    event: ({ line, record, batch, isRepeated }) => {
-      if (isRepeated) return;
-      read(record, batch?.signer ?? adminSigner(evidence, record));
+    event: ({ line, record, batch, hash, isRepeated }) => {
+      if (!isRepeated) read(record, batch?.signer ?? adminSigner(evidence, record));
       if (record?.type !== 'decision' || record.v !== 2 || record.grant_id === null) return;
       const location = lineOf(EVIDENCE_MEMBERS.events, line);
-      if (redeemed.has(record.grant_id)) tally.fail('an approval was used twice', location);
-      else if (redeemed.size >= VOLUME_LIMITS.causes) {
+      const known = redeemed.get(record.grant_id);
+      // What repeats a place may be another call, where the record behind it could not be read.
+      if (known) {
+        if (!isRepeated || known.hash !== hash) tally.fail('an approval was used twice', location);
+      } else if (redeemed.size >= VOLUME_LIMITS.causes) {
         tally.fail('there are more approvals than a volume may have', location);
       } else {
         const { agent_id, mcp_server, tool_name, stream, timestamp } = record;
-        redeemed.set(record.grant_id, { agent_id, mcp_server, tool_name, stream, timestamp, line });
+        const call = { agent_id, mcp_server, tool_name, stream, timestamp, line, hash };
+        redeemed.set(record.grant_id, call);
       }
     },
     cause: ({ record, batch }) => read(record, batch?.signer),
