@@ -28,17 +28,17 @@ export function cleanText(size: number): string {
 }
 
 /** A generator of Lehmer's: whole numbers below `bound`. */
-function createRandom(): (bound: number) => number {
-  let state = 20_261_122;
+function createRandom(seed: number): (bound: number) => number {
+  let state = 20_261_122 + seed;
   return (bound) => {
     state = (state * 48_271) % 2_147_483_647;
     return state % bound;
   };
 }
 
-function randomOf(alphabet: string): (size: number) => string {
-  return (size) => {
-    const random = createRandom();
+function randomOf(alphabet: string): (size: number, seed: number) => string {
+  return (size, seed) => {
+    const random = createRandom(seed);
     return Array.from({ length: size }, () => alphabet[random(alphabet.length)]).join('');
   };
 }
@@ -52,7 +52,8 @@ const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const LETTERS = UPPER + UPPER.toLowerCase();
 const PRINTED = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join('');
 
-export const HOSTILE: readonly { name: string; make(size: number): string }[] = [
+/** Random texts of one size are another for each seed; the others are always the same. */
+export const HOSTILE: readonly { name: string; make(size: number, seed: number): string }[] = [
   { name: 'random base64', make: randomOf(`${LETTERS}0123456789+/`) },
   { name: 'random digits and separators', make: randomOf('0123456789 -.') },
   { name: 'random printed characters', make: randomOf(PRINTED) },

@@ -3,6 +3,8 @@ import { cpuUsage } from 'node:process';
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
 /** What one turn takes at least: CPU is counted in steps. */
 const TURN_MICROS = 40_000;
+/** What a piece of work takes before it counts: it is as compiled then as it will be. */
+const WARM_MICROS = 300_000;
 
 /**
  * CPU microseconds of each piece of work. All take turns in every round and the least of a piece
@@ -10,7 +12,13 @@ const TURN_MICROS = 40_000;
  */
 export function leastCpuMicros(works: readonly (() => unknown)[], rounds = ROUNDS): number[] {
   const repeats = works.map((work) => {
-    const once = cpuMicros(work, 2) / 2;
+    let count = 2;
+    let once = cpuMicros(work, count) / count;
+    // The first calls are interpreted: what is told from them alone would never be compiled.
+    for (let spent = once * count; spent < WARM_MICROS; spent += once * count) {
+      count = Math.max(1, Math.ceil(TURN_MICROS / Math.max(once, 0.5)));
+      once = cpuMicros(work, count) / count;
+    }
     return Math.max(1, Math.ceil(TURN_MICROS / Math.max(once, 0.5)));
   });
   const least = works.map(() => Number.POSITIVE_INFINITY);
