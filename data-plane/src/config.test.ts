@@ -65,7 +65,7 @@ describe('readGatewayConfig', () => {
     expect(() => readGatewayConfig(env())).toThrow(name);
   });
 
-  it('reads where OPA is, and fails open in production only when that is confirmed', () => {
+  it('reads the address of OPA, and fails open in production only when that is confirmed', () => {
     expect(readGatewayConfig({}).opa).toBeNull();
     const opa = readGatewayConfig({
       SERVICE_ENV: 'production',

@@ -15,7 +15,7 @@ import { readStdioServers, type StdioServers } from './upstream/stdio/servers-fi
 /** Specification 2, section 8. */
 const LOCAL_MODEL_TIMEOUT_MS = 300_000;
 
-/** What the gateway is built with. */
+/** The settings of the gateway. */
 export type GatewayConfig = ReturnType<typeof readGatewayConfig>;
 
 /**
@@ -47,9 +47,9 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv) {
     upstreamAllow: values.upstreamAllow ?? null,
     isProduction: environment === 'production',
     localModelTimeoutMs: LOCAL_MODEL_TIMEOUT_MS,
-    /** Of one call, before it is judged. */
+    /** Limits on the arguments of one call, checked before it is judged. */
     argumentLimits: { bytes: values.mcpArgumentLimitBytes, nodes: values.mcpArgumentLimitNodes },
-    /** What the ledger's files may take together; null for as much as the disk has. */
+    /** Limit on all files of the ledger together; null for no limit but the disk. */
     ledgerLimitBytes: values.ledgerLimitMib === undefined ? null : values.ledgerLimitMib * MIB,
     payloadLimitBytes: values.payloadLimitMib * MIB,
     /** The OPA server that decides; null for the built-in engine. */
@@ -57,7 +57,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv) {
   };
 }
 
-/** The mode `data-plane`: an address and a token, and nothing else is needed. */
+/** The settings of the mode `data-plane`. Only the address and the token are required. */
 export type DataPlaneConfig = ReturnType<typeof readDataPlaneConfig>;
 
 /**
@@ -76,7 +76,7 @@ export function readDataPlaneConfig(env: NodeJS.ProcessEnv) {
     ],
   );
   const { host, port, cpUrl, cpToken } = values;
-  // The check above saw to both.
+  // The check above guarantees both.
   if (!cpUrl || !cpToken) throw new Error('the connection is not configured');
   return {
     ...values,
@@ -115,7 +115,10 @@ const PRIVATE = new AddressSet([
   ...['fc00::/7', 'fe80::/10', '::1/128'],
 ]);
 
-/** The token and every fact travel there: in production not in the clear, unless it is wanted so. */
+/**
+ * The token and every fact travel over it: production requires https unless the operator allows
+ * plain http.
+ */
 function findPlainHttp(url: string, isAllowed: boolean): SettingProblem[] {
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:') return [];

@@ -1,6 +1,6 @@
 /**
- * What the parts of a data plane promise each other. Everything is keyed by tenant, since one
- * data plane may serve several.
+ * The contracts between the parts of a data plane. Everything is keyed by tenant, since one data
+ * plane may serve several.
  */
 
 import type { PolicyEngine } from '@governance/policies/contract';
@@ -30,7 +30,7 @@ export interface AppendedRecord {
   hash: string;
 }
 
-/** A row of a held call, which is written in the commit of a record. */
+/** A change to the row of a held call, committed together with a record. */
 export interface HoldChange {
   /** The escalation's id. */
   readonly id: string;
@@ -62,19 +62,19 @@ export interface Ledger {
 /** An agent as enforcement sees it: the fact with its roles resolved. */
 export interface ReplicaAgent extends AgentFact {
   role_names: string[];
-  /** All that its roles name, as tokens say it. Decides nothing: `grants` do. */
+  /** Every permission that its roles name, as tokens list them. It decides nothing: `grants` do. */
   permissions: string[];
   grants: readonly Grant[];
 }
 
-/** Permissions of a role, and to what they are narrowed. */
+/** Permissions of a role, and the scopes that narrow them. */
 export interface Grant {
   readonly permissions: string[];
-  /** Null: to nothing. */
+  /** Null: not narrowed. */
   readonly scopes: ResourceScopes | null;
 }
 
-/** Whom a client id names. */
+/** What a client id identifies. */
 export interface ReplicaClient {
   readonly tenantId: string;
   readonly agent: ReplicaAgent;
@@ -107,11 +107,11 @@ export interface Replica {
     tenantId: string,
     place: { agentId: string; serverId: string; toolName: string },
   ): readonly ExceptionFact[];
-  /** Whether anything of the tenant waits for a person, or did shortly before, at any data plane. */
+  /** Whether anything of the tenant waits for a person at any data plane, or did until recently. */
   hasHeldCalls(tenantId: string): boolean;
-  /** What waits with a binding at another data plane than this. */
+  /** What is held under a binding at another data plane. */
   findHeldElsewhere(tenantId: string, binding: string): HeldCallFact | undefined;
-  /** Told when what waits elsewhere has changed. @returns ends it */
+  /** Calls back when what is held elsewhere has changed. @returns the unsubscribe */
   onHeldCall(listener: () => void): () => void;
   countActiveAgents(tenantId: string): number;
   hasTenant(tenantId: string): boolean;
@@ -123,7 +123,7 @@ export interface Replica {
   waitFor(tenantId: string, seq: number, ms: number): Promise<boolean>;
 }
 
-/** The rules in force for a tenant, swapped as one value. */
+/** The active rules of a tenant, swapped as one value. */
 export interface ActiveRules {
   revision: number;
   digest: string;
@@ -148,7 +148,7 @@ export interface PlaneDenial {
     | 'fact_unknown'
     | 'local_kill_switch'
     | 'not_served';
-  /** For the agent: what is wrong, in words. */
+  /** What is wrong, in words for the agent. */
   message: string;
 }
 
@@ -164,7 +164,7 @@ export type FindDenial = (tenantId: string) => PlaneDenial | null;
  */
 export type FeedNews = 'current' | 'unreachable' | 'late' | 'crowded';
 
-/** Has a tenant's feed read at once; null where the tenant is not served here. Never rejects. */
+/** Reads a tenant's feed at once; null where the tenant is not served here. Never rejects. */
 export type AskForNews = (tenantId: string) => Promise<FeedNews> | null;
 
 export interface RulesProvider {
@@ -172,9 +172,9 @@ export interface RulesProvider {
   findActiveRules(tenantId: string): ActiveRules | null;
 }
 
-/** What the control plane is told of tools that are pinned. */
+/** What the control plane is told of pinned tools. */
 export interface PinReports {
-  /** What a tenant's next heartbeat tells; undefined where there is nothing. */
+  /** What the tenant's next heartbeat reports; undefined when there is nothing new. */
   next(tenantId: string): ToolPinReport[] | undefined;
   /** The heartbeat with what `next` gave was received. */
   received(tenantId: string): void;

@@ -1,6 +1,6 @@
 /**
- * A whole data plane, but for its listener and the way to its control planes: what standalone and
- * the mode `data-plane` have in common.
+ * A whole data plane without its listener and the connection to its control planes: the part that
+ * standalone and the mode `data-plane` share.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,25 +24,25 @@ export type DataPlane = Awaited<ReturnType<typeof createDataPlane>>;
  * @throws when a file of the folder is damaged, or another process uses it
  */
 export async function createDataPlane(options: {
-  /** What this process alone writes to. */
+  /** The folder that only this process writes to. */
   dataDir: string;
-  /** SERVICE_DATA_DIR, where that is another: the token key and the local kill switch. */
+  /** SERVICE_DATA_DIR, where it differs: the token key and the local kill switch. */
   sharedDir?: string;
   publicUrl: string;
   version: string;
   region: string | null;
   gateway: GatewayConfig;
-  /** The ways to the other workers of a machine that runs several. */
+  /** Connections to the other workers of this machine. */
   workers?: WorkerSessions;
-  /** Tenants that it is to serve, as far as its settings say; more may come. */
+  /** The number of tenants that its settings name; more may come. */
   expectedTenants?: number;
-  /** Whether it issues tokens of its own, beside its control plane's. */
+  /** Whether it issues tokens of its own, in addition to its control plane's. */
   issuesTokens: boolean;
   registry: Registry;
   log: Logger;
   /** How long records are collected before they are shipped, in milliseconds. */
   shipDelayMs?: number;
-  /** Told once when nothing can be recorded any more: the process has to end. */
+  /** Called once when nothing can be recorded any more: the process has to end. */
   onFatal(): void;
 }) {
   const { dataDir, version, region, gateway, registry, log } = options;
@@ -122,7 +122,7 @@ export async function createDataPlane(options: {
     localSwitch,
     findDenial,
     tokenKey,
-    /** What keeps it from its work, by name; empty when nothing does. */
+    /** Why it is not ready, by name; empty when it is. */
     async findUnready(): Promise<Record<string, string>> {
       const problems: Record<string, string> = {};
       const { condition } = core.status().ledger;
@@ -137,9 +137,12 @@ export async function createDataPlane(options: {
       if (engine.denies) problems.policy_engine = engine.message;
       return problems;
     },
-    /** What somebody has to look at although calls go on, by name; empty when nothing is. */
+    /**
+     * What an operator has to look at although calls continue, by name; empty when there is
+     * nothing.
+     */
     findWarnings(): Record<string, string> {
-      // Calls go on and are recorded here: taking the plane out of service would mend nothing.
+      // Calls continue and are recorded here: taking the plane out of service would not help.
       const { tenants } = core.status();
       const warnings: Record<string, string> = {};
       const stopped = tenants.filter(({ stream }) => stream.is_stopped);
@@ -153,7 +156,7 @@ export async function createDataPlane(options: {
       }
       return warnings;
     },
-    /** After the listener was closed. */
+    /** Call it after the listener was closed. */
     async stop(): Promise<void> {
       await enforcement.stop();
       await localSwitch.stop();

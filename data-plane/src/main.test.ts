@@ -1,4 +1,4 @@
-/** A data plane as a whole, on a real listener: what it answers with its control plane gone. */
+/** A data plane as a whole, on a real listener: what it answers when its control plane is gone. */
 import { createPublicKey, hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -35,7 +35,7 @@ let controlPlane: TestControlPlane;
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'governance-main-'));
   vi.spyOn(console, 'log').mockImplementation(() => {});
-  // The log of the process goes past console.
+  // The process's log bypasses console.
   vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
 });
 afterEach(async () => {
@@ -123,7 +123,7 @@ it('serves agents with the control plane gone, over a restart, until its operato
   const { status, token } = await getToken(url);
   expect(status).toBe(200);
   expect(await ping(url, token)).toBe(200);
-  // The address is another one now: the token was for the gateway that it was issued by.
+  // The address has changed: the token was bound to the gateway that issued it.
   expect(await ping(url, first.token)).toBe(401);
 
   const env = { SERVICE_DATA_DIR: dataDir };

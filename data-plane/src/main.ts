@@ -1,6 +1,6 @@
 /**
- * A data plane as a process of its own: an address and a token, and nothing else is needed. It
- * starts when the control plane is away, and serves what it served before.
+ * A data plane as a process of its own: it needs only an address and a token. It starts when the
+ * control plane is away, and serves what it served before.
  */
 import type { Socket } from 'node:net';
 import { tryPlace } from '@governance/shared/data-folder';
@@ -23,7 +23,7 @@ import { unmarkDrained, workerFolder } from './workers/worker-folders.ts';
 import type { WorkerPlace } from './workers/worker-place.ts';
 import { ownViews } from './workers/worker-views.ts';
 
-/** The way to its control planes. Never rejects because they are away. */
+/** Connects to its control planes. Never rejects because they are away. */
 export type Connect = (
   options: Parameters<typeof connectControlPlane>[0],
 ) => Promise<{ stop(): Promise<void> }>;
@@ -33,7 +33,7 @@ export interface RunningDataPlane {
   stop(): Promise<void>;
 }
 
-/** One that may be a worker: its supervisor hands it connections. */
+/** A plane that may be a worker: its supervisor hands it connections. */
 export interface RunningPlane extends RunningDataPlane {
   /** Serves a connection; false where it is stopping. */
   accept(socket: Socket): boolean;
@@ -44,7 +44,7 @@ export interface RunningPlane extends RunningDataPlane {
  *
  * @param hooks.connect the way to its control planes; over HTTP unless given
  * @param hooks.place where it is one of several processes; its supervisor then speaks for all
- * @param hooks.onFatal told when the ledger can record nothing any more: the process has to end
+ * @param hooks.onFatal called when the ledger can record nothing any more: the process has to end
  * @throws ConfigurationError naming every setting that is wrong
  */
 export async function startDataPlane(
@@ -152,13 +152,13 @@ export async function startDataPlane(
   return { url, stop, accept: (socket) => workers?.accept(socket) ?? false };
 }
 
-/** Logs variables that look like settings and are none. */
+/** Logs variables that look like settings but are not. */
 export function warnOfUnknown(env: NodeJS.ProcessEnv, log: Pick<Logger, 'warn'>): void {
   const unknown = findUnknownSettings(env, REMOTE_DATA_PLANE_SETTINGS);
   if (unknown.length > 0) log.warn({ unknown }, 'variables that the data plane does not read');
 }
 
-/** Tells the operator where the data plane is. */
+/** Prints the data plane's address for the operator. */
 export function showBanner({
   version,
   config,
@@ -181,7 +181,7 @@ export function showBanner({
 `);
 }
 
-/** 200 while calls can be judged and recorded: what is wrong beside that is in the body. */
+/** 200 while calls can be judged and recorded; the body reports other faults. */
 function health(plane: DataPlane, version: string): Record<string, unknown> {
   const { ledger, ledgerCheck, tenants } = plane.core.status();
   const shown = tenants.map((tenant) => ({
@@ -205,7 +205,7 @@ function health(plane: DataPlane, version: string): Record<string, unknown> {
   };
 }
 
-/** Anybody may ask: codes tell an operator enough, and messages may name what is inside. */
+/** Anybody may ask: codes tell an operator enough, while messages may name internals. */
 function withoutMessages(status: unknown): unknown {
   const text = JSON.stringify(status, (key, value) => (key === 'message' ? undefined : value));
   return JSON.parse(text);

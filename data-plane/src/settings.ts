@@ -1,4 +1,4 @@
-/** Every setting of the data plane, declared once: docs/configuration.md is made from this. */
+/** Every setting of the data plane, declared once: docs/configuration.md is generated from this. */
 import { addressList } from '@governance/shared/address-policy';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
@@ -224,5 +224,5 @@ export const CONNECTION_SETTINGS = {
 
 export const DATA_PLANE_SETTINGS = { ...SERVICE_SETTINGS, ...GATEWAY_SETTINGS };
 
-/** What the mode `data-plane` reads. */
+/** The settings that the mode `data-plane` reads. */
 export const REMOTE_DATA_PLANE_SETTINGS = { ...DATA_PLANE_SETTINGS, ...CONNECTION_SETTINGS };

@@ -3,10 +3,10 @@ import type { Ledger } from '../contracts.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
 import { type Alert, createAlertRecord } from './alert.ts';
 
-/** Records an alert in a tenant's ledger. Never throws, and is not waited for. */
+/** Records an alert in a tenant's ledger. Never throws; callers do not await it. */
 export type RaiseAlert = (tenantId: string, alert: Alert) => void;
 
-/** One cause may show at every call: the same alert is recorded no more often than this. */
+/** One cause may recur with every call: the same alert is recorded at most once in this time. */
 const REPEAT_MS = 60_000;
 
 /** Builds what raises alerts. An alert that cannot be recorded is logged. */

@@ -64,7 +64,7 @@ export function createCoreMetrics(registry: Registry) {
     );
     gauge(
       'governance_feed_lag_entries',
-      'Entries of the feed that are known of and not yet applied, of all tenants.',
+      'Entries of the feed that are known and not yet applied, of all tenants.',
       [],
       (set) => {
         const lags = core.status().tenants.map(({ feed }) => Math.max(0, feed.head - feed.cursor));

@@ -102,7 +102,7 @@ const bundle = (tenant: TestTenant, revision: number) =>
   aBundle({ tenantId: tenant.tenantId, revision, signer });
 
 describe('a data plane core', () => {
-  it('takes facts and rules from the control plane, and brings records to it', async () => {
+  it('takes facts and rules from the control plane, and ships records to it', async () => {
     const core = await aCore();
     const tenant = aTenant();
     const { tenantId, plane } = tenant;
@@ -121,7 +121,7 @@ describe('a data plane core', () => {
     await until(() => plane.records.length === 3);
     expect(plane.records.map(({ type }) => type)).toEqual(['epoch_start', 'decision', 'outcome']);
 
-    // What an administrator changed holds when the barrier answers.
+    // An administrator's change is in force when the barrier answers.
     const seq = plane.publish({ ...agent, value: { ...agent.value, status: 'suspended' } });
     await core.applied.wait(tenantId, { feedSeq: seq });
     expect(core.replica.findAgent(tenantId, agent.key)?.status).toBe('suspended');
@@ -138,7 +138,7 @@ describe('a data plane core', () => {
     ]);
   });
 
-  it('enforces on from what it has while the control plane is away, over a restart too', async () => {
+  it('keeps enforcing what it has while the control plane is away, over a restart too', async () => {
     const tenant = aTenant();
     const { tenantId, plane } = tenant;
     const agent = anAgentFact();
@@ -171,7 +171,7 @@ describe('a data plane core', () => {
     expect(plane.records[3]).toMatchObject({ event_id: crashed.id, outcome: 'outcome_unknown' });
   });
 
-  it('serves tenants apart: one that is away stops nothing of another', async () => {
+  it('serves tenants apart: an outage of one does not stop another', async () => {
     const core = await aCore();
     const here = aTenant();
     const gone = aTenant();
@@ -199,7 +199,7 @@ describe('a data plane core', () => {
     expect(core.rules.findActiveRules(here.tenantId)?.revision).toBe(10);
   });
 
-  it('permits nothing once its rules are too old, and again with the next statement', async () => {
+  it('denies everything once its rules are too old, until the next statement', async () => {
     let time = Date.now();
     const core = await aCore({ now: () => time, offlineMaxAgeSeconds: 3_600 });
     const tenant = aTenant(() => time);
@@ -227,7 +227,7 @@ describe('a data plane core', () => {
     expect(standing()?.freshness.state).toBe('stale');
     time += 2_000;
     expect(core.findDenial(tenantId)?.reason).toBe('offline_max_age');
-    // The clock set back gains nothing.
+    // Setting the clock back gains nothing.
     time -= 3 * 86_400_000;
     expect(core.findDenial(tenantId)?.reason).toBe('offline_max_age');
     time += 3 * 86_400_000;
@@ -236,7 +236,7 @@ describe('a data plane core', () => {
     await until(() => core.findDenial(tenantId) === null);
   });
 
-  it('tells what it refuses from what it does not hear, and goes on with what it has', async () => {
+  it('distinguishes a refused answer from no answer, and keeps what it has', async () => {
     const core = await aCore();
     const tenant = aTenant();
     const { tenantId, plane } = tenant;
@@ -273,7 +273,7 @@ describe('a data plane core', () => {
     await until(() => alerts().some((alert) => alert.alert_type === 'FEED_REWOUND'));
   });
 
-  it('tells each tenant how its own MCP servers are, soon after that has changed', async () => {
+  it('reports to each tenant the health of its own MCP servers soon after a change', async () => {
     const states = new Map<string, ReportedHealth>();
     const core = await aCore({
       serverReport: (tenantId) => {
@@ -295,7 +295,7 @@ describe('a data plane core', () => {
     expect(two.plane.heartbeats.length).toBe(before);
   });
 
-  it('shows where it stands in its metrics', async () => {
+  it('shows its state in its metrics', async () => {
     const core = await aCore();
     const tenant = aTenant();
     const registry = new Registry();
@@ -337,7 +337,7 @@ describe('a data plane core', () => {
     expect(core.replica.findAgent(tenant.tenantId, fact.key)).toBeUndefined();
   });
 
-  it('denies all calls while it has a kind of fact that it cannot enforce, and tells why', async () => {
+  it('denies all calls while it has a kind of fact that it cannot enforce, and says why', async () => {
     const core = await aCore();
     const tenant = aTenant();
     const { tenantId, plane } = tenant;
@@ -361,7 +361,7 @@ describe('a data plane core', () => {
     expect(core.findDenial(tenantId)).toBeNull();
   });
 
-  it('tells of a stream that forked by its status and its heartbeat, not in the stream', async () => {
+  it('reports a forked stream in its status and its heartbeat, not in the stream', async () => {
     const core = await aCore();
     const tenant = aTenant();
     const { tenantId, plane } = tenant;
@@ -383,7 +383,7 @@ describe('a data plane core', () => {
       backlog: 1,
     });
 
-    // Nothing but new keys lifts it.
+    // Only new keys lift it.
     await core.stop(50);
     cores = [];
     const again = await aCore();
@@ -467,7 +467,7 @@ allow if input.agent.risk_tier == "low"
     const before = core.rules.findActiveRules(tenantId);
     await offer(2, 100);
     expect([decide(50), decide(500)]).toEqual(['allow', 'deny']);
-    // The rules from before are a value of their own: a call under way keeps them whole.
+    // The previous rules are a value of their own: a call in progress keeps them whole.
     expect(before?.engine.evaluate(input(50))).toMatchObject({ verdict: { decision: 'deny' } });
   });
 
@@ -475,7 +475,7 @@ allow if input.agent.risk_tier == "low"
     const load = createPolicyLoader(Date.now);
     const wasmDigest = hash('sha256', wasm, 'hex');
     await load(wasm, { settings: { limit: 1 } }, wasmDigest);
-    // The bytes are not looked at again.
+    // The bytes are not compiled again.
     const engine = await load(Buffer.alloc(0), { settings: { limit: 70 } }, wasmDigest);
     expect(engine.evaluate(input(60))).toMatchObject({ verdict: { decision: 'allow' } });
     await expect(load(Buffer.alloc(0), {}, 'another')).rejects.toThrow();

@@ -1,7 +1,7 @@
 /**
  * The half of a data plane that does not meet agents: ledger, replica and rules, and for each
- * tenant the loops that keep them in step with its control plane. One ledger file and one replica
- * file serve all tenants; one tenant's outage stops no other tenant.
+ * tenant the loops that synchronise them with its control plane. One ledger file and one replica
+ * file serve all tenants; one tenant's outage does not stop another.
  */
 import { join } from 'node:path';
 import type {
@@ -44,34 +44,37 @@ const CLOCK_FILE = 'clock';
 
 export interface DataPlaneCoreOptions {
   dataDir: string;
-  /** SERVICE_DATA_DIR, where that is another: the key of agents' tokens is there. */
+  /** SERVICE_DATA_DIR, where it differs: it holds the key of agents' tokens. */
   sharedDir?: string;
   version: string;
   log: SyncLog;
   /** Called once when the ledger can no longer record: the process must exit. */
   onFatal: (error: Error) => void;
-  /** How long records are collected before they are shipped: 1 s by default, 50 ms standalone. */
+  /**
+   * How long records are collected before they are shipped: 1 s by default, 50 ms in standalone
+   * mode.
+   */
   shipDelayMs?: number;
-  /** For how long rules are good without a newer statement of the control plane: 24 h. */
+  /** How long rules are valid without a newer statement of the control plane: 24 h. */
   offlineMaxAgeSeconds?: number;
-  /** For how long records are kept after they were shipped: 7 days. */
+  /** How long records are kept after they were shipped: 7 days. */
   ledgerKeepDays?: number;
   /** Limit of all ledger files together, in bytes; null for no limit but the disk. */
   ledgerLimitBytes?: number | null;
   /** Limit of the payloads that wait for the control plane, in bytes: 1 GiB. */
   payloadLimitBytes?: number;
-  /** Of several workers: where calls are held. */
+  /** With several workers: which of them holds which call. */
   heldPlaces?: HeldPlaces | undefined;
   /** Tool calls judged for a tenant in the last minute, for the heartbeat. */
   callsPerMinute?: (tenantId: string) => number;
-  /** How a tenant's MCP servers are, for the heartbeat. */
+  /** The health of a tenant's MCP servers, for the heartbeat. */
   serverReport?: (tenantId: string) => ServerReport;
-  /** What its tools are pinned to, for the heartbeat. */
+  /** The pins of the tenant's tools, for the heartbeat. */
   pinReports?: () => PinReports;
   /** How many tenants the settings say it will serve. */
   expectedTenants?: number;
   observer?: LedgerObserver;
-  /** Makes an engine of a policy; the evaluator of this product by default. */
+  /** Loads a policy into an engine; the built-in engine by default. */
   loadPolicy?: LoadPolicyEngine;
   /** Unix milliseconds. */
   now?: () => number;
@@ -247,18 +250,18 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     held,
     heldResults,
     rules,
-    /** Unix milliseconds by a clock that never runs back, over restarts too. */
+    /** Unix milliseconds by a clock that never runs back, not even over a restart. */
     planeNow: clock.read,
-    /** Answers when a change is enforced here. */
+    /** Resolves when a change is enforced here. */
     applied: createAppliedBarrier(findProgress, log),
     findDeploymentId: (tenantId: string) => tenants.find(tenantId)?.deploymentId,
     /** The region that the tenant's list shows; undefined where the control plane did not say. */
     findRegion: (tenantId: string) => tenants.find(tenantId)?.region,
-    /** Tenants that it serves, those that are being added among them. */
+    /** The number of tenants served, including those being added. */
     countTenants: tenants.count,
     /**
      * Whether it serves, has served since its start, or will serve more than one tenant. An entry
-     * of the servers file without tenants then belongs to nobody.
+     * of the servers file that names no tenants then belongs to none.
      */
     servesSeveral: () => tenants.countEver() > 1 || (options.expectedTenants ?? 0) > 1,
     /**
@@ -269,27 +272,27 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
      * @throws when the tenant's stream is damaged or cannot be opened durably
      */
     addTenant: tenants.add,
-    /** Ceases to serve a tenant: its agents are unknown from then on. What was recorded stays. */
+    /** Stops serving a tenant: its agents are unknown from then on. Its records stay. */
     removeTenant: tenants.remove,
     findDenial,
-    /** For who cannot be judged by what is known here. */
+    /** For callers about whom the replica cannot decide. */
     askForNews: (tenantId: string) => syncOf(tenantId)?.feed.askForNews() ?? null,
-    /** Tenants whose feed may catch up within moments after the start. */
+    /** Tenants whose feed is still expected to catch up after the start. */
     countCatchingUp: () => tenants.list().filter(([, { sync }]) => sync.feed.isCatchingUp()).length,
-    /** The control plane revoked this data plane: kept durably, until it is reinstated. */
+    /** The control plane revoked this data plane: stored durably, until it is reinstated. */
     revoke: (tenantId: string, message: string) =>
       standing.deny(tenantId, 'tenant_revoked', message),
-    /** The control plane knows of another writer with this plane's key: kept, never lifted. */
+    /** The control plane saw another writer with this plane's key: stored, never lifted. */
     fork: (tenantId: string, message: string) => standing.deny(tenantId, 'stream_forked', message),
-    /** The control plane knows this data plane again. A fork is not lifted by it. */
+    /** The control plane recognises this data plane again. This does not lift a fork. */
     reinstate: standing.reinstate,
-    /** Takes what is to be shown of the tenant's token. */
+    /** Stores the status of the tenant's token, for display. */
     noteToken: (tenantId: string, token: TokenStatus): void => {
       tokens.set(tenantId, token);
     },
-    /** Has the control plane hear within moments what a tenant's heartbeat tells. */
+    /** Sends a tenant's heartbeat soon, out of turn. */
     reportSoon: (tenantId: string) => syncOf(tenantId)?.report(),
-    /** Tries everything of a tenant at once. */
+    /** Retries all loops of a tenant at once. */
     kick: (tenantId: string) => syncOf(tenantId)?.kick(),
     /** Calls back when a tenant's data was signed by an unknown key; returns the unsubscribe. */
     onUnknownKey: unknownKeys.add,
@@ -306,11 +309,11 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
         }),
       ),
     }),
-    /** Ships what can be shipped within `ms`, makes everything durable and closes the files. */
+    /** Ships what it can within `ms`, makes everything durable and closes the files. */
     stop: async (ms = DEFAULT_STOP_MS): Promise<void> => {
       checker.stop();
       held.stop();
-      // What is sealed now may still be sent.
+      // Payloads sealed now can still be sent.
       await payloadSpool.flush();
       await tenants.stop(ms);
       clock.stop();
@@ -323,7 +326,9 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
   };
 }
 
-/** A file that cannot be opened is left as it is, for somebody to look at; nothing stops for it. */
+/**
+ * A file that cannot be opened is left untouched for an operator to examine; nothing else stops.
+ */
 function tryOpenLogWatch(dataDir: string, log: SyncLog) {
   try {
     return openLogWatchStore(join(dataDir, LOG_WATCH_FILE));

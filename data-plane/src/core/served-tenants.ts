@@ -1,4 +1,4 @@
-/** The tenants that a data plane serves: each with the loops that keep it in step. */
+/** The tenants that a data plane serves, each with its synchronisation loops. */
 import type { ControlPlaneLink, RegistrationAnswer } from '@governance/shared/channels';
 import { followRegistration } from '@governance/shared/follow-keys';
 import type { HeldCalls } from '../holds/held-calls.ts';
@@ -15,7 +15,7 @@ export interface ServedTenant {
   sync: TenantSync;
 }
 
-/** How long records of a tenant that is removed may take to be shipped. */
+/** How long shipping the records of a removed tenant may take. */
 const REMOVE_MS = 5_000;
 const MAX_NAMED_KEYS = 10;
 
@@ -52,12 +52,12 @@ export function createServedTenants(deps: {
       log.warn({ tenantId, outcomesUnknown }, 'calls were under way when the data plane stopped');
     }
     const sync = await deps.startSync(answer, link);
-    // The replica serves the tenant now: what was decided meanwhile may be there already.
+    // The replica serves the tenant now: decisions made in the meantime may be there already.
     deps.held.load(tenantId);
     served.set(tenantId, { deploymentId, region, sync });
   }
 
-  /** Keeps of an answer what may be taken of it. A key that is not stops nothing by itself. */
+  /** Stores those keys of an answer that are trusted. An untrusted key does not stop the rest. */
   function keep(answered: RegistrationAnswer): RegistrationAnswer {
     const tenantId = answered.tenant_id;
     const kept = identity.findRegistration(tenantId);
@@ -89,7 +89,7 @@ export function createServedTenants(deps: {
     remove,
     find: (tenantId: string) => served.get(tenantId),
     list: () => [...served],
-    /** Those that are being added among them. */
+    /** Includes those being added. */
     count: () => served.size + starting.size,
     /** How many it has served since its start. */
     countEver: () => everServed.size,

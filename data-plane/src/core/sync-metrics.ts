@@ -5,7 +5,7 @@ import { createGauges } from './gauges.ts';
 
 type Read = (tenant: TenantStatus) => number | null | undefined;
 
-/** One series a tenant. */
+/** One series for each tenant. */
 const OF_TENANTS: readonly [name: string, help: string, read: Read][] = [
   [
     'governance_ledger_backlog_records',
@@ -54,7 +54,7 @@ const OF_TENANTS: readonly [name: string, help: string, read: Read][] = [
   ],
 ];
 
-/** Registers the metrics of the way to the control plane. */
+/** Registers the metrics of the connection to the control plane. */
 export function watchSync(registry: Registry, core: Pick<DataPlaneCore, 'status'>): void {
   const gauge = createGauges(registry);
   for (const [name, help, read] of OF_TENANTS) {
@@ -80,7 +80,7 @@ export function watchSync(registry: Registry, core: Pick<DataPlaneCore, 'status'
     labelNames: ['tenant_id', 'channel', 'code'],
     registers: [registry],
     collect() {
-      // Counted where it happens; here it is only shown.
+      // Counted where it happens; only shown here.
       this.reset();
       for (const { tenant_id, refusals } of core.status().tenants) {
         for (const channel of ['bundle', 'feed'] as const) {

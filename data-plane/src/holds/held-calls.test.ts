@@ -1,6 +1,6 @@
 /**
- * Races of an approval, a denial, a time-out, clients that leave and come back, and restarts: one
- * end wins, and one call at most goes for it.
+ * Races between an approval, a denial, a time-out, clients that leave and come back, and restarts:
+ * exactly one of them wins, and at most one call uses it.
  */
 import type { EscalationFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
@@ -13,7 +13,7 @@ const TENANT = uuidv7();
 const AGENT = uuidv7();
 const TIMEOUT_MS = 60_000;
 
-/** The disk, and what the control plane has said. Both are there after a restart. */
+/** The disk, and what the control plane has said. Both survive a restart. */
 function createWorld() {
   const rows = new Map<string, string>();
   const facts = new Map<string, EscalationFact>();
@@ -28,7 +28,7 @@ function createWorld() {
         else rows.set(id, value);
       }
     },
-    /** The row at the control plane is left once. */
+    /** The row at the control plane is resolved once. */
     resolve(id: string, resolution: EscalationFact['resolution']) {
       if (id === '' || facts.has(id)) return;
       const expires_at = new Date(world.now + 600_000).toISOString();
@@ -64,7 +64,7 @@ type Command =
   | { do: 'call'; binding: string; policies: string[] }
   | { do: 'resolve'; nth: number; as: EscalationFact['resolution'] }
   | { do: 'leave' | 'restart' | 'time' }
-  /** What becomes of an approval that a request was given. */
+  /** What becomes of an approval that was given to a request. */
   | { do: 'use' | 'give back'; nth: number };
 
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -91,9 +91,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
 );
 
-it('lets each approval be used once, and nothing else ever', async () => {
+it('lets each approval be used once, and nothing else', async () => {
   vi.useFakeTimers();
-  // Long ones: what goes wrong needs several requests at one hold.
+  // Long sequences: the faults need several requests at one hold.
   const many = fc.array(command, { minLength: 10, maxLength: 60, size: 'max' });
   const property = fc.asyncProperty(many, async (commands) => {
     const world = createWorld();
@@ -136,7 +136,7 @@ it('lets each approval be used once, and nothing else ever', async () => {
       else if (one.do === 'time') world.now += TIMEOUT_MS / 2;
       else if (one.do === 'restart') {
         held.stop();
-        // What was under way is gone with the process.
+        // A restart loses the requests in progress.
         given.length = 0;
         held = world.start();
       } else if ('nth' in one) {
@@ -156,7 +156,7 @@ it('lets each approval be used once, and nothing else ever', async () => {
       if (told?.resolution === 'denied') expect(end.kind).toBe('denied');
       if (end.kind !== 'approved') continue;
       expect(fact).toMatchObject({ resolution: 'approved', grant: { id: end.approval.id } });
-      // Nobody goes by an approval of reasons that the person did not see.
+      // No request uses an approval for reasons that the person did not see.
       expect([...(seen.get(id) ?? [])]).toEqual(expect.arrayContaining([...policyIds]));
     }
     expect(new Set(used).size).toBe(used.length);
@@ -173,7 +173,7 @@ it('lets each approval be used once, and nothing else ever', async () => {
   }
 });
 
-it('forgets what is over, on disk too', async () => {
+it('forgets what has ended, on disk too', async () => {
   vi.useFakeTimers();
   const world = createWorld();
   const held = world.start();

@@ -1,8 +1,9 @@
 /**
- * The calls of this data plane, and their results, that wait for a person. The control plane's row is the only authority
- * of how one ends, and tells it by a fact. Nothing runs from here: an approval is a grant that a
- * client who waits, or makes the same call again, takes once. Its use commits with the record of the
- * decision that it leads to, as the row's removal. Proven by held-calls.test.ts.
+ * The calls of this data plane, and their results, that wait for a person. Only the control plane's
+ * row decides how one ends; a fact brings that here. Nothing runs from here: an approval is a
+ * grant, which a client that waits, or repeats the call, takes once. Its use commits with the
+ * record of the decision that follows from it, as the removal of the row. Proven by
+ * held-calls.test.ts.
  */
 import type { EscalationFact, ResultRelease } from '@governance/shared/facts';
 import { GRANT_MS } from '@governance/shared/hold-settings';
@@ -13,34 +14,34 @@ import type { HeldPlaces } from './held-places.ts';
 import type { HeldResults } from './held-results.ts';
 import { type Hold, isOfResult, readHold, removeHold, storeHold } from './hold.ts';
 
-/** Calls of an agent, and of a tenant, that wait for a person at a time. */
+/** Calls of an agent, and of a tenant, that may wait for a person at a time. */
 export const MAX_HELD = { ofAgent: 25, ofTenant: 1_000 };
-/** Requests that wait for held calls, likewise; what is beyond is told at once that it is pending. */
+/** Requests that may wait for held calls, likewise; further ones are answered `pending` at once. */
 export const MAX_WAITING = { ofAgent: 32, ofTenant: 512 };
-/** How long after its time-out the control plane's word is waited for. */
+/** How long after its time-out the control plane's resolution is still awaited. */
 export const GRACE_MS = 5_000;
 /** How long an end is remembered for the client that asks again. */
 const KEPT_MS = GRANT_MS;
 const SWEEP_MS = 1_000;
 
-/** What a person approved: good for one call. */
+/** An approval, valid for one call. */
 export interface Approval {
   readonly id: string;
   readonly escalationId: string;
   readonly policyIds: ReadonlySet<string>;
-  /** Of a result: how its agent may see it. Null for a call. */
+  /** For a result: how its agent may see it. Null for a call. */
   readonly releaseAs: ResultRelease | null;
   /** What has to commit with the decision that uses it. */
   readonly changes: readonly HoldChange[];
-  /** It was used. */
+  /** The approval was used. */
   used(): void;
-  /** It was not used: who asks next may have it. Does nothing once it was. */
+  /** The approval was not used: the next request may have it. No effect once it was used. */
   release(): void;
 }
 
 export type HoldEnd =
   | { readonly kind: 'approved'; readonly approval: Approval }
-  /** Another request of the same call has the approval, or it came to nothing. */
+  /** Another request for the same call has the approval, or the approval went unused. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'denied' }
   | { readonly kind: 'timed_out' }
@@ -49,13 +50,13 @@ export type HoldEnd =
 /** A request's place at a held call. */
 export interface HeldCall {
   readonly hold: Hold;
-  /** Whether this request made it. */
+  /** Whether this request created it. */
   readonly isNew: boolean;
-  /** Of a new one: to be written with the record that opens it. */
+  /** For a new one: written with the record that opens it. */
   readonly changes: readonly HoldChange[];
   /** Whether nobody has decided yet. */
   isPending(): boolean;
-  /** The record that opens it could not be written: nobody holds it. */
+  /** The record that opens it could not be written: the hold is dropped. */
   drop(): void;
   /**
    * Waits for its end.
@@ -70,12 +71,12 @@ type NewHold = Omit<Hold, 'timeoutAt'> & { timeoutMs: number };
 
 interface Kept {
   readonly hold: Hold;
-  /** Those who wait, the newest last. */
+  /** The waiting requests, the newest last. */
   readonly waiting: Set<(end: HoldEnd) => void>;
   resolution: EscalationFact | null;
-  /** When the resolution came here. */
+  /** When the resolution arrived here. */
   resolvedAt: number;
-  /** Somebody has its approval and may use it. */
+  /** A request has its approval and may use it. */
   isClaimed: boolean;
 }
 
@@ -84,9 +85,9 @@ export type HeldCalls = ReturnType<typeof createHeldCalls>;
 export function createHeldCalls(deps: {
   ledger: Pick<DurableLedger, 'readHolds' | 'writeHolds'>;
   replica: Pick<LocalReplica, 'findEscalation' | 'onEscalation'>;
-  /** Of held results: ends with the hold. */
+  /** Held results, which end with their hold. */
   results?: Pick<HeldResults, 'remove' | 'keepOnly'> | undefined;
-  /** Of several workers: tells the others where a call is held. */
+  /** With several workers: tells the others where a call is held. */
   places?: Pick<HeldPlaces, 'note' | 'forget'> | undefined;
   /** Unix milliseconds. */
   now(): number;
@@ -119,13 +120,13 @@ export function createHeldCalls(deps: {
     for (const end of [...waiting]) end({ kind: 'taken' });
   }
 
-  /** On disk too. A row that stays is looked at again at the next start. */
+  /** On disk too. A row that cannot be removed is handled again at the next start. */
   function remove(kept: Kept): void {
     forget(kept);
     ledger.writeHolds([removeHold(kept.hold)]).catch(() => undefined);
   }
 
-  /** How it stands now, but for who has its approval. */
+  /** Its state now, regardless of who has its approval. */
   function stateOf({ hold, resolution, resolvedAt }: Kept): HoldEnd['kind'] {
     if (resolution === null) return now() < hold.timeoutAt + GRACE_MS ? 'pending' : 'timed_out';
     const { grant } = resolution;
@@ -167,7 +168,10 @@ export function createHeldCalls(deps: {
     };
   }
 
-  /** Tells those who wait: the newest may still be there, so it is the one that gets an approval. */
+  /**
+   * Wakes the waiting requests: the newest client is the likeliest still there, so it gets an
+   * approval.
+   */
   function settle(kept: Kept): void {
     if (stateOf(kept) === 'pending') return;
     for (const end of [...kept.waiting].reverse()) end(endOf(kept));
@@ -178,7 +182,7 @@ export function createHeldCalls(deps: {
     if (fact === undefined || kept.resolution !== null) return;
     kept.resolution = fact;
     kept.resolvedAt = now();
-    // Nobody will see it any more.
+    // No agent will see it any more.
     if (fact.resolution === 'denied' && isOfResult(kept.hold)) results?.remove(kept.hold);
     settle(kept);
   }
@@ -207,7 +211,7 @@ export function createHeldCalls(deps: {
   function find({ tenantId, binding, policyIds }: AskedCall): Kept | undefined {
     for (const kept of tenants.get(tenantId)?.values() ?? []) {
       if (kept.hold.binding !== binding) continue;
-      // What was approved once was approved; what nobody was asked about is asked.
+      // An approval is used once; reasons that nobody was asked about need a new question.
       const state = stateOf(kept);
       const isSeen = [...policyIds].every((id) => kept.hold.policyIds.has(id));
       if (isSeen && (state !== 'taken' || kept.isClaimed)) return kept;
@@ -228,7 +232,7 @@ export function createHeldCalls(deps: {
 
   function hasRoom({ tenantId, agentId }: NewHold): boolean {
     const ofAgent = count(tenantId, agentId);
-    // Ends that are remembered count too, twice as many of them.
+    // Remembered ends count too, up to twice as many.
     if (ofAgent.held >= MAX_HELD.ofAgent || ofAgent.kept >= 3 * MAX_HELD.ofAgent) return false;
     const ofTenant = count(tenantId);
     return ofTenant.held < MAX_HELD.ofTenant && ofTenant.kept < 3 * MAX_HELD.ofTenant;
@@ -275,13 +279,13 @@ export function createHeldCalls(deps: {
     };
   }
 
-  /** Who was told that nobody answered in time may ask anew. */
+  /** A client that was told of the time-out may ask again. */
   function told(kept: Kept, { kind }: HoldEnd): void {
     if (kind === 'timed_out' && kept.waiting.size === 0 && kept.resolution) remove(kept);
   }
 
   return {
-    /** Takes up what was held when the process ended. */
+    /** Restores what was held when the process ended. */
     load(tenantId: string): void {
       for (const value of ledger.readHolds(tenantId)) {
         const hold = readHold(tenantId, value);
@@ -292,7 +296,7 @@ export function createHeldCalls(deps: {
       results?.keepOnly(tenantId, new Set(tenants.get(tenantId)?.keys()));
     },
 
-    /** Whether a result of the agent is held: cheap, asked at every call. */
+    /** Whether a result of the agent is held. Cheap: asked at every call. */
     holdsResultOf(tenantId: string, agentId: string): boolean {
       for (const { hold } of tenants.get(tenantId)?.values() ?? []) {
         if (hold.agentId === agentId && isOfResult(hold)) return true;
@@ -300,13 +304,13 @@ export function createHeldCalls(deps: {
       return false;
     },
 
-    /** A place at the held call of this binding, if one is held here for these reasons. */
+    /** A place at the held call of this binding, if it is held here for these reasons. */
     findCall(asked: AskedCall): HeldCall | undefined {
       const kept = find(asked);
       return kept && placeAt(kept, false);
     },
 
-    /** A place at the held result of this binding, if there is one. */
+    /** A place at the held result of this binding, if one exists. */
     findResult(tenantId: string, binding: string): HeldCall | undefined {
       const kept = find({ tenantId, binding, policyIds: new Set() });
       return kept && placeAt(kept, false);
@@ -326,13 +330,13 @@ export function createHeldCalls(deps: {
       return placeAt(kept, known === undefined);
     },
 
-    /** Calls of a tenant that wait for a person, for the heartbeat. */
+    /** The number of a tenant's calls that wait for a person, for the heartbeat. */
     countPending: (tenantId: string): number => count(tenantId).held,
 
-    /** Requests of a tenant that wait for one. */
+    /** The number of a tenant's requests that wait for one. */
     countWaiting: (tenantId: string): number => count(tenantId).waiting,
 
-    /** Ends what requests wait for: they are told that it is pending. */
+    /** Ends all waits: the requests are answered `pending`. */
     endWaits(): void {
       for (const ofTenant of tenants.values()) {
         for (const { waiting } of ofTenant.values()) {

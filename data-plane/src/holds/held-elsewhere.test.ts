@@ -1,6 +1,6 @@
 /**
- * The same call at two data planes of a tenant: one holds it, the other answers how it stands there.
- * What the control plane would tell of the first is put into the second.
+ * The same call at two data planes of a tenant: one holds it, the other answers with its state
+ * there. The test carries the control plane's facts from the first to the second.
  */
 import { hash } from 'node:crypto';
 import type { HeldCallFact } from '@governance/shared/facts';
@@ -121,7 +121,7 @@ it.each([
   expect(sent()).toBe(0);
 });
 
-it('hears of the end while it waits', async () => {
+it('is answered when it ends while a request waits', async () => {
   const hold = await heldAt('delete_thing');
   tell(hold);
   const waiting = call(other, 'delete_thing');
@@ -129,7 +129,7 @@ it('hears of the end while it waits', async () => {
   expect((await waiting).error.data).toMatchObject({ resolution: 'denied' });
 });
 
-it('a call that nobody decided about elsewhere is told so once, and then asks anew', async () => {
+it('a call that timed out elsewhere is told so once, and then asks again', async () => {
   const hold = await heldAt('delete_thing');
   tell(hold, { status: 'timed_out' });
   expect((await call(other, 'delete_thing')).error.data).toMatchObject({
@@ -155,7 +155,7 @@ it.each([
     data: { resolution, held: 'result', escalation_id: hold.escalation_id },
   });
   expect(sent()).toBe(1);
-  // Another call is none of it.
+  // Another call is unaffected.
   const { error } = await call(other, 'read_page', { page: 2 });
   expect(error.data.escalation_id).not.toBe(hold.escalation_id);
   expect(sent()).toBe(2);

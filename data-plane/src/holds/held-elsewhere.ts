@@ -1,15 +1,18 @@
 /**
- * Calls that wait for people at other data planes of the tenant. Nothing is approved here: who makes
- * the same call waits, and hears how it stands there. Proven by held-elsewhere.test.ts.
+ * Calls that wait for people at other data planes of the tenant. Nothing is approved here: a client
+ * that makes the same call waits, and learns its state there. Proven by held-elsewhere.test.ts.
  */
 import type { HeldCallFact } from '@governance/shared/facts';
 import { LRUCache } from 'lru-cache';
 import type { Replica } from '../contracts.ts';
 import { GRACE_MS, type HeldCall, type HoldEnd } from './held-calls.ts';
 
-/** Requests that wait here for what is held elsewhere; what is beyond is told at once how it stands. */
+/**
+ * Requests that may wait here for calls held elsewhere; further ones are answered with the state at
+ * once.
+ */
 const MAX_WAITING = { ofAgent: 32, ofAll: 512 };
-/** Time-outs that were told, so that who asks again asks anew. */
+/** Time-outs already reported, so that a client that asks again starts a new question. */
 const MAX_TOLD = 10_000;
 const NONE: ReadonlySet<string> = new Set();
 
@@ -36,14 +39,14 @@ export function createHeldElsewhere(deps: {
     for (const look of [...waiting.keys()]) look();
   });
 
-  /** @returns undefined where it is over, and is to be asked anew */
+  /** @returns undefined where it is over and a person has to be asked again */
   function endOf(fact: HeldCallFact): Exclude<HoldEnd['kind'], 'approved'> | undefined {
     const { status, timeout_at, told_until } = fact;
     if (status === 'pending') {
       return now() < Date.parse(timeout_at) + GRACE_MS ? 'pending' : 'timed_out';
     }
     if (told_until === null || now() >= Date.parse(told_until)) return undefined;
-    // What is approved is used where it is held.
+    // An approval is used where the call is held.
     return status === 'approved' ? 'taken' : status;
   }
 
@@ -94,10 +97,10 @@ export function createHeldElsewhere(deps: {
   }
 
   return {
-    /** Whether anything of the tenant is held anywhere: cheap, asked at every call. */
+    /** Whether the tenant has anything held anywhere. Cheap: asked at every call. */
     hasAny: (tenantId: string): boolean => replica.hasHeldCalls(tenantId),
 
-    /** A place at what is held of the same call elsewhere. */
+    /** A place at the same call, held elsewhere. */
     find(asked: AskedElsewhere): HeldCall | undefined {
       const fact = findFact(asked);
       if (fact === undefined) return undefined;
@@ -113,7 +116,7 @@ export function createHeldElsewhere(deps: {
       };
     },
 
-    /** Ends what requests wait for: they are told how it stands. */
+    /** Ends all waits: the requests are answered with the state. */
     endWaits(): void {
       for (const { leave } of [...waiting.values()]) leave();
     },

@@ -33,7 +33,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('tells every worker who has held a call of an agent the longest, as long as it does', () => {
+it('tells every worker which one has held a call of an agent the longest', () => {
   second.note(hold('2'), 5_000);
   first.note(hold('3'), 5_000);
   first.note(hold('1', 'another agent'), 5_000);
@@ -55,7 +55,7 @@ it('is there after a restart of the worker', () => {
   expect(second.findWorker(TENANT, 'agent')).toBe(1);
 });
 
-it('sends nobody anywhere where it cannot be read, and says so', () => {
+it('redirects nothing where the file cannot be read, and logs it', () => {
   first.note(hold('1'), 5_000);
   first.close();
   expect(first.findWorker(TENANT, 'agent')).toBeUndefined();

@@ -1,7 +1,7 @@
 /**
  * Which worker of a machine holds calls of an agent. All workers write it to one file, so that a
- * request of the agent that belongs to no session comes to the worker that can use its approval.
- * What cannot be read or written here sends nobody anywhere: the call is then held where it is.
+ * request of the agent outside a session reaches the worker that can use its approval. If the file
+ * cannot be read or written, requests are not redirected: the call is held where it arrives.
  */
 import type { Logger } from 'pino';
 import { openDurableDatabase } from '../storage/durable-database.ts';
@@ -17,12 +17,12 @@ export function openHeldPlaces(
 ) {
   const { worker, now, log } = deps;
   const db = openDurableDatabase(path, { exclusive: false, busyTimeoutMs: 200 });
-  // It is written anew at each start: nothing is lost with what the disk had not taken yet.
+  // Rebuilt at each start, so losing unsynced writes is harmless.
   db.pragma('synchronous = NORMAL');
   db.exec(`CREATE TABLE IF NOT EXISTS held (
     tenant_id TEXT NOT NULL, agent_id TEXT NOT NULL, id TEXT NOT NULL, worker INTEGER NOT NULL,
     until INTEGER NOT NULL, PRIMARY KEY (tenant_id, agent_id, id)) STRICT, WITHOUT ROWID`);
-  // What this worker held before it ended it takes up again in a moment.
+  // This worker reloads its own holds in a moment.
   db.prepare('DELETE FROM held WHERE until < ?').run(now());
   const put = db.prepare<[string, string, string, number, number]>(
     'INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?)',
@@ -45,7 +45,7 @@ export function openHeldPlaces(
   }
 
   return {
-    /** This worker holds a call, until then at most (Unix milliseconds). */
+    /** This worker holds a call, at most until then (Unix milliseconds). */
     note: (
       { id, tenantId, agentId }: Pick<Hold, 'id' | 'tenantId' | 'agentId'>,
       until: number,

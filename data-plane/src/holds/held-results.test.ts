@@ -49,7 +49,7 @@ it('keeps a result sealed, over a restart, until it is removed', async () => {
   expect(results.read(one)).toBeUndefined();
 });
 
-it('hands over nothing that was put in the place of another', async () => {
+it('rejects a sealed result moved into the place of another', async () => {
   const [one, other] = [hold(), hold()];
   await results.keep(one, { kind: 'result', raw: TEXT });
   await results.keep(other, { kind: 'result', raw: 'fine' });
@@ -64,7 +64,7 @@ it('hands over nothing that was put in the place of another', async () => {
   expect(results.read(one)?.raw).toBe(TEXT);
 });
 
-it('removes at a start what belongs to no hold any more, of that tenant alone', async () => {
+it('removes at the start results without a hold, of that tenant only', async () => {
   const [one, lost] = [hold(), hold()];
   const foreign = { ...hold(), tenantId: uuidv7() };
   for (const each of [one, lost, foreign]) await results.keep(each, { kind: 'error', raw: TEXT });

@@ -1,6 +1,6 @@
 /**
- * What servers answered and a person has to release: sealed to this data plane's own key and kept in
- * a file beside the ledger, as long as its hold. A result that is gone is not handed over; nothing
+ * Answers of servers that a person has to release: sealed to this data plane's own key and kept in
+ * a file beside the ledger for as long as their hold. A lost result is never handed over; nothing
  * here can release one. Proven by held-results.test.ts.
  */
 import { Id } from '@governance/shared/text';
@@ -10,7 +10,7 @@ import type { Hold } from './hold.ts';
 
 export const HELD_RESULTS_FILE = 'held-results.db';
 
-/** Bytes of results that are held at a time, before they are sealed. */
+/** Limits on held results at a time, in bytes before sealing. */
 export const MAX_HELD_RESULTS = {
   one: 1024 * 1024,
   ofAgent: 4 * 1024 * 1024,
@@ -18,14 +18,14 @@ export const MAX_HELD_RESULTS = {
   ofAll: 512 * 1024 * 1024,
 } as const;
 
-/** The plaintext: it names where it belongs, so that no row can be put in another's place. */
+/** The plaintext names its place, so that no row can replace another. */
 const Sealed = z.strictObject({
   tenant_id: Id,
   id: Id,
   kind: z.enum(['result', 'error']),
   raw: z.string(),
 });
-/** What came back of a call, as text. */
+/** The result of a call, as text. */
 type HeldResult = Readonly<Pick<z.infer<typeof Sealed>, 'kind' | 'raw'>>;
 
 type Place = Pick<Hold, 'id' | 'tenantId'>;
@@ -45,7 +45,7 @@ export function openHeldResults(
   db.exec(`CREATE TABLE IF NOT EXISTS held_results (
     tenant_id TEXT NOT NULL, id TEXT NOT NULL, agent_id TEXT NOT NULL, bytes INTEGER NOT NULL,
     sealed TEXT NOT NULL, PRIMARY KEY (tenant_id, id)) STRICT`);
-  // What was handed over or blocked is not left in free pages.
+  // Released or blocked results must not survive in free pages.
   db.pragma('secure_delete = ON');
   const sum = db.prepare<
     { tenantId: string; agentId: string },
@@ -72,7 +72,7 @@ export function openHeldResults(
     .pluck();
 
   return {
-    /** Whether one more result of so many bytes may be kept; else why not. */
+    /** Why one more result of this size may not be kept; undefined when it may. */
     findExcess: (tenantId: string, agentId: string, bytes: number) => {
       const limits = MAX_HELD_RESULTS;
       if (bytes > limits.one) return 'too_large_to_hold';
@@ -83,7 +83,7 @@ export function openHeldResults(
         held.all + bytes > limits.ofAll;
       return isFull ? 'too_many_held' : undefined;
     },
-    /** Keeps it: it is on disk when this returns. @throws when it could not be written */
+    /** Keeps it; on disk when this resolves. @throws when it could not be written */
     keep: async (
       { id, tenantId, agentId }: Pick<Hold, 'id' | 'tenantId' | 'agentId'>,
       { kind, raw }: HeldResult,
@@ -91,7 +91,7 @@ export function openHeldResults(
       const sealed = await deps.seal(JSON.stringify({ tenant_id: tenantId, id, kind, raw }));
       put.run(tenantId, id, agentId, Buffer.byteLength(raw), sealed);
     },
-    /** @returns undefined where it is gone, or is not what was kept */
+    /** @returns undefined where it is gone, or differs from what was kept */
     read: ({ id, tenantId }: Place): HeldResult | undefined => {
       try {
         const sealed = find.get(tenantId, id);
@@ -107,10 +107,10 @@ export function openHeldResults(
       try {
         remove.run(tenantId, id);
       } catch {
-        // It stays sealed, counts, and is looked at again at the next start.
+        // It stays sealed, counts, and is checked again at the next start.
       }
     },
-    /** Removes what belongs to no hold of a tenant any more. */
+    /** Removes a tenant's results whose hold is gone. */
     keepOnly: (tenantId: string, ids: ReadonlySet<string>): void => {
       for (const id of list.all(tenantId)) if (!ids.has(id)) remove.run(tenantId, id);
     },

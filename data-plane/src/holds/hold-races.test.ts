@@ -40,7 +40,7 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
-/** Again where it was left, with its files, its address and its facts. */
+/** Restarts with the same files, address and facts. */
 async function start(place?: TestPlane['place']): Promise<void> {
   plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)] }, place);
   plane.setSettings({ inbound: { actions: HOLD, rules: [] } });
@@ -105,7 +105,7 @@ async function race(tool: 'delete_thing' | 'read_page', steps: readonly Step[]) 
   const [hold] = records.filter(isOpened);
   const { escalation_id } = hold as Opened;
 
-  /** The row at the control plane is left once: the first one to leave it wins. */
+  /** The row at the control plane is resolved once: the first resolution wins. */
   let won: EscalationFact['resolution'] | null = null;
   const resolve = (resolution: EscalationFact['resolution']) => {
     if (won !== null) return;
@@ -132,7 +132,7 @@ async function race(tool: 'delete_thing' | 'read_page', steps: readonly Step[]) 
     await new Promise((done) => setImmediate(done));
   }
   resolve('denied');
-  // Those who still wait hear of it; a new hold, of who asked anew, is left.
+  // Waiting requests learn of it; a new hold of a repeated call remains.
   let isSettled = false;
   const settled = Promise.all(answers).then(() => {
     isSettled = true;
@@ -143,7 +143,7 @@ async function race(tool: 'delete_thing' | 'read_page', steps: readonly Step[]) 
   });
   await settled;
   const sent = upstream.messages('tools/call').length;
-  // What was sent by now has its decision on disk.
+  // Everything sent so far has its decision on disk.
   await read();
   const opened = records.filter(isOpened);
   const used = records.filter(
@@ -161,7 +161,7 @@ async function race(tool: 'delete_thing' | 'read_page', steps: readonly Step[]) 
 
 const steps = fc.array(fc.constantFrom(...STEPS), { minLength: 1, maxLength: 8 });
 
-it('a held call goes at most once, and only where an approval won', async () => {
+it('a held call is sent at most once, and only where an approval won', async () => {
   const property = fc.asyncProperty(steps, async (order) => {
     const end = await race('delete_thing', order);
     expect(end.ofFirst).toBe(1);
@@ -177,7 +177,7 @@ it('a held result is handed over at most once, and only where a release won', as
   const property = fc.asyncProperty(steps, async (order) => {
     const end = await race('read_page', order);
     expect(end.ofFirst).toBe(1);
-    // After a time-out, or once it was handed over, the same call is another one.
+    // After a time-out, or once it was handed over, the same call counts as a new one.
     if (end.won === 'denied') expect(end.sent).toBe(1);
     expect(end.used).toBeLessThanOrEqual(1);
     if (end.won !== 'approved') expect(end.used).toBe(0);

@@ -1,4 +1,4 @@
-/** A held call as it is kept on disk: what it is, and not what it says. */
+/** A held call as stored on disk: its identity, never its content. */
 import { Id } from '@governance/shared/text';
 import { z } from 'zod';
 import type { HoldChange } from '../contracts.ts';
@@ -6,7 +6,7 @@ import type { HoldChange } from '../contracts.ts';
 const StoredHold = z.strictObject({
   id: Id,
   agent_id: Id,
-  /** Digest of all that an approval is bound to. */
+  /** Digest of everything that an approval is bound to. */
   binding: z.string(),
   /** The policies for whose reasons a person is asked. */
   policy_ids: z.array(z.string()),
@@ -47,12 +47,12 @@ export function storeHold({ id, tenantId, agentId, policyIds, ...hold }: Hold): 
   return { id, tenantId, value: JSON.stringify(stored) };
 }
 
-/** The change that removes its row: it was used, or is over. */
+/** The change that removes its row: it was used, or has ended. */
 export function removeHold({ id, tenantId }: Pick<Hold, 'id' | 'tenantId'>): HoldChange {
   return { id, tenantId, value: null };
 }
 
-/** Reads a row back; undefined for what is none, which then is held no more. */
+/** Reads a row back; undefined when it is malformed, and then no longer held. */
 export function readHold(tenantId: string, value: string): Hold | undefined {
   try {
     const { id, agent_id, binding, policy_ids, timeout_at } = StoredHold.parse(JSON.parse(value));

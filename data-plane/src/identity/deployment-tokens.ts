@@ -25,7 +25,7 @@ export function loadDeploymentTokens(dataDir: string) {
   const folder = join(dataDir, 'identity', 'tokens');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 
-  /** A file that cannot be read is as if there were none: the plane registers again. */
+  /** An unreadable file counts as missing: the plane registers again. */
   function read(tenantId: string): KeptToken | undefined {
     try {
       const text = readFileSync(join(folder, `${tenantId}.json`), 'utf8');
@@ -36,7 +36,7 @@ export function loadDeploymentTokens(dataDir: string) {
   }
 
   return {
-    /** The tenant that a configured token belongs to, and what it got for it. */
+    /** The tenant that a configured token belongs to, and the token it was exchanged for. */
     findByRoot: (root: string): { tenantId: string; kept: KeptToken } | undefined => {
       const rootHash = hash('sha256', root, 'hex');
       for (const file of readdirSync(folder)) {

@@ -53,7 +53,7 @@ describe('the identity', () => {
     expect(() => loadIdentity(dataDir)).toThrow();
   });
 
-  it('keeps who it is at each tenant, and does not become someone else there', () => {
+  it('keeps its id at each tenant, and refuses another one', () => {
     const answer = {
       tenant_id: uuidv7(),
       deployment_id: uuidv7(),

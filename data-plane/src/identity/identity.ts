@@ -76,11 +76,11 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir) {
     signingKey,
     /** The RSA private key (2048 bits) of the agent tokens that this plane issues. */
     tokenKey,
-    /** Those that it followed and whose tokens are still good. */
+    /** Previous keys whose tokens are still valid. */
     earlierTokenKeys: listEarlierTokenKeys(shared, tokenKey),
-    /** What handles of lists and tasks are bound to. */
+    /** The secret that handles of lists and tasks are bound to. */
     taskSecret: readTaskSecret(shared, tokenKey),
-    /** What this plane says of itself when it registers. */
+    /** What this plane sends when it registers. */
     registrationRequest: (about: {
       region: string | null;
       version: string;
@@ -115,9 +115,9 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir) {
      * @throws when it was sealed to another key, changed on its way, or is no such JWE
      */
     openSealed: async (jwe: string): Promise<string> => openSealed(jwe),
-    /** The same at once, for what is looked up within a call. */
+    /** The synchronous variant, for look-ups within a call. */
     openSealedNow: openSealed,
-    /** Seals what this plane alone opens again. */
+    /** Seals what only this plane can open again. */
     sealOwn: (text: string): Promise<string> =>
       new CompactEncrypt(Buffer.from(text))
         .setProtectedHeader(SEALING)
@@ -125,14 +125,14 @@ export function loadIdentity(dataDir: string, sharedDir = dataDir) {
   };
 }
 
-/** What was sealed before the key was followed by another is still opened. */
+/** What was sealed to an earlier key can still be opened. */
 function openAny(jwe: string, keys: readonly KeyObject[]): string {
   let failure: unknown;
   for (const key of keys) {
     try {
       return openJwe(jwe, key);
     } catch (error) {
-      // Perhaps sealed to another one; what the key of now makes of it is told.
+      // It may be sealed to an earlier key; the error of the current key is reported.
       failure ??= error;
     }
   }

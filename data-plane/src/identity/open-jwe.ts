@@ -1,8 +1,7 @@
 /**
  * Opens what was sealed to this data plane: a compact JWE by ECDH-ES on X25519 with A256GCM (RFC
- * 7516, 7518, 8037), and nothing else. Synchronous, unlike jose's: a key may be looked up within a
- * call that does not wait. Proven by identity.test.ts against what
- * jose seals.
+ * 7516, 7518, 8037), and nothing else. Synchronous, unlike jose's, since a key may be looked up
+ * within a call that does not wait. Proven by identity.test.ts against jose.
  */
 import {
   createDecipheriv,
@@ -64,7 +63,7 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** @throws where another text has the same bytes: nothing of what was sealed may be written anew */
+/** @throws where another text decodes to the same bytes: a sealed text has exactly one spelling */
 function bytesOf(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.toString('base64url') !== text) throw new TypeError('not canonical base64url');

@@ -40,7 +40,7 @@ async function accepted(at: number): Promise<string[]> {
 }
 
 describe('the key of agents’ tokens', () => {
-  it('is followed by another with the word of both, and its tokens are good until they end', async () => {
+  it('is replaced by another with both signatures, and its tokens stay valid until they expire', async () => {
     const before = loadIdentity(dataDir);
     const [first] = await accepted(now.getTime());
     const signed = rotateTokenKey(folder, PLANNED);
@@ -56,7 +56,7 @@ describe('the key of agents’ tokens', () => {
     const third = rotateTokenKey(folder, { ...PLANNED, now: later }).statement.new_key.kid;
     expect(await accepted(end - 1)).toEqual([third, second, first]);
     expect(await accepted(end)).toEqual([third, second]);
-    // Handles of lists and tasks go on.
+    // Handles of lists and tasks stay valid.
     const after = loadIdentity(dataDir);
     expect(after.taskSecret.equals(before.tokenKey)).toBe(true);
     expect(after.signingKey.equals(before.signingKey)).toBe(true);
@@ -65,7 +65,7 @@ describe('the key of agents’ tokens', () => {
     );
   });
 
-  it('signed nothing that counts once it is revoked', async () => {
+  it('makes every token it signed invalid once it is revoked', async () => {
     loadIdentity(dataDir);
     rotateTokenKey(folder, PLANNED);
     const { kid } = rotateTokenKey(folder, { isRevoked: true, now }).statement.new_key;
@@ -74,12 +74,12 @@ describe('the key of agents’ tokens', () => {
     expect(taskSecret.equals(tokenKey)).toBe(true);
   });
 
-  it('is the one before or the next one, wherever a rotation ended', async () => {
+  it('is the old or the new one, wherever a rotation was interrupted', async () => {
     const before = loadIdentity(dataDir).tokenKey;
     const old = pem('token-key.pem');
     const { new_key } = rotateTokenKey(folder, PLANNED).statement;
     const next = pem('token-key.pem');
-    // After its statement: it is finished.
+    // Interrupted after the statement: it is completed.
     writeFileSync(join(folder, 'token-key.pem'), old);
     writeFileSync(join(folder, 'token-key.next.pem'), next);
     expect((await accepted(now.getTime()))[0]).toBe(new_key.kid);
@@ -92,7 +92,7 @@ describe('the key of agents’ tokens', () => {
     expect(loadIdentity(dataDir).earlierTokenKeys).toEqual([]);
   });
 
-  it('is followed by the word of the key before alone', () => {
+  it('is replaced only by a statement that the previous key signed', () => {
     loadIdentity(dataDir);
     rotateTokenKey(folder, PLANNED);
     const { tokenKey } = loadIdentity(dataDir);
@@ -122,7 +122,7 @@ describe('the key of agents’ tokens', () => {
 });
 
 describe('the key that credentials are sealed to', () => {
-  it('is followed by another, and what was sealed before is still opened', async () => {
+  it('is replaced by another, and what was sealed before can still be opened', async () => {
     const before = loadIdentity(dataDir);
     const sealed = await before.sealOwn('a secret');
     for (let n = 0; n < 7; n++) rotateSealingKey(folder, new Date(now.getTime() + n));
@@ -131,7 +131,7 @@ describe('the key that credentials are sealed to', () => {
     expect(sealing_key).not.toEqual(before.registrationRequest(about).sealing_key);
     expect(signing_key).toEqual(before.registrationRequest(about).signing_key);
     expect(await after.openSealed(await after.sealOwn('a newer one'))).toBe('a newer one');
-    // The newest five are kept: this one was followed seven times.
+    // Only the newest five are kept, and this one was replaced seven times.
     expect(() => after.openSealedNow(sealed)).toThrow();
     expect(readdirSync(folder).filter((name) => name.includes('before'))).toHaveLength(5);
     const mine = await after.sealOwn('kept');

@@ -1,9 +1,9 @@
 /**
- * A data plane's own keys of agents' tokens and of sealed credentials are followed by others, with
- * nobody to ask: the token key by a statement that both signed, and what was sealed to a key before
- * is still opened. The key that signs batches is the data plane's identity, and follows none: see
- * docs/operations.md. Proven by own-key-rotation.test.ts: a rotation that ends at any step is finished
- * at the next start, or never began.
+ * A data plane rotates its own keys for agents' tokens and sealed credentials without asking
+ * anyone: the token key by a statement that both keys signed, and the sealing key so that earlier
+ * texts can still be opened. The key that signs batches is the data plane's identity and is not
+ * rotated: see docs/operations.md. Proven by own-key-rotation.test.ts: an interrupted rotation is
+ * completed at the next start, or never began.
  */
 import {
   createHash,
@@ -32,10 +32,10 @@ const ROTATIONS_FILE = 'token-key-rotations.json';
 const TASK_SECRET_FILE = 'task-secret.pem';
 const EARLIER_SEALING_KEY = /^sealing-key\.before-\d{15}\.pem$/;
 
-/** The newest that are kept: more were followed longer ago than anything that they are for lasts. */
+/** Older statements concern tokens that expired long ago. */
 const MAX_ROTATIONS = 20;
 const MAX_SEALING_KEYS = 5;
-/** A token's life, and how far clocks may be apart. */
+/** A token's lifetime, plus the tolerated clock difference. */
 const ACCEPTED_MS = (AGENT_TOKEN_MAX_SECONDS + 60) * 1_000;
 
 const Rotations = z
@@ -44,7 +44,7 @@ const Rotations = z
 type Rotations = z.infer<typeof Rotations>;
 type Jwk = z.infer<typeof EvidenceJwk>;
 
-/** A key that another followed: what it signed before is good until then. */
+/** A replaced key: what it signed before stays valid until then. */
 export interface EarlierTokenKey {
   key: KeyObject;
   /** Unix milliseconds. */
@@ -52,7 +52,7 @@ export interface EarlierTokenKey {
 }
 
 /**
- * Lets another key of agents' tokens follow. No process may use the folder.
+ * Replaces the key of agents' tokens. No process may use the folder.
  *
  * @param folder `identity` of the data folder
  * @param options.isRevoked the key is in other hands: what it signed is not accepted any more
@@ -77,15 +77,16 @@ export function rotateTokenKey(
   );
   const secret = join(folder, TASK_SECRET_FILE);
   if (isRevoked) rmSync(secret, { force: true });
-  // What clients hold of lists and tasks goes on: it is bound to a secret, not to who signs.
+  // Clients' handles of lists and tasks stay valid: they are bound to a secret, not to the signing
+  // key.
   else if (!existsSync(secret)) writeFileDurably(secret, toPem(before));
   writeFileDurably(join(folder, NEXT_TOKEN_KEY_FILE), toPem(next));
   const rotation = { earlier: old, signed: SignedRotation.parse(signed), is_revoked: isRevoked };
   const all = [...readRotations(folder), rotation].slice(-MAX_ROTATIONS);
-  // From here on the next start finishes it.
+  // From here on, the next start completes it.
   writeFileDurably(join(folder, ROTATIONS_FILE), `${JSON.stringify(all, null, 2)}\n`);
   finishRotation(folder);
-  // A start at the same time takes a next key without its statement away.
+  // A start at the same moment removes a next key that has no statement.
   if (thumbprint(publicJwkOf(readKey(join(folder, TOKEN_KEY_FILE)))) !== thumbprint(made)) {
     throw new Error(
       'the token key was not replaced: the data plane was started meanwhile; stop it first',
@@ -94,7 +95,7 @@ export function rotateTokenKey(
   return rotation.signed;
 }
 
-/** Finishes a rotation whose statement is there. */
+/** Completes a rotation whose statement is on disk. */
 export function finishRotation(folder: string): void {
   const file = join(folder, NEXT_TOKEN_KEY_FILE);
   if (!existsSync(file)) return;
@@ -108,7 +109,7 @@ export function finishRotation(folder: string): void {
 }
 
 /**
- * The keys before, as far as statements lead from them to the key that signs now, and none that was
+ * The previous keys that statements link to the current key, except any that was
  * revoked or that was followed by a revoked one.
  *
  * @param current the private key that signs now
@@ -127,16 +128,16 @@ export function listEarlierTokenKeys(folder: string, current: KeyObject): Earlie
   return found;
 }
 
-/** What handles of lists and tasks are bound to: the first token key, unless it was revoked. */
+/** The secret of handles of lists and tasks: the first token key, unless it was revoked. */
 export function readTaskSecret(folder: string, tokenKey: KeyObject): KeyObject {
   const file = join(folder, TASK_SECRET_FILE);
   return existsSync(file) ? readKey(file) : tokenKey;
 }
 
-/** Lets another key follow that credentials are sealed to. No process may use the folder. */
+/** Replaces the key that credentials are sealed to. No process may use the folder. */
 export function rotateSealingKey(folder: string, now: Date): void {
   const file = join(folder, SEALING_KEY_FILE);
-  // The newest by its name, whatever the clock says now: the oldest one goes.
+  // The newest by its name, whatever the clock says now: the oldest one is dropped.
   const newest = Number(/[0-9]+/.exec(listSealingFiles(folder).at(-1) ?? '')?.[0] ?? 0);
   const at = Math.max(now.getTime(), newest + 1);
   const before = `sealing-key.before-${String(at).padStart(15, '0')}.pem`;
@@ -148,7 +149,7 @@ export function rotateSealingKey(folder: string, now: Date): void {
   syncFolder(folder);
 }
 
-/** The private keys that credentials were sealed to before, the newest first. */
+/** The previous sealing keys, the newest first. */
 export function readEarlierSealingKeys(folder: string): KeyObject[] {
   return listSealingFiles(folder)
     .reverse()

@@ -1,6 +1,6 @@
 /**
- * What ends a tenant's calls here until somebody acts, kept durably so that a restart changes
- * nothing: the control plane revoked this data plane, or another writer used its key.
+ * Denials of a tenant's calls that last until an operator acts, stored durably so that a restart
+ * changes nothing: the control plane revoked this data plane, or another writer used its key.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,20 +33,20 @@ export function loadStanding(
 
   return {
     find: (tenantId: string): StandingDenial | null => denials.get(tenantId) ?? null,
-    /** Denies the tenant's calls from now on. A fork is not overwritten by a revocation. */
+    /** Denies the tenant's calls from now on. A revocation does not overwrite a fork. */
     deny: (tenantId: string, reason: StandingDenial['reason'], message: string): void => {
       if (denials.get(tenantId)?.reason === 'stream_forked') return;
       const denial = { reason, message, since: new Date(now()).toISOString() };
-      // In force before it is kept: a full disk must not hold back a denial.
+      // In force before it is stored: a full disk must not delay a denial.
       denials.set(tenantId, denial);
       try {
         writeFileDurably(fileOf(tenantId), `${JSON.stringify(denial)}\n`);
       } catch (error) {
-        // After a restart the control plane says it once more.
+        // After a restart the control plane repeats it.
         log.error({ err: error, tenantId }, 'a denial could not be kept');
       }
     },
-    /** Lifts a revocation; a fork stays until the plane registered anew. */
+    /** Lifts a revocation; a fork stays until the plane registers anew. */
     reinstate: (tenantId: string): void => {
       if (denials.get(tenantId)?.reason !== 'tenant_revoked') return;
       rmSync(fileOf(tenantId), { force: true });
@@ -56,7 +56,7 @@ export function loadStanding(
   };
 }
 
-/** A mark that cannot be read denies all the same. */
+/** An unreadable mark denies all the same. */
 function readDenial(file: string): StandingDenial {
   try {
     return StandingDenial.parse(JSON.parse(readFileSync(file, 'utf8')));

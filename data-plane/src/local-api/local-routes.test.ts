@@ -148,7 +148,7 @@ describe('POST /api/v1/auth/token at a data plane', () => {
     expect(jwks.body).not.toContain('"d"');
   });
 
-  it('takes a form with HTTP Basic, and a resource of its own gateway alone', async () => {
+  it('takes a form with HTTP Basic, and only a resource of its own gateway', async () => {
     const basic = { authorization: `Basic ${Buffer.from('client:se%3Acret').toString('base64')}` };
     const form = { ...basic, 'content-type': 'application/x-www-form-urlencoded' };
     expect((await ask('grant_type=client_credentials', form)).statusCode).toBe(200);
@@ -224,7 +224,7 @@ describe('POST /api/v1/auth/token at a data plane', () => {
     'tenant_revoked',
     'stream_forked',
   ] as const)('says who an agent is where this data plane may let nobody act: %s', async (reason) => {
-    // The credentials are good, and the client must keep them: its calls are told what is wrong.
+    // The credentials are valid, and the client must keep them: its calls explain what is wrong.
     denial = { reason, message: 'because of the test' };
     expect((await ask(CREDENTIALS)).statusCode).toBe(200);
     expect((await ask({ ...CREDENTIALS, client_secret: 'wrong' })).statusCode).toBe(401);
@@ -274,7 +274,7 @@ describe('/metrics', () => {
     return (headers: Record<string, string> = {}) => one.inject({ url: '/metrics', headers });
   };
 
-  it('names tenants to who has the token alone', async () => {
+  it('names tenants only to a caller with the token', async () => {
     const ask = await metricsOf({ metricsToken: 'metrics-token', isProduction: true });
     expect((await ask()).statusCode).toBe(401);
     const { body } = await ask({ authorization: 'Bearer metrics-token' });

@@ -1,6 +1,6 @@
 /**
- * What a data plane answers beside the gateway: health, readiness, metrics, and tokens for agents.
- * Liveness stays 200 while the process can enforce; what is wrong is said in the body.
+ * What a data plane serves beside the gateway: health, readiness, metrics, and tokens for agents.
+ * Liveness stays 200 while the process can enforce; the body reports what is wrong.
  */
 import type { AgentTokens } from '@governance/shared/agent-token-issue';
 import { equalSecrets } from '@governance/shared/equal-secrets';

@@ -1,6 +1,6 @@
 /**
- * Agents' tokens from the data plane itself, so that agents go on when the control plane is away:
- * credentials from the replica, this data plane's own key, and itself as issuer and audience.
+ * Agents' tokens from the data plane itself, so that agents keep working when the control plane is
+ * away: credentials from the replica, this data plane's own key, and itself as issuer and audience.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
@@ -18,7 +18,9 @@ export interface OwnTokenKey {
   kid: string;
   privateKey: KeyObject;
   publicJwk: PublicTokenKey;
-  /** The public keys whose tokens are good now: this one, and those that it followed shortly before. */
+  /**
+   * The public keys whose tokens are valid now: the current one, and those it replaced recently.
+   */
   listAccepted(): PublicTokenKey[];
 }
 
@@ -32,7 +34,7 @@ interface PublicTokenKey {
 
 /**
  * @param privateKey RSA, 2048 bits or more
- * @param earlier those that it followed
+ * @param earlier the keys that it replaced
  */
 export async function ownTokenKey(
   privateKey: KeyObject,
@@ -60,7 +62,7 @@ async function toPublicTokenKey(key: KeyObject): Promise<PublicTokenKey> {
   return { ...jwk, kty: 'RSA', kid, alg: AGENT_TOKEN_ALG, use: 'sig' };
 }
 
-/** The keys as the verifier of agents' tokens takes them: read at each call. */
+/** The keys in the form the verifier of agents' tokens takes, read at each call. */
 export function asTokenKeys(key: OwnTokenKey, publicUrl: string): TokenKeysFact {
   return {
     issuer: publicUrl,

@@ -1,6 +1,6 @@
 /**
- * The data plane's own command line: it works on the data folder, with the service running or not
- * and the control plane gone.
+ * The data plane's own command line. It works on the data folder, whether or not the service is
+ * running and the control plane reachable.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -112,7 +112,7 @@ function changeSwitch(
     out.error(tenant.success ? 'say why: --reason <text>' : '--tenant takes the id of a tenant');
     return 2;
   }
-  // A slip in the folder's name would engage nothing.
+  // A mistyped folder would engage nothing.
   if (!existsSync(dataDir)) throw new Error(`${dataDir} is not there: set SERVICE_DATA_DIR`);
   const reason = (given.reason ?? '').slice(0, 500).toWellFormed();
   const operator = userInfo().username;
@@ -159,7 +159,7 @@ async function showStatus(url: string, dataDir: string, out: CommandOutput): Pro
   if (answer === null) throw new Error(`nothing answers at ${url}`);
   const said = (await answer.json()) as { workers?: unknown[] };
   const serving = said.workers?.length ?? 1;
-  // Folders of workers that do not serve any more.
+  // Folders of workers that no longer serve.
   const others = listWorkers(dataDir)
     .filter((worker) => worker > serving)
     .map((worker) => ({ worker, drained_at: findDrained(workerFolder(dataDir, worker)) }));
@@ -169,7 +169,10 @@ async function showStatus(url: string, dataDir: string, out: CommandOutput): Pro
   return answer.ok ? 0 : 1;
 }
 
-/** Of all workers. The key that signs batches stays: it is who the data plane is. */
+/**
+ * Rotates the keys of all workers. The key that signs batches stays: it is the data plane's
+ * identity.
+ */
 function rotateKeys(dataDir: string, isRevoked: boolean, out: CommandOutput): number {
   const folders = listWorkers(dataDir)
     .map((one) => workerFolder(dataDir, one))
@@ -190,7 +193,7 @@ function rotateKeys(dataDir: string, isRevoked: boolean, out: CommandOutput): nu
   return 0;
 }
 
-/** All folders, or that of one worker. None is touched unless none of them is in use. */
+/** All folders, or that of one worker. Nothing is changed if any of them is in use. */
 function registerAnew(dataDir: string, worker: string | undefined, out: CommandOutput): number {
   const workers = listWorkers(dataDir).filter((one) => (worker ?? `${one}`) === `${one}`);
   const folders = workers
@@ -211,7 +214,7 @@ function findOwn(folder: string): string[] {
   );
 }
 
-/** Keys and ledger are moved aside whole: what was recorded is evidence, and nobody writes to it. */
+/** Keys and ledger are moved aside whole: the records are evidence, and stay unchanged. */
 function moveAside(dataDir: string, out: CommandOutput): void {
   const moved = findOwn(dataDir);
   const evidence = join(dataDir, 'evidence', new Date().toISOString().replaceAll(':', '-'));
@@ -231,7 +234,8 @@ const RUNNING = 'the data plane is running: stop it first';
 function requireUnused(file: string): void {
   if (!existsSync(file)) return;
   if (isLedgerInUse(file)) throw new Error(RUNNING);
-  // A service of an older version locks the file itself. For reading alone: a damaged file and its log are evidence, and stay as they are.
+  // A service of an older version locks the file itself. Opened read-only: a damaged file and its
+  // log are evidence, and stay as they are.
   const database = new Database(file, { readonly: true, timeout: 200 });
   try {
     database.prepare('SELECT count(*) FROM sqlite_schema').get();

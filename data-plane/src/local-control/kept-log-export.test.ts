@@ -33,7 +33,7 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** One look of a data plane. */
+/** One observation by a data plane. */
 async function look(given = log, tenantId = TENANT): Promise<void> {
   let looks = 0;
   startLogWatcher({
@@ -80,7 +80,7 @@ async function exported(): Promise<KeptLog> {
 }
 
 describe('what a data plane kept', () => {
-  it('is exported while the service runs, and holds under an anchor', async () => {
+  it('is exported while the service runs, and verifies against an anchor', async () => {
     log.grow(3);
     const early = anchorOf();
     await look();
@@ -100,7 +100,7 @@ describe('what a data plane kept', () => {
     expect(checkKeptLog(kept, null).verdict).toBe('UNDECIDED');
   });
 
-  it('contradicts an anchor of a log that was written anew', async () => {
+  it('contradicts an anchor of a rewritten log', async () => {
     log.grow(8);
     await look();
     const kept = await exported();
@@ -124,7 +124,7 @@ describe('what a data plane kept', () => {
     });
   });
 
-  it('leaves to its operator what a proof could still answer', async () => {
+  it('leaves to its operator what a proof could still explain', async () => {
     log.grow(8);
     const early = anchorOf();
     await look();
@@ -181,7 +181,7 @@ describe('what a data plane kept', () => {
     expect((await run('log-watch', '--tenant', 'x')).code).toBe(2);
   });
 
-  it('is nothing before the first look', async () => {
+  it('is empty before the first observation', async () => {
     expect(await run('log-watch')).toMatchObject({
       code: 1,
       error: expect.stringContaining('yet'),

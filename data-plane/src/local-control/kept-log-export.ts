@@ -9,7 +9,7 @@ import Database from 'better-sqlite3';
 import { LOG_WATCH_FILE, logWatchReads } from '../sync/watch/log-watch-store.ts';
 
 /**
- * What a data folder keeps of a tenant's log, for somebody who checks it elsewhere.
+ * What a data folder keeps of a tenant's log, for verification elsewhere.
  *
  * @param tenant may be left out where one tenant is served
  * @throws Error when nothing is kept, or of several tenants none is named

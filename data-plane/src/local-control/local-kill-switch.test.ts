@@ -102,7 +102,7 @@ describe('the local kill switch', () => {
     expect(own.findDenial(A)).not.toBeNull();
     expect(own.status()).toEqual({ engaged: true, unreadable: true, tenants: [] });
     engage(B);
-    // What could not be read was engaged for all.
+    // An unreadable file counted as engaged for all.
     expect(watch().findDenial(A)).not.toBeNull();
     lift(null);
     expect(watch().findDenial(A)).toBeNull();

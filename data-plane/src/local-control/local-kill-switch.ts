@@ -1,8 +1,8 @@
 /**
- * The kill switch of the machine's own operator: a file in the data folder that the command line
- * writes and every process of the data plane watches, so that it works with the control plane gone
- * and holds over restarts. A file that cannot be read counts as engaged for all. It is lifted here
- * only; the control plane's switch is another one. Proven by local-kill-switch.test.ts.
+ * The kill switch of the machine's operator: a file in the data folder that the command line writes
+ * and every process of the data plane watches, so that it works with the control plane gone and
+ * survives restarts. An unreadable file counts as engaged for all. It can only be lifted here; the
+ * control plane's switch is separate. Proven by local-kill-switch.test.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -45,7 +45,7 @@ export type SwitchState = { file: SwitchFile; unreadable: null } | { unreadable:
 
 const NOTHING: SwitchFile = { v: 1, all: null, tenants: {} };
 
-/** Reads the switch. Never throws: what cannot be read is said to be so. */
+/** Reads the switch. Never throws: an unreadable file is reported as such. */
 export function readLocalSwitch(dataDir: string): SwitchState {
   try {
     const text = readFileSync(join(dataDir, SWITCH_FILE), 'utf8');
@@ -82,7 +82,7 @@ export function changeLocalSwitch(
     changed_at: new Date().toISOString(),
   };
   const before = state.unreadable === null ? state.file : NOTHING;
-  // What could not be read was engaged for all, and stays so until it is lifted for all.
+  // An unreadable file was engaged for all, and stays so until it is lifted for all.
   const all = state.unreadable === null ? before.all : { ...entry, engaged: true };
   const lifted = Object.fromEntries(
     Object.entries(before.tenants).map(([id, old]) => [id, old.engaged ? entry : old]),
@@ -95,7 +95,7 @@ export function changeLocalSwitch(
   return file;
 }
 
-/** Why the switch bars a tenant, undefined where it does not. */
+/** Why the switch bars a tenant; undefined where it does not. */
 export function findSwitchDenial(state: SwitchState, tenantId: string): PlaneDenial | null {
   const engaged = (why: string): PlaneDenial => ({
     reason: 'local_kill_switch',
@@ -112,7 +112,7 @@ export function findSwitchDenial(state: SwitchState, tenantId: string): PlaneDen
 export function watchLocalSwitch(options: {
   /** The folder that the command line writes to. */
   dataDir: string;
-  /** Where this process keeps what it has recorded; one writer a folder. */
+  /** Where this process stores what it has recorded; one writer for each folder. */
   ownDir: string;
   ledger: Pick<Ledger, 'append'>;
   /** Tenants whose streams are open. */
@@ -137,7 +137,7 @@ export function watchLocalSwitch(options: {
     const markNow = fileMark(path);
     if (markNow !== mark) {
       mark = markNow;
-      // A file that was there and went away was not lifted by the command line.
+      // A file that disappeared was not lifted by the command line.
       state = markNow === 'none' ? { unreadable: 'missing' } : readLocalSwitch(dataDir);
       log.warn({ local_kill_switch: summary() }, 'the local kill switch changed');
     }
@@ -172,7 +172,8 @@ export function watchLocalSwitch(options: {
         recorded = new Set([...recorded, recordedKey(tenantId, change)].slice(-MAX_RECORDED));
         writeFileDurably(recordedPath, JSON.stringify([...recorded]));
       } catch (error) {
-        // It holds all the same; the record is tried again with the next look at the file.
+        // The switch is in force all the same; the record is retried with the next poll of the
+        // file.
         log.error(
           { err: error, tenantId },
           'a change of the local kill switch is not recorded yet',
@@ -194,7 +195,7 @@ export function watchLocalSwitch(options: {
   return {
     findDenial: (tenantId: string): PlaneDenial | null => findSwitchDenial(state, tenantId),
     status: summary,
-    /** Ends the watching, once a record under way is written. */
+    /** Stops watching, once a record in progress is written. */
     stop: async (): Promise<void> => {
       isStopped = true;
       clearInterval(timer);
@@ -213,7 +214,7 @@ function readRecorded(path: string): Set<string> {
   try {
     return new Set(z.array(z.string()).parse(JSON.parse(readFileSync(path, 'utf8'))));
   } catch {
-    // Recorded twice is better than not at all.
+    // Recording it twice is better than not at all.
     return new Set();
   }
 }

@@ -1,11 +1,13 @@
-/** The paths of the local model runtime that are served (specification 2, section 4), and no others. */
+/**
+ * The paths of the local model runtime that are served (specification 2, section 4); no others are.
+ */
 import type { ModelMethod } from '../enforcement/call-kinds.ts';
 
-/** Whose API a path belongs to: the runtime's own, or OpenAI's. */
+/** Whose API style a path follows: the runtime's own, or OpenAI's. */
 export type ModelStyle = 'native' | 'openai';
 
 export interface ModelApi {
-  /** Of the runtime; this service's is the same below `MODEL_PREFIX`. */
+  /** The runtime's path; this service's is the same below `MODEL_PREFIX`. */
   readonly path: string;
   readonly method: ModelMethod;
   readonly style: ModelStyle;
@@ -21,7 +23,7 @@ export const MODEL_APIS: readonly ModelApi[] = [
   { path: '/v1/models', method: 'localmodel/models', style: 'openai' },
 ];
 
-/** Whether an API lists models: the runtime is asked by GET then, and no body is sent. */
+/** Whether an API lists models: the runtime is then asked by GET, without a body. */
 export function listsModels({ method }: Pick<ModelApi, 'method'>): boolean {
   return method === 'localmodel/models';
 }

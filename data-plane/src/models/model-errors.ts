@@ -11,13 +11,13 @@ import { GatewayError } from '../gateway/json-rpc.ts';
 import type { UpstreamFailureKind } from '../upstream/upstream.ts';
 import type { ModelStyle } from './model-apis.ts';
 
-/** What an agent is told of its call beside the message. */
+/** What an agent is told about its call in addition to the message. */
 const TOLD = ['event_id', 'reasons', 'reason', 'needed_permission'];
 
-/** Before a client that was told to wait comes again, in seconds, where nothing says how long. */
+/** Retry-After in seconds, where nothing else gives a time. */
 const RETRY_SECONDS = 2;
 
-/** Answers what was thrown, or refused. */
+/** Answers an error that was thrown, or a refusal. */
 export function answerError(
   thrown: unknown,
   style: ModelStyle,
@@ -53,7 +53,7 @@ function toAppError(thrown: unknown): AppError {
   return new AppError(statusCode >= 400 && statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL');
 }
 
-/** Refused before it was a call: by who sends it, or by its size. */
+/** Refused before it became a call: because of the sender, or its size. */
 function ofGateway({ status, message }: GatewayError): AppError {
   const codes: Record<number, ErrorCode> = {
     400: 'BAD_REQUEST',
@@ -64,7 +64,7 @@ function ofGateway({ status, message }: GatewayError): AppError {
   return new AppError(codes[status] ?? 'BAD_REQUEST', message);
 }
 
-/** Codes of JSON-RPC, which the enforcement speaks, as HTTP statuses. */
+/** Maps the JSON-RPC codes of enforcement to HTTP statuses. */
 function ofRefusal({ code, message, data, failure }: Refusal): AppError {
   switch (code) {
     case RPC_ERRORS.UNAUTHORIZED:

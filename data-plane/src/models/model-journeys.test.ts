@@ -62,7 +62,7 @@ async function recordsOfCall() {
   return { decision, outcome };
 }
 
-/** What of the records is the same whichever style was spoken. */
+/** The part of the records that must not depend on the style. */
 async function auditOfCall() {
   const { decision, outcome } = await recordsOfCall();
   const { action, target, method, tool_name, mcp_server, policy_result, model } =
@@ -162,7 +162,7 @@ describe('a chat', () => {
     const next = async () => ((await parts.next()).value as ChatResponse).message.content;
     expect(await next()).toBe(runtime.words[0]);
     expect(await next()).toBe(runtime.words[1]);
-    // The decision is shown before the model has ended; what became of it is not.
+    // The decision is recorded before the model has finished; the outcome is not.
     expect((await plane.records()).map(({ type }) => type)).toEqual(['decision']);
     runtime.release();
     expect(await next()).toBe(runtime.words[2]);

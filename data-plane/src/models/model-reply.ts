@@ -1,9 +1,9 @@
-/** The answer to a client of a model, as it flows: headers, pieces, and an end or a break. */
+/** The answer to a client of a model, streamed: headers, pieces, and an end or a break. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { answerForm } from './usage-reader.ts';
 
-/** What is passed on of a runtime's headers. */
+/** The response headers of a runtime that are passed on. */
 const PASSED = [
   'content-type',
   'content-encoding',
@@ -13,7 +13,7 @@ const PASSED = [
 ];
 
 export class ModelReply {
-  /** Whether something was sent: no refusal can follow. */
+  /** Whether something was sent: a refusal is no longer possible. */
   isBegun = false;
   readonly #reply: FastifyReply;
   readonly #raw: ServerResponse;
@@ -23,7 +23,7 @@ export class ModelReply {
     this.#raw = reply.raw;
   }
 
-  /** Sends the head at once, since a model may think for long before it says a word. */
+  /** Sends the head at once, since a model may take long before its first word. */
   begin(status: number, headers: IncomingHttpHeaders): void {
     this.isBegun = true;
     const passed: OutgoingHttpHeaders = { ...(this.#reply.getHeaders() as OutgoingHttpHeaders) };
@@ -58,7 +58,7 @@ export class ModelReply {
     if (!this.#raw.destroyed) this.#raw.end();
   }
 
-  /** What broke off there breaks off here: no client may take it for whole. */
+  /** An answer that broke off upstream breaks off here: no client may take it for complete. */
   cut(): void {
     this.#raw.destroy();
   }

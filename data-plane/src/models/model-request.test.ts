@@ -33,7 +33,7 @@ describe('a body', () => {
     ['{"model":5}', 'VALIDATION_FAILED'],
     ['{"model":"a\\u0000"}', 'VALIDATION_FAILED'],
     ['{"?":1}', 'VALIDATION_FAILED'],
-    // Runtimes read keys in any case: these would be another request than the one that is judged.
+    // Some runtimes fold the case of keys: these would be another request than the one judged.
     ['{"model":"small","Model":"large"}', 'VALIDATION_FAILED'],
     ['{"MESSAGES":[]}', 'VALIDATION_FAILED'],
     ['{"me\u017f\u017fages":[]}', 'VALIDATION_FAILED'],

@@ -1,6 +1,6 @@
 /**
- * A request to a model as a call: what it asks for is its body, which is judged whole and sent on as
- * it was judged. What is recorded of it is counted here, the same for both styles.
+ * A request to a model as a call: its body is what it asks for, which is judged whole and sent on
+ * as judged. What is recorded of it is computed here, the same for both styles.
  */
 import { AppError, type FieldError } from '@governance/shared/errors';
 import { LOCAL_MODELS } from '@governance/shared/local-models';
@@ -13,7 +13,7 @@ import { listsModels, type ModelApi } from './model-apis.ts';
 const MAX_DEPTH = 64;
 const MAX_QUERY = 8192;
 
-/** Where the query stands among what is judged: no body has this member. */
+/** The key of the query among what is judged: no body has this member. */
 const QUERY = '?';
 
 /** Members that decide what is judged or recorded. */
@@ -32,7 +32,7 @@ export function parseModelBody(
   bytes: Buffer | undefined,
   maxNodes: number,
 ): Record<string, unknown> {
-  // A list has no parameters, and the runtime is sent none.
+  // A list has no parameters, and the runtime receives none.
   if (listsModels(api)) return {};
   if (bytes === undefined || bytes.length === 0) throw invalid([], 'must be a JSON object');
   const body = parseStrictJson(bytes, { maxDepth: MAX_DEPTH, maxNodes });
@@ -54,8 +54,8 @@ export function parseModelBody(
 }
 
 /**
- * Refuses `Model` beside or in place of `model`: a runtime may read keys whatever their case, and
- * would do another thing than what was judged.
+ * Refuses `Model` beside or in place of `model`: a runtime may fold the case of keys, and would do
+ * something other than what was judged.
  */
 function requireCase(
   value: Record<string, unknown>,
@@ -98,7 +98,7 @@ export function askModel(api: ModelApi, body: Record<string, unknown>, query: st
   };
 }
 
-/** What was judged, as the runtime gets it: the serialisation of that value and nothing besides. */
+/** The judged value as the runtime receives it: its serialisation and nothing else. */
 export function sentToRuntime(
   api: ModelApi,
   args: Record<string, unknown>,

@@ -1,4 +1,7 @@
-/** The local model runtime behind the one way of every call (specification 2, "Local-model proxy"). */
+/**
+ * Leads the local model runtime through the enforcement of every call (specification 2,
+ * "Local-model proxy").
+ */
 import { AppError } from '@governance/shared/errors';
 import type {
   FastifyPluginAsync,
@@ -30,7 +33,7 @@ export interface ModelRoutesDeps extends Pick<ArrivalDeps, 'door' | 'origins'> {
   bodyNodes: number;
 }
 
-/** What all ways to the runtime are called where shares are counted. */
+/** The name under which all requests to the runtime share their limits. */
 const WAY = 'local models';
 
 /** Builds the plugin, a scope of its own. */
@@ -53,7 +56,7 @@ export function modelRoutes(deps: ModelRoutesDeps): FastifyPluginAsync {
   };
 }
 
-/** A client's secret is for MCP clients: here a token alone says who calls. */
+/** Client secrets are for MCP clients; only a token is accepted here. */
 const requireToken: onRequestHookHandler = (request, _reply, done) => {
   const isToken = /^bearer /i.test((request.headers.authorization ?? '').slice(0, 16));
   done(isToken ? undefined : new AppError('UNAUTHENTICATED'));
@@ -88,7 +91,7 @@ async function serve(
   return finish(answer, api, client, request, reply);
 }
 
-/** The runtime as who answers a call: what it says goes on to the client as it comes. */
+/** The runtime as the destination of a call: its answer is streamed to the client. */
 function runtimeDestination(
   api: ModelApi,
   client: ModelReply,
@@ -117,7 +120,7 @@ function finish(
   reply: FastifyReply,
 ): FastifyReply {
   if (answer.kind === 'refusal') return answerError(answer, api.style, request, reply);
-  // Passed on already, or nobody is there to hear of it.
+  // Passed on already, or the client has left.
   if (!client.isBegun) {
     reply.hijack();
     client.cut();

@@ -1,6 +1,6 @@
 /**
- * The way to the local model runtime, whose address the operator gives. It is asked once; what it
- * says is passed on piece by piece, and no faster than the client reads.
+ * The connection to the local model runtime, whose address the operator configures. It is asked
+ * once; its answer is passed on piece by piece, no faster than the client reads.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { withoutTrailingSlashes } from '@governance/shared/text';
@@ -18,7 +18,7 @@ export interface ModelRuntimeOptions {
   url: string;
   /** Until the answer begins, and between two of its pieces. */
   timeoutMs: number;
-  /** Between the looks whether the agent of a stream may still act. */
+  /** The interval at which a stream's agent is checked for eligibility. */
   checkMs: number;
 }
 
@@ -29,10 +29,10 @@ export interface RuntimeRequest {
   readonly body: string | null;
 }
 
-/** Takes the answer as it comes. */
+/** Receives the answer as it arrives. */
 export interface AnswerSink {
   begin(status: number, headers: IncomingHttpHeaders): void;
-  /** A promise where it wants no more for now. */
+  /** A promise while it applies backpressure. */
   write(piece: Buffer): Promise<void> | undefined;
   end(): void;
   cut(): void;
@@ -44,7 +44,7 @@ export type ModelRuntime = ReturnType<typeof createModelRuntime>;
 export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOptions) {
   const { origin, pathname } = new URL(url);
   const base = withoutTrailingSlashes(pathname);
-  // No limits of its own: whose share it is was counted, and time is kept below.
+  // No limits of its own: the share was counted already, and time is limited below.
   const agent = new Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
   const underWay = new Set<AbortController>();
 
@@ -52,7 +52,7 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
     /**
      * Asks the runtime.
      *
-     * @returns what became of the answer once it was begun, whole or not
+     * @returns how an answer that had begun ended, complete or not
      * @throws UpstreamFailure where none was begun
      */
     async ask(
@@ -67,7 +67,7 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
         ending.abort(new UpstreamFailure(kind, why));
       exchange.cancellation.onCancel = () => give('cancelled', 'the client has left');
       const timer = setTimeout(() => give('timeout', 'the runtime was silent'), timeoutMs);
-      // A stream outlives what its agent may do.
+      // A stream may outlive its agent's permission.
       const checks = setInterval(() => {
         const ineligible = exchange.findIneligibility?.();
         if (ineligible !== undefined) give('ineligible', ineligible);
@@ -126,19 +126,19 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
       }
     },
 
-    /** Ends what is under way. */
+    /** Ends what is in progress. */
     async close(): Promise<void> {
       const stopped = new UpstreamFailure('cancelled', 'the service stops');
       for (const ending of underWay) ending.abort(stopped);
       await agent.destroy();
-      // What was ended writes its records yet.
+      // What was ended still has to write its records.
       while (underWay.size > 0) await new Promise((resolve) => setImmediate(resolve));
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }
 
-/** Where nobody ended it, the runtime did. */
+/** Unless somebody here ended it, the runtime did. */
 function failureOf(error: unknown, { aborted, reason }: AbortSignal): UpstreamFailure {
   if (aborted && reason instanceof UpstreamFailure) return reason;
   const isMalformed =

@@ -1,7 +1,7 @@
 /**
- * Reads what a runtime says of its own work (tokens, why it ended) out of an answer that is passed
- * on meanwhile. It holds one line at a time, or one short document, keeps nothing of the content,
- * and never fails: what it cannot read is not known.
+ * Reads a runtime's own usage data (tokens, why it ended) from an answer while it is passed on. It
+ * buffers one line at a time, or one short document, keeps nothing of the content, and never fails:
+ * what it cannot read stays unknown.
  */
 import { StringDecoder } from 'node:string_decoder';
 import { isObject } from '../upstream/message.ts';
@@ -9,7 +9,7 @@ import { isObject } from '../upstream/message.ts';
 /** How an answer is laid out, by its content type. */
 export type AnswerForm = 'lines' | 'events' | 'document' | 'other';
 
-/** Of a line, or of a document that is no stream; what is longer is passed on and not read. */
+/** Limit of a line, or of a document that is no stream; longer ones are passed on unread. */
 const MAX_CHARACTERS = 1024 * 1024;
 const MAX_REASON = 100;
 
@@ -17,7 +17,7 @@ export interface ReadUsage {
   input_tokens: number | null;
   output_tokens: number | null;
   finish_reason: string | null;
-  /** Whether it told of an error. */
+  /** Whether it reported an error. */
   isError: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Where the OPA server of a tenant is: one address for the one tenant, or a pattern for several. */
+/** The address of a tenant's OPA server: one address for one tenant, or a pattern for several. */
 
 const PLACEHOLDER = '{tenant_id}';
 const SAMPLE = '0190aaaa-0000-7000-8000-000000000000';
@@ -39,7 +39,7 @@ export function parseOpaAddress(text: string): OpaAddress {
 }
 
 /**
- * What an operator is told who lets one server decide for several tenants: it has the rules of one,
+ * The message for an operator who lets one server decide for several tenants: it has the rules of one,
  * and would judge the others' calls by them.
  *
  * @returns undefined where `tenants` can be served

@@ -7,7 +7,7 @@ import { outcomeOfVerdict } from '@governance/policies/evaluator/policy-engine';
 import { parseStrictJson } from '@governance/shared/strict-json';
 import { z } from 'zod';
 
-/** Why an answer is no verdict. Each is a denial. */
+/** Why an answer is not a verdict. Each is a denial. */
 export type OpaFailure =
   | 'opa_unreachable'
   | 'opa_timeout'
@@ -18,7 +18,7 @@ export type OpaFailure =
   | 'opa_wrong_tenant'
   | 'opa_no_address';
 
-/** What an exchange brought: a reply, or why there was none. */
+/** The result of an exchange: a reply, or why there was none. */
 export type OpaReply =
   | { kind: 'reply'; status: number; text: string }
   | { kind: 'none'; failure: 'opa_unreachable' | 'opa_timeout' | 'opa_malformed'; message: string };
@@ -28,7 +28,7 @@ export type OpaAnswer =
   | { kind: 'judged'; outcome: PolicyOutcome; revision: number | null }
   | { kind: 'failed'; failure: OpaFailure; message: string };
 
-/** The bundle of ours, where an operator gives the server others beside it. */
+/** The name of our bundle, in case an operator loads others beside it. */
 const BUNDLE_NAME = 'governance';
 const READ = { maxDepth: 32, maxNodes: 50_000, numbers: 'any' } as const;
 
@@ -90,15 +90,15 @@ function findRevision(bundles: Record<string, { revision: string }>): number | n
 }
 
 /**
- * A status other than 200. OPA says 500 when a policy fails at what its author wrote: that is an
- * answer of a healthy server, and never to be taken for an outage, which an agent could then cause.
+ * A status other than 200. OPA answers 500 when a policy fails at runtime: that is the answer of a
+ * healthy server, and must never count as an outage, which an agent could then cause.
  */
 function readError(status: number, text: string): Extract<OpaAnswer, { kind: 'failed' }> {
   let error: z.infer<typeof ErrorBody> | undefined;
   try {
     error = ErrorBody.parse(JSON.parse(text));
   } catch {
-    // Not said by OPA: by a proxy before it, or by nobody.
+    // Not from OPA: from a proxy in front of it, or from nobody.
   }
   if (error === undefined) {
     const failure = status >= 500 ? 'opa_unreachable' : 'opa_error';

@@ -29,7 +29,7 @@ export function createOpaExchange(base: URL, token: string | null, connections: 
           method: body === undefined ? 'GET' : 'POST',
           headers,
           ...(body !== undefined && { body }),
-          // It takes whole milliseconds alone.
+          // undici takes only whole milliseconds.
           signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
         });
         return { kind: 'reply', status: reply.statusCode, text: await reply.body.text() };

@@ -1,4 +1,4 @@
-/** What a real OPA never says, by a server that does; the rest is in tests/opa-server.test.ts. */
+/** What a real OPA never answers, from a fake server; the rest is in tests/opa-server.test.ts. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const json =
 const provenance = { bundles: { governance: { revision: '7' } } };
 const well = json({ provenance, result: TENANT });
 const hang: Answer = () => undefined;
-/** For a server that hangs; one that answers does so long before, on a busy machine too. */
+/** For a server that hangs; one that answers does so much sooner, even on a busy machine. */
 const TIMEOUT_MS = 600;
 const verdict = { decision: 'allow', reasons: [] };
 
@@ -108,7 +108,7 @@ describe('an answer', () => {
       }),
       { revision: null },
     ],
-    ['silence, though it is well', hang, { kind: 'failed', failure: 'opa_timeout' }],
+    ['silence, though it is healthy', hang, { kind: 'failed', failure: 'opa_timeout' }],
     ['empty', text(''), { failure: 'opa_malformed' }],
   ])('that is %s decides nothing', async (_what, decision, expected) => {
     const { ask } = await anOpa(decision);
@@ -118,16 +118,16 @@ describe('an answer', () => {
   it.each<[string, Answer]>([
     ['502', (response) => void response.writeHead(502).end('bad gateway')],
     ['a cut connection', (response) => void response.destroy()],
-  ])('%s of a server that is well is no outage', async (_what, decision) => {
+  ])('%s of a healthy server is no outage', async (_what, decision) => {
     const { ask, asked } = await anOpa(decision);
     expect(await ask()).toMatchObject({ kind: 'failed', failure: 'opa_unreachable' });
-    // A kept connection may have died: asked once more.
+    // A kept connection may have died, so it is asked once more.
     expect(asked.decision).toBe(2);
   });
 });
 
 describe('the circuit', () => {
-  it('costs no call its time-out once the server is known to be away, and closes by itself', async () => {
+  it('makes no call wait once the server is known to be away, and closes by itself', async () => {
     const { ask, answers, asked } = await anOpa(json({ provenance, result: verdict }));
     expect(await ask()).toMatchObject({ kind: 'judged' });
     answers.decision = hang;
@@ -135,14 +135,14 @@ describe('the circuit', () => {
     expect(await ask()).toMatchObject({ kind: 'unavailable' });
     const before = asked.decision;
     for (let i = 0; i < 50; i++) expect(await ask()).toMatchObject({ kind: 'unavailable' });
-    // Nobody was asked, so nobody was waited for.
+    // No request was sent, so nothing was waited for.
     expect(asked.decision).toBe(before);
     answers.decision = json({ provenance, result: verdict });
     answers.probe = well;
     await expect.poll(async () => (await ask()).kind, { timeout: 5_000 }).toBe('judged');
   });
 
-  it('is opened by the probes alone, with no call', async () => {
+  it('is opened by the probes alone, without a call', async () => {
     const { server, answers } = await anOpa(hang);
     await server.look();
     answers.probe = hang;
@@ -178,7 +178,7 @@ describe('one address of several tenants', () => {
     ['answers with an error', json({ code: 'internal_error', message: 'x' }, 500)],
   ])('is nobody’s for one whose bundle it was not found to have: it %s', async (_, probe) => {
     const { ask, asked, server } = await anOpa(allow, probe, 10, shared);
-    // Not an outage either, which may be allowed: nothing of this tenant is there to be away.
+    // Not an outage either, which could be allowed: nothing of this tenant is there to be away.
     expect(await ask()).toEqual(noAddress);
     expect(server.findNoAddress()).toBe('names one OPA server');
     expect(asked.decision).toBe(0);

@@ -1,10 +1,9 @@
 /**
- * The OPA server of one tenant: asks it, watches its health, and spares the callers of a dead one
- * the wait. Only a server that fails a probe of its own is unavailable: a single call that gets no
- * answer from a healthy one is denied, since its arguments may be the cause, and an agent must not
- * be able to make an outage of it. Where several tenants have one address, it is the server of the
- * one whose bundle it has: the others' calls are denied, and nothing of them goes there. Proven by
- * opa-server.test.ts.
+ * The OPA server of one tenant: asks it, watches its health, and works as a circuit breaker when it
+ * is down. Only a server that fails a probe counts as unavailable: a single call that a healthy one
+ * does not answer is denied, since its arguments may be the cause and an agent must not be able to
+ * cause an outage. Where several tenants have one address, it is the server of the tenant whose
+ * bundle it has: the others' calls are denied and never sent there. Proven by opa-server.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shareRun } from '../storage/share-run.ts';
@@ -21,7 +20,7 @@ export type OpaReaction = OpaAnswer | { kind: 'unavailable'; message: string };
 
 export interface OpaServerStatus {
   state: OpaState;
-  /** Of the bundle that it had at the last probe. */
+  /** The revision of its bundle at the last probe. */
   revision: number | null;
   message: string;
 }
@@ -38,7 +37,7 @@ export interface OpaServerOptions {
   /** Why this may be the server of another tenant, where several have its address. */
   findTenantProblem?(): string | undefined;
   onState(status: OpaServerStatus): void;
-  /** Between two probes, while it is well and while it is not. */
+  /** The interval between two probes, while it is healthy and while it is not. */
   intervals?: { well: number; ill: number };
   maxAsked?: { calls: number; bytes: number };
 }
@@ -46,7 +45,7 @@ export interface OpaServerOptions {
 const DECISION_PATH = 'v1/data/governance/decision?provenance=true';
 const PROBE_PATH = 'v1/data/settings/tenant_id?provenance=true';
 const INTERVALS = { well: 5_000, ill: 500 };
-/** Calls that wait for a revision look this often, all of them together. */
+/** How often calls that wait for a revision poll, all of them together. */
 const LOOK_MS = 25;
 const PROBE_MS = 1_000;
 /** Requests that may wait for one server, so that a slow one cannot fill the memory. */
@@ -75,7 +74,8 @@ export function createOpaServer(options: OpaServerOptions) {
     current = next;
     if (next.state === 'ok') isOurs = true;
     if (isNews) options.onState(next);
-    // One that is another tenant's stays so: not every tenant has to ask it twice a second.
+    // One that belongs to another tenant is settled: not every tenant has to probe it twice a
+    // second.
     const isSettled = next.state === 'ok' || findNoAddress(next.state) !== undefined;
     const wait = isSettled ? intervals.well : intervals.ill;
     timer = setTimeout(() => void probe(), wait).unref();
@@ -98,12 +98,12 @@ export function createOpaServer(options: OpaServerOptions) {
     return { state: 'ok', revision, message: 'ok' };
   }
 
-  /** What keeps the question from a server that was never found to be this tenant's. */
+  /** Why nothing may be sent to a server that was never found to be this tenant's. */
   function findNoAddress(state: OpaState): string | undefined {
     return isOurs || state === 'ok' ? undefined : options.findTenantProblem?.();
   }
 
-  /** Waits for the probe where one casts doubt, or none was made. */
+  /** Waits for a probe when the state is in doubt or unknown. */
   async function settle(): Promise<OpaServerStatus> {
     return current.state === 'unknown' ? probe() : current;
   }
@@ -136,7 +136,7 @@ export function createOpaServer(options: OpaServerOptions) {
     if (!isSilent) return answer;
     const after = await probe();
     if (after.state === 'unreachable') return { kind: 'unavailable', message: after.message };
-    // A kept connection of a server that was restarted: a question may be asked twice.
+    // A kept connection may end with a server's restart: a question may be asked twice.
     const left = ms - (performance.now() - began);
     if (answer.failure === 'opa_timeout' || left < 1) return answer;
     return exchangeOnce(input, left);
@@ -145,7 +145,7 @@ export function createOpaServer(options: OpaServerOptions) {
   return {
     /** Asks for a decision; never rejects. `input` is JSON. */
     ask,
-    /** Probes again, as often as callers need but no oftener than every few milliseconds. */
+    /** Probes again, as often as callers need, but at most every few milliseconds. */
     look,
     status: (): OpaServerStatus => current,
     /** Why it is not this tenant's server, where several have its address. */

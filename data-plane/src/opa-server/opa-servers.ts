@@ -1,4 +1,7 @@
-/** The OPA servers of the tenants that this data plane serves: made when asked for, told of when ill. */
+/**
+ * The OPA servers of the tenants that this data plane serves: created on first use, with alerts
+ * when unhealthy.
+ */
 import type { Registry } from 'prom-client';
 import type { Alert } from '../alerts/alert.ts';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
@@ -74,7 +77,7 @@ export function createOpaServers(options: {
     timeoutMs: config.timeoutMs,
     failClosed: config.failClosed,
     of,
-    /** How the servers of these tenants are; those never asked before are probed first. */
+    /** The state of these tenants' servers; those never asked before are probed first. */
     async status(tenantIds: readonly string[]): Promise<OpaServerStatus[]> {
       const own = tenantIds.map(of);
       const states = await Promise.all(
@@ -83,7 +86,7 @@ export function createOpaServers(options: {
           return status.state === 'unknown' ? server.look() : status;
         }),
       );
-      // Where one address has several tenants, it counts for the one that it decides for.
+      // Where several tenants share an address, it counts for the one that it decides for.
       const counted = states.filter((_, index) => own[index]?.findNoAddress() === undefined);
       return counted.length > 0 ? counted : states;
     },

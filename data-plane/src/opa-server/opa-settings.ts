@@ -61,7 +61,7 @@ export const OPA_SETTINGS = {
 
 export type OpaConfig = NonNullable<ReturnType<typeof readOpaConfig>>;
 
-/** What lies between these settings: failing open in production is said twice or not at all. */
+/** A rule across these settings: failing open in production has to be confirmed. */
 export function findOpaProblems(
   values: ReadableValues<typeof OPA_SETTINGS> & { env?: string | undefined },
 ): SettingProblem[] {

@@ -68,7 +68,7 @@ it('keeps payloads sealed on disk, over a restart, until they were taken', async
   expect(after.bytes()).toBe(0);
 });
 
-it('what waits goes behind what came later', async () => {
+it('a postponed upload goes behind later ones', async () => {
   const { spool } = await aSpool();
   const [first, second] = [aPayload(), aPayload()];
   for (const payload of [first, second]) {
@@ -81,7 +81,7 @@ it('what waits goes behind what came later', async () => {
   expect(next?.upload.payloads[0]?.event_id).toBe(second.content.event_id);
 });
 
-it('takes nothing that it has no room for', async () => {
+it('refuses what it has no room for', async () => {
   const { spool } = await aSpool({ limitBytes: 15_000 });
   expect(spool.add(aPayload('x'.repeat(6_000)))).toBe(true);
   expect(spool.add(aPayload('x'.repeat(6_000)))).toBe(false);
@@ -90,7 +90,7 @@ it('takes nothing that it has no room for', async () => {
   expect(spool.add(aPayload('x'))).toBe(true);
 });
 
-it('no tenant takes the room of all', async () => {
+it('no tenant fills the whole spool', async () => {
   const { spool } = await aSpool({ limitBytes: 100_000 });
   while (spool.add(aPayload('x'.repeat(1_000))));
   await spool.flush();

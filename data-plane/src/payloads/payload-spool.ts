@@ -1,7 +1,7 @@
 /**
- * Payloads on their way to the control plane: sealed to its key and kept in files, one an upload,
- * until it has taken them. Nothing here holds up a call: what has no room, or cannot be written, is
- * not kept, and that is told. What was added shortly before a crash may be lost. Proven by
+ * Payloads on their way to the control plane: sealed to its key and kept in files, one for each
+ * upload, until it has accepted them. The spool never delays a call: what does not fit, or cannot
+ * be written, is dropped and reported. What was added shortly before a crash may be lost. Proven by
  * payload-spool.test.ts.
  */
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -18,21 +18,24 @@ import {
 import { CompactEncrypt, importJWK } from 'jose';
 import { createListeners } from '../storage/listeners.ts';
 
-/** Sealed, of one upload: the control plane takes PAYLOAD_LIMITS.bytes with everything around them. */
+/**
+ * Limit of one sealed upload: the control plane takes PAYLOAD_LIMITS.bytes including everything
+ * around them.
+ */
 const UPLOAD_BYTES = 6 * 1024 * 1024;
-/** Text in memory, of all tenants. */
+/** Limit of text in memory, over all tenants. */
 const PENDING_BYTES = 32 * 1024 * 1024;
-/** What a payload takes beside its text. */
+/** Overhead of a payload beside its text. */
 const OVERHEAD_BYTES = 1024;
-/** What is pending will be a third larger on disk. */
+/** Factor by which pending text is expected to grow on disk. */
 const GROWTH = 1.5;
 /**
- * A tenant may have so many times what is left for all. So one alone has nearly everything, several
- * have the same, and who comes last still finds room.
+ * A tenant may use this many times the space that is left. So a single tenant gets nearly
+ * everything, several get equal shares, and a newcomer still finds room.
  */
 const SHARE_OF_FREE = 8;
 const COLLECT_MS = 100;
-/** What was sealed longer ago is given up: its record will not arrive any more. */
+/** Payloads sealed longer ago are dropped: their record will not arrive any more. */
 const EXPIRES_AFTER_MS = 7 * 86_400_000;
 
 export interface NewPayload {
@@ -48,11 +51,11 @@ export interface SpooledUpload {
 export type PayloadSpool = Awaited<ReturnType<typeof openPayloadSpool>>;
 
 export interface PayloadSpoolOptions {
-  /** Made where it is missing. */
+  /** Created if missing. */
   dir: string;
   /** Of all files together. */
   limitBytes: number;
-  /** Told of payloads that were taken and are lost. */
+  /** Called for payloads that were accepted and then lost. */
   onLost(tenantId: string, parts: number, reason: 'expired' | 'unwritable' | 'refused'): void;
   now(): number;
 }
@@ -62,11 +65,11 @@ interface StoredFile {
   size: number;
 }
 
-/** What is kept of one tenant. */
+/** What is stored of one tenant. */
 interface TenantSpool {
   pending: NewPayload[];
   pendingBytes: number;
-  /** In the order in which they are sent. */
+  /** In sending order. */
   files: StoredFile[];
   storedBytes: number;
 }
@@ -128,7 +131,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
     return Number.parseInt(name, 10) + EXPIRES_AFTER_MS < now();
   }
 
-  /** Also of tenants that this data plane does not serve any more. */
+  /** Includes tenants that this data plane no longer serves. */
   async function dropExpired(): Promise<void> {
     for (const [tenantId, { files }] of tenants) {
       for (const { name } of files.filter((file) => isExpired(file.name))) {
@@ -212,7 +215,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
   }
 
   return {
-    /** @returns false where there is no room: it is not kept */
+    /** @returns false where there is no room; it is then not kept */
     add: (payload: NewPayload): boolean => {
       const tenant = tenantOf(payload.content.tenant_id);
       const size = sizeOf(payload);
@@ -246,7 +249,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
       }
     },
 
-    /** Removes what the control plane has taken or refused; the rest goes to the end. */
+    /** Removes what the control plane has accepted or refused; the rest moves to the end. */
     settle: async (
       tenantId: string,
       { name, upload }: SpooledUpload,
@@ -260,7 +263,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
       if (refused > 0) onLost(tenantId, refused, 'refused');
     },
 
-    /** Makes two of an upload that is too large for the way; one part alone is given up. */
+    /** Splits an upload that is too large to send; a single part is dropped. */
     halve: async (
       tenantId: string,
       { name, upload: { payloads } }: SpooledUpload,
@@ -273,11 +276,11 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
       if (payloads.length === 1) onLost(tenantId, 1, 'refused');
     },
 
-    /** Calls back when an upload of a tenant was written; returns how to end that. */
+    /** Calls back when an upload of a tenant was written; returns the unsubscribe. */
     onAdded: listeners.add,
     /** Bytes on disk. */
     bytes: (): number => storedBytes,
-    /** Writes what is in memory. */
+    /** Writes the text in memory to disk. */
     flush,
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Composes the enforcing half of a data plane: gateway, enforcement and upstreams over a ledger, a
- * replica and rules that are given. The caller mounts `routes` on a listener, and stops in this
- * order: the listener, `stop`, the ledger.
+ * Composes the enforcing half of a data plane: gateway, enforcement and upstreams over a given
+ * ledger, replica and rules. The caller mounts `routes` on a listener, and stops in this order: the
+ * listener, `stop`, the ledger.
  */
 import { performance } from 'node:perf_hooks';
 import type { FastifyPluginAsync } from 'fastify';
@@ -17,14 +17,14 @@ import type { EnforcementPlaneDeps } from './plane-deps.ts';
 import { createUpstreams } from './upstreams.ts';
 
 const KEEP_ALIVE_MS = 15_000;
-/** How long calls may go on after the service was told to stop. */
+/** How long calls may continue after the service was told to stop. */
 const DRAIN_MS = 5_000;
 const NAME = 'agent-governance-gateway';
 
 /**
  * Builds the plane. Nothing listens and nothing is connected yet.
  *
- * @param enforce builds what judges and records
+ * @param enforce builds enforcement: judging and recording
  */
 export function createEnforcementPlane(
   deps: EnforcementPlaneDeps,
@@ -80,7 +80,7 @@ export function createEnforcementPlane(
     heldPlaces: deps.heldPlaces,
     keepAliveMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
     onProtocolError: metrics.protocolError,
-    // Calls under way may end; what takes longer is answered with an error and recorded so.
+    // Calls in progress may finish; what takes longer is answered and recorded as an error.
     onClose: () => {
       deps.held.endWaits();
       endWaits();
@@ -106,14 +106,14 @@ export function createEnforcementPlane(
     routes,
     /** For the heartbeat: a tenant's tool calls judged in the last minute. */
     callsPerMinute: metrics.callsPerMinute,
-    /** For the heartbeat: how a tenant's MCP servers are, as this process found them. */
+    /** For the heartbeat: the health of a tenant's MCP servers, as seen by this process. */
     serverReport: upstreams.report,
-    /** For the heartbeat: what a tenant's tools are pinned to. */
+    /** For the heartbeat: the pins of a tenant's tools. */
     pinReports: pins.reports,
     /** The stdio servers of this host that a tenant may register. */
     listStdioNames: upstreams.listStdioNames,
     /**
-     * How the policy engine of these tenants is: `embedded` where it is the built-in one.
+     * The state of these tenants' policy engine: `embedded` where it is the built-in one.
      *
      * @returns the first tenant's trouble where one is unhealthy, and whether calls are denied for it
      */
@@ -125,7 +125,7 @@ export function createEnforcementPlane(
       const message = ill ? `OPA is ${ill.state}: ${ill.message}` : 'ok';
       return { engine: 'opa', healthy: ill === undefined, denies, message };
     },
-    /** Ends sessions with servers and waits for the records that nobody waited for. */
+    /** Closes sessions with servers and flushes pending records. */
     async stop(): Promise<void> {
       gateway.close();
       unread.stop();

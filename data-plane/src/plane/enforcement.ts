@@ -49,7 +49,7 @@ export interface EnforcementParts {
 }
 
 const TOKEN_CACHE = 50_000;
-/** Between two signs of life to a client whose call waits for a person. */
+/** The interval of progress notifications to a client whose call waits for a person. */
 const PROGRESS_MS = 15_000;
 const SESSION_TOKEN_CACHE = 10_000;
 

@@ -1,13 +1,14 @@
 /**
- * In how many files of the gateway and of enforcement a function runs while a governed call is under
- * way, counted by V8: its way from the route to the ledger and the server is read in no more.
+ * Counts with V8's coverage in how many files of the gateway and of enforcement a function runs
+ * during a governed call: its path from the route to the ledger and the server can be read in no
+ * more files.
  */
 import { Session } from 'node:inspector/promises';
 import { expect, it } from 'vitest';
 import { HTTP_SERVER, startTestPlane } from '../testing/test-plane.ts';
 import { startTestUpstream } from '../testing/test-upstream.ts';
 
-/** Beside the steps: those are listed on two pages, and each has a file of its own. */
+/** Not counting the steps: those are listed on two pages, and each has a file of its own. */
 const MAX_FILES = 34;
 const SOURCE = /\/data-plane\/src\/((?:gateway|enforcement)\/.+\.ts)/;
 
@@ -24,7 +25,7 @@ it(`a governed call enters at most ${MAX_FILES} files beside the steps between i
       const { json } = await plane.post('/mcp/v1/up', message, headers);
       expect(json.result).toBeDefined();
     };
-    // Sessions are opened, tokens and tools are known.
+    // Warm-up: sessions are open, tokens and tools are known.
     await call();
     await new Promise((resolve) => setTimeout(resolve, 300));
 
@@ -38,7 +39,7 @@ it(`a governed call enters at most ${MAX_FILES} files beside the steps between i
     const entered = result.flatMap(({ url, functions }) => {
       const path = SOURCE.exec(url)?.[1];
       if (path === undefined) return [];
-      // Modules, and what the test's runner makes of exports, are no functions of the source.
+      // Module bodies, and the wrappers of the test runner, are not functions of the source.
       const names = functions
         .filter(({ functionName, ranges }) => {
           const isOwn = functionName !== '' && functionName !== 'get';
@@ -47,7 +48,7 @@ it(`a governed call enters at most ${MAX_FILES} files beside the steps between i
         .map(({ functionName }) => functionName);
       return names.length > 0 ? [`${path}: ${names.join(' ')}`] : [];
     });
-    // It was counted at all, and the way leads through these.
+    // Proof that counting worked: the path leads through these.
     expect(entered.join('\n')).toMatch(/enforcement\/enforcer\.ts[\s\S]*gateway\/router\.ts/);
     const way = entered.filter((line) => !line.startsWith('enforcement/steps/')).sort();
     expect(way.length, way.join('\n')).toBeLessThanOrEqual(MAX_FILES);

@@ -1,4 +1,4 @@
-/** Puts the parts of the gateway together: both eras over one router and one enforcer. */
+/** Composes the gateway: both eras over one router and one enforcer. */
 import type { KeyObject } from 'node:crypto';
 import { addressFor } from '@governance/shared/own-addresses';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -35,7 +35,7 @@ import type { SessionPlace } from '../upstream/sessions/session-listeners.ts';
 import type { UpstreamSession } from '../upstream/upstream.ts';
 import type { WorkerSessions } from '../workers/worker-sessions.ts';
 
-/** To the worker that holds calls of the agent, where the request is in no session of another. */
+/** Passes a request outside any session to the worker that holds calls of its agent. */
 function passHeld(workers: WorkerSessions, places: Pick<HeldPlaces, 'findWorker'>) {
   return (request: FastifyRequest, reply: FastifyReply, { tenantId, agent }: Caller) => {
     if (request.method !== 'POST' || request.headers['mcp-session-id'] !== undefined) return;
@@ -49,7 +49,7 @@ export function createGateway(deps: {
   door: Door;
   config: GatewayConfig;
   publicUrl: string;
-  /** What it calls itself. */
+  /** The name that it announces. */
   gateway: { name: string; version: string };
   rules: RulesProvider;
   pool: UpstreamPool;
@@ -64,7 +64,7 @@ export function createGateway(deps: {
   heldPlaces: Pick<HeldPlaces, 'findWorker'> | undefined;
   keepAliveMs: number;
   onProtocolError(status: number, code: number): void;
-  /** Told when the service stops, after the streams have ended. */
+  /** Called when the service stops, after the streams have ended. */
   onClose(): void;
   /** Monotonic milliseconds. */
   elapsed(): number;
@@ -149,7 +149,7 @@ export function createGateway(deps: {
         deps.onClose();
       },
     }),
-    /** Tells a server that has lost its session what its clients had told it. */
+    /** Repeats to a server that lost its session what its clients had told it. */
     renew(place: SessionPlace): void {
       void reads.renew(place);
       void modern.listen.renew(place);

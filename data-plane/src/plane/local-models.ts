@@ -1,4 +1,4 @@
-/** Puts the proxy of local models together: its routes over the enforcer, and the runtime's address. */
+/** Composes the proxy of local models: its routes over the enforcer, and the runtime's address. */
 import type { GatewayConfig } from '../config.ts';
 import type { Enforcer } from '../enforcement/enforcer.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
@@ -12,11 +12,11 @@ export interface LocalModelsDeps {
   door: Pick<Door, 'identify'>;
   config: GatewayConfig;
   publicUrl: string;
-  /** Between the looks whether the agent of a stream may still act, in milliseconds. */
+  /** The interval of eligibility checks of a stream's agent, in milliseconds. */
   checkMs: number;
 }
 
-/** As long as a call waits for a place with an MCP server. */
+/** As long as a call waits for a slot with an MCP server. */
 const WAIT_MS = 2000;
 
 export function createLocalModels({ enforcer, door, config, publicUrl, checkMs }: LocalModelsDeps) {
@@ -40,7 +40,7 @@ export function createLocalModels({ enforcer, door, config, publicUrl, checkMs }
       bodyBytes: config.messageBytes,
       bodyNodes: config.messageNodes,
     }),
-    /** Ends what is under way. */
+    /** Ends what is in progress. */
     close: (): Promise<void> => runtime.close(),
   };
 }

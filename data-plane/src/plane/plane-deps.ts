@@ -17,12 +17,14 @@ type OfCore = Pick<
 > &
   Partial<Pick<DataPlaneCore, 'countTenants'>>;
 
-/** What the enforcing half is built with; what the core and the identity have is described there. */
+/**
+ * The dependencies of the enforcing half; those from the core and the identity are described there.
+ */
 export interface EnforcementPlaneDeps
   extends OfCore,
     Pick<DataPlaneIdentity, 'openSealed' | 'openSealedNow'> {
   config: GatewayConfig;
-  /** Where clients reach the service: issuer of nothing here, but base of audience and metadata. */
+  /** The service's address for clients: base of audience and metadata, not an issuer here. */
   publicUrl: string;
   version: string;
   /** The region of this data plane, as a tenant's list shows it. */
@@ -31,26 +33,26 @@ export interface EnforcementPlaneDeps
   replica: Replica;
   /** What this data plane signs agents' tokens with, where it issues any. */
   ownTokenKeys?: TokenKeysFact;
-  /** Why this plane lets nobody of a tenant act now, if so. */
+  /** Why this plane denies all calls of a tenant now, if so. */
   findDenial: FindDenial;
   /** A private key of this data plane's own, which all its workers have. */
   taskSecret: KeyObject;
-  /** Where several processes share the listener: whose a session is, and the way there. */
+  /** Where several processes share the listener: which one owns a session, and how to reach it. */
   workers?: WorkerSessions;
-  /** Where several do: which of them holds calls of an agent. */
+  /** Where several do: which one holds calls of an agent. */
   heldPlaces?: Pick<HeldPlaces, 'findWorker'>;
-  /** Told when `serverReport` or `pinReports` of the tenant says something else. */
+  /** Called when `serverReport` or `pinReports` of the tenant has changed. */
   onServerReport?(tenantId: string): void;
-  /** Where all workers keep what they have to know together; nothing is kept without it. */
+  /** The folder of state that all workers share; without it nothing is shared. */
   sharedDir?: string;
   /** Calls that wait for people. */
   held: Pick<HeldCalls, 'join' | 'findCall' | 'findResult' | 'holdsResultOf' | 'endWaits'>;
-  /** Takes what is kept of calls beside their records. */
+  /** Stores payloads of calls beside their records. */
   payloadSpool: Pick<PayloadSpool, 'add'>;
   registry: Registry;
   log: Logger;
   /** Unix milliseconds. */
   now?: () => number;
-  /** Between the signs of life of a client's stream, at which it is also checked. */
+  /** The keep-alive interval of a client's stream, at which its agent is also checked. */
   keepAliveMs?: number;
 }

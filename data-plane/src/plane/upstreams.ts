@@ -21,7 +21,7 @@ const DEFINITIONS_FILE = 'tool-definitions.db';
 const PINS_FILE = 'tool-pins.db';
 
 /**
- * Builds the way to MCP servers, and what is known of their tools.
+ * Builds the connections to MCP servers and the catalogue of their tools.
  *
  * @param hooks what the gateway, which is built later, is asked by the servers' side
  */
@@ -38,7 +38,7 @@ export function createUpstreams(
 ) {
   const { config, replica, rules, log } = deps;
   const stdio = createStdioAccess(config.stdioServers, deps.servesSeveral, log);
-  // Who registers a server is not who runs this host, where it is for several tenants.
+  // Where a host serves several tenants, who registers a server is not its operator.
   const addresses = createAddressPolicy(
     config.upstreamAllow,
     () => !(config.isProduction && deps.servesSeveral()),
@@ -140,13 +140,13 @@ export function createUpstreams(
     notes,
     findSession,
     listStdioNames: stdio.listNames,
-    /** How a tenant's servers are. */
+    /** The health of a tenant's servers. */
     report: (tenantId: string): ServerReport =>
       pool.serverReport(tenantId, [
         ...findRefused(tenantId),
         ...definitions.findLapsed(tenantId, rules.findActiveRules(tenantId)),
       ]),
-    /** After the last record was written. */
+    /** Call it after the last record was written. */
     close: () => {
       definitions.close();
       pins.close();

@@ -1,4 +1,4 @@
-/** The way of a data plane to its control plane over a network: one registration a token. */
+/** Connects a data plane to its control plane over a network: one registration for each token. */
 
 import type { DataPlaneCore } from '../core/data-plane-core.ts';
 import { loadDeploymentTokens } from '../identity/deployment-tokens.ts';

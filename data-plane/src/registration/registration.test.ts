@@ -1,4 +1,4 @@
-/** Registration over a real listener: who is served when, and what ends it. */
+/** Registration over a real listener: which tenant is served when, and what ends it. */
 import { createPublicKey, hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,7 +95,7 @@ async function served(): Promise<void> {
 }
 
 describe('a registration', () => {
-  it('serves its tenant, and keeps what it was given to itself', async () => {
+  it('serves its tenant, and keeps its token in a private file', async () => {
     await connect();
     await served();
     const { tenantId, deploymentId } = server;
@@ -161,7 +161,7 @@ describe('a registration', () => {
       await until(() => connections?.status()[0]?.renewals === renewals);
     }
     expect(denial()).toBeNull();
-    // The old root no longer registers, which a restart finds out and does not mind.
+    // The old root no longer registers; a restart discovers that and continues.
     await restart();
     await until(() => connections?.status()[0]?.failure?.code === 'DATA_PLANE_TOKEN_INVALID');
     await served();
@@ -182,7 +182,7 @@ describe('a registration', () => {
     await other.stop();
   });
 
-  it('is done once, however long its tenant cannot be served here', async () => {
+  it('happens once, however long its tenant cannot be served here', async () => {
     const { addTenant } = core;
     let refusals = 0;
     core.addTenant = async () => {
@@ -213,7 +213,7 @@ describe('a registration', () => {
   it('learns new keys when something is signed by one that it does not know', async () => {
     await connect();
     await served();
-    // The control plane changed its key: pages carry statements of the new one.
+    // The control plane rotated its key: pages carry statements of the new one.
     const next = createTestFeedSigner('feed-2');
     server.setSigner(next);
     server.intercept((request, response) => {
@@ -238,7 +238,7 @@ describe('a registration', () => {
     expect(state()).toBe('connected');
   });
 
-  it('takes no key that no known one names, says so and goes on with what it has', async () => {
+  it('takes no key that no known key vouches for, logs it and keeps what it has', async () => {
     const [first, next] = [createTestFeedSigner('feed-1'), createTestFeedSigner('feed-2')];
     server.setSigner(first);
     server.setHistory({ keys: [], rotations: [] });
@@ -278,7 +278,7 @@ describe('a revocation', () => {
     expect(denial()).toBe('tenant_revoked');
     await until(() => server.plane().records.length === 4);
 
-    // The operator put another token.
+    // The operator configured another token.
     server.roots.add('another-token');
     await restart(['another-token']);
     await served();
@@ -295,7 +295,7 @@ describe('a revocation', () => {
     await served();
   });
 
-  it('is not what an outage or a proxy says', async () => {
+  it('is never concluded from an outage or a proxy’s answer', async () => {
     await connect();
     await served();
     for (const status of [401, 403, 407, 500, 502]) {
@@ -325,7 +325,7 @@ describe('a revocation', () => {
   it('is answered by registering once, also where the new token cannot be kept', async () => {
     await connect();
     await served();
-    // As with a full disk: nothing can be put in the file's place.
+    // As with a full disk: the file cannot be replaced.
     const file = join(dataDir, 'identity', 'tokens', `${server.tenantId}.json`);
     rmSync(file);
     mkdirSync(join(file, 'in-the-way'), { recursive: true });
@@ -363,7 +363,7 @@ describe('a revocation', () => {
   });
 });
 
-it('a fork that a renewal is told of ends the tenant’s calls', async () => {
+it('a fork reported by a renewal ends the tenant’s calls', async () => {
   server.setLife(1_000_000);
   await connect();
   await served();

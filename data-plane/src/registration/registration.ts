@@ -31,14 +31,16 @@ import {
   toSyncFailure,
 } from '../sync/link/sync-failure.ts';
 
-/** How often one that was revoked asks again. */
+/** How often a revoked plane asks again. */
 const REVOKED_ASK_MS = 60_000;
-/** At most this often it asks for new keys after a signature by an unknown one. */
+/** At most this often it asks for new keys after a signature by an unknown key. */
 const KEYS_ASK_MS = 60_000;
-/** A token that seems to live less shows that one of the two clocks is wrong: it is renewed hourly. */
+/**
+ * A shorter lifetime means that one of the two clocks is wrong: the token is then renewed hourly.
+ */
 const LEAST_RENEWAL_MS = 5 * 60_000;
 const UNSURE_RENEWAL_MS = 60 * 60_000;
-/** Due times are looked at this often, since a machine may sleep in between. */
+/** The interval at which due times are checked, since a machine may sleep in between. */
 const LOOK_MS = 60_000;
 
 export interface RegistrationStatus {
@@ -56,7 +58,7 @@ export interface RegistrationOptions {
   /** The token that an administrator issued. */
   root: string;
   about: { region: string | null; version: string; label: string };
-  /** Whether the tenant may be served by this token: not where another one serves it already. */
+  /** Whether this token may serve the tenant: not where another one does already. */
   claim: (tenantId: string) => boolean;
   log: SyncLog;
   now: () => number;
@@ -88,15 +90,18 @@ export function startRegistration(options: RegistrationOptions) {
     failure: null,
   };
   let current: Current | null = null;
-  /** The deployment's token was refused by the control plane itself. */
+  /** The control plane itself refused the deployment's token. */
   let isRefused = false;
   /** Registering may bring news: at the start, and after an unknown key. */
   let wantsNews = true;
-  /** What the last registration answered, until its tenant is served. */
+  /** The last registration's answer, until its tenant is served. */
   let unserved: RegistrationAnswer | null = null;
   let askedForKeysAt = Number.NEGATIVE_INFINITY;
 
-  /** An ask that comes too soon is put off, not lost: nobody may tell of the same key again. */
+  /**
+   * A request that comes too soon is postponed, not dropped: the same key may not be reported
+   * again.
+   */
   let laterAsk: NodeJS.Timeout | undefined;
   const askForKeys = () => {
     laterAsk = undefined;
@@ -182,7 +187,8 @@ export function startRegistration(options: RegistrationOptions) {
       throw new DefiniteError('tenant_served', 'another token of the list is for the same tenant');
     }
     keep(tenantId, deploymentId, token);
-    // Registering again would only make another token, whatever keeps the tenant from being served.
+    // Registering again would only create another token, whatever keeps the tenant from being
+    // served.
     unserved = answer;
     wantsNews = false;
     await serveAdopted(answer);
@@ -203,7 +209,7 @@ export function startRegistration(options: RegistrationOptions) {
     { token, expires_at }: RegistrationReply['token'],
   ): void {
     const kept = { token, expires_at, received_at: new Date(now()).toISOString() };
-    // Used from now on, kept or not: with a full disk it is asked for once more after a restart.
+    // Used from now on, stored or not: with a full disk it is requested again after a restart.
     hold(tenantId, deploymentId, kept);
     try {
       tokens.save(tenantId, root, kept);
@@ -252,7 +258,7 @@ export function startRegistration(options: RegistrationOptions) {
 
   function refused(error: unknown, isOnlyNews: boolean): number {
     const code = failureCode(error);
-    // Each registration makes a token, so one that a person must mend is retried rarely.
+    // Each registration creates a token, so an error that a person must fix is retried rarely.
     if (error instanceof DefiniteError) {
       status.state = 'refused';
       return askAgainMs * 10;
@@ -269,7 +275,7 @@ export function startRegistration(options: RegistrationOptions) {
       status.state = 'refused';
       core.revoke(current.tenantId, 'The control plane revoked this data plane.');
     } else if (isOnlyNews) {
-      // The operator's token ended, and the deployment's lives on.
+      // The operator's token expired; the deployment's is still valid.
       return options.lookMs ?? LOOK_MS;
     }
     return askAgainMs;
@@ -307,7 +313,7 @@ export function startRegistration(options: RegistrationOptions) {
   const ended = run();
 
   return {
-    /** Resolves once the kept registration is served; at once where there is none. */
+    /** Resolves once the stored registration is served; at once where there is none. */
     ready: served,
     status: (): RegistrationStatus => ({ ...status }),
     stop: async (): Promise<void> => {
@@ -323,14 +329,14 @@ export function startRegistration(options: RegistrationOptions) {
 
 class DefiniteError extends CodedError<'deployment_changed' | 'tenant_served'> {}
 
-/** A first registration must itself find out that the control plane is back. */
+/** A first registration must find out itself that the control plane is back. */
 function limitsOf(error: unknown): BackoffLimits {
   return outageBackoff(error) ? BUSY_BACKOFF : SYNC_BACKOFF;
 }
 
 const DEFINITE = new Set(['DATA_PLANE_TOKEN_INVALID', 'DATA_PLANE_REVOKED', 'DATA_PLANE_FORKED']);
 
-/** Whether asking again at once would get the same answer. */
+/** Whether an immediate retry would get the same answer. */
 function isDefinite(error: unknown): boolean {
   if (error instanceof DefiniteError) return true;
   return error instanceof LinkError && DEFINITE.has(error.code);

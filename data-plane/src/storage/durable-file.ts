@@ -41,7 +41,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** As `writeFileDurably`, without blocking. */
+/** The asynchronous `writeFileDurably`. */
 export async function storeFileDurably(
   path: string,
   content: string | Uint8Array,
@@ -64,7 +64,7 @@ export async function storeFileDurably(
   await storeFolder(dirname(path));
 }
 
-/** As `syncFolder`, without blocking. */
+/** The asynchronous `syncFolder`. */
 async function storeFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');

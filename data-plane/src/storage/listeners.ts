@@ -1,11 +1,11 @@
-/** Those who want to be told of something, until they end it. */
+/** A set of listeners, each until it unsubscribes. */
 export function createListeners<Told extends unknown[]>() {
   const listeners = new Set<(...told: Told) => void>();
   return {
     tell: (...told: Told): void => {
       for (const listener of listeners) listener(...told);
     },
-    /** @returns ends the telling */
+    /** @returns the unsubscribe */
     add: (listener: (...told: Told) => void): (() => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -16,7 +16,7 @@ export function createPendingWrites(log: { error(fields: object, message: string
   };
   return {
     /**
-     * Takes a write that is under way. A failure is logged: somebody has to act on it.
+     * Tracks a write in progress. A failure is logged: an operator has to act on it.
      *
      * @returns whether it was written. It never rejects.
      */

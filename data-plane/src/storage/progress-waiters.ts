@@ -4,7 +4,7 @@ interface Waiter {
 }
 
 /**
- * Lets callers wait until a number of a tenant, which only rises, has reached what they need.
+ * Lets callers wait until a tenant's number, which only rises, reaches a target.
  *
  * @param current the number now; undefined for a tenant that is not served
  */
@@ -12,7 +12,7 @@ export function createProgressWaiters(current: (tenantId: string) => number | un
   const waiting = new Map<string, Set<Waiter>>();
 
   return {
-    /** @returns true once `reached` told of `target` or more, false after `ms` or `drop` */
+    /** @returns true once `reached` reports `target` or more, false after `ms` or `drop` */
     wait: (tenantId: string, target: number, ms: number): Promise<boolean> => {
       const now = current(tenantId);
       if (now === undefined) return Promise.resolve(false);

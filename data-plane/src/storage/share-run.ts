@@ -1,5 +1,5 @@
 /**
- * Work that is under way once at a time: who asks meanwhile gets the same promise.
+ * Runs work one at a time: a caller that comes meanwhile gets the same promise.
  *
  * @param work is begun when nobody has asked for it since it ended
  */

@@ -1,6 +1,6 @@
 /**
- * A process of several (start-workers.ts): serves calls, or drains what one left behind. It ends
- * with its supervisor; all records are on disk by then.
+ * A worker process (start-workers.ts): serves calls, or drains a folder that a worker left behind.
+ * It ends with its supervisor; all records are on disk by then.
  */
 import { Socket } from 'node:net';
 import { createLog } from '@governance/shared/log';
@@ -20,7 +20,7 @@ import {
 import { drain } from './drain.ts';
 import { CANNOT_DRAIN } from './supervisor.ts';
 
-/** How long a stop may take before the process ends all the same. */
+/** How long a stop may take before the process exits anyway. */
 const STOP_WITHIN_MS = 30_000;
 
 const place = takePlace(process.env);
@@ -29,7 +29,7 @@ let running: { stop(): Promise<void> } | undefined;
 let plane: RunningPlane | undefined;
 
 function end(code: number): void {
-  // A terminal and the supervisor may both ask.
+  // A terminal and the supervisor may both send the signal.
   if (ending.signal.aborted) return;
   ending.abort();
   setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
@@ -117,7 +117,7 @@ async function drainFolder({ worker }: WorkerPlace): Promise<void> {
   };
   log.info('ships what a worker that is no longer wanted left behind');
   const outcome = await drain(core, connections, ending.signal);
-  // `end` does the rest.
+  // `end` finishes the rest.
   if (outcome === 'stopped') return;
   await running.stop();
   if (outcome === 'drained') {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createDistributor, type Distributor, type Receiver } from './distributor.ts';
 
-/** Only whether it was closed is looked at. */
+/** Only its closing is observed. */
 interface FakeSocket {
   destroyed: boolean;
 }
@@ -38,7 +38,7 @@ describe('connections', () => {
     }
   });
 
-  it('do not wait for a worker that takes none', () => {
+  it('do not wait for a worker that accepts none', () => {
     const [busy, quick] = [worker(), worker()];
     for (let n = 0; n < 10; n++) {
       give();
@@ -49,7 +49,7 @@ describe('connections', () => {
     expect(quick.handed).toHaveLength(9);
   });
 
-  it('are closed here once they were taken, and not before', () => {
+  it('are closed here once a worker accepted them, and not before', () => {
     const { handed, taken } = worker();
     const socket = give();
     expect(socket.destroyed).toBe(false);
@@ -57,12 +57,12 @@ describe('connections', () => {
     expect(socket.destroyed).toBe(true);
   });
 
-  it('that a dying or stopping worker did not take go to another', () => {
+  it('that a dying or stopping worker did not accept go to another', () => {
     const [dying, stopping, last] = [worker(), worker(), worker()];
     const sockets = [give(), give(), give()];
     last.taken(last.handed[0] as number);
     dying.leave();
-    // The stopping one may have got it: it says so.
+    // The stopping one may have received it, and says so.
     for (const id of stopping.handed) stopping.refused(id);
     expect(last.handed).toHaveLength(3);
     expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false, true]);
@@ -72,7 +72,7 @@ describe('connections', () => {
     expect(last.handed).toHaveLength(4);
   });
 
-  it('are closed where no worker is', () => {
+  it('are closed when there is no worker', () => {
     expect(give().destroyed).toBe(true);
     const only = worker();
     const waiting = give();

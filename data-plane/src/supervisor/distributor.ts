@@ -1,7 +1,7 @@
 /**
- * Hands clients' connections to workers in turn. One that a worker has not taken when it dies goes
- * to another: nothing of it was read. (node:cluster's round robin leaves such a connection open and
- * unanswered for ever, since the primary keeps it until the dead worker's word.)
+ * Distributes clients' connections over the workers in turn. A connection that a worker has not
+ * accepted when it dies goes to another: nothing of it was read. (node:cluster's round robin leaves
+ * such a connection open and unanswered, since the primary keeps it until the dead worker replies.)
  */
 import type { Socket } from 'node:net';
 
@@ -12,14 +12,14 @@ export type Receiver = ReturnType<Distributor['join']>;
 export function createDistributor() {
   interface Worker {
     hand: (id: number, socket: Socket) => void;
-    /** Handed over and not yet taken. */
+    /** Handed over and not yet accepted. */
     pending: Map<number, Socket>;
   }
-  /** The one whose turn it is comes first. */
+  /** The worker whose turn it is comes first. */
   const workers = new Set<Worker>();
   let nextId = 1;
 
-  /** The one with the fewest open hand-overs: a busy one is not waited for. */
+  /** The worker with the fewest open hand-overs, so that a busy one is not waited for. */
   function next(): Worker | undefined {
     let chosen: Worker | undefined;
     for (const worker of workers) {
@@ -57,13 +57,13 @@ export function createDistributor() {
       return {
         /** The worker serves the connection: the copy here is closed. */
         taken: (id: number): void => void take(id)?.destroy(),
-        /** The worker is stopping: another one gets it. */
+        /** The worker is stopping: another one gets the connection. */
         refused: (id: number): void => {
           workers.delete(worker);
           const socket = take(id);
           if (socket) give(socket);
         },
-        /** Stops handing over; connections that it has not taken go to others. */
+        /** Stops handing over; connections that it has not accepted go to others. */
         leave: (): void => {
           workers.delete(worker);
           const left = [...worker.pending.values()];

@@ -17,7 +17,7 @@ function folder(registered: string[]) {
     identity: {
       listRegistrations: () => registered.map((tenant_id) => ({ tenant_id }) as RegistrationAnswer),
     },
-    // Of a tenant's status, draining reads what its shipper says.
+    // Draining reads only the shipper's state of a tenant's status.
     status: () => ({ tenants }),
   } as unknown as Core;
   const outcome = drain(core, { status: () => roots }, ending.signal);
@@ -32,7 +32,7 @@ const shipper = (state: ShipperState, backlog: number) => ({
   stop: state === 'forked' ? { at: '2026-01-01T00:00:00.000Z' } : null,
 });
 
-it('is over when every tenant that was ever served has shipped everything', async () => {
+it('ends when every tenant that was ever served has shipped everything', async () => {
   vi.useFakeTimers();
   const { tenants, roots, known } = folder(['a', 'b']);
   const pass = () => vi.advanceTimersByTimeAsync(500);
@@ -44,7 +44,7 @@ it('is over when every tenant that was ever served has shipped everything', asyn
   tenants.push(b);
   roots[0] = { state: 'registered' };
   await pass();
-  // The batch is on its way; idle and empty is what counts.
+  // The batch is in flight; only idle and empty counts.
   b.shipper = shipper('shipping', 0);
   await pass();
   expect(known()).toBeUndefined();
@@ -54,7 +54,7 @@ it('is over when every tenant that was ever served has shipped everything', asyn
   vi.useRealTimers();
 });
 
-it('gives up on a stream that ended, and on a tenant that no token is for', async () => {
+it('gives up on a stream that ended, and on a tenant without a token', async () => {
   vi.useFakeTimers();
   const forked = folder(['a']);
   forked.tenants.push({ tenant_id: 'a', shipper: shipper('forked', 3) });
@@ -68,7 +68,7 @@ it('gives up on a stream that ended, and on a tenant that no token is for', asyn
   vi.useRealTimers();
 });
 
-it('has nothing to do in a folder that never registered, and stops when it is asked to', async () => {
+it('has nothing to do in a folder that never registered, and stops on request', async () => {
   expect(await folder([]).outcome).toBe('drained');
   const { ending, outcome } = folder(['a']);
   ending.abort();

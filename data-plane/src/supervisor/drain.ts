@@ -1,6 +1,6 @@
 /**
- * Ships the records that a removed worker left in its folder, and ends. It takes no calls; it
- * writes the start of an epoch and what the last one left open, as any start does.
+ * Ships the records that a removed worker left in its folder, and ends. It takes no calls; like any
+ * start, it opens an epoch and records outcomes that the last one left open.
  */
 
 import type { DataPlaneCore, TenantStatus } from '../core/data-plane-core.ts';
@@ -25,7 +25,7 @@ export async function drain(
     const states = core.identity.listRegistrations().map(({ tenant_id: tenantId }) => {
       const tenant = core.status().tenants.find((one) => one.tenant_id === tenantId);
       if (tenant !== undefined) return stateOf(tenant);
-      // Not served yet; or no token of the list is for it.
+      // Not served yet, or the list has no token for it.
       const isAsking = connections.status().some(({ state }) => state === 'registering');
       return isAsking ? 'shipping' : 'stuck';
     });

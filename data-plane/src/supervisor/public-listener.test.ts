@@ -19,7 +19,7 @@ it('accepts on every address of localhost, and reads nothing', async () => {
   client.write('GET / HTTP/1.1\r\n');
   await vi.waitFor(() => expect(given).toHaveLength(1));
   const [socket] = given;
-  // What was sent is still there for whoever takes the connection.
+  // What was sent is still there for the worker that accepts the connection.
   const text = await new Promise((resolve) => {
     socket?.once('data', (chunk) => resolve(String(chunk)));
     socket?.resume();

@@ -9,7 +9,7 @@ export type PublicListener = Awaited<ReturnType<typeof listenPublicly>>;
  *
  * @param at.host `localhost` is every address that this name has here
  * @param at.port 0 takes a free one
- * @param give told of each connection, paused
+ * @param give called with each connection, paused
  * @throws when the address is in use or none of this machine
  */
 export async function listenPublicly(
@@ -34,14 +34,14 @@ export async function listenPublicly(
     close();
     throw error;
   }
-  // The first of them: its address is what clients are told.
+  // The first of them: clients are given its address.
   return { server: servers[0] as Server, close };
 }
 
 function listen(at: { host: string; port: number }, give: (socket: Socket) => void) {
   return new Promise<Server>((resolve, reject) => {
     const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
-      // The client may go before a worker has it.
+      // The client may leave before a worker has it.
       socket.on('error', () => undefined);
       give(socket);
     });

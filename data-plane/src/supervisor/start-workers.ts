@@ -35,7 +35,7 @@ export async function startWorkers(
   env: NodeJS.ProcessEnv,
   hooks: { onFatal: () => void },
 ): Promise<RunningDataPlane> {
-  // Reports wrong settings here, once for all workers.
+  // Reports invalid settings here, once for all workers.
   const [parsed] = parseTogether(
     () => readDataPlaneConfig(env),
     () => readGatewayConfig(env),
@@ -45,12 +45,12 @@ export async function startWorkers(
   if (count === 1 && left.length === 0) return startDataPlane(env, hooks);
 
   const config = { ...parsed, ...(await tryPlace(parsed)) };
-  // The workers name it in tokens and metadata, so they must not read a port of 0.
+  // Workers put the port into tokens and metadata, so they must not read a port of 0.
   const workerEnv = { ...env, SERVICE_PORT: String(config.port) };
   const log = createLog({ debug: config.debug });
   warnOfUnknown(env, log);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // Before any of them looks for it.
+  // Before any worker looks for it.
   ensureTokenKey(dataDir);
   const distributor = createDistributor();
   const listener = await listenPublicly(config, distributor.give);
@@ -96,10 +96,10 @@ function startProcess(place: WorkerPlace, env: NodeJS.ProcessEnv): ServiceWorker
   const entry = isSource ? source : new URL('./data-plane-worker.js', import.meta.url);
   const child = fork(fileURLToPath(entry), [], {
     env: { ...env, ...placeVariables(place) },
-    // The loader of TypeScript is a development dependency, looked for only where sources run.
+    // The TypeScript loader is a development dependency, resolved only where sources run.
     execArgv: isSource ? ['--import', loaderUrl()] : ['--enable-source-maps'],
   });
-  // Of a message to a process that is ending; its exit tells the rest.
+  // A message to a process that is ending fails; its exit is handled elsewhere.
   child.on('error', () => undefined);
   return {
     child,
@@ -123,11 +123,11 @@ function loaderUrl(): string {
   return pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 }
 
-/** Gives a worker its share of the connections. */
+/** Hands a worker its share of the connections. */
 function join(distributor: Distributor, { child, onReport }: ServiceWorker): Share {
   const receiver: Receiver = distributor.join((id, socket) => {
     const order: WorkerOrder = { kind: 'connection', id };
-    // Kept open here until the worker says that it has it. An error is the end of the process.
+    // Kept open here until the worker confirms it. An error means that the process ended.
     child.send(order, socket, { keepOpen: true }, () => undefined);
   });
   onReport((report) => {

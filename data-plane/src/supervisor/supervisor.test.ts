@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WorkerPlace, WorkerReport } from '../workers/worker-place.ts';
 import { CANNOT_DRAIN, startSupervisor, type WorkerProcess } from './supervisor.ts';
 
-/** A process as the operating system would give it: the outer boundary. */
+/** A process as the operating system presents it: the outer boundary. */
 interface FakeProcess extends WorkerProcess {
   place: WorkerPlace;
   isAsked: boolean;
@@ -70,7 +70,7 @@ const failed = (message: string, isConfiguration = false) =>
   ({ kind: 'failed', message, isConfiguration }) as const;
 
 describe('the start', () => {
-  it('is over when all are ready or failed, and one is ready', async () => {
+  it('ends when all are ready or failed, and one is ready', async () => {
     const { started } = supervise(2);
     let isStarted = false;
     void started.then(() => (isStarted = true));
@@ -109,7 +109,7 @@ describe('the start', () => {
 });
 
 describe('a worker that dies', () => {
-  it('is started again after 1 s, 2 s … 30 s, and after 1 s once it had lived', async () => {
+  it('is restarted after 1 s, 2 s … 30 s, and after 1 s once it had run steadily', async () => {
     const { started } = supervise(2);
     for (const process of processes) process.say(READY);
     await started;
@@ -134,7 +134,7 @@ describe('a worker that dies', () => {
     expect(at(0).isAsked).toBe(false);
   });
 
-  it('is not started again once all are stopped', async () => {
+  it('is not restarted once all are stopped', async () => {
     const supervisor = supervise(3);
     for (const process of processes) process.say(READY);
     at(2).exit(1);
@@ -153,7 +153,7 @@ describe('a worker that dies', () => {
 });
 
 describe('a process that drains', () => {
-  it('ends when it has shipped everything, or never can, and is started again otherwise', async () => {
+  it('ends when it has shipped everything, or never can, and is restarted otherwise', async () => {
     const { started } = supervise(1, [2, 3, 4]);
     at(0).say(READY);
     await started;

@@ -1,6 +1,6 @@
 /**
- * Keeps the processes of one machine: starts them, starts those again that died, and stops them.
- * It opens no data and serves no requests; a worker's fault must not reach it.
+ * Supervises the processes of one machine: starts them, restarts those that died, and stops them.
+ * It opens no data and serves no requests, so that a worker's fault cannot reach it.
  */
 import type { Logger } from 'pino';
 import type { WorkerPlace, WorkerReport } from '../workers/worker-place.ts';
@@ -9,18 +9,18 @@ import type { WorkerPlace, WorkerReport } from '../workers/worker-place.ts';
 export interface WorkerProcess {
   readonly pid: number | undefined;
   onReport(listener: (report: WorkerReport) => void): void;
-  /** @param listener told once; `why` is an exit code or the name of a signal */
+  /** @param listener called once; `why` is an exit code or the name of a signal */
   onExit(listener: (why: number | string) => void): void;
-  /** Asks it to end its work and go. */
+  /** Asks it to finish its work and exit. */
   askToStop(): void;
 }
 
-/** How a worker's life ends its share of the connections. */
+/** A worker's share of the connections, which ends with the worker. */
 export interface Share {
   leave(): void;
 }
 
-/** What an operator has to mend before any worker can start; said once, not by each of them. */
+/** What an operator has to fix before any worker can start; reported once, not by each of them. */
 export class WorkersFailed extends Error {
   constructor(messages: Iterable<string>) {
     super([...new Set(messages)].join('\n'));
@@ -29,17 +29,17 @@ export class WorkersFailed extends Error {
 }
 
 const BACKOFF = { first: 1_000, longest: 30_000 };
-/** One that lived this long did not die of its start. */
+/** A worker that ran this long did not fail at its start. */
 const STEADY_MS = 60_000;
 
-/** How a process that drains ends when it can never ship the rest: it is not started again. */
+/** Exit code of a draining process that can never ship the rest: it is not restarted. */
 export const CANNOT_DRAIN = 3;
 
 interface Slot {
   place: WorkerPlace;
   process: WorkerProcess | null;
   timer: NodeJS.Timeout | undefined;
-  /** Deaths in a row. */
+  /** Consecutive failures. */
   failures: number;
   share: Share | null;
   /** Whether it was ready, or failed once. */
@@ -50,7 +50,7 @@ export function startSupervisor(options: {
   /** The places to run: those that serve and those that drain. */
   places: readonly WorkerPlace[];
   start(place: WorkerPlace): WorkerProcess;
-  /** Told when a worker can take connections. */
+  /** Called when a worker can accept connections. */
   onReady(process: WorkerProcess): Share;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }) {
@@ -63,7 +63,7 @@ export function startSupervisor(options: {
   const started = new Promise<void>((resolve, reject) => {
     settleStart = { resolve, reject };
   });
-  // Who stops it before it is started does not wait for it.
+  // A caller that stops it early does not await it.
   started.catch(() => undefined);
   const idle = new Set<() => void>();
   const slots = options.places.map(
@@ -147,7 +147,7 @@ export function startSupervisor(options: {
      * @throws WorkersFailed when none can start, or the configuration does not let one start
      */
     started,
-    /** Ends all and waits for them. */
+    /** Stops all workers and waits for them. */
     stop,
   };
 }
