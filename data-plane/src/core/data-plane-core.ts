@@ -16,6 +16,7 @@ import { createHeldCalls } from '../holds/held-calls.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
 import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
 import { loadIdentity } from '../identity/identity.ts';
+import { enterIdentity } from '../identity/rotate-own-keys.ts';
 import { loadStanding } from '../identity/standing.ts';
 import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
 import { startLedgerChecker } from '../ledger/ledger-checker.ts';
@@ -108,16 +109,11 @@ export type DataPlaneCore = Awaited<ReturnType<typeof createDataPlaneCore>>;
 export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
   const { dataDir, log } = options;
   const now = options.now ?? Date.now;
-  const identity = loadIdentity(dataDir, options.sharedDir);
-  const ledger = await createLedger({
-    dataDir,
-    signingKey: identity.signingKey,
-    writerVersion: options.version,
-    onFatal: options.onFatal,
-    now,
-    ...(options.observer && { observer: options.observer }),
-    ...(options.readUsedShare && { readUsedShare: options.readUsedShare }),
-    limitBytes: options.ledgerLimitBytes ?? null,
+  // No command exchanges the keys from here on.
+  const identityLock = enterIdentity(options.sharedDir ?? dataDir, log);
+  const { identity, ledger } = await openFolder(options, now).catch((error) => {
+    identityLock.release();
+    throw error;
   });
   const writes = createPendingWrites(log);
   const alerts = createSyncAlerts(createRaiseAlert({ ledger, writes, now }));
@@ -322,8 +318,25 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       heldResults.close();
       logWatch?.close();
       replica.close();
+      identityLock.release();
     },
   };
+}
+
+async function openFolder(options: DataPlaneCoreOptions, now: () => number) {
+  const { dataDir } = options;
+  const identity = loadIdentity(dataDir, options.sharedDir);
+  const ledger = await createLedger({
+    dataDir,
+    signingKey: identity.signingKey,
+    writerVersion: options.version,
+    onFatal: options.onFatal,
+    now,
+    ...(options.observer && { observer: options.observer }),
+    ...(options.readUsedShare && { readUsedShare: options.readUsedShare }),
+    limitBytes: options.ledgerLimitBytes ?? null,
+  });
+  return { identity, ledger };
 }
 
 /**

@@ -16,7 +16,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asTokenKeys, ownTokenKey } from '../local-api/token-issuer.ts';
 import { runCommand } from '../local-control/commands.ts';
 import { loadIdentity } from './identity.ts';
-import { listEarlierTokenKeys, rotateSealingKey, rotateTokenKey } from './own-key-rotation.ts';
+import {
+  listEarlierTokenKeys,
+  nextSealingNumber,
+  rotateSealingKey,
+  rotateTokenKey,
+} from './own-key-rotation.ts';
 
 const about = { region: null, version: '1.0.0', label: 'here' };
 const now = new Date('2026-05-04T12:00:00.000Z');
@@ -125,7 +130,7 @@ describe('the key that credentials are sealed to', () => {
   it('is replaced by another, and what was sealed before can still be opened', async () => {
     const before = loadIdentity(dataDir);
     const sealed = await before.sealOwn('a secret');
-    for (let n = 0; n < 7; n++) rotateSealingKey(folder, new Date(now.getTime() + n));
+    for (let n = 0; n < 7; n++) rotateSealingKey(folder, nextSealingNumber(folder, now));
     const after = loadIdentity(dataDir);
     const { sealing_key, signing_key } = after.registrationRequest(about);
     expect(sealing_key).not.toEqual(before.registrationRequest(about).sealing_key);
@@ -135,7 +140,7 @@ describe('the key that credentials are sealed to', () => {
     expect(() => after.openSealedNow(sealed)).toThrow();
     expect(readdirSync(folder).filter((name) => name.includes('before'))).toHaveLength(5);
     const mine = await after.sealOwn('kept');
-    rotateSealingKey(folder, new Date(now.getTime() + 100));
+    rotateSealingKey(folder, nextSealingNumber(folder, now));
     expect(loadIdentity(dataDir).openSealedNow(mine)).toBe('kept');
   });
 });

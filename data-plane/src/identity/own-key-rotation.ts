@@ -2,8 +2,8 @@
  * A data plane rotates its own keys for agents' tokens and sealed credentials without asking
  * anyone: the token key by a statement that both keys signed, and the sealing key so that earlier
  * texts can still be opened. The key that signs batches is the data plane's identity and is not
- * rotated: see docs/operations.md. Proven by own-key-rotation.test.ts: an interrupted rotation is
- * completed at the next start, or never began.
+ * rotated: see docs/operations.md. Every step may be repeated:
+ * rotate-own-keys.ts joins them to a whole. Proven by own-key-rotation.test.ts.
  */
 import {
   createHash,
@@ -76,22 +76,15 @@ export function rotateTokenKey(
     { kid: thumbprint(made), key: next },
   );
   const secret = join(folder, TASK_SECRET_FILE);
-  if (isRevoked) rmSync(secret, { force: true });
   // Clients' handles of lists and tasks stay valid: they are bound to a secret, not to the signing
   // key.
-  else if (!existsSync(secret)) writeFileDurably(secret, toPem(before));
+  if (!isRevoked && !existsSync(secret)) writeFileDurably(secret, toPem(before));
   writeFileDurably(join(folder, NEXT_TOKEN_KEY_FILE), toPem(next));
   const rotation = { earlier: old, signed: SignedRotation.parse(signed), is_revoked: isRevoked };
   const all = [...readRotations(folder), rotation].slice(-MAX_ROTATIONS);
   // From here on, the next start completes it.
   writeFileDurably(join(folder, ROTATIONS_FILE), `${JSON.stringify(all, null, 2)}\n`);
   finishRotation(folder);
-  // A start at the same moment removes a next key that has no statement.
-  if (thumbprint(publicJwkOf(readKey(join(folder, TOKEN_KEY_FILE)))) !== thumbprint(made)) {
-    throw new Error(
-      'the token key was not replaced: the data plane was started meanwhile; stop it first',
-    );
-  }
   return rotation.signed;
 }
 
@@ -100,7 +93,10 @@ export function finishRotation(folder: string): void {
   const file = join(folder, NEXT_TOKEN_KEY_FILE);
   if (!existsSync(file)) return;
   const next = thumbprint(publicJwkOf(readKey(file)));
-  if (readRotations(folder).at(-1)?.signed.statement.new_key.kid === next) {
+  const last = readRotations(folder).at(-1);
+  if (last?.signed.statement.new_key.kid === next) {
+    // The secret ends with the keys before, and not without the statement that ends those.
+    if (last.is_revoked) rmSync(join(folder, TASK_SECRET_FILE), { force: true });
     renameSync(file, join(folder, TOKEN_KEY_FILE));
   } else {
     rmSync(file);
@@ -134,16 +130,29 @@ export function readTaskSecret(folder: string, tokenKey: KeyObject): KeyObject {
   return existsSync(file) ? readKey(file) : tokenKey;
 }
 
-/** Replaces the key that credentials are sealed to. No process may use the folder. */
-export function rotateSealingKey(folder: string, now: Date): void {
-  const file = join(folder, SEALING_KEY_FILE);
-  // The newest by its name, whatever the clock says now: the oldest one is dropped.
+/** The id of the key of agents' tokens. */
+export const readTokenKid = (folder: string): string =>
+  thumbprint(publicJwkOf(readKey(join(folder, TOKEN_KEY_FILE))));
+
+/** The number of the next sealing key that is followed: the highest, whatever the clock says now. */
+export function nextSealingNumber(folder: string, now: Date): number {
   const newest = Number(/[0-9]+/.exec(listSealingFiles(folder).at(-1) ?? '')?.[0] ?? 0);
-  const at = Math.max(now.getTime(), newest + 1);
-  const before = `sealing-key.before-${String(at).padStart(15, '0')}.pem`;
-  writeFileDurably(join(folder, before), readFileSync(file));
-  const { privateKey } = generateKeyPairSync('x25519');
-  writeFileDurably(file, toPem(privateKey));
+  return Math.max(now.getTime(), newest + 1);
+}
+
+/**
+ * Replaces the key that credentials are sealed to. No process may use the folder.
+ *
+ * @param number orders the keys before; with the same number again, what was begun is finished
+ */
+export function rotateSealingKey(folder: string, number: number): void {
+  const file = join(folder, SEALING_KEY_FILE);
+  const before = join(folder, `sealing-key.before-${String(number).padStart(15, '0')}.pem`);
+  if (!existsSync(before)) writeFileDurably(before, readFileSync(file));
+  if (readFileSync(before).equals(readFileSync(file))) {
+    const { privateKey } = generateKeyPairSync('x25519');
+    writeFileDurably(file, toPem(privateKey));
+  }
   const all = listSealingFiles(folder);
   for (const name of all.slice(0, -MAX_SEALING_KEYS)) rmSync(join(folder, name));
   syncFolder(folder);

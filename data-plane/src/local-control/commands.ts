@@ -4,18 +4,15 @@
  */
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { parseSettings } from '@governance/shared/settings';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
-import {
-  rotateSealingKey,
-  rotateTokenKey,
-  SEALING_KEY_FILE,
-  TOKEN_KEY_FILE,
-} from '../identity/own-key-rotation.ts';
+import { tryOwnIdentity } from '../identity/identity-lock.ts';
+import { SEALING_KEY_FILE, TOKEN_KEY_FILE } from '../identity/own-key-rotation.ts';
+import { finishOwnRotation, type OwnRotation, rotateOwnKeys } from '../identity/rotate-own-keys.ts';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
 import { isLedgerInUse } from '../ledger/ledger-lock.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
@@ -174,23 +171,29 @@ async function showStatus(url: string, dataDir: string, out: CommandOutput): Pro
  * identity.
  */
 function rotateKeys(dataDir: string, isRevoked: boolean, out: CommandOutput): number {
-  const folders = listWorkers(dataDir)
-    .map((one) => workerFolder(dataDir, one))
-    .filter((folder) => existsSync(join(folder, 'identity', SEALING_KEY_FILE)));
-  if (folders.length === 0 || !existsSync(join(dataDir, 'identity', TOKEN_KEY_FILE))) {
+  if (!existsSync(join(dataDir, 'identity', TOKEN_KEY_FILE))) {
     throw new Error(`${dataDir} holds no data plane: set SERVICE_DATA_DIR`);
   }
-  for (const folder of folders) requireUnused(join(folder, LEDGER_FILE));
-  const now = new Date();
-  const { statement } = rotateTokenKey(join(dataDir, 'identity'), { isRevoked, now });
-  for (const folder of folders) rotateSealingKey(join(folder, 'identity'), now);
+  const workers = listWorkers(dataDir).filter((one) =>
+    existsSync(join(workerFolder(dataDir, one), 'identity', SEALING_KEY_FILE)),
+  );
+  const folders = workers.map((one) => workerFolder(dataDir, one));
+  return whileUnused(dataDir, folders, () => {
+    const begun = finishOwnRotation(dataDir);
+    if (begun) out.log(`finished what was interrupted at ${begun.beganAt}: ${toText(begun)}`);
+    // It did what is asked now.
+    if (begun && (begun.isRevoked || !isRevoked)) return 0;
+    const names = folders.map((folder) => relative(dataDir, folder));
+    out.log(toText(rotateOwnKeys(dataDir, names, { isRevoked, now: new Date() })));
+    return 0;
+  });
+}
+
+function toText({ newKid, oldKid, isRevoked }: OwnRotation): string {
   const before = isRevoked
     ? 'what it signed is refused'
     : 'what it signed stays good until it ends';
-  out.log(
-    `the key of agents' tokens is ${statement.new_key.kid}, after ${statement.old_kid}: ${before}; credentials are sealed to a new key once the data plane has registered`,
-  );
-  return 0;
+  return `the key of agents' tokens is ${newKid}, after ${oldKid}: ${before}; credentials are sealed to a new key once the data plane has registered`;
 }
 
 /** All folders, or that of one worker. Nothing is changed if any of them is in use. */
@@ -203,9 +206,10 @@ function registerAnew(dataDir: string, worker: string | undefined, out: CommandO
     const whose = worker === undefined ? 'data plane' : `worker ${worker}`;
     throw new Error(`${dataDir} holds no ${whose}: set SERVICE_DATA_DIR`);
   }
-  for (const folder of folders) requireUnused(join(folder, LEDGER_FILE));
-  for (const folder of folders) moveAside(folder, out);
-  return 0;
+  return whileUnused(dataDir, folders, () => {
+    for (const folder of folders) moveAside(folder, out);
+    return 0;
+  });
 }
 
 function findOwn(folder: string): string[] {
@@ -229,7 +233,20 @@ function moveAside(dataDir: string, out: CommandOutput): void {
   );
 }
 
-const RUNNING = 'the data plane is running: stop it first';
+const RUNNING = 'the data plane is running, or another command is at work: stop it first';
+
+/** No data plane starts meanwhile. */
+function whileUnused<T>(dataDir: string, folders: readonly string[], work: () => T): T {
+  const lock = tryOwnIdentity(dataDir);
+  if (lock === null) throw new Error(RUNNING);
+  try {
+    // Of an older version, which does not share the lock.
+    for (const folder of folders) requireUnused(join(folder, LEDGER_FILE));
+    return work();
+  } finally {
+    lock.release();
+  }
+}
 
 function requireUnused(file: string): void {
   if (!existsSync(file)) return;

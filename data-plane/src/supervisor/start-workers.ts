@@ -9,8 +9,11 @@ import { listeningUrl } from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
 import { parseTogether } from '@governance/shared/settings';
 import { readVersion } from '@governance/shared/version';
-import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
+import type { Logger } from 'pino';
+import { type DataPlaneConfig, readDataPlaneConfig, readGatewayConfig } from '../config.ts';
 import { ensureTokenKey } from '../identity/identity.ts';
+import type { IdentityLock } from '../identity/identity-lock.ts';
+import { enterIdentity } from '../identity/rotate-own-keys.ts';
 import { type RunningDataPlane, showBanner, startDataPlane, warnOfUnknown } from '../main.ts';
 import { findUndrained } from '../workers/worker-folders.ts';
 import {
@@ -50,6 +53,29 @@ export async function startWorkers(
   const log = createLog({ debug: config.debug });
   warnOfUnknown(env, log);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // Its workers do the same. What is left to be finished has to be before any of them starts.
+  const identityLock = enterIdentity(dataDir, log);
+  try {
+    return await superviseWorkers({ config, count, left, env: workerEnv, log }, identityLock);
+  } catch (error) {
+    identityLock.release();
+    throw error;
+  }
+}
+
+async function superviseWorkers(
+  given: {
+    config: DataPlaneConfig;
+    count: number;
+    /** Workers that are no longer wanted, whose folders have to be drained. */
+    left: number[];
+    env: NodeJS.ProcessEnv;
+    log: Logger;
+  },
+  identityLock: IdentityLock,
+): Promise<RunningDataPlane> {
+  const { config, count, left, env, log } = given;
+  const { dataDir } = config;
   // Before any worker looks for it.
   ensureTokenKey(dataDir);
   const distributor = createDistributor();
@@ -64,7 +90,7 @@ export async function startWorkers(
       ),
       ...left.map((worker): WorkerPlace => ({ task: 'drain', worker, ...common })),
     ],
-    start: (place) => startProcess(place, workerEnv),
+    start: (place) => startProcess(place, env),
     onReady: (process) => join(distributor, process as ServiceWorker),
     log,
   });
@@ -73,6 +99,7 @@ export async function startWorkers(
     listener.close();
     await supervisor.stop();
     sockets.remove();
+    identityLock.release();
     log.info('stopped');
   };
   try {

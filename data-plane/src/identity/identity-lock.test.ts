@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StartError } from '@governance/shared/start-error';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { runCommand } from '../local-control/commands.ts';
+import { startWorkers } from '../supervisor/start-workers.ts';
+import { loadIdentity } from './identity.ts';
+import { shareIdentity, tryOwnIdentity } from './identity-lock.ts';
+import { readTokenKid } from './own-key-rotation.ts';
+
+let dataDir: string;
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'identity-lock-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+it('is shared by all who use the keys, and held alone by who exchanges them', () => {
+  const [one, other] = [shareIdentity(dataDir), shareIdentity(dataDir)];
+  expect(tryOwnIdentity(dataDir, 10)).toBeNull();
+  one.release();
+  expect(tryOwnIdentity(dataDir, 10)).toBeNull();
+  other.release();
+  const alone = tryOwnIdentity(dataDir, 10);
+  expect(tryOwnIdentity(dataDir, 10)).toBeNull();
+  expect(() => shareIdentity(dataDir, 10)).toThrow(StartError);
+  alone?.release();
+  shareIdentity(dataDir).release();
+});
+
+it('lets no data plane start while keys are exchanged, and no command exchange them while one runs', async () => {
+  loadIdentity(dataDir);
+  const kid = readTokenKid(join(dataDir, 'identity'));
+  const env = {
+    SERVICE_DATA_DIR: dataDir,
+    SERVICE_CP_URL: 'http://127.0.0.1:1',
+    SERVICE_CP_TOKEN: 'none',
+    SERVICE_PORT: '0',
+  };
+  const alone = tryOwnIdentity(dataDir);
+  for (const SERVICE_WORKERS of ['1', '2']) {
+    await expect(
+      startWorkers({ ...env, SERVICE_WORKERS }, { onFatal: () => undefined }),
+    ).rejects.toThrow('a command exchanges the keys');
+  }
+  alone?.release();
+  const running = shareIdentity(dataDir);
+  for (const command of ['rotate-keys', 'register-anew']) {
+    const said: string[] = [];
+    const out = {
+      log: (text: string) => said.push(text),
+      error: (text: string) => said.push(text),
+    };
+    expect(await runCommand([command], { SERVICE_DATA_DIR: dataDir }, out)).toBe(1);
+    expect(said.join()).toContain('stop it first');
+  }
+  running.release();
+  expect(readTokenKid(join(dataDir, 'identity'))).toBe(kid);
+});

@@ -1,0 +1,153 @@
+/**
+ * The keys of a data plane and of all its workers are exchanged as one: what is to be done is
+ * written down before the first of them is touched, so that a run that is killed at any moment is
+ * finished by the next one, or by the next start. Proven by rotate-own-keys.test.ts.
+ */
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from '@governance/shared/start-error';
+import { Timestamp } from '@governance/shared/text';
+import { z } from 'zod';
+import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
+import { type IdentityLock, shareIdentity, tryOwnIdentity } from './identity-lock.ts';
+import {
+  finishRotation,
+  nextSealingNumber,
+  readTokenKid,
+  rotateSealingKey,
+  rotateTokenKey,
+  SEALING_KEY_FILE,
+} from './own-key-rotation.ts';
+
+const PENDING_FILE = 'key-rotation.json';
+const MAX_WORKERS = 10_000;
+
+const Pending = z.strictObject({
+  v: z.literal(1),
+  began_at: Timestamp,
+  is_revoked: z.boolean(),
+  old_token_kid: z.string(),
+  sealing_number: z.int().nonnegative(),
+  /** In SERVICE_DATA_DIR; the empty one is that itself. */
+  folders: z.array(z.string().regex(/^(worker-[1-9]\d{0,3})?$/)).max(MAX_WORKERS),
+});
+
+export interface OwnRotation {
+  beganAt: string;
+  isRevoked: boolean;
+  oldKid: string;
+  newKid: string;
+}
+
+/**
+ * Exchanges the keys. The caller holds the lock of the identity alone, and finished what was begun.
+ *
+ * @param dataDir SERVICE_DATA_DIR
+ * @param folders those of the workers in it, by name; the empty one is the data folder itself
+ * @param options.isRevoked the keys are in other hands: what they signed is not accepted any more
+ */
+export function rotateOwnKeys(
+  dataDir: string,
+  folders: readonly string[],
+  { isRevoked, now }: { isRevoked: boolean; now: Date },
+): OwnRotation {
+  const identity = join(dataDir, 'identity');
+  finishRotation(identity);
+  const numbers = folders.map((name) => nextSealingNumber(join(dataDir, name, 'identity'), now));
+  const pending: z.input<typeof Pending> = {
+    v: 1,
+    began_at: now.toISOString(),
+    is_revoked: isRevoked,
+    old_token_kid: readTokenKid(identity),
+    sealing_number: Math.max(...numbers),
+    folders: [...folders],
+  };
+  writeFileDurably(join(identity, PENDING_FILE), `${JSON.stringify(pending, null, 2)}\n`);
+  const done = finishOwnRotation(dataDir);
+  if (!done) throw new TypeError('what was begun is there');
+  return done;
+}
+
+/**
+ * Finishes an exchange of keys that was begun. The caller holds the lock of the identity alone.
+ *
+ * @returns null where none was
+ */
+export function finishOwnRotation(dataDir: string): OwnRotation | null {
+  const identity = join(dataDir, 'identity');
+  const pending = readPending(dataDir);
+  if (pending === null) return null;
+  const { began_at: beganAt, is_revoked: isRevoked, old_token_kid: oldKid } = pending;
+  finishRotation(identity);
+  if (readTokenKid(identity) === oldKid) {
+    rotateTokenKey(identity, { isRevoked, now: new Date(beganAt) });
+  }
+  for (const name of pending.folders) {
+    const folder = join(dataDir, name, 'identity');
+    // A worker's that was moved aside meanwhile has new keys.
+    if (existsSync(join(folder, SEALING_KEY_FILE))) {
+      rotateSealingKey(folder, pending.sealing_number);
+    }
+  }
+  for (const name of new Set(['', ...pending.folders])) {
+    removeDrafts(join(dataDir, name, 'identity'));
+  }
+  rmSync(join(identity, PENDING_FILE));
+  syncFolder(identity);
+  return { beganAt, isRevoked, oldKid, newKid: readTokenKid(identity) };
+}
+
+/** What a killed run was about to write: copies of keys that nobody would ever remove. */
+function removeDrafts(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    if (/\.[0-9a-f]{12}\.tmp$/.test(name)) rmSync(join(folder, name));
+  }
+}
+
+/**
+ * For a process that uses the keys, until it ends: finishes first what a killed command began.
+ *
+ * @param dataDir SERVICE_DATA_DIR, also for one of several workers
+ * @throws StartError while a command exchanges the keys
+ */
+export function enterIdentity(
+  dataDir: string,
+  log: { warn(fields: object, message: string): void },
+): IdentityLock {
+  for (let tries = 0; tries < 3; tries++) {
+    if (readPending(dataDir) !== null) finishAlone(dataDir, log);
+    const lock = shareIdentity(dataDir);
+    // Where a command was at work until now, it has ended; or it was killed.
+    if (readPending(dataDir) === null) return lock;
+    lock.release();
+  }
+  throw new StartError(
+    `the keys in ${dataDir} are half exchanged, and another process uses them: stop it, and start the data plane again`,
+  );
+}
+
+function finishAlone(dataDir: string, log: Parameters<typeof enterIdentity>[1]): void {
+  const alone = tryOwnIdentity(dataDir);
+  try {
+    const done = alone && finishOwnRotation(dataDir);
+    if (done) log.warn(done, 'a rotation of the keys that had been interrupted was finished');
+  } finally {
+    alone?.release();
+  }
+}
+
+function readPending(dataDir: string): z.infer<typeof Pending> | null {
+  const file = join(dataDir, 'identity', PENDING_FILE);
+  if (!existsSync(file)) return null;
+  try {
+    return Pending.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (cause) {
+    // Removed by the command that holds the lock.
+    if (!existsSync(file)) return null;
+    throw new StartError(
+      `${file} says that a rotation of the keys was interrupted, and cannot be read: remove it, and run rotate-keys again`,
+      { cause },
+    );
+  }
+}
