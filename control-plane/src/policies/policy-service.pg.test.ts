@@ -294,6 +294,32 @@ describe('the baseline pack', () => {
     expect(await said(older)).toEqual(active(pack));
   });
 
+  it('is looked for in one query: a start opens a transaction where something is missing', async () => {
+    const pack = baselinePack();
+    const given = await Promise.all(Array.from({ length: 30 }, () => aTenant(test)));
+    for (const [index, scope] of given.entries()) {
+      const own = index === 7 || index === 21 ? pack.slice(1) : pack;
+      await db.inTenant(scope, (tx) => insertBaselinePack(tx, own, new Date()));
+    }
+    const opened: string[] = [];
+    const counting: Pick<typeof db, 'inTenant' | 'inPlatform'> = {
+      inPlatform: (actor, work) => {
+        opened.push('platform');
+        return db.inPlatform(actor, work);
+      },
+      inTenant: (scope, work) => {
+        opened.push(scope.tenantId);
+        return db.inTenant(scope, work);
+      },
+    };
+    await completeBaselinePacks(counting, pack, new Date());
+    const missing = [given[7]?.tenantId ?? '', given[21]?.tenantId ?? ''].sort();
+    expect(opened).toEqual(['platform', ...missing]);
+    opened.length = 0;
+    await completeBaselinePacks(counting, pack, new Date());
+    expect(opened).toEqual(['platform']);
+  });
+
   it('compiles, and decides as its names say', async () => {
     const scope = await aTenant(test);
     const pack = baselinePack();
