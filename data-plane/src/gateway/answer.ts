@@ -1,6 +1,6 @@
 /**
- * The HTTP answer to a POST. It is one JSON body, unless the client names streams of events first,
- * or something has to be told before the result is there: then it becomes a stream, at once.
+ * The HTTP answer to a POST: one JSON body, unless the client prefers event streams or something
+ * has to be sent before the result; then it becomes a stream at once.
  */
 import type { FastifyReply } from 'fastify';
 import type { Refusal } from '../enforcement/answer.ts';
@@ -9,14 +9,14 @@ import { errorText, GatewayError, type RpcId } from './json-rpc.ts';
 import type { LoggedStream, StreamLog } from './stream-log.ts';
 import type { Outlet } from './unread-answers.ts';
 
-/** An answer that is not worth a look at what waits: it fits the system's own buffers. */
+/** Answers below this size fit the system's own buffers, so unread bytes are not checked. */
 const SMALL = 4096;
 
-/** What a client accepts; a client that says nothing accepts everything. */
+/** What a client accepts; a client without an Accept header accepts everything. */
 export interface Accepts {
   readonly json: boolean;
   readonly events: boolean;
-  /** Events come before JSON in what it wrote. */
+  /** Event streams come before JSON in its Accept header. */
   readonly prefersEvents: boolean;
 }
 
@@ -27,7 +27,7 @@ export class PostAnswer {
   readonly #log: StreamLog | null;
   readonly #outlet: Outlet;
   #isStream = false;
-  /** Who waits for the connection to be gone. */
+  /** Listeners for the end of the connection. */
   #leaving: Set<() => void> | null = null;
   /** In a session the stream can be resumed. */
   #logged: LoggedStream | null = null;
@@ -51,7 +51,7 @@ export class PostAnswer {
   }
 
   /**
-   * Tells a listener that the connection is gone, at once where it is.
+   * Calls back when the connection is gone; at once if it already is.
    *
    * @returns ends the telling
    */
@@ -87,7 +87,7 @@ export class PostAnswer {
     return this.#write(text);
   }
 
-  /** Ends the connection and keeps what comes for the client to fetch, where it can do that. */
+  /** Ends the connection; later messages are kept for the client to fetch, where it can. */
   pause(retryMs: number): void {
     if (!this.#accepts.events || this.#log === null) return;
     this.#stream();
@@ -97,7 +97,7 @@ export class PostAnswer {
   /**
    * Sends the answer and ends.
    *
-   * @param text null when there is nothing to say any more: the request was cancelled
+   * @param text null for no answer: the request was cancelled
    * @param unsent makes what is said instead where the agent has too much unread
    */
   end(status: number, text: string | null, unsent?: () => string): void {
@@ -165,7 +165,7 @@ export function requireAccept(header: string | undefined): Accepts {
   throw new GatewayError(406, 'Accept must name application/json and text/event-stream.');
 }
 
-/** Headers whose meaning is remembered, and the characters of each, at most: clients send few. */
+/** Headers whose parsed form is cached, and the characters of each, at most: clients send few. */
 const MAX_KNOWN = 64;
 const MAX_KNOWN_LENGTH = 256;
 const known = new Map<string, Accepts>();
@@ -185,7 +185,7 @@ export function parseAccept(header: string | undefined): Accepts {
 
 const ANYTHING: Accepts = { json: true, events: true, prefersEvents: false };
 
-/** A list of media types; parameters do not matter here. */
+/** A list of media types; parameters are ignored. */
 function readAccept(header: string): Accepts {
   const accepts = { json: false, events: false, prefersEvents: false };
   for (const part of header.split(',')) {

@@ -1,6 +1,6 @@
 /**
- * From an HTTP request to its caller. Before a body is read: Origin, then the credential, so that
- * nobody unknown makes the service read megabytes.
+ * From an HTTP request to its caller. Origin and the credential are checked before a body is read,
+ * so that no unknown client makes the service read megabytes.
  */
 import { hash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
@@ -30,7 +30,10 @@ export function createOriginPolicy(publicUrl: string, allowed: readonly string[]
   ]);
   const everyone = origins.has('*');
   return {
-    /** Whether a request with this Origin is served; a request without one comes from no page. */
+    /**
+     * Whether a request with this Origin is served; a request without one does not come from a
+     * page.
+     */
     isAllowed: (text: string | undefined): boolean =>
       text === undefined || everyone || origins.has(text.toLowerCase()),
   };
@@ -39,11 +42,13 @@ export function createOriginPolicy(publicUrl: string, allowed: readonly string[]
 export interface ArrivalDeps {
   door: Pick<Door, 'identify'>;
   origins: ReturnType<typeof createOriginPolicy>;
-  /** Takes a request whose session another process holds; undefined where this one serves it. */
+  /**
+   * Passes on a request whose session another process holds; undefined where this one serves it.
+   */
   passOn?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
   /**
-   * The same for a request of an agent of which another process holds a call; false where that one
-   * is away.
+   * The same for a request of an agent of which another process holds a call; false when that
+   * process is down.
    */
   passHeld?: (
     request: FastifyRequest,
@@ -54,11 +59,11 @@ export interface ArrivalDeps {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set on the gateway's routes, once the caller is proven. */
+    /** Set on the gateway's routes, once the caller is authenticated. */
     caller: Caller | null;
-    /** Set instead where the token is good and this data plane may let nobody act. */
+    /** Set instead where the token is valid but this data plane denies all calls. */
     denied: Deny | null;
-    /** The room that its body takes. */
+    /** The memory reserved for its body. */
     bodyPlace: BodyPlace | null;
   }
 }
@@ -66,14 +71,16 @@ declare module 'fastify' {
 const MAX_REQUESTER_LENGTH = 256;
 const MAX_SERVER_ID_LENGTH = 256;
 
-/** Lets a request in, and says who sends it. By callback, since at nearly every request there is nothing to wait for. */
+/**
+ * Admits a request and sets its caller. By callback, since nearly every request needs no waiting.
+ */
 export function enter(deps: ArrivalDeps): onRequestHookHandler {
   return (request, reply, done) => {
     try {
       checkOrigin(request, reply, deps);
       const passed = deps.passOn?.(request, reply);
       if (passed !== undefined) {
-        // Who it is for answers it: nothing more happens here unless that fails.
+        // The process it was passed to answers it: nothing more happens here unless that fails.
         passed.catch(done);
         return;
       }
@@ -211,7 +218,7 @@ function readRequester(header: string | string[] | undefined): string | null {
   return header;
 }
 
-/** Undefined for nearly every request. What it says is judged with each call. */
+/** Undefined for nearly every request. Its content is judged with each call. */
 function readWorkflow(
   { headers }: FastifyRequest,
   reply: FastifyReply,
@@ -222,7 +229,7 @@ function readWorkflow(
   if (sessionToken === null && delegationToken === null && parentEventId === null) return undefined;
   let isTold = false;
   const tellEvent = (eventId: string) => {
-    // The call's own, and not that of a question within it.
+    // The call's own id, not that of a question within it.
     if (isTold || reply.sent || reply.raw.headersSent) return;
     isTold = true;
     reply.header('x-event-id', eventId);
@@ -230,7 +237,7 @@ function readWorkflow(
   return { sessionToken, delegationToken, parentEventId, tellEvent };
 }
 
-/** An empty header is one that is there and says nothing valid. */
+/** An empty header counts as present and invalid. */
 function readOnce(header: string | string[] | undefined): string | null {
   if (header === undefined) return null;
   return typeof header === 'string' ? header : header.join(',');

@@ -1,21 +1,21 @@
 /**
- * What the bodies of requests take in memory, from their first byte until the request was answered.
- * It is bounded by agent and by tenant, over all of their connections: who sends many large bodies
- * and never ends them fills nobody's memory. A body counts as long as it says to be, before it is
- * there.
+ * Memory for request bodies, reserved from their first byte until the request is answered. It is
+ * bounded by agent and by tenant, over all of their connections: a client that sends many large
+ * bodies and never finishes them cannot fill the memory. A body counts with its declared length
+ * before it arrives.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from './json-rpc.ts';
 
-/** Bodies of the greatest size that one agent, and all agents of a tenant, may have under way. */
+/** Bodies of maximum size that one agent, and all agents of a tenant, may have in progress. */
 const OF_AGENT = 16;
 const OF_TENANT = 64;
 
-/** The room of one body. */
+/** The reservation of one body. */
 export interface BodyPlace {
-  /** Tells how long the body turned out to be. */
+  /** Corrects the reservation to the body's actual length. */
   arrived(bytes: number): void;
-  /** Gives the room back. */
+  /** Releases the memory. */
   give(): void;
 }
 
@@ -41,7 +41,7 @@ export function createBodyRoom(maxBody: number) {
 
   return {
     /**
-     * Takes room for a body that is about to arrive.
+     * Reserves memory for a body that is about to arrive.
      *
      * @param headers caller-controlled
      * @throws GatewayError 503 where there is none
@@ -67,7 +67,7 @@ export function createBodyRoom(maxBody: number) {
   };
 }
 
-/** As long as it may become, where it does not say. What says to be longer is refused as too large. */
+/** Without a declared length, the maximum. A longer declaration is refused as too large. */
 function sizeOf(headers: IncomingHttpHeaders, maxBody: number): number {
   if (headers['transfer-encoding'] !== undefined) return maxBody;
   return Math.min(Number(headers['content-length'] ?? 0), maxBody);

@@ -1,4 +1,4 @@
-/** What the services of the gateway have in common: rules, servers, cursors and time. */
+/** Shared by the gateway's services: rules, servers, cursors and time limits. */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isStorableText } from '@governance/shared/text';
@@ -11,9 +11,9 @@ import { UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
 import { GatewayError } from './json-rpc.ts';
 
 const MAX_CURSOR = 4096;
-/** A server that is slower is left out of a joined list. */
+/** A slower server is left out of a joined list. */
 const LIST_TIMEOUT_MS = 10_000;
-/** What came until then is shown, though more would come. */
+/** What has arrived by then is shown, even if more would come. */
 export const LIST_PART_MS = 9_000;
 
 /** An error of the client's params. */
@@ -39,7 +39,7 @@ export function sessionWith(
   return pool.find(tenantId, server, agent.id, peer, era, hops);
 }
 
-/** Refuses to begin anything that leads to servers for who has come by too many gateways. */
+/** Refuses to contact servers for a caller that passed through too many gateways. */
 export function requireFewHops({ hops, serverId }: Caller): void {
   if (isTooFar(hops, serverId === null)) throw new UpstreamFailure('loop', LOOP_MESSAGE);
 }
@@ -54,7 +54,7 @@ export function readCursor(params: unknown, max = MAX_CURSOR): string | undefine
   return cursor;
 }
 
-/** Waits no longer than a joined list may. `onLate` is told when it gives up. */
+/** Waits no longer than a joined list may. Calls `onLate` when it gives up. */
 export async function inTime<T>(
   work: Promise<T>,
   onLate?: () => void,

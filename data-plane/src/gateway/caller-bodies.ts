@@ -1,16 +1,16 @@
 /**
- * Reads the bodies of callers' requests as bytes: only strict JSON makes a value of them. They take
- * turns, within the room of their agent and tenant.
+ * Reads the bodies of callers' requests as bytes: only the strict JSON parser makes values of them.
+ * Bodies are parsed in turn, within the memory reserved for their agent and tenant.
  */
 import { createBodyTurns } from '@governance/shared/body-turns';
 import type { FastifyInstance } from 'fastify';
 import { createBodyRoom } from './body-room.ts';
 
-/** Where this data plane may let nobody act, all share one room for their bodies. */
+/** Where this data plane denies all calls, all bodies share one reservation. */
 const NOBODY = { tenantId: '', agent: { id: '' } };
 
 /**
- * Has a scope read bodies so.
+ * Makes a Fastify scope read bodies this way.
  *
  * @param contentType of the bodies that it takes, or `*`
  * @param bodyBytes of one body, at most

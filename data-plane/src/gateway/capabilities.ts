@@ -1,6 +1,6 @@
 /**
- * What a client is told at the beginning: what the server of its path has, or what any of the
- * agent's servers has.
+ * What a client is told at initialization: the capabilities of its path's server, or of any of the
+ * agent's servers.
  */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import { LRUCache } from 'lru-cache';
@@ -16,7 +16,9 @@ import { inTime, requireFewHops, requireRules, sessionWith } from './call-routin
 import { TASKS_EXTENSION } from './extensions.ts';
 import { listServers, requireServer } from './servers.ts';
 
-/** What the gateway says of what is behind it. `serverInfo` is null at the unified gateway. */
+/**
+ * What the gateway announces of the servers behind it. `serverInfo` is null at the unified gateway.
+ */
 export interface Announcement {
   capabilities: Record<string, unknown>;
   serverInfo: Record<string, unknown> | null;
@@ -32,12 +34,12 @@ const PASSED: Record<string, readonly string[]> = {
   logging: [],
 };
 
-/** What clients keep lists of. */
+/** The kinds of lists that clients keep. */
 const LISTED = ['tools', 'resources', 'prompts'];
 
-/** A beginning waits no longer for servers that have not been opened yet. */
+/** Initialization waits no longer than this for servers that have not been opened yet. */
 const OPEN_WAIT_MS = 200;
-/** Servers of which it is kept what they could do the last time. */
+/** Servers whose last known capabilities are remembered. */
 const MAX_KNOWN = 4096;
 
 export type Announce = ReturnType<typeof createAnnouncer>;
@@ -49,7 +51,7 @@ export function createAnnouncer(deps: {
   pool: Pick<UpstreamPool, 'find' | 'tell'>;
   log: Pick<Logger, 'warn'>;
 }) {
-  /** What servers could do when they were opened last. */
+  /** The capabilities of servers when they were last opened. */
   const known = new LRUCache<string, Record<string, unknown>>({ max: MAX_KNOWN });
 
   async function joined(caller: Caller): Promise<Announcement> {
@@ -60,12 +62,12 @@ export function createAnnouncer(deps: {
         .filter((server) => isServerVisible(caller.agent.grants, server.server_id, rules))
         .map((server) => findOut(caller, server)),
     );
-    // New servers come and go with the rules, with their tools.
+    // Servers come and go with the rules, and their tools with them.
     const capabilities = [{ tools: { listChanged: true } }, ...infos].reduce(merge, {});
     return { capabilities, serverInfo: null, instructions: null };
   }
 
-  /** What a server can do, as far as that is known soon; what it turns out to have is told later. */
+  /** A server's capabilities, if they are known soon; otherwise they are announced later. */
   async function findOut(caller: Caller, server: McpServerSetting) {
     const place = `${caller.tenantId} ${server.server_id} ${caller.era}`;
     let isLate = false;
@@ -77,7 +79,7 @@ export function createAnnouncer(deps: {
       isLate = true;
     };
     const found = await inTime(finding, expire, OPEN_WAIT_MS).catch(() => undefined);
-    // It may be there before the client asks; its part of a list is empty until then.
+    // It may be up before the client asks; until then its part of a list is empty.
     return found ?? known.get(place) ?? ALL;
   }
 
@@ -94,7 +96,7 @@ export function createAnnouncer(deps: {
     }
   }
 
-  /** A client that began without a server lists anew when it is there. */
+  /** Tells a client that began without a server to list again when the server is up. */
   function tellOf(caller: Caller, serverId: string, found: Record<string, unknown>): void {
     const { tenantId, agent, peer } = caller;
     const place = { tenantId, agentId: agent.id, serverId, peerId: peer?.id };
@@ -107,7 +109,7 @@ export function createAnnouncer(deps: {
   return async (caller: Caller): Promise<Announcement> => {
     requireFewHops(caller);
     if (caller.serverId === null) return joined(caller);
-    // Neither what the server is nor whether it is there is for whoever may use nothing of it.
+    // An agent that may use nothing of a server does not learn what it is, or whether it is up.
     const active = deps.rules.findActiveRules(caller.tenantId);
     if (!isServerVisible(caller.agent.grants, caller.serverId, active)) return NOTHING;
     const server = requireServer(requireRules(deps.rules, caller), caller.serverId);
@@ -126,7 +128,7 @@ function passed(
 ): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   const { extensions } = declared;
-  // An extension is carried where both sides speak the same era.
+  // Extensions are passed on only where both sides speak the modern era.
   if (caller.era === 'modern' && era === 'modern' && isObject(extensions)) {
     if (isObject(extensions[TASKS_EXTENSION])) found.extensions = { [TASKS_EXTENSION]: {} };
   }
@@ -139,10 +141,10 @@ function passed(
   return found;
 }
 
-/** Where nothing that the server says of itself is passed on: the gateway names itself. */
+/** Where nothing that the server says about itself is passed on, the gateway names itself. */
 const UNNAMED = { serverInfo: null, instructions: null };
 
-/** A list of tools there is, for agents of whatever roles; here it is empty. */
+/** Announces tools to an agent of any role; the list itself is then empty. */
 const NOTHING: Announcement = { capabilities: { tools: {} }, ...UNNAMED };
 
 const ALL: Record<string, unknown> = Object.fromEntries(

@@ -1,7 +1,7 @@
 /**
- * What servers ask of a client, whatever era it speaks: its roots, a completion of its model, a form
- * that a person fills in. Each question is judged and recorded like a call of the agent, since what
- * comes back leaves the agent for the server.
+ * What servers ask of a client, in either era: its roots, a completion of its model, a form for a
+ * person to fill in. Each question is judged and recorded like a call of the agent, since the reply
+ * leaves the agent for the server.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Answer } from '../enforcement/answer.ts';
@@ -29,11 +29,11 @@ export interface QuestionDeps {
   timeoutMs: number;
 }
 
-/** Whom a question is asked of. */
+/** The client that a question is put to. */
 export interface QuestionTarget {
-  /** By whose credential it is judged. */
+  /** The caller whose credential it is judged by. */
   caller: Caller;
-  /** Asks, once the question was allowed and recorded. */
+  /** Delivers the question, once it was allowed and recorded. */
   deliver: Destination['send'];
 }
 
@@ -49,9 +49,9 @@ export interface AskedClient {
   findTarget(serverId: string, send: SendToClient | undefined): QuestionTarget | string;
 }
 
-/** A client as one server's session knows it. */
+/** A client as one server's session sees it. */
 export function bindClient(client: AskedClient, serverId: string, deps: QuestionDeps): SessionPeer {
-  /** What is under way, by the server's own ids. */
+  /** Questions in progress, by the server's own ids. */
   const asked = new Map<string, Cancellation>();
   const { capabilities, needsStream } = client;
 
@@ -95,7 +95,7 @@ export function bindClient(client: AskedClient, serverId: string, deps: Question
 const REFUSED = 'The gateway refused the request or its answer.';
 export const TOO_MANY = 'Too many requests wait for the client.';
 
-/** A question that its client was asked: it is answered, withdrawn, or given up. */
+/** A question that its client was asked, until it is answered, withdrawn, or given up. */
 export class Question {
   readonly answer: Promise<UpstreamAnswer>;
   readonly #onOver: (isGivenUp: boolean) => void;
@@ -104,7 +104,10 @@ export class Question {
   #resolve: (answer: UpstreamAnswer) => void = () => undefined;
   #reject: (failure: UpstreamFailure) => void = () => undefined;
 
-  /** @param onOver told before `answer` is settled; given up: the client may still be at it */
+  /**
+   * @param onOver called before `answer` settles; when given up, the client may still be working on
+   * it
+   */
   constructor(
     { cancellation }: UpstreamExchange,
     timeoutMs: number,
@@ -145,7 +148,7 @@ export class Question {
 }
 
 /**
- * What of a client's capabilities the gateway passes on to servers; null where that is nothing.
+ * The client capabilities that the gateway passes on to servers; null where there are none.
  *
  * @param declared `capabilities` of `initialize`, caller-controlled
  */
@@ -165,7 +168,7 @@ function modes(declared: Record<string, unknown>, names: string[]): Record<strin
   );
 }
 
-/** The response for the server. It learns neither policies nor who the agent is. */
+/** The response for the server. It learns neither the policies nor the agent's identity. */
 function answerText(id: string | number, answer: Answer): string | null {
   switch (answer.kind) {
     case 'result':

@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
-/** The headers of a stream that is written past Fastify: what hooks have set goes along. */
+/** The headers of a stream that bypasses Fastify's reply: headers set by hooks are included. */
 export function streamHeaders(reply: FastifyReply): OutgoingHttpHeaders {
   return {
     ...(reply.getHeaders() as OutgoingHttpHeaders),
@@ -14,7 +14,7 @@ export function streamHeaders(reply: FastifyReply): OutgoingHttpHeaders {
 
 /** A message as an event; with an id the stream can be resumed after it. */
 export function eventText(json: string, id?: string): string {
-  // Raw text of a server may be spread over lines; each needs its own field.
+  // A server's raw text may contain line breaks; each line needs its own field.
   const data =
     json.includes('\n') || json.includes('\r') ? json.replaceAll(/\r\n?|\n/g, '\ndata: ') : json;
   return `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${data}\n\n`;

@@ -13,7 +13,7 @@ import { UpstreamFailure } from '../upstream/upstream.ts';
 import { GatewayError } from './json-rpc.ts';
 import { isKnownMethod, routeRefused } from './router.ts';
 
-/** What a client is told of a request that threw; what it must not know goes to the log. */
+/** The error that a client sees for a request that threw; internals go to the log only. */
 export type AnswerFailure = (error: unknown, requestId: string) => Answer;
 
 export function createFailures(deps: {
@@ -29,7 +29,7 @@ export function createFailures(deps: {
 }
 
 /**
- * What a request is answered whose agent may not act. Where this data plane lets nobody act, that is
+ * The error for a request whose agent may not act. Where this data plane lets nobody act, that is
  * no 401: the client's credentials are good, and it must keep them.
  *
  * @param status where it is the data plane: 200 for the answer to a JSON-RPC request
@@ -47,8 +47,8 @@ export function ineligibleError(deny: Deny, status: 200 | 403 = 200): GatewayErr
 }
 
 /**
- * Answers what is no call of an agent that may not act, and records it. Where it is the data plane
- * that lets nobody act, only calls are worth a record.
+ * Answers a request other than a call whose agent may not act, and records it. Where the data plane
+ * denies all calls, only calls are recorded.
  */
 export async function answerIneligible(
   enforcer: Pick<Enforcer, 'call'>,

@@ -6,7 +6,7 @@ import type { Door } from '../enforcement/steps/authenticate.ts';
 /**
  * Listens to the servers of a path for as long as the agent's roles cover anything there.
  *
- * @param listen begins to listen, and returns how to end it
+ * @param listen starts listening, and returns the unsubscribe
  */
 export function createHearing(
   caller: Caller,
@@ -16,7 +16,7 @@ export function createHearing(
   let stopListening: (() => void) | null = null;
   let isOver = false;
   return {
-    /** Looks at the agent's roles again. */
+    /** Checks the agent's roles again. */
     review(): void {
       const { tenantId, serverId } = caller;
       const isVisible =

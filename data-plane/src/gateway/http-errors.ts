@@ -1,4 +1,4 @@
-/** How the gateway answers a request that is wrong as a whole. Nothing malformed is a 5xx. */
+/** The gateway's answers to malformed requests. No malformed request gets a 5xx. */
 import { BodiesBusyError } from '@governance/shared/body-turns';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { addressFor } from '@governance/shared/own-addresses';

@@ -1,6 +1,7 @@
 /**
- * The lists of all servers as one, page by page. Each server has its part of a page, so that none
- * hides the others; what one leaves free goes to those after it, and then to those that have more.
+ * The lists of all servers as one, page by page. Each server gets a part of a page, so that none
+ * crowds out the others; what one leaves free goes to those after it, and then to those that have
+ * more.
  */
 
 import type { Caller } from '../enforcement/calls.ts';
@@ -11,7 +12,7 @@ import { isKeepable, type ListCursors, type ListPlace } from './list-cursors.ts'
 import type { ListNotes } from './list-notes.ts';
 
 export interface JoinedPart<T> extends Pick<ListPart, 'bytes' | 'rest'> {
-  /** As they are shown. */
+  /** The items as they are shown. */
   items: T[];
   /** How many were read. */
   count: number;
@@ -19,16 +20,16 @@ export interface JoinedPart<T> extends Pick<ListPart, 'bytes' | 'rest'> {
 
 /** One page of a joined list. */
 const PAGE_ROOM: ListBudget = { items: 2_000, bytes: 4 * 1024 * 1024 };
-/** Servers that are asked at a time. */
+/** Servers asked concurrently. */
 const WAVE = 8;
-/** How often those are asked again that had more than their part. */
+/** How often servers that had more than their part are asked again. */
 const ROUNDS = 3;
 
 /**
  * Reads one page.
  *
  * @param read of one server; null where nothing of it can be shown now
- * @returns what there is, and where it goes on
+ * @returns the items, and where the next page starts
  */
 export async function readJoined<T>(
   places: readonly ListPlace[],
@@ -78,7 +79,7 @@ export function sealRest(
   return kept.length > 0 ? cursors.seal(caller, method, kept) : undefined;
 }
 
-/** One cancellation for many requests, since each has one listener. */
+/** Fans one cancellation out to many requests, since each takes one listener. */
 export function together(all: Cancellation): { next(): Cancellation } {
   const parts = new Set<Cancellation>();
   all.onCancel = () => {
@@ -96,7 +97,7 @@ export function together(all: Cancellation): { next(): Cancellation } {
 
 function share({ items, bytes }: ListBudget, servers: number): ListBudget | null {
   const part = { items: Math.floor(items / servers), bytes: Math.floor(bytes / servers) };
-  // Where there is but a crumb for each, the next page is theirs.
+  // When the shares become too small, the next page continues.
   if (items < 1 || bytes < 1024) return null;
   return { items: Math.max(part.items, 1), bytes: Math.max(part.bytes, 1) };
 }

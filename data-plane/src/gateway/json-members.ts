@@ -1,11 +1,11 @@
 import { parseStrictJson } from '@governance/shared/strict-json';
 
 const MAX_DEPTH = 128;
-/** What comes here was parsed within bounds before. */
+/** The text was already parsed within bounds. */
 const MAX_NODES = Number.POSITIVE_INFINITY;
 
 /**
- * JSON text of an object with one member written anew; all else stays as it was written.
+ * The JSON text of an object with one member replaced; everything else keeps its spelling.
  *
  * @param object what `raw` says, which has the member
  */
@@ -16,7 +16,7 @@ export function withMember(
   renewed: unknown,
 ): string {
   const names = Object.keys(object);
-  // Keys that look like array indexes are enumerated first, whatever the text says.
+  // Keys that look like array indexes are enumerated first, whatever the text's order.
   if (names.some((key) => key >= '0' && key < ':')) {
     return JSON.stringify({ ...object, [member]: renewed });
   }

@@ -18,7 +18,9 @@ export type ClientMessage =
       params: Record<string, unknown>;
     }
   | { kind: 'notification'; method: string; params: Record<string, unknown> }
-  /** An answer to what a server asked. `value` is the result or error; null where it is no object. */
+  /**
+   * A reply to a server's request. `value` is the result or error; null where it is not an object.
+   */
   | { kind: 'response'; id: unknown; ok: boolean; value: Record<string, unknown> | null }
   | { kind: 'invalid'; id: RpcId | null; why: string };
 
@@ -89,7 +91,7 @@ function idText(id: RpcId): string {
   return typeof id === 'number' ? String(id) : JSON.stringify(id);
 }
 
-/** A refusal that is thrown: of a request as a whole, or of what it asks for. */
+/** A refusal as an exception: of a whole request, or of what it asks for. */
 export class GatewayError extends Error implements Refusal {
   readonly kind = 'refusal';
   readonly status: number;
@@ -114,7 +116,7 @@ export class GatewayError extends Error implements Refusal {
 }
 
 /**
- * The one place where a client's bytes become a value.
+ * The only place where a client's bytes become a value.
  *
  * @param maxNodes values and keys of a message or batch, at most
  * @throws GatewayError 400 with -32700 or -32600

@@ -9,7 +9,7 @@ import type {
 } from '../upstream/upstream.ts';
 import { withMember } from './json-members.ts';
 
-/** A session whose last answer is at hand, as the server wrote it. */
+/** Caches a session's last answer as the server wrote it. */
 export class KeptAnswer {
   readonly #session: UpstreamSession;
   answer: Answer | undefined;
@@ -23,7 +23,9 @@ export class KeptAnswer {
     return this.answer;
   }
 
-  /** The answer with another cursor; its items are written anew only where some are left out. */
+  /**
+   * The answer with another cursor; its items are serialised again only where some are left out.
+   */
   withPart(method: ListMethod, items: readonly ListedItem[], nextCursor: string | null): Answer {
     const { raw = '{}', value } = this.answer ?? {};
     const given = isObject(value) ? value : {};

@@ -1,7 +1,7 @@
 /**
- * The cursors that clients get of lists: where each server's list goes on, and what was read of it
- * before. They are sealed for one agent, one path and one method, at this data plane (all its workers
- * have the key): a budget that a client could write itself would be none.
+ * The list cursors given to clients: where each server's list continues, and how much of it was
+ * read before. They are sealed for one agent, one path and one method, at this data plane (all its
+ * workers have the key), since a client could otherwise write its own budget.
  */
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
@@ -11,15 +11,15 @@ import type { ListPosition } from '../upstream/lists/list-part.ts';
 import { badParams, readCursor } from './call-routing.ts';
 import { createSeals } from './seals.ts';
 
-/** The list of one server. */
+/** The place in one server's list. */
 export interface ListPlace {
   serverId: string;
   at: ListPosition;
 }
 
-/** Characters of a cursor: it has a place for each server that has more. */
+/** Characters of a cursor, at most: it has a place for each server with more items. */
 const MAX_CURSOR = 512 * 1024;
-/** What all servers' own cursors may take of it together, and one alone. */
+/** Of these, the share of all servers' own cursors together, and of a single one. */
 const MAX_SERVER_CURSORS = 192 * 1024;
 const MAX_SERVER_CURSOR = 4096;
 
@@ -34,7 +34,7 @@ export type ListCursors = ReturnType<typeof createListCursors>;
 /**
  * Builds them.
  *
- * @param secret this data plane's own; the seals end with it
+ * @param secret this data plane's own; the seals become invalid with it
  */
 export function createListCursors(secret: KeyObject) {
   const { sealOf, isSealed } = createSeals(secret, 'mcp list cursors');
@@ -81,7 +81,7 @@ export function createListCursors(secret: KeyObject) {
   };
 }
 
-/** Whether a server's own cursor is short enough to be kept beside those of so many others. */
+/** Whether a server's own cursor is short enough to be kept beside those of the other servers. */
 export function isKeepable({ at }: ListPlace, places: number): boolean {
   const max = Math.min(MAX_SERVER_CURSOR, Math.floor(MAX_SERVER_CURSORS / places));
   return (at.cursor?.length ?? 0) <= max;

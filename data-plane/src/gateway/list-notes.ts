@@ -1,4 +1,4 @@
-/** Tells of what is left out of servers' lists: in the health of the server, and once in the log. */
+/** Reports what is left out of servers' lists: in the health of the server, and once in the log. */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { NoteTopic } from '../upstream/health/server-notes.ts';
@@ -13,7 +13,9 @@ const TOPICS: Record<ListMethod, NoteTopic> = {
   'resources/templates/list': 'templates',
   'prompts/list': 'prompts',
 };
-/** Lists whose last word is known, so that it is not said again; beyond it the log repeats itself. */
+/**
+ * Lists whose last report is remembered to avoid repetition; beyond that the log repeats itself.
+ */
 const MAX_KNOWN = 10_000;
 
 export function createListNotes(deps: {
@@ -22,7 +24,7 @@ export function createListNotes(deps: {
 }) {
   const known = new LRUCache<string, string>({ max: MAX_KNOWN });
   return {
-    /** @param leftOut null where the whole list was read and nothing is */
+    /** @param leftOut null where the whole list was read and nothing was left out */
     put(tenantId: string, serverId: string, method: ListMethod, leftOut: string | null): void {
       const key = `${tenantId} ${serverId} ${method}`;
       if ((known.get(key) ?? null) === leftOut) return;

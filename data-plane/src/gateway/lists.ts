@@ -1,8 +1,8 @@
 /**
  * The lists of tools, resources, resource templates and prompts, as the destination of a call: one
- * server's own, or those of all the agent's servers, joined page by page. A list is no control: it
- * leaves out what no permission covers, and what a delegation does not cover that it is asked for with;
- * what is asked for then is judged by policy.
+ * server's own, or those of all the agent's servers, joined page by page. A list is not a control:
+ * it leaves out what no permission covers, and what the request's delegation does not cover; a call
+ * for an unlisted item is still judged by policy.
  */
 import type { Logger } from 'pino';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
@@ -38,25 +38,25 @@ import { unifiedUri } from './unified.ts';
 export type Lists = ReturnType<typeof createLists>;
 
 interface ListExchange extends Pick<UpstreamExchange, 'cancellation' | 'findIneligibility'> {
-  /** In whose place the list is asked for; empty where in nobody's. */
+  /** The delegation under which the list is requested; empty without one. */
   links: readonly DelegationLink[];
 }
 
 interface ListKind {
-  /** What a server declares that has such a list; null: it is asked in any case. */
+  /** The capability of servers that have such a list; null: every server is asked. */
   capability: string | null;
   /** The member that names an item. */
   key: string;
   /** The name of an item at the unified gateway. */
   rename(serverId: string, name: string): string;
-  /** Of each server's part of a joined page. */
+  /** Pages of each server's part of a joined page. */
   pages: number;
   limitMs?: number;
-  /** How often servers are asked again that had more than their part; the default otherwise. */
+  /** How often servers with more than their part are asked again; the default otherwise. */
   rounds?: number;
 }
 
-/** Resources and prompts: a page of each server, asked once, of those that have any. */
+/** Resources and prompts: one page of each server that has any, asked once. */
 const ONE_PAGE = { pages: 1, rounds: 1 };
 
 const KINDS: Record<ListMethod, ListKind> = {
@@ -91,7 +91,7 @@ export function createLists(deps: {
   notes: ListNotes;
   log: Pick<Logger, 'warn'>;
 }) {
-  /** By the roles that the agent has now: a server may take its time. */
+  /** By the agent's present roles: a server may take its time. */
   function isVisible(
     caller: Caller,
     rules: ActiveRules,
@@ -101,11 +101,11 @@ export function createLists(deps: {
   ) {
     if (!isListVisible(deps.door.grantsOf(caller), serverId, method, rules)) return false;
     const use = useOfList(method);
-    // Tools are looked at one by one.
+    // Tools are checked one by one.
     return use === null || isDelegated(caller, links, serverId, nameOfMethod(use), 'read');
   }
 
-  /** By the roles that delegators have now. */
+  /** By the delegators' present roles. */
   function isDelegated(
     { tenantId }: Caller,
     links: readonly DelegationLink[],
@@ -119,7 +119,7 @@ export function createLists(deps: {
     });
   }
 
-  /** What of a server's part the agent is shown. */
+  /** The items of a server's part that the agent may see. */
   function shown(
     caller: Caller,
     rules: ActiveRules,
@@ -135,7 +135,7 @@ export function createLists(deps: {
       return isVisible(caller, rules, serverId, method, links) ? items : [];
     }
     const tools = callableTools(items);
-    // A client that servers may ask may be shown what others are not.
+    // A client that servers may ask may be shown more than others.
     deps.catalogue.learn(tenantId, serverId, tools, isWhole && peer === undefined);
     const grants = deps.door.grantsOf(caller);
     return tools.filter((tool) => {
@@ -156,7 +156,7 @@ export function createLists(deps: {
     { cancellation, findIneligibility, links }: ListExchange,
   ): Promise<Answer> {
     const rules = requireRules(deps.rules, caller);
-    // Whoever may use nothing of a server is not told whether it is there.
+    // An agent that may use nothing of a server does not learn whether it is up.
     if (!isVisible(caller, rules, serverId, method, links)) return page(method, [], undefined);
     const server = requireServer(rules, serverId);
     const at = deps.cursors.find(caller, method, params)?.[0]?.at ?? LIST_START;
@@ -167,7 +167,7 @@ export function createLists(deps: {
       const options = { room, pages: 1, cancellation, findIneligibility };
       part = await readListPart(asking, method, at, options);
     } catch (error) {
-      // What the server says itself is passed on as it said it.
+      // A server's own error is passed on unchanged.
       if (asking.answer?.kind !== 'error' || method === 'tools/list') throw error;
       return asking.answer;
     }
@@ -189,7 +189,7 @@ export function createLists(deps: {
     const places =
       deps.cursors.find(caller, method, params) ??
       listServers(rules).map((one) => ({ serverId: one.server_id, at: LIST_START }));
-    // The rules may be others by now than those under which the cursor was given.
+    // The rules may have changed since the cursor was issued.
     const wanted = places.filter(
       ({ serverId }) =>
         findServer(rules, serverId) !== undefined &&
@@ -240,7 +240,7 @@ export function createLists(deps: {
       });
       return { items, count: part.items.length, bytes: part.bytes, rest: part.rest };
     } catch (error) {
-      // One server that is away must not hide the others.
+      // A server that is down must not hide the others.
       const fields = { err: error, server: serverId, reqId: caller.requestId, method };
       deps.log.warn(fields, 'a server is missing from a list');
       deps.pool.note(caller.tenantId, serverId, 'list', missingNote(error));
@@ -270,7 +270,7 @@ export function createLists(deps: {
             serverId === null
               ? await listJoined(caller, method, params, own)
               : await listOne(caller, serverId, method, params, own);
-          // A server can draw a list out: it is nothing for an agent that may not act any more.
+          // A server can delay a list: an agent that may not act any more does not get it.
           requireStillWanted(exchange);
           return answer;
         },

@@ -1,6 +1,6 @@
 /**
- * The servers that are missing from a list of the unified gateway: the result names them, for the
- * agent to know that there is more, and their health says why, for the administrator.
+ * The servers missing from a list of the unified gateway: the result names them, so that the agent
+ * knows there is more, and their health says why, for the administrator.
  */
 import type { ServerNote } from '../upstream/health/server-notes.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../upstream/upstream.ts';
@@ -8,18 +8,18 @@ import { UpstreamFailure, type UpstreamFailureKind } from '../upstream/upstream.
 /** The member of a result's `_meta`. */
 export const MISSING_SERVERS = 'agent-governance/missingServers';
 
-/** What an agent is told: not what the server said. */
+/** What an agent is told: nothing that the server itself said. */
 export interface MissingServer {
   server_id: string;
   failure: UpstreamFailureKind | 'internal';
 }
 
-/** What of a list is missing, as the result's member; nothing where nothing is. */
+/** The result's member that names what is missing; empty where nothing is. */
 export function missingMeta(missing: readonly MissingServer[]): { _meta?: object } {
   return missing.length === 0 ? {} : { _meta: { [MISSING_SERVERS]: missing } };
 }
 
-/** How a server is missing for the agent. */
+/** Why a server is missing, as the agent is told. */
 export function missingServer(serverId: string, error: unknown): MissingServer {
   return {
     server_id: serverId,
@@ -28,8 +28,8 @@ export function missingServer(serverId: string, error: unknown): MissingServer {
 }
 
 /**
- * How that is noted with the server's health; null where there is nothing to note. What is no answer
- * at all is counted where servers are asked.
+ * The note for the server's health; null where there is nothing to note. A missing answer is
+ * counted where servers are asked.
  */
 export function missingNote(error: unknown): ServerNote | null {
   if (!(error instanceof UpstreamFailure)) return null;

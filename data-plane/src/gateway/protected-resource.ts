@@ -1,11 +1,11 @@
-/** What OAuth clients are told of the gateway (RFC 9728; MCP, authorization). */
+/** The gateway's metadata for OAuth clients (RFC 9728; MCP, authorization). */
 import { gatewayAudience } from '@governance/shared/agent-token';
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp/v1';
 
 /**
- * Where the metadata is: as the challenge names it, and where a public address has a path also where
- * RFC 9728 section 3.1 puts it.
+ * The paths of the metadata: as the challenge names it, and, where a public address has a path,
+ * also where RFC 9728 section 3.1 puts it.
  */
 export function metadataPaths(publicUrl: string): string[] {
   const path = new URL(publicUrl).pathname.replace(/\/+$/, '');
@@ -24,7 +24,7 @@ export function protectedResource(publicUrl: string, serverId: string | null) {
 }
 
 /**
- * The value of WWW-Authenticate. A wrong Basic is challenged with Basic; everything else with
+ * The value of WWW-Authenticate. An invalid Basic credential is challenged with Basic; everything else with
  * Bearer, which is what MCP clients look for.
  *
  * @param fault what is wrong with the credential (RFC 6750 section 3.1), null where there was none

@@ -1,6 +1,6 @@
 /**
- * The params of the judged reads. What is not named here is not judged, so it is not forwarded
- * either: `_meta` and unknown members stay at the gateway.
+ * The params of the judged reads. Only what is named here is judged, so only that is forwarded:
+ * `_meta` and unknown members stay at the gateway.
  */
 import { isStorableText } from '@governance/shared/text';
 import { z } from 'zod';

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 
-/** Samples a minute: enough to see what happens, too few to fill a disk. */
+/** Log samples in a minute: enough to see what happens, too few to fill a disk. */
 const SAMPLES = 10;
 const MINUTE_MS = 60_000;
 
 /**
- * Counts refused credentials and logs some of them. They leave no record (evidence, section 1):
- * whoever cannot authenticate must not be able to fill the ledger.
+ * Counts refused credentials and logs some of them. They leave no record (evidence, section 1): an
+ * unauthenticated client must not be able to fill the ledger.
  */
 export function createRefusalLog(
   log: Pick<Logger, 'warn'>,

@@ -1,6 +1,6 @@
 /**
- * From a method and its params to what is asked and who answers. Nothing is judged here, and
- * nothing reaches a server.
+ * From a method and its params to the ask and its destination. Nothing is judged here, and nothing
+ * reaches a server.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isStorableText } from '@governance/shared/text';
@@ -30,7 +30,7 @@ export interface Routed {
   readonly destination: Destination;
 }
 
-/** A read of which the server is known, in that server's own names. */
+/** A read whose server is known, in that server's own names. */
 export type RoutedRead = Routed & { readonly ask: { readonly method: JudgedRead } };
 
 export interface RouterDeps {
@@ -60,7 +60,7 @@ export function createRouter({ rules, servers, lists }: RouterDeps) {
     };
   }
 
-  /** The server of a name at the caller's path. Without rules it is none: the call is denied. */
+  /** The server of a name at the caller's path. Without rules there is none: the call is denied. */
   function findTool(caller: Caller, name: string) {
     if (caller.serverId !== null) return { serverId: caller.serverId, toolName: name };
     const active = rules.findActiveRules(caller.tenantId);
@@ -75,7 +75,7 @@ export function createRouter({ rules, servers, lists }: RouterDeps) {
     retry?: CallRetry,
   ): RoutedRead {
     const active = rules.findActiveRules(caller.tenantId);
-    // Without rules there is no registry to take a name apart by; the call is denied and recorded.
+    // Without rules there is no registry to resolve a name; the call is denied and recorded.
     if (caller.serverId !== null || active === null || method === 'logging/setLevel') {
       return toRead(method, caller.serverId ?? '', parseReadParams(method, params), retry);
     }
@@ -100,7 +100,7 @@ export function createRouter({ rules, servers, lists }: RouterDeps) {
      * Routes a request that is judged.
      *
      * @param params of the request, caller-controlled
-     * @param retry what a modern client gives along when it asks again
+     * @param retry the input of a modern client that repeats its request
      * @returns undefined where the method is none that is judged or listed
      */
     route(
@@ -130,22 +130,23 @@ export function createRouter({ rules, servers, lists }: RouterDeps) {
     /** A read in the server's own names. */
     toRead,
 
-    /** A method about the task of this id, which the gateway gave to the agent. */
+    /** A method on the task of this id, which the gateway gave to the agent. */
     routeTask(
       caller: Caller,
       method: string,
       taskId: string,
       more: Record<string, unknown>,
     ): Routed {
-      // Who asks for nobody's task is judged all the same, and told that there is none.
+      // A request for an unknown task is judged all the same, and told that there is none.
       const { serverId, toolName } = findTool(caller, taskId) ?? { serverId: '', toolName: taskId };
       const args = { taskId: toolName, ...more };
       return { ask: { serverId, method, name: nameOfMethod(method), args }, destination: servers };
     },
 
     /**
-     * Refuses a path that names no server. Without rules nobody can tell: the call is denied. So it
-     * is for an agent that may use nothing there: it does not learn whether there is a server.
+     * Refuses a path that names no server. Without rules nobody can tell: the call is denied. The
+     * same goes for an agent that may use nothing there: it does not learn whether the server
+     * exists.
      */
     checkPath({ tenantId, agent, serverId }: Caller): void {
       if (serverId === null) return;
@@ -196,7 +197,7 @@ function byName(caller: Caller, active: ActiveRules, name: string) {
   return { serverId: found.serverId, name: found.toolName };
 }
 
-/** What else there is in the revisions of MCP that a client may ask for. */
+/** The other methods in the revisions of MCP that a client may send. */
 const OTHERS: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
@@ -209,24 +210,24 @@ const OTHERS: ReadonlySet<string> = new Set([
   'tasks/update',
 ]);
 
-/** Whether there is such a method in MCP: only that is worth a record. */
+/** Whether MCP has such a method: only those are recorded. */
 export function isKnownMethod(method: string): boolean {
   return OTHERS.has(method) || method === TOOL_CALL || isListMethod(method) || isJudgedRead(method);
 }
 
-/** The call as which a request is recorded whose agent may do nothing. */
+/** The call under which a request is recorded when its agent may do nothing. */
 export function routeRefused({ serverId }: Caller, method: string): Routed {
   const ask = { serverId: serverId ?? '', method, name: nameOfMethod(method), args: {} };
   return { ask, destination: refusingDestination(RPC_ERRORS.INTERNAL, 'Nothing was done.') };
 }
 
-/** Stands in for a server where there is nothing that one could be asked. */
+/** Replaces a server where there is none to ask. */
 export function refusingDestination(code: number, message: string): Destination {
   return { speaker: 'gateway', send: async () => errorAnswer(code, message) };
 }
 
 /**
- * Makes a routed call. At the unified gateway the client hears of it in the gateway's names.
+ * Makes a routed call. At the unified gateway the client sees the gateway's names.
  *
  * @param call `Enforcer.call`, or what stands before it
  */

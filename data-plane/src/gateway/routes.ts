@@ -29,7 +29,7 @@ export interface GatewayRoutesDeps extends ArrivalDeps, HttpErrorDeps {
 const ALLOWED_METHODS = 'GET, POST, DELETE';
 const ALLOWED_HEADERS =
   'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-requester-id, x-workflow-session, x-delegation-token, x-parent-event-id';
-/** The names of these come from the tools' schemas. */
+/** Their names come from the tools' schemas. */
 const PARAM_HEADER = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
 const MAX_PARAM_HEADERS = 32;
 /** Builds the plugin. It is mounted without a prefix and changes nothing outside itself. */
@@ -60,7 +60,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
         };
         app.route({ method, url, onRequest, handler, exposeHeadRoute: false });
       };
-      // Both eras are served at the same paths: each POST goes to the one that it speaks.
+      // Both eras share the same paths: each POST is routed by the era that it speaks.
       route('POST', (caller, request, reply) => {
         const body = parseBody(request.body, deps.bodyNodes);
         const era = isModern(request.headers, body) ? deps.modern : deps.legacy;
@@ -90,7 +90,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
   };
 }
 
-/** There is no session of a modern revision: all that it has is POSTed. */
+/** Modern revisions have no sessions: every modern request is a POST. */
 function sessionsOnly(
   handle: (caller: Caller, request: FastifyRequest, reply: FastifyReply) => unknown,
 ) {
@@ -116,7 +116,7 @@ function callerOf(request: FastifyRequest): Caller {
 }
 
 /**
- * Whether a POST is a modern one. The body decides, since it is what is executed; a header alone
+ * Whether a POST is modern. The body decides, since it is what is executed; a header alone
  * says so only of a body that says nothing.
  *
  * @param body parsed, caller-controlled

@@ -6,7 +6,7 @@ const SEAL_BYTES = 16;
 export const SEAL_LENGTH = 22;
 
 /**
- * Builds what seals texts that go to clients and come back.
+ * Builds seals for texts that clients keep and send back.
  *
  * @param secret this data plane's own, which all its workers have; the seals end with it
  * @param purpose seals of one purpose are none of another

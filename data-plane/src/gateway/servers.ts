@@ -1,11 +1,11 @@
-/** The MCP servers of a tenant as the gateway finds them in the active rules. */
+/** A tenant's MCP servers, as registered in the active rules. */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { ActiveRules } from '../contracts.ts';
 import type { Caller } from '../enforcement/calls.ts';
 import { isServerVisible } from '../enforcement/grants.ts';
 import { GatewayError } from './json-rpc.ts';
 
-/** Between server and tool in the names that the unified gateway gives to tools. */
+/** Separates server and tool in the tool names of the unified gateway. */
 const SEPARATOR = '__';
 
 /** One server of the registry. `serverId` is caller-controlled. */
@@ -22,7 +22,7 @@ export function requireServer(rules: ActiveRules, serverId: string): McpServerSe
 }
 
 /**
- * Takes a unified name apart whose server is not registered, for an agent that may use nothing of
+ * Splits a unified name whose server is not registered, for an agent that may use nothing of
  * such a server: what it asks is judged and denied like a call of one that is, so that it does not
  * learn the difference.
  *
@@ -33,7 +33,7 @@ export function findHidden(
   rules: ActiveRules,
   name: string,
 ): { serverId: string; toolName: string } | undefined {
-  // The ids of servers have no underscore.
+  // Server ids contain no underscore.
   const at = name.indexOf(SEPARATOR);
   const serverId = name.slice(0, at);
   const toolName = name.slice(at + SEPARATOR.length);
@@ -53,7 +53,7 @@ export function unifiedName(serverId: string, toolName: string): string {
 }
 
 /**
- * Takes a unified name apart. Server ids may contain the separator: the longest that is registered
+ * Splits a unified name. Server ids may contain the separator: the longest that is registered
  * wins, so that no server can be registered to catch another's tools by a shorter name.
  *
  * @returns undefined when no registered server's name starts it

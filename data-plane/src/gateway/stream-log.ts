@@ -1,8 +1,8 @@
 /**
- * Streams of events that a client can resume (MCP, "Resumability and redelivery"). What was sent
- * last is kept, so that a connection that breaks loses nothing: the client comes back by GET with
- * Last-Event-ID within a minute. Bounded for each stream and over all; what is not kept is lost,
- * as it is without all this.
+ * Event streams that a client can resume (MCP, "Resumability and redelivery"). The latest events
+ * are kept, so that a broken connection loses nothing: the client comes back by GET with
+ * Last-Event-ID within a minute. Bounded for each stream and in total; what exceeds the bounds is
+ * lost, as it would be without resumption.
  */
 import type { ServerResponse } from 'node:http';
 import { eventText } from './event-stream.ts';
@@ -10,30 +10,30 @@ import type { Outlet } from './unread-answers.ts';
 
 /** How long a stream without a connection is kept. */
 const KEPT_MS = 60_000;
-/** Of each stream; the last event may be larger, since it may be a result. */
+/** Events kept of each stream; the last one may be larger, since it may be a result. */
 const MAX_EVENTS = 256;
 const MAX_BYTES = 256 * 1024;
-/** Streams of a session that are kept. */
+/** Streams kept of a session. */
 const MAX_STREAMS = 32;
 
-/** Bytes that streams keep together: those of an agent, and all of the process. */
+/** Bytes that streams may keep together: those of an agent, and those of the process. */
 export interface ReplayBudget {
   used: number;
   readonly max: number;
-  /** Of which this one is a part. */
+  /** The budget that this one is a part of. */
   readonly whole?: ReplayBudget;
 }
 
 export interface StreamOptions {
-  /** Bytes that wait for a slow client, beyond which events are dropped. */
+  /** Bytes queued for a slow client, beyond which events are dropped. */
   maxBuffered: number;
-  /** Whether it lasts until somebody ends it, unlike the answer to a request. */
+  /** Whether it lasts until it is ended explicitly, unlike the answer to a request. */
   isLasting: boolean;
-  /** Where it goes out, within what may wait for its agent. */
+  /** The agent's outlet, which bounds unread bytes. */
   outlet: Outlet;
 }
 
-/** One stream, over all connections that carry it. */
+/** One stream, across all connections that carry it. */
 export class LoggedStream {
   readonly name: string;
   readonly #budget: ReplayBudget;
@@ -45,7 +45,7 @@ export class LoggedStream {
   #raw: ServerResponse | null = null;
   #isEnded = false;
   #isGone = false;
-  /** Its session ended: what is under way ends, and nothing is kept. */
+  /** Its session ended: open answers finish, and nothing is kept. */
   #isForgotten = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -62,21 +62,21 @@ export class LoggedStream {
   }
 
   /**
-   * Gives it a connection, whose head was sent.
+   * Attaches a connection whose head was sent.
    *
    * @param after the number of the event after which it goes on; nothing is repeated without it
    */
   attach(raw: ServerResponse, after = Number.POSITIVE_INFINITY): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    // A connection that broke may not be known as such yet.
+    // A broken connection may not have been noticed yet.
     if (this.isAttached) this.#raw?.end();
     this.#raw = raw;
     raw.once('close', () => this.#detached(raw));
     for (const { n, text } of this.#events) {
       if (n <= after) continue;
       if (!this.#options.outlet.hasRoom(text.length)) {
-        // What is left is kept for when its agent has read what it has.
+        // The rest is kept until the agent has read what it has.
         raw.destroy();
         return;
       }
@@ -86,7 +86,7 @@ export class LoggedStream {
     if (this.#isEnded) raw.end();
   }
 
-  /** Sends a message, or keeps it for a connection to come. False: it is lost. */
+  /** Sends a message, or keeps it for a later connection. False: it is lost. */
   write(json: string): boolean {
     if (this.#isEnded || this.#isGone) return false;
     const raw = this.isAttached ? this.#raw : null;
@@ -99,14 +99,14 @@ export class LoggedStream {
   }
 
   /**
-   * Ends the connection that carries it, with an event by which the client can come back.
+   * Ends its connection with an event from which the client can resume.
    *
    * @param retryMs after which it should
    */
   pause(retryMs: number): void {
     if (!this.isAttached || this.#isEnded || this.#isGone || this.#isForgotten) return;
     const raw = this.#raw;
-    // At once, or what went out on it would be taken for all there was.
+    // At once, or the part already sent would be taken for everything.
     this.#raw = null;
     raw?.end(`id: ${this.name}-${this.#next++}\nretry: ${retryMs}\ndata: \n\n`);
   }
@@ -118,7 +118,7 @@ export class LoggedStream {
     const text = json === null ? undefined : this.#keep(json);
     const raw = this.isAttached ? this.#raw : null;
     if (raw === null) this.#expire();
-    // It is kept, and can be fetched when its agent has read what it has.
+    // It is kept, and can be fetched when the agent has read what it has.
     else if (text !== undefined && !this.#options.outlet.hasRoom(text.length)) raw.destroy();
     else {
       raw.end(text);
@@ -126,7 +126,7 @@ export class LoggedStream {
     }
   }
 
-  /** Lets the connection go on that there is, and keeps nothing for another. */
+  /** Lets the present connection continue, and keeps nothing for another. */
   forget(): void {
     this.#isForgotten = true;
     this.#release();
@@ -146,10 +146,10 @@ export class LoggedStream {
   #detached(raw: ServerResponse): void {
     if (this.#raw !== raw || this.#isGone) return;
     this.#raw = null;
-    // All of it went out, or nothing did by which the client could name it.
+    // Either everything was sent, or nothing that the client could resume from.
     const isDone = (this.#isEnded && raw.writableFinished) || this.#next === 1;
     if (isDone || this.#isForgotten) this.drop();
-    // An answer is waited for as long as it takes; from then on it is kept.
+    // A pending answer is waited for however long it takes; once it is there it expires.
     else if (this.#isEnded || this.#options.isLasting) this.#expire();
   }
 
@@ -204,7 +204,7 @@ export class StreamLog {
     this.#budget = budget;
   }
 
-  /** Begins a stream. `onGone` is told once when it can be resumed no more. */
+  /** Opens a stream. Calls `onGone` once when it can no longer be resumed. */
   open(options: StreamOptions, onGone: () => void = () => undefined): LoggedStream {
     if (this.#streams.size >= MAX_STREAMS) {
       const idle = [...this.#streams.values()].find((stream) => !stream.isAttached);
@@ -220,7 +220,7 @@ export class StreamLog {
   }
 
   /**
-   * The stream that an event was of.
+   * The stream that an event belonged to.
    *
    * @param lastEventId of the header, caller-controlled
    */
@@ -230,7 +230,7 @@ export class StreamLog {
     return stream && { stream, n: Number(parsed?.[2]) };
   }
 
-  /** The session ended. Answers under way still come. */
+  /** The session ended. Answers in progress are still delivered. */
   close(): void {
     for (const stream of [...this.#streams.values()]) stream.forget();
   }

@@ -1,7 +1,7 @@
 /**
- * Names at the unified gateway. Whatever names a resource there carries its server (ADR 27):
- * `mcp+<server_id>+<uri>`, in lists, results and updates, and in what clients ask for. A server
- * can therefore neither hide nor catch another's resources.
+ * Names at the unified gateway. Every resource name there carries its server (ADR 27):
+ * `mcp+<server_id>+<uri>`, in lists, results and updates, and in clients' requests. A server can
+ * therefore neither hide nor capture another's resources.
  */
 import type { ActiveRules } from '../contracts.ts';
 import type { Answer } from '../enforcement/answer.ts';
@@ -21,7 +21,7 @@ export function unifiedUri(serverId: string, uri: string): string {
 }
 
 /**
- * Takes such a URI apart.
+ * Splits such a URI.
  *
  * @returns undefined when it names no registered server, and the agent may learn that: `findHidden`
  */
@@ -31,7 +31,7 @@ export function splitUnifiedUri(
   text: string,
 ): { serverId: string; uri: string } | undefined {
   if (!text.startsWith(SCHEME)) return undefined;
-  // No id of a server has a plus sign.
+  // Server ids contain no plus sign.
   const end = text.indexOf('+', SCHEME.length);
   const serverId = text.slice(SCHEME.length, end);
   const uri = text.slice(end + 1);
@@ -41,7 +41,7 @@ export function splitUnifiedUri(
   return isTaken ? { serverId, uri } : undefined;
 }
 
-/** What a server sent of its own accord, as clients of the unified gateway see it. */
+/** A message that a server sent unprompted, as clients of the unified gateway see it. */
 export function unifiedNotification(
   serverId: string,
   { method, params }: UpstreamNotification,
@@ -58,7 +58,7 @@ export function unifiedNotification(
 }
 
 /**
- * Makes a call for a client of the unified gateway: what the server says, in the gateway's names.
+ * Makes a call for a client of the unified gateway, and translates the answer into the gateway's names.
  *
  * @param call with the exchange that it is to have
  */
@@ -100,13 +100,13 @@ function withUnifiedTask(
   if (!isObject(result)) return { kind: 'result', raw: text, value: named };
   const written = JSON.stringify(result);
   const renamed = withUnifiedUris(TOOL_CALL, serverId, written, result);
-  // What names no resource stays as the server wrote it, to the last digit.
+  // An answer that names no resource keeps the server's exact text.
   if (renamed === written) return { kind: 'result', raw: text, value: named };
   const whole = { ...named, result: JSON.parse(renamed) as unknown };
   return { kind: 'result', raw: withMember(text, named, 'result', whole.result), value: whole };
 }
 
-/** The member of a result in which resources are named. */
+/** The member of a result that names resources. */
 const NAMING_MEMBERS: Record<string, string> = {
   [TOOL_CALL]: 'content',
   'resources/read': 'contents',
@@ -114,8 +114,8 @@ const NAMING_MEMBERS: Record<string, string> = {
 };
 
 /**
- * A result whose resources have their names of the unified gateway. Only the one member is written
- * anew, and only where it names a resource: all else stays as the server wrote it.
+ * A result with its resources in names of the unified gateway. Only that one member is serialised
+ * again, and only where it names a resource: everything else keeps the server's text.
  */
 function withUnifiedUris(method: string, serverId: string, raw: string, value: unknown): string {
   const member = NAMING_MEMBERS[method];

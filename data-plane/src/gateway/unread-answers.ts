@@ -1,14 +1,14 @@
 /**
- * What clients do not read of their answers waits in memory here. It is bounded by agent, over all
- * of its connections: what is beyond is not sent. A connection on which nothing moves is closed after
- * a while, and sooner while its agent has too much unread.
+ * Answers that clients do not read wait in memory here. The amount is bounded by agent, over all of
+ * its connections: further answers are not sent. A connection without progress is closed after a
+ * while, and sooner while its agent has too much unread.
  */
 import type { ServerResponse } from 'node:http';
 import { StallClock } from '@governance/shared/unsent-bytes';
 
-/** Where the answers of one agent go out. */
+/** The way out for the answers of one agent. */
 export interface Outlet {
-  /** Whether as many bytes more may wait for the agent. */
+  /** Whether this many more bytes may wait for the agent. */
   hasRoom(bytes: number): boolean;
   /** Counts what waits on a connection, after something was written to it. */
   follow(raw: ServerResponse): void;
@@ -17,7 +17,7 @@ export interface Outlet {
 export interface UnreadOptions {
   /** Bytes that may wait for one agent, at most. */
   maxBytes: number;
-  /** How long nothing may move on a connection that has something to send. */
+  /** How long a connection with unsent data may go without progress. */
   stallMs: number;
   /** Monotonic milliseconds. */
   elapsed(): number;
@@ -30,18 +30,18 @@ interface Followed {
   stalledMs: number;
 }
 
-/** What an agent is told in the place of an answer. */
+/** The error that an agent gets in place of an answer. */
 export const TOO_MUCH_UNREAD =
   'Busy: this agent has too much unread of earlier answers, so this one is not sent. Read those, or close their connections.';
 
-/** As long may nothing move on a connection of an agent that has too much unread. */
+/** The same limit for a connection of an agent that has too much unread. */
 const PRESSED_MS = 5_000;
 
 export type UnreadAnswers = ReturnType<typeof createUnreadAnswers>;
 
 export function createUnreadAnswers({ maxBytes, stallMs, elapsed }: UnreadOptions) {
   const agents = new Map<string, AgentUnread>();
-  /** So that each connection is listened to once, however often something waits on it. */
+  /** Ensures that each connection is listened to once, however often something waits on it. */
   const known = new WeakMap<ServerResponse, Followed>();
   const timer = setInterval(
     () => {
@@ -76,7 +76,7 @@ export function createUnreadAnswers({ maxBytes, stallMs, elapsed }: UnreadOption
       return one;
     }
 
-    /** Closes what has been stalled for so long, the longest first, while `isEnough` is not. */
+    /** Closes connections stalled this long, the longest first, until `isEnough`. */
     close(afterMs: number, isEnough: () => boolean = () => false): void {
       for (const one of [...this.#followed]) this.#look(one);
       const stalled = [...this.#followed].filter((one) => one.stalledMs >= afterMs);
@@ -110,7 +110,7 @@ export function createUnreadAnswers({ maxBytes, stallMs, elapsed }: UnreadOption
       return {
         hasRoom(bytes) {
           const agent = agents.get(agentKey);
-          // One answer may always go out, however large.
+          // One answer may always be sent, however large.
           if (agent === undefined || agent.bytes === 0) return true;
           const fits = () => agent.bytes + bytes <= maxBytes;
           if (!fits()) agent.close(Math.min(PRESSED_MS, stallMs), fits);

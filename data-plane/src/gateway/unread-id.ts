@@ -1,6 +1,6 @@
 /**
  * The id of a request that is refused before its body is read. A client needs it to know which of
- * its requests was refused; nobody unknown may make the service read more than this for it.
+ * its requests was refused; the service reads no more than this for an unknown client.
  */
 import { parseStrictJson } from '@governance/shared/strict-json';
 import type { FastifyRequest } from 'fastify';
@@ -30,7 +30,7 @@ export async function readUnreadId(request: FastifyRequest): Promise<RpcId | nul
   }
 }
 
-/** Reads to the end, or lets the rest run away, as Node does with a body that nobody wants. */
+/** Reads to the end, or discards the rest, as Node does with an unwanted body. */
 function readSmall(stream: FastifyRequest['raw']): Promise<Buffer | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * The client of a legacy session, as servers ask it: a question reaches only the client on whose
- * session the server works.
+ * The client of a legacy session, as servers ask it: a question reaches only the client for whose
+ * session the server is working.
  */
 import { uuidv7 } from '@governance/shared/ids';
 import { membersOf } from '../../enforcement/call-kinds.ts';
@@ -38,19 +38,19 @@ const MAX_WAITING = 16;
 export class ClientPeer implements UpstreamPeer, AskedClient {
   readonly id = uuidv7();
   readonly hasSession = true;
-  /** Its session knows. */
+  /** Set by its session. */
   isAway: () => boolean = () => false;
-  /** Who sent the newest request of the client: its credential is what the requests are judged by. */
+  /** The sender of the client's newest request: questions are judged by its credential. */
   caller: Caller;
   readonly capabilities: Record<string, unknown>;
   readonly #deps: ClientPeerDeps;
-  /** By the ids that the client was given. */
+  /** By the ids given to the client. */
   readonly #waiting = new Map<string, Question>();
-  /** What could not be sent yet, by the same ids. */
+  /** Questions that could not be sent yet, by the same ids. */
   readonly #unsent = new Map<string, string>();
   /** The client's streams that are open, the oldest first. */
   readonly #streams = new Set<SendToClient>();
-  /** Questions that are judged or wait. */
+  /** Questions that are being judged or wait for an answer. */
   #asked = 0;
   #nextId = 1;
   #isClosed = false;
@@ -79,7 +79,7 @@ export class ClientPeer implements UpstreamPeer, AskedClient {
     return { caller: this.caller, deliver };
   }
 
-  /** Takes a stream by which the client can be reached; what waited for one is sent. */
+  /** Adds a stream to the client; questions waiting for one are sent. */
   attach(send: SendToClient): () => void {
     this.#streams.add(send);
     for (const [id, text] of this.#unsent) if (send(text)) this.#unsent.delete(id);
@@ -87,7 +87,7 @@ export class ClientPeer implements UpstreamPeer, AskedClient {
   }
 
   /**
-   * Takes what the client answered. An answer to nothing that was asked is dropped.
+   * Accepts a client's response. A response to an unknown question is dropped.
    *
    * @param isEligible whether its agent may act: otherwise the server gets none of it
    */
@@ -121,7 +121,7 @@ export class ClientPeer implements UpstreamPeer, AskedClient {
   ): Promise<UpstreamAnswer> {
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the client is gone');
     requireStillWanted(exchange);
-    // In no client's own numbering, and no two of this client's are the same.
+    // Not in any client's own numbering, and unique for this client.
     const id = `gateway-${this.#nextId++}`;
     const question = new Question(exchange, this.#deps.timeoutMs, (isGivenUp) => {
       this.#waiting.delete(id);
@@ -135,7 +135,7 @@ export class ClientPeer implements UpstreamPeer, AskedClient {
     return question.answer;
   }
 
-  /** Along with the answer that the request belongs to, else by whatever stream is open. */
+  /** On the stream of the request that it belongs to, otherwise on any open stream. */
   #send(text: string, preferred: SendToClient | undefined): boolean {
     if (preferred?.(text)) return true;
     return [...this.#streams].some((send) => send(text));

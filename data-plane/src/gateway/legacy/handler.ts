@@ -1,7 +1,7 @@
 /**
- * POST, GET and DELETE of the legacy revisions (2025-03-26 to 2025-11-25). A session is what a
- * client gets from `initialize`; a request without one is served as well, since the
- * specification's plain POST of a tool call knows none.
+ * POST, GET and DELETE of the legacy revisions (2025-03-26 to 2025-11-25). A client gets a session
+ * from `initialize`; a request without one is served as well, since the specification's plain POST
+ * of a tool call has none.
  */
 
 import { RPC_ERRORS } from '@governance/shared/errors';
@@ -35,7 +35,7 @@ import type { LegacySession, LegacySessions } from './sessions.ts';
 
 const MAX_BATCH = 50;
 
-/** Builds the handlers. They throw GatewayError for what is wrong with a request as a whole. */
+/** Builds the handlers. They throw GatewayError for a request that is malformed as a whole. */
 export function createLegacyHandler(deps: {
   requests: RequestHandler;
   sessions: LegacySessions;
@@ -44,7 +44,7 @@ export function createLegacyHandler(deps: {
   door: Door;
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'listen' | 'notifyPeer'>;
-  /** The agent's session with the one server of the path, if the server is there. */
+  /** The agent's session with the server of the path, if that server exists. */
   findSession(caller: Caller): UpstreamSession | undefined;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
@@ -63,7 +63,7 @@ export function createLegacyHandler(deps: {
   ): Promise<void> {
     const accepts = requireAccept(request.headers.accept);
     const ineligible = deps.door.findIneligibility(caller);
-    // Who may not act does not even learn which servers there are.
+    // An agent that may not act does not even learn which servers exist.
     if (ineligible === undefined) deps.router.checkPath(caller);
     const session = findSession(caller, request);
     const revision = revisionOf(request, session);
@@ -77,7 +77,7 @@ export function createLegacyHandler(deps: {
       send: (text) => answer.send(text),
       onGone: (listener) => answer.onGone(listener),
       pause: (retryMs) => {
-        // Older clients take an event without data for a message that is broken.
+        // Older clients take an event without data for a broken message.
         if (request.headers['mcp-protocol-version'] === '2025-11-25') answer.pause(retryMs);
       },
     };
@@ -96,13 +96,13 @@ export function createLegacyHandler(deps: {
       return;
     }
     const result = await deps.requests.answer(message, scene);
-    // A header of an answer that has not begun; `initialize` sends nothing before its answer.
+    // Headers can still be set: `initialize` sends nothing before its answer.
     if (result.session) reply.header('mcp-session-id', result.session.token);
     if (result.challenge) deps.challenge(reply, caller, result.challenge);
     answer.end(result.status, result.text, () => unsentText(message.id));
   }
 
-  /** Revision 2025-03-26 alone has batches; each message is judged by itself. */
+  /** Only revision 2025-03-26 has batches; each message is judged separately. */
   async function postBatch(
     body: unknown[],
     revision: LegacyRevision,
@@ -147,12 +147,13 @@ export function createLegacyHandler(deps: {
   }
 
   /**
-   * Takes what has no answer. Of notifications only a cancellation, by the gateway's own id, and the
-   * bare news that roots changed go on to a server: a notification is not judged, so none carries a
-   * text of the agent's there. A response goes to the server whose judged request it answers.
+   * Handles messages that have no answer. Of notifications only a cancellation, under the gateway's
+   * own id, and the bare news that roots changed are forwarded: notifications are not judged, so
+   * none may carry an agent's text to a server. A response goes to the server whose judged request
+   * it answers.
    */
   function accept(message: ClientMessage, { caller, session, ineligible }: RequestScene): void {
-    // What an agent says that may not act any more reaches no server.
+    // Nothing from an agent that may not act any more reaches a server.
     const isEligible = ineligible === undefined;
     if (message.kind === 'response') session?.peer?.answered(message, isEligible);
     if (message.kind !== 'notification') return;
@@ -167,7 +168,7 @@ export function createLegacyHandler(deps: {
     }
   }
 
-  /** The stream of what servers send of their own accord. */
+  /** The stream of messages that servers send unprompted. */
   function get(caller: Caller, request: FastifyRequest, reply: FastifyReply): void {
     if (!parseAccept(request.headers.accept).events) {
       throw new GatewayError(406, 'Accept must name text/event-stream.');
@@ -217,14 +218,15 @@ export function createLegacyHandler(deps: {
     });
   }
 
-  /** Begins to listen to the servers of a session, until its stream is gone for good. */
+  /** Listens to the servers of a session until its stream is gone for good. */
   function listen(caller: Caller, session: LegacySession) {
     const { tenantId, agent, serverId } = caller;
     const passOn = (from: string, notification: UpstreamNotification) => {
       const { method, params } =
         serverId === null ? unifiedNotification(from, notification) : notification;
       if (!isWanted(session, from, notification)) return;
-      // Without a connection it is kept: who may not act any more is refused when he comes back.
+      // Kept without a connection: an agent that may not act any more is refused when it comes
+      // back.
       if (stream.events.isAttached && !deps.door.isStillEligible(stream.caller))
         stream.events.drop();
       else stream.events.write(notificationText(method, params));
@@ -270,8 +272,9 @@ export function createLegacyHandler(deps: {
   }
 
   /**
-   * Answers for a caller of whom only the token is known, since this data plane may let nobody act
-   * and hears of no agent any more: nothing is done, and there is nobody to record it for.
+   * Answers a caller of whom only the token is known, since this data plane denies all calls and
+   * receives no facts about agents any more: nothing is done, and there is no agent to record it
+   * for.
    */
   function deny(denial: Deny, request: FastifyRequest, reply: FastifyReply): void {
     if (request.method !== 'POST') throw ineligibleError(denial, 403);
@@ -287,12 +290,12 @@ export function createLegacyHandler(deps: {
   return { post, get, remove, deny };
 }
 
-/** For an answer that was there and is not sent. */
+/** For an answer that exists but is not sent. */
 function unsentText(id: RpcId): string {
   return errorText(id, RPC_ERRORS.INTERNAL, TOO_MUCH_UNREAD);
 }
 
-/** The caller in its session; what servers ask its client through learns who calls now. */
+/** The caller in its session; the peer that servers ask through learns the current caller. */
 function inSession(caller: Caller, session: LegacySession | null): Caller {
   if (session === null) return caller;
   const { id: sessionId, peer } = session;

@@ -24,7 +24,7 @@ import type { ClientPeer } from './client-peer.ts';
 import { isLoudEnough, type SessionReads } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
-/** Where a request came in. */
+/** The context in which a request arrived. */
 export interface RequestScene {
   caller: Caller;
   /** Why its agent may not act, if so. */
@@ -32,9 +32,9 @@ export interface RequestScene {
   session: LegacySession | null;
   /** Sends something to the client before the answer, if it can take it. */
   notify(text: string): void;
-  /** The same for what has to arrive; false where it cannot be sent now. */
+  /** As `notify`, for what must arrive; false where it cannot be sent now. */
   send(text: string): boolean;
-  /** Told when the connection of the request is gone. */
+  /** Calls back when the request's connection is gone. */
   onGone(listener: () => void): () => void;
   /** Lets the client fetch the answer later, if it can. */
   pause(retryMs: number): void;
@@ -42,7 +42,7 @@ export interface RequestScene {
 
 export interface RequestAnswer {
   status: number;
-  /** Null: the request was cancelled, and nobody expects an answer. */
+  /** Null: the request was cancelled, and no answer is expected. */
   text: string | null;
   challenge?: 'basic' | 'bearer' | undefined;
   /** Set by `initialize`: the new session. */
@@ -53,13 +53,13 @@ type ClientRequest = Extract<ClientMessage, { kind: 'request' }>;
 
 export type RequestHandler = ReturnType<typeof createRequestHandler>;
 
-/** Builds the handler: answers a request, whatever happens. */
+/** Builds the handler, which answers every request whatever happens. */
 export function createRequestHandler(deps: {
   enforcer: Pick<Enforcer, 'call' | 'admit'>;
   router: Pick<Router, 'route' | 'routeTool'>;
   reads: SessionReads;
   announce: Announce;
-  /** Makes what servers ask this client through. */
+  /** Creates the peer through which servers ask this client. */
   createPeer(capabilities: Record<string, unknown>, caller: Caller): ClientPeer;
   sessions: LegacySessions;
   failed: AnswerFailure;
@@ -69,7 +69,7 @@ export function createRequestHandler(deps: {
     const { caller, ineligible } = scene;
     const { id, method, params } = request;
     try {
-      // What is judged meets the same question in its pipeline, where the denial is recorded.
+      // Judged methods ask the same question in their pipeline, where the denial is recorded.
       const isCall = method === TOOL_CALL || isJudgedRead(method);
       if (isCall) return await call(request, scene);
       if (ineligible !== undefined) {
@@ -84,7 +84,7 @@ export function createRequestHandler(deps: {
       const text = errorText(id, RPC_ERRORS.METHOD_NOT_FOUND, 'Method not found');
       return { status: 200, text };
     } catch (error) {
-      // What is wrong with a call is nothing for an agent that may make none.
+      // An agent that may make no call does not learn what is wrong with one.
       const why = ineligible === undefined ? error : ineligibleError(ineligible);
       return written(id, deps.failed(why, caller.requestId));
     }
@@ -137,7 +137,7 @@ export function createRequestHandler(deps: {
   return { answer };
 }
 
-/** An answer as a client of a legacy revision gets it. */
+/** An answer in the form that a legacy client expects. */
 function written(id: RpcId, answer: Answer): RequestAnswer {
   switch (answer.kind) {
     case 'result':
@@ -172,13 +172,13 @@ function progressToken(params: Record<string, unknown>): RpcId | undefined {
   return typeof token === 'string' || typeof token === 'number' ? token : undefined;
 }
 
-/** One call between client and server: passes on what comes before the answer. */
+/** One call between client and server: forwards what comes before the answer. */
 class ClientExchange {
   readonly cancellation = new Cancellation();
   readonly wantsProgress: boolean;
   /** Sends a request of the server along with the answer. */
   readonly send: (text: string) => boolean;
-  /** Who comes back for the answer has to ask again: nothing runs for nobody. */
+  /** A client that returns for the answer has to ask again: no call runs without a client. */
   readonly onGone: (listener: () => void) => () => void;
   readonly #token: RpcId | undefined;
   readonly #scene: RequestScene;
@@ -191,14 +191,14 @@ class ClientExchange {
     this.onGone = (listener) => scene.onGone(listener);
   }
 
-  /** The client need not hold a connection for which the server holds none. */
+  /** The client need not hold a connection when the server holds none. */
   onPaused(retryMs: number): void {
     this.#scene.pause(retryMs);
   }
 
   onNotification({ method, params }: UpstreamNotification): void {
     if (method === 'notifications/progress') {
-      // The server knows our token; the client knows its own.
+      // The server knows the gateway's token; the client knows its own.
       const token = this.#token;
       if (token === undefined) return;
       this.#scene.notify(notificationText(method, { ...params, progressToken: token }));

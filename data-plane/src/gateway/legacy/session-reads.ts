@@ -1,7 +1,7 @@
 /**
- * The judged reads of a client of a legacy revision. What a session asks to hear of (updates of
- * resources, log messages) is kept with the session, since all sessions of an agent share one with
- * the server.
+ * The judged reads of a client of a legacy revision. A session's subscriptions (updates of
+ * resources, log messages) are kept with the session, since all sessions of an agent share one
+ * session with the server.
  */
 import type { RulesProvider } from '../../contracts.ts';
 import type { Answer } from '../../enforcement/answer.ts';
@@ -34,7 +34,7 @@ export function createSessionReads(deps: {
   rules: RulesProvider;
   /** Monotonic milliseconds. */
   elapsed(): number;
-  /** What a server has declared, which is opened for it. */
+  /** The capabilities of a server, which is opened to learn them. */
   findCapabilities(caller: Caller, serverId: string): Promise<Record<string, unknown>>;
 }) {
   const read = (caller: Caller, routed: RoutedRead, exchange: Exchange) =>
@@ -51,7 +51,7 @@ export function createSessionReads(deps: {
       throw badParams(`A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
     }
     const isNew = !session.subscriptions.has(key);
-    // Before it is sent: the first update may come with the answer.
+    // Added before it is sent: the first update may come with the answer.
     session.subscriptions.add(key);
     const answer = await read(caller, routed, exchange);
     if (answer.kind !== 'result' && isNew) session.subscriptions.delete(key);
@@ -68,14 +68,17 @@ export function createSessionReads(deps: {
     const isLast = !together(session).some(
       (other) => other !== session && other.subscriptions.has(key),
     );
-    // Another session of the agent still listens: only this one ceases to.
+    // Another session of the agent still listens: only this one unsubscribes.
     if (!isLast && session.subscriptions.delete(key)) return EMPTY_RESULT;
     const answer = await read(caller, routed, exchange);
     if (answer.kind === 'result') session.subscriptions.delete(key);
     return answer;
   }
 
-  /** At the unified gateway each server that can log is told, and each telling is judged. */
+  /**
+   * At the unified gateway the level is set at each server that can log, and each request is
+   * judged.
+   */
   async function setLevel(
     caller: Caller,
     session: LegacySession,
@@ -94,7 +97,7 @@ export function createSessionReads(deps: {
         return tell(caller, deps.router.toRead('logging/setLevel', serverId, args), exchange);
       }),
     );
-    // Nobody there to be told: then there is nothing to hear either.
+    // With no server to set it at, there is nothing to receive either.
     const answer = answers.find((one) => one.kind === 'result') ?? answers[0] ?? EMPTY_RESULT;
     if (answer.kind !== 'result') session.logRank = before;
     return answer;
@@ -115,8 +118,8 @@ export function createSessionReads(deps: {
     if (rules === null) return [''];
     const ids = listServers(rules).map((server) => server.server_id);
     const visible = ids.filter((id) => isServerVisible(caller.agent.grants, id, rules));
-    // Nothing that the agent may use: one of them stands for all, so that the denial is recorded,
-    // and none is asked what it can do.
+    // When the agent may use none of them, one stands for all, so that the denial is recorded, and
+    // none is asked for its capabilities.
     if (visible.length === 0 || deps.door.findIneligibility(caller) !== undefined)
       return [ids[0] ?? ''];
     const logging = await Promise.all(
@@ -128,13 +131,13 @@ export function createSessionReads(deps: {
     return visible.filter((_id, at) => logging[at]);
   }
 
-  /** What the agent's sessions want together: the server knows but one of them. */
+  /** The lowest level that any of the agent's sessions wants: the server knows only one. */
   function lowest(session: LegacySession): (typeof LOG_LEVELS)[number] {
     const ranks = [session, ...together(session)].flatMap(({ logRank }) => logRank ?? []);
     return LOG_LEVELS[Math.min(...ranks)] ?? 'debug';
   }
 
-  /** The agent's sessions that share their sessions with servers with this one. */
+  /** The agent's sessions that share this one's sessions with servers. */
   function together({ owner, peer }: LegacySession): LegacySession[] {
     return deps.sessions.ofOwner(owner).filter((other) => other.peer === peer);
   }
@@ -159,15 +162,16 @@ export function createSessionReads(deps: {
     return read(caller, routed, exchange);
   }
 
-  /** A read that nobody waits for, judged and recorded like any. Never throws. */
+  /** A read that no client waits for, judged and recorded like any. Never throws. */
   function tellAnew(caller: Caller, routed: RoutedRead) {
     const now = { ...caller, arrivedAt: deps.elapsed() };
     return read(now, routed, { ...QUIET, cancellation: new Cancellation() });
   }
 
   /**
-   * Tells a server that has lost its session what the agent's sessions want to hear of, as far as
-   * somebody listens. What is denied meanwhile, or unknown there, ends with it.
+   * Restores at a server that lost its session the subscriptions and log level of the agent's
+   * sessions, as far as any still listens. A subscription that is denied meanwhile, or unknown
+   * there, ends.
    */
   async function renew({ tenantId, agentId, serverId, peerId }: SessionPlace): Promise<void> {
     const renewed = new Set<string>();
@@ -197,7 +201,7 @@ export function createSessionReads(deps: {
 
 const QUIET = { onNotification: () => undefined, wantsProgress: false };
 
-/** Whether a session wants to hear what a server sent of its own accord. */
+/** Whether a session wants a message that a server sent unprompted. */
 export function isWanted(
   session: LegacySession,
   serverId: string,
@@ -209,7 +213,7 @@ export function isWanted(
   return method !== 'notifications/message' || isLoudEnough(session, params);
 }
 
-/** Whether a log message is as severe as the session asked for; one that asked for none gets all. */
+/** Whether a log message is severe enough for the session; one that set no level gets all. */
 export function isLoudEnough(
   session: LegacySession | null,
   params: Record<string, unknown> | undefined,
@@ -223,7 +227,7 @@ function subscriptionKey(serverId: string, uri: unknown): string {
   return `${serverId} ${uri}`;
 }
 
-/** There is nothing that could be told to a client without a session. */
+/** A client without a session cannot be notified of anything. */
 export function requireSession(session: LegacySession | null): LegacySession {
   if (session !== null) return session;
   throw new GatewayError(400, 'The header Mcp-Session-Id is missing.');

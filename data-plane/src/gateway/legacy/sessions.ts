@@ -1,7 +1,7 @@
 /**
- * MCP sessions of clients. A session id is 256 random bits and authenticates nobody: it is bound
- * to the agent and the server it was made for, and to anyone else it does not exist. Numbers are
- * bounded for each agent (its oldest makes room) and over all (then no new one is made).
+ * MCP sessions of clients. A session id is 256 random bits and authenticates nobody: it is bound to
+ * the agent and the server it was made for, and does not exist for anyone else. The number is
+ * bounded for each agent (the oldest is evicted) and in total (then no new one is created).
  */
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
@@ -15,30 +15,30 @@ import type { ClientPeer } from './client-peer.ts';
 export interface LegacySession {
   /** The secret of the client: the value of Mcp-Session-Id. */
   readonly token: string;
-  /** The name of the session in records. */
+  /** The session's name in records. */
   readonly id: string;
   readonly owner: SessionOwner;
   readonly revision: LegacyRevision;
-  /** Requests under way, by their JSON-RPC id. */
+  /** Requests in progress, by their JSON-RPC id. */
   readonly calls: Map<RpcId, Cancellation>;
-  /** The resources whose updates it wants to hear of, each with its server. */
+  /** The resources it is subscribed to, each with its server. */
   readonly subscriptions: Set<string>;
-  /** The least severe log message that it wants, by its place in LOG_LEVELS; null for all. */
+  /** The least severe log level that it wants, as an index into LOG_LEVELS; null for all. */
   logRank: number | null;
   /** Set where servers may ask the client something. */
   readonly peer: ClientPeer | null;
   /** The streams of the session that can be resumed. */
   readonly log: StreamLog;
-  /** What servers send of their own accord, and who listens; it outlasts a connection. */
+  /** What servers send unprompted, and who listens; it outlasts a connection. */
   stream: {
     readonly events: LoggedStream;
     caller: Caller;
-    /** Looks again at whether its agent may hear anything. */
+    /** Checks again whether its agent may still listen. */
     review(): void;
   } | null;
   /** Ends the connection that a GET opened for it, if there is one. */
   endStream: (() => void) | null;
-  /** Its client has had such a connection: that it has none now says that it left. */
+  /** Its client has had such a connection: having none now means that it left. */
   hadStream: boolean;
   usedAt: number;
 }
@@ -58,22 +58,22 @@ export interface SessionLimits {
 
 export type LegacySessions = ReturnType<typeof createLegacySessions>;
 
-/** Most clients end without a DELETE: what shows it is that their stream has ended. */
+/** Most clients end without a DELETE: the end of their stream shows that they left. */
 function hasLeft({ hadStream, endStream, calls }: LegacySession): boolean {
   return hadStream && endStream === null && calls.size === 0;
 }
 
 const SWEEP_MS = 30_000;
-/** What all sessions keep of their streams together. */
+/** Bytes that the streams of all sessions keep for resumption. */
 const MAX_REPLAY_BYTES = 64 * 1024 * 1024;
-/** Of that, what the sessions of one agent keep. */
+/** Of that, the share of one agent's sessions. */
 const MAX_REPLAY_BYTES_OF_AGENT = 8 * 1024 * 1024;
 
 /**
  * Builds the store.
  *
  * @param elapsed monotonic milliseconds
- * @param name makes a session id of its random part
+ * @param name builds a session id from its random part
  */
 export function createLegacySessions(
   limits: SessionLimits,
@@ -108,7 +108,7 @@ export function createLegacySessions(
   }
 
   return {
-    /** Makes a session. Throws GatewayError 503 when there are too many. */
+    /** Creates a session. Throws GatewayError 503 when there are too many. */
     create(
       owner: SessionOwner,
       revision: LegacyRevision,
@@ -148,7 +148,7 @@ export function createLegacySessions(
       return session;
     },
 
-    /** The session of a token, if it is this owner's. */
+    /** The session of a token, if it belongs to this owner. */
     find(token: string, owner: SessionOwner): LegacySession | undefined {
       const session = sessions.get(token);
       if (session === undefined || isIdle(session)) return undefined;
@@ -160,14 +160,14 @@ export function createLegacySessions(
       return session;
     },
 
-    /** All sessions of an agent, at whichever path. */
+    /** All sessions of an agent, on every path. */
     ofOwner(owner: SessionOwner): LegacySession[] {
       return [...(ofAgent.get(agentKey(owner)) ?? [])];
     },
 
     /**
-     * Whether a session of the agent, whose client is there, uses the agent's session with this
-     * server, and none of its own.
+     * Whether a session of the agent with a connected client shares the agent's session with this
+     * server instead of having its own.
      */
     isSharing({ tenantId, agentId, serverId }: SessionOwner): boolean {
       const own = ofAgent.get(agentKey({ tenantId, agentId, serverId })) ?? [];

@@ -1,6 +1,6 @@
 /**
- * What a modern client says with each request instead of once at the beginning (MCP 2026-07-28,
- * basic protocol, `_meta`): its revision, what it can do, and what it wants to hear.
+ * What a modern client sends with each request instead of once at initialization (MCP 2026-07-28,
+ * basic protocol, `_meta`): its revision, its capabilities, and what it wants to be notified of.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { RPC_ERRORS } from '@governance/shared/errors';
@@ -11,7 +11,7 @@ import { badParams } from '../call-routing.ts';
 import { type ClientMessage, GatewayError, type RpcId } from '../json-rpc.ts';
 import { checkHeaders, mismatch } from './headers.ts';
 
-/** All that the gateway speaks, the best first. */
+/** Every revision that the gateway speaks, the preferred one first. */
 export const SUPPORTED_REVISIONS = [MODERN_REVISION, ...LEGACY_REVISIONS] as const;
 
 const PREFIX = 'io.modelcontextprotocol/';
@@ -21,7 +21,7 @@ const CAPABILITIES = `${PREFIX}clientCapabilities`;
 const CLIENT_INFO = `${PREFIX}clientInfo`;
 const LOG_LEVEL = `${PREFIX}logLevel`;
 
-/** A request of which all that goes with every request was read and found right. */
+/** A request whose common members were read and found valid. */
 export interface ModernRequest {
   id: RpcId;
   method: string;
@@ -31,12 +31,12 @@ export interface ModernRequest {
   capabilities: Record<string, unknown>;
   logLevel: (typeof LOG_LEVELS)[number] | undefined;
   progressToken: RpcId | undefined;
-  /** Those that repeat its arguments are held against them. */
+  /** Headers that repeat its arguments are checked against them. */
   headers: IncomingHttpHeaders;
 }
 
 /**
- * Reads what goes with a request.
+ * Reads the members that every request carries.
  *
  * @throws GatewayError 400 with -32020, -32022 or -32602
  */
@@ -74,7 +74,7 @@ export function readEnvelope(
 }
 
 /**
- * What a client gives along when it makes a request again for which it was asked for input.
+ * The input of a client that repeats a request after it was asked for input.
  *
  * @throws GatewayError -32602
  */
@@ -93,7 +93,7 @@ export function readRetry(params: Record<string, unknown>): CallRetry | undefine
   };
 }
 
-/** Whether these are answers to what a server asked: a result for each. */
+/** Whether these are answers to a server's questions: a result for each. */
 export function isResponses(value: unknown): value is Record<string, Record<string, unknown>> {
   return isObject(value) && Object.values(value).every(isObject);
 }

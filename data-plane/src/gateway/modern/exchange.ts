@@ -6,8 +6,8 @@ import { notificationText } from '../json-rpc.ts';
 import type { ModernRequest } from './envelope.ts';
 
 /**
- * One request of a modern client on its way: what a server sends before the answer reaches the
- * client as far as it belongs to the request (MCP 2026-07-28, Streamable HTTP, receiving messages).
+ * One request of a modern client in progress: messages that a server sends before the answer reach
+ * the client if they belong to the request (MCP 2026-07-28, Streamable HTTP, receiving messages).
  */
 export class ModernExchange implements Exchange {
   readonly cancellation = new Cancellation();

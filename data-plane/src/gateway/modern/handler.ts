@@ -1,6 +1,6 @@
 /**
- * POST of the modern revision (2026-07-28): every request brings all that it needs, and its
- * connection is its cancellation. There is no session here, and nothing to GET or DELETE.
+ * POST of the modern revision (2026-07-28): every request is self-contained, and closing its
+ * connection cancels it. There are no sessions, and nothing to GET or DELETE.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -41,7 +41,7 @@ export interface ModernDeps {
 
 export type ModernHandler = ReturnType<typeof createModernHandler>;
 
-/** Builds it. `post` throws GatewayError for what is wrong with a request as a whole. */
+/** Builds it. `post` throws GatewayError for a request that is malformed as a whole. */
 export function createModernHandler(deps: ModernDeps) {
   /** @param body of the request, parsed */
   async function post(
@@ -68,7 +68,7 @@ export function createModernHandler(deps: ModernDeps) {
           `MCP ${MODERN_REVISION} has no responses of clients: make the request again with inputResponses.`,
         );
       case 'notification': {
-        // None means anything here, and none goes on to a server: what is not judged stays.
+        // Notifications have no effect here, and none is forwarded: what is not judged stays.
         const named = request.headers['mcp-method'];
         if (named !== undefined && named !== message.method) {
           throw mismatch('The header Mcp-Method is not the method of the body.');
@@ -82,7 +82,7 @@ export function createModernHandler(deps: ModernDeps) {
     try {
       refuseRepeated(request.raw.rawHeaders);
       read = readEnvelope(request.headers, message);
-      // Who may not act does not even learn which servers there are.
+      // An agent that may not act does not even learn which servers exist.
       if (ineligible === undefined) deps.router.checkPath(caller);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
@@ -133,7 +133,10 @@ export function createModernHandler(deps: ModernDeps) {
     deps.challenge(reply, caller, result.challenge);
   }
 
-  /** With what servers may ask its client through; one that declared nothing is asked nothing. */
+  /**
+   * The caller with the peer that servers ask through; a client that declared nothing is asked
+   * nothing.
+   */
   function asModern(caller: Caller, { capabilities }: ModernRequest): Caller {
     const askable = askableCapabilities(capabilities);
     const withTasks = takesTasks(capabilities);
@@ -167,7 +170,10 @@ function answerOf(
   }
 }
 
-/** The statuses that the revision prescribes for errors; all others are in the answer alone. */
+/**
+ * The statuses that the revision prescribes for errors; all other errors are reported in the answer
+ * only.
+ */
 function statusOf(method: string, status: number, code: unknown): number {
   if (status !== 200) return status;
   if (code === RPC_ERRORS.MISSING_CLIENT_CAPABILITY) return 400;

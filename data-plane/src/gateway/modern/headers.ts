@@ -1,7 +1,7 @@
 /**
  * The headers in which a modern client repeats what its body says (MCP 2026-07-28, Streamable HTTP,
- * request metadata). Policy judges the body: a header that says something else is refused, since
- * whatever stands before the gateway may have gone by it.
+ * request metadata). Policy judges the body: a header that differs is refused, since a proxy in
+ * front of the gateway may have acted on it.
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
@@ -13,7 +13,7 @@ import { GatewayError } from '../json-rpc.ts';
 const SENTINEL = /^=\?base64\?(.*)\?=$/s;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** A header's value as the text it stands for; undefined where it is encoded wrongly. */
+/** Decodes a header's value; undefined where the encoding is invalid. */
 export function decodeHeader(value: string): string | undefined {
   const encoded = SENTINEL.exec(value)?.[1];
   if (encoded === undefined) return value;
@@ -28,7 +28,7 @@ export function decodeHeader(value: string): string | undefined {
 }
 
 /**
- * Refuses a header of MCP that is there more than once: of two values Node makes one, and whatever
+ * Refuses an MCP header that occurs more than once: Node joins two values into one, and whatever
  * stands before the gateway may have gone by either.
  *
  * @param rawHeaders names and values in turn, as they came
@@ -45,7 +45,7 @@ export function refuseRepeated(rawHeaders: readonly string[]): void {
 }
 
 /**
- * Holds the standard headers of a request against its body.
+ * Checks the standard headers of a request against its body.
  *
  * @throws GatewayError 400, -32020
  */
@@ -64,7 +64,7 @@ export function checkHeaders(
   }
   const member = NAMED_BY.get(method);
   const value = member === undefined ? undefined : params[member];
-  // Where the body names nothing the params are wrong, and that is said.
+  // If the body names nothing, the params are invalid, and that error is reported.
   if (typeof value !== 'string') return;
   const name = headers['mcp-name'];
   if (typeof name !== 'string') throw mismatch('The header Mcp-Name is missing.');
@@ -78,7 +78,7 @@ export function checkHeaders(
 const DECIMAL = /^-?\d{1,20}(?:\.\d{1,20})?$/;
 
 /**
- * Holds the headers of a call's arguments against them, as its tool's schema declares them. Headers
+ * Checks the headers that repeat a call's arguments, as its tool's schema declares them. Headers
  * that it does not declare mean nothing, and none goes on: the gateway writes its own.
  *
  * @throws GatewayError 400, -32020
@@ -105,7 +105,7 @@ export function checkParamHeaders(
   }
 }
 
-/** The error for headers and a body that disagree. */
+/** The error for headers that contradict the body. */
 export function mismatch(message: string): GatewayError {
   return new GatewayError(400, message, RPC_ERRORS.HEADER_MISMATCH);
 }

@@ -1,7 +1,7 @@
 /**
- * Calls of modern clients that wait for people longer than a request may: the client is told to make
- * the request again, as its era has it (`input_required` with nothing to answer), and does so by
- * itself. Proven by hold-turns.test.ts.
+ * Calls of modern clients that wait for people longer than a request may last: the client is told
+ * to repeat the request in the way of its era (`input_required` with nothing to answer), and does
+ * so on its own. Proven by hold-turns.test.ts.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Answer } from '../../enforcement/answer.ts';
@@ -13,7 +13,9 @@ import { stateOfHold } from './request-states.ts';
 /** The methods whose results may be `input_required` (MCP 2026-07-28). */
 const REPEATABLE: ReadonlySet<string> = new Set([TOOL_CALL, 'resources/read', 'prompts/get']);
 
-/** @param ask as the server gets it: one that brings a server's state keeps that, and is refused */
+/**
+ * @param ask as the server gets it: one that carries a server's state keeps that, and is refused
+ */
 export function askAgain({ method, retry }: Ask, answer: Answer): Answer {
   if (answer.kind !== 'refusal' || answer.code !== RPC_ERRORS.ESCALATED) return answer;
   const { resolution, escalation_id } = answer.data ?? {};

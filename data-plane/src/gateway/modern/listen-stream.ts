@@ -1,6 +1,6 @@
 /**
- * The stream that answers one `subscriptions/listen`. It exists before its first byte, while what it
- * is for is subscribed to: what is heard in that time waits, within bounds, since the
+ * The stream that answers one `subscriptions/listen`. It exists before its first byte, while its
+ * subscriptions are being made: notifications in that time are queued, within bounds, since the
  * acknowledgement comes first.
  */
 import type { ServerResponse } from 'node:http';
@@ -11,28 +11,28 @@ import { notificationText, type RpcId, resultText } from '../json-rpc.ts';
 import type { Outlet } from '../unread-answers.ts';
 
 export interface ListenStreamOptions {
-  /** Of the request. */
+  /** The request's id. */
   id: RpcId;
-  /** Bytes that wait for a client, beyond which notifications are dropped. */
+  /** Bytes queued for a slow client, beyond which notifications are dropped. */
   maxBuffered: number;
-  /** Where it goes out, within what may wait for its agent. */
+  /** The agent's outlet, which bounds unread bytes. */
   outlet: Outlet;
   keepAliveMs: number;
   /** Whether its agent may still listen. */
   isWelcome(): boolean;
-  /** Told once, as soon as nothing more is sent. */
+  /** Called once, as soon as nothing more is sent. */
   onEnd(): void;
 }
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
-/** How long a client may take to read what was sent before the end. */
+/** How long a client may take to read the rest before the connection is closed. */
 const LINGER_MS = 10_000;
 
 export class ListenStream {
   readonly #options: ListenStreamOptions;
   readonly #reply: FastifyReply;
   readonly #raw: ServerResponse;
-  /** What was heard too early; null once it has begun. */
+  /** Notifications that came too early; null once it has begun. */
   #early: string[] | null = [];
   #earlyLength = 0;
   #isEnded = false;
@@ -52,7 +52,7 @@ export class ListenStream {
     return this.#isEnded;
   }
 
-  /** Sends a notification, as far as the client takes it. */
+  /** Sends a notification, if the client can take it. */
   notify(method: string, params: Record<string, unknown> | undefined): void {
     if (this.#isEnded) return;
     if (!this.#options.isWelcome()) {
@@ -71,7 +71,7 @@ export class ListenStream {
     }
   }
 
-  /** Begins it with what the client will hear of. */
+  /** Begins it with the acknowledgement of what the client will receive. */
   begin(notifications: Record<string, unknown>): void {
     const early = this.#early;
     if (this.#isEnded || early === null) return;
@@ -86,7 +86,7 @@ export class ListenStream {
     }, this.#options.keepAliveMs);
   }
 
-  /** Ends it with a result, which says that it ended in order. */
+  /** Ends it with a result, the sign of an orderly end. */
   end(): void {
     if (this.#isEnded) return;
     this.begin({});
@@ -95,7 +95,7 @@ export class ListenStream {
     this.#finish(eventText(resultText(id, JSON.stringify(result))));
   }
 
-  /** Ends it without a word. */
+  /** Ends it without a result. */
   drop(): void {
     if (this.#isEnded) return;
     if (this.#early !== null) this.#head();
@@ -112,7 +112,7 @@ export class ListenStream {
   #finish(text?: string): void {
     this.#over();
     this.#raw.end(text);
-    // Who does not read keeps its connection no longer than that.
+    // A client that does not read keeps its connection no longer than that.
     this.#timer = setTimeout(() => this.#raw.destroy(), LINGER_MS).unref();
   }
 

@@ -1,7 +1,7 @@
 /**
  * `subscriptions/listen` (MCP 2026-07-28, subscriptions): one stream of the changes that a client
  * asked for, for as long as it holds the connection. Each resource is subscribed to by a judged
- * read, whatever era its server speaks; what is denied is missing from the acknowledgement.
+ * read, whatever era its server speaks; denied subscriptions are missing from the acknowledgement.
  */
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -48,7 +48,7 @@ export interface ListenDeps {
 export type Listen = ReturnType<typeof createListen>;
 
 const MAX_URIS = 1000;
-/** Subscriptions of one stream that are begun or ended at a time: each is a judged call. */
+/** Subscriptions of one stream that are made or ended concurrently: each is a judged call. */
 const SUBSCRIBING = 16;
 
 const Filter = z.object({
@@ -75,17 +75,17 @@ interface Held {
 interface Stream {
   caller: Caller;
   events: ListenStream;
-  /** What is subscribed to, by what the client calls it. */
+  /** The subscriptions, by the client's name for each. */
   held: Map<string, Held>;
   beginning: Turns;
   ending: Turns;
 }
 
-/** A subscription that the sessions with servers share. */
+/** A subscription that several streams share at a server's session. */
 interface Shared {
   /** How many streams hold it. */
   holders: number;
-  /** Whether the server was told of it. */
+  /** Whether the server knows of it. */
   isTold: boolean;
 }
 
@@ -93,10 +93,10 @@ export function createListen(deps: ListenDeps) {
   /** The oldest first. */
   const streams = new Set<Stream>();
   const shared = new Map<string, Shared>();
-  /** The ends of subscriptions that are under way: the next one of the same waits for it. */
+  /** Unsubscriptions in progress: the next subscription to the same resource waits for them. */
   const leaving = new Map<string, Promise<unknown>>();
 
-  /** A call that no request of the client makes: it begins now. */
+  /** A call that no client request makes: its time starts now. */
   function call(caller: Caller, read: RoutedRead) {
     return deps.calls.call({ ...caller, arrivedAt: deps.elapsed() }, read, quiet());
   }
@@ -107,7 +107,7 @@ export function createListen(deps: ListenDeps) {
       throw new GatewayError(503, 'Too many streams are open: try again later.');
     }
     const { capabilities } = await deps.announce(caller);
-    // Its client left meanwhile, and nothing would tell of that any more.
+    // The client left in the meantime, and no further event would report that.
     if (reply.raw.destroyed) return;
     const can = (name: string, what: string) => {
       const capability = capabilities[name];
@@ -166,7 +166,7 @@ export function createListen(deps: ListenDeps) {
       events,
       held,
       beginning: createTurns(SUBSCRIBING),
-      // Its own, since what begins may wait for what ends.
+      // Separate, since a new subscription may wait for an ending one.
       ending: createTurns(SUBSCRIBING),
     };
     makeRoom(key);
@@ -181,13 +181,13 @@ export function createListen(deps: ListenDeps) {
 
   async function subscribe(stream: Stream, uri: string): Promise<void> {
     const { caller, held, events } = stream;
-    // Its client left while this one waited for its turn.
+    // The client left while this subscription waited for its turn.
     if (events.isEnded) return;
     let read: RoutedRead;
     try {
       read = deps.router.routeRead(caller, 'resources/subscribe', { uri });
     } catch {
-      // No such resource: then it is not acknowledged.
+      // No such resource: it is not acknowledged.
       return;
     }
     const key = sharedKey(caller, read);
@@ -195,7 +195,7 @@ export function createListen(deps: ListenDeps) {
     one.holders++;
     shared.set(key, one);
     const own = { read, isAnswered: false };
-    // What arrives with the answer is heard already.
+    // Updates that arrive with the answer already count.
     held.set(uri, own);
     await leaving.get(key);
     const answer = await call(caller, read);
@@ -204,7 +204,7 @@ export function createListen(deps: ListenDeps) {
     if (answer.kind !== 'result' || events.isEnded) release(stream, uri);
   }
 
-  /** The last one who listens tells the server. */
+  /** The last stream to leave unsubscribes at the server. */
   function release({ caller, held, ending }: Stream, uri: string): void {
     const own = held.get(uri);
     if (own === undefined) return;
@@ -231,7 +231,7 @@ export function createListen(deps: ListenDeps) {
   return {
     open,
 
-    /** Subscribes again at a server that has lost its session. */
+    /** Subscribes again at a server that lost its session. */
     async renew({ tenantId, agentId, serverId, peerId }: SessionPlace): Promise<void> {
       const renewed = new Set<string>();
       for (const { caller, held } of [...streams]) {
@@ -246,7 +246,7 @@ export function createListen(deps: ListenDeps) {
       }
     },
 
-    /** Ends all streams in order: the service stops. */
+    /** Ends all streams in order when the service stops. */
     close(): void {
       for (const { events } of [...streams]) events.end();
     },

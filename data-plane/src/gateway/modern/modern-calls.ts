@@ -1,7 +1,7 @@
 /**
- * Calls of modern clients. A client that can be asked is not asked while its call is open: it gets
- * what the server wants to know as an answer, and makes the call again with the replies; meanwhile
- * the call is parked (parked-calls.ts). Tasks are kept apart by their handles.
+ * Calls of modern clients. A server's question cannot reach the client while its call is open: the
+ * client gets it as an answer, and makes the call again with the replies; meanwhile the call is
+ * parked (parked-calls.ts). Tasks are kept apart by their handles.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Answer } from '../../enforcement/answer.ts';
@@ -48,7 +48,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     exchange: Exchange,
   ): Promise<Answer> {
     const entry = parked.find(caller, ask);
-    // Judged and recorded all the same, and answered by nobody.
+    // Judged and recorded all the same, without a destination.
     if (entry === 'unknown') return enforcer.call(caller, ask, NO_CALL, exchange);
     if (entry !== 'none') return resume(entry, caller, ask, exchange);
     const isOfTask = isTaskMethod(ask.method);
@@ -86,7 +86,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     return wait(entry, exchange, exchange.cancellation);
   }
 
-  /** Until the server answers or asks, for one request of the client. */
+  /** Waits for the server's answer or question on behalf of one request of the client. */
   async function wait(
     entry: Entry,
     exchange: Exchange,
@@ -113,7 +113,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     }
   }
 
-  /** The request made again: judged like any, and then the open call goes on with what it brings. */
+  /** The repeated request: judged like any, and then the open call continues with its input. */
   async function resume(
     entry: Entry,
     caller: Caller,
@@ -134,14 +134,14 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     };
     const answer = await enforcer.call(caller, ask, parkedCall, exchange);
     if (!isDelivered) {
-      // Denied: what the call was waiting for does not come.
+      // Denied: the input that the call waits for will not come.
       open.abandon();
       parked.forget(entry);
     }
     return answer;
   }
 
-  /** An answer as this client may have it: its tasks are sealed, a server's state is told apart. */
+  /** The answer for this client: task ids are sealed, a server's state is marked. */
   function shown(caller: Caller, ask: Ask, answer: Answer): Answer {
     if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
     const { resultType } = answer.value;

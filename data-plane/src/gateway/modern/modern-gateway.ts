@@ -1,4 +1,4 @@
-/** Puts the parts of the modern era together. */
+/** Composes the modern era. */
 import type { KeyObject } from 'node:crypto';
 import type { QuestionDeps } from '../client-questions.ts';
 import { createModernHandler, type ModernDeps } from './handler.ts';
@@ -13,7 +13,7 @@ export type ModernGatewayDeps = Omit<ModernRequestDeps, 'calls'> &
   Omit<ModernDeps, 'requests' | 'listen' | 'parked'> &
   QuestionDeps & { taskSecret: KeyObject };
 
-/** Builds what answers modern clients. */
+/** Builds the handlers of modern clients. */
 export function createModernGateway(deps: ModernGatewayDeps) {
   const parked = createParkedCalls(deps);
   const tasks = createTaskHandles(deps.taskSecret);

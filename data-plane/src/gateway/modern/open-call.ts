@@ -1,7 +1,7 @@
 /**
- * A call of a modern client that waits at a legacy server, which may ask the client something while
- * it works. The client hears of it as `input_required` and makes its request again with the answers
- * (MCP 2026-07-28, multi round-trip requests); meanwhile the call stays open here.
+ * A call of a modern client that waits at a legacy server, which may ask the client something in
+ * the meantime. The client receives the question as `input_required` and repeats its request with
+ * the answers (MCP 2026-07-28, multi round-trip requests); until then the call stays open here.
  */
 import type { Answer } from '../../enforcement/answer.ts';
 import type { Ask } from '../../enforcement/calls.ts';
@@ -20,12 +20,12 @@ interface Asked {
   question: Question;
 }
 
-/** Questions that may wait for one call at a time. */
+/** Questions that one call may have waiting at a time. */
 const MAX_QUESTIONS = 16;
 
 export class OpenCall {
   readonly cancellation = new Cancellation();
-  /** Where what comes before the answer goes: to the request that waits now. */
+  /** Receives what comes before the answer: the request that waits now. */
   onNotification: ((notification: UpstreamNotification) => void) | null = null;
   /** A request of the client waits for it. */
   isAwaited = true;
@@ -34,17 +34,17 @@ export class OpenCall {
   #next: (() => void) | null = null;
   #nextKey = 1;
 
-  /** What stands for this call at the session with the server; it never carries anything itself. */
+  /** Identifies this call at the session with the server; it never carries anything itself. */
   readonly send = (): boolean => false;
 
-  /** Takes the answer of the server, which no longer waits for what it asked. */
+  /** Takes the server's answer; its questions no longer matter. */
   settle(answer: Answer): void {
     this.#answer = answer;
     this.#failAll('the server has answered');
     this.#next?.();
   }
 
-  /** Waits for the answer; null where there are questions that the client has to answer first. */
+  /** Waits for the answer; null where the client has to answer questions first. */
   async turn(): Promise<Answer | null> {
     if (this.#answer === null && this.#questions.size === 0) {
       await new Promise<void>((resolve) => {
@@ -57,7 +57,7 @@ export class OpenCall {
 
   /** Asks the client, once the question was allowed and recorded. */
   async ask(ask: Ask, exchange: UpstreamExchange, timeoutMs: number): Promise<UpstreamAnswer> {
-    // It may have been withdrawn, or become pointless, while it was judged.
+    // It may have been withdrawn, or become moot, while it was judged.
     requireStillWanted(exchange);
     if (this.#answer !== null) throw new UpstreamFailure('unreachable', 'the server has answered');
     if (this.#questions.size >= MAX_QUESTIONS) {
@@ -70,7 +70,7 @@ export class OpenCall {
     return question.answer;
   }
 
-  /** Gives the answers of the client to what was asked. Other keys are ignored. */
+  /** Delivers the client's answers. Unknown keys are ignored. */
   deliver(responses: Record<string, unknown>): void {
     for (const [key, value] of Object.entries(responses)) {
       this.#questions
@@ -79,14 +79,14 @@ export class OpenCall {
     }
   }
 
-  /** What the client is asked now. */
+  /** The client's open questions. */
   inputRequests(): Record<string, { method: string; params: Record<string, unknown> }> {
     return Object.fromEntries(
       [...this.#questions].map(([key, { ask }]) => [key, { method: ask.method, params: ask.args }]),
     );
   }
 
-  /** Nobody waits for it any more. */
+  /** The client no longer waits for it. */
   abandon(): void {
     this.#failAll('the client gave the call up');
     this.cancellation.cancel();

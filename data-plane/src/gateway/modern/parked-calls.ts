@@ -1,7 +1,7 @@
 /**
- * The open calls of modern clients at legacy servers: found by what a server asks, and by the
- * `requestState` with which a client makes its request again. They live in this process alone, for
- * as long as their servers wait; all else of a modern client needs no memory of it.
+ * The open calls of modern clients at legacy servers, found by a server's question, and by the
+ * `requestState` with which a client repeats its request. They live only in this process, for as
+ * long as their servers wait; nothing else about a modern client is kept in memory.
  */
 import { randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -25,18 +25,18 @@ export interface Entry {
   caller: PeerCaller;
   ask: Ask;
   open: OpenCall;
-  /** Whether its client was asked something: then it has one of the places that are bounded. */
+  /** Whether its client was asked something: it then occupies one of the bounded slots. */
   isPlaced: boolean;
-  /** What the client got as `requestState`, while it has not gone on with it. */
+  /** The `requestState` given to the client, until the client uses it. */
   state: string | null;
   /** Drops it when its answer is not fetched. */
   timer: NodeJS.Timeout | null;
 }
 
-/** Calls of one agent, and of all, whose clients were asked something and that are not over. */
+/** Open calls whose clients were asked something: of one agent, and in total. */
 const MAX_OF_AGENT = 64;
 const MAX_ALL = 10_000;
-/** How long an answer is kept that no client has fetched, and characters of all such answers. */
+/** How long an unfetched answer is kept, and the characters of all such answers. */
 const KEPT_MS = 60_000;
 const KEPT_LENGTH = 16 * 1024 * 1024;
 
@@ -45,12 +45,12 @@ export type ParkedCalls = ReturnType<typeof createParkedCalls>;
 export function createParkedCalls(deps: QuestionDeps) {
   const bySend = new Map<SendToClient, Entry>();
   const byState = new Map<string, Entry>();
-  /** The calls of a peer at a server that are under way, by the two. */
+  /** The calls of a peer in progress at a server, by the two. */
   const underWay = new Map<string, Set<Entry>>();
-  /** The places that are taken, by agent. */
+  /** Occupied slots, by agent. */
   const places = new Map<AgentKey, number>();
   let placed = 0;
-  /** Answers that wait for their clients, the oldest first, with their lengths. */
+  /** Answers waiting for their clients, the oldest first, with their lengths. */
   const kept = new Map<Entry, number>();
   let keptLength = 0;
 
@@ -63,7 +63,7 @@ export function createParkedCalls(deps: QuestionDeps) {
     return entry;
   }
 
-  /** The server has answered: where its client does not wait, that is kept for a while. */
+  /** The server has answered: if no client waits, the answer is kept for a while. */
   function end(entry: Entry, answer: Answer): void {
     const { open, caller, ask, state } = entry;
     bySend.delete(open.send);
@@ -82,7 +82,7 @@ export function createParkedCalls(deps: QuestionDeps) {
     }
   }
 
-  /** Forgets a call whose answer its client has, or does not fetch. */
+  /** Forgets a call whose answer was delivered, or is not fetched. */
   function forget(entry: Entry): void {
     if (entry.timer !== null) clearTimeout(entry.timer);
     unpark(entry);
@@ -102,7 +102,7 @@ export function createParkedCalls(deps: QuestionDeps) {
     entry.state = null;
   }
 
-  /** Whether its client may be asked: how many wait for theirs is bounded. */
+  /** Takes a slot for a call whose client is to be asked; false where none is free. */
   function place(entry: Entry): boolean {
     if (entry.isPlaced) return true;
     const agent = entry.caller.key;
@@ -114,7 +114,7 @@ export function createParkedCalls(deps: QuestionDeps) {
     return true;
   }
 
-  /** Of stdio nobody can tell with which call a question came, unless there is but one. */
+  /** With stdio, a question cannot be matched to a call unless there is only one. */
   function entryFor(peerId: string, serverId: string, send: SendToClient | undefined) {
     if (send !== undefined) return bySend.get(send);
     const entries = underWay.get(placeOf(peerId, serverId));
@@ -134,7 +134,7 @@ export function createParkedCalls(deps: QuestionDeps) {
     begin,
     end,
 
-    /** The peer of all clients of an agent that declare the same. */
+    /** The peer shared by all clients of an agent that declare the same capabilities. */
     peer(agent: AgentKey, capabilities: Record<string, unknown>): UpstreamPeer {
       const id = `modern ${agent} ${JSON.stringify(capabilities)}`;
       const client: AskedClient = {
@@ -146,9 +146,9 @@ export function createParkedCalls(deps: QuestionDeps) {
       return { id, capabilities, needsStream: true, bind };
     },
 
-    /** Keeps a call until its client makes the request again. @returns its `requestState` */
+    /** Keeps a call until its client repeats the request. @returns its `requestState` */
     park(entry: Entry): string {
-      // Another one each time: a client goes on once with each.
+      // A new state each time: a client continues once with each.
       unpark(entry);
       entry.state = stateOfCall(randomBytes(24).toString('base64url'));
       entry.open.isAwaited = false;
@@ -159,7 +159,7 @@ export function createParkedCalls(deps: QuestionDeps) {
     forget,
 
     /**
-     * The parked call that a request goes on with.
+     * The parked call that a request continues.
      *
      * @returns `none` where the state is no gateway's, `unknown` where it is, and there is no such
      * call of this client, or it is made with another request

@@ -1,7 +1,7 @@
 /**
- * The texts that clients get as `requestState`. Those of the gateway's own begin in a way that tells
- * them from a server's; a server whose own begin so (it may be such a gateway) has them renamed on
- * the way to the client, and back.
+ * The `requestState` texts given to clients. The gateway's own have a prefix that distinguishes
+ * them from a server's; a server's state with the same prefix (it may be such a gateway) is renamed
+ * on the way to the client, and back.
  */
 import type { Answer } from '../../enforcement/answer.ts';
 import type { Ask } from '../../enforcement/calls.ts';
@@ -13,17 +13,17 @@ const OF_CALL = `${PREFIX}call-`;
 const OF_HOLD = `${PREFIX}hold-`;
 const OF_SERVER = `${PREFIX}server-`;
 
-/** What stands for an open call. */
+/** The state that identifies an open call. */
 export function stateOfCall(random: string): string {
   return `${OF_CALL}${random}`;
 }
 
-/** What stands for a call that waits for a person. It proves nothing: the call itself is looked up. */
+/** The state of a call that waits for a person. It proves nothing: the call itself is looked up. */
 export function stateOfHold(escalationId: string): string {
   return `${OF_HOLD}${escalationId}`;
 }
 
-/** The call as it was made first, where it is made again because it waited for a person. */
+/** The call as first made, when it is repeated because it waited for a person. */
 export function withoutHoldState(ask: Ask): Ask {
   const { requestState, inputResponses } = ask.retry ?? {};
   if (!requestState?.startsWith(OF_HOLD) || inputResponses !== undefined) return ask;
@@ -36,7 +36,7 @@ export function isOwnState(state: string): boolean {
   return state.startsWith(PREFIX) && !state.startsWith(OF_SERVER);
 }
 
-/** The answer of a server with a state that is told from the gateway's own. */
+/** The answer with the server's state made distinguishable from the gateway's. */
 export function coverState(answer: Answer): Answer {
   if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
   const { requestState: state } = answer.value;
@@ -46,7 +46,7 @@ export function coverState(answer: Answer): Answer {
   return { kind: 'result', raw, value: { ...answer.value, requestState } };
 }
 
-/** The call with the state as its server knows it. */
+/** The call with the state in the server's own spelling. */
 export function uncoverState(ask: Ask): Ask {
   const state = ask.retry?.requestState;
   if (state === undefined || !state.startsWith(OF_SERVER)) return ask;

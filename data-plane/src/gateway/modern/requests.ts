@@ -1,4 +1,4 @@
-/** The requests of a modern client, one by one; each stands for itself. */
+/** The requests of a modern client, one by one; each is self-contained. */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isStorableText } from '@governance/shared/text';
 import type { RulesProvider } from '../../contracts.ts';
@@ -33,7 +33,7 @@ export interface ModernRequestDeps {
 export type ModernRequests = ReturnType<typeof createModernRequests>;
 
 const MAX_TASK_HANDLE = 2048;
-/** What is judged, beside what is done with a task. Updates come by subscriptions/listen here. */
+/** The judged methods, beside those of tasks. Updates come by subscriptions/listen here. */
 const CALLS: ReadonlySet<string> = new Set([
   TOOL_CALL,
   'resources/read',
@@ -41,7 +41,7 @@ const CALLS: ReadonlySet<string> = new Set([
   'completion/complete',
 ]);
 
-/** Builds the handler: answers a request, whatever happens. */
+/** Builds the handler, which answers every request whatever happens. */
 export function createModernRequests(deps: ModernRequestDeps) {
   /** @param ineligible why the caller's agent may not act, if so */
   async function answer(
@@ -52,14 +52,14 @@ export function createModernRequests(deps: ModernRequestDeps) {
   ): Promise<Answer> {
     const { method } = request;
     try {
-      // What is judged meets the same question in its pipeline, where the denial is recorded.
+      // Judged methods ask the same question in their pipeline, where the denial is recorded.
       const isCall = CALLS.has(method) || isTaskMethod(method);
       if (!isCall && ineligible !== undefined) {
         return await answerIneligible(deps.enforcer, caller, ineligible, method);
       }
       const routed = route(caller, request);
       if (routed !== undefined) {
-        // For an agent that may not act no server is asked anything.
+        // No server is asked anything for an agent that may not act.
         if (ineligible === undefined) await checkHeaders(caller, request, routed);
         return await deps.calls.call(caller, routed, exchange);
       }
@@ -68,7 +68,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
       }
       throw new GatewayError(404, 'Method not found', RPC_ERRORS.METHOD_NOT_FOUND);
     } catch (error) {
-      // What is wrong with a call is nothing for an agent that may make none.
+      // An agent that may make no call does not learn what is wrong with one.
       const why = ineligible === undefined ? error : ineligibleError(ineligible);
       return deps.failed(why, caller.requestId);
     }
@@ -96,7 +96,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
     return deps.router.routeTask(caller, method, taskId, { inputResponses });
   }
 
-  /** Holds the headers that repeat arguments of a tool call against them. */
+  /** Checks the headers that repeat arguments of a tool call. */
   async function checkHeaders(caller: Caller, { headers }: ModernRequest, { ask }: Routed) {
     if (ask.method !== TOOL_CALL) return;
     const asking: Pick<AgentCall, 'caller' | 'ask' | 'agent'> = {

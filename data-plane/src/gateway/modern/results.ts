@@ -1,9 +1,9 @@
-/** Results as modern clients take them (MCP 2026-07-28): each says of which type it is. */
+/** Results in the form that modern clients expect (MCP 2026-07-28): each states its type. */
 import { isObject } from '../../upstream/message.ts';
 import { mayBeOfType } from '../../upstream/modern/results.ts';
 import { withMember } from '../json-members.ts';
 
-/** The results that a client may keep for a while. */
+/** The results that a client may cache. */
 const CACHEABLE: ReadonlySet<string> = new Set([
   'server/discover',
   'tools/list',
@@ -14,7 +14,7 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A result's text with what each has: its type, and for how long and by whom it may be kept. A type
+ * A result's text with the members that each one has: its type, and for how long and by whom it may be cached. A type
  * that the method cannot have is of a legacy server, to which the word means nothing. What a server
  * allows everybody to keep is for one agent here, since another may not see as much.
  *

@@ -1,7 +1,7 @@
 /**
- * Tasks of modern servers (extension `io.modelcontextprotocol/tasks`). A server knows the gateway and
- * not its agents, so the gateway keeps them apart: an agent gets a task's id with a seal that holds
- * for this agent and server alone, and at this data plane (all its workers have the key).
+ * Tasks of modern servers (extension `io.modelcontextprotocol/tasks`). A server knows the gateway
+ * but not its agents, so the gateway separates them: an agent gets a task's id with a seal that is
+ * valid only for this agent and server, and at this data plane (all its workers have the key).
  */
 import type { KeyObject } from 'node:crypto';
 import type { Answer } from '../../enforcement/answer.ts';
@@ -18,7 +18,7 @@ const MAX_TASK_ID = 1024;
 /**
  * Builds them.
  *
- * @param secret this data plane's own; the seals end with it
+ * @param secret this data plane's own; the seals become invalid with it
  */
 export function createTaskHandles(secret: KeyObject) {
   const { sealOf, isSealed } = createSeals(secret, 'mcp task handles');
@@ -39,7 +39,7 @@ export function createTaskHandles(secret: KeyObject) {
       return { ...ask, args: { ...ask.args, taskId } };
     },
 
-    /** The answer with the agent's own id of the task, where it names one. */
+    /** The answer with the agent's own id of the task, where it contains one. */
     seal(agent: AgentKey, ask: Ask, answer: Answer): Answer {
       if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
       const { value } = answer;

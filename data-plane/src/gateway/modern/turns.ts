@@ -1,17 +1,17 @@
-/** Does things a few at a time, in their order. */
+/** Runs work a few items at a time, in order. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * Builds it.
  *
- * @param max what is under way at a time
+ * @param max items in progress at a time
  */
 export function createTurns(max: number): Turns {
   const waiting: (() => void)[] = [];
   let underWay = 0;
   return async (work) => {
     if (underWay < max) underWay++;
-    // Whoever ends hands its place on.
+    // Whoever finishes passes its slot on.
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await work();
