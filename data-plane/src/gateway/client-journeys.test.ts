@@ -57,7 +57,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the journeys ask of a client, whatever its version. */
+/** What the journeys need of a client, whatever its version. */
 interface AnyClient {
   listTools(): Promise<{ tools: { name: string }[] }>;
   callTool(name: string, args: Record<string, unknown>, onProgress?: () => void): Promise<string>;
@@ -174,7 +174,7 @@ describe.each(Object.keys(clients))('%s', (name) => {
     });
   });
 
-  it('hears progress before the answer', async () => {
+  it('receives progress before the answer', async () => {
     const client = await clients[name]?.(new URL(`${plane.url}/mcp/v1/everything`), agent.basic);
     let heard = 0;
     try {
@@ -205,7 +205,7 @@ describe.each(Object.keys(clients))('%s', (name) => {
   });
 });
 
-it('refuses a client without a good credential', async () => {
+it('refuses a client without a valid credential', async () => {
   const url = new URL(`${plane.url}/mcp/v1/everything`);
   const wrong = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`;
   for (const name of ['SDK v1', 'SDK v2']) {

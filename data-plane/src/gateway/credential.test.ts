@@ -5,7 +5,7 @@ import { parseCredential } from './arrival.ts';
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 describe('parseCredential', () => {
-  it('reads Bearer, and keeps a hash to look it up by', () => {
+  it('reads Bearer, and keeps only a hash for the look-up', () => {
     const tokenHash = hash('sha256', 'a.b.c', 'base64');
     expect(parseCredential('bearer  a.b.c ')).toEqual({
       kind: 'bearer',

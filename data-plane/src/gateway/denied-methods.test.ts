@@ -1,5 +1,5 @@
 /**
- * Every method of the protocol, taken from the SDK's schemas, asked for by agents that may do
+ * Every method of the protocol, taken from the SDK's schemas, requested by agents that may do
  * nothing: none is forwarded, and what is judged leaves exactly one record.
  */
 import { ClientNotificationSchema, ClientRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -21,15 +21,15 @@ const methodsOf = (schemas: readonly { shape: { method: { value: string } } }[])
 const REQUESTS = methodsOf(ClientRequestSchema.options);
 const NOTIFICATIONS = methodsOf(ClientNotificationSchema.options);
 
-/** Answered by the gateway itself, or by a list that shows such an agent nothing. */
+/** Answered by the gateway itself, or by a list that is empty for such an agent. */
 const OWN = ['initialize', 'ping', ...Object.keys(LIST_MEMBERS)];
 const JUDGED: readonly string[] = [TOOL_CALL, ...JUDGED_READS];
-/** Not passed on, on purpose. A method that the SDK adds fails here until somebody decides. */
+/** Deliberately not forwarded. A method that the SDK adds fails here until somebody decides. */
 const REFUSED = ['tasks/cancel', 'tasks/get', 'tasks/list', 'tasks/result'];
-/** What other revisions have besides, or nobody has. */
+/** Methods of other revisions, or of none. */
 const UNKNOWN = ['server/discover', 'subscriptions/listen', 'tasks/update', 'roots/list', 'tools'];
 
-/** What no client asks for in any revision. */
+/** Not a client's request in any revision. */
 const NO_REQUEST = ['roots/list', 'tools'];
 
 const PATHS = ['/mcp/v1/up', '/mcp/v1'];
@@ -56,7 +56,8 @@ beforeAll(async () => {
       sessions.set(`${name} ${path}`, headers.get('mcp-session-id') ?? '');
     }
   }
-  // The gateway asks a server for its tools once, to know their annotations; not on these agents' way.
+  // The gateway lists a server's tools once, to learn their annotations; not during these agents'
+  // calls.
   const listing = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
   await plane.post('/mcp/v1/up', listing, { authorization: plane.addAgent().basic });
   agents.get('suspended')?.update({ status: 'suspended' });
@@ -83,7 +84,7 @@ function send(name: AgentName, path: string, message: Record<string, unknown>) {
   );
 }
 
-/** Good params, so that it is not for them that nothing happens. */
+/** Valid params, so that a refusal has another reason. */
 function paramsOf(method: string, path: string): Record<string, unknown> {
   const isUnified = path === '/mcp/v1';
   const name = isUnified ? 'up__one' : 'one';
@@ -104,7 +105,7 @@ function paramsOf(method: string, path: string): Record<string, unknown> {
   }
 }
 
-/** What reached the server, but for the session that the gateway itself opens with it. */
+/** What reached the server, except for the session that the gateway itself opens with it. */
 const forwarded = () =>
   upstream.seen
     .filter((one) => one.httpMethod === 'POST')
@@ -118,13 +119,13 @@ const decision = (name: AgentName, method: string) => ({
   policy_result: name !== 'suspended' && Object.hasOwn(LIST_MEMBERS, method) ? 'allow' : 'deny',
 });
 
-/** The outcome of what was allowed may be written after the answer. */
+/** The outcome of an allowed call may be written after the answer. */
 const decisions = async () =>
   (await plane.records()).filter((record) => record.type === 'decision');
 
 /**
- * What is judged, and a list, leaves one record. Of an agent that may do nothing so does everything
- * that is in any revision; of another, what the gateway answers by itself leaves none.
+ * A judged method or a list leaves one record. For an agent that may do nothing, so does every
+ * method of any revision; for another agent, what the gateway answers itself leaves none.
  */
 function isRecorded(name: AgentName, judged: readonly string[], method: string): boolean {
   if (judged.includes(method) || Object.hasOwn(LIST_MEMBERS, method)) return true;
@@ -165,7 +166,7 @@ describe.each(AGENTS)('an agent %s', (name) => {
     ])('%s', async (method) => {
       const params = { ...paramsOf(method, path), text: 'of the agent' };
       expect((await send(name, path, { method, params })).status).toBe(202);
-      // Roots are the one exception: its news, without a text of the agent's.
+      // Roots are the one exception: the bare notification, without an agent's text.
       const bare = forwarded().filter((one) => one !== 'notifications/roots/list_changed');
       expect(bare).toEqual([]);
       expect(upstream.seen.map((one) => one.text).join()).not.toContain('of the agent');
@@ -174,7 +175,9 @@ describe.each(AGENTS)('an agent %s', (name) => {
   });
 });
 
-/** What revision 2026-07-28 has, and its extension for tasks. All else is answered with 404. */
+/**
+ * The methods of revision 2026-07-28 and its extension for tasks. Every other is answered with 404.
+ */
 const MODERN_OWN = ['server/discover', ...Object.keys(LIST_MEMBERS)];
 const MODERN_JUDGED = [
   TOOL_CALL,

@@ -97,7 +97,7 @@ const oddHeaders = fc.record(
 );
 const headers = fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, oddHeaders);
 
-/** A list is made by the gateway from what servers have: it has a record, and no one request. */
+/** The gateway composes a list from several servers: it has a record, but not one request. */
 const isCall = (record: LedgerRecord) =>
   record.type === 'decision' && !record.method.endsWith('/list');
 
@@ -141,7 +141,7 @@ it('is answered below 500, and forwarded only with its decision', async () => {
     ),
     { numRuns: 1500 },
   );
-  // The generator does reach the tool, or this test would show nothing.
+  // The generator must reach the tool, or this test would prove nothing.
   expect(upstream.messages('tools/call').length).toBeGreaterThan(5);
   expect(forwarded()).toBe(decisions);
 }, 60_000);

@@ -1,4 +1,4 @@
-/** A server of the registry may be a gateway, this one too: nothing goes round for ever. */
+/** A registered server may be a gateway, even this one: no request loops without end. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { postModern } from '../testing/test-modern-client.ts';
 import {
@@ -14,7 +14,7 @@ const HOPS = 'x-governance-hops';
 let upstream: TestUpstream;
 let plane: TestPlane;
 let agent: TestAgent;
-/** Requests that came in. */
+/** Requests received. */
 let requests = 0;
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ describe('a server with the address of its own gateway', () => {
     expect(requests).toBeLessThan(40);
     const records = await plane.records();
     const decisions = records.filter((record) => record.type === 'decision');
-    // One a call that came in, and one a list that was asked for on the way.
+    // One for each incoming call, and one for a list requested on the way.
     expect(decisions.length).toBeLessThanOrEqual(requests);
     expect(decisions.filter((one) => one.tool_name === 'read_it')).not.toEqual([]);
   });
@@ -102,8 +102,8 @@ it('does not become many requests where servers lead back to the unified path', 
   plane.setServers(ids.map((id) => leadTo(plane, id, `${plane.url}/mcp/v1`, agent.basic)));
   const { json } = await plane.post('/mcp/v1', message('tools/list'), auth());
   expect(json.result.tools).toEqual([]);
-  // 4 at the second gateway and 16 that are refused, each with what opens a session; without a
-  // limit of its own there would be 4 to the power of 5.
+  // 4 at the second gateway and 16 that are refused, each with the requests that open a session;
+  // without a limit there would be 4 to the power of 5.
   expect(requests).toBeLessThan(120);
 }, 30_000);
 
@@ -133,12 +133,12 @@ describe('the header that a client sends itself', () => {
     expect(decisions).toMatchObject([
       { id: json.error.data.event_id, policy_result: 'deny', decided_by: 'hops' },
     ]);
-    // The others' sessions are not touched, nor the agent's own.
+    // Neither the others' sessions nor the agent's own are affected.
     const next = await plane.post('/mcp/v1/up', call('read_it'), auth());
     expect(next.json.result).toBeDefined();
   });
 
-  it('is counted on from, and only for that request', async () => {
+  it('is where counting continues, and only for that request', async () => {
     for (const [sent, seen] of [
       ['4', '5'],
       ['1', '2'],

@@ -29,14 +29,14 @@ describe('unified names', () => {
     ['a', 'read'],
     ['a__b', 'read__all'],
     ['a', '_odd'],
-  ])('%s and %s come apart again', (serverId, toolName) => {
+  ])('%s and %s are split again', (serverId, toolName) => {
     expect(splitUnifiedName(rules, unifiedName(serverId, toolName))).toEqual({
       serverId,
       toolName,
     });
   });
 
-  it('belong to the longest server name, so that none catches the tools of another', () => {
+  it('belong to the longest server name, so that none captures the tools of another', () => {
     expect(splitUnifiedName(rules, 'a__b__c')).toEqual({ serverId: 'a__b', toolName: 'c' });
   });
 
@@ -70,7 +70,7 @@ describe('origins', () => {
     expect(policy.isAllowed(origin)).toBe(isAllowed);
   });
 
-  it('of loopback are own only where the service is on loopback', () => {
+  it('of loopback count as own only where the service is on loopback', () => {
     const global = createOriginPolicy('https://gateway.example', []);
     expect(global.isAllowed('https://gateway.example')).toBe(true);
     expect(global.isAllowed('https://localhost')).toBe(false);
@@ -98,7 +98,7 @@ it('writes a message of several lines as one event', () => {
   expect(eventText('{\r\n"a":\n1}')).toBe('event: message\ndata: {\ndata: "a":\ndata: 1}\n\n');
 });
 
-it('has its metadata where RFC 9728 puts it, and where a proxy that takes a path off asks', () => {
+it('has its metadata where RFC 9728 puts it, and where a proxy that strips a path asks', () => {
   const plain = '/.well-known/oauth-protected-resource/mcp/v1';
   expect(metadataPaths('https://g')).toEqual([plain]);
   expect(metadataPaths('https://g/base')).toEqual([

@@ -159,7 +159,7 @@ describe('POST of a tool call', () => {
     expect((await plane.post('/mcp/v1/up', list, { authorization })).status).toBe(401);
   });
 
-  it('obeys the kill switch at the very next call, and its release', async () => {
+  it('obeys the kill switch, and its release, at the very next call', async () => {
     const caught = plane.addAgent();
     const post = () => plane.post('/mcp/v1/up', call('echo'), { authorization: caught.basic });
     expect((await post()).status).toBe(200);
@@ -183,7 +183,7 @@ describe('POST of a tool call', () => {
     expect(outcomes.map((record) => record.outcome)).toEqual(['tool_error', 'tool_error']);
   });
 
-  it('streams progress under the token of the client, and refuses what the server asks', async () => {
+  it('streams progress under the token of the client, and refuses questions of the server', async () => {
     const message = call('streams', {}, 'p', {
       _meta: { progressToken: 'mine', other: 'dropped' },
     });
@@ -213,7 +213,7 @@ describe('POST of a tool call', () => {
     });
   });
 
-  it('answers with JSON when the client takes no stream', async () => {
+  it('answers with JSON when the client accepts no stream', async () => {
     const message = call('streams', {}, 1, { _meta: { progressToken: 1 } });
     const headers = { authorization: agent.basic, accept: 'application/json' };
     const { json } = await plane.post('/mcp/v1/up', message, headers);
@@ -259,7 +259,7 @@ describe('POST of a tool call', () => {
     expect((await plane.post('/mcp/v1/other', call('echo'), narrowed)).status).toBe(403);
   });
 
-  it('waits a moment for a replica that is behind the token', async () => {
+  it('waits briefly for a replica that is behind the token', async () => {
     const soon = { authorization: agent.bearer({ feed_seq: plane.cursor() + 1 }) };
     const waiting = plane.post('/mcp/v1/up', call('echo'), soon);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -314,14 +314,14 @@ describe('what is malformed', () => {
     expect(await plane.records()).toEqual([]);
   });
 
-  it('NUL in an argument is carried to the server and does not stop the ledger', async () => {
+  it('NUL in an argument reaches the server and does not break the ledger', async () => {
     const message = call('echo', { path: 'a\u0000b' });
     const { json } = await plane.post('/mcp/v1/up', message, { authorization: agent.basic });
     expect(json.result.content[0].text).toBe('{"path":"a\\u0000b"}');
     expect(await plane.records()).toMatchObject([{ target: 'a\ufffdb' }, { type: 'outcome' }]);
   });
 
-  it('refuses by header before it reads a body', async () => {
+  it('refuses by its headers before it reads a body', async () => {
     const auth = { authorization: agent.basic };
     const cases: [Record<string, string>, number][] = [
       [{ 'content-type': 'text/plain' }, 415],

@@ -1,6 +1,6 @@
 /**
- * A server of which an agent may use nothing: whatever the agent asks for, the server is not
- * contacted, and what is answered is what is answered where there is no server at all.
+ * A server that an agent may not use at all: whatever the agent asks for, the server is not
+ * contacted, and the answer is the same as if the server did not exist.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -71,7 +71,7 @@ const MODERN = CASES.filter(
   ([method]) => !/^(?:initialize|ping|logging|resources\/(?:un)?subscribe)/.test(method),
 );
 
-/** What is the same for any server: not the ids, and not its name, which the agent gave. */
+/** The answer without what differs by server: the ids, and the name, which the agent gave. */
 function plain(value: unknown, serverId: string): string {
   return JSON.stringify(value)
     .replaceAll(/"event_id":"[^"]+"/g, '')
@@ -90,7 +90,7 @@ describe.each(['legacy', 'modern'] as const)('to a %s client', (era) => {
   it.each([
     ...(era === 'legacy' ? CASES : MODERN),
     ...(era === 'legacy' ? [] : [['server/discover', {}] as (typeof CASES)[number]]),
-  ])('%s is as if there were none', async (method, params) => {
+  ])('%s is answered as if the server did not exist', async (method, params) => {
     const answers = [];
     for (const serverId of ['hidden', 'nothing-here']) {
       let answer: { status: number; json: unknown };
@@ -109,7 +109,7 @@ describe.each(['legacy', 'modern'] as const)('to a %s client', (era) => {
   });
 });
 
-it('is told of by the gateway alone', async () => {
+it('is announced by the gateway alone', async () => {
   const { json } = await initialize('hidden');
   expect(json.result).toMatchObject({
     capabilities: { tools: {} },
@@ -128,7 +128,7 @@ it.each([
   ['tools/call', { name: 'SERVER__echo', arguments: {} }],
   ['resources/read', { uri: 'mcp+SERVER+doc://1' }],
   ['prompts/get', { name: 'SERVER__one' }],
-])('%s at the unified gateway is as if there were none, and recorded', async (method, params) => {
+])('%s at the unified gateway is answered as if the server did not exist, and recorded', async (method, params) => {
   const answers = [];
   await plane.records();
   for (const serverId of ['hidden', 'nothing-here']) {
@@ -160,7 +160,7 @@ it('is not listened to', async () => {
   await response.body?.cancel();
 });
 
-it('says to whoever may use something that a server is not there', async () => {
+it('tells an agent that may use it that a server is away', async () => {
   const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params: BEGIN };
   const { basic: authorization } = plane.addAgent(['*:*']);
   expect((await plane.post('/mcp/v1/nothing-here', message, { authorization })).status).toBe(404);
@@ -213,7 +213,7 @@ describe('a stream whose agent loses its role', () => {
     };
   }
 
-  it.each(['/mcp/v1/hidden', '/mcp/v1'])('hears nothing more at %s', async (path) => {
+  it.each(['/mcp/v1/hidden', '/mcp/v1'])('receives nothing more at %s', async (path) => {
     const role = addRole(['hidden:read']);
     const listsOnly = addRole(['hidden/nothing:read']);
     const one = plane.addAgent([]);
@@ -223,7 +223,7 @@ describe('a stream whose agent loses its role', () => {
     upstream.push(changed('first'));
     upstream.push(updated('first'));
     await vi.waitFor(() => expect(stream.text().match(/first/g) ?? []).toHaveLength(2));
-    // Something of the server is left, and not that resource.
+    // The agent keeps some permission for the server, but not for that resource.
     one.update({ role_ids: [listsOnly] });
     upstream.push(updated('second'));
     upstream.push(changed('third'));
@@ -241,7 +241,7 @@ describe('a stream whose agent loses its role', () => {
     await stream.close();
   });
 
-  it('hears nothing more of subscriptions/listen', async () => {
+  it('receives nothing more of subscriptions/listen', async () => {
     const role = addRole(['hidden:read']);
     const one = plane.addAgent([]);
     one.update({ role_ids: [role] });

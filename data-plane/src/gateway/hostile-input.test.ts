@@ -1,4 +1,6 @@
-/** The shapes of the bench, at one size: each is answered as what it is, and none is a fault of ours. */
+/**
+ * The shapes of the bench, at one size: each gets its specific refusal, and none a server error.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { JSON_SHAPES, TOKEN_SHAPES } from '../../../bench/hostile/shapes.ts';
 import { startTestPlane, type TestAgent, type TestPlane } from '../testing/test-plane.ts';
@@ -14,10 +16,10 @@ beforeAll(async () => {
 afterAll(() => plane?.stop());
 
 describe('a hostile body', () => {
-  it.each(JSON_SHAPES)('of $name is refused as what it is', async ({ make }) => {
+  it.each(JSON_SHAPES)('of $name gets its specific refusal', async ({ make }) => {
     const body = make(512 * 1024).toString();
     const { status, json } = await plane.post('/mcp/v1', body, { authorization: agent.basic });
-    // A batch of one message that is none is answered as a batch.
+    // A batch of one invalid message is answered as a batch.
     const [refusal] = status === 200 ? json : [json];
     expect([200, 400]).toContain(status);
     expect([-32600, -32700]).toContain(refusal.error.code);
@@ -29,7 +31,7 @@ describe('a hostile body', () => {
     ['a long key', 'A key has more than 8192 characters.'],
     ['opened and never closed', 'The text is nested too deeply.'],
     ['commas', 'The text has too many values and keys.'],
-  ])('of %s is told why', async (name, message) => {
+  ])('of %s gets the reason', async (name, message) => {
     const body = JSON_SHAPES.find((shape) => shape.name === name)
       ?.make(512 * 1024)
       .toString();

@@ -1,4 +1,4 @@
-/** Servers that are slow, away or refuse, at the unified gateway beside one that answers. */
+/** Servers that are slow, down or refusing, at the unified gateway beside one that answers. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ let agent: TestAgent;
 const held: (() => void)[] = [];
 const fronts: Server[] = [];
 
-/** Stands before `live` and holds every request until the test lets it go on. */
+/** A proxy in front of `live` that holds every request until the test releases it. */
 async function listenWith(status: number | 'hold'): Promise<string> {
   const front = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -65,11 +65,11 @@ const initialize = {
   },
 };
 
-it('begins without waiting for a slow server, and tells of its lists when it is there', async () => {
+it('begins without waiting for a slow server, and announces its lists when it is up', async () => {
   const slow = await listenWith('hold');
   plane.setServers([HTTP_SERVER('live', live.url), HTTP_SERVER('slow', slow)]);
   const begun = await plane.post('/mcp/v1', initialize, headers());
-  // Nothing was let go on: the answer did not wait for it.
+  // Nothing was released: the answer did not wait for the server.
   expect(begun.json.result.capabilities.tools).toEqual({ listChanged: true });
   const session = {
     ...headers(),

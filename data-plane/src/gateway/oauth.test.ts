@@ -1,6 +1,6 @@
 /**
- * OAuth for MCP clients (RFC 9728, 8414, 8707, 6750): what a client finds by itself, which tokens
- * open what, and whose credentials go where.
+ * OAuth for MCP clients (RFC 9728, 8414, 8707, 6750): what a client discovers by itself, which
+ * tokens open what, and whose credentials go where.
  */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -172,7 +172,7 @@ async function getJson<T>(url: string): Promise<T> {
 
 const methodOf = ({ message }: SeenRequest) => message?.method;
 
-/** A token as the plane itself issues it, for what is asked. */
+/** A token issued by the plane itself for what is asked. */
 async function tokenFor(resource?: string, at = plane): Promise<string> {
   const answer = await fetch(`${at.url}/api/v1/auth/token`, {
     method: 'POST',
@@ -190,7 +190,7 @@ describe('a confused deputy', () => {
   const callWith = (token: string, path: string) =>
     plane.post(path, CALL, { authorization: `Bearer ${token}` });
 
-  it('is not made by a token for one server at another, nor at all of them', async () => {
+  it('is not opened by a token for one server at another, nor at all of them', async () => {
     const token = await tokenFor(`${plane.url}/mcp/v1/other`);
     for (const path of [
       '/mcp/v1/up',
@@ -210,7 +210,7 @@ describe('a confused deputy', () => {
     expect((await callWith(token, '/mcp/v1/other')).status).toBe(200);
   });
 
-  it('is not made by a client that then asks for the other server: it gets its own token', async () => {
+  it('is not opened to a client that then asks for the other server: it gets its own token', async () => {
     const client = new ClientV1({ name: 'oauth', version: '1' });
     const authProvider = new CredentialsV1({
       clientId: agent.clientId,
@@ -226,7 +226,7 @@ describe('a confused deputy', () => {
     await client.close();
   });
 
-  it('is not made by a token of another gateway, issuer, tenant or kind', async () => {
+  it('is not opened by a token of another gateway, issuer, tenant or kind', async () => {
     const foreign: Record<string, string> = {
       'another gateway’s audience': agent.token({ aud: 'https://other.example/mcp/v1' }),
       'an API’s audience': agent.token({ aud: `${plane.url}/api/v1` }),
@@ -246,7 +246,7 @@ describe('a confused deputy', () => {
     expect(upstream.seen).toEqual([]);
   });
 
-  it('is not made of a token that another data plane issued itself', async () => {
+  it('is not opened by a token that another data plane issued itself', async () => {
     const stranger = otherPlane.addAgent(['*:*']);
     const answer = await fetch(`${otherPlane.url}/api/v1/auth/token`, {
       method: 'POST',
@@ -283,8 +283,8 @@ describe('a confused deputy', () => {
       [200, -32003],
       [401, -32000],
     ]);
-    // What a tool says of itself is asked for an agent that has proven itself, to judge its call
-    // by; nothing is called, and for the others nothing is asked.
+    // For an authenticated agent a tool's definition is fetched, to judge its call by; nothing is
+    // called, and for the others nothing is fetched.
     const asked = ['initialize', 'notifications/initialized', 'tools/list'];
     expect(asked).toEqual(expect.arrayContaining(upstream.seen.map(methodOf)));
     expect(upstream.messages('initialize').length).toBeLessThanOrEqual(1);
@@ -304,7 +304,7 @@ describe('nothing of a caller’s own credentials is passed on', () => {
     const begun = await plane.post('/mcp/v1/up', INITIALIZE, headers);
     const session = begun.headers.get('mcp-session-id') ?? '';
     const inSession = { ...headers, 'mcp-session-id': session };
-    // A stream of the client's makes the gateway open one of its own, by GET.
+    // A client's stream makes the gateway open one of its own, by GET.
     const stream = await fetch(`${plane.url}/mcp/v1/up`, {
       headers: { ...inSession, accept: 'text/event-stream' },
     });
@@ -360,7 +360,7 @@ function expectNone(
   for (const secret of [...secrets, session]) expect(all).not.toContain(secret);
 }
 
-/** A server over stdio that answers a call with all that it was ever sent. */
+/** A stdio server that answers a call with everything it was ever sent. */
 const STDIO_PROGRAM = `
 let seen = '';
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {

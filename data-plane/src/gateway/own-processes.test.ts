@@ -1,4 +1,4 @@
-/** Clients of one agent, each with a process of its own that remembers what it was told. */
+/** Clients of one agent, each with a process of its own that keeps state. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   STDIO_SERVER,
@@ -86,7 +86,7 @@ it('clients that left without ending their session make room for the next, as SD
     const leaving = new AbortController();
     const stream = await client.listen(leaving.signal);
     expect(stream.status).toBe(200);
-    // The gateway sees a moment later that the client before has left.
+    // The gateway notices a moment later that the previous client has left.
     await expect.poll(() => client.keep('word')).toBe('word');
     leaving.abort();
   }

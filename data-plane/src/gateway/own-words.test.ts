@@ -1,4 +1,4 @@
-/** What only the gateway may say, and what it owes to whom it refuses: codes, words and ids. */
+/** What only the gateway may say, and what it owes to a refused client: codes, words and ids. */
 import { request as httpRequest } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -56,7 +56,7 @@ describe('a server', () => {
   it.each([
     ['read_denied', -32003, 'Denied by policy: says the server'],
     ['read_escalated', -32004, 'Escalated'],
-  ])('does not decide in the gateway’s place: %s', async (tool, code, message) => {
+  ])('does not decide in place of the gateway: %s', async (tool, code, message) => {
     const { status, json } = await plane.post('/mcp/v1/up', call(tool, 'x'), auth());
     expect(status).toBe(200);
     expect(json).toEqual({
@@ -70,13 +70,13 @@ describe('a server', () => {
     });
   });
 
-  it('says everything else in its own words', async () => {
+  it('passes everything else on unchanged', async () => {
     const { json } = await plane.post('/mcp/v1/up', call('read_own'), auth());
     expect(json.error).toEqual({ code: -32050, message: 'my own', data: { reasons: ['mine'] } });
   });
 });
 
-describe('who is refused without a good credential', () => {
+describe('a client that is refused for its credential', () => {
   const ask = (body: unknown, headers: Record<string, string> = {}) =>
     plane.post('/mcp/v1/up', body, { authorization: 'Bearer wrong', ...headers });
 

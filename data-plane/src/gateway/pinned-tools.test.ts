@@ -1,4 +1,4 @@
-/** A tool that changes its definition: told, hidden and denied until it is approved. */
+/** A tool that changes its definition: reported, hidden and denied until it is approved. */
 import { uuidv7 } from '@governance/shared/ids';
 import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/inbound-settings';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -45,7 +45,7 @@ const pin = (require_approval: boolean, hash?: string) => {
 };
 const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
-it('is told, and waits for approval only where the tenant wants so', async () => {
+it('is reported, and waits for approval only where the tenant requires it', async () => {
   const one = await connect('/mcp/v1/up');
   const all = await connect('/mcp/v1');
   expect(await names(one)).toEqual(['read_page', 'read_other']);

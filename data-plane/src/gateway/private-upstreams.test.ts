@@ -1,6 +1,6 @@
 /**
- * In production a tenant of several does not reach the private network of the data plane by a server
- * that it registers: not by number, not by name, not by a connection of before.
+ * In production, on a data plane of several tenants, a tenant cannot reach the private network by
+ * registering a server: not by number, not by name, not by an earlier connection.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -74,7 +74,7 @@ const clients: Record<string, (path: string) => Promise<Heard>> = {
   },
 };
 
-// An agent of its own for each journey: what one subscribes to is none of the other's business.
+// An agent of its own for each journey, since subscriptions are shared by agent.
 const options = () => {
   agent = plane.addAgent(['*:*']);
   return { requestInit: { headers: { authorization: agent.basic } } };
@@ -138,7 +138,7 @@ describe.each(Object.keys(clients))('%s', (name) => {
       const methods = records.filter((one) => one.agent_id === agent.id).map((one) => one.method);
       expect(methods.filter((method) => !method.startsWith('tools/')).sort()).toEqual([
         'completion/complete',
-        // At the unified gateway each server that can log is told.
+        // At the unified gateway the level is set at each server that can log.
         ...Array.from({ length: path === '/mcp/v1' ? 2 : 1 }, () => 'logging/setLevel'),
         'prompts/get',
         'prompts/list',

@@ -1,6 +1,6 @@
 /**
- * Resources, prompts and completions through the gateway to servers written by hand: what is
- * judged, recorded, forwarded and named.
+ * Resources, prompts and completions through the gateway to hand-written servers: what is judged,
+ * recorded, forwarded and named.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { JUDGED_READS } from '../enforcement/call-kinds.ts';
@@ -35,7 +35,7 @@ const rpc = (method: string, params: unknown = {}, id: unknown = 1) => ({
   params,
 });
 
-/** Two servers with the same names, so that what tells them apart is the gateway alone. */
+/** Two servers with the same names, so that only the gateway distinguishes them. */
 function startServer(name: string) {
   const pages: Record<string, [number[], string?]> = { '': [[1, 2], 'two'], two: [[3]] };
   const paged = (of: (n: number) => unknown, member: string) => (params: { cursor?: string }) => {
@@ -87,7 +87,7 @@ beforeAll(async () => {
     servers: [
       HTTP_SERVER('docs', docs.url),
       HTTP_SERVER('wiki', wiki.url),
-      // Nobody answers there.
+      // Nothing listens there.
       HTTP_SERVER('away', 'http://127.0.0.1:9/mcp'),
     ],
   });
@@ -122,7 +122,7 @@ async function openSession(path: string, by = agent): Promise<Record<string, str
   return { 'mcp-session-id': headers.get('mcp-session-id') ?? '' };
 }
 
-/** A good request of each judged read, and its target. */
+/** A valid request of each judged read, and its target. */
 const READS: Record<(typeof JUDGED_READS)[number], [Record<string, unknown>, string]> = {
   'resources/read': [{ uri: 'doc://1' }, 'doc://1'],
   'resources/subscribe': [{ uri: 'doc://1' }, 'doc://1'],
@@ -179,12 +179,12 @@ describe.each(JUDGED_READS)('%s', (method) => {
   });
 });
 
-describe('a read on its way', () => {
+describe('a read in progress', () => {
   const params = { uri: 'doc://1' };
   const outcomes = async () =>
     (await plane.records()).flatMap((one) => (one.type === 'outcome' ? [one.outcome] : []));
 
-  it('tells its progress under the token of the client', async () => {
+  it('reports its progress under the token of the client', async () => {
     const undo = docs.override(({ message }, response) => {
       if (message?.method !== 'resources/read') return false;
       const { progressToken } = (message.params as { _meta: { progressToken: unknown } })._meta;
@@ -247,7 +247,7 @@ describe('one server', () => {
     expect(Object.values(items)[0]).toHaveLength(2);
     const second = await post('/mcp/v1/docs', rpc(method, { cursor: nextCursor }), reader);
     expect(Object.values(second.json.result)).toEqual([[expect.anything()]]);
-    // Whom no permission lets use any of it is not shown it, and the server is not asked.
+    // An agent without a permission for any of it does not see it, and the server is not asked.
     docs.seen.length = 0;
     const { json } = await post('/mcp/v1/docs', rpc(method), nobody);
     expect(Object.values(json.result)).toEqual([[]]);

@@ -1,6 +1,6 @@
 /**
- * A server draws a list out, and meanwhile its agent loses its role, is suspended or gets another
- * secret: what comes then is not for that agent.
+ * A server delays a list, and in the meantime its agent loses its role, is suspended or gets a new
+ * secret: the late result is not for that agent.
  */
 import type { AgentFact } from '@governance/shared/facts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -75,7 +75,7 @@ describe.each(['/mcp/v1/up', '/mcp/v1'])('at %s', (path) => {
   });
 });
 
-it('is shown to a modern client that nothing happened to', async () => {
+it('is shown to a modern client whose agent is unchanged', async () => {
   asked.goOn = undefined;
   const { basic: authorization } = plane.addAgent();
   const listing = postModern(plane, 'tools/list', {}, { authorization, path: '/mcp/v1/up' });

@@ -1,4 +1,4 @@
-/** `resource_scopes` as an agent meets them: in lists, in calls, and in what policies see. */
+/** `resource_scopes` as an agent experiences them: in lists, in calls, and in what policies see. */
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 type Role = { permissions: string[]; scopes: string[]; isOld?: boolean };
 
-/** As the control plane tells it; `isOld` as it did before it told scopes apart. */
+/** As the control plane sends it; `isOld` as it did before it sent scopes separately. */
 function addRole({ permissions, scopes, isOld }: Role): string {
   const id = uuidv7();
   const isFlat = scopes.length === 0 || isOld === true;
@@ -63,9 +63,9 @@ const READS: Role = { permissions: ['*:read'], scopes: ['files/read_*', 'target:
 
 describe('a role with scopes', () => {
   it.each([
-    ['as it is told now', READS],
-    ['as it was told before', { ...READS, isOld: true }],
-  ])('permits within them alone, %s', async (_, role) => {
+    ['as it is sent now', READS],
+    ['as it was sent before', { ...READS, isOld: true }],
+  ])('permits only within them, %s', async (_, role) => {
     const agent = anAgent(role);
     expect(await toolsOf(agent, '/mcp/v1/files')).toEqual(['read_file', 'read_table']);
     expect(await toolsOf(agent, '/mcp/v1')).toEqual(['files__read_file', 'files__read_table']);
@@ -171,7 +171,7 @@ describe('a denial for want of a permission', () => {
     expect((await toolCall(cured, 'read_file', { path: '/a' })).result).toBeDefined();
   });
 
-  it('tells where a role has it for another reach', async () => {
+  it('says where a role has it for another scope', async () => {
     const { error } = await toolCall(anAgent(READS), 'read_file', { path: '/etc' });
     expect(error.message).toContain('in a role whose resource_scopes cover it');
   });

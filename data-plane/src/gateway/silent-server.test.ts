@@ -18,7 +18,7 @@ const callOf = (name: string) => ({
   params: { name, arguments: {} },
 });
 
-/** Stands before a server, and answers 502 while that is away. */
+/** A proxy in front of a server that answers 502 while the server is away. */
 let proxy: ReturnType<typeof createServer>;
 let isAway = true;
 let asked = 0;
@@ -75,7 +75,7 @@ const health = async () => {
 };
 const report = () => plane.plane.serverReport(plane.tenantId);
 
-it('is left out of lists, then not even asked; its calls fail at once and say why', async () => {
+it('is left out of lists, then no longer asked; its calls fail at once and say why', async () => {
   expect(report()).toEqual({ resting: [], failing: [], ok: [] });
   while (report().resting.length === 0) expect(await namesOf()).toEqual(['live__echo']);
   expect(report()).toEqual({
@@ -103,7 +103,7 @@ it('is left out of lists, then not even asked; its calls fail at once and say wh
   expect((await post(callOf('live__echo'))).json.result).toBeDefined();
 });
 
-it('is back with the first request after its rest that is answered', async () => {
+it('is back with the first answered request after the circuit breaker lets one through', async () => {
   isAway = false;
   await expect.poll(namesOf, { timeout: 10_000 }).toEqual(['live__echo', 'silent__echo']);
   expect(report()).toEqual({ resting: [], failing: [], ok: ['live', 'silent'] });

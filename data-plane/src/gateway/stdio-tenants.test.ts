@@ -1,6 +1,6 @@
 /**
- * A process that was started for the one tenant of a data plane is not that tenant's any more when
- * a second one comes, unless its entry names it.
+ * A process started while a data plane had one tenant no longer belongs to that tenant once a
+ * second one comes, unless its entry names it.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
@@ -55,7 +55,7 @@ const listed = async () =>
   (await post('tools/list')).json.result.tools.map(({ name }: { name: string }) => name);
 const REFUSED = expect.not.stringMatching(/^ok$/);
 
-it('is used by whom its entry names, and the others are told which ones they may use', async () => {
+it('is used only by the tenants that its entry names, and the others are told which ones they may use', async () => {
   expect([await call('unowned'), await call('mine')]).toEqual(['ok', 'ok']);
   expect([await call('theirs'), await call('missing')]).toEqual([REFUSED, REFUSED]);
   expect(await listed()).toEqual(['unowned__read_it', 'mine__read_it']);

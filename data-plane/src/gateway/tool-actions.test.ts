@@ -1,4 +1,4 @@
-/** What an administrator says of tools, and how it lapses with their definition. */
+/** The actions that an administrator sets for tools, and how they lapse with the definition. */
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import {
@@ -62,7 +62,7 @@ beforeEach(() => {
   say({});
 });
 
-/** Those about what was said of tools; their pins have alerts of their own. */
+/** The alerts about tool actions; pins have alerts of their own. */
 const alerts = async () =>
   (await plane.records()).filter(
     (record) => record.type === 'alert' && !('pinned_hash' in record.details),
@@ -80,7 +80,7 @@ it('lowers and raises, in lists and in calls', async () => {
   expect(await actionOf('git_status')).toBe('execute');
 });
 
-it('lapses when the definition changes, for good, until it is said again', async () => {
+it('lapses for good when the definition changes, until it is set again', async () => {
   const said = { git_status: 'read', get_report: 'write' } as const;
   say(said);
   expect(await list()).toEqual(['git_status']);
@@ -88,7 +88,8 @@ it('lapses when the definition changes, for good, until it is said again', async
   expect(plane.plane.serverReport(plane.tenantId).reasons ?? {}).toEqual({});
 
   for (const tool of tools) tool.annotations = { title: 'Now it does more', readOnlyHint: true };
-  // The hint is believed of `git_status`, whose name says nothing; what was said can only raise.
+  // The hint of `git_status` counts, since its name says nothing; the setting can now only raise
+  // it.
   await list();
   const raised = await alerts();
   expect(raised.map((alert) => (alert as { alert_type: string }).alert_type)).toEqual([
@@ -102,7 +103,7 @@ it('lapses when the definition changes, for good, until it is said again', async
   const { reasons } = plane.plane.serverReport(plane.tenantId);
   expect(reasons?.up).toBe('tool definition changed, tool_actions lapsed: git_status, get_report');
 
-  // As it was before: it has been another in between.
+  // Back to the old definition: it has been another in between.
   for (const tool of tools) delete tool.annotations;
   await list();
   expect(await actionOf('git_status')).toBe('execute');
@@ -112,7 +113,7 @@ it('lapses when the definition changes, for good, until it is said again', async
   expect(plane.plane.serverReport(plane.tenantId).reasons ?? {}).toEqual({});
 });
 
-it('only raises while the server does not tell what its tools are', async () => {
+it('only raises while the server does not list its tools', async () => {
   const stop = upstream.override(({ message }, response) => {
     if (message?.method !== 'tools/list') return false;
     const error = { code: -32603, message: 'no' };

@@ -53,7 +53,8 @@ afterAll(async () => {
 
 afterEach(async () => {
   upstream.seen.length = 0;
-  // The clock of each test begins where the last one's ended, past what alerts are held back for.
+  // Each test's clock starts after the last one's, beyond the time in which an alert is not
+  // repeated.
   time += 61_000;
   await plane.records();
 });
@@ -86,7 +87,7 @@ const DENIED = { status: 200, code: -32003 };
 
 type Decision = Extract<LedgerRecord, { type: 'decision' }>;
 type Alert = Extract<LedgerRecord, { type: 'alert' }>;
-/** Written since the last look. */
+/** Records written since the last check. */
 async function written() {
   const records = await plane.records();
   return {
@@ -96,7 +97,7 @@ async function written() {
 }
 
 describe('a workflow session', () => {
-  it('whose token names a key that is not known is judged once more when the key came', async () => {
+  it('whose token names an unknown key is judged once more when the key has come', async () => {
     const { token } = workflows.start({ owner_agent_id: owner.id });
     const newest = token({ header: { kid: 'next' } });
     expect(await call(owner, inSession(newest))).toMatchObject(UNAUTHORIZED);
@@ -133,7 +134,7 @@ describe('a workflow session', () => {
     expect(new Set(decisions.map((one) => one.workflow_session_id))).toEqual(new Set([sessionId]));
   });
 
-  it('denies whom it does not know, and says so', async () => {
+  it('denies agents outside the workflow, and says so', async () => {
     const { id, sessionId, token } = workflows.start({ owner_agent_id: owner.id });
     const refused = await call(stranger, inSession(token()));
     expect(refused).toMatchObject(DENIED);
@@ -177,7 +178,7 @@ describe('a workflow session', () => {
     ['another audience', { claims: { aud: 'https://elsewhere.example' } }],
     ['another issuer', { claims: { iss: 'https://elsewhere.example' } }],
     ['another tenant', { claims: { tenant_id: uuidv7() } }],
-    ['a time that is over', { claims: { exp: 1 } }],
+    ['an expired lifetime', { claims: { exp: 1 } }],
     ['a feed that never comes', { claims: { feed_seq: 1_000_000 } }],
     ['an unknown session', { claims: { sub: uuidv7() } }],
   ])('whose token has %s denies with -32000', async (_, over) => {
@@ -186,7 +187,7 @@ describe('a workflow session', () => {
     expect(upstream.messages('tools/call')).toHaveLength(0);
   });
 
-  it('that has ended, or whose time is over, denies with -32000, and a suspended one with -32003', async () => {
+  it('that has ended or expired denies with -32000, and a suspended one with -32003', async () => {
     const { token, change, renew, end } = workflows.start({ owner_agent_id: owner.id });
     const held = token();
     expect(await call(owner, inSession(held))).toMatchObject(ALLOWED);
@@ -208,7 +209,7 @@ describe('a workflow session', () => {
     expect(await call(other, inSession(token()))).toMatchObject(UNAUTHORIZED);
   });
 
-  it('orders its events below the one that a call names', async () => {
+  it('places its events below the one that a call names', async () => {
     const { token } = workflows.start({ owner_agent_id: owner.id, max_depth: 1 });
     const other = workflows.start({ owner_agent_id: owner.id });
     const below = (parent: string) => ({ ...inSession(token()), 'x-parent-event-id': parent });
@@ -228,7 +229,7 @@ describe('a workflow session', () => {
       expect(decisions).toMatchObject([{ causal_depth: 0, parent_event_id: null }]);
       expect(alerts).toMatchObject([{ alert_type: 'WORKFLOW_PARENT_IGNORED' }]);
     }
-    // An event of another data plane: who has them all says whether it is of this session.
+    // An event of another data plane: only the control plane knows whether it is of this session.
     const elsewhere = uuidv7();
     await call(owner, below(elsewhere));
     const [claimed] = (await written()).decisions;
@@ -271,7 +272,7 @@ describe('a delegation', () => {
     expect(alerts).toEqual([]);
   });
 
-  it('narrows what is listed to what it covers, at one server and at all', async () => {
+  it('narrows lists to what it covers, at one server and at all', async () => {
     const { sessionId } = start();
     const held = workflows.delegate(sessionId, owner.id, worker.id, {
       tools: ['files/read_file', 'write_file'],
@@ -287,7 +288,7 @@ describe('a delegation', () => {
       'files__read_file',
       'files__write_file',
     ]);
-    // What its delegator has lost is listed no more.
+    // What its delegator has lost is no longer listed.
     const reader = plane.addAgent(['files:read']);
     const first = workflows.delegate(sessionId, owner.id, reader.id);
     const over = { parent_delegation_id: first.id, depth: 2 };
@@ -335,19 +336,19 @@ describe('a delegation', () => {
     const first = workflows.delegate(sessionId, reader.id, worker.id);
     expect(await call(worker, delegated(first.token()))).toMatchObject(ALLOWED);
     expect(await call(worker, delegated(first.token()), 'write_file')).toMatchObject(DENIED);
-    // Also where it was handed to the reader by one who may do everything.
+    // Even where it was handed to the reader by one who may do everything.
     const owners = workflows.delegate(sessionId, owner.id, reader.id);
     const below = { parent_delegation_id: owners.id, depth: 2 };
     const second = workflows.delegate(sessionId, reader.id, worker.id, below);
     expect(await call(worker, delegated(second.token()), 'write_file')).toMatchObject(DENIED);
-    // Who takes no part has nothing to pass on.
+    // A stranger to the workflow has nothing to pass on.
     const stranger = plane.addAgent(['files:*']);
     const theirs = workflows.delegate(sessionId, stranger.id, worker.id);
     expect(await call(worker, delegated(theirs.token()))).toMatchObject(UNAUTHORIZED);
     await written();
   });
 
-  it('ends with what it hangs on', async () => {
+  it('ends with the delegation that it depends on', async () => {
     const { sessionId, end, change, renew } = start();
     const middle = plane.addAgent(['files:*']);
     const chain = () => {
@@ -382,7 +383,7 @@ describe('a delegation', () => {
     expect(await call(middle, delegated(again.first.token()))).toMatchObject(ALLOWED);
   });
 
-  it('is for its delegatee, its session and its class alone', async () => {
+  it('is valid only for its delegatee, its session and its class', async () => {
     const { sessionId, token } = start();
     const other = start();
     const held = workflows.delegate(sessionId, owner.id, worker.id);
@@ -392,7 +393,7 @@ describe('a delegation', () => {
     expect(await call(worker, delegated(token()))).toMatchObject(UNAUTHORIZED);
     expect(await call(worker, inSession(held.token()))).toMatchObject(UNAUTHORIZED);
     expect(await call(worker, delegated('x'))).toMatchObject(UNAUTHORIZED);
-    // A good delegation does not mend a bad session.
+    // A valid delegation does not repair an invalid session.
     const broken = { ...inSession('x'), ...delegated(held.token()) };
     expect(await call(worker, broken)).toMatchObject(UNAUTHORIZED);
     expect(upstream.messages('tools/call')).toHaveLength(0);
@@ -411,7 +412,7 @@ describe('a delegation', () => {
     expect(await who('eve')).toContain('requester eve false');
     const { decisions, alerts } = await written();
     expect(decisions).toMatchObject([{ requester_id: 'eve', requester_verified: false }]);
-    // The control plane tells of it, by the record.
+    // The control plane raises it, from the record.
     expect(decisions).toMatchObject([{ delegation_chain: [held.id] }]);
     expect(alerts).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What a server may ask of a client through the gateway, and what becomes of it. */
+/** What a server may ask of a client through the gateway, and how each question ends. */
 import { createParser } from 'eventsource-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -21,7 +21,7 @@ const PATH = '/mcp/v1/up';
 let upstream: TestUpstream;
 let plane: TestPlane;
 let agent: TestAgent;
-/** What the tool asks its client before it answers. */
+/** The tool's question to its client before it answers. */
 let question: Message = {};
 const open: (() => void)[] = [];
 
@@ -55,11 +55,11 @@ afterEach(async () => {
   await upstream.stop();
 });
 
-/** What the server was answered to a request of its own. */
+/** The gateway's answer to a request of the server. */
 const answerOf = (id: unknown): Message | undefined =>
   upstream.seen.find(({ message }) => message?.id === id && message?.method === undefined)?.message;
 
-/** A client with a session and its stream, which answers by itself what it has an answer for. */
+/** A client with a session and its stream, which answers automatically where an answer is given. */
 async function connect(capabilities: Message, answers: Record<string, Message> = {}, by = agent) {
   const heard: Message[] = [];
   let session: Record<string, string> = {};
@@ -105,7 +105,7 @@ async function connect(capabilities: Message, answers: Record<string, Message> =
   };
 }
 
-/** Lets the server ask on its stream, where no call is under way. */
+/** Lets the server ask on its stream, outside any call. */
 async function push(id: string, method = 'roots/list', params: Message = {}) {
   await expect.poll(upstream.streams).toBeGreaterThan(0);
   upstream.push({ jsonrpc: '2.0', id, method, params });
@@ -147,7 +147,7 @@ describe('a question along with an answer', () => {
     expect(outcome).toMatchObject({ outcome: 'forwarded' });
   });
 
-  it('reaches only the client on whose call the server works', async () => {
+  it('reaches only the client whose call the server is working on', async () => {
     const result = { action: 'decline' };
     question = { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: {} } };
     const one = await connect(ALL, { 'elicitation/create': { result } });
@@ -159,14 +159,14 @@ describe('a question along with an answer', () => {
     expect(other.heard).toEqual([]);
   });
 
-  it("passes the client's error on", async () => {
+  it("passes on the client's error", async () => {
     const error = { code: -1, message: 'User rejected sampling request' };
     const client = await connect(ALL, { 'sampling/createMessage': { error } });
     await client.call();
     expect(answerOf('question')).toMatchObject({ error });
   });
 
-  it('gets an error in place of an answer that is none', async () => {
+  it('gets an error in place of a malformed answer', async () => {
     const client = await connect(ALL, { 'sampling/createMessage': { result: 'yes' } });
     await client.call();
     expect(answerOf('question')).toMatchObject({
@@ -184,7 +184,7 @@ describe('a question along with an answer', () => {
     expect(await decisions()).toEqual([['tools/call', 'read', 'allow']]);
   });
 
-  it('is denied where policy denies it: the client hears nothing, the server no reason', async () => {
+  it('is denied where policy denies it: the client receives nothing, the server no reason', async () => {
     const reader = plane.addAgent(['up:read']);
     const answers = { 'sampling/createMessage': { result: {} } };
     const client = await connect(ALL, answers, reader);
@@ -226,7 +226,7 @@ describe('a question of its own', () => {
           params: expect.objectContaining({ requestId: 'gateway-1' }),
         }),
       );
-    // Too late: nobody hears it any more.
+    // Too late: nobody waits for it any more.
     expect((await client.post({ id: 'gateway-1', result: {} })).status).toBe(202);
     expect((await plane.records()).find((one) => one.type === 'outcome')).toMatchObject({
       outcome: 'upstream_timeout',
@@ -247,7 +247,7 @@ describe('a question of its own', () => {
     expect(answerOf('q')).toBeUndefined();
   });
 
-  it('gets nothing from an agent that was suspended meanwhile', async () => {
+  it('gets nothing from an agent that was suspended in the meantime', async () => {
     const client = await connect(ALL);
     await push('q');
     await expect.poll(client.asked).toHaveLength(1);
@@ -260,7 +260,7 @@ describe('a question of its own', () => {
     });
   });
 
-  it('waits with a bounded number of others', async () => {
+  it('waits among a bounded number of others', async () => {
     const client = await connect(ALL);
     for (let n = 0; n < 17; n++) await push(`q${n}`);
     await expect.poll(() => answerOf('q16')).toMatchObject({ error: { code: -32603 } });
@@ -287,7 +287,7 @@ it('news that the roots changed reaches the session of that client', async () =>
   await expect.poll(() => upstream.messages(method)).toHaveLength(1);
 });
 
-it('passes on of the capabilities what servers can ask for', () => {
+it('passes on only the capabilities that servers can use', () => {
   expect(askableCapabilities({})).toBeNull();
   expect(askableCapabilities({ tasks: {}, experimental: { a: {} }, roots: true })).toBeNull();
   expect(

@@ -66,7 +66,7 @@ async function initialize(version = '2025-06-18', path = PATH, one = agent) {
   return { ...answer, session, headers: { ...auth, 'mcp-session-id': session } };
 }
 
-/** Opens the stream of a session; `events` grows as they come. */
+/** Opens the stream of a session; `events` grows as they arrive. */
 async function openStream(headers: Record<string, string>, path = PATH) {
   const abort = new AbortController();
   const response = await fetch(`${plane.url}${path}`, {
@@ -94,7 +94,7 @@ describe('initialize', () => {
     expect(session).toMatch(/^[\w-]{43}$/);
   });
 
-  it('offers its best to a client that asks for another', async () => {
+  it('offers its newest to a client that asks for an unknown one', async () => {
     const { json } = await initialize('2030-01-01');
     expect(json.result.protocolVersion).toBe('2025-11-25');
   });
@@ -105,7 +105,7 @@ describe('initialize', () => {
     expect(json.result.capabilities).toEqual({ tools: { listChanged: true } });
   });
 
-  it('needs a version, and is no part of a batch', async () => {
+  it('needs a version, and cannot be part of a batch', async () => {
     const auth = { authorization: agent.basic };
     expect((await plane.post(PATH, rpc('initialize'), auth)).json.error.code).toBe(-32602);
     expect((await plane.post(PATH, [rpc('initialize')], auth)).status).toBe(400);
@@ -165,7 +165,7 @@ describe('a session', () => {
     expect(states).toEqual([404, 200, 200, 200]);
   });
 
-  it('answers in the form that the client names first, and refusals in JSON', async () => {
+  it('answers in the form that the client prefers, and refusals in JSON', async () => {
     const { headers } = await initialize();
     const accept = 'text/event-stream, application/json';
     for (const message of [rpc('tools/list'), call('echo', { a: 1 })]) {
@@ -180,7 +180,7 @@ describe('a session', () => {
     expect(refused.headers.get('content-type')).toContain('application/json');
   });
 
-  it('accepts notifications with 202 and no body, and sends no text of theirs on', async () => {
+  it('accepts notifications with 202 and no body, and forwards none of their text', async () => {
     const { headers } = await initialize();
     upstream.seen.length = 0;
     for (const message of [
@@ -201,7 +201,7 @@ describe('a session', () => {
 });
 
 describe('a batch', () => {
-  it('of 2025-03-26 is judged message by message', async () => {
+  it('of 2025-03-26 has each message judged', async () => {
     const reader = plane.addAgent(['up:read']);
     const { headers } = await initialize('2025-03-26', PATH, reader);
     const batch = [
@@ -271,7 +271,7 @@ describe('cancellation', () => {
     expect((await pending).json.result).toEqual({ content: [] });
   });
 
-  it('is not what a disconnect means', async () => {
+  it('is not caused by a disconnect', async () => {
     const abort = new AbortController();
     const headers = { authorization: agent.basic, 'content-type': 'application/json' };
     const body = JSON.stringify(call('hang'));
@@ -291,7 +291,7 @@ describe('cancellation', () => {
 });
 
 describe('the stream of a GET', () => {
-  it('brings what the server sends of its own accord', async () => {
+  it('carries what the server sends unprompted', async () => {
     const { headers } = await initialize();
     const stream = await openStream(headers);
     expect(stream.status).toBe(200);
@@ -325,9 +325,9 @@ describe('the stream of a GET', () => {
 
   it.each<[string, (one: TestAgent) => void]>([
     ['is suspended', (one) => one.update({ status: 'suspended' })],
-    ['got another secret', (one) => one.update({ secret_hash: '00'.repeat(32) })],
+    ['got a new secret', (one) => one.update({ secret_hash: '00'.repeat(32) })],
     ['was caught by the kill switch', () => plane.engageKillSwitch(true)],
-  ])('ends when its agent %s, and brings nothing before that', async (_what, change) => {
+  ])('ends when its agent %s, and carries nothing before that', async (_what, change) => {
     const one = plane.addAgent();
     const { headers } = await initialize('2025-06-18', PATH, one);
     const stream = await openStream(headers);
@@ -340,7 +340,7 @@ describe('the stream of a GET', () => {
     await vi.waitFor(() => expect(upstream.streams()).toBe(0));
   });
 
-  it('brings nothing of a server that was deleted, and is not opened at one', async () => {
+  it('carries nothing of a deleted server, and is not opened at one', async () => {
     const servers = [HTTP_SERVER('up', upstream.url), HTTP_SERVER('other', upstream.url)];
     const { headers } = await initialize();
     const stream = await openStream(headers);
@@ -354,7 +354,7 @@ describe('the stream of a GET', () => {
     await vi.waitFor(() => expect(upstream.streams()).toBe(0));
   });
 
-  it('needs a session and a client that takes events', async () => {
+  it('needs a session and a client that accepts events', async () => {
     const { headers } = await initialize();
     const { authorization } = headers;
     expect((await openStream({ authorization })).status).toBe(400);

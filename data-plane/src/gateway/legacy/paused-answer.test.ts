@@ -1,4 +1,4 @@
-/** A server that ends the stream of an answer for now, and the client's connection with it. */
+/** A server that ends the stream of an answer for a while, and the client's connection with it. */
 import {
   Client as ClientV2,
   StreamableHTTPClientTransport as HttpV2,
@@ -50,7 +50,7 @@ beforeEach(() => {
   calls = 0;
 });
 
-/** A client by hand. */
+/** A hand-written client. */
 async function connect(revision: string) {
   const { basic } = plane.addAgent(['up:*']);
   let session: Record<string, string> = {};
@@ -82,7 +82,7 @@ const call = {
   params: { name: 'read_later', arguments: {} },
 };
 
-describe('a call whose server ends the stream for now', () => {
+describe('a call whose server ends the stream for a while', () => {
   it.each([
     'waits for it',
     'comes when it is there',
@@ -97,7 +97,7 @@ describe('a call whose server ends the stream for now', () => {
     expect(calls).toBe(1);
   });
 
-  it('is waited for by a client of an older revision', async () => {
+  it('keeps a client of an older revision waiting', async () => {
     const request = await connect('2025-06-18');
     const response = await request('POST', call);
     expect(response.headers.get('content-type')).toContain('application/json');
@@ -105,7 +105,7 @@ describe('a call whose server ends the stream for now', () => {
     expect(calls).toBe(1);
   });
 
-  it('and by one that takes no events', async () => {
+  it('and one that accepts no events', async () => {
     const request = await connect('2025-11-25');
     const response = await request('POST', call, { accept: 'application/json' });
     expect(await response.json()).toMatchObject({ id: 7, result: {} });

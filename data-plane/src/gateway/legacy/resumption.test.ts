@@ -1,4 +1,4 @@
-/** Streams that break: by hand, and with real clients whose connections are cut in the middle. */
+/** Broken streams: by hand, and with real clients whose connections are cut in the middle. */
 import {
   Client as ClientV2,
   StreamableHTTPClientTransport as HttpV2,
@@ -129,7 +129,7 @@ describe('an answer whose connection broke', () => {
     expect(more).toEqual([]);
   });
 
-  it('is kept when the server gave it meanwhile, beside the stream of the session', async () => {
+  it('is kept when the server gave it in the meantime, beside the stream of the session', async () => {
     const { stream } = await connect();
     const own = await stream('GET');
     const first = await stream('POST', call);
@@ -145,7 +145,7 @@ describe('an answer whose connection broke', () => {
     own.cut();
   });
 
-  it("is nobody else's", async () => {
+  it('is available to nobody else', async () => {
     const one = await connect();
     const first = await one.stream('POST', call);
     await expect.poll(() => first.events).toHaveLength(1);
@@ -160,7 +160,7 @@ describe('an answer whose connection broke', () => {
 });
 
 describe('the stream of the session', () => {
-  it('goes on where it broke, with what came meanwhile', async () => {
+  it('continues where it broke, with what came in the meantime', async () => {
     const { stream, listen } = await connect();
     const first = await listen();
     upstream.push(news(1));
@@ -176,7 +176,7 @@ describe('the stream of the session', () => {
     again.cut();
   });
 
-  it('is taken over by a client that came back before its connection was known to be broken', async () => {
+  it('is taken over by a client that came back before its broken connection was noticed', async () => {
     const { stream, listen } = await connect();
     const first = await listen();
     upstream.push(news(1));
@@ -190,7 +190,7 @@ describe('the stream of the session', () => {
     again.cut();
   });
 
-  it('repeats nothing to a client that names no event, or none that there was', async () => {
+  it('repeats nothing to a client that names no event, or an unknown one', async () => {
     for (const lastEventId of [undefined, 'x', '9-9', '1-', '1-999999999999']) {
       const { stream, listen } = await connect();
       const first = await listen();
@@ -243,7 +243,7 @@ describe.each(['SDK v1', 'SDK v2'])('%s', (name) => {
   }, 15_000);
 });
 
-it('keeps no more than it may, and gives back what it kept', () => {
+it('keeps no more than its budget, and releases it', () => {
   const budget = { used: 0, max: 10_000 };
   const log = new StreamLog(budget);
   const streams = Array.from({ length: 40 }, () =>

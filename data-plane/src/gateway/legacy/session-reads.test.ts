@@ -1,4 +1,4 @@
-/** What sessions of one agent hear of what a server sends, though they share one session with it. */
+/** What the sessions of one agent receive, though they share one session with the server. */
 import { createParser } from 'eventsource-parser';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -83,7 +83,7 @@ async function connect(path: string) {
   };
 }
 
-/** Sends what the server has to say, and a last message by which one knows that all came. */
+/** Sends the server's messages, and a final one that shows that all have arrived. */
 async function push(server: TestUpstream, messages: Message[], ...to: { heard: Message[] }[]) {
   await expect.poll(server.streams).toBe(1);
   const last = { method: 'notifications/tools/list_changed' };
@@ -101,7 +101,7 @@ const paramsOf = (heard: Message[], method: string) =>
   heard.filter((one) => one.method === method).map((one) => one.params);
 
 describe('subscriptions', () => {
-  it('are heard of by the session that has them, under the name it knows', async () => {
+  it('reach the session that has them, under the name it knows', async () => {
     const one = await connect('/mcp/v1/docs');
     const all = await connect('/mcp/v1');
     await one.request('resources/subscribe', { uri: 'doc://1' });
@@ -115,7 +115,7 @@ describe('subscriptions', () => {
     await Promise.all([one.end(), all.end()]);
   });
 
-  it('end at the server with the last session that has them', async () => {
+  it('end at the server with the last subscribed session', async () => {
     const one = await connect('/mcp/v1/docs');
     const all = await connect('/mcp/v1');
     await one.request('resources/subscribe', { uri: 'doc://1' });
@@ -167,7 +167,7 @@ describe('subscriptions', () => {
 });
 
 describe('log messages', () => {
-  it('come as severe as each session asked for, though the server knows one level', async () => {
+  it('are filtered by the level of each session, though the server knows only one', async () => {
     const loud = await connect('/mcp/v1/docs');
     const quiet = await connect('/mcp/v1/docs');
     await loud.request('logging/setLevel', { level: 'debug' });
@@ -182,7 +182,7 @@ describe('log messages', () => {
     await Promise.all([loud.end(), quiet.end()]);
   });
 
-  it('of all servers say whose they are', async () => {
+  it('of all servers name their server', async () => {
     const all = await connect('/mcp/v1');
     const { json } = await all.request('logging/setLevel', { level: 'info' });
     expect(json.result).toEqual({});
@@ -213,7 +213,7 @@ it('news that a list changed reaches every stream of the agent', async () => {
 });
 
 describe('a server that lost its session', () => {
-  it('is told anew what its client wants to hear of, once it is back', async () => {
+  it('gets the subscriptions of its client again, once it is back', async () => {
     const one = await connect('/mcp/v1/docs');
     const all = await connect('/mcp/v1');
     await one.request('resources/subscribe', { uri: 'doc://1' });
@@ -231,7 +231,7 @@ describe('a server that lost its session', () => {
     await Promise.all([one.end(), all.end()]);
   });
 
-  it('is listened to again though nobody asks it anything', async () => {
+  it('is listened to again without any request to it', async () => {
     const one = await connect('/mcp/v1/wiki');
     await one.request('resources/subscribe', { uri: 'doc://1' });
     await expect.poll(wiki.streams).toBe(1);
@@ -252,8 +252,8 @@ describe('a server that lost its session', () => {
     await one.end();
   });
 
-  // The last one: it changes the policies of the plane.
-  it('is not told what its agent may not ask for any more', async () => {
+  // Last, since it changes the policies of the plane.
+  it('gets no subscription that its agent may no longer have', async () => {
     const one = await connect('/mcp/v1/docs');
     await one.request('resources/subscribe', { uri: 'doc://1' });
     docs.seen.length = 0;

@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 describe('sessions', () => {
-  it('are found by their owner alone', () => {
+  it('are found only by their owner', () => {
     const { token } = sessions.create(owner, '2025-06-18');
     expect(sessions.find(token, { ...owner })).toBeDefined();
     for (const other of [{ tenantId: uuidv7() }, { agentId: uuidv7() }, { serverId: null }]) {
@@ -29,7 +29,7 @@ describe('sessions', () => {
     expect(sessions.find('constructor', owner)).toBeUndefined();
   });
 
-  it('end when they are idle, and not while something is under way', () => {
+  it('end when they are idle, and not while a call is in progress', () => {
     const idle = sessions.create(owner, '2025-06-18');
     const busy = sessions.create(owner, '2025-06-18');
     busy.calls.set(1, new Cancellation());
@@ -47,7 +47,7 @@ describe('sessions', () => {
     expect(sessions.count()).toBe(0);
   });
 
-  it('are bounded for an agent, whose oldest makes room, and over all', () => {
+  it('are bounded for an agent, by evicting its oldest, and in total', () => {
     const ended = vi.fn();
     const first = sessions.create(owner, '2025-06-18');
     first.endStream = ended;
@@ -59,11 +59,11 @@ describe('sessions', () => {
     sessions.create(other(), '2025-06-18');
     sessions.create(other(), '2025-06-18');
     expect(() => sessions.create(other(), '2025-06-18')).toThrow(GatewayError);
-    // Whoever has sessions already gets a new one in the place of an own.
+    // An owner that has sessions gets a new one in place of its oldest.
     expect(sessions.create(owner, '2025-06-18').token).toBeDefined();
   });
 
-  it('end with the service, streams and all', () => {
+  it('end with the service, including their streams', () => {
     const ended = vi.fn();
     sessions.create(owner, '2025-06-18').endStream = ended;
     sessions.close();

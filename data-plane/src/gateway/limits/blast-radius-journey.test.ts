@@ -1,4 +1,7 @@
-/** A real MCP client and the real filesystem server: what reaches too far never reaches it. */
+/**
+ * A real MCP client and the real filesystem server: a call beyond the blast radius never reaches
+ * the server.
+ */
 import {
   existsSync,
   mkdirSync,
@@ -31,7 +34,7 @@ beforeAll(async () => {
   plane = await startTestPlane({
     servers: [STDIO_SERVER('files')],
     stdioServers: new Map([['files', files]]),
-    // What is escalated is not waited for here.
+    // Escalations are not waited for here.
     config: { holdWaitMs: 0 },
   });
   plane.setSettings({
@@ -61,7 +64,7 @@ const use = async (name: string, args: Record<string, unknown>) => {
   }
 };
 
-it('lets on what is within bounds, denies and escalates the rest, and says so', async () => {
+it('forwards what is within bounds, denies and escalates the rest, and says so', async () => {
   const at = (path: string) => join(folder, path);
   expect(await use('write_file', { path: at('a.txt'), content: 'rm -rf /' })).toBe('done');
   expect(await use('move_file', { source: at('a.txt'), destination: at('b.txt') })).toBe('done');

@@ -1,4 +1,4 @@
-/** Many large bodies of one agent make nobody else wait for all of them. */
+/** Many large bodies of one agent do not make another agent wait for all of them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestPlane, type TestAgent, type TestPlane } from '../../testing/test-plane.ts';
 

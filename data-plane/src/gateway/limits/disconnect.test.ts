@@ -1,7 +1,7 @@
 /**
- * Clients that go away in the middle of a call. In the legacy revisions a disconnect cancels
- * nothing: the call goes on and its outcome is recorded. What the gateway keeps for a client that
- * comes back is bounded and ends with its session. In MCP 2026-07-28 it is how a call is cancelled.
+ * Clients that disconnect in the middle of a call. In the legacy revisions a disconnect cancels
+ * nothing: the call continues and its outcome is recorded. What the gateway keeps for a client that
+ * comes back is bounded and ends with its session. In MCP 2026-07-28 a disconnect cancels the call.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -79,9 +79,11 @@ const connections = () =>
 const outcomes = async () =>
   (await plane.records()).flatMap((one) => (one.type === 'outcome' ? [one.outcome] : []));
 
-/** Lets this many clients call, waits until the server has the calls, and takes the clients away. */
+/**
+ * Starts calls for this many clients, waits until the server has them, and disconnects the clients.
+ */
 async function callAndLeave(count: number, tool: string, call: Call) {
-  // What opened the sessions may keep its connection.
+  // The requests that opened the sessions may keep their connection.
   const others = await connections();
   const calls: Exchange[] = [];
   for (let n = 1; n <= count; n++) {
@@ -89,18 +91,18 @@ async function callAndLeave(count: number, tool: string, call: Call) {
     calls.push(sendByHand(plane, 'POST', PATH, headers, message));
   }
   await expect.poll(() => waiting.length, PATIENT).toBe(count);
-  // So that those who are told something have begun to hear it.
+  // So that clients expecting progress have begun to receive it.
   if (tool === 'read_and_tell') await Promise.all(calls.map(({ response }) => response));
   for (const { cut } of calls) cut();
   await expect.poll(connections, PATIENT).toBeLessThanOrEqual(others);
 }
 
-/** With a session goes what was kept for it. */
+/** Whatever was kept for a session ends with it. */
 async function endSession(call: Call): Promise<void> {
   await fetch(plane.url + PATH, { method: 'DELETE', headers: call('any').headers });
 }
 
-/** How many outcomes there are until as many have come as are expected. */
+/** The number of outcomes, once at least the expected number has arrived. */
 async function expectOutcomes(count: number, outcome = 'forwarded'): Promise<void> {
   const found: string[] = [];
   await expect
@@ -117,15 +119,15 @@ const WHEN = [
 describe.each(['in a session', 'without a session'] as const)('%s', (way) => {
   const open = () => openWay(way, plane, PATH, basic);
 
-  it.each(WHEN)('a hundred calls go on whose clients left %s', async (_when, tool) => {
+  it.each(WHEN)('a hundred calls continue after their clients left %s', async (_when, tool) => {
     await callAndLeave(CLIENTS, tool, await open());
     answerAll('done');
     await expectOutcomes(CLIENTS);
     expect(upstream.messages('notifications/cancelled')).toEqual([]);
   });
 
-  it.each(WHEN)('calls whose clients left %s leave nothing', async (_when, tool) => {
-    // Every round is a session of its own, which its client ends: with it goes what was kept.
+  it.each(WHEN)('calls whose clients left %s leave no memory behind', async (_when, tool) => {
+    // Every round is a session of its own, which its client ends, with everything kept for it.
     const growth = await growthPerRound(4, async () => {
       const call = await open();
       await callAndLeave(20, tool, call);
@@ -141,7 +143,7 @@ describe.each(['in a session', 'without a session'] as const)('%s', (way) => {
 describe('of MCP 2026-07-28', () => {
   it.each(
     WHEN,
-  )('calls whose clients left %s are cancelled, and leave nothing', async (_when, tool) => {
+  )('calls whose clients left %s are cancelled, and leave no memory behind', async (_when, tool) => {
     const call = await openWay('of MCP 2026-07-28', plane, PATH, basic);
     const cancelled = () => upstream.messages('notifications/cancelled').length;
     const before = cancelled();
@@ -153,14 +155,14 @@ describe('of MCP 2026-07-28', () => {
       waiting = [];
       await expect.poll(cancelled, PATIENT).toBe(before + left);
     });
-    // What the test keeps of what the server was sent is part of it.
+    // This includes what the test itself keeps of the server's messages.
     expect(growth).toBeLessThan(0.25 * MIB);
   });
 });
 
-it('keeps for all who may come back what it may keep, until their sessions end', async () => {
+it('keeps answers for clients that may come back within its budget, until their sessions end', async () => {
   const text = 'x'.repeat(3 * MIB);
-  // What the first large answer makes, as compiled patterns, is kept for no client.
+  // The first large answer compiles patterns, which stay and belong to no client.
   const warm = await openWay('in a session', plane, PATH, basic);
   await callAndLeave(1, 'read_and_tell', warm);
   answerAll(text);
@@ -176,7 +178,7 @@ it('keeps for all who may come back what it may keep, until their sessions end',
     answerAll(text);
     await expectOutcomes(3);
   }
-  // Of what may be kept for all, 64 MB.
+  // Of the 64 MB that may be kept in total.
   const kept = (await settledBytes()) - before;
   expect(kept).toBeGreaterThan(48 * MIB);
   expect(kept).toBeLessThan(72 * MIB);
@@ -184,7 +186,9 @@ it('keeps for all who may come back what it may keep, until their sessions end',
   expect((await settledBytes()) - before).toBeLessThan(8 * MIB);
 }, 180_000);
 
-it.each(LEGACY_CLIENTS)('%s that closes in the middle of a call ends no call', async (name) => {
+it.each(
+  LEGACY_CLIENTS,
+)('%s that closes in the middle of a call does not end the call', async (name) => {
   const cancelled = upstream.messages('notifications/cancelled').length;
   const client = await REAL_CLIENTS[name](plane.url + PATH, basic);
   const calling = client.callTool('read_later').catch(() => 'gone');

@@ -1,7 +1,7 @@
 /**
- * Servers that die in the middle of a call: a connection that is destroyed at any point of the
- * answer, a process that is killed. The agent is told, the outcome recorded, nothing is sent twice,
- * and the next call works.
+ * Servers that die in the middle of a call: a connection destroyed at any point of the answer, a
+ * killed process. The agent gets an error, the outcome is recorded, nothing is sent twice, and the
+ * next call works.
  */
 import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -133,7 +133,7 @@ const AWAY = {
 };
 
 describe.each(Object.keys(TOOLS))('over Streamable HTTP, %s', (when) => {
-  it.each(CLIENT_NAMES)('%s is told, and goes on', async (name) => {
+  it.each(CLIENT_NAMES)('%s gets an error, and continues', async (name) => {
     await outcomes();
     const sent = upstream.messages('tools/call').length;
     const client = await REAL_CLIENTS[name](`${plane.url}/mcp/v1/up`, basic);
@@ -149,10 +149,10 @@ describe.each(Object.keys(TOOLS))('over Streamable HTTP, %s', (when) => {
     expect(upstream.messages('tools/call')).toHaveLength(sent + 2);
   });
 
-  it('nothing is left of it', async () => {
+  it('leaves no memory behind', async () => {
     const growth = await growthPerRound(5, async () => {
       expect(errorOf(await call('up', when))).toEqual(AWAY);
-      // An answer in between, or the server would be left alone for a while.
+      // A successful answer in between, or the circuit breaker would open.
       expect((await call('up', 'read')).status).toBe(200);
     });
     expect(growth).toBeLessThan(0.25 * MIB);
@@ -160,11 +160,11 @@ describe.each(Object.keys(TOOLS))('over Streamable HTTP, %s', (when) => {
 });
 
 describe('a process that is killed', () => {
-  it.each(CLIENT_NAMES)('%s is told, and the next call has another process', async (name) => {
+  it.each(CLIENT_NAMES)('%s gets an error, and the next call has a new process', async (name) => {
     await outcomes();
     const client = await REAL_CLIENTS[name](`${plane.url}/mcp/v1/local`, basic);
     const before = textOf(await client.callTool('pid'));
-    // What else it had under way ends with it, at once.
+    // Everything else in progress there ends with it at once.
     const others = [1, 2, 3].map(() => client.callTool('hang').catch((error) => error));
     await expect(client.callTool('die')).rejects.toMatchObject({ code: -32603 });
     for (const error of await Promise.all(others)) {
@@ -183,9 +183,9 @@ describe('a process that is killed', () => {
     expect(process.kill(Number(after), 0)).toBe(true);
   });
 
-  it('leaves neither its half of an answer nor itself', async () => {
+  it('leaves neither half an answer nor a process behind', async () => {
     const pids = new Set<number>();
-    // A process that died is not started again within a second, so there are few rounds.
+    // A process that died is not restarted within a second, so there are few rounds.
     const growth = await growthPerRound(2, async () => {
       pids.add(Number((await call('local', 'pid')).json.result.content[0].text));
       expect(errorOf(await call('local', 'die'))).toEqual(AWAY);

@@ -1,6 +1,6 @@
 /**
- * One agent that hangs all the calls it can at a server that is silent to it: its own share is
- * taken, and nobody else's, whoever of its clients is still there.
+ * An agent that leaves as many calls as it can hanging at a silent server: it uses up its own share
+ * and no other, whichever of its clients are still connected.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -86,7 +86,7 @@ afterEach(async () => {
 const headersOf = ({ basic }: TestAgent) => ({ authorization: basic });
 const ask = (agent: TestAgent) => plane.post(PATH, toolCall('read_now'), headersOf(agent));
 
-/** More calls than the agent's share has room for, half of them without waiting for room. */
+/** More calls than the agent's share holds, half of them without waiting for a slot. */
 function hang(path = PATH): void {
   const headers = {
     'content-type': 'application/json',
@@ -106,7 +106,7 @@ async function expectOthersServed(): Promise<void> {
 }
 
 describe('an agent whose calls hang', () => {
-  it('takes its share alone, is told that it is busy, and its decisions are recorded', async () => {
+  it('uses up only its own share, is told that it is busy, and its decisions are recorded', async () => {
     await ask(hog);
     await plane.records();
     hang();
@@ -126,7 +126,7 @@ describe('an agent whose calls hang', () => {
     expect(outcome).toMatchObject({ outcome: 'blocked', detail: expect.stringMatching(/^Busy/) });
   });
 
-  it('frees nothing by hanging up: a legacy call runs on in its share', async () => {
+  it('frees nothing by disconnecting: a legacy call keeps its slot', async () => {
     await ask(hog);
     hang();
     await expect.poll(() => hanging, PATIENT).toBe(SHARE);
@@ -136,7 +136,7 @@ describe('an agent whose calls hang', () => {
     expect(aborted).toBe(0);
   });
 
-  it('frees it by hanging up in MCP 2026-07-28, where that cancels', async () => {
+  it('frees it by disconnecting in MCP 2026-07-28, where that cancels', async () => {
     const call = await openWay('of MCP 2026-07-28', plane, PATH, hog.basic);
     const { headers, message } = call('read_never');
     for (let n = 0; n < SHARE; n++) open.push(sendByHand(plane, 'POST', PATH, headers, message));
@@ -169,7 +169,7 @@ it('agents of one tenant together leave room for another tenant', async () => {
   expect((await ask(neighbour)).json.result.content).toBeDefined();
 });
 
-it('what a full agent does not learn of a server says nothing to the others', async () => {
+it('an agent at its limit does not affect what others learn of a server', async () => {
   const plain = { name: 'query', annotations: { readOnlyHint: true } };
   const other = await startTestUpstream({ tools: [plain] });
   try {

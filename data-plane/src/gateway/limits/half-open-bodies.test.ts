@@ -1,4 +1,4 @@
-/** Bodies that never end take no more memory than one agent may take, and nobody else's. */
+/** Bodies that never end use no more memory than one agent may have, and none of another's. */
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import {
@@ -60,7 +60,7 @@ const call = (agent: TestAgent) => {
 };
 
 it.each([
-  ['that say how long they are', [`content-length: ${MESSAGE}`], ' '.repeat(1000)],
+  ['that declare their length', [`content-length: ${MESSAGE}`], ' '.repeat(1000)],
   ['that do not', ['transfer-encoding: chunked'], '8\r\n        \r\n'],
 ])('bodies %s are bounded by agent', async (_, headers, body) => {
   const agent = plane.addAgent();
@@ -89,7 +89,7 @@ it('bodies of many agents are bounded by tenant', async () => {
   expect((await call(neighbour.addAgent())).json.result).toBeDefined();
 });
 
-it('a body counts as what it turned out to be, until it is answered', async () => {
+it('a body counts with its actual length, until it is answered', async () => {
   const agent = plane.addAgent();
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } };
   const text = JSON.stringify(message);

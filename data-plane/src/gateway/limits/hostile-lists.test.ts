@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 
 type Page = { items: Record<string, unknown>[]; nextCursor?: string };
 
-/** What the hostile server says to a list, by its cursor. */
+/** The hostile server's page for a cursor. */
 let pageOf: (cursor: string | undefined) => Page | null;
 let hostile: TestUpstream;
 let good: TestUpstream;
@@ -70,7 +70,7 @@ const list = async (path: string, method: string, cursor?: string, of = agent) =
   ).json;
 const reasons = () => plane.plane.serverReport(plane.tenantId).reasons;
 
-/** All pages as a client reads them that goes on as long as it is told to. */
+/** All pages, as read by a client that continues as long as there is a cursor. */
 async function readAll(path: string, method: string) {
   const pages: Record<string, string>[][] = [];
   let cursor: string | undefined;
@@ -130,7 +130,7 @@ describe('a list that never ends', () => {
     expect(hostile.messages('tools/list').length).toBeLessThanOrEqual(2_050);
   }, 60_000);
 
-  it('is read within bounds for a call too, and the call goes on', async () => {
+  it('is read within bounds for a call too, and the call continues', async () => {
     pageOf = endless(100);
     const { json } = await plane.post('/mcp/v1/a_hostile', toolCall('read_7'), {
       authorization: agent.basic,
@@ -141,7 +141,7 @@ describe('a list that never ends', () => {
   });
 });
 
-it('one page of more tools than anybody can use is cut, and hides nobody else', async () => {
+it('one page of more tools than anybody can use is cut, and hides no other server', async () => {
   const items = Array.from({ length: 5_000 }, (_, n) => ({ name: `read_${n}` }));
   pageOf = () => ({ items });
   const { pages, all } = await readAll('/mcp/v1', 'tools/list');
@@ -152,7 +152,7 @@ it('one page of more tools than anybody can use is cut, and hides nobody else', 
   expect(new Set(names).size).toBe(2_003);
   expect(reasons()).toEqual({ a_hostile: expect.stringMatching(/2000 items/) });
   expect(plane.plane.serverReport(plane.tenantId).ok).toEqual(['a_hostile', 'good']);
-  // Once it is within bounds nothing is said of it any more.
+  // Within bounds again, it is no longer reported.
   pageOf = () => ({ items: items.slice(0, 10) });
   expect((await readAll('/mcp/v1', 'tools/list')).all).toHaveLength(13);
   expect(reasons()).toBeUndefined();
@@ -179,7 +179,7 @@ it('tools that are large are counted by their size, and one that is too large is
   expect(reasons()?.a_hostile).toMatch(/an item of more than 1048576 bytes/);
 });
 
-it('a cursor is good for its agent, its path and its list alone, as it was given', async () => {
+it('a cursor is valid, unchanged, only for its agent, its path and its list', async () => {
   pageOf = endless(10);
   for (const path of ['/mcp/v1/a_hostile', '/mcp/v1']) {
     const { nextCursor } = (await list(path, 'prompts/list')).result;
@@ -200,7 +200,7 @@ it('a cursor is good for its agent, its path and its list alone, as it was given
   }
 });
 
-it('a list is cancelled where a client of MCP 2026-07-28 leaves', async () => {
+it('a list is cancelled when a client of MCP 2026-07-28 disconnects', async () => {
   pageOf = () => null;
   for (const path of ['/mcp/v1/a_hostile', '/mcp/v1']) {
     aborted = 0;

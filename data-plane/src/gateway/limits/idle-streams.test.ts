@@ -1,6 +1,6 @@
 /**
- * Five hundred clients that listen and say nothing: all stay connected, each costs little, news
- * reach all of them, and none outlives the service.
+ * Five hundred idle listeners: all stay connected, each costs little, notifications reach all of
+ * them, and none outlives the service.
  */
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,11 +11,11 @@ import { HTTP_SERVER, startTestPlane, type TestPlane } from '../../testing/test-
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 const AGENTS = 5;
-/** Of each agent. */
+/** For each agent. */
 const STREAMS = 100;
 const KEEP_ALIVE_MS = 250;
 const PATH = '/mcp/v1/up';
-/** Of heap and buffers: the gateway's side and the client's. */
+/** Heap and buffers: the gateway's side and the client's. */
 const BYTES_A_STREAM = 32 * 1024;
 
 /** A stream as a bare socket, which costs the test next to nothing. */
@@ -26,7 +26,7 @@ interface Stream {
   isEnded: boolean;
 }
 
-/** What opens a stream. */
+/** The request that opens a stream. */
 interface Opening {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
@@ -68,7 +68,7 @@ const ERAS: Record<string, (basic: string, n: number) => Promise<Opening>> = {
 
 const count = (text: string, part: string) => text.split(part).length - 1;
 
-/** Opens a stream and waits for its head. */
+/** Opens a stream and waits for its response head. */
 function listen({ method, headers, body }: Opening): Promise<Stream> {
   const { host, hostname, port } = new URL(plane.url);
   const socket = connect(Number(port), hostname);
@@ -84,7 +84,7 @@ function listen({ method, headers, body }: Opening): Promise<Stream> {
       stream.isEnded = true;
     });
     socket.setEncoding('latin1').on('data', (text: string) => {
-      // The gateway writes each of them in one go.
+      // The gateway writes each of them at once.
       stream.keepAlives += count(text, ':keepalive');
       stream.changes += count(text, '"notifications/tools/list_changed"');
       if (!text.startsWith('HTTP/1.1')) return;
@@ -100,7 +100,7 @@ const connections = () =>
   });
 
 describe.each(Object.keys(ERAS))('500 idle streams %s', (era) => {
-  it('stay, cost little, hear the news and end with the service', async () => {
+  it('stay, cost little, receive notifications and end with the service', async () => {
     const openings: Opening[] = [];
     for (let agent = 0; agent < AGENTS; agent++) {
       const { basic } = plane.addAgent(['*:*']);
@@ -110,13 +110,13 @@ describe.each(Object.keys(ERAS))('500 idle streams %s', (era) => {
     }
     const before = await settledBytes();
     const streams: Stream[] = [];
-    // One agent after the other, so that the listener's backlog holds them.
+    // One agent after the other, so as not to overflow the listener's backlog.
     for (let from = 0; from < openings.length; from += STREAMS) {
       const some = openings.slice(from, from + STREAMS);
       streams.push(...(await Promise.all(some.map(listen))));
     }
     expect(streams).toHaveLength(AGENTS * STREAMS);
-    // The gateway listens once for each agent, however many clients that has.
+    // The gateway listens once for each agent, however many clients it has.
     await expect.poll(upstream.streams, PATIENT).toBe(AGENTS);
 
     const fewest = (of: 'keepAlives' | 'changes') => Math.min(...streams.map((one) => one[of]));
@@ -131,7 +131,7 @@ describe.each(Object.keys(ERAS))('500 idle streams %s', (era) => {
     await expect.poll(() => fewest('keepAlives'), PATIENT).toBeGreaterThanOrEqual(later + 3);
     expect(Math.max(...streams.map((one) => one.changes))).toBe(1);
     expect(streams.filter((one) => one.isEnded)).toEqual([]);
-    // Time costs nothing: what is held does not grow with the signs of life.
+    // Memory does not grow with keep-alives over time.
     expect((await settledBytes()) - afterThree).toBeLessThan(streams.length * 2_048);
 
     await plane.stop();

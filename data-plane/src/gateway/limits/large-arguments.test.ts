@@ -1,4 +1,4 @@
-/** What one call may give to be judged is bounded, whatever its method, and the refusal is recorded. */
+/** The arguments of one call are bounded, whatever its method, and the refusal is recorded. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   HTTP_SERVER,
@@ -52,7 +52,7 @@ const decisions = async () =>
   (await plane.records()).filter((record) => record.type === 'decision');
 
 const wide = (values: number) => Array.from({ length: values }, () => 1);
-/** As many values as are asked for, 40 inside each other. */
+/** The given number of values, nested 40 deep. */
 const deep = (values: number) =>
   Array.from({ length: values / 40 }, () => {
     let value: unknown = 1;
@@ -66,7 +66,7 @@ describe('arguments that are too large', () => {
     ['nested', { list: deep(NODES + 40) }],
     ['of many keys', Object.fromEntries(wide(NODES).map((_one, i) => [`k${i}`, 1]))],
     ['long', { text: 'a'.repeat(BYTES) }],
-    ['long once they are written', { text: '\u0000'.repeat(BYTES / 6) }],
+    ['long once they are serialised', { text: '\u0000'.repeat(BYTES / 6) }],
     ['long in UTF-8', { text: '€'.repeat(BYTES / 3) }],
   ])('are refused when %s: -32602, one record, and nothing reaches the server', async (_w, args) => {
     const { status, json } = await post({ name: 'write_file', arguments: args });
@@ -100,7 +100,7 @@ describe('arguments that are too large', () => {
     expect(await decisions()).toMatchObject([{ method, decided_by: 'arguments' }]);
   });
 
-  it('are refused where they stand in what a modern client gives along', async () => {
+  it('are refused in the input that a modern client repeats a request with', async () => {
     const method = 'tools/call';
     const meta = 'io.modelcontextprotocol/';
     const params = {
@@ -122,7 +122,7 @@ describe('arguments that are too large', () => {
   });
 
   it('pass up to the limits', async () => {
-    // The object, its key, the list and its values; values are no things that a call changes.
+    // The object, its key, the list and its values; values are not resources that a call changes.
     const list = await post({ name: 'write_file', arguments: { values: wide(NODES - 3) } });
     expect(list.json.result).toEqual({ content: [] });
     const text = 'a'.repeat(BYTES - '{"text":""}'.length);

@@ -1,6 +1,6 @@
 /**
- * Results of megabytes. What is below the limit passes whole; what is above is cut off at the
- * limit, however much the server still has to say, and the agent is told why.
+ * Results of megabytes. Below the limit they pass whole; above it they are cut off at the limit,
+ * however much the server still sends, and the agent is told why.
  */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -30,9 +30,9 @@ import {
 } from '../../testing/test-upstream.ts';
 
 const LIMIT = 4 * MIB;
-/** What a server would say if it were let. */
+/** What the server would send if not cut off. */
 const FLOOD = 96 * MIB;
-/** Of the kernel, both ways, and of the parsers. */
+/** Buffers of the kernel, both ways, and of the parsers. */
 const SLACK = 20 * MIB;
 const FILESYSTEM = assetPath('node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
 
@@ -70,7 +70,9 @@ let upstream: TestUpstream;
 let plane: TestPlane;
 let basic: string;
 let folder: string;
-/** What the server got rid of in its last flood, what was held meanwhile, whether it was cut off. */
+/**
+ * What the server sent in its last flood, what was buffered meanwhile, and whether it was cut off.
+ */
 let flood = { sent: 0, held: 0, isCut: false };
 
 const result = (text: string) => ({ content: [{ type: 'text', text }] });
@@ -88,7 +90,7 @@ async function pour(response: ServerResponse, head: string): Promise<void> {
         goOn = resolve;
       });
     }
-    // The kernel may take many chunks at once: the gateway gets its turn after each.
+    // The kernel may take many chunks at once: the gateway gets to run after each.
     await nextTurn();
     if (!response.destroyed) flood.sent += chunk.length;
     flood.held = Math.max(flood.held, heldBytes() - before);
@@ -178,7 +180,7 @@ describe.each(CLIENT_NAMES)('a result of 3 MB, for %s', (name) => {
 
   it('passes whole from the reference server over stdio', async () => {
     const client = await REAL_CLIENTS[name](`${plane.url}/mcp/v1/files`, basic);
-    // It says everything twice, as text and structured.
+    // It sends everything twice, as text and structured.
     const answer = await client.callTool('read_text_file', { path: join(folder, 'large.txt') });
     expect(textOf(answer) === 'y'.repeat(1.5 * MIB)).toBe(true);
     await client.close();
@@ -186,7 +188,7 @@ describe.each(CLIENT_NAMES)('a result of 3 MB, for %s', (name) => {
   });
 });
 
-it.each(['read_json', 'read_event'])('results of 3 MB leave nothing behind: %s', async (tool) => {
+it.each(['read_json', 'read_event'])('results of 3 MB leave no memory behind: %s', async (tool) => {
   const growth = await growthPerRound(4, async () => {
     const { text } = await call('up', tool, { bytes: 3 * MIB });
     expect(text.length).toBeGreaterThan(1.5 * MIB);
@@ -214,7 +216,7 @@ describe('a result over the limit', () => {
     expect((await call('up', 'read_json', { bytes: 2 })).json.result).toEqual(result('é'));
   });
 
-  it('is read past over stdio, and the process goes on', async () => {
+  it('is skipped over stdio, and the process lives on', async () => {
     const pid = (await call('local', 'pid')).json.result.content[0].text;
     const calling = call('local', 'flood');
     const peak = await peakDuring(calling);
@@ -223,14 +225,14 @@ describe('a result over the limit', () => {
       data: { failure: 'too_large' },
     });
     expect(await lastOutcome()).toMatchObject({ outcome: 'result_too_large' });
-    // The rest of the line goes by before the next answer comes.
+    // The rest of the line passes before the next answer comes.
     const next = call('local', 'pid');
     const later = await peakDuring(next);
     expect((await next).json.result.content[0].text).toBe(pid);
     expect(Math.max(peak, later)).toBeLessThan(LIMIT + SLACK);
   });
 
-  it('leaves nothing behind, however often it comes', async () => {
+  it('leaves no memory behind, however often it comes', async () => {
     const growth = await growthPerRound(4, async () => {
       expect((await call('up', 'read_endless')).json.error.data.failure).toBe('too_large');
     });

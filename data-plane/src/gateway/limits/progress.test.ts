@@ -1,6 +1,6 @@
 /**
- * A tool that tells its progress a thousand times. All of it arrives in order, nothing of it stays
- * behind, and a client that does not read costs the gateway no more than one message's limit.
+ * A tool that reports its progress a thousand times. All of it arrives in order, none of it stays
+ * in memory, and a client that does not read costs the gateway no more than one message's limit.
  */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -40,12 +40,12 @@ let everything: Awaited<ReturnType<typeof startEverything>>;
 let plane: TestPlane;
 let basic: string;
 const sockets = new Set<Socket>();
-/** How often the tool has told everything. */
+/** How often the tool has sent all of its messages. */
 let told = 0;
 /** Called by the tool before each of its messages. */
 let onMessage: (n: number) => void = () => undefined;
 
-/** Writes a message, and waits where the gateway does not read. */
+/** Writes a message, and waits while the gateway does not read. */
 async function write(response: ServerResponse, message: unknown): Promise<void> {
   if (!response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...(message as object) })}\n\n`)) {
     await once(response, 'drain');
@@ -98,7 +98,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
   it.each([
     ['Streamable HTTP', 'everything'],
     ['stdio', 'local'],
-  ])('hears it in order, from a server over %s', async (_transport, server) => {
+  ])('receives it in order, from a server over %s', async (_transport, server) => {
     const client = await REAL_CLIENTS[name](`${plane.url}/mcp/v1/${server}`, basic);
     const heard: number[] = [];
     const args = { duration: 0.2, steps: MESSAGES };
@@ -131,7 +131,7 @@ describe.each(WAYS)('a call by hand %s', (way) => {
     expect(messages.every(({ params }) => params?.progressToken === 'mine')).toBe(true);
   });
 
-  it('leaves nothing behind', async () => {
+  it('leaves no memory behind', async () => {
     const growth = await growthPerRound(5, async () => {
       const { response } = await send(1_000);
       expect(await readMessages(await response)).toHaveLength(MESSAGES + 1);
@@ -140,7 +140,7 @@ describe.each(WAYS)('a call by hand %s', (way) => {
     expect(growth).toBeLessThan(0.25 * MIB);
   });
 
-  it('that does not read keeps neither the server waiting nor the messages', async () => {
+  it('that does not read neither blocks the server nor holds the messages in memory', async () => {
     const size = 64 * 1024;
     const before = heldBytes();
     const alreadyTold = told;
@@ -156,14 +156,14 @@ describe.each(WAYS)('a call by hand %s', (way) => {
     };
     const { response } = await send(size, 9);
     const unread = await response;
-    // The server has told everything while the client read nothing.
+    // The server sent everything while the client read nothing.
     await expect.poll(() => told, PATIENT).toBe(alreadyTold + 1);
     await expect.poll(lastOutcome, PATIENT).toBe('forwarded');
     onMessage = () => undefined;
-    // Of what comes faster than it is inspected the gateway drops what is beyond its bounds.
+    // Messages that come faster than they are inspected are dropped beyond the bounds.
     await expect.poll(look, PATIENT).toBeGreaterThan(4 * size);
     expect(seen.buffered).toBeLessThan(LIMIT + 2 * size);
-    // 64 MB were told.
+    // 64 MB were sent.
     expect(seen.held).toBeLessThan(24 * MIB);
     const messages = await readMessages(unread);
     expect(messages.at(-1)).toMatchObject({ id: 9, result: {} });

@@ -32,7 +32,7 @@ const ask = ({ basic }: TestAgent, method: string, params = {}) =>
   plane.post('/mcp/v1/up', { jsonrpc: '2.0', id: 1, method, params }, { authorization: basic });
 const call = (agent: TestAgent) => ask(agent, 'tools/call', { name: 'read_thing', arguments: {} });
 
-it('is refused by its tier, told when to come again, and leaves a count and no decisions', async () => {
+it('is refused by its tier, told when to retry, and leaves a count and no decisions', async () => {
   const agent = plane.addAgent(['*:*']);
   const other = plane.addAgent(['*:*']);
   allow('low', 3);
@@ -64,7 +64,7 @@ it('is refused by its tier, told when to come again, and leaves a count and no d
   expect(own.find(({ type }) => type === 'rate_limited')).toMatchObject({ refused: 3, limit: 3 });
 });
 
-it('has another limit as soon as its tier or the settings change', async () => {
+it('gets a new limit as soon as its tier or the settings change', async () => {
   const agent = plane.addAgent(['*:*']);
   allow('high', 1);
   expect((await call(agent)).json.error).toBeUndefined();
@@ -82,7 +82,7 @@ const INITIALIZE = {
   clientInfo: { name: 'c', version: '1' },
 };
 
-/** Every way to ask for something: by path, credential, era, session, batch and method. */
+/** Every kind of request: by path, credential, era, session, batch and method. */
 function waysOf(agent: TestAgent) {
   const { basic } = agent;
   const legacy =
@@ -115,7 +115,7 @@ function waysOf(agent: TestAgent) {
   };
 }
 
-it('counts every way of asking together, and refuses every way alike', async () => {
+it('counts every kind of request together, and refuses every kind alike', async () => {
   const agent = plane.addAgent(['*:*']);
   const ways = Object.entries(waysOf(agent));
   allow('low', ways.length);
@@ -126,11 +126,11 @@ it('counts every way of asking together, and refuses every way alike', async () 
       data: { retry_after: expect.any(Number) },
     });
   }
-  // What costs no server anything is answered all the same.
+  // Requests that reach no server are answered all the same.
   expect((await ask(agent, 'ping')).json.result).toEqual({});
 });
 
-it('leaves no more decisions of an agent that may not act than it may make calls', async () => {
+it('records no more decisions of an agent that may not act than its rate limit', async () => {
   const agent = plane.addAgent(['*:*'], { risk_tier: 'high', status: 'suspended' });
   allow('high', 3);
   await plane.records();

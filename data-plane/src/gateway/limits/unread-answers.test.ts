@@ -1,6 +1,6 @@
 /**
- * Clients that read nothing of their answers, on sockets by hand. What waits for an agent is bounded
- * over all of its connections, and a connection on which nothing moves is closed.
+ * Clients on bare sockets that do not read their answers. What waits for an agent is bounded over
+ * all of its connections, and a connection without progress is closed.
  */
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -14,11 +14,11 @@ import {
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
 const MIB = 1024 * 1024;
-/** More than the system buffers of a connection take. */
+/** More than the system buffers of a connection hold. */
 const ANSWER = 8 * MIB;
 const LIMIT = 3 * ANSWER;
 const PATH = '/mcp/v1/up';
-/** Longer than six answers take to be made on a busy machine. */
+/** Longer than it takes to make six answers on a busy machine. */
 const STALL_MS = 5_000;
 
 let upstream: TestUpstream;
@@ -34,7 +34,7 @@ beforeAll(async () => {
       {
         name: 'read_much',
         annotations: { readOnlyHint: true },
-        // A picture, which takes no time to inspect.
+        // An image, which takes no time to inspect.
         handle: ({ result }) =>
           result({
             content: [{ type: 'image', mimeType: 'image/png', data: 'A'.repeat(ANSWER) }],
@@ -59,7 +59,7 @@ afterEach(() => {
   for (const socket of open.splice(0)) socket.destroy();
 });
 
-/** A request on a connection of its own, of whose answer nothing is ever read. */
+/** A request on a connection of its own, whose answer is never read. */
 function sendUnread(method: string, headers: Record<string, string>, message?: unknown): Socket {
   const { hostname, port } = new URL(plane.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -109,7 +109,7 @@ it.each([
     }, PATIENT)
     .toMatchObject({ code: -32603, message: expect.stringMatching(/^Busy: .*unread/) });
   expect(most).toBeLessThanOrEqual(LIMIT + MIB);
-  // What is small goes out, and another agent has what it asks for.
+  // Small answers are sent, and another agent gets what it asks for.
   expect((await ask('read_little', agent)).json.result).toBeDefined();
   expect((await ask('read_much', other)).json.result).toBeDefined();
   const before = await connections();

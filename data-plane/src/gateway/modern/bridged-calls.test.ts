@@ -1,6 +1,6 @@
 /**
- * Calls of modern clients that wait at a legacy server for what the client answers: who may go on
- * with one, with what, and what is left when nobody does.
+ * Calls of modern clients that wait at a legacy server for input from the client: who may continue
+ * one, with what, and what remains when nobody does.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { type ModernOptions, postModern } from '../../testing/test-modern-client.ts';
@@ -15,7 +15,7 @@ import { startTestUpstream, type TestUpstream } from '../../testing/test-upstrea
 let upstream: TestUpstream;
 let plane: TestPlane;
 let agent: TestAgent;
-/** What the client answered to the server, by the server's own ids. */
+/** The client's answers to the server, by the server's own ids. */
 const answered = new Map<number, Record<string, unknown>>();
 let settle: ((answer: unknown) => void)[] = [];
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
         name: 'asks',
         annotations: { readOnlyHint: true },
         async handle({ id, args, event, response }) {
-          // As many questions as it is told to ask, one after the other.
+          // As many questions as requested, one after the other.
           for (let n = 1; n <= Number(args.times ?? 1); n++) {
             const params = { mode: 'form', message: `Question ${n}`, requestedSchema: {} };
             event({ jsonrpc: '2.0', id: n, method: args.method ?? 'elicitation/create', params });
@@ -80,7 +80,7 @@ const call = (params: Record<string, unknown> = {}, options: Partial<ModernOptio
 const FILLED = { action: 'accept', content: { name: 'Ada' } };
 const resultOf = async (answer: ReturnType<typeof call>) => (await answer).last.result;
 
-/** Begins a call and answers with what the client is asked. */
+/** Begins a call and returns the client's questions. */
 async function asked(args: Record<string, unknown> = {}) {
   const result = await resultOf(call({ arguments: args }));
   expect(result.resultType).toBe('input_required');
@@ -88,7 +88,7 @@ async function asked(args: Record<string, unknown> = {}) {
   return { key, result, requestState: String(result.requestState), arguments: args };
 }
 
-it('goes on with what the client answers, each question and each request judged', async () => {
+it('continues with what the client answers, each question and each request judged', async () => {
   const { key, result, requestState } = await asked();
   expect(result.inputRequests[key]).toEqual({
     method: 'elicitation/create',
@@ -107,7 +107,7 @@ it('goes on with what the client answers, each question and each request judged'
   expect(records.filter(({ type }) => type === 'outcome')).toHaveLength(3);
 });
 
-it('asks again for what is missing, and then for the next, each time by another state', async () => {
+it('asks again for what is missing, and then for the next, each time with a new state', async () => {
   const first = await asked({ times: 2 });
   const go = (requestState: unknown, inputResponses: object) =>
     call({ arguments: first.arguments, requestState, inputResponses });
@@ -130,7 +130,7 @@ it.each([
   ['other arguments', () => ({ arguments: { times: 7 } }), () => ({})],
   ['other capabilities', () => ({}), () => ({ capabilities: { elicitation: {}, roots: {} } })],
   ['another state', () => ({ requestState: 'gateway-none' }), () => ({})],
-])('does not go on for %s', async (_what, params, options) => {
+])('does not continue for %s', async (_what, params, options) => {
   const { key, requestState } = await asked();
   const inputResponses = { [key]: FILLED };
   const { status, last } = await call({ inputResponses, requestState, ...params() }, options());
@@ -142,7 +142,7 @@ it.each([
   expect(decisions).toHaveLength(3);
 });
 
-it('goes on once', async () => {
+it('continues once', async () => {
   const { key, requestState } = await asked();
   const inputResponses = { [key]: FILLED };
   await call({ inputResponses, requestState });
@@ -150,7 +150,7 @@ it('goes on once', async () => {
   expect(last.error.code).toBe(-32602);
 });
 
-it('ends with the agent that may not act any more', async () => {
+it('ends when its agent may not act any more', async () => {
   const { key, requestState } = await asked();
   agent.update({ status: 'suspended' });
   const { status } = await call({ inputResponses: { [key]: FILLED }, requestState });
@@ -165,7 +165,7 @@ it('asks nothing that the client did not declare', async () => {
   expect(answered.get(1)).toMatchObject({ error: { code: -32601 } });
 });
 
-it('asks a client that declares nothing nothing at all', async () => {
+it('asks nothing of a client that declares nothing', async () => {
   const done = await resultOf(call({}, { capabilities: {} }));
   expect(done.resultType).toBe('complete');
   expect(answered.get(1)).toMatchObject({ error: { code: -32601 } });
@@ -180,7 +180,7 @@ it('tells the server that nobody answered, and keeps the answer for a while', as
   expect(last.error).toMatchObject({ code: -32603, data: { failure: 'timeout' } });
 });
 
-it('what a legacy server is given as an answer to nothing is an error that names it', async () => {
+it('an answer that matches no question is an error that names it', async () => {
   const { status, last } = await call({ requestState: 'of-another-server' });
   expect([status, last.error.code]).toEqual([200, -32601]);
   expect(last.error.message).toContain('input_required');

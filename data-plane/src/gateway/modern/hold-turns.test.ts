@@ -63,7 +63,7 @@ function decide({ escalation_id }: Opened, resolution: EscalationFact['resolutio
   plane.apply('optional.escalation', `${plane.deploymentId}/${escalation_id}`, fact);
 }
 
-it('is asked to make the request again, and told how it ended', async () => {
+it('is asked to repeat the request, and told how it ended', async () => {
   const call = async (requestState?: string) => {
     const params = { name: 'delete_thing', arguments: {}, ...(requestState && { requestState }) };
     return (await postModern(plane, 'tools/call', params, { authorization: agent.basic })).last;
@@ -85,7 +85,7 @@ it('is asked to make the request again, and told how it ended', async () => {
   expect(sent()).toBe(0);
 });
 
-it('has nothing by a state that it made up', async () => {
+it('gains nothing by an invented state', async () => {
   const params = { name: 'delete_thing', arguments: { id: 1 }, requestState: 'gateway-hold-mine' };
   const { last } = await postModern(plane, 'tools/call', params, { authorization: agent.basic });
   expect(last.result).toMatchObject({ resultType: 'input_required' });

@@ -1,6 +1,6 @@
 /**
- * Streams of `subscriptions/listen` that do not come about as planned: clients that leave early,
- * streams that have to make room before they have begun, subscriptions that end twice.
+ * `subscriptions/listen` streams with complications: clients that leave early, streams that are
+ * evicted before they begin, subscriptions that end twice.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ interface ServerStream {
 let plane: TestPlane;
 let agent: TestAgent;
 let streams: ServerStream[] = [];
-/** What the server answers only when it is told to. */
+/** What the server answers only when told to. */
 let held: { method: string; answer(): void }[] = [];
 let isHeld: (method: string, params: Record<string, unknown>) => boolean = () => false;
 
@@ -106,14 +106,14 @@ const open = (notifications: object, id = 'sub') =>
   listenModern(plane, notifications, { authorization: agent.basic, id });
 const TOOLS = { toolsListChanged: true };
 
-it('leaves nothing of a client that left before its server was open', async () => {
+it('keeps nothing of a client that left before its server was open', async () => {
   isHeld = (method) => method === 'server/discover';
   const gone = open(TOOLS);
   await vi.waitFor(() => expect(held).not.toEqual([]));
   await gone.close();
   await sleep(50);
   await release();
-  // Were it still counted, it would be the oldest, which makes room for others.
+  // If it still counted, it would be the oldest, which is evicted for others.
   const [first, second, third] = [open(TOOLS, '1'), open(TOOLS, '2'), open(TOOLS, '3')];
   await third.acknowledged;
   const ended = await Promise.race([first.done, second.done]);
@@ -122,7 +122,7 @@ it('leaves nothing of a client that left before its server was open', async () =
   await vi.waitFor(() => expect(openStreams()).toEqual([]));
 });
 
-it('ends one in order that has to make room before it has begun', async () => {
+it('ends one in order that is evicted before it has begun', async () => {
   isHeld = isFor('doc://slow');
   const slow = open({ ...TOOLS, resourceSubscriptions: ['doc://slow'] }, 'slow');
   await vi.waitFor(() => expect(held).not.toEqual([]));
@@ -138,11 +138,11 @@ it('ends one in order that has to make room before it has begun', async () => {
   for (const stream of others) await stream.close();
 });
 
-it('goes on hearing of a resource that another client no longer waits for', async () => {
+it('still receives updates of a resource that another client no longer waits for', async () => {
   const wanted = { resourceSubscriptions: ['doc://1'] };
   const first = open(wanted, '1');
   await first.acknowledged;
-  // The server says nothing of the second, whose client leaves before that comes to an end.
+  // The server has not answered the second when its client leaves.
   const second = open({ resourceSubscriptions: ['doc://1', 'doc://slow'] }, '2');
   isHeld = isFor('doc://slow');
   await vi.waitFor(() => expect(held).not.toEqual([]));
@@ -172,7 +172,7 @@ it('subscribes to many resources a few at a time, and to all of them', async () 
   });
   const own = await startTestPlane({
     servers: [HTTP_SERVER('up', legacy.url)],
-    // Those that find no room would be missing from what is acknowledged.
+    // Subscriptions without a slot would be missing from the acknowledgement.
     config: { upstreamRequestsPerAgent: 12 },
   });
   const { basic: authorization } = own.addAgent();

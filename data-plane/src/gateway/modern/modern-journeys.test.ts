@@ -1,6 +1,6 @@
 /**
  * A real modern client, unmodified, through the gateway: to a server of each era, over HTTP and
- * stdio, at its own path and at the unified one. Whatever a server asks, its client answers.
+ * stdio, at its own path and at the unified one. Its client answers every question of a server.
  */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -68,12 +68,12 @@ describe.each(PATHS)('a modern client at %s (%s) with a legacy server', (path, p
     const onprogress = ({ progress }: { progress: number }) => void heard.push(progress);
     const name = `${prefix}trigger-long-running-operation`;
     await client.callTool({ name, arguments: { duration: 0.6, steps: 3 } }, { onprogress });
-    // The client tells itself of rounds: the server wants to know its roots at some time. The last
-    // step comes with the answer, upon which the client may hear no progress any more.
+    // The client itself reports rounds: the server asks for its roots at some point. The last step
+    // comes with the answer, after which the client may receive no more progress.
     expect([...new Set(heard)].slice(0, 2)).toEqual([1, 2]);
   });
 
-  it('is asked what the server wants to know', async () => {
+  it('receives the questions of the server', async () => {
     const sampling = { prompt: 'say something', maxTokens: 10 };
     expect(await call('trigger-sampling-request', sampling)).toContain('sampled by the client');
     expect(await call('trigger-elicitation-request', {})).toContain('Name: Ada');

@@ -1,6 +1,6 @@
 /**
- * Modern clients with a modern server: what it asks, its tasks and its changes, judged on their way
- * and told apart by agent. The server is written by hand, so that it can also ask too much.
+ * Modern clients with a modern server: its questions, tasks and changes, judged on their way and
+ * separated by agent. The server is hand-written, so that it can also ask too much.
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -41,7 +41,7 @@ const server = createServer((request, response) => {
     response.writeHead('error' in answer && answer.error?.code === -32601 ? 404 : 200, {
       'content-type': 'application/json',
     });
-    // A number that no double carries.
+    // A number that no double can represent.
     const text = JSON.stringify({ jsonrpc: '2.0', id, ...answer });
     response.end(text.replace('"HUGE"', '12345678901234567890'));
   });
@@ -185,7 +185,7 @@ describe('a server that asks', () => {
     expect(params._meta).toMatchObject({ [`${PREFIX}clientCapabilities`]: CAPABILITIES });
   });
 
-  it('gets what the client answers with a call that is judged again', async () => {
+  it('gets the client’s answers with a call that is judged again', async () => {
     const inputResponses = { who: { action: 'accept', content: { name: 'Ada' } } };
     const retry = { name: 'asks', inputResponses, requestState: 'mine' };
     const { json } = await send('tools/call', retry);
@@ -197,7 +197,7 @@ describe('a server that asks', () => {
     'gateway-mine',
     'gateway-server-mine',
     'gateway-call-mine',
-  ])('has a state of its own, also one like %s', async (state) => {
+  ])('has a state of its own, even one like %s', async (state) => {
     inputRequests = { who: QUESTION };
     requestState = state;
     const { json } = await send('tools/call', { name: 'asks' });
@@ -207,7 +207,7 @@ describe('a server that asks', () => {
     expect(done.json.result.structuredContent).toMatchObject({ requestState: state });
   });
 
-  it('hears nothing sensitive, whatever member of a request holds it', async () => {
+  it('receives nothing sensitive, whichever member of a request holds it', async () => {
     const key = 'AKIAQ7MZ3HTXW5RBNC2V';
     const encoded = Buffer.from(JSON.stringify({ note: key })).toString('base64url');
     const accept = (content: object) => ({ who: { action: 'accept', content } });
@@ -248,9 +248,9 @@ describe('a server that asks', () => {
 
   it.each([
     ['what the client did not declare', { a: { method: 'roots/list' } }, 'did not declare'],
-    ['what there is not', { a: { method: 'no/such' } }, 'did not declare'],
-    ['something that is no question', { a: 7 }, 'not valid MCP'],
-    ['nothing that is a map', [], 'not valid MCP'],
+    ['an unknown method', { a: { method: 'no/such' } }, 'did not declare'],
+    ['something other than a question', { a: 7 }, 'not valid MCP'],
+    ['something other than a map', [], 'not valid MCP'],
     [
       'too much',
       Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`q${n}`, QUESTION])),
@@ -305,7 +305,7 @@ describe('a task', () => {
     ]);
   });
 
-  it('is not given to a client that knows no tasks', async () => {
+  it('is not given to a client that does not know tasks', async () => {
     const { json } = await send('tools/call', { name: 'starts' }, { capabilities: {} });
     expect(json.error).toMatchObject({
       code: -32603,
@@ -313,7 +313,7 @@ describe('a task', () => {
     });
   });
 
-  it("is nobody else's, whatever they know of it", async () => {
+  it('is of no use to anybody else, whatever they know of it', async () => {
     const taskId = await start();
     const other = { authorization: plane.addAgent().basic };
     for (const guess of [taskId, 'task-1', `task-1~${'A'.repeat(22)}`, `${taskId}x`]) {
@@ -342,7 +342,7 @@ describe('a task', () => {
     expect(json.result.result.content[0].uri).toBe('mcp+up+doc://1');
   });
 
-  it('keeps numbers at the unified gateway as its server wrote them', async () => {
+  it('keeps numbers at the unified gateway exactly as its server wrote them', async () => {
     const taskId = await start({ path: '/mcp/v1' });
     taskStatus = { status: 'completed', result: { content: [], structuredContent: { n: 'HUGE' } } };
     const { text } = await send('tasks/get', { taskId }, { path: '/mcp/v1' });
@@ -354,7 +354,7 @@ describe('headers of arguments', () => {
   const call = (args: object, headers: Record<string, string>) =>
     send('tools/call', { name: 'starts', arguments: args }, { headers });
 
-  it('are held against them, and written anew for the server', async () => {
+  it('are checked against them, and written again for the server', async () => {
     const headers = {
       'mcp-param-region': '=?base64?w6k=?=',
       'mcp-param-n': '7.0',
@@ -381,7 +381,7 @@ describe('headers of arguments', () => {
   });
 });
 
-it('a result that everybody may keep is for one agent here', async () => {
+it('a publicly cacheable result is for one agent here', async () => {
   const { json } = await send('resources/read', { uri: 'doc://1' });
   expect(json.result).toMatchObject({ ttlMs: 5, cacheScope: 'private' });
 });
@@ -402,7 +402,7 @@ describe('subscriptions/listen', () => {
   it.each([
     ['/mcp/v1/up', 'doc://1'],
     ['/mcp/v1', 'mcp+up+doc://1'],
-  ])('tells of what was asked for and nothing else, at %s', async (path, uri) => {
+  ])('reports what was asked for and nothing else, at %s', async (path, uri) => {
     const wanted = {
       toolsListChanged: true,
       promptsListChanged: true,
@@ -440,7 +440,7 @@ describe('subscriptions/listen', () => {
     const uris = Array.from({ length: 300 }, (_, n) => `doc://${n}`);
     const stream = await open({ resourceSubscriptions: uris });
     expect(stream.heard[0]?.params?.notifications).toEqual({ resourceSubscriptions: uris });
-    // As many as there were commits of their records, and not one each.
+    // As many as their records had commits, and not one each.
     expect(streams.length - before).toBeLessThan(30);
     await stream.close();
   });
@@ -464,7 +464,7 @@ describe('subscriptions/listen', () => {
     expect(stream.heard).toHaveLength(1);
   });
 
-  it('refuses a filter that is none', async () => {
+  it('refuses a malformed filter', async () => {
     const { status, json } = await send('subscriptions/listen', {
       notifications: { toolsListChanged: 1 },
     });

@@ -83,12 +83,12 @@ describe('a request', () => {
     ]);
   });
 
-  it('ignores what only sessions have', async () => {
+  it('ignores the headers of sessions', async () => {
     const headers = { 'mcp-session-id': 'none', 'last-event-id': 'none' };
     expect((await send('tools/call', { name: 'echo' }, { headers })).status).toBe(200);
   });
 
-  it('is denied by policy like any, in the answer alone', async () => {
+  it('is denied by policy like any, with HTTP 200', async () => {
     const options = { authorization: plane.addAgent(['up:read']).basic };
     const { status, json } = await send('tools/call', { name: 'delete_thing' }, options);
     expect([status, json.error.code]).toEqual([200, -32003]);
@@ -108,7 +108,7 @@ describe('a request', () => {
     }
   });
 
-  it('hears what it asked to hear before its answer, and nothing else', async () => {
+  it('receives what it asked for before its answer, and nothing else', async () => {
     const meta = { progressToken: 'mine', [`${META}logLevel`]: 'warning' };
     const { events } = await send('tools/call', { name: 'tells' }, { meta });
     expect(
@@ -151,15 +151,15 @@ describe('a request', () => {
   });
 });
 
-describe('what goes with every request', () => {
+describe('what every request carries', () => {
   const version = `${META}protocolVersion`;
   const capabilities = `${META}clientCapabilities`;
   it.each([
     ['no capabilities', { meta: { [capabilities]: undefined } }, -32602],
-    ['capabilities that are none', { meta: { [capabilities]: 'x' } }, -32602],
+    ['malformed capabilities', { meta: { [capabilities]: 'x' } }, -32602],
     ['no revision in the body', { meta: { [version]: undefined } }, -32602],
-    ['client info that is none', { meta: { [`${META}clientInfo`]: 'x' } }, -32602],
-    ['a log level that there is not', { meta: { [`${META}logLevel`]: 'loud' } }, -32602],
+    ['malformed client info', { meta: { [`${META}clientInfo`]: 'x' } }, -32602],
+    ['an unknown log level', { meta: { [`${META}logLevel`]: 'loud' } }, -32602],
     [
       'another revision in the header',
       { headers: { 'mcp-protocol-version': '2025-11-25' } },
@@ -168,7 +168,7 @@ describe('what goes with every request', () => {
     ['no revision in the header', { headers: { 'mcp-protocol-version': undefined } }, -32020],
     ['no method in the header', { headers: { 'mcp-method': undefined } }, -32020],
     ['another method in the header', { headers: { 'mcp-method': 'tools/list' } }, -32020],
-    ['the method in other letters', { headers: { 'mcp-method': 'Tools/Call' } }, -32020],
+    ['the method in other case', { headers: { 'mcp-method': 'Tools/Call' } }, -32020],
     ['no name in the header', { headers: { 'mcp-name': undefined } }, -32020],
     ['another name in the header', { headers: { 'mcp-name': 'delete_thing' } }, -32020],
     ['a name of broken base64', { headers: { 'mcp-name': '=?base64?ZWNobw?=' } }, -32020],
@@ -204,7 +204,7 @@ describe('what goes with every request', () => {
     expect((await send('tools/call', { name: 'echo' }, { headers })).status).toBe(200);
   });
 
-  it('names the revisions that there are to whom speaks another', async () => {
+  it('names the supported revisions to a client of another', async () => {
     const { status, json } = await send(
       'tools/list',
       {},
@@ -216,7 +216,7 @@ describe('what goes with every request', () => {
 });
 
 describe('methods', () => {
-  it('server/discover says what is behind the path', async () => {
+  it('server/discover describes the servers of the path', async () => {
     const { json } = await send('server/discover');
     expect(json.result).toEqual({
       resultType: 'complete',
@@ -235,7 +235,7 @@ describe('methods', () => {
     ['tools/list', {}, 'tools'],
     ['resources/list', {}, 'resources'],
     ['resources/read', { uri: 'doc://1' }, 'contents'],
-  ])('%s says that it is for this agent alone', async (method, params, member) => {
+  ])('%s says that it is only for this agent', async (method, params, member) => {
     const { status, json } = await send(method, params);
     expect(status).toBe(200);
     expect(json.result).toMatchObject({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' });
@@ -251,7 +251,7 @@ describe('methods', () => {
     'tasks/list',
     'roots/list',
     'no/such',
-  ])('%s is not there', async (method) => {
+  ])('%s does not exist', async (method) => {
     const { status, json } = await send(method, { uri: 'doc://1', level: 'info' });
     expect([status, json.id, json.error.code]).toEqual([404, 1, -32601]);
     expect(upstream.seen.filter(({ message }) => message?.method === method)).toEqual([]);
@@ -283,7 +283,7 @@ describe('the endpoint', () => {
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
-  it('takes notifications, which go nowhere, and no responses', async () => {
+  it('accepts notifications, which are not forwarded, and refuses responses', async () => {
     const { headers: all } = modernRequest('notifications/x', {}, { authorization: agent.basic });
     const note = { jsonrpc: '2.0', method: 'notifications/x' };
     expect((await plane.post('/mcp/v1/up', note, all)).status).toBe(202);

@@ -1,6 +1,6 @@
 /**
- * How much of calls that wait for their clients is kept, and for whom; and what a server still says
- * when its client has answered.
+ * The limits on calls that wait for their clients, by agent and in total; and what a server may
+ * still send after its client has answered.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { type ModernOptions, postModern } from '../../testing/test-modern-client.ts';
@@ -17,12 +17,12 @@ const MIB = 1024 * 1024;
 let upstream: TestUpstream;
 let plane: TestPlane;
 let agent: TestAgent;
-/** What the client answered to the server, by the server's own ids. */
+/** The client's answers to the server, by the server's own ids. */
 const answered = new Map<number, Record<string, unknown>>();
-/** Lets the server go on with what waits there. */
+/** Lets the server continue what waits there. */
 const waiting: (() => void)[] = [];
 let nextQuestion = 1;
-/** How many of the questions the server has an answer to, an error as a rule. */
+/** How many of its questions were answered to the server, usually with an error. */
 let answers = 0;
 
 const until = () => new Promise<void>((resolve) => waiting.push(resolve));
@@ -47,7 +47,7 @@ beforeAll(async () => {
         async handle({ id, args, event, response }) {
           const params = { mode: 'form', message: 'Who?', requestedSchema: {} };
           event({ jsonrpc: '2.0', id: nextQuestion++, method: 'elicitation/create', params });
-          // It need not wait for what it asked.
+          // It need not wait for its question's answer.
           await until();
           const text = 'x'.repeat(Number(args.size ?? 1));
           const result = args.result ?? { content: [{ type: 'text', text }] };
@@ -77,7 +77,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   goOn();
-  // What the server hears of a question must not come in the next test.
+  // Late answers to a question must not leak into the next test.
   await vi.waitFor(() => expect(answers).toBe(nextQuestion - 1), { timeout: 5_000 });
   await plane.records();
 });
@@ -103,7 +103,7 @@ const call = (name: string, params: object = {}, options: Partial<ModernOptions>
   );
 const FILLED = { action: 'accept', content: { name: 'Ada' } };
 
-/** A call until its client is asked. */
+/** A call up to the point where its client is asked. */
 async function asked(args: object = {}, options: Partial<ModernOptions> = {}) {
   const { result } = (await call('asks', { arguments: args }, options)).last;
   expect(result.resultType).toBe('input_required');
@@ -112,7 +112,7 @@ async function asked(args: object = {}, options: Partial<ModernOptions> = {}) {
   return { arguments: args, requestState, inputResponses: { [key]: FILLED } };
 }
 
-it('does not bound the calls of clients that are asked nothing', async () => {
+it('does not limit the calls of clients that are asked nothing', async () => {
   const calls = Array.from({ length: 100 }, () => call('waits'));
   await vi.waitFor(() => expect(waiting).toHaveLength(100), { timeout: 10_000 });
   goOn();
@@ -120,7 +120,7 @@ it('does not bound the calls of clients that are asked nothing', async () => {
   expect(answers.filter(({ last }) => last.error !== undefined)).toEqual([]);
 });
 
-it('asks the clients of an agent no more than so much at a time, whatever they declare', async () => {
+it('limits the open questions to the clients of an agent, whatever they declare', async () => {
   const variants = [{}, { sampling: {} }, { roots: {} }];
   const first = await Promise.all(
     Array.from({ length: 64 }, (_, n) => {
@@ -131,7 +131,7 @@ it('asks the clients of an agent no more than so much at a time, whatever they d
   expect(first.filter(({ last }) => last.result?.resultType !== 'input_required')).toEqual([]);
   const more = call('asks');
   await vi.waitFor(() => expect([...answered.values()]).toMatchObject([{ error: {} }]));
-  // Another agent's may be asked all the same.
+  // Another agent's clients can still be asked.
   const other = plane.addAgent();
   const { last } = await call('asks', {}, { authorization: other.basic });
   expect(last.result.resultType).toBe('input_required');
@@ -139,12 +139,12 @@ it('asks the clients of an agent no more than so much at a time, whatever they d
   expect((await more).last.result.content).toHaveLength(1);
 });
 
-it('keeps answers that nobody has fetched as far as there is room', async () => {
+it('keeps unfetched answers as far as there is room', async () => {
   const parked: Awaited<ReturnType<typeof asked>>[] = [];
   for (let n = 0; n < 20; n++) parked.push(await asked({ size: MIB, n }));
   for (let n = 1; n <= parked.length; n++) {
     waiting.shift()?.();
-    // The server was told that nobody answers: its own answer is there.
+    // The server was told that nobody answers: its own answer arrived.
     await vi.waitFor(() => expect(answered.size).toBe(n));
   }
   const [oldest] = parked;
@@ -156,7 +156,7 @@ it('keeps answers that nobody has fetched as far as there is room', async () => 
 it.each([
   [{ a: { method: 'roots/list' } }, 'did not declare'],
   [{ a: { method: 'elicitation/create', params: 'Who?' } }, 'not valid MCP'],
-])('judges what a server asks in the answer to an answer: %j', async (inputRequests, message) => {
+])('judges the question in a server’s answer to an answer: %j', async (inputRequests, message) => {
   const result = { resultType: 'input_required', inputRequests, requestState: 'x' };
   const retry = await asked({ result });
   const resumed = call('asks', retry);
@@ -166,7 +166,7 @@ it.each([
   expect(last.error?.message).toContain(message);
 });
 
-it('seals what a server calls a task in the answer to an answer', async () => {
+it('seals the task in a server’s answer to an answer', async () => {
   const capabilities = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
   const result = { resultType: 'task', taskId: 'task-1' };
   const retry = await asked({ result }, { capabilities });
@@ -176,7 +176,7 @@ it('seals what a server calls a task in the answer to an answer', async () => {
   expect((await resumed).last.result.taskId).toMatch(/^task-1~.{22}$/);
 });
 
-it('lets one of two requests go on that are made at once', async () => {
+it('lets one of two simultaneous requests continue', async () => {
   const retry = await asked();
   const both = [call('asks', retry), call('asks', retry)];
   await vi.waitFor(() => expect(answered.size).toBe(1));
@@ -196,7 +196,7 @@ it('tells the server at once that an answered call has no more answers', async (
   expect(last.result.resultType).toBe('complete');
 });
 
-it.each([null, 'yes', ['yes']])('refuses %j as what a client gives', async (given) => {
+it.each([null, 'yes', ['yes']])('refuses %j as input of a client', async (given) => {
   const { arguments: args, requestState } = await asked();
   const inputResponses = { x: given };
   const { status, last } = await call('asks', { arguments: args, requestState, inputResponses });

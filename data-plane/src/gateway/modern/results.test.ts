@@ -4,7 +4,7 @@ import { modernResult } from './results.ts';
 const rewritten = (method: string, raw: string) => {
   const text = modernResult(method, raw, JSON.parse(raw));
   const value = JSON.parse(text) as Record<string, unknown>;
-  // Nothing is there twice, which readers would take in two ways.
+  // No member occurs twice, which readers would interpret differently.
   expect(text.match(/"resultType"/g)).toHaveLength(1);
   return value;
 };
@@ -33,11 +33,11 @@ it.each([
   ['{"ttlMs":1.5,"cacheScope":null}', 0, 'private'],
   ['{"ttlMs":"5","cacheScope":["public"]}', 0, 'private'],
   ['{"ttlMs":5,"cacheScope":"private"}', 5, 'private'],
-])('a list with %s may be kept for %d ms', (raw, ttlMs, cacheScope) => {
+])('a list with %s may be cached for %d ms', (raw, ttlMs, cacheScope) => {
   expect(rewritten('tools/list', raw)).toMatchObject({ ttlMs, cacheScope });
 });
 
-it('leaves everything else as it was written', () => {
+it('leaves everything else unchanged', () => {
   const raw = '{ "9" : 12345678901234567890, "a":{"resultType" : 1.0} }';
   expect(modernResult('tools/call', raw, JSON.parse(raw))).toBe(
     '{"resultType":"complete", "9" : 12345678901234567890, "a":{"resultType" : 1.0} }',
