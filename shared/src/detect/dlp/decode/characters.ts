@@ -154,26 +154,32 @@ const ALIKES = new Map(Object.entries({ ...MORE_LOOK_ALIKES, ...LOOK_ALIKES }));
 
 const NOT_PLAIN = /[\u00a0-\u{10ffff}]/gu;
 
-const readings = new Map<string, { replacement: string; disguise: string } | undefined>();
+interface CharacterReading {
+  readonly replacement: string;
+  /** One list for all edits of the character. */
+  readonly disguise: readonly string[];
+}
+
+const readings = new Map<string, CharacterReading | undefined>();
 /** Readings that are kept: more than the characters of a text in any language. */
 const MAX_READINGS = 20_000;
 
-function reading(character: string): { replacement: string; disguise: string } | undefined {
+function reading(character: string): CharacterReading | undefined {
   const code = character.codePointAt(0) ?? 0;
   // Letters that only differ from ASCII by their meaning in a tag.
   if (code >= 0xe0020 && code <= 0xe007e) {
-    return { replacement: String.fromCharCode(code - 0xe0000), disguise: 'invisible' };
+    return { replacement: String.fromCharCode(code - 0xe0000), disguise: ['invisible'] };
   }
-  if (INVISIBLE.test(character)) return { replacement: '', disguise: 'invisible' };
+  if (INVISIBLE.test(character)) return { replacement: '', disguise: ['invisible'] };
   const zero = ZEROES.find((first) => code >= first && code <= first + 9);
-  if (zero !== undefined) return { replacement: String(code - zero), disguise: 'other_digits' };
+  if (zero !== undefined) return { replacement: String(code - zero), disguise: ['other_digits'] };
   const first = SIGN_ALPHABETS.find((a) => code >= a && code < a + 26);
   if (first !== undefined) {
-    return { replacement: String.fromCharCode(code - first + 65), disguise: 'homoglyph' };
+    return { replacement: String.fromCharCode(code - first + 65), disguise: ['homoglyph'] };
   }
   const alike = ALIKES.get(character);
   if (alike !== undefined) {
-    return { replacement: alike, disguise: /\w/.test(alike) ? 'homoglyph' : 'separators' };
+    return { replacement: alike, disguise: [/\w/.test(alike) ? 'homoglyph' : 'separators'] };
   }
   const folded = character.normalize('NFKC');
   // Growth is bounded: one character stands for four at most.
@@ -181,7 +187,7 @@ function reading(character: string): { replacement: string; disguise: string } |
   const plain = [...folded].map((part) => ALIKES.get(part) ?? part).join('');
   return {
     replacement: plain.replace(/[\u0300-\u036f\u20d0-\u20ff]/g, ''),
-    disguise: 'full_width',
+    disguise: ['full_width'],
   };
 }
 
@@ -245,13 +251,13 @@ export function foldedCharacters(text: string, units: Uint16Array): Edit[] {
       readings.set(character, reading(character));
     }
     const read = readings.get(character);
-    if (!read) continue;
+    if (!read || read.replacement === character) continue;
     const { replacement, disguise } = read;
     edits.push({
       start: match.index,
       end: match.index + character.length,
       replacement,
-      disguise: [disguise],
+      disguise,
     });
   }
   return edits;
@@ -308,18 +314,29 @@ const QUOTED_PRINTABLE = /=(?:([0-9A-F]{2})|\r?\n)/g;
 const MARKUP =
   /(?<=[A-Za-z0-9_-])(?:<\/?[A-Za-z!][^<>]{0,60}>|\/\*[^*]{0,40}\*\/){1,3}(?=[A-Za-z0-9_-])/y;
 
-/** Escapes of URLs, HTML, programs and mails. */
+/** Names of disguises, each once: a text may have an edit a few characters. */
+const URL_ESCAPE = ['url'];
+const HTML = ['html'];
+const ESCAPE = ['escape'];
+const PRINTABLE = ['quoted_printable'];
+const TAG = ['markup'];
+
+/** Escapes of URLs, HTML, programs and mails: what they replace is something else. */
 export function escapes(text: string): Edit[] {
   const edits: Edit[] = [];
-  const add = (match: RegExpExecArray, replacement: string | undefined, disguise: string): void => {
-    if (replacement === undefined) return;
-    const start = match.index;
-    edits.push({ start, end: start + match[0].length, replacement, disguise: [disguise] });
+  const add = (
+    match: RegExpExecArray,
+    replacement: string | undefined,
+    disguise: readonly string[],
+  ): void => {
+    const [written] = match;
+    if (replacement === undefined || replacement === written) return;
+    edits.push({ start: match.index, end: match.index + written.length, replacement, disguise });
   };
   if (text.includes('%')) {
     for (const match of text.matchAll(PERCENT)) {
       const bytes = Buffer.from(match[0].replace(/%25/g, '%').replaceAll('%', ''), 'hex');
-      add(match, bytes.toString('utf8'), 'url');
+      add(match, bytes.toString('utf8'), URL_ESCAPE);
     }
   }
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
@@ -327,37 +344,36 @@ export function escapes(text: string): Edit[] {
     const match = ENTITY.exec(text);
     if (!match) continue;
     const [, decimal, hex, name = ''] = match;
-    if (decimal !== undefined) add(match, character(Number(decimal)), 'html');
-    else if (hex !== undefined) add(match, character(Number.parseInt(hex, 16)), 'html');
-    else if (Object.hasOwn(ENTITIES, name)) add(match, ENTITIES[name], 'html');
+    if (decimal !== undefined) add(match, character(Number(decimal)), HTML);
+    else if (hex !== undefined) add(match, character(Number.parseInt(hex, 16)), HTML);
+    else if (Object.hasOwn(ENTITIES, name)) add(match, ENTITIES[name], HTML);
   }
   const hasCodePoints = text.includes('%u') || text.includes('U+') || text.includes('\\');
   if (hasCodePoints && /%u|U\+|\\[0-9A-Fa-f]/.test(text)) {
     for (const match of text.matchAll(CODE_POINT)) {
-      add(match, character(Number.parseInt(match[1] ?? match[2] ?? '', 16)), 'escape');
+      add(match, character(Number.parseInt(match[1] ?? match[2] ?? '', 16)), ESCAPE);
     }
   }
   if (text.includes('\\')) {
     // The expression alone looks behind at every character.
     const isContinued = text.includes('\\\n') || text.includes('\\\r');
-    for (const match of isContinued ? text.matchAll(CONTINUED) : []) add(match, '', 'escape');
+    for (const match of isContinued ? text.matchAll(CONTINUED) : []) add(match, '', ESCAPE);
     for (const match of text.matchAll(BACKSLASH)) {
       const [, braces, four, eight, two, octal] = match;
       const hex = braces ?? four ?? eight ?? two;
       const code = hex === undefined ? Number.parseInt(octal ?? '', 8) : Number.parseInt(hex, 16);
-      add(match, character(code), 'escape');
+      add(match, character(code), ESCAPE);
     }
   }
   // A soft line break alone could as well be the padding of base64.
   if (text.includes('=') && /=(?:[2-7][0-9A-F]=|3D)|=20(?![0-9A-Za-z])/.test(text)) {
     for (const match of text.matchAll(QUOTED_PRINTABLE)) {
       const code = match[1] === undefined ? undefined : Number.parseInt(match[1], 16);
-      if (code === undefined) add(match, '', 'quoted_printable');
-      else if (code >= 0x20 && code < 0x7f)
-        add(match, String.fromCharCode(code), 'quoted_printable');
+      if (code === undefined) add(match, '', PRINTABLE);
+      else if (code >= 0x20 && code < 0x7f) add(match, String.fromCharCode(code), PRINTABLE);
     }
   }
-  for (const match of markup(text)) add(match, '', 'markup');
+  for (const match of markup(text)) add(match, '', TAG);
   return edits;
 }
 

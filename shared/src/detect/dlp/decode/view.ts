@@ -12,25 +12,25 @@ export interface View {
   /** The stretch of the original text behind a stretch of this view, and its disguises. */
   readonly origin: (stretch: Stretch) => Stretch & { readonly disguise: readonly string[] };
   /** Where it differs from the original, by its own places; absent where it does everywhere. */
-  readonly changed?: readonly Stretch[];
+  readonly eachChange?: (take: (start: number, end: number) => void) => void;
 }
 
 /** @param edits in any order; of two that overlap, the one that begins first stays */
 export function applyEdits(text: string, edits: readonly Edit[]): View {
-  const sorted = [...edits].sort((a, b) => a.start - b.start || b.end - a.end);
-  const kept: Edit[] = [];
-  const viewStarts: number[] = [];
+  const kept = inRow(edits);
+  // A text may have an edit a few characters: what is remembered of each is one number.
+  const viewStarts = new Uint32Array(kept.length);
   const pieces: string[] = [];
   let at = 0;
   let length = 0;
-  for (const edit of sorted) {
-    if (edit.start < at) continue;
-    pieces.push(text.slice(at, edit.start), edit.replacement);
-    length += edit.start - at;
-    viewStarts.push(length);
-    length += edit.replacement.length;
-    kept.push(edit);
-    at = edit.end;
+  for (let i = 0; i < kept.length; i++) {
+    const { start, end, replacement } = kept[i] as Edit;
+    if (start > at) pieces.push(text.slice(at, start));
+    pieces.push(replacement);
+    length += start - at;
+    viewStarts[i] = length;
+    length += replacement.length;
+    at = end;
   }
   pieces.push(text.slice(at));
   /** The index of the last edit that begins at or before a place; -1 before all. */
@@ -68,16 +68,32 @@ export function applyEdits(text: string, edits: readonly Edit[]): View {
   };
   return {
     text: pieces.join(''),
-    changed: kept.map(({ replacement }, i) => {
-      const start = viewStarts[i] ?? 0;
-      return { start, end: start + replacement.length };
-    }),
+    eachChange(take) {
+      kept.forEach(({ replacement }, i) => {
+        const start = viewStarts[i] ?? 0;
+        take(start, start + replacement.length);
+      });
+    },
     origin: (stretch) => ({
       start: originOf(stretch.start, 'start'),
       end: originOf(stretch.end - 1, 'end'),
       disguise: disguiseOf(stretch),
     }),
   };
+}
+
+/** Edits that do not overlap, by where they begin: most often those that are given. */
+function inRow(edits: readonly Edit[]): readonly Edit[] {
+  const isBehind = (edit: Edit, i: number) => i === 0 || edit.start >= (edits[i - 1] as Edit).end;
+  if (edits.every(isBehind)) return edits;
+  let end = 0;
+  return [...edits]
+    .sort((a, b) => a.start - b.start || b.end - a.end)
+    .filter((edit) => {
+      if (edit.start < end) return false;
+      end = edit.end;
+      return true;
+    });
 }
 
 /** A view that is no longer is read whole. */
@@ -89,8 +105,8 @@ const PART_END = '\n\u2028\n';
 
 /** The parts of a long view that its original does not show already, with what stands around them. */
 export function changedParts(view: View): View {
-  const { text, changed } = view;
-  if (!changed || text.length <= SHORT) return view;
+  const { text, eachChange } = view;
+  if (!eachChange || text.length <= SHORT) return view;
   const gaps: Edit[] = [];
   let at = 0;
   const skipTo = (end: number): void => {
@@ -98,10 +114,10 @@ export function changedParts(view: View): View {
       gaps.push({ start: at, end, replacement: PART_END, disguise: [] });
     }
   };
-  for (const { start, end } of changed) {
+  eachChange((start, end) => {
     skipTo(start - CONTEXT);
     at = Math.max(at, end + CONTEXT);
-  }
+  });
   skipTo(text.length);
   if (gaps.length === 0) return view;
   const parts = applyEdits(text, gaps);

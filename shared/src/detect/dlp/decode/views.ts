@@ -21,9 +21,7 @@ export function decodedView(text: string, gates: ReadonlySet<Gate>): View | unde
   // Characters first: a run is decoded when it is whole.
   const units = unitsOf(text);
   if (mayBeEscaped(text, units)) {
-    const characters = both(escapes(text), foldedCharacters(text, units)).filter(
-      ({ start, end, replacement }) => text.slice(start, end) !== replacement,
-    );
+    const characters = both(escapes(text), foldedCharacters(text, units));
     if (characters.length > 0) return applyEdits(text, characters);
   }
   let edits = encodedRuns(text, units);
