@@ -1,4 +1,4 @@
-/** The own account: routes added to the specification's. */
+/** The caller's own account: routes added to the specification's. */
 import { forbidCaching } from '@governance/shared/token-routes';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { LoginAnswer } from '../auth/auth-schemas.ts';
@@ -18,7 +18,11 @@ export const accountRoutes =
       '/api/v1/auth/me',
       {
         config: { guard: 'admin-or-platform', use: 'own' },
-        schema: { summary: 'Who calls, and what they may', tags, response: { 200: MeView } },
+        schema: {
+          summary: 'The caller, and what their role permits',
+          tags,
+          response: { 200: MeView },
+        },
       },
       async (request) => {
         const { id, username } = request.actor;
@@ -34,7 +38,7 @@ export const accountRoutes =
         config: { guard: 'tenant-admin', use: 'own' },
         bodyLimit: 16_384,
         schema: {
-          summary: 'Change the own password',
+          summary: 'Change your own password',
           description: 'Ends all sessions of the account; the answer has a new token.',
           tags,
           body: PasswordBody,
@@ -56,7 +60,7 @@ export const accountRoutes =
       {
         config: { guard: 'tenant-admin', use: 'own' },
         schema: {
-          summary: 'End all sessions of the own account',
+          summary: 'End all sessions of your own account',
           tags,
           response: { 204: NoContent },
         },
@@ -68,7 +72,7 @@ export const accountRoutes =
     );
   };
 
-/** The guard lets in no others. */
+/** Unreachable for other roles: the guard has refused them. */
 function roleOf({ role }: Actor) {
   if (role === 'system' || role === 'data_plane') throw new Error(`${role} is no administrator`);
   return role;

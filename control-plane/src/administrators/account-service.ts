@@ -30,7 +30,7 @@ export function createAccountService(deps: AccountServiceDeps) {
     /**
      * Ends all sessions of the account. Guesses of the present password count like log-ins.
      *
-     * @returns a token for the caller to go on with
+     * @returns a token that replaces the caller's
      * @throws AppError BAD_CREDENTIALS for a wrong present password, RATE_LIMITED
      */
     changePassword: async (scope: TenantScope, change: PasswordChange): Promise<string> => {
@@ -47,7 +47,7 @@ export function createAccountService(deps: AccountServiceDeps) {
       await db.inTenant(scope, async (tx) => {
         const store = administratorStore(tx);
         await store.lock();
-        // Its sessions were ended meanwhile: by another change of the password, or the account's.
+        // Another change of the account ended its sessions in the meantime.
         const isSet = await store.setPassword(actor.id, { passwordHash, version }, now());
         if (!isSet) throw new AppError('UNAUTHENTICATED');
         tx.audit.append({ action: 'admin_password_changed', target: actor.id });
@@ -55,7 +55,7 @@ export function createAccountService(deps: AccountServiceDeps) {
       return adminTokens.issue({ ...account, version: String(version + 1) });
     },
 
-    /** Ends all sessions of the account, the caller's too. */
+    /** Ends all sessions of the account, including the caller's. */
     logOut: (scope: TenantScope): Promise<void> =>
       db.inTenant(scope, async (tx) => {
         const store = administratorStore(tx);

@@ -40,7 +40,7 @@ export const administratorRoutes =
         config: { guard: 'admin', use: 'manage' },
         schema: {
           summary: 'Make a user of the tenant',
-          description: 'Names are unique over all tenants, in any case, and kept in lower case.',
+          description: 'Names are unique across tenants, ignoring case, and stored in lower case.',
           tags,
           body: NewUserBody,
           response: { 201: UserView, 409: ErrorBody, 429: ErrorBody },
@@ -56,7 +56,7 @@ export const administratorRoutes =
         config: { guard: 'admin', use: 'manage' },
         schema: {
           summary: 'Change another user’s role, status or password',
-          description: 'A change ends the user’s sessions with their next request.',
+          description: 'A change ends the user’s sessions at their next request.',
           tags,
           params: UserParams,
           body: UserPatchBody,

@@ -1,4 +1,6 @@
-/** The wire shapes of users and of the own account: routes added to the specification's. */
+/**
+ * The wire shapes of users and of the caller's own account: routes added to the specification's.
+ */
 import { Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { NewPassword, NewUsername } from '../auth/usernames.ts';
@@ -52,7 +54,7 @@ export const MeView = z.object({
     description: 'Null for a super-admin who names no tenant.',
   }),
   may: z.array(z.enum(['manage', 'resolve', 'read', 'own'])).meta({
-    description: 'What this role may; of each route docs/api.md says what it is.',
+    description: 'What this role permits; docs/api.md names the permission of each route.',
   }),
 });
 

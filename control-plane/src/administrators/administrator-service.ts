@@ -1,7 +1,7 @@
 /**
- * The users of a tenant. A change of one ends its sessions in the same transaction: at every replica
- * the next request with an older token finds another token version. A tenant keeps one active
- * administrator, however many change users at once. Proven by administrator-routes.pg.test.ts.
+ * The users of a tenant. Changing a user ends their sessions in the same transaction: every replica
+ * rejects the older token version at the next request. A tenant always keeps one active
+ * administrator, also under concurrent changes. Proven by administrator-routes.pg.test.ts.
  */
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
@@ -21,7 +21,7 @@ import {
 import type { NewUserBody, UserPatchBody } from './administrator-schemas.ts';
 import { administratorStore } from './administrator-store.ts';
 
-/** A name that is taken may be another tenant's: so many attempts may fail in an hour. */
+/** A taken name may belong to another tenant, so attempts that fail are limited per hour. */
 const FAILED_BY_TENANT = 30;
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -41,7 +41,7 @@ export function createAdministratorService(deps: AdministratorServiceDeps) {
   const hash = ({ tenantId }: TenantScope, password: string): Promise<string> =>
     deps.passwordGate.run(`tenant ${tenantId}`, false, () => hashPassword(password));
 
-  /** Changes users one at a time, by an administrator who still is one. */
+  /** Serialises changes of users; the caller must still be an administrator. */
   const changing = <T>(
     scope: TenantScope,
     work: (tx: TenantTransaction, store: ReturnType<typeof administratorStore>) => Promise<T>,
@@ -61,8 +61,8 @@ export function createAdministratorService(deps: AdministratorServiceDeps) {
       }),
 
     /**
-     * @throws AppError DUPLICATE_NAME for a name of any tenant, ADMINISTRATOR_LIMIT_REACHED,
-     *   RATE_LIMITED
+     * @throws AppError DUPLICATE_NAME for a name taken in any tenant, ADMINISTRATOR_LIMIT_REACHED,
+     * RATE_LIMITED
      */
     create: async (
       scope: TenantScope,
@@ -71,7 +71,7 @@ export function createAdministratorService(deps: AdministratorServiceDeps) {
       if (username === SUPER_ADMIN_USERNAME) {
         throw new AppError('DUPLICATE_NAME', 'The username is reserved.');
       }
-      // Counted before anything is awaited, so that those that are sent together count together.
+      // Counted before the first await, so that concurrent attempts count together.
       failed.check(scope.tenantId);
       failed.count(scope.tenantId);
       const passwordHash = await hash(scope, password);
@@ -172,7 +172,7 @@ async function getUser(
   return user;
 }
 
-/** What differs of what was given, and what comes of it. */
+/** The fields that differ from the present ones, and their effects. */
 function changeOf(before: Administrator, given: AdministratorChange) {
   const { role = before.role, status = before.status } = given;
   const change: AdministratorChange = {
@@ -182,12 +182,12 @@ function changeOf(before: Administrator, given: AdministratorChange) {
   return { change, after: { ...before, ...change } };
 }
 
-/** A stolen token must not be able to set a password, nor a slip lock its owner out. */
+/** A stolen token must not set a password, and nobody locks themselves out by mistake. */
 function requireOther({ actor }: TenantScope, { id }: Administrator): void {
   if (actor.id === id) throw new AppError('OWN_ACCOUNT');
 }
 
-/** The guard let the caller in before this change's turn: another may have taken the role away. */
+/** The guard ran before this transaction: a concurrent change may have taken the role away. */
 async function requireStanding(
   { actor, breakGlass }: TenantScope,
   store: ReturnType<typeof administratorStore>,

@@ -9,8 +9,8 @@ export function administratorStore({ db, scope: { tenantId } }: TenantTransactio
   const at = (id: string) => ({ tenantId_id: { tenantId, id } });
   return {
     /**
-     * Serialises changes of a tenant's users over all replicas, until the transaction ends: two that
-     * each leave one administrator must not leave none together.
+     * Serialises changes of a tenant's users across replicas until the transaction ends: two
+     * changes that each leave one administrator must not together leave none.
      */
     lock: async (): Promise<void> => {
       await db.$queryRaw`
@@ -41,7 +41,7 @@ export function administratorStore({ db, scope: { tenantId } }: TenantTransactio
       await db.administrator.create({ data: { tenantId, ...user, passwordHash } });
     },
 
-    /** Ends the sessions of the user, too. */
+    /** Also ends the user's sessions. */
     update: async (id: string, change: AdministratorChange, updatedAt: Date): Promise<void> => {
       await db.administrator.update({
         where: at(id),
@@ -50,11 +50,11 @@ export function administratorStore({ db, scope: { tenantId } }: TenantTransactio
     },
 
     /**
-     * The same with a password. That of `admin` is no longer the environment's from then on, whose
-     * own is remembered.
+     * Sets a password too. From then on the environment's password for `admin` no longer applies;
+     * it is kept for comparison.
      *
      * @param version the token version that is expected; undefined: any
-     * @returns whether there is such a row
+     * @returns whether the row exists at that version
      */
     setPassword: async (
       id: string,
@@ -80,7 +80,7 @@ export function administratorStore({ db, scope: { tenantId } }: TenantTransactio
 
 function toAdministrator(row: Row): Administrator {
   const { id, username, createdAt, updatedAt } = row;
-  // The table's CHECKs hold these to their values.
+  // The table's CHECK constraints guarantee these values.
   const role = row.role as Administrator['role'];
   return { id, username, role, status: row.status as AdministratorStatus, createdAt, updatedAt };
 }

@@ -1,4 +1,4 @@
-/** A user of the management API in a tenant, and what a change of one may be. */
+/** A user of the management API in a tenant, and the changes that are allowed. */
 import type { AdminRole } from '../platform/admin-role.ts';
 
 export type AdministratorStatus = 'active' | 'disabled';
@@ -14,10 +14,10 @@ export interface Administrator {
 
 export type AdministratorChange = Partial<Pick<Administrator, 'role' | 'status'>>;
 
-/** Most of a tenant, disabled ones too. */
+/** The most users of a tenant, including disabled ones. */
 export const MAX_ADMINISTRATORS = 200;
 
-/** Whether it is one of those of whom a tenant has at least one. */
+/** Whether the user counts towards the one active administrator that a tenant must keep. */
 export function isActiveAdmin({ role, status }: Pick<Administrator, 'role' | 'status'>): boolean {
   return role === 'admin' && status === 'active';
 }

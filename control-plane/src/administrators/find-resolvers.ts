@@ -1,7 +1,10 @@
 import { rolesFor } from '../platform/http/role-table.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** The ids of the users who may decide what waits for a person, as of the transaction. */
+/**
+ * The ids of the users who may decide escalations and change requests, as the transaction sees
+ * them.
+ */
 export async function findResolvers({
   db,
   scope: { tenantId },

@@ -3,11 +3,11 @@ import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { findResolvers } from './find-resolvers.ts';
 
 /**
- * Nobody approves their own proposal while another could. By name too: an account may have been
- * deleted and made anew.
+ * Nobody approves their own proposal while another user could. Names are compared too: an account
+ * may have been deleted and created again.
  *
- * @param refusal the code for who may not because it is their own
- * @throws AppError `refusal`; UNAUTHENTICATED for who lost the role meanwhile
+ * @param refusal the error code when it is the caller's own
+ * @throws AppError `refusal`; UNAUTHENTICATED when the caller has lost the role
  */
 export async function requireOtherHand(
   tx: TenantTransaction,
@@ -21,10 +21,10 @@ export async function requireOtherHand(
 }
 
 /**
- * Whoever decides may still do so in the transaction of the decision: the role may have been taken
- * away since the request was let in.
+ * Checks the caller's role again in the transaction of the decision: it may have been taken away
+ * since the guard ran.
  *
- * @returns the ids of all who may
+ * @returns the ids of all users who may decide
  * @throws AppError UNAUTHENTICATED
  */
 export async function requireResolver(tx: TenantTransaction): Promise<string[]> {

@@ -8,7 +8,7 @@ import { type AgentCredential, createCredentialClientId, toCredentialFact } from
 import { credentialStore } from './credential-store.ts';
 
 export interface NewCredential {
-  /** Chosen here unless given. */
+  /** Generated unless given. */
   id?: string;
   agentId: string;
   label: string;
@@ -16,10 +16,10 @@ export interface NewCredential {
 }
 
 /**
- * Makes a credential in a transaction of its tenant that holds the agent's lock, with its fact and
- * its audit record.
+ * Creates a credential with its fact and its audit record. The tenant's transaction must hold the
+ * agent's lock.
  *
- * @returns the credential, and its secret, which is shown this once
+ * @returns the credential, and its secret, which is shown only here
  * @throws AppError AGENT_CREDENTIAL_LIMIT_REACHED
  */
 export async function createCredential(

@@ -37,7 +37,7 @@ export function createCredentialService({ db, applied, now }: CredentialServiceD
       }),
 
     /**
-     * @returns the credential, and its secret, which is shown this once
+     * @returns the credential, and its secret, which is shown only here
      * @throws AppError AGENT_NOT_FOUND, AGENT_DEPROVISIONED, AGENT_CREDENTIAL_LIMIT_REACHED
      */
     create: (scope: TenantScope, input: NewCredential) =>
@@ -86,7 +86,7 @@ export function createCredentialService({ db, applied, now }: CredentialServiceD
   };
 }
 
-/** Serialises changes of an agent's credentials, so that their facts have their order. */
+/** Serialises changes of an agent's credentials, so that their facts are in the same order. */
 async function lockAgent(
   tx: TenantTransaction,
   agentId: string,

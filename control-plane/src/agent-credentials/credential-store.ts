@@ -14,7 +14,7 @@ export function credentialStore({ db, scope: { tenantId } }: TenantTransaction) 
     count: (agentId: string): Promise<number> =>
       db.agentCredential.count({ where: { tenantId, agentId } }),
 
-    /** Of an agent, oldest first. There are MAX_AGENT_CREDENTIALS at most. */
+    /** An agent's credentials, oldest first; at most MAX_AGENT_CREDENTIALS. */
     list: async (agentId: string): Promise<AgentCredential[]> => {
       const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
       const rows = await db.agentCredential.findMany({ where: { tenantId, agentId }, orderBy });
@@ -41,6 +41,6 @@ export function credentialStore({ db, scope: { tenantId } }: TenantTransaction) 
 }
 
 function toCredential({ tenantId: _, ...row }: Row): AgentCredential {
-  // Only schemas with that enum write it.
+  // Written only through schemas with that enum.
   return { ...row, client: row.client as McpClient };
 }

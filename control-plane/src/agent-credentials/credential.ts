@@ -1,4 +1,6 @@
-/** A credential that an agent has beside its first one: for one client, revocable alone. */
+/**
+ * A credential that an agent has beside its first one: for one client, which can be revoked alone.
+ */
 import type { AgentCredentialFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import type { McpClient } from '@governance/shared/mcp-clients';
@@ -16,7 +18,7 @@ export interface AgentCredential {
   rotatedAt: Date | null;
 }
 
-/** Never the form of an agent's own client id: neither can take the other's. */
+/** Never shaped like an agent's own client id, so that neither collides with the other. */
 export function createCredentialClientId(now: Date): string {
   return `acr_${uuidv7(now.getTime()).replaceAll('-', '')}`;
 }

@@ -20,7 +20,7 @@ export interface AgentServiceDeps {
   now: () => Date;
 }
 
-/** An agent with its effective status, which counts the kill switch in. */
+/** An agent with its effective status, which takes the kill switch into account. */
 export interface AgentAsHeld extends Agent {
   roles: RoleOfAgent[];
 }
@@ -52,7 +52,7 @@ export function createAgentService({ db, applied, now }: AgentServiceDeps) {
     get: (scope: TenantScope, id: string): Promise<AgentAsHeld> =>
       db.inTenant(scope, async (tx) => describe(tx, await agentStore(tx).find(id))),
 
-    /** @returns the agent and its secret, which is shown this once */
+    /** @returns the agent and its secret, which is shown only here */
     register: (scope: TenantScope, input: AgentInput) =>
       change(scope, async (tx) => {
         const { agent, secret } = await registerAgent(tx, input, { now: now() });

@@ -44,7 +44,7 @@ export interface RoleOfAgent {
 export interface AgentStore {
   create(agent: NewAgent): Promise<Agent>;
   find(id: string): Promise<Agent | undefined>;
-  /** Locks the agent for this transaction, so that its facts have the order of its changes. */
+  /** Locks the agent for this transaction, so that its facts are in the order of its changes. */
   lock(id: string): Promise<Agent | undefined>;
   update(id: string, change: AgentChange, now: Date): Promise<Agent>;
   /** Newest first; filtered by the effective status. */
@@ -53,9 +53,9 @@ export interface AgentStore {
     killSwitch: KillSwitchState,
   ): Promise<{ agents: ListedAgent[]; total: number }>;
   rolesOf(id: string): Promise<RoleOfAgent[]>;
-  /** @returns false when it had the role already */
+  /** @returns false when the agent already had the role */
   addRole(id: string, roleId: string, now: Date): Promise<boolean>;
-  /** @returns false when it did not have the role */
+  /** @returns false when the agent did not have the role */
   removeRole(id: string, roleId: string): Promise<boolean>;
 }
 
@@ -132,7 +132,10 @@ export function agentStore({ db, scope }: TenantTransaction): AgentStore {
   };
 }
 
-/** `effectiveAgentStatus` of shared/facts as a condition; agent-routes.pg.test.ts compares them. */
+/**
+ * `effectiveAgentStatus` of shared/facts as an SQL condition; agent-routes.pg.test.ts compares
+ * them.
+ */
 function whereStatusHolds(
   status: AgentStatus,
   killSwitch: KillSwitchState,
@@ -149,6 +152,6 @@ function toAgent({ roles, ...row }: Row): Agent {
 }
 
 function toListedAgent({ tenantId: _, ...row }: Omit<Row, 'roles'>): ListedAgent {
-  // The table's CHECKs hold these to their values.
+  // The table's CHECK constraints guarantee these values.
   return { ...row, status: row.status as AgentStatus, riskTier: row.riskTier as RiskTier };
 }

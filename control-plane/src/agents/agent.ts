@@ -10,7 +10,7 @@ export interface ListedAgent {
   agentType: string;
   owner: string;
   description: string;
-  /** As administrators set it; enforced is `effectiveStatus`. */
+  /** As administrators set it; `effectiveStatus` is what is enforced. */
   status: AgentStatus;
   riskScore: number;
   riskTier: RiskTier;
@@ -31,7 +31,7 @@ export interface Agent extends ListedAgent {
 /** The kill switch as a transaction reads it. */
 export type KillSwitchState = Pick<KillSwitchFact, 'engaged' | 'generation'>;
 
-/** The status that the API shows and that enforcement computes from the same facts. */
+/** The status that the API shows; enforcement computes it from the same facts. */
 export function effectiveStatus(
   agent: Pick<Agent, 'status' | 'killReleasedGeneration'>,
   killSwitch: KillSwitchState,

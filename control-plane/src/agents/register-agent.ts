@@ -14,8 +14,8 @@ export interface AgentInput {
 /**
  * Registers an agent in a transaction of its tenant, with its fact and its audit records.
  *
- * @param roleIds the roles that it has from the first moment
- * @returns the agent with the status of its row, and its secret, which is shown this once
+ * @param roleIds the roles that it starts with
+ * @returns the agent with its stored status, and its secret, which is shown only here
  * @throws AppError ROLE_NOT_FOUND
  */
 export async function registerAgent(

@@ -9,11 +9,15 @@ import type { PoolClient } from 'pg';
 import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
 import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
 
-/** Unresolved alerts that one stream may have of one severity: a lying data plane drowns no other. */
+/**
+ * Unresolved alerts that one stream may have of one severity, so that a hostile data plane cannot
+ * drown the others' alerts.
+ */
 export const MAX_OPEN_ALERTS = 100;
 
 /**
- * A record may have 256 KiB and a list 1,000 alerts: longer details are in the audit trail alone.
+ * A record may have 256 KiB and a list shows 1,000 alerts, so longer details stay in the audit
+ * trail only.
  */
 const MAX_DETAILS_BYTES = 16 * 1024;
 const MAX_TITLE = 500;
@@ -23,7 +27,7 @@ const FLOOD = {
   alertType: 'DATA_PLANE_ALERT_FLOOD',
   severity: 'high',
   title:
-    'A data plane has as many unresolved alerts as it may; further ones are in the audit trail only',
+    'A data plane has reached its limit of unresolved alerts; further ones are in the audit trail only',
 } as const;
 
 interface NewAlertRow {
@@ -50,9 +54,8 @@ export const alertProjection: Projection = {
 };
 
 /**
- * A data plane's deduplication keys are its own. Otherwise it could open an alert under the key of
- * one that the control plane raises about it (a fork, a broken chain), or that another data plane
- * raises, and that alert would never be raised.
+ * Scopes deduplication keys to the data plane. Otherwise it could open an alert under a key of the
+ * control plane's (a fork, a broken chain) or of another data plane's, and so suppress that alert.
  */
 function toRow({ record, agentId }: ProjectedRecord): NewAlertRow[] {
   if (record.type !== 'alert' || RAISED_FROM_DECISIONS.has(record.alert_type)) return [];
@@ -72,7 +75,7 @@ function toRow({ record, agentId }: ProjectedRecord): NewAlertRow[] {
   ];
 }
 
-/** An emoji may lose its second half: PostgreSQL takes no lone one. */
+/** Truncation may split a surrogate pair, and PostgreSQL refuses a lone surrogate. */
 function shortTitle(title: string): string {
   return title.length <= MAX_TITLE ? title : `${title.slice(0, MAX_TITLE - 1).toWellFormed()}…`;
 }
@@ -88,7 +91,7 @@ function shownDetails({ stream, epoch, seq, details }: AlertRecord): string {
   });
 }
 
-/** Leaves out alerts that are open already, and counts by stream those beyond its bound. */
+/** Leaves out alerts that are already open, and counts those beyond a stream's limit. */
 async function withinBounds(
   client: PoolClient,
   tenantId: string,
@@ -124,7 +127,7 @@ async function withinBounds(
   return { alerts, heldBack };
 }
 
-/** A time from the future is replaced by that of receipt. */
+/** A timestamp in the future becomes the time of receipt. */
 async function insert(
   client: PoolClient,
   tenantId: string,

@@ -63,7 +63,7 @@ export const alertRoutes =
       {
         config: { guard: 'admin', use: 'read' },
         schema: {
-          summary: 'List alerts that were posted to the webhook, the last one first',
+          summary: 'List alerts that were posted to the webhook, newest first',
           tags,
           querystring: DeliveryQuery,
           response: { 200: DeliveryList },

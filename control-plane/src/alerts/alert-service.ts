@@ -23,7 +23,7 @@ export function createAlertService({ db, now }: AlertServiceDeps) {
     list: (scope: TenantScope, filter: AlertFilter, page: { limit: number; offset: number }) =>
       db.inTenant(scope, (tx) => alertStore(tx).list(filter, page)),
 
-    /** What was posted to the webhook, the last one first. */
+    /** Alerts posted to the webhook, newest first. */
     deliveries: (
       scope: TenantScope,
       status: DeliveryStatus | undefined,

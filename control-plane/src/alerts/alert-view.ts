@@ -40,7 +40,7 @@ export function toAlertView(alert: Alert): AlertView {
   };
 }
 
-/** How the posting of an alert to SERVICE_WEBHOOK_URL stands. */
+/** The delivery state of an alert posted to SERVICE_WEBHOOK_URL. */
 export const DeliveryView = z
   .object({
     alert_id: z.string(),
@@ -50,7 +50,7 @@ export const DeliveryView = z
     attempts: z.int(),
     last_attempt_at: z.string(),
     last_error: z.string().nullable(),
-    /** Null where it is not tried again. */
+    /** Null when there is no further attempt. */
     next_attempt_at: z.string().nullable(),
     delivered_at: z.string().nullable(),
   })

@@ -1,7 +1,7 @@
 /**
- * Posts alerts to the operator's address. The alerts' own rows are the queue: an alert that was
- * raised while the receiver or this service was down is delivered later. Delivery is at least once;
- * the alert's id marks repetitions. Proven by alert-webhook.pg.test.ts.
+ * Posts alerts to the operator's address. The alerts' own rows are the queue: an alert raised while
+ * the receiver or this service was down is delivered later. Delivery is at least once; receivers
+ * deduplicate by the alert's id. Proven by alert-webhook.pg.test.ts.
  */
 import { once } from 'node:events';
 import { Severity } from '@governance/shared/ledger-record';
@@ -30,7 +30,7 @@ export interface AlertWebhookDeps {
 
 export interface AlertWebhook {
   /**
-   * Delivers until the signal aborts, and finishes the deliveries under way. One replica runs it;
+   * Delivers until the signal aborts, then finishes the deliveries in flight. One replica runs it;
    * if two do, each alert is claimed by one of them.
    */
   run(signal: AbortSignal): Promise<void>;
@@ -46,7 +46,7 @@ const LOOK_EVERYWHERE_MS = 2 * 60_000;
 export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
   const { db, log } = deps;
   const severities = severitiesFrom(deps.minSeverity);
-  /** Tenants that may have something to deliver. */
+  /** Tenants with alerts to deliver. */
   const due = new Set<string>();
   async function deliverDue(): Promise<void> {
     for (const tenantId of [...due]) {
@@ -60,7 +60,7 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
     }
   }
 
-  /** @returns whether something is left to try again */
+  /** @returns whether a retry is pending */
   async function deliverTenant(tenantId: string): Promise<boolean> {
     const scope = systemScope(tenantId);
     for (;;) {
@@ -102,8 +102,8 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
     } catch (error) {
       const isLast = alert.attempt >= MAX_ATTEMPTS;
       const about = { err: error, alert: alert.id, tenant: tenantId, attempt: alert.attempt };
-      if (isLast) log.error(about, 'an alert could not be posted: given up');
-      else log.warn(about, 'an alert could not be posted: it is tried again');
+      if (isLast) log.error(about, 'giving up posting an alert');
+      else log.warn(about, 'an alert could not be posted; it will be retried');
       return { id, error: describeOutboundFailure(error) };
     }
   }
@@ -124,7 +124,7 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
       const look = () => lookEverywhere(wake);
       const unsubscribe = deps.changes.subscribe(
         ({ tenantId, position }) => {
-          // An alert, as everything that is said of it, is a record.
+          // Each log line about an alert carries its details.
           if (position === undefined) return;
           due.add(tenantId);
           wake();
@@ -147,7 +147,7 @@ function severitiesFrom(least: Severity): Severity[] {
   return Severity.options.slice(Severity.options.indexOf(least));
 }
 
-/** Requests that come close together share one run. */
+/** Coalesces requests that come close together into one run. */
 const GATHER_MS = 200;
 
 function createTurns(work: () => Promise<void>, onError: (error: unknown) => void) {

@@ -1,15 +1,15 @@
 import type { Alert } from '../platform/generated/client.ts';
 
-/** The last one comes about three hours after the first. */
+/** The last attempt comes about three hours after the first. */
 export const MAX_ATTEMPTS = 11;
-/** After so long an alert is not posted any more; it stays in the list. */
+/** An alert older than this is no longer posted; it stays in the list. */
 export const GIVE_UP_MS = 24 * 60 * 60_000;
 
-/** `failed`: it is not tried again; `retrying`: it is, while the alert is open. */
+/** `failed`: no further attempt; `retrying`: another attempt follows while the alert is open. */
 export const DELIVERY_STATUSES = ['delivered', 'retrying', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** How the delivery of an alert that was posted stands. */
+/** The delivery state of a posted alert. */
 export function deliveryStatusOf(alert: Alert, now: Date): DeliveryStatus {
   if (alert.deliveredAt !== null) return 'delivered';
   const isOver = alert.status !== 'open' || alert.deliveryAttempts >= MAX_ATTEMPTS;

@@ -1,4 +1,4 @@
-/** The queue of alerts to post: rows of alerts that are open and were not delivered. */
+/** The queue of alerts to post: open alerts that were not delivered. */
 import type { Severity } from '@governance/shared/ledger-record';
 import type { Alert, Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -20,7 +20,7 @@ const GIVE_UP_AFTER = `${GIVE_UP_MS / 1000} seconds`;
  * Claims alerts to post, each until its next attempt, so that two replicas do not post the same one
  * at once.
  *
- * @returns them, and whether others wait for a later attempt
+ * @returns the claimed alerts, and whether others wait for a later attempt
  */
 export async function claimAlerts(
   { db, scope: { tenantId } }: TenantTransaction,
@@ -61,7 +61,7 @@ function toDueAlert(row: Parameters<typeof toAlertView>[0]): DueAlert {
   return { id: row.id, attempt: row.deliveryAttempts, view: toAlertView(row) };
 }
 
-/** Notes what went wrong with alerts that are tried again, or given up. */
+/** Records the error of alerts that are retried or given up. */
 export async function markFailed(
   { db, scope: { tenantId } }: TenantTransaction,
   failures: readonly { id: string; error: string }[],
@@ -73,7 +73,7 @@ export async function markFailed(
   }
 }
 
-/** Alerts that were posted at least once, the last one first. */
+/** Alerts posted at least once, newest first. */
 export async function listDeliveries(
   { db, scope: { tenantId } }: TenantTransaction,
   status: DeliveryStatus | undefined,

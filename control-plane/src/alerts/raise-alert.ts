@@ -3,25 +3,25 @@ import { uuidv7 } from '@governance/shared/ids';
 import type { Severity } from '@governance/shared/ledger-record';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** The audit action that the stream shows as an alert. */
+/** The audit action that the event stream shows as an alert. */
 export const ALERT_RAISED = 'alert_raised';
 
 export interface NewAlert {
-  /** One of the specification's names, in capitals. */
+  /** One of the specification's alert names, in capitals. */
   alertType: string;
   severity: Severity;
   agentId: string | null;
   title: string;
   /** JSON values only. */
   details: Record<string, unknown>;
-  /** While an alert with this key is unresolved, another is not raised; null: always raised. */
+  /** While an alert with this key is unresolved, no other is raised; null: always raise. */
   dedupeKey: string | null;
   now: Date;
 }
 
 /**
- * Raises an alert of the control plane itself, in the transaction of the change that it is about.
- * Data planes' alerts come as ledger records (alert-projection.ts).
+ * Raises one of the control plane's own alerts, in the transaction of the change that caused it.
+ * Data planes' alerts arrive as ledger records (alert-projection.ts).
  *
  * @returns the alert's id, or undefined when one with its key is still unresolved
  */
@@ -62,7 +62,10 @@ export async function raiseAlert(
   return id;
 }
 
-/** Whether an alert of a type was raised about an agent after a time, resolved since or not. */
+/**
+ * Whether an alert of a type was raised about an agent after a time, whether or not it is resolved
+ * by now.
+ */
 export async function wasRaised(
   { db, scope: { tenantId } }: TenantTransaction,
   { alertType, agentId, after }: { alertType: string; agentId: string; after: Date },

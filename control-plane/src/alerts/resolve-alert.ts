@@ -3,7 +3,7 @@ import { alertStore } from './alert-store.ts';
 
 /**
  * Resolves the control plane's own alert with this key, if there is one, in the transaction that
- * ended its cause. If the cause comes back, it raises a new alert.
+ * ended its cause. If the cause returns, a new alert is raised.
  */
 export async function resolveAlert(
   tx: TenantTransaction,

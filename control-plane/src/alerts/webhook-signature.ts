@@ -1,6 +1,6 @@
 /**
- * How a receiver knows that an alert is from here: the specification's X-Service-Signature, and the
- * headers of Standard Webhooks, for which receivers have libraries. Proven by
+ * Signs alerts, so that a receiver can authenticate them: the specification's X-Service-Signature,
+ * and the headers of Standard Webhooks, for which receivers have libraries. Proven by
  * alert-webhook.pg.test.ts.
  */
 import { createHmac } from 'node:crypto';
@@ -11,9 +11,9 @@ const STANDARD_PREFIX = 'whsec_';
 /**
  * The headers that sign one delivery.
  *
- * @param delivery its id, its body as it is sent, and when
+ * @param delivery its id, its body as it is sent, and its time
  * @param secret shared with the receiver. `whsec_<base64>`, as Standard Webhooks writes secrets:
- *   its headers are signed with the decoded bytes. Any other: with its UTF-8 bytes.
+ * its headers are signed with the decoded bytes. Any other: with its UTF-8 bytes.
  */
 export function signatureHeaders(
   { id, body, at }: { id: string; body: string; at: Date },

@@ -48,7 +48,7 @@ export const AuditEvent = z.object({
   dlp_action: z.enum(['blocked', 'warned', 'logged']).nullable(),
   dlp_findings_count: z.int(),
   dlp_findings: z.array(z.looseObject({ severity: Severity })),
-  /** Of the whole call; of the decision until the outcome is known. */
+  /** Latency of the whole call; of the decision alone until the outcome is known. */
   latency_ms: z.number().nullable(),
   session_id: z.string().nullable(),
   workflow_session_id: z.string().nullable(),
@@ -68,24 +68,24 @@ export const AuditEvent = z.object({
   /** False in records of version 1, null where there is no digest. */
   result_digest_salted: z.boolean().nullable(),
   inbound_findings_count: z.int().nullable(),
-  /** What became of the result on its way back: allowed, blocked, replaced or held. */
+  /** What happened to the result on its way back: allowed, blocked, replaced or held. */
   result_action: z.string().nullable(),
   /** What inspection found in the result. */
   inspection: z.record(z.string(), z.unknown()).nullable(),
-  /** The escalation that the call opened, or waits with. */
+  /** The escalation that the call opened, or that it waits for. */
   escalation_id: z.string().nullable(),
   /** The approval that the call redeemed. */
   grant_id: z.string().nullable(),
   /** The exception that covered the call. */
   exception_id: z.string().nullable(),
-  /** Of a call to a language model. */
+  /** Only for calls to a language model. */
   model: z.record(z.string(), z.unknown()).nullable(),
   model_usage: z.record(z.string(), z.unknown()).nullable(),
-  /** Of what is kept of the call beside the chain; null where nothing is. */
+  /** Digest of the call's payload, which is stored beside the chain; null where none was kept. */
   payload_digest: z.string().nullable(),
-  /** As `payload_digest`, of the result. */
+  /** As `payload_digest`, for the result. */
   result_payload_digest: z.string().nullable(),
-  /** What the tenant's data protection has changed of this event before it was recorded. */
+  /** What the tenant's data protection changed in this event before it was recorded. */
   protected_fields: z.array(z.string()),
   /** Who acted, when the event is an administrator's or the service's own action. */
   actor: z
@@ -98,11 +98,11 @@ export const AuditEvent = z.object({
   prev_hash: z.string(),
   hash: z.string(),
   /**
-   * Claims that no data plane may make: an agent that the tenant never had, a time after the
+   * Claims that no honest data plane makes: an agent that the tenant never had, a time after the
    * receipt.
    */
   violations: z.array(z.enum(['agent_unknown', 'time_impossible'])),
-  /** False when the stored bytes cannot be read any more: see the chain's verification. */
+  /** False when the stored bytes can no longer be read: see chain verification. */
   readable: z.boolean(),
 });
 export type AuditEvent = z.infer<typeof AuditEvent>;
@@ -123,7 +123,7 @@ export function toAuditEvent(row: LedgerRow, outcomeBytes: Uint8Array | null): A
     const violations = violationsOf(row, record);
     return { ...event, ...fromAdminAction(record), violations };
   }
-  // A damaged row does not end the list: it is shown by its columns.
+  // A damaged row does not end the list: its columns are shown instead.
   return { ...event, readable: false };
 }
 
@@ -274,7 +274,7 @@ function fromAdminAction(record: AdminActionRecord) {
 
 export type StreamEvent = { event_type: StreamEventType } & Record<string, unknown>;
 
-/** Beside decisions. */
+/** Only beside decisions. */
 const SHOWN: ReadonlySet<string> = new Set(['alert', 'admin_action', 'hold_opened', 'result_held']);
 
 /** One message of the stream; undefined for records that the stream does not show. */
@@ -323,7 +323,7 @@ function fromHold(record: Extract<LedgerRecord, { type: 'hold_opened' | 'result_
     mcp_server: record.mcp_server,
     tool_name: record.tool_name,
     target: record.target,
-    /** What waits: the call, or its result. */
+    /** What is held: the call, or its result. */
     held: isResult ? 'result' : 'call',
     policy_reason: isResult ? null : record.reason,
     ...(isResult && { severity: record.severity, findings: record.findings }),

@@ -14,7 +14,7 @@ const tags = ['audit'];
 export interface AuditRoutesDeps {
   audit: AuditService;
   stream: AuditStream;
-  /** The guard's own check, repeated while a stream is open. Rejects a token that ended. */
+  /** The guard's check, repeated while a stream is open; rejects a token that has ended. */
   authenticateAdmin(token: string): Promise<unknown>;
 }
 
@@ -75,13 +75,13 @@ export const auditRoutes =
           .headers({
             'content-type': 'text/event-stream; charset=utf-8',
             'cache-control': 'no-cache, no-transform',
-            // A buffering proxy would hold the events back.
+            // A buffering proxy would delay the events.
             'x-accel-buffering': 'no',
           })
           .send(body);
       },
     );
-    // Before the listener closes, since it waits for open streams.
+    // Runs before the listener closes, which waits for open streams.
     app.addHook('preClose', () => stream.stop('The service is stopping: connect again shortly.'));
   };
 

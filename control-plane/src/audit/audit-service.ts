@@ -10,14 +10,14 @@ export type AuditService = ReturnType<typeof createAuditService>;
 
 /**
  * How far beyond its page a list counts. An exact count would read every event of the tenant at
- * each request. This one is exact up to the bound, and above the number shown while there are more
- * events, so that paging until `total` reaches the end.
+ * each request. This count is exact up to the bound; while there are more events it stays above the
+ * number shown, so that a client that pages until `total` reaches the end.
  */
 export const COUNT_BEYOND_PAGE = 10_000;
 
 export function createAuditService({ db }: AuditServiceDeps) {
   return {
-    /** Newest first. `isExact` is false when there are more than `total` says. */
+    /** Newest first. `isExact` is false when there are more than `total`. */
     listEvents: (
       scope: TenantScope,
       filter: EventFilter,

@@ -17,7 +17,7 @@ interface RawRow extends RawLedgerRow {
   agent_unknown: boolean;
 }
 
-/** Null beyond the byte budget of the page. */
+/** Null beyond the page's byte budget. */
 interface ListedRow extends Omit<RawRow, 'bytes'> {
   bytes: Uint8Array | null;
   outcome_bytes: Uint8Array | null;
@@ -36,7 +36,7 @@ export interface AuditStore {
   /**
    * Newest first, each with the bytes of its outcome when there is one.
    *
-   * @throws AppError VALIDATION_FAILED where the page is too large to be held in memory
+   * @throws AppError VALIDATION_FAILED where the page is too large for memory
    */
   listEvents(
     filter: EventFilter,
@@ -108,7 +108,7 @@ function pageTooLarge(fitting: number): AppError {
   });
 }
 
-/** Agents are never deleted, so one without a row never existed. */
+/** Agents are never deleted, so an agent without a row never existed. */
 const agentUnknown = (tenantId: string, agentId: Prisma.Sql) => Prisma.sql`
   (${agentId} IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM agents WHERE agents.tenant_id = ${tenantId}::uuid AND agents.id = ${agentId}

@@ -1,6 +1,6 @@
 /**
  * The live stream (specification 1, section 6): server-sent events read from the table by their
- * position in the tenant's order of receipt, which is also their id. The bus only says when to
+ * position in the tenant's order of receipt, which is also their id. The bus only signals when to
  * read, so nothing is lost between a read and a wait, after a reconnection, or between replicas.
  *
  * A reader gets the next page when it has read the one before: a slow reader costs no memory, and a
@@ -25,7 +25,7 @@ export interface AuditStreamDeps {
 
 export interface StreamRequest {
   scope: TenantScope;
-  /** The id of the last event that the client has; undefined: only what is new. */
+  /** The id of the last event that the client has; undefined: new events only. */
   lastEventId: number | undefined;
   /** Aborts when the connection is gone. */
   signal: AbortSignal;
@@ -41,13 +41,13 @@ export interface AuditStream {
    * @throws AppError RATE_LIMITED beyond MAX_STREAMS_PER_TENANT, UNAVAILABLE after `stop`
    */
   open(request: StreamRequest): AsyncGenerator<string>;
-  /** Announces the end on every stream, after what is already stored, and ends them. */
+  /** Announces the end on every stream, after the events already stored, and ends them all. */
   stop(message: string): Promise<void>;
 }
 
 export const MAX_STREAMS_PER_TENANT = 100;
 const PAGE = 50;
-/** Small commits are read together. */
+/** Small commits that come together are read together. */
 const LOOK_AT_MOST_EVERY_MS = 20;
 const STALLED_AFTER_MS = 60_000;
 const STOP_WITHIN_MS = 3_000;
@@ -70,7 +70,7 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
       const { tenantId } = scope;
       const ofTenant = [...streams].filter((stream) => stream.tenantId === tenantId);
       if (ofTenant.length >= MAX_STREAMS_PER_TENANT) {
-        throw new AppError('RATE_LIMITED', 'This tenant has as many open streams as it may have.');
+        throw new AppError('RATE_LIMITED', 'This tenant has reached its limit of open streams.');
       }
       const bell = createBell();
       let end = () => {};
@@ -87,7 +87,7 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
         signal.removeEventListener('abort', onAbort);
         end();
       };
-      // A stream that is not read would never end by itself.
+      // A stream that nobody reads would never end on its own.
       const onAbort = () => {
         bell.ring();
         close();
@@ -167,7 +167,10 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
   }
 }
 
-/** Passes the chunks on, and calls `onStalled` when the next one is not asked for in time. */
+/**
+ * Passes the chunks on, and calls `onStalled` when the consumer does not ask for the next one in
+ * time.
+ */
 async function* dropWhenStalled(
   chunks: AsyncGenerator<string>,
   onStalled: () => void,
@@ -183,7 +186,7 @@ async function* dropWhenStalled(
   }
 }
 
-/** What calls say of themselves: `strip_payload_from_stream` takes it out. */
+/** What calls say about themselves: `strip_payload_from_stream` removes it. */
 const SAID_BY_CALLS = [
   'target',
   'policy_reason',
@@ -207,12 +210,12 @@ async function isStillAuthorized(authorize: () => Promise<unknown>): Promise<boo
     await authorize();
     return true;
   } catch {
-    // A failed check ends it too: the client reconnects and is checked again.
+    // A failed check also ends it: the client reconnects and is checked again.
     return false;
   }
 }
 
-/** May ring before anybody waits; each ring wakes one wait. */
+/** May ring before a wait begins; each ring wakes one wait. */
 function createBell() {
   let rung = false;
   let listener: (() => void) | undefined;

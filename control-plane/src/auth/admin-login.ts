@@ -21,11 +21,11 @@ const ATTEMPTS_BY_ADDRESS = 60;
 const ATTEMPTS_BY_USER_AND_ADDRESS = 10;
 const WINDOW_MS = 60_000;
 
-/** Failures of a user in the window that slow nothing down: as many as one address may make. */
+/** Failures of a user in the window that cause no delay: as many as one address may make. */
 const FREE_FAILURES = ATTEMPTS_BY_USER_AND_ADDRESS;
 const FIRST_DELAY_MS = 100;
 export const LONGEST_DELAY_MS = 5_000;
-/** The most logins that are delayed at once; more wait at the gate alone. */
+/** The most logins delayed at once; further ones wait at the gate only. */
 const MOST_DELAYED = 500;
 
 /** `superadmin` has no row: its password is set in the environment. */
@@ -36,7 +36,7 @@ export interface SuperAdmin {
 
 /**
  * @param masterKey derives the token version, which ends its tokens when the password changes
- * @param previous other master keys that are accepted: a change of it ends no tokens
+ * @param previous other accepted master keys, so that changing the master key ends no tokens
  */
 export async function createSuperAdmin(
   password: Secret | undefined,
@@ -65,7 +65,7 @@ export async function createSuperAdmin(
 export interface PasswordAttempt {
   username: string;
   password: string;
-  /** The caller's. */
+  /** The caller's address. */
   address: string;
 }
 
@@ -75,7 +75,7 @@ export interface AdminLogin {
     attempt: PasswordAttempt & { requestId: string },
   ): Promise<{ token: string; username: string }>;
   /**
-   * The active account whose password it is; counted like a log-in.
+   * The active account with this password; counted like a log-in.
    *
    * @throws AppError RATE_LIMITED
    */
@@ -88,7 +88,7 @@ export async function createAdminLogin(deps: {
   tokens: Pick<AdminTokens, 'issue'>;
   superAdmin: SuperAdmin | undefined;
   now: () => Date;
-  /** Shared with all that computes argon2. */
+  /** Shared by everything that computes argon2. */
   gate?: PasswordGate;
   delay?: (ms: number) => Promise<unknown>;
 }): Promise<AdminLogin> {
@@ -124,7 +124,7 @@ export async function createAdminLogin(deps: {
     }
   };
 
-  /** @returns the account where the password is its own */
+  /** @returns the account where the password is right */
   const judge = async (username: string, password: string): Promise<AdminAccount | undefined> => {
     const found = await findAccount(username);
     const isRight = await isPassword(found?.passwordHash ?? decoyHash, password);
@@ -133,7 +133,7 @@ export async function createAdminLogin(deps: {
 
   const verify: AdminLogin['verify'] = async ({ username, password, address }) => {
     const place = addressGroup(address);
-    // However it is written, it is one user whose password is guessed.
+    // Spellings of one user name count together.
     const user = comparableUsername(username);
     const pair = `${place} ${user}`;
     byAddress.check(place);

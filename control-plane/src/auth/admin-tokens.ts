@@ -17,10 +17,13 @@ const ADMIN_TOKEN_TYP = 'admin+jwt';
 const LIFETIME_SECONDS = 8 * 60 * 60;
 const CLOCK_SKEW_SECONDS = 60;
 
-/** `version` changes to end the account's tokens: with its password, role or status, or a log-out. */
+/**
+ * `version` changes with the password, role or status and on log-out; that ends the account's
+ * tokens.
+ */
 export type AdminAccount = AdminIdentity & {
   version: string;
-  /** Of the same password, by other master keys that are accepted. */
+  /** Versions of the same password under other accepted master keys. */
   earlierVersions?: readonly string[];
 };
 
@@ -65,7 +68,7 @@ export function createAdminTokens(deps: {
     try {
       const findKey = async ({ kid }: { kid?: string }) => {
         const key = kid === undefined ? undefined : await keys.find(kid);
-        if (!key) throw new Error('signed by no key that is known');
+        if (!key) throw new Error('signed by an unknown key');
         return key;
       };
       const { payload } = await jwtVerify(token, findKey, {
@@ -132,7 +135,7 @@ async function findAccount(
   return accountOf(login);
 }
 
-/** The account of a row. What it may do is read here at every request, never from its token. */
+/** The account of a row. Its role is read here at every request, never taken from the token. */
 export function accountOf(login: Login): AdminAccount & { role: AdminRole } {
   const { role, id, username, tenantId, tokenVersion } = login;
   return { role, id, username, tenantId, version: String(tokenVersion) };

@@ -7,7 +7,7 @@ import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 export type FindAgentCredentials = (
   tenantId: string,
   agentId: string,
-  /** Null: the agent's first one. */
+  /** Null: the agent's first credential. */
   credentialId: string | null,
 ) => Promise<AgentCredentials | undefined>;
 
@@ -29,7 +29,7 @@ export function createFindAgentCredentials(
               where: { tenantId, agentId, id: credentialId },
               select: { secretHash: true, version: true },
             });
-      // Revoked meanwhile.
+      // Revoked in the meantime.
       if (!credential) return undefined;
       // Read last: a data plane at this feed_seq has applied all that was read above.
       const head = await tx.db.tenantHead.findUniqueOrThrow({

@@ -41,7 +41,7 @@ export const authRoutes =
       },
     );
 
-    // In this scope alone: only OAuth clients send forms.
+    // Registered in this scope only: nobody but OAuth clients sends forms.
     await addTokenRoutes(app, {
       publicUrl,
       tokens: agentTokens,

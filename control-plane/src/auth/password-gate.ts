@@ -10,11 +10,11 @@ import { AppError } from '@governance/shared/errors';
 
 export interface PasswordGate {
   /**
-   * Does `work` when it is its turn.
+   * Runs `work` when its turn comes.
    *
    * @param place `addressGroup` of the caller
    * @param isFresh whether that place had no recent failure
-   * @throws AppError RATE_LIMITED when it lost its place; what `work` throws
+   * @throws AppError RATE_LIMITED when the entry was evicted; whatever `work` throws
    */
   run<T>(place: string, isFresh: boolean, work: () => Promise<T>): Promise<T>;
 }
@@ -29,18 +29,18 @@ interface Waiting {
   giveWay(): void;
 }
 
-/** Half of the cores: calls are judged on the others. */
+/** Half of the cores; the others serve calls. */
 const DEFAULTS: PasswordGateLimits = {
   running: Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))),
   waiting: 200,
 };
 
-/** Lets addresses with failures get on, however many fresh ones come. */
+/** Keeps addresses with failures moving, however many fresh ones arrive. */
 const TURN_OF_OTHERS = 4;
 
 export function createPasswordGate(limits: PasswordGateLimits = DEFAULTS): PasswordGate {
   const fresh: Waiting[] = [];
-  /** By place; the first place is next. */
+  /** By place, in the order of their turns. */
   const others = new Map<string, Waiting[]>();
   let running = 0;
   let waiting = 0;

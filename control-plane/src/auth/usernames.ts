@@ -1,6 +1,6 @@
 /**
- * Names that administrators log in with: unique over all tenants, in any case. New ones are of the
- * letters that addresses of e-mail are made of, so that none looks like another's.
+ * Administrators' user names: unique across tenants, ignoring case. New ones use the characters of
+ * e-mail addresses only, so that no name can look like another.
  */
 import { Text } from '@governance/shared/text';
 
@@ -15,10 +15,10 @@ export const NewUsername = Text.max(200)
     "must be letters without accents, digits and . _ - + ' @, and begin with a letter or digit",
   );
 
-/** For a new password; the most that a log-in takes. */
+/** For a new password; also the longest that a log-in accepts. */
 export const NewPassword = Text.min(8).max(1000);
 
-/** What a name counts as, wherever attempts are counted: its case and width do not matter. */
+/** The form under which attempts are counted: case and width do not matter. */
 export function comparableUsername(username: string): string {
   return username.normalize('NFKC').toLowerCase();
 }

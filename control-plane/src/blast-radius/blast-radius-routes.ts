@@ -14,7 +14,7 @@ export const blastRadiusRoutes =
       {
         config: { ...config, use: 'read' },
         schema: {
-          summary: 'How far one call may reach; the defaults where the tenant changed none',
+          summary: 'How far one call may reach; the defaults where the tenant changed nothing',
           tags,
           response: { 200: BlastRadiusView },
         },
@@ -29,7 +29,7 @@ export const blastRadiusRoutes =
         schema: {
           summary: 'Change how far one call may reach',
           description:
-            'Only what is named changes; a list replaces the whole list. It is in force at data planes that are connected when the answer comes.',
+            'Only what is named changes; a list replaces the whole list. Connected data planes enforce it before the answer.',
           tags,
           body: BlastRadiusPatch,
           response: { 200: BlastRadiusView },

@@ -14,7 +14,7 @@ export const BlastRadiusView = z
     bulk_action_threshold: z.int(),
     config_path_prefixes: z.array(z.string()),
     protected_file_patterns: z.array(z.string()),
-    /** False: the defaults, since the tenant never changed any. */
+    /** False: the defaults apply, since the tenant never changed them. */
     is_custom: z.boolean(),
   })
   .meta({ id: 'BlastRadius' });

@@ -1,4 +1,4 @@
-/** A tenant's blast radius. A change goes into the bundle; the answer comes when it is in force. */
+/** A tenant's blast radius. A change goes into the bundle; the answer comes once it is enforced. */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';

@@ -4,7 +4,7 @@ import {
 } from '@governance/shared/blast-radius-settings';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** A tenant's blast radius, and whether it is its own. */
+/** A tenant's blast radius, and whether the tenant set it. */
 export interface BlastRadius {
   settings: BlastRadiusSettings;
   isCustom: boolean;
@@ -27,9 +27,9 @@ export function blastRadiusStore({ db, scope: { tenantId } }: TenantTransaction)
   return {
     get,
 
-    /** The same, until the transaction ends changed by nobody else. */
+    /** The same, locked until the transaction ends. */
     getForUpdate: async (): Promise<BlastRadius> => {
-      // No row is there to be locked before the first change.
+      // Before the first change there is no row to lock.
       const lock = `blast_radius ${tenantId}`;
       await db.$queryRaw`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`;
       return get();

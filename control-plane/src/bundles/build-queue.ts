@@ -9,7 +9,7 @@ import { AppError } from '@governance/shared/errors';
 const RETRY = { first: 1_000, longest: 60_000 };
 
 export interface BuildQueueDeps<Built> {
-  /** Builds from the current state; it serves all requests made before the call. */
+  /** Builds from the current state; it serves all requests made before it starts. */
   build(tenantId: string): Promise<Built>;
   /** How long the first request waits for others, in milliseconds. */
   debounceMs: number;

@@ -27,7 +27,7 @@ import {
 } from './bundle-content.ts';
 import { bundleStore, type StoredBundle } from './bundle-store.ts';
 
-/** Bundles kept per tenant: data planes may still be fetching the previous one. */
+/** Bundles kept per tenant: a data plane may still be fetching the previous one. */
 const KEPT_BUNDLES = 5;
 
 export interface BuiltBundle {
@@ -55,9 +55,9 @@ export interface BundleBuilderDeps {
   readPolicies(tx: TenantTransaction): Promise<PolicySource[]>;
   /** Its enforcement settings, of all features. */
   readSettings(tx: TenantTransaction): Promise<BundleSettings>;
-  /** The key that signs now. */
+  /** The active signing key. */
   signer(): Promise<BundleSigner>;
-  /** Those before and after it, that were not revoked. */
+  /** The keys before and after it that are not revoked. */
   verificationKeys?(): Promise<readonly BundleVerificationKey[]>;
   now(): Date;
   observer: BundleObserver;
@@ -69,14 +69,14 @@ export interface BundleBuilder {
   /**
    * Asks for a bundle that includes everything committed before this call, and waits for it.
    *
-   * @throws AppError UNAVAILABLE when it could not be built: what was committed stands, the last
-   *   good bundle stays in force, and the build is tried again by itself
+   * @throws AppError UNAVAILABLE when it could not be built: the change stays committed, the last
+   * good bundle in force, and the build is retried
    */
   requestBuild(tenantId: string): Promise<BuiltBundle>;
   /**
-   * Told when a data plane decides by a revision above the tenant's newest: this database was
-   * restored to an earlier moment. The rules are then built again with a higher revision, since no
-   * data plane goes back to a lower one. At most once a minute per tenant.
+   * Call it when a data plane uses a revision above the tenant's newest, which means that this
+   * database was restored to an earlier state. The bundle is rebuilt with a higher revision, since
+   * no data plane goes back to a lower one. At most once a minute per tenant.
    */
   heardOfNewer(tenantId: string, revision: number): void;
   /** Builds missing and outdated bundles, one tenant after the other, until the signal aborts. */
@@ -85,8 +85,8 @@ export interface BundleBuilder {
 }
 
 /**
- * A revision is a time in milliseconds, by a clock that may be a little ahead. A larger one is a
- * lie.
+ * A revision is a time in milliseconds, from a clock that may be slightly ahead. A larger one is
+ * rejected as false.
  */
 const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
 const HEARD_EVERY_MS = 60_000;
@@ -94,7 +94,7 @@ const HEARD_TENANTS = 10_000;
 
 export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   const { db, observer } = deps;
-  /** The newest revision that data planes reported, where it was above the tenant's. */
+  /** The newest reported revision, where it is above the tenant's own. */
   const heard = new LRUCache<string, number>({ max: HEARD_TENANTS });
   const heardLately = new LRUCache<string, true>({ max: HEARD_TENANTS, ttl: HEARD_EVERY_MS });
 
@@ -152,8 +152,8 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   }
 
   /**
-   * The same under the tenant's lock, when replicas build at once: each gets its turn, however long
-   * the others compile.
+   * The same under the tenant's lock, for replicas that build concurrently: each gets its turn,
+   * however long the others compile.
    */
   async function buildLocked(tenantId: string): Promise<BuiltBundle> {
     const started = performance.now();
@@ -253,7 +253,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
       if (revision > deps.now().getTime() + MAX_AHEAD_MS || heardLately.has(tenantId)) return;
       heardLately.set(tenantId, true);
       heard.set(tenantId, Math.max(revision, heard.get(tenantId) ?? 0));
-      // Told by the observer and tried again.
+      // The observer has reported it; the queue retries.
       void queue.request(tenantId).catch(() => undefined);
     },
     buildAll: async (signal) => {
@@ -262,7 +262,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
       );
       for (const { id } of tenants) {
         if (signal?.aborted) return;
-        // Told by the observer and tried again; one tenant's failure is not the others'.
+        // The observer has reported it and the queue retries; other tenants are not affected.
         await queue.request(id).catch(() => undefined);
       }
     },
@@ -280,7 +280,7 @@ interface State {
 interface NextBundle extends StoredBundle {
   bytes: Uint8Array<ArrayBuffer>;
   signed: SignedMembers;
-  /** Compiled anew, and not taken from the previous bundle. */
+  /** Compiled now, not copied from the previous bundle. */
   isCompiled: boolean;
 }
 

@@ -21,7 +21,7 @@ import {
 import { canonicalize } from '@governance/shared/canonical-json';
 import { packArchive } from './pack-archive.ts';
 
-/** Where the bundle's documents lie; together they cover data.json and every module. */
+/** The bundle's roots in OPA's sense; together they cover data.json and every module. */
 const ROOTS = ['governance', 'policies', 'settings'];
 
 /** Raised when the layout changes, so that stored bundles of the old layout are built again. */
@@ -53,8 +53,8 @@ export interface BundleRequest {
 }
 
 /**
- * Names what a bundle holds apart from its revision and the signature's random part: two requests
- * with the same digest need no second bundle.
+ * Identifies a bundle's content apart from its revision and the signature's randomness: equal
+ * digests need no second bundle.
  *
  * @returns SHA-256, lower-case hexadecimal
  */
@@ -71,8 +71,9 @@ export function contentDigest(
 /**
  * Writes and signs a tenant's bundle.
  *
- * @returns the tar.gz, its SHA-256 in lower-case hexadecimal, and the two members that show who signed
- *   which revision
+ * @returns the tar.gz, its SHA-256 in lower-case hexadecimal, and the two members that show who
+ * signed
+ * which revision
  * @throws BundleArchiveError when data planes would refuse it for its size
  */
 export async function composeBundle(
@@ -130,14 +131,14 @@ function jsonBytes(value: unknown): Buffer {
  * needs no compiler. Verifies the signature with our own key: whoever can write to the database
  * must not choose the WebAssembly that we sign next.
  *
- * @throws BundleArchiveError or BundleSignatureError when it is not one that such a key signed
+ * @throws BundleArchiveError or BundleSignatureError when none of those keys signed it
  */
 export async function readCompiledSet(
   bytes: Uint8Array,
   trust: {
     tenantId: string;
     signer: BundleSigner;
-    /** Keys of ours before it, and after it. */
+    /** Our keys before and after it. */
     others?: readonly BundleVerificationKey[];
   },
 ): Promise<CompiledPolicySet> {

@@ -1,6 +1,6 @@
 /**
  * GET /api/v1/opa/bundle/{tenant_id}: OPA's bundle service protocol, with entity tags and long
- * polling. A stock OPA goes on long polling as long as the content type says that it may.
+ * polling. A stock OPA keeps long polling only if the answer's content type permits it.
  */
 import { REVISION_HEADER } from '@governance/shared/channel-routes';
 import { AppError } from '@governance/shared/errors';
@@ -34,7 +34,7 @@ export const bundleRoutes =
         schema: {
           summary: 'The policy bundle of a tenant',
           description:
-            'A tar.gz in the layout of OPA. If-None-Match answers 304 while nothing changed; with `Prefer: wait=N` only after up to N seconds.',
+            'A tar.gz in the layout of OPA. With If-None-Match the answer is 304 while nothing changed; `Prefer: wait=N` delays it up to N seconds.',
           tags: ['data planes'],
           produces: ['application/gzip', LONG_POLL_TYPE],
           params: z.object({ tenant_id: Id }),
@@ -74,8 +74,8 @@ export const bundleRoutes =
     );
   };
 
-/** Not a copy: all readers of a new bundle share its bytes. */
+/** Not copied: all readers of a new bundle share its bytes. */
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer<ArrayBuffer> {
-  // What comes from the database is never in shared memory.
+  // Database buffers are never shared memory.
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }

@@ -1,7 +1,7 @@
 /**
- * The newest bundle of each tenant, from memory. A change costs one read of the database for all
- * waiting data planes, and a poll none, except for a check every ten seconds whether the cached
- * bundle is still the newest.
+ * The newest bundle of each tenant, from memory. A change costs one database read for all waiting
+ * data planes; a poll costs none, apart from a check every ten seconds that the cached bundle is
+ * still the newest.
  */
 import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channels';
 import { LRUCache } from 'lru-cache';
@@ -25,7 +25,7 @@ export interface BundleSource {
   pullBundle(
     request: { tenantId: string } & Parameters<ControlPlaneLink['pullBundle']>[0],
   ): Promise<BundleDownload | null>;
-  /** Ends every wait: they answer null. */
+  /** Ends every wait; each answers null. */
   close(): void;
 }
 

@@ -60,7 +60,7 @@ export function bundleStore({ db, scope: { tenantId } }: TenantTransaction) {
       });
     },
 
-    /** What of a bundle outlives it: evidence shows by it who signed a revision. */
+    /** The part of a bundle that outlives it: evidence shows with it who signed a revision. */
     insertSigned: async (signed: {
       revision: number;
       digest: string;

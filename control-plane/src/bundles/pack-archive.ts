@@ -37,7 +37,7 @@ export async function packArchive(files: ReadonlyMap<string, Uint8Array>): Promi
 }
 
 function headerOf(path: string, size: number): Buffer {
-  if (!isPlainPath(path)) throw unwritable(`the path ${path} is not plain`);
+  if (!isPlainPath(path)) throw unwritable(`the path ${path} is not a plain relative path`);
   const block = Buffer.alloc(BLOCK);
   const header = new Header({
     path,

@@ -1,9 +1,9 @@
 /**
  * Reads how long a client of OPA's bundle protocol wants to wait, from `Prefer`: OPA sends
- * `modes=snapshot,delta;wait=30`, RFC 7240 would have `wait=30, modes=...`; both are understood.
+ * `modes=snapshot,delta;wait=30`, RFC 7240 would have `wait=30, modes=...`; both are accepted.
  *
  * @param header caller-controlled
- * @returns seconds; 0 for none, or for nonsense
+ * @returns seconds; 0 if absent or malformed
  */
 export function preferredWaitSeconds(header: string | undefined): number {
   for (const preference of (header ?? '').split(/[;,]/)) {

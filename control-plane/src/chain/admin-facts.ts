@@ -1,6 +1,6 @@
 /**
  * What verification learns from the admin chain about other streams. The tables say the same, but
- * the database's owner can rewrite them; the head of this chain is known to data planes too.
+ * the database's owner can rewrite them; data planes also know the head of this chain.
  */
 import type { AdminActionRecord } from '@governance/shared/ledger-record';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ const WithReason = z.object({ reason: z.string() });
  * Takes a record of the admin chain.
  *
  * @param marks of the tenant's streams, by id
- * @param admin the admin chain's own
+ * @param admin the admin chain's mark
  * @returns the stream whose mark changed, and what is wrong with it
  */
 export function learnFrom(
@@ -51,8 +51,12 @@ function learnKey(record: AdminActionRecord, mark: StreamMark): FoundInStream | 
   if (!data) return undefined;
   const { signing_key: key } = data;
   if (mark.signingKey !== null && mark.signingKey !== key) {
-    // A deployment never changes its key: the first one stands.
-    return registrationBreak(mark.signingKey, key, 'the admin chain registers it with two keys');
+    // A deployment never changes its key: the first registration stands.
+    return registrationBreak(
+      mark.signingKey,
+      key,
+      'the admin chain registers the stream with two keys',
+    );
   }
   mark.signingKey = key;
   return undefined;

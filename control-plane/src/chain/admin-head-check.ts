@@ -26,8 +26,8 @@ export interface AdminHeadCheckDeps {
 
 export interface AdminHeadCheck {
   /**
-   * Checks a report of a data plane. A head that was signed here and that the chain does not have
-   * is recorded as a break, once, with an alert.
+   * Checks a data plane's report. A head that was signed here but is not in the chain is recorded
+   * as a break, once, with an alert.
    *
    * @param report caller-controlled
    */
@@ -42,7 +42,7 @@ interface Lost {
 export function createAdminHeadCheck(deps: AdminHeadCheckDeps): AdminHeadCheck {
   const { db, breaks } = deps;
 
-  /** The heads that the chain does not have. */
+  /** The heads that are not in the chain. */
   async function findLost(tenantId: string, heads: readonly SignedAdminHead[]): Promise<Lost[]> {
     const claimed = heads.map(({ statement }) => statement);
     return db.inTenant(systemScope(tenantId), async (tx) => {
@@ -71,7 +71,7 @@ export function createAdminHeadCheck(deps: AdminHeadCheckDeps): AdminHeadCheck {
       const proven = lost.filter(({ head }) =>
         heads.some((signed) => signed.statement === head && isSigned(signed)),
       );
-      // The chain may have been repaired meanwhile; the two statements still contradict each other.
+      // Even if the chain was repaired since, the two statements contradict each other.
       if (wentBack && isSigned(wentBack.known) && isSigned(wentBack.told)) {
         const { statement: head } = wentBack.known;
         const { statement: told } = wentBack.told;
@@ -79,7 +79,7 @@ export function createAdminHeadCheck(deps: AdminHeadCheckDeps): AdminHeadCheck {
         const actual = `signed later: ${showPosition({ epoch, seq, head: hash })}`;
         if (isContradicted(head, told)) proven.push({ head, actual });
       }
-      // The highest is enough: a chain loses everything after a position.
+      // The highest suffices: a chain that lost a position lost everything after it.
       const [highest] = proven.sort((a, b) => compareAdminHeads(b.head, a.head));
       if (!highest) return;
       const { stream, epoch, seq, hash, time } = highest.head;
@@ -91,7 +91,7 @@ export function createAdminHeadCheck(deps: AdminHeadCheckDeps): AdminHeadCheck {
           kind: 'admin_head_went_back',
           expected: showPosition({ epoch, seq, head: hash }),
           actual: highest.actual,
-          detail: `signed here at ${time}, and known to data plane ${deploymentId}`,
+          detail: `signed here at ${time}, and remembered by data plane ${deploymentId}`,
           signedAt: new Date(time),
         },
       ]);

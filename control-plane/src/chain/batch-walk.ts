@@ -1,9 +1,9 @@
 /**
- * Verifies that a writer signed what is stored of its stream. Whoever can write all tables can
- * rewrite a chain, but only the key's holder can sign it. Each batch's signed head must be the
- * stored hash of its last record, its signed root that of its records, and the batches must cover
- * the stream. A data plane's key is the one in the admin chain. Proven by
- * chain-verification.pg.test.ts and chain-attacks.pg.test.ts.
+ * Verifies that a writer signed its stored stream. Whoever can write all tables can rewrite a
+ * chain, but only the key's holder can sign it. Each batch's signed head must be the stored hash of
+ * its last record, its signed root that of its records, and the batches must cover the stream. A
+ * data plane's key is the one in the admin chain. Proven by chain-verification.pg.test.ts and
+ * chain-attacks.pg.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -26,17 +26,17 @@ const BATCHES_A_TURN = 16;
 export interface StreamWriter {
   tenantId: string;
   stream: string;
-  /** The public keys of which one must have signed. */
+  /** The public keys; one of them must have signed. */
   keys: readonly KeyObject[];
-  /** The stored records of a range, in order; those that are not there are left out. */
+  /** The stored records of a range, in order; missing ones are left out. */
   readRecords(range: RecordRange): Promise<LinkHashes[]>;
 }
 
-/** As ingest takes them: the header of a larger one was not signed by a writer of ours. */
+/** The limit that ingest applies: a larger header was not signed by one of our writers. */
 export const MAX_BATCH_RECORDS = 5_000;
 
 /**
- * Walks signed batches that follow a place.
+ * Walks the signed batches that follow a position.
  *
  * @param covered the end of the last batch before them, 0/0 at the beginning of the stream
  * @param batches in order of (epoch, last_seq)
@@ -71,7 +71,7 @@ async function findWrong(
   const isSigned =
     header && writer.keys.some((key) => isBatchSignedBy(key, header, batch.signature));
   if (!isSigned) {
-    const detail = 'the signature is not that of the registered key';
+    const detail = 'the signature does not verify under the registered key';
     return { check: 'batch.signature', detail };
   }
   const fits =
@@ -81,10 +81,10 @@ async function findWrong(
     header.first_seq === batch.firstSeq &&
     header.last_seq === batch.lastSeq;
   if (!fits) {
-    return { check: 'proof.binding', detail: 'the signed header is that of other records' };
+    return { check: 'proof.binding', detail: 'the signed header belongs to other records' };
   }
   if (header.head !== batch.hash) {
-    return { check: 'chain.head', detail: 'the signed head is not the stored one' };
+    return { check: 'chain.head', detail: 'the signed head differs from the stored one' };
   }
   return findWrongRoot(writer, header);
 }
@@ -96,10 +96,10 @@ async function findWrongRoot(
   const check = 'batch.root';
   const count = recordsOf({ firstSeq, lastSeq });
   if (count < 1 || count > MAX_BATCH_RECORDS) {
-    return { check, detail: 'the batch has more records than one may have, or none' };
+    return { check, detail: 'the batch is empty or has too many records' };
   }
   const stored = await readRecords({ epoch, firstSeq, lastSeq });
-  // A record that is not there breaks the chain itself.
+  // A missing record already breaks the chain itself.
   if (stored.length !== count) return undefined;
   const signed = { firstSeq, lastSeq, prevHead: prev_head, eventRoot: event_root };
   const records = createBatchRecords(signed);
@@ -109,14 +109,14 @@ async function findWrongRoot(
   return detail === undefined ? undefined : { check, detail };
 }
 
-/** Batches may overlap: a writer that ships again may cut them differently. */
+/** Batches may overlap: a writer that ships again may cut its records differently. */
 function findGap(covered: BatchEnd, batch: StoredBatch): WrongBatch | undefined {
   const next = batch.epoch === covered.epoch ? covered.lastSeq + 1 : 1;
   if (batch.firstSeq <= next) return undefined;
   return { check: 'scope.complete', detail: `records from seq ${next} are in no signed batch` };
 }
 
-/** Records that their writer did not sign. */
+/** Records without their writer's signature. */
 export function signatureBreak(
   at: BatchEnd,
   detail: string,
@@ -128,7 +128,7 @@ export function signatureBreak(
     epoch: at.epoch,
     seq: at.lastSeq,
     expected: 'a batch signed by the writer',
-    actual: 'none that verifies',
+    actual: 'no batch that verifies',
     detail,
   };
 }

@@ -1,11 +1,12 @@
 /**
- * Which named check of evidence (shared/src/evidence/checks) a break fails. A kind is what the
- * control plane calls it, and says more where the control plane knows more than a package has.
+ * Maps a break to the named evidence check (shared/src/evidence/checks) that it fails. A kind is
+ * the control plane's own name, which is more specific where the control plane knows more than a
+ * package contains.
  */
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import type { StreamBreakKind } from './chain-walk.ts';
 
-/** Breaks of the tenant's log: its leaves, the nodes over them, and what was signed of it. */
+/** Breaks of the tenant's log: its leaves, the nodes above them, and what was signed about it. */
 export type LogBreakKind =
   | 'log_leaf'
   | 'log_node'
@@ -15,8 +16,8 @@ export type LogBreakKind =
   | 'log_epoch';
 
 /**
- * Breaks of one stream and of the log; a head known to data planes that the admin chain does not
- * have; a checkpoint that data planes keep and the log does not have.
+ * Breaks of one stream and of the log; an admin head that data planes remember and the chain lacks;
+ * a checkpoint that data planes keep and the log lacks.
  */
 export type RecordedBreakKind =
   | StreamBreakKind
@@ -41,7 +42,7 @@ const CHECKS: Partial<Record<RecordedBreakKind, CheckName>> = {
   log_went_back: 'log.consistency',
 };
 
-/** @returns null where no check of a package could find it */
+/** @returns null where no check of a package can find it */
 export function checkOf(found: {
   kind: RecordedBreakKind;
   check?: CheckName | null;

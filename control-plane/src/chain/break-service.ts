@@ -9,7 +9,7 @@ export interface BreakServiceDeps {
 
 export type BreakService = ReturnType<typeof createBreakService>;
 
-/** Recorded breaks, and their acknowledgement by administrators. */
+/** Recorded breaks, and administrators' acknowledgements. */
 export function createBreakService({ db, now }: BreakServiceDeps) {
   return {
     list: (scope: TenantScope, filter: BreakFilter, page: { limit: number; offset: number }) =>

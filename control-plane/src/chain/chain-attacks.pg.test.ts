@@ -232,7 +232,7 @@ describe('an attack by the database’s owner', () => {
     const record = plane.records[3] ?? expect.unreachable();
     await hold(record, kind);
     const { breaks: found } = await verify();
-    expect(found).toMatchObject([{ kind: 'content', seq: 4, actual: 'one that can' }]);
+    expect(found).toMatchObject([{ kind: 'content', seq: 4, actual: 'a readable record' }]);
   });
 
   it.each([

@@ -17,22 +17,22 @@ export type { LogBreakKind, RecordedBreakKind } from './break-check.ts';
 export const LOG_STREAM = '00000000-0000-0000-0000-000000000001';
 
 export interface FoundBreak {
-  /** Of `log_went_back`: the tenant's id, its epoch that of the log, its seq the size. */
+  /** For `log_went_back`: stream is the tenant's id, epoch the log's epoch, seq the size. */
   stream: string;
   epoch: number;
   seq: number;
   kind: RecordedBreakKind;
-  /** Undefined: that of the kind. */
+  /** Undefined: the default of the kind. */
   check?: CheckName | null;
   expected: string;
   actual: string;
   detail: string | null;
-  /** Of `admin_head_went_back` and `log_went_back`: when what was lost was signed. */
+  /** For `admin_head_went_back` and `log_went_back`: when the lost state was signed. */
   signedAt?: Date;
 }
 
 export interface ChainBreakRecorder {
-  /** @returns how many of them were not known before */
+  /** @returns how many of them are new */
   record(tenantId: string, found: readonly FoundBreak[]): Promise<number>;
   /**
    * Raises an alert about quarantined records; one per stream while it is unresolved.
@@ -46,7 +46,7 @@ export interface ChainBreakRecorder {
   ): Promise<void>;
 }
 
-/** More would add nothing, and one statement has to hold them. */
+/** More would add nothing, and they must fit into one statement. */
 export const MAX_BREAKS_RECORDED = 1_000;
 
 export function createChainBreakRecorder(deps: {
@@ -120,11 +120,12 @@ export function createChainBreakRecorder(deps: {
           alertType: 'LEDGER_RECORD_QUARANTINED',
           severity: 'high',
           agentId: null,
-          title: `Records of stream ${stream} cannot be read and lie in quarantine`,
+          title: `Records of stream ${stream} cannot be read and are in quarantine`,
           details: {
             stream,
             records: records.length,
-            // By name: its bytes may be long, and the alert is recorded in the admin chain.
+            // Logged by name only: the bytes may be long, and the alert is recorded in the admin
+            // chain.
             first: { epoch: first.epoch, seq: first.seq, hash: first.hash, reason: first.reason },
           },
           dedupeKey: `ledger_quarantine:${stream}`,

@@ -23,18 +23,18 @@ const FoundBreakView = z.object({
   expected: z.string(),
   actual: z.string(),
   detail: z.string().nullable(),
-  /** Only of breaks that stand whatever is stored (`fork`, `admin_head_went_back`). */
+  /** Only for breaks that stand whatever is stored (`fork`, `admin_head_went_back`). */
   acknowledged: z.boolean().optional(),
   /** The announced restore that explains the break; it verifies nothing. */
   explained_by: z.object({ announced_at: z.string(), seq: z.int(), reason: z.string() }).optional(),
 });
 
-/** A finished background walk, and up to where it went in the order of receipt. */
+/** A finished background walk, and the position in the order of receipt that it reached. */
 const FinishedWalk = z.object({
   finished_at: z.string(),
   up_to_position: z.int(),
   records: z.int(),
-  /** Of the tenant's log, each a signed batch. */
+  /** Leaves of the tenant's log, each a signed batch. */
   leaves: z.int(),
   breaks: z.int(),
 });
@@ -44,7 +44,7 @@ const BackgroundView = z.object({
   new: FinishedWalk.nullable(),
   /** The daily walk over all records. */
   full: FinishedWalk.nullable(),
-  /** The daily walk under way: how many records up to its end it has verified. */
+  /** The daily walk in progress: how many of its records it has verified. */
   full_running: z
     .object({
       started_at: z.string(),
@@ -60,19 +60,22 @@ export const VerificationView = z
   .object({
     valid: z.boolean(),
     verified_at: z.string(),
-    /** Whether this is a recent result, reused. */
+    /** Whether this is a recent result that is reused. */
     cached: z.boolean(),
     duration_ms: z.number(),
     records_verified: z.int(),
-    /** Of these, links of a chain that could not be read and lie in quarantine. */
+    /** Of these, chain links that could not be read and are in quarantine. */
     records_quarantined: z.int(),
-    /** Leaves of the tenant's log: signed batches, with the tree and what was signed of it. */
+    /**
+     * Leaves of the tenant's log: signed batches, verified with the tree and everything signed
+     * about it.
+     */
     leaves_verified: z.int(),
     streams: z.array(
       z.object({
         stream: z.string(),
         kind: z.enum(['admin', 'data_plane', 'unknown']),
-        /** Of its last record; 0 and null where it has none. */
+        /** Of the stream's last record; 0 and null for an empty stream. */
         epoch: z.int(),
         head: z.string().nullable(),
         records: z.int(),
@@ -81,12 +84,12 @@ export const VerificationView = z
         first_break: FoundBreakView.optional(),
       }),
     ),
-    /** The first of each stream. */
+    /** The first breaks of each stream. */
     breaks: z.array(FoundBreakView),
     breaks_total: z.int(),
     /** Recorded breaks that nobody has acknowledged and no announced restore explains. */
     breaks_open: z.int(),
-    /** What the service verifies by itself. */
+    /** What the service verifies in the background. */
     background: BackgroundView,
   })
   .meta({ id: 'ChainVerification' });

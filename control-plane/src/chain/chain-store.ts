@@ -10,7 +10,10 @@ export type StreamKind = 'admin' | 'data_plane' | 'unknown';
 export interface StreamEnd {
   stream: string;
   kind: StreamKind;
-  /** Null when no head is stored (an unknown stream), or when the head says that nothing came. */
+  /**
+   * Null when no head is stored (an unknown stream), or when the head says that the stream is
+   * empty.
+   */
   head: ChainPosition | null;
   newest: ChainPosition | null;
 }
@@ -25,14 +28,14 @@ export interface StoredBatch {
   hash: string | null;
 }
 
-/** The row of a data plane, with what is stored of its stream. */
+/** A data plane's row, with the stored state of its stream. */
 export interface StoredPlane {
   deploymentId: string;
   /** The public key, as JWK text. */
   signingKey: string;
   /** Its last heartbeat, as JSON; null before the first. */
   lastHeartbeat: string | null;
-  /** Whether it reported, when it read its feed, that nothing waits to be shipped. */
+  /** Whether it reported an empty backlog when it last read its feed. */
   hasShippedAll: boolean;
   hasRecords: boolean;
 }
@@ -51,7 +54,7 @@ const PAGE_ROWS = 500;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 export interface ChainStore {
-  /** One statement, so that heads and records are of the same moment. */
+  /** One statement, so that heads and records are consistent. */
   readEnds(): Promise<StreamEnd[]>;
   /** The newest position of the tenant: each position below it belongs to one record. */
   readPosition(): Promise<number>;
@@ -67,7 +70,7 @@ export interface ChainStore {
     after: { epoch: number; lastSeq: number },
     last: { epoch: number; seq: number },
   ): Promise<StoredBatch[]>;
-  /** The links of a range of records, the first where two have one place. */
+  /** The links of a range of records; where two share a place, the first of them. */
   readLinks(stream: string, range: RecordRange): Promise<LinkHashes[]>;
   /** Rows behind `after` up to `last`, in order of (epoch, seq, position). */
   readPage(
@@ -92,8 +95,8 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
   const tenant = Prisma.sql`${scope.tenantId}::uuid`;
   return {
     readEnds: async () => {
-      // The recursive part skips from stream to stream along the index: records of a stream without
-      // a stored head must be found too.
+      // The recursive part skips from stream to stream along the index, to find records of streams
+      // without a stored head as well.
       const rows = await db.$queryRaw<RawEnd[]>`
         WITH RECURSIVE stored AS (
           (SELECT stream FROM ledger_records WHERE tenant_id = ${tenant} ORDER BY stream LIMIT 1)
@@ -271,7 +274,7 @@ function toPosition(
   seq: bigint | null,
   head: string | null,
 ): ChainPosition | null {
-  // A head with seq 0 belongs to a stream whose first record has not come yet.
+  // A head with seq 0 belongs to a stream without records.
   if (epoch === null || seq === null || head === null || seq === 0n) return null;
   return { epoch, seq: Number(seq), head };
 }

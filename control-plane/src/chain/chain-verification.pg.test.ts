@@ -244,7 +244,12 @@ describe('verify', () => {
     ]);
     const { breaks: found } = await verifyNow(tenantId);
     expect(found).toMatchObject([
-      { kind: 'signature', epoch: 2, seq: 4, detail: 'the signed head is not the stored one' },
+      {
+        kind: 'signature',
+        epoch: 2,
+        seq: 4,
+        detail: 'the signed head differs from the stored one',
+      },
     ]);
   });
 

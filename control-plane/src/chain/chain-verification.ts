@@ -1,8 +1,8 @@
 /**
  * Verifies every chain of a tenant on request, against the heads that are stored apart from the
  * records. Requests during a run share it, and its result is reused for a time that grows with the
- * cost of the run, so that requests in a loop cannot occupy the database. It trusts nothing that
- * was verified before (chain-watch.ts does).
+ * cost of the run, so that requests in a loop cannot occupy the database. Unlike chain-watch.ts, it
+ * trusts no earlier result.
  */
 import type { ChainPosition } from '@governance/shared/hash-chain';
 import {
@@ -45,7 +45,7 @@ export interface Verification {
   /** Of the tenant's log. */
   leavesVerified: number;
   streams: VerifiedStream[];
-  /** The first of each stream's, at most MAX_KEPT a stream. */
+  /** The first breaks of each stream, at most MAX_KEPT a stream. */
   breaks: (FoundBreak & Partial<Pick<StandingBreak, 'isAcknowledged' | 'explainedBy'>>)[];
   breakCount: number;
   /** Recorded breaks that nobody has acknowledged and no announced restore explains. */
@@ -55,20 +55,20 @@ export interface Verification {
 export interface ChainVerifier {
   /**
    * @param options.fresh whether to run now even if a recent result could be reused
-   * @returns the result, and whether it is a reused one
+   * @returns the result, and whether it is reused
    */
   verify(
     tenantId: string,
     options: { fresh: boolean },
   ): Promise<{ verification: Verification; cached: boolean }>;
-  /** How far the background walks are (chain-watch.ts). */
+  /** The progress of the background walks (chain-watch.ts). */
   readProgress(tenantId: string): Promise<VerificationProgress>;
 }
 
 export interface VerificationProgress {
   new: Walk['finished'];
   full: Walk['finished'];
-  /** The whole walk under way; null between two. */
+  /** The full walk in progress; null between two. */
   running: {
     startedAt: Date;
     records: number;
@@ -85,7 +85,7 @@ export interface ChainVerifierDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   breaks: Pick<ChainBreakRecorder, 'record'>;
   ingest: QuarantineTrial;
-  /** What the service signs by: batches of the admin chain, and checkpoints of the log. */
+  /** The service's signing keys: for batches of the admin chain, and for checkpoints of the log. */
   evidenceKeys?(): Promise<EvidenceKeys>;
   now: () => Date;
 }
@@ -111,10 +111,10 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
       if (!fresh && last) {
         const reuseMs = Math.max(REUSE_AT_LEAST_MS, last.durationMs * REUSE_TIMES_ITS_COST);
         const age = deps.now().getTime() - last.verifiedAt.getTime();
-        // A result with breaks is never reused, so that a repair shows at once.
+        // A result with breaks is never reused, so that a repair is seen at once.
         if (last.valid && age >= 0 && age < reuseMs) return { verification: last, cached: true };
       }
-      // A run that began before this request may have passed the change that it asks about.
+      // A run that began before this request may already have passed the change in question.
       if (fresh) await running.get(tenantId)?.catch(() => undefined);
       return { verification: await (running.get(tenantId) ?? run(tenantId)), cached: false };
     },
@@ -145,7 +145,7 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
     inTenant(systemScope(tenantId), (tx) => read(chainStore(tx)));
 
   const marks = new Map<string, StreamMark>();
-  // Of what was verified it uses one thing: that there were checkpoints.
+  // From the stored progress it uses only whether there were checkpoints.
   const known = await inTenant(systemScope(tenantId), (tx) =>
     verificationStore(tx).findLogMark('new'),
   );
@@ -195,7 +195,7 @@ function summarize(
     recordsVerified += records;
     recordsQuarantined += quarantined;
     const firstBreak = firsts.get(stream) ?? null;
-    // A data plane that has registered and shipped nothing yet has no stream to show.
+    // A data plane that registered and has shipped nothing has no stream to show.
     if (kind !== 'admin' && !end && !firstBreak) continue;
     streams.push({ stream, kind, records, quarantined, end, firstBreak });
   }

@@ -27,14 +27,14 @@ import type { StreamMark } from './stream-mark.ts';
 
 export interface StoredRow extends LedgerRow {
   subjectId: string | null;
-  /** Whether ledger_quarantine holds the record too. */
+  /** Whether ledger_quarantine also holds the record. */
   isQuarantined: boolean;
 }
 
 /** The kinds of break that one stream can have. */
 export type StreamBreakKind =
   | ChainBreakKind
-  /** Its writer did not sign what is stored. */
+  /** The stored records are not signed by their writer. */
   | 'signature'
   /** The admin chain registered another writer, or none. */
   | 'registration'
@@ -44,7 +44,7 @@ export type StreamBreakKind =
 
 export interface FoundInStream extends Omit<ChainBreak, 'kind'> {
   kind: StreamBreakKind;
-  /** The named check of evidence; undefined: that of the kind. */
+  /** The named check of evidence; undefined: the default of the kind. */
   check?: CheckName | null;
   detail: string | null;
 }
@@ -52,9 +52,9 @@ export interface FoundInStream extends Omit<ChainBreak, 'kind'> {
 export interface RowWalk {
   tenantId: string;
   stream: string;
-  /** Records up to this position of the order of receipt are counted. */
+  /** Records up to this position in the order of receipt are counted. */
   upTo: number;
-  /** Whether a quarantined record belongs there. */
+  /** Whether a quarantined record belongs in quarantine. */
   belongsInQuarantine(row: StoredRow): Promise<boolean>;
   /** Called with each intact record, in the order of the chain. */
   onRecord(record: LedgerRecord): void;
@@ -62,19 +62,19 @@ export interface RowWalk {
 }
 
 /**
- * Earlier versions wrote records of alerts into the admin chain that are larger than packages take.
- * That is no edit.
+ * Earlier versions wrote alert records into the admin chain that are larger than packages accept.
+ * That is no tampering.
  */
 const STORED_LIMITS = { bytes: 16 * 1024 * 1024, nodes: 2_000_000 };
 
-/** About 2 ms of work, so that verification never holds up the process's other requests. */
+/** About 2 ms of work per step, so that verification does not block other requests. */
 const ROWS_A_TURN = 64;
 
 /**
  * Verifies the rows after a mark, and moves the mark behind them.
  *
  * @param rows in order of (epoch, seq)
- * @returns the end of each epoch that another follows in these rows
+ * @returns the end of each epoch that is followed by another in these rows
  */
 export async function walkRows(
   walk: RowWalk,
@@ -114,7 +114,7 @@ async function checkHeld(
     epoch: row.epoch,
     seq: row.seq,
     expected: 'a record that cannot be read or stored',
-    actual: 'one that can',
+    actual: 'a readable record',
     detail: 'the record lies in quarantine, and is a good one',
   };
 }
@@ -172,7 +172,7 @@ interface WrongColumn {
   actual: string;
 }
 
-/** A record that no package could show: not in canonical form, or of no known schema. */
+/** A record that no package could contain: not in canonical form, or of no known schema. */
 function findUnread(faults: RecordRead['faults']): WrongColumn | undefined {
   const unreadable = faults.strict ?? faults.canonical;
   const actual = unreadable ?? faults.schema;
@@ -210,7 +210,7 @@ function findWrongColumn(
   ]);
 }
 
-/** A record that came before its own time is listed by its receipt. */
+/** A record received before its own timestamp is listed by its time of receipt. */
 function asListed(columns: LedgerColumns, { eventTime, receivedAt }: StoredRow): LedgerColumns {
   const isByReceipt =
     isTimeImpossible(Date.parse(columns.eventTime), receivedAt.getTime()) &&
@@ -261,6 +261,6 @@ function contentBreak(row: StoredRow, wrong: WrongColumn): FoundInStream {
     seq: row.seq,
     expected,
     actual,
-    detail: `the column ${column} is not what the record says`,
+    detail: `the column ${column} differs from the record`,
   };
 }

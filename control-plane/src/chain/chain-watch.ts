@@ -1,11 +1,11 @@
 /**
  * Background verification. The leader verifies new records every half minute, from where the
  * previous walk ended, and all records once a day. Both store their progress in the database, so
- * that a restart or another leader goes on there. A break is recorded and raises an alert, once.
+ * that a restart or another leader continues there. A break is recorded and raises an alert, once.
  *
- * The walk over new records finds a changed or removed end of a stream, the daily one everything
- * else. Neither uses more than its share of the time or more memory than a page, whatever a tenant
- * has. Proven by chain-watch.pg.test.ts.
+ * The walk over new records finds a changed or removed end of a stream, the daily walk everything
+ * else. Neither exceeds its share of the time or one page of memory, however much a tenant has.
+ * Proven by chain-watch.pg.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -30,12 +30,12 @@ export const WATCH_LIMITS = {
   /** The pause between two walks over new records, and the share of the time that each may use. */
   newEveryMs: 30_000,
   newShare: 0.25,
-  /** How long one tenant is walked; the next walk takes the rest. */
+  /** Time limit per tenant; the next walk does the rest. */
   newSliceMs: 10_000,
   /** The full walk of a tenant is due this long after the previous one ended. */
   fullEveryMs: 24 * 60 * 60 * 1000,
   fullShare: 0.1,
-  /** How long the full walk stays at one tenant before the next has its turn. */
+  /** How long the full walk works on one tenant before it moves to the next. */
   sliceMs: 60_000,
 };
 export type WatchLimits = typeof WATCH_LIMITS;
@@ -46,7 +46,7 @@ export interface ChainWatchDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   breaks: Pick<ChainBreakRecorder, 'record'>;
   ingest: QuarantineTrial;
-  /** What the service signs by: batches of the admin chain, and checkpoints of the log. */
+  /** The service's signing keys: for batches of the admin chain, and for checkpoints of the log. */
   evidenceKeys?(): Promise<EvidenceKeys>;
   log: Pick<Logger, 'error'>;
   now: () => Date;
@@ -113,7 +113,7 @@ async function verifyAll(
     if (known?.startedAt) return known.upTo;
     const now = deps.now();
     const age = known?.finished ? now.getTime() - known.finished.at.getTime() : limits.fullEveryMs;
-    // A clock that was set back must not delay the walk.
+    // A clock set back must not delay the walk.
     if (age >= 0 && age < limits.fullEveryMs) return undefined;
     const position = await chainStore(tx).readPosition();
     await store.dropMarks('full');

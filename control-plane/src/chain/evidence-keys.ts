@@ -4,8 +4,8 @@ import type { ServiceKeys } from '../platform/keys.ts';
 import type { EvidenceKeys } from './log-places.ts';
 
 /**
- * Every public key by which the service signed batches of the admin chain, or checkpoints: what a key
- * signed before another followed it stays good.
+ * Every public key that signed the service's admin-chain batches or checkpoints. A key's signatures
+ * stay valid after its successor took over.
  */
 export async function readEvidenceKeys(
   serviceKeys: Pick<ServiceKeys, 'listKeys'>,
@@ -18,7 +18,7 @@ export async function readEvidenceKeys(
   };
 }
 
-/** None for a row that somebody edited: what it signed is then signed by nobody. */
+/** None for a row that was tampered with: its signatures then verify under no key. */
 function readKey(jwk: PublicJwk): KeyObject[] {
   try {
     return [readEd25519Key(jwk)];

@@ -1,4 +1,4 @@
-/** Whether a stored batch is what a leaf of the log was made of. */
+/** Checks that a stored batch is the one that a leaf of the log was made from. */
 import { BatchHeader } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { batchLeafHash } from '@governance/shared/evidence/evidence-package';
@@ -15,7 +15,7 @@ export interface LeafTrust {
  * The signature itself is verified with the stream, by the registered key.
  *
  * @param node the stored hash of the leaf
- * @returns the hash that the leaf has, and what is wrong with it
+ * @returns the leaf's hash, and what is wrong with it
  */
 export function findLeafFault(
   { tenantId, isWriter }: LeafTrust,
@@ -29,13 +29,13 @@ export function findLeafFault(
   }
   const header = readHeader(leaf);
   if (!header) {
-    const detail = 'the header of the batch is none, or not in canonical form';
+    const detail = "the batch's header is missing or not in canonical form";
     const check = 'json.strict';
     return { hash: none, fault: { check, expected: none, actual: 'none', detail } };
   }
   const hash = batchLeafHash({ header, signature: leaf.signature });
   if (hash !== node) {
-    const detail = 'the batch is not the leaf that the log has';
+    const detail = "the batch is not the one in the log's leaf";
     return { hash, fault: { expected: node ?? 'none', actual: hash, detail } };
   }
   const isOfIt =
@@ -46,16 +46,16 @@ export function findLeafFault(
     header.last_seq === leaf.lastSeq;
   const of = `${leaf.stream} ${leaf.epoch}/${leaf.firstSeq}-${leaf.lastSeq}`;
   if (!isOfIt) {
-    const detail = 'the batch is stored under another place than it says';
+    const detail = 'the batch is stored at another place than its header says';
     const expected = `${header.stream} ${header.epoch}/${header.first_seq}-${header.last_seq}`;
     return { hash, fault: { check: 'proof.binding', expected, actual: of, detail } };
   }
   if (!isWriter(leaf.stream)) {
-    const detail = 'the admin chain has registered nobody who may write the stream';
+    const detail = 'the admin chain registered no writer for the stream';
     return { hash, fault: { check: 'keys.anchored', expected: 'a writer', actual: of, detail } };
   }
   if (header.head !== leaf.lastHash) {
-    const detail = 'the last record of the batch is not stored, or another one';
+    const detail = 'the last record of the batch is missing or differs';
     const actual = leaf.lastHash ?? 'none';
     return { hash, fault: { check: 'chain.head', expected: header.head, actual, detail } };
   }

@@ -7,7 +7,7 @@ import type { LedgerRecord } from '@governance/shared/ledger-record';
 export interface LedgerColumns {
   type: string;
   id: string;
-  /** What the record belongs to: the decision of an outcome. */
+  /** The record's subject, such as the decision that an outcome belongs to. */
   subjectId: string | null;
   agentId: string | null;
   policyResult: string | null;
@@ -21,7 +21,7 @@ export interface LedgerColumns {
  */
 export const QUARANTINED = 'quarantined';
 
-/** The columns of such a row; nothing of the record is trusted but its hash. */
+/** The columns of such a row; only the record's hash is trusted. */
 export function quarantinedColumns(hash: string): LedgerColumns {
   return {
     type: QUARANTINED,
@@ -29,7 +29,7 @@ export function quarantinedColumns(hash: string): LedgerColumns {
     subjectId: null,
     agentId: null,
     policyResult: null,
-    // The time is unknown; verification has to compute the same one.
+    // The time is unknown; verification must compute the same one.
     eventTime: '1970-01-01T00:00:00.000Z',
   };
 }

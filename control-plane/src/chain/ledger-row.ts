@@ -15,7 +15,7 @@ export interface LedgerRow {
   hash: string;
   prevHash: string;
   bytes: Uint8Array;
-  /** Whether it names an agent that the tenant never had; looked up where events are shown. */
+  /** Whether it names an agent that the tenant never had; looked up when events are shown. */
   isAgentUnknown?: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface QuarantineTrial {
   belongsInQuarantine(tenantId: string, record: StoredLink): Promise<boolean>;
 }
 
-/** @returns undefined when the bytes are no record of the schema (a tampered row) */
+/** @returns undefined when the bytes are not a record of the schema (a tampered row) */
 export function readRecord(bytes: Uint8Array): LedgerRecord | undefined {
   try {
     return checkRecord(JSON.parse(Buffer.from(bytes).toString('utf8')));

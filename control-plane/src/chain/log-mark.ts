@@ -1,6 +1,6 @@
 /**
- * How far a walk is in the tenant's log, and what it remembers of it: enough to go on, also in
- * another process. Kept beside the marks of the streams, under the id of the log's breaks.
+ * A walk's progress in the tenant's log, with everything that it needs to continue, also in another
+ * process. Stored with the marks of the streams, under the id of the log's breaks.
  */
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
@@ -13,11 +13,11 @@ const CheckpointDay = z.strictObject({
 });
 export type CheckpointDay = z.infer<typeof CheckpointDay>;
 
-/** Checkpoints are kept for seven days; of the last of them some may be thinned out already. */
+/** Checkpoints are kept for seven days; those of the last of them may already be thinned out. */
 export const REMEMBERED_DAYS = 6;
 const DAY_MS = 86_400_000;
 
-/** Whether what was made then is there still, if nobody removed it. */
+/** Whether the checkpoints of that day must still exist, if nobody removed any. */
 export const isKept = (madeAt: string, now: Date): boolean =>
   now.getTime() - Date.parse(madeAt) <= REMEMBERED_DAYS * DAY_MS;
 
@@ -25,7 +25,7 @@ const LogMark = z.strictObject({
   epoch: z.int().positive(),
   /** Leaves that were verified, with the tree over them. */
   size: z.int().nonnegative(),
-  /** The roots of the full subtrees of these, from left to right, as they were stored. */
+  /** The roots of their full subtrees, from left to right, as stored. */
   frontier: z.array(Sha256Hex).max(64),
   /** The newest checkpoint that was verified. */
   checkpoint: z
@@ -36,16 +36,16 @@ const LogMark = z.strictObject({
       madeAt: Timestamp,
     })
     .nullable(),
-  /** Those that were verified, by day. */
+  /** The verified checkpoints, by day. */
   days: z.array(CheckpointDay).max(REMEMBERED_DAYS + 2),
-  /** Of a walk over everything: what the one over new records remembered when it began. */
+  /** For a full walk: what the walk over new records remembered when it began. */
   expected: z.array(CheckpointDay).max(REMEMBERED_DAYS + 2),
-  /** When checkpoints and anchors of earlier sizes were looked at last. */
+  /** When checkpoints and anchors of earlier sizes were last checked. */
   checkedAt: Timestamp.nullable(),
 });
 export type LogMark = z.infer<typeof LogMark>;
 
-/** @param expected of checkpoints, for a walk over everything */
+/** @param expected the checkpoints that a full walk has to find */
 export function newLogMark(expected: readonly CheckpointDay[] = []): LogMark {
   return {
     epoch: 1,
@@ -58,7 +58,9 @@ export function newLogMark(expected: readonly CheckpointDay[] = []): LogMark {
   };
 }
 
-/** @returns undefined where the text is no mark: the log is then walked from its beginning */
+/**
+ * @returns undefined where the text is not a mark: the walk then starts at the beginning of the log
+ */
 export function readLogMark(text: string): LogMark | undefined {
   try {
     return LogMark.parse(JSON.parse(text));
@@ -67,7 +69,7 @@ export function readLogMark(text: string): LogMark | undefined {
   }
 }
 
-/** Counts a checkpoint that was verified, and forgets days that are long ago. */
+/** Counts a verified checkpoint and drops old days. */
 export function countCheckpoint(mark: LogMark, made: Date, size: number): void {
   const day = made.toISOString().slice(0, 10);
   const known = mark.days.find((one) => one.day === day);

@@ -1,6 +1,6 @@
 /**
- * What the service signed or handed out of a log: checkpoints, anchors, and the beginnings of log
- * epochs. Each names a size and a root, which has to be that of the stored tree.
+ * What the service signed or handed out about a log: checkpoints, anchors, and the beginnings of
+ * log epochs. Each names a size and a root, which must be the stored tree's root at that size.
  */
 
 import type { KeyObject } from 'node:crypto';
@@ -19,7 +19,7 @@ import type { LogBreakKind } from './chain-breaks.ts';
 import type { LogMark } from './log-mark.ts';
 import { type LogEnd, type LogStore, nodeName, type StoredCheckpoint } from './log-rows.ts';
 
-/** The service's public keys of those purposes, also those that sign no more. */
+/** The service's public keys for those purposes, including retired ones. */
 export interface EvidenceKeys {
   batch: readonly KeyObject[];
   checkpoint: readonly { kid: string; jwk: PublicJwk }[];
@@ -27,7 +27,7 @@ export interface EvidenceKeys {
 
 /** What is wrong with a place of the log. */
 export interface LogFault {
-  /** Undefined: that of the kind. */
+  /** Undefined: the default of the kind. */
   check?: CheckName | null;
   expected: string;
   actual: string;
@@ -42,7 +42,7 @@ export interface LogBreak extends LogFault {
 
 export interface SignedPlaces {
   tenantId: string;
-  /** The walk came here. */
+  /** Where the walk has arrived. */
   mark: LogMark;
   /** Leaves that an earlier walk had verified. */
   walkedBefore: number;
@@ -54,16 +54,16 @@ export interface SignedPlaces {
   onBreak(found: LogBreak): void;
 }
 
-/** A transaction that signs a place is not longer under way. */
+/** After this time the transaction that signed a place has ended. */
 const UNDER_WAY_MS = 60_000;
-/** Roots that are read at once. */
+/** Roots per read. */
 const ROOTS_A_READ = 100;
 
-/** Those that no leaf led to: of sizes that were walked before, and of sizes that are none. */
+/** Places that no walked leaf led to: of sizes walked before, and of sizes that do not exist. */
 export async function checkSignedPlaces(places: SignedPlaces): Promise<void> {
   const { mark, walkedBefore, isWhole, now, inLog, onBreak } = places;
   for (const { kind, epoch, size, root } of await inLog((store) => store.readBeyond())) {
-    const detail = 'it is of a larger log, or of an epoch that the log does not have';
+    const detail = 'it belongs to a larger log, or to an epoch that the log does not have';
     const expected = `epoch ${places.end.epoch}, ${places.end.size} leaves`;
     onBreak({ kind, epoch, seq: size, check: 'log.consistency', expected, actual: root, detail });
   }
@@ -80,14 +80,14 @@ export async function checkSignedPlaces(places: SignedPlaces): Promise<void> {
   const anchors = await inLog((store) => store.readAnchors(since));
   await forEachRoot(places, anchors, ({ epoch, size: seq, root: actual }, expected) => {
     if (actual === expected) return;
-    const detail = 'an anchor was handed out that is not of this log';
+    const detail = 'an anchor was handed out that does not belong to this log';
     onBreak({ kind: 'log_anchor', epoch, seq, expected, actual, detail });
   });
   await checkEpochs(places);
   mark.checkedAt = now.toISOString();
 }
 
-/** @returns undefined where the checkpoint is what it has to be */
+/** @returns undefined where the checkpoint is valid */
 export function findSignedFault(
   { tenantId, keys }: Pick<SignedPlaces, 'tenantId' | 'keys'>,
   { epoch, size, root, note, madeAt }: StoredCheckpoint,
@@ -107,7 +107,7 @@ export function findSignedFault(
   try {
     signed = parseCheckpoint(note);
   } catch {
-    return said('checkpoint.signature', 'the note is no checkpoint');
+    return said('checkpoint.signature', 'the note is not a checkpoint');
   }
   const isSigned = () =>
     keys === undefined || keys.checkpoint.some(({ jwk }) => isCheckpointSignedBy(signed, jwk));
@@ -115,10 +115,10 @@ export function findSignedFault(
   const fault = findCheckpointFault(signed, { size, origin, root: treeRoot, isSigned });
   if (fault) return said(fault.check, fault.detail);
   if (signed.checkpoint.time === madeAt.toISOString()) return undefined;
-  return said(null, 'the column made_at is not what the note says');
+  return said(null, 'the column made_at differs from the note');
 }
 
-/** With the root of the stored tree at each one's size; those beyond the walk are left out. */
+/** With the root of the stored tree at each size; sizes beyond the walk are left out. */
 async function forEachRoot<T extends { size: number }>(
   { mark, inLog }: SignedPlaces,
   all: readonly T[],
@@ -136,7 +136,7 @@ async function forEachRoot<T extends { size: number }>(
   }
 }
 
-/** Each epoch after the first begins with a signed statement, which names a place of this log. */
+/** Each epoch after the first begins with a signed statement that names a place of this log. */
 async function checkEpochs(places: SignedPlaces): Promise<void> {
   const { tenantId, mark, end, keys, inLog, onBreak } = places;
   const stored = await inLog((store) => store.readEpochs());
@@ -146,7 +146,7 @@ async function checkEpochs(places: SignedPlaces): Promise<void> {
   };
   const oldest = stored.at(-1)?.epoch ?? 2;
   const known = new Set(stored.map(({ epoch }) => epoch));
-  // Those that are more than are read at once are older than the oldest one.
+  // More of them than fit into one read are older than the oldest one.
   for (let epoch = stored.length === 0 ? 2 : Math.min(oldest, 2); epoch <= end.epoch; epoch++) {
     if (known.has(epoch) || epoch < oldest - 1) continue;
     broke(epoch, 'none', 'the log epoch has no statement');
@@ -157,13 +157,13 @@ async function checkEpochs(places: SignedPlaces): Promise<void> {
     const key = keys?.checkpoint.find(({ kid }) => kid === signed?.kid);
     const { statement } = signed ?? {};
     if (!statement || statement.tenant_id !== tenantId || statement.epoch !== epoch) {
-      broke(epoch, row.statement.slice(0, 500), 'it is no statement of this log epoch');
+      broke(epoch, row.statement.slice(0, 500), 'it is not a statement of this log epoch');
     } else if (keys && !(key && signed && isStatementSignedBy(key.jwk, signed))) {
-      broke(epoch, row.kid, 'no checkpoint key that is known signed it');
+      broke(epoch, row.kid, 'no known checkpoint key signed it');
     } else restored.push({ ...statement.restored, epoch });
   }
   await forEachRoot(places, restored, ({ epoch, root: actual }, expected) => {
-    if (actual !== expected) broke(epoch, actual, 'the log was not what the statement says');
+    if (actual !== expected) broke(epoch, actual, 'the log was not as the statement says');
   });
 }
 

@@ -1,20 +1,22 @@
-/** The log's rows as verification reads them: stored in their pages, whoever may have edited them. */
+/**
+ * The log's rows as verification reads them, a page at a time; they may have been tampered with.
+ */
 import { type SubtreeAt, subtreesOf } from '@governance/shared/evidence/merkle-proofs';
 import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** What is said of the log's size, in several places, at one moment. */
+/** The log's size as several tables state it, read at one moment. */
 export interface LogEnd {
   epoch: number;
-  /** Leaves that the tree was computed over. */
+  /** Leaves that the tree was computed for. */
   size: number;
   /** Leaves that were given an index. */
   indexes: number;
-  /** Behind the largest index that is stored. */
+  /** One more than the largest stored index. */
   leaves: number;
-  /** Behind the last leaf that has a node. */
+  /** One more than the index of the last leaf with a node. */
   nodes: number;
-  /** Where the admin chain was put into batches up to, and where its batches end. */
+  /** How far the admin chain was put into batches, and where its batches end. */
   admin: string;
   adminBatches: string;
   /** Of the newest checkpoint; 0 without one. */
@@ -54,10 +56,10 @@ export interface StoredLogEpoch {
   signature: string;
 }
 
-/** Of texts that somebody may have edited. */
+/** Bound for texts that may have been edited. */
 const MAX_HEADER = 4_096;
 const MAX_NOTE = 65_537;
-/** Of rows that a page of leaves may bring with it. */
+/** Bound for rows that come with one page of leaves. */
 const MAX_ROWS = 5_000;
 
 export type LogStore = ReturnType<typeof logRows>;
@@ -87,7 +89,7 @@ export function logRows({ db, scope }: TenantTransaction) {
             ORDER BY epoch DESC, size DESC LIMIT 1), 0) AS checkpoint_size
         FROM (SELECT) one LEFT JOIN tenant_heads t ON t.tenant_id = ${tenant}
         LEFT JOIN log_heads h ON h.tenant_id = ${tenant}`;
-      if (!row) throw new Error('one row answers');
+      if (!row) throw new Error('exactly one row was expected');
       return {
         epoch: row.epoch,
         size: Number(row.size),
@@ -100,7 +102,7 @@ export function logRows({ db, scope }: TenantTransaction) {
       };
     },
 
-    /** Leaves from one index to before another, those that are there. */
+    /** The stored leaves from one index to before another. */
     readLeaves: async (from: number, to: number): Promise<StoredLeaf[]> => {
       const rows = await db.$queryRaw<RawLeaf[]>`
         SELECT b.leaf_index, b.stream, b.epoch, b.first_seq, b.last_seq,
@@ -154,7 +156,7 @@ export function logRows({ db, scope }: TenantTransaction) {
       return byPlace(rows);
     },
 
-    /** Those of sizes beyond one, up to another. */
+    /** Places of sizes beyond one and up to another. */
     readCheckpoints: async (beyond: number, to: number): Promise<StoredCheckpoint[]> =>
       toCheckpoints(
         await db.$queryRaw<RawCheckpoint[]>`
@@ -167,7 +169,7 @@ export function logRows({ db, scope }: TenantTransaction) {
         ORDER BY c.size, c.epoch LIMIT ${MAX_ROWS}`,
       ),
 
-    /** Those that were made since a time and are not larger than a size. */
+    /** Checkpoints made since a time that are not larger than a size. */
     readLateCheckpoints: async (since: Date, upTo: number): Promise<StoredCheckpoint[]> =>
       toCheckpoints(
         await db.$queryRaw<RawCheckpoint[]>`
@@ -192,7 +194,7 @@ export function logRows({ db, scope }: TenantTransaction) {
         ORDER BY epoch DESC, size DESC LIMIT 1000`,
       ),
 
-    /** What was signed or handed out, and is no place of the log as its head says. */
+    /** What was signed or handed out and is not a place of the log according to its head. */
     readBeyond: async (): Promise<(StoredAnchor & { kind: 'log_checkpoint' | 'log_anchor' })[]> => {
       const rows = await db.$queryRaw<(RawAnchor & { kind: 'log_checkpoint' | 'log_anchor' })[]>`
         WITH head AS (
@@ -210,7 +212,7 @@ export function logRows({ db, scope }: TenantTransaction) {
       return rows.map((row) => ({ ...row, size: Number(row.size) }));
     },
 
-    /** The beginnings of log epochs, the newest. */
+    /** The newest beginnings of log epochs. */
     readEpochs: async (): Promise<StoredLogEpoch[]> =>
       db.$queryRaw<StoredLogEpoch[]>`
         SELECT epoch, left(statement, ${MAX_NOTE}) AS statement, left(kid, 200) AS kid,
@@ -219,7 +221,7 @@ export function logRows({ db, scope }: TenantTransaction) {
   };
 }
 
-/** A node's key in what is read of them. */
+/** A node's key in these reads. */
 export const nodeName = ({ level, index }: SubtreeAt): string => `${level}/${index}`;
 
 function byPlace(rows: readonly RawNode[]): Map<string, string> {

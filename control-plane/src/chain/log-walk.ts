@@ -1,9 +1,9 @@
 /**
- * Verifies the tenant's log against what is stored of it: each leaf is a signed batch that is
- * stored, the nodes are those of the leaves, and what was signed or handed out is a root of that
- * tree. Every relation is between stored rows, so that one edit breaks the relations it is in and no
- * other; together they leave no row out. Goes on from a mark, a page of leaves at a time.
- * Proven by log-verification.pg.test.ts.
+ * Verifies the tenant's stored log: each leaf is a stored signed batch, the nodes follow from the
+ * leaves, and everything signed or handed out is a root of that tree. Each check relates stored
+ * rows, so that one edit breaks exactly the relations that it takes part in; together they cover
+ * every row. Continues from a mark, a page of leaves at a time. Proven by
+ * log-verification.pg.test.ts.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { foldSubtrees, subtreesCompletedBy } from '@governance/shared/evidence/merkle-proofs';
@@ -19,16 +19,16 @@ export type { EvidenceKeys } from './log-places.ts';
 
 export interface LogWalk {
   tenantId: string;
-  /** Where the walk goes on; moved. */
+  /** Where the walk continues; updated as it goes. */
   mark: LogMark;
-  /** Of before the admin chain was walked. */
+  /** Read before the admin chain was walked. */
   end: LogEnd;
   keys: EvidenceKeys | undefined;
-  /** Whether the walk covers everything. */
+  /** Whether this is a full walk. */
   isWhole: boolean;
   now: Date;
   inLog<T>(read: (store: LogStore) => Promise<T>): Promise<T>;
-  /** Whether the admin chain registered somebody who may write the stream. */
+  /** Whether the admin chain registered a writer for the stream. */
   isWriter(stream: string): boolean;
   onBreak(found: LogBreak): void;
   /** Called after each page. */
@@ -41,7 +41,7 @@ const PAGE_LEAVES = 500;
 /** About 1 ms of work. */
 const LEAVES_A_TURN = 64;
 
-/** @returns false when it was stopped on the way */
+/** @returns false when it was stopped early */
 export async function walkLog(walk: LogWalk): Promise<boolean> {
   checkSizes(walk);
   await checkMark(walk);
@@ -53,29 +53,29 @@ export async function walkLog(walk: LogWalk): Promise<boolean> {
   return true;
 }
 
-/** Ingest, growth and the batches of the admin chain each move what they say in one transaction. */
+/** Ingest, log growth and the admin chain's batches each move their value in one transaction. */
 function checkSizes({ end, onBreak }: LogWalk): void {
   const wrong = (expected: string, actual: string, detail: string) => {
     if (expected === actual) return;
     onBreak({ kind: 'log_size', ...placeOf(end), expected, actual, detail });
   };
   const { size, indexes, leaves, nodes, admin, adminBatches } = end;
-  wrong(`${indexes} leaves`, `${leaves} leaves`, 'the leaves do not end where the next one goes');
-  wrong(`${size} leaves`, `${nodes} leaves`, 'the nodes do not end where the tree does');
+  wrong(`${indexes} leaves`, `${leaves} leaves`, 'the leaves do not end at the next index');
+  wrong(`${size} leaves`, `${nodes} leaves`, 'the nodes do not end with the tree');
   wrong(adminBatches, admin, 'the batches of the admin chain do not end where the log says');
   if (size > indexes) wrong(`${indexes} leaves`, `${size} leaves`, 'the tree has more leaves');
 }
 
 const placeOf = ({ epoch, size }: { epoch: number; size: number }) => ({ epoch, seq: size });
 
-/** What was verified before must still be there. */
+/** What was verified before must still exist. */
 async function checkMark({ mark, end, isWhole, now, inLog, onBreak }: LogWalk): Promise<void> {
   if (end.size < mark.size || end.epoch < mark.epoch) {
     const expected = `epoch ${mark.epoch}, ${mark.size} leaves`;
     const actual = `epoch ${end.epoch}, ${end.size} leaves`;
-    const detail = 'the log is smaller than it was when it was verified';
+    const detail = 'the log is smaller than it was at the last verification';
     onBreak({ kind: 'log_size', ...placeOf(mark), expected, actual, detail });
-    // Walked anew: what is stored may be another log altogether.
+    // Walked from the beginning: the stored log may be another one altogether.
     Object.assign(mark, { ...newLogMark(mark.expected), epoch: end.epoch });
     return;
   }
@@ -86,18 +86,18 @@ async function checkMark({ mark, end, isWhole, now, inLog, onBreak }: LogWalk): 
     for (const [i, expected] of mark.frontier.entries()) {
       const actual = stored[i] ?? 'none';
       if (actual === expected) continue;
-      const detail = 'a node was verified, and is another one';
+      const detail = 'a verified node has changed';
       onBreak({ kind: 'log_node', ...placeOf(mark), expected, actual, detail });
-      // Going on from the stored node keeps one edit from being reported at each walk.
+      // Continuing from the stored node keeps one edit from being reported at each walk.
       mark.frontier[i] = stored[i] ?? expected;
     }
   }
   const newest = mark.checkpoint;
-  // A walk over everything is long, and may stand at one that is thinned out meanwhile.
+  // A full walk takes long; its newest checkpoint may be thinned out in the meantime.
   if (!newest || isWhole || !isKept(newest.madeAt, now)) return;
   const root = await inLog((store) => store.findCheckpointRoot(newest.epoch, newest.size));
   if (root === newest.root) return;
-  const detail = 'the newest checkpoint that was verified is gone, or another one';
+  const detail = 'the newest verified checkpoint is gone or has changed';
   const actual = root ?? 'none';
   onBreak({ kind: 'log_checkpoint', ...placeOf(newest), expected: newest.root, actual, detail });
   mark.checkpoint = null;
@@ -119,10 +119,10 @@ const newestOf = ({ epoch, size, root, madeAt }: StoredCheckpoint): LogMark['che
   madeAt: madeAt.toISOString(),
 });
 
-/** @returns false when it was stopped on the way */
+/** @returns false when it was stopped early */
 async function walkLeaves(walk: LogWalk): Promise<boolean> {
   const { mark, end, isWhole, inLog, onStep, shouldStop } = walk;
-  // Checkpoints follow their leaves by a moment: those of the walked ones are there.
+  // Checkpoints follow their leaves after a moment; those of the walked leaves exist by now.
   const target = isWhole ? end.size : Math.min(end.size, end.checkpointSize);
   while (mark.size < target) {
     const from = mark.size;
@@ -160,13 +160,13 @@ async function walkPage(walk: LogWalk, to: number, page: LogPage): Promise<void>
     const node = nodes.get(nodeName({ level: 0, index }));
     const { hash, fault } = findLeafFault(walk, leaves.get(index), node);
     if (fault) onBreak({ kind: 'log_leaf', epoch, seq, ...fault });
-    // Goes on from what is stored: an edited leaf is no fault of the nodes over it.
+    // Continues from the stored hash: an edited leaf is no fault of the nodes above it.
     let top = node ?? hash;
     for (const at of subtreesCompletedBy(index)) {
       const expected = nodeHash(edge.pop() ?? top, top);
       const actual = nodes.get(nodeName(at));
       if (actual !== expected) {
-        const detail = `the node ${nodeName(at)} is not that of the two below it`;
+        const detail = `the node ${nodeName(at)} does not follow from the two below it`;
         onBreak({ kind: 'log_node', epoch, seq, expected, actual: actual ?? 'none', detail });
       }
       top = actual ?? expected;
@@ -184,7 +184,7 @@ async function walkPage(walk: LogWalk, to: number, page: LogPage): Promise<void>
   mark.frontier = edge;
 }
 
-/** Checkpoints that were verified, and are not thinned out yet, must be there. */
+/** Verified checkpoints that are not thinned out yet must exist. */
 function checkDays({ mark, isWhole, now, onBreak }: LogWalk): void {
   if (!isWhole) return;
   for (const { day, checkpoints, size } of mark.expected) {
@@ -198,7 +198,7 @@ function checkDays({ mark, isWhole, now, onBreak }: LogWalk): void {
       check: null,
       expected: `${checkpoints} of ${day}`,
       actual: `${stored}`,
-      detail: 'checkpoints that were verified are gone',
+      detail: 'verified checkpoints are gone',
     });
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Compares data planes' rows with the registrations in the admin chain, and their streams with what
- * they report as acknowledged. Finds an exchanged key, a removed stream, and a stream whose end was
+ * they report as acknowledged. Finds a replaced key, a removed stream, and a stream whose end was
  * cut together with its head.
  */
 import { Heartbeat, type ShippedEnd } from '@governance/shared/channels';
@@ -19,7 +19,7 @@ const NONE = 'none';
 
 /**
  * @param planes a page of rows, read after the admin chain was walked to `marks`
- * @param readHashes what is stored at places
+ * @param readHashes the stored hashes at positions
  */
 export async function checkPlanes(
   planes: readonly StoredPlane[],
@@ -36,7 +36,7 @@ export async function checkPlanes(
     if (shipped) told.push({ stream, shipped });
     else if (plane.hasShippedAll && !plane.hasRecords) {
       // A data plane ships the beginning of its stream first.
-      const detail = 'the data plane has shipped everything, and nothing is stored';
+      const detail = 'the data plane has shipped everything, but nothing is stored';
       found.push({ stream, found: missing({ epoch: 1, seq: 1 }, 'a stream', NONE, detail) });
     }
   }
@@ -45,7 +45,7 @@ export async function checkPlanes(
   for (const [index, { stream, shipped }] of told.entries()) {
     const hash = stored[index]?.kept ?? NONE;
     if (hash === shipped.head) continue;
-    const detail = 'the data plane was told that this record is stored';
+    const detail = 'this record was acknowledged to the data plane';
     found.push({ stream, found: missing(shipped, shipped.head, hash, detail) });
   }
   return found;
@@ -58,13 +58,13 @@ function checkKey(plane: StoredPlane, mark: StreamMark | undefined): FoundInStre
   const detail =
     registered === null
       ? 'the admin chain has no registration of this data plane'
-      : 'the key that is stored is not the one that was registered';
+      : 'the stored key differs from the registered one';
   return registrationBreak(registered ?? NONE, key, detail);
 }
 
-/** A data plane that the admin chain registered and that has no row. */
+/** A data plane that the admin chain registered but that has no row. */
 export function goneBreak(mark: StreamMark): FoundInStream {
-  const detail = 'the data plane was registered, and is not stored';
+  const detail = 'the data plane was registered but has no row';
   return registrationBreak(mark.signingKey ?? NONE, NONE, detail);
 }
 

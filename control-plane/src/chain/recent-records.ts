@@ -1,6 +1,6 @@
 /**
- * The hashes of the records that a walk saw last, by which it computes the roots of batches without
- * reading records again. Bounded: a batch that began earlier is read from the database.
+ * The hashes of the records that a walk read last, so that batch roots need no second read.
+ * Bounded: a batch that began earlier is read from the database.
  */
 
 export interface LinkHashes {
@@ -16,7 +16,7 @@ export interface RecordRange {
 
 export interface RecentRecords {
   add(record: LinkHashes & { epoch: number; seq: number }): void;
-  /** @returns undefined where one of them is not here */
+  /** @returns undefined where one of them is no longer held */
   find(range: RecordRange): LinkHashes[] | undefined;
 }
 

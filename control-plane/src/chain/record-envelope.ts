@@ -1,5 +1,5 @@
 /**
- * The fields that a chain needs of a record, readable even when the rest is not: the record of a
+ * The fields of a record that chaining needs, readable even when the rest is not: a record of a
  * newer or faulty writer still says where it belongs.
  */
 import { Epoch, Id, Sha256Hex } from '@governance/shared/text';

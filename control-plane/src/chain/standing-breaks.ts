@@ -1,7 +1,7 @@
 /**
  * Breaks that no walk over the stored chains can find again, because the contradicting records are
- * not stored: a fork, and an admin chain or a log other than data planes know it. They stand as long as
- * they are recorded, acknowledged or not, explained or not.
+ * not stored: a fork, and an admin chain or log that contradicts what data planes remember. They
+ * stand as long as they are recorded, whether acknowledged or explained or not.
  */
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { FoundBreak, RecordedBreakKind } from './chain-breaks.ts';
@@ -24,7 +24,7 @@ export interface Standing {
 const KINDS = ['fork', 'admin_head_went_back', 'log_went_back'];
 const MAX_SHOWN = 100;
 
-/** @param marks of a walk that came to its end */
+/** @param marks of a walk that was completed */
 export async function readStanding(
   { db, scope: { tenantId } }: TenantTransaction,
   marks: ReadonlyMap<string, StreamMark>,
@@ -55,13 +55,13 @@ export async function readStanding(
   return { breaks, count, open: Math.max(0, open - explained) };
 }
 
-/** A restore may have lost what was signed before it, and nothing signed after it. */
+/** A restore explains the loss of what was signed before it, never of what was signed after it. */
 function explain(signedAt: Date | null, restores: readonly Restore[]): Restore | null {
   if (!signedAt) return null;
   return restores.find(({ at }) => signedAt.getTime() <= Date.parse(at)) ?? null;
 }
 
-/** Forks in the admin chain that are not recorded, as when the row was removed. */
+/** Forks in the admin chain without a recorded break, because the row was removed. */
 export async function findUnrecordedForks(
   { db, scope: { tenantId } }: TenantTransaction,
   marks: ReadonlyMap<string, StreamMark>,
@@ -83,6 +83,6 @@ export async function findUnrecordedForks(
       kind: 'fork',
       expected: 'one writer',
       actual: 'two',
-      detail: 'the admin chain tells of a fork that was not recorded any more',
+      detail: 'the admin chain has a fork whose recorded break is gone',
     }));
 }

@@ -1,6 +1,6 @@
 /**
- * How far a verification walk is in one stream, and what it learned on the way: enough to go on,
- * also in another process.
+ * A verification walk's progress in one stream, with everything that it needs to continue, also in
+ * another process.
  */
 import { Epoch, Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
@@ -20,26 +20,26 @@ const Restore = z.strictObject({
 });
 export type Restore = z.infer<typeof Restore>;
 
-/** Only the newest are kept; what an earlier one explains was explained then. */
+/** Only the newest are kept; what an earlier one explains was already explained. */
 export const MAX_RESTORES = 20;
 
 const StreamMark = z.strictObject({
   kind: z.enum(['admin', 'data_plane', 'unknown']),
-  /** The last record that was verified. */
+  /** The last verified record. */
   end: Position.nullable(),
   /** Of that record, in the order of receipt. */
   position: z.int().nonnegative(),
-  /** The last signed batch that was verified. */
+  /** The last verified signed batch. */
   covered: z.strictObject({ epoch: z.int().nonnegative(), lastSeq: z.int().nonnegative() }),
   records: z.int().nonnegative(),
   quarantined: z.int().nonnegative(),
-  /** Records that had been received when the walk began. */
+  /** The number of records received when the walk began. */
   counted: z.int().nonnegative(),
   /** The key's coordinate in the admin chain; null when it registered none. */
   signingKey: z.string().nullable(),
   /** Whether the admin chain says that this stream had two writers. */
   isForked: z.boolean(),
-  /** Of the admin chain: the restores that were announced in it, oldest first. */
+  /** In the admin chain: the restores announced in it, oldest first. */
   restores: z.array(Restore).max(MAX_RESTORES),
 });
 export type StreamMark = z.infer<typeof StreamMark>;
@@ -59,7 +59,10 @@ export function newMark(kind: StreamMark['kind']): StreamMark {
   };
 }
 
-/** @returns undefined where the text is no mark: the stream is then walked from its beginning */
+/**
+ * @returns undefined where the text is not a mark: the walk then starts at the beginning of the
+ * stream
+ */
 export function readMark(text: string): StreamMark | undefined {
   try {
     return StreamMark.parse(JSON.parse(text));

@@ -1,7 +1,7 @@
 /**
  * One walk over a tenant's chains, from its marks on: from the beginning on request, from the end
- * of the previous run for new records, and from where a restart interrupted the daily walk. Each
- * chain is walked to the head that it had when the walk reached it; later records are left to the
+ * of the previous run for new records, and from the stored progress for an interrupted daily walk.
+ * Each chain is walked to the head that it had when the walk reached it; later records wait for the
  * next walk.
  */
 import type { KeyObject } from 'node:crypto';
@@ -40,16 +40,16 @@ export interface VerificationStep {
 
 export interface VerificationRun {
   tenantId: string;
-  /** Where the walk continues, by stream; moved as it goes. */
+  /** Where the walk continues, by stream; updated as it goes. */
   marks: Map<string, StreamMark>;
   /** The newest position when the walk began. */
   upTo: number;
-  /** Where the walk continues in the tenant's log; moved as it goes, told as LOG_STREAM. */
+  /** Where the walk continues in the tenant's log; updated as it goes, reported as LOG_STREAM. */
   logMark: LogMark;
   now: () => Date;
-  /** The service's public keys; what they signed is not checked without. */
+  /** The service's public keys; without them, its signatures are not checked. */
   keys: EvidenceKeys | undefined;
-  /** Whether the walk covers everything, and so must find every position. */
+  /** Whether this is a full walk, which must find every position. */
   isWhole: boolean;
   inStore<T>(read: (store: ChainStore) => Promise<T>): Promise<T>;
   inLog<T>(read: (store: LogStore) => Promise<T>): Promise<T>;
@@ -60,12 +60,12 @@ export interface VerificationRun {
   shouldStop(): boolean;
 }
 
-/** @returns whether the walk came to its end */
+/** @returns whether the walk was completed */
 export async function runVerification(run: VerificationRun): Promise<boolean> {
   const steps = createSteps(run);
   await checkTails(run, steps);
   await steps.done();
-  // Read before the admin chain: that has registered whoever wrote a leaf.
+  // Read before the admin chain: by then it has registered the writer of every leaf read.
   const logEnd = await run.inLog((store) => store.readEnd());
   const ends = await run.inStore((store) => store.readEnds());
   const [admins, others] = inTurn(ends, run.marks);
@@ -80,9 +80,9 @@ export async function runVerification(run: VerificationRun): Promise<boolean> {
 }
 
 /**
- * The admin chain first, since it says who may write the others; then the stream with the least
- * left. A data plane that writes faster than it is verified would take the whole walk, and comes
- * last.
+ * The admin chain first, since it names the writers of the others; then the stream with the least
+ * left. A data plane that writes faster than it is verified would take up the whole walk, so it
+ * comes last.
  */
 function inTurn(
   ends: readonly StreamEnd[],
@@ -99,7 +99,7 @@ function inTurn(
   ];
 }
 
-/** @returns false when it was stopped on the way */
+/** @returns false when it was stopped early */
 function walkTheLog(run: VerificationRun, steps: Steps, end: LogEnd): Promise<boolean> {
   const { tenantId, marks, logMark: mark, keys, isWhole, inLog, shouldStop } = run;
   return walkLog({
@@ -117,7 +117,7 @@ function walkTheLog(run: VerificationRun, steps: Steps, end: LogEnd): Promise<bo
   });
 }
 
-/** What a step found and moved, until it is reported. */
+/** What a step found and moved, not yet reported. */
 interface Steps {
   broke(stream: string, found: Omit<FoundBreak, 'stream'>): void;
   moved(stream: string): void;
@@ -154,20 +154,20 @@ async function checkTails({ marks, inStore }: VerificationRun, steps: Steps): Pr
     if (row?.kept === head && row.actual === head) continue;
     const expected = showPosition({ epoch, seq, head });
     if (!row) {
-      const detail = 'the last record that was verified is gone';
+      const detail = 'the last verified record is gone';
       steps.broke(stream, { kind: 'head', epoch, seq, expected, actual: 'none', detail });
       continue;
     }
     const actual = showPosition({ epoch, seq, head: row.actual });
-    const detail = 'the last record that was verified was changed';
+    const detail = 'the last verified record was changed';
     steps.broke(stream, { kind: 'content', epoch, seq, expected, actual, detail });
-    // Going on from the stored record keeps one edit from being reported at each run.
+    // Continuing from the stored record keeps one edit from being reported at each run.
     mark.end = { epoch, seq, head: row.kept };
     steps.moved(stream);
   }
 }
 
-/** @returns false when it was stopped on the way */
+/** @returns false when it was stopped early */
 async function walkStream(run: VerificationRun, steps: Steps, end: StreamEnd): Promise<boolean> {
   const { stream, kind } = end;
   const mark = run.marks.get(stream) ?? newMark(kind);
@@ -206,7 +206,7 @@ async function walkStream(run: VerificationRun, steps: Steps, end: StreamEnd): P
   return true;
 }
 
-/** A stream that was walked to its mark. */
+/** A stream that was already verified up to its mark. */
 interface WalkedStream {
   run: VerificationRun;
   steps: Steps;
@@ -215,7 +215,7 @@ interface WalkedStream {
   recent: RecentRecords;
 }
 
-/** Verifies the signed batches up to the mark. @returns those that there are */
+/** Verifies the signed batches up to the mark. @returns the batches that exist */
 async function checkBatches(
   { run, steps, stream, mark, recent }: WalkedStream,
   keys: readonly KeyObject[],
@@ -237,7 +237,7 @@ async function checkBatches(
   return ends;
 }
 
-/** The newest records may be in no batch yet: those that there are have to hold. */
+/** The newest records may be in no batch yet; the batches that exist must verify. */
 async function checkAdminBatches(walked: WalkedStream): Promise<void> {
   const { keys } = walked.run;
   if (keys) await checkBatches(walked, keys.batch);
@@ -283,7 +283,7 @@ function checkEnd(steps: Steps, stream: string, mark: StreamMark, head: StreamMa
   steps.broke(stream, signatureBreak({ epoch, lastSeq }, detail));
 }
 
-/** @returns false when it was stopped on the way */
+/** @returns false when it was stopped early */
 async function checkAllPlanes(run: VerificationRun, steps: Steps): Promise<boolean> {
   const { inStore, marks } = run;
   const gone = new Set([...marks.keys()].filter((id) => marks.get(id)?.signingKey != null));
@@ -291,7 +291,7 @@ async function checkAllPlanes(run: VerificationRun, steps: Steps): Promise<boole
     const from: string | null = after;
     const planes: StoredPlane[] = await inStore((store) => store.readPlanes(from));
     if (planes.some(({ deploymentId: id }) => marks.get(id)?.signingKey == null)) {
-      // It may have registered during the walk; its record is there by now.
+      // It may have registered during the walk; its record exists by now.
       if (!(await walkAdminOn(run, steps))) return false;
     }
     const found = await checkPlanes(planes, marks, (places) =>
@@ -348,6 +348,6 @@ function checkReceipts({ marks, upTo }: VerificationRun, steps: Steps): void {
     seq: Math.max(upTo, 1),
     expected: `${upTo} records received`,
     actual: `${counted} of them stored`,
-    detail: 'records are missing, or were put in beside the order of receipt',
+    detail: 'records are missing, or were inserted outside the order of receipt',
   });
 }

@@ -4,17 +4,17 @@ import { LOG_STREAM } from './chain-breaks.ts';
 import { type LogMark, readLogMark } from './log-mark.ts';
 import { readMark, type StreamMark } from './stream-mark.ts';
 
-/** `new`: what came since the run before; `full`: everything, once a day. */
+/** `new`: records since the previous run; `full`: all records, once a day. */
 export type WalkKind = 'new' | 'full';
 
 export interface Walk {
-  /** Of the walk under way; null between two. */
+  /** When the walk in progress began; null between two. */
   startedAt: Date | null;
-  /** The newest number of the order of receipt when it began. */
+  /** The newest position in the order of receipt when it began. */
   upTo: number;
-  /** What it has found so far. */
+  /** The breaks found so far. */
   breaks: number;
-  /** The last finished one; null before the first. */
+  /** The last finished walk; null before the first. */
   finished: { at: Date; records: number; leaves: number; upTo: number; breaks: number } | null;
 }
 
@@ -92,7 +92,7 @@ export function verificationStore({ db, scope: { tenantId } }: TenantTransaction
       return row ? readLogMark(row.mark) : undefined;
     },
 
-    /** That of the log goes under LOG_STREAM. */
+    /** The log's mark is stored under LOG_STREAM. */
     saveMarks: async (
       kind: WalkKind,
       marks: readonly (readonly [stream: string, mark: StreamMark | LogMark])[],

@@ -1,8 +1,8 @@
 /**
  * POST /api/v1/data-planes/{deployment_id}/audit-batches: records on their way up. Bodies are held
  * in memory, so their bytes are bounded before they are read. Storing one costs a connection, so
- * their number is bounded too. A caller without a share is told to retry; nothing is lost, since a
- * data plane keeps what was not acknowledged.
+ * their number is bounded too. A caller without a share is asked to retry; nothing is lost, since a
+ * data plane keeps whatever was not acknowledged.
  */
 import { randomInt } from 'node:crypto';
 import { BATCH_LIMITS, decodeBatch, NDJSON } from '@governance/shared/channel-routes';
@@ -19,9 +19,9 @@ import { createBatchMetrics } from './batch-metrics.ts';
 import { DeploymentParams } from './data-plane-schemas.ts';
 
 export interface AuditBatchLimits {
-  /** Batches that are stored at once. */
+  /** Batches stored concurrently. */
   inWork: { total: number; perTenant: number };
-  /** Bytes of bodies that are being read or stored. */
+  /** Bytes of bodies being read or stored. */
   bytes: { total: number; perTenant: number };
 }
 
@@ -31,7 +31,7 @@ const LIMITS: AuditBatchLimits = {
   bytes: { total: 128 * MIB, perTenant: 32 * MIB },
 };
 
-/** Spread, so that refused callers do not all come back at once. */
+/** Spread, so that refused callers do not all return at once. */
 const RETRY_SECONDS = { least: 1, most: 5 } as const;
 
 export interface AuditBatchRoutesDeps {
@@ -63,7 +63,7 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
     return reply
       .code(503)
       .header('retry-after', String(randomInt(RETRY_SECONDS.least, RETRY_SECONDS.most + 1)))
-      .send({ detail: 'Too many batches are in work: ship this one again.' });
+      .send({ detail: 'Too many batches are in progress: ship this one again.' });
   };
 
   return async (app) => {
@@ -88,7 +88,7 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
         schema: {
           summary: 'Records of a data plane’s ledger, for the audit trail',
           description:
-            'NDJSON: the signed header, then each record verbatim. Answered after the commit. A token that was revoked or expired at most 7 days ago is good here, for what was recorded before. 503 with Retry-After: ship the same batch again.',
+            'NDJSON: the signed header, then each record verbatim. Answered after the commit. A token that was revoked or expired at most 7 days ago is accepted here, for records made before. 503 with Retry-After: ship the same batch again.',
           tags: ['data planes'],
           consumes: [NDJSON],
           params: DeploymentParams,
@@ -109,7 +109,7 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
           const giveBack = bodies.take(request.dataPlane.tenantId, announcedBytes(request));
           if (!giveBack) return answerBusy(reply);
           held.set(request, giveBack);
-          // A caller that hangs up within the body gets no response.
+          // A caller that disconnects during the body gets no response.
           reply.raw.once('close', giveBack);
         },
       },
@@ -132,7 +132,7 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
   };
 };
 
-/** A chunked body has no length: count the largest that is allowed. */
+/** A chunked body has no length: assume the largest allowed. */
 function announcedBytes({ headers }: FastifyRequest): number {
   const announced = Number(headers['content-length'] ?? Number.NaN);
   return Number.isSafeInteger(announced) && announced >= 0
@@ -143,7 +143,7 @@ function announcedBytes({ headers }: FastifyRequest): number {
 /** caller-controlled: only the form is read here; ingest checks the content. */
 function readBatch(body: unknown) {
   try {
-    if (!Buffer.isBuffer(body)) throw new TypeError('there is no body');
+    if (!Buffer.isBuffer(body)) throw new TypeError('the body is missing');
     return decodeBatch(body);
   } catch (cause) {
     if (cause instanceof AppError) throw cause;

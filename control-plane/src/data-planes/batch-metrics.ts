@@ -7,7 +7,7 @@ export interface BatchMetrics {
   rejected(reason: string): void;
 }
 
-/** @param inWork batches that are being stored now */
+/** @param inWork batches being stored now */
 export function createBatchMetrics(registry: Registry, inWork: () => number): BatchMetrics {
   const registers = [registry];
   const batches = new Counter({
@@ -17,18 +17,18 @@ export function createBatchMetrics(registry: Registry, inWork: () => number): Ba
   });
   const records = new Counter({
     name: 'governance_ingest_records_total',
-    help: 'Records in these batches, those that were stored before among them',
+    help: 'Records in these batches, including those already stored',
     registers,
   });
   const rejected = new Counter({
     name: 'governance_ingest_rejected_batches_total',
-    help: 'Audit batches that were not stored, by the status of the answer; busy: to be shipped again',
+    help: 'Audit batches that were not stored, by the status of the answer; busy: the data plane ships it again',
     labelNames: ['reason'],
     registers,
   });
   new Gauge({
     name: 'governance_ingest_batches_in_work',
-    help: 'Audit batches that are being stored now',
+    help: 'Audit batches being stored now',
     registers,
     collect() {
       this.set(inWork());

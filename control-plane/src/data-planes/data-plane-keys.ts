@@ -36,7 +36,7 @@ export function readKeys(request: RegistrationRequest): RegisteredKeys {
     sealing: readKey('sealing_key', pick(request.sealing_key, ['kty', 'crv', 'x'])),
     token: readKey('token_key', pick(request.token_key, ['kty', 'n', 'e'])),
   };
-  if (!canAgree(keys.sealing)) throw invalid('sealing_key', 'is no X25519 public key');
+  if (!canAgree(keys.sealing)) throw invalid('sealing_key', 'is not an X25519 public key');
   const { modulusLength, publicExponent } = keys.token.asymmetricKeyDetails ?? {};
   if (modulusLength !== 2048 || publicExponent !== 65_537n) {
     throw invalid('token_key', 'must be an RSA public key of 2048 bits with the exponent 65537');
@@ -52,7 +52,7 @@ export function toPublicMembers(key: KeyObject): Record<string, string> {
   return key.export({ format: 'jwk' }) as Record<string, string>;
 }
 
-/** Only the public members, whatever else came with them. */
+/** Only the public members, whatever else was sent. */
 function pick(jwk: Record<string, unknown>, members: string[]): JsonWebKey {
   return Object.fromEntries(members.map((member) => [member, jwk[member]]));
 }
@@ -61,11 +61,11 @@ function readKey(name: KeyName, jwk: JsonWebKey): KeyObject {
   try {
     return createPublicKey({ key: jwk, format: 'jwk' });
   } catch (cause) {
-    throw invalid(name, `is no ${jwk.crv ?? jwk.kty} public key`, cause);
+    throw invalid(name, `is not a valid ${jwk.crv ?? jwk.kty} public key`, cause);
   }
 }
 
-/** Nothing can be sealed to a point of low order. */
+/** Rejects points of low order: nothing can be sealed to one. */
 function canAgree(publicKey: KeyObject): boolean {
   try {
     const { privateKey } = generateKeyPairSync('x25519');

@@ -20,7 +20,9 @@ import type { DataPlaneTokenService } from './data-plane-token-service.ts';
 
 const tags = ['data planes'];
 
-/** The last one is stored. Data planes send at most 16 KiB, which the previous version accepts. */
+/**
+ * The last heartbeat is stored. Data planes send at most 16 KiB, the limit of the previous version.
+ */
 const HEARTBEAT_BODY_LIMIT = 65_536;
 
 export interface DataPlaneRoutesDeps {
@@ -36,7 +38,7 @@ export const dataPlaneRoutes =
       {
         config: { guard: 'tenant-admin' },
         schema: {
-          summary: 'Issue a token for a data plane; it is shown this once',
+          summary: 'Issue a token for a data plane; it is shown only in this answer',
           tags,
           body: NewTokenBody,
           response: { 200: IssuedToken },
@@ -74,7 +76,7 @@ export const dataPlaneRoutes =
       {
         config: { guard: 'admin' },
         schema: {
-          summary: 'Revoke a token; the next request that shows it gets 401',
+          summary: 'Revoke a token; the next request with it gets 401',
           description:
             'An issued token ends together with all tokens derived from it; the token of a deployment ends that deployment.',
           tags,
@@ -95,9 +97,9 @@ export const dataPlaneRoutes =
         logLevel: 'warn',
         bodyLimit: HEARTBEAT_BODY_LIMIT,
         schema: {
-          summary: 'A data plane tells that it is alive, and how it is',
+          summary: 'A heartbeat of a data plane, with its state',
           description:
-            'A token of a deployment speaks for that one. The token that was issued speaks for those that registered with it; for any other deployment_id it is answered, and a data plane that never registered is listed as such.',
+            'A deployment’s token speaks for that deployment. An issued token speaks for the deployments that registered with it; with any other deployment_id the sender is listed as unregistered.',
           tags,
           params: HeartbeatParams,
           body: Heartbeat,

@@ -8,7 +8,7 @@ import type { UnregisteredPlane } from './unregistered-plane-store.ts';
 
 export const TokenParams = z.object({ id: Id });
 export const DeploymentParams = z.object({ deployment_id: Id });
-/** Chosen freely by what never registered. */
+/** Chosen freely by senders that never registered. */
 export const HeartbeatParams = z.object({ deployment_id: DeploymentName });
 
 export const TokenQuery = z.object(pageQuery({ default: 200, max: 1000 }));
@@ -18,7 +18,7 @@ const MAX_DAYS = 3650;
 export const NewTokenBody = z.strictObject({
   label: Name,
   region: Text.trim().max(100).default(''),
-  /** One year unless given: nobody looks after a token that never ends. */
+  /** One year unless given: a token without an end would be forgotten. */
   expires_days: z.int().min(1).max(MAX_DAYS).default(365),
 });
 
@@ -26,9 +26,7 @@ const token = {
   id: z.string(),
   label: z.string(),
   tenant_id: z.string(),
-  /**
-   * Null for an issued token; `root_id` names the issued token of one that a registration made.
-   */
+  /** Null for an issued token; `root_id` names the issued token behind a deployment's token. */
   deployment_id: z.string().nullable(),
   root_id: z.string().nullable(),
   region: z.string(),
@@ -40,7 +38,7 @@ const token = {
 export const TokenView = z.object(token).meta({ id: 'DataPlaneToken' });
 export const TokenList = z.object({ tokens: z.array(TokenView), total: z.int() });
 
-/** The plaintext, shown only when it is created. */
+/** The plaintext, shown only at creation. */
 export const IssuedToken = z.object({ ...token, token: z.string() });
 
 export const HeartbeatAnswer = z.object({ received: z.literal(true), timestamp: z.string() });
@@ -54,7 +52,7 @@ export const DataPlaneView = z
     /**
      * `silent`: three heartbeats missed; `registered`: none came yet; `revoked`: its tokens were;
      * `forked`: two writers used its key; `unregistered`: it sends heartbeats with the issued
-     * token, never registered, and nothing depends on what it says.
+     * token, never registered, and its reports are ignored.
      */
     status: z.enum(['online', 'silent', 'registered', 'revoked', 'forked', 'unregistered']),
     created_at: z.string(),
@@ -62,13 +60,13 @@ export const DataPlaneView = z
     opa_bundle_version: z.string().nullable(),
     /** `opa_bundle_version` as a number. */
     bundle_revision: z.int().nullable(),
-    /** Newer bundles than the one it decides by. */
+    /** Bundles newer than the one it uses. */
     bundles_behind: z.int().nullable(),
-    /** When it last read its feed, how many entries it was behind, and how much it had to ship. */
+    /** When it last read its feed, its lag in entries, and its backlog. */
     feed_read_at: z.string().nullable(),
     feed_lag: z.int().nullable(),
     backlog: z.int().nullable(),
-    /** How its records arrive; null when it does not report it. */
+    /** How its records arrive; null when it does not report that. */
     stream: StreamReport.nullable(),
     active_agent_count: z.int().nullable(),
     proxy_rpm_1m: z.number().nullable(),

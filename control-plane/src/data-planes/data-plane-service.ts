@@ -1,4 +1,4 @@
-/** Data planes as the control plane knows them: registration and state. */
+/** Registration and state of data planes. */
 import { canonicalize } from '@governance/shared/canonical-json';
 import type {
   AdminHeadReport,
@@ -36,17 +36,17 @@ export interface DataPlaneServiceDeps {
   bundleKeys(): Promise<PublicJwk[]>;
   /** The keys that may sign statements about feed and bundle. */
   feedKeys(): Promise<PublicJwk[]>;
-  /** Of both, how they followed one another. */
+  /** How both kinds followed one another. */
   keyHistory(): Promise<KeyHistory>;
   facts: Pick<FeatureList, 'addFactsForDataPlane' | 'takeBackFacts'>;
   changes: Pick<ChangeBus, 'publish'>;
-  /** Called when a data plane decides by rules newer than any stored here. */
+  /** Called when a data plane uses rules newer than any stored here. */
   onNewerRules?(tenantId: string, revision: number): void;
   /** Called with the admin-chain heads that a data plane remembers. */
   onAdminHeads?(tenantId: string, deploymentId: string, report: AdminHeadReport): Promise<void>;
   /** Called with the checkpoints of the log that a data plane keeps. */
   onLogWatch?(tenantId: string, deploymentId: string, report: LogWatchReport): Promise<void>;
-  /** Called with what tools are pinned to. */
+  /** Called with the tools' pins. */
   onToolPins?(tenantId: string, pins: readonly ToolPinReport[]): Promise<void>;
   now: () => Date;
   maxDataPlanes?: number;
@@ -55,7 +55,7 @@ export interface DataPlaneServiceDeps {
 export interface DataPlaneReport extends DataPlane {
   status: DataPlaneStatus;
   bundleRevision: number | null;
-  /** Newer bundles than the one it decides by; null when it has not reported it. */
+  /** Bundles newer than the one it uses; null when it has not reported its own. */
   bundlesBehind: number | null;
   /** Feed entries that it has not asked for yet; null before its first read. */
   feedLag: number | null;
@@ -67,10 +67,9 @@ export interface DataPlaneService {
   listUnregistered(scope: TenantScope): Promise<UnregisteredPlane[]>;
   receiveHeartbeat: ReceiveHeartbeat;
   /**
-   * Registers the data plane of this process. Called again with the same signing key, it answers
-   * the same deployment_id and stores the other changes. A forked one is not refused here, since
-   * the process has to start: it learns of the fork from the answer to its batches, and remembers
-   * it.
+   * Registers the data plane of this process. With the same signing key it returns the same
+   * deployment_id and stores the other changes. A forked one is not refused here, since the process
+   * has to start: it learns of the fork from the answer to its batches, and remembers it.
    *
    * @throws AppError VALIDATION_FAILED for an invalid key
    */
@@ -87,11 +86,11 @@ export interface DataPlaneService {
    *   DATA_PLANE_LIMIT_REACHED
    */
   register(tx: TenantTransaction, request: RegistrationRequest): Promise<string>;
-  /** The keys that a data plane may trust, as a registration answers them. */
+  /** The keys that a data plane may trust, as registration returns them. */
   trustKeys(): Promise<Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys' | 'key_history'>>;
   /**
-   * Records once that two writers used a data plane's key, and raises an alert. Its tokens end and
-   * its key cannot register again, so both writers stop.
+   * Records, once, that two writers used a data plane's key, and raises an alert. Its tokens end
+   * and its key cannot register again, so both writers stop.
    */
   markForked(tenantId: string, deploymentId: string): Promise<void>;
 }
@@ -205,7 +204,7 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
           alertType: 'DATA_PLANE_FORKED',
           severity: 'critical',
           agentId: null,
-          title: 'Two data planes wrote with one key, as after a copied data folder',
+          title: 'Two data planes wrote with one key, as happens when a data folder is copied',
           details: { deployment_id: deploymentId },
           dedupeKey: `data-plane-forked/${deploymentId}`,
           now: at,

@@ -5,17 +5,17 @@ import type { DataPlane, DataPlaneStanding } from './data-plane.ts';
 
 type Row = Awaited<ReturnType<TenantTransaction['db']['dataPlane']['findFirstOrThrow']>>;
 
-/** What a data plane says of itself. */
+/** What a data plane reports about itself. */
 export type DataPlaneDescription = Pick<
   DataPlane,
   'label' | 'region' | 'version' | 'signingKey' | 'sealingKey' | 'tokenKey'
 >;
 
-/** The data plane whose heartbeat was recorded. */
+/** The data plane whose heartbeat was stored. */
 export interface RecordedHeartbeat {
   standing: DataPlaneStanding;
   label: string;
-  /** Whether its stream was known as stopped before. */
+  /** Whether its stream was already marked as stopped. */
   wasStopped: boolean;
   /** The tenant's newest revision of rules. */
   newestRevision: number;
@@ -25,8 +25,8 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
   const at = (deploymentId: string) => ({ tenantId_deploymentId: { tenantId, deploymentId } });
   return {
     /**
-     * Serialises registrations, new tokens and revocations of a tenant, so that nothing is derived
-     * from a token that is being revoked.
+     * Serialises registrations, new tokens and revocations of a tenant, so that nothing derives
+     * from a token being revoked.
      */
     lockRegistrations: async (): Promise<void> => {
       await db.$queryRaw`

@@ -21,7 +21,7 @@ export type DataPlaneTokenService = ReturnType<typeof createDataPlaneTokenServic
 export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
   const { db, changes, now } = deps;
   return {
-    /** @returns the token's record, and the token, which is shown this once */
+    /** @returns the token's record, and the token, which is shown only here */
     issue: async (
       scope: TenantScope,
       input: { label: string; region: string; expiresDays: number },
@@ -53,7 +53,7 @@ export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
      * Revokes a token and everything derived from it: a root's children, or a child's deployment
      * with all its tokens. The next request with one is refused, and open polls are answered.
      * Sealed credentials leave the feed after the revocation is committed; a repeated call finishes
-     * what is left of that.
+     * the rest.
      */
     revoke: async (scope: TenantScope, id: string): Promise<void> => {
       const isNew = await db.inTenant(scope, async (tx) => {
@@ -68,7 +68,7 @@ export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
   };
 }
 
-/** @returns false when it was revoked before */
+/** @returns false when it was already revoked */
 async function revokeToken(
   tx: TenantTransaction,
   { id, label, deploymentId }: DataPlaneToken,

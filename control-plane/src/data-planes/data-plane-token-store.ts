@@ -46,7 +46,7 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
       return (await db.dataPlaneToken.findFirst({ where, select: { id: true } })) !== null;
     },
 
-    /** @returns false when it was revoked before */
+    /** @returns false when it was already revoked */
     revoke: async (id: string, now: Date): Promise<boolean> => {
       const { count } = await db.dataPlaneToken.updateMany({
         where: { tenantId, id, revokedAt: null },
@@ -55,7 +55,7 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
       return count > 0;
     },
 
-    /** @returns how many of a root's children, or of a deployment's tokens, were not revoked before */
+    /** @returns how many of a root's children, or of a deployment's tokens, were not yet revoked */
     revokeAll: async (
       of: { rootId: string } | { deploymentId: string },
       now: Date,
@@ -67,7 +67,7 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
       return count;
     },
 
-    /** Makes the other tokens of a deployment end at `end` at the latest. */
+    /** Shortens the lives of the deployment's other tokens to `end` at the latest. */
     shorten: async (deploymentId: string, end: Date, except: string): Promise<void> => {
       await db.dataPlaneToken.updateMany({
         where: {

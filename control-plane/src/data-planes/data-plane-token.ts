@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A token that a data plane shows; only its SHA-256 is kept. */
+/** A token that a data plane presents; only its SHA-256 is kept. */
 export interface DataPlaneToken {
   id: string;
   label: string;

@@ -6,7 +6,7 @@ import type { Heartbeat } from '@governance/shared/channels';
  */
 export type DataPlaneStanding = 'active' | 'revoked' | 'forked';
 
-/** A registered data plane. Keys are public JWKs, as JSON. */
+/** A registered data plane. Keys are public JWKs as JSON. */
 export interface DataPlane {
   deploymentId: string;
   label: string;
@@ -14,14 +14,14 @@ export interface DataPlane {
   version: string;
   signingKey: string;
   sealingKey: string;
-  /** Signs the agent tokens that it issues; null for one of the first version, until it starts again. */
+  /** Signs its agent tokens; null for a data plane of the first version until it restarts. */
   tokenKey: string | null;
   lastHeartbeatAt: Date | null;
-  /** As it was received last. */
+  /** As last received. */
   lastHeartbeat: Heartbeat | null;
   standing: DataPlaneStanding;
   standingAt: Date | null;
-  /** Its place in the feed, and its backlog, when it last read the feed. */
+  /** Its place in the feed and its backlog at its last read. */
   feedCursor: number | null;
   feedReadAt: Date | null;
   backlogRecords: number | null;
@@ -36,8 +36,8 @@ export type DataPlaneStatus = 'online' | 'silent' | 'registered' | 'revoked' | '
 /**
  * Its status by its last heartbeat; `registered` before the first.
  *
- * @param hasLostItsTokens all its tokens were revoked, as with the root that it registered with; it
- *   may come back with another
+ * @param hasLostItsTokens whether all its tokens were revoked, as with their root; it may come back
+ * with another
  */
 export function statusOf(
   { lastHeartbeatAt, standing }: Pick<DataPlane, 'lastHeartbeatAt' | 'standing'>,
@@ -49,7 +49,7 @@ export function statusOf(
   return now.getTime() - lastHeartbeatAt.getTime() < SILENT_AFTER_MS ? 'online' : 'silent';
 }
 
-/** The bundle revision that it decides by; undefined when it has or reports none. */
+/** The bundle revision that it uses; undefined when it has or reports none. */
 export function bundleRevisionOf({
   lastHeartbeat,
 }: Pick<DataPlane, 'lastHeartbeat'>): number | undefined {

@@ -24,23 +24,23 @@ import { unregisteredPlaneStore } from './unregistered-plane-store.ts';
 
 export interface HeartbeatReceiverDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
-  /** Called when a data plane decides by rules newer than any stored here. */
+  /** Called when a data plane uses rules newer than any stored here. */
   onNewerRules?(tenantId: string, revision: number): void;
   /** Called with the admin-chain heads that a data plane remembers. */
   onAdminHeads?(tenantId: string, deploymentId: string, report: AdminHeadReport): Promise<void>;
   /** Called with the checkpoints of the log that a data plane keeps. */
   onLogWatch?(tenantId: string, deploymentId: string, report: LogWatchReport): Promise<void>;
-  /** Called with what tools are pinned to. */
+  /** Called with the tools' pins. */
   onToolPins?(tenantId: string, pins: readonly ToolPinReport[]): Promise<void>;
   now: () => Date;
 }
 
 /**
- * Records that a data plane is alive, and its state.
+ * Stores a data plane's heartbeat and state.
  *
  * @param rootId the root whose bearer speaks, null for the deployment itself
  * @throws AppError DATA_PLANE_NOT_FOUND when the tenant has no such data plane; DATA_PLANE_REVOKED
- *   when it was revoked. Neither under a root.
+ * when it was revoked. Never with a root's token.
  */
 export type ReceiveHeartbeat = (
   scope: TenantScope,
@@ -49,8 +49,9 @@ export type ReceiveHeartbeat = (
 ) => Promise<{ received: true; timestamp: string }>;
 
 /**
- * Stops of one data plane that raise an alert in an hour, in this process. One that stops and runs
- * in turn would fill the alerts and the admin chain; its last alert stays open.
+ * The most stops of one data plane per hour that raise an alert in this process. A stream that
+ * keeps stopping and resuming would otherwise fill the alerts and the admin chain; its last alert
+ * stays open.
  */
 export const MAX_STOPS_TOLD = 6;
 const STOPS_WINDOW_MS = 3_600_000;
@@ -80,7 +81,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
     const { deployment_id: deploymentId, admin_heads: heads, log_watch: watch } = heartbeat;
     if (heard && heads) await deps.onAdminHeads?.(scope.tenantId, deploymentId, heads);
     if (heard && watch) await deps.onLogWatch?.(scope.tenantId, deploymentId, watch);
-    // Before the answer: what fails here is told again.
+    // Before the answer: a report that fails here is sent again.
     if (heard && pins) await deps.onToolPins?.(scope.tenantId, pins);
     return { received: true, timestamp: at.toISOString() };
   };
@@ -94,7 +95,7 @@ async function mayTell(
   at: Date,
 ): Promise<boolean> {
   const { deployment_id: deploymentId } = heartbeat;
-  // No registered deployment has an id that is no UUID.
+  // No registered deployment has an id other than a UUID.
   const plane = Id.safeParse(deploymentId).success
     ? await dataPlaneStore(tx).find(deploymentId)
     : undefined;
@@ -107,7 +108,7 @@ async function mayTell(
 }
 
 /**
- * Raises STREAM_STOPPED once a stop, and resolves it when the stream runs again.
+ * Raises STREAM_STOPPED once per stop, and resolves it when the stream resumes.
  *
  * @returns whether it raised an alert
  */
@@ -127,7 +128,7 @@ async function tellOfStream(
     alertType: 'STREAM_STOPPED',
     severity: 'critical',
     agentId: null,
-    title: 'The records of a data plane do not come any more',
+    title: 'The records of a data plane no longer arrive',
     details: { deployment_id: deploymentId, label, ...toDetails(stream) },
     dedupeKey,
     now,

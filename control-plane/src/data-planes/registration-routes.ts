@@ -13,7 +13,7 @@ import type { RegistrationService } from './registration-service.ts';
 
 const tags = ['data planes'];
 
-/** Three public keys and a few words. */
+/** Three public keys and a few short fields. */
 const REGISTRATION_BODY_LIMIT = 16_384;
 
 export const registrationRoutes =
@@ -25,9 +25,9 @@ export const registrationRoutes =
         config: { guard: 'data-plane' },
         bodyLimit: REGISTRATION_BODY_LIMIT,
         schema: {
-          summary: 'A data plane registers with the token that was issued, and gets one of its own',
+          summary: 'A data plane registers with an issued token and gets its own',
           description:
-            'The proof is the signing key’s signature over the registration and the token’s hash. The same signing key is the same data plane again; its older tokens end after 24 hours.',
+            'The proof is the signing key’s signature over the registration and the token’s hash. The same signing key means the same data plane; its older tokens end after 24 hours.',
           tags,
           body: ProvenRegistration,
           response: { 200: RegistrationReply, 403: ErrorBody, 409: ErrorBody, 429: ErrorBody },
@@ -47,7 +47,7 @@ export const registrationRoutes =
       {
         config: { guard: 'data-plane' },
         schema: {
-          summary: 'A data plane renews its token; the old one goes on for up to 24 hours',
+          summary: 'A data plane renews its token; the old one stays valid for up to 24 hours',
           tags,
           params: DeploymentParams,
           response: { 200: DeploymentToken, 404: ErrorBody, 409: ErrorBody, 429: ErrorBody },

@@ -37,9 +37,9 @@ const MINUTE_MS = 60_000;
 const LIMITS = { registrations: 600, renewals: 10 } as const;
 
 /**
- * One per tenant at a time goes to the database: the others would wait there for its lock and each
- * hold a connection, and a site that comes back after a power cut would take them all. Clients give
- * up after 10 s (data-plane/src/sync/link/control-plane-client.ts).
+ * One per tenant at a time reaches the database: the others would wait for its lock, each holding a
+ * connection, and a site that recovers from a power cut would take them all. Clients give up after
+ * 10 s (data-plane/src/sync/link/control-plane-client.ts).
  */
 const SLOTS = {
   busy: 'Too many data planes are registering: try again.',
@@ -60,12 +60,12 @@ export interface RegistrationService {
    * Registers a data plane, or the same one again (identified by its signing key), with a new
    * token. Its older tokens end after the overlap.
    *
-   * @param identity and secret the request's token, as its guard found it
+   * @param identity and secret the request's token, from its guard
    * @param given caller-controlled
    * @throws AppError FORBIDDEN with a deployment's token; VALIDATION_FAILED naming the wrong key or
-   *   proof; DATA_PLANE_REVOKED, DATA_PLANE_FORKED; DATA_PLANE_LIMIT_REACHED;
-   *   DATA_PLANE_TOKEN_INVALID when the token was revoked meanwhile; RATE_LIMITED; UNAVAILABLE when
-   *   too many register at once
+   * proof; DATA_PLANE_REVOKED, DATA_PLANE_FORKED; DATA_PLANE_LIMIT_REACHED;
+   * DATA_PLANE_TOKEN_INVALID when the token was revoked meanwhile; RATE_LIMITED; UNAVAILABLE when
+   * too many register at once
    */
   register(
     scope: TenantScope,
@@ -93,7 +93,7 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
   const renewals = createRateLimiter({ limit: LIMITS.renewals, windowMs, now });
   const slots = createSlots(SLOTS);
 
-  /** Does `work` under the tenant's lock of registrations. */
+  /** Runs `work` under the tenant's registration lock. */
   async function inTurn<T>(
     scope: TenantScope,
     work: (tx: TenantTransaction) => Promise<T>,
@@ -112,7 +112,7 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
   return {
     register: async (scope, { identity, secret }, { registration, proof }) => {
       if (identity.deploymentId !== null) {
-        throw new AppError('FORBIDDEN', 'Register with the token that was issued for it.');
+        throw new AppError('FORBIDDEN', 'Register with an issued token.');
       }
       registrations.check(identity.tokenId);
       registrations.count(identity.tokenId);
@@ -126,7 +126,7 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
         const token = await makeChild(tx, root, deploymentId, now());
         return { deploymentId, region: described.region, token };
       });
-      // Only the members of the schema are answered.
+      // Only the schema's members are returned.
       return RegistrationReply.parse({
         tenant_id: scope.tenantId,
         deployment_id: deploymentId,
@@ -145,7 +145,7 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
         const plane = await dataPlaneStore(tx).find(deploymentId);
         if (!plane) throw new AppError('DATA_PLANE_NOT_FOUND');
         if (plane.standing === 'forked') throw new AppError('DATA_PLANE_FORKED');
-        // An expired root is fine; a revoked one took its children with it.
+        // An expired root is fine; revoking a root also revokes its children.
         const root = shown.rootId ? await dataPlaneTokenStore(tx).find(shown.rootId) : shown;
         if (!root || root.revokedAt) throw new AppError('DATA_PLANE_TOKEN_INVALID');
         return makeChild(tx, root, deploymentId, now());
@@ -192,7 +192,7 @@ async function makeChild(
 }
 
 function unproven(): AppError {
-  const msg = 'is not of the signing key over this registration and this token';
+  const msg = "is not the signing key's signature over this registration and this token";
   return new AppError('VALIDATION_FAILED', `body.proof: ${msg}`, {
     errors: [{ loc: ['body', 'proof'], msg, type: 'custom' }],
   });

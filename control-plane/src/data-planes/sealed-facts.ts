@@ -11,7 +11,7 @@ import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export type SealedKind = Extract<FactKind, 'upstream_credential' | 'identifier_key'>;
 
-/** @throws TypeError when the key is no X25519 public key */
+/** @throws TypeError when the key is not an X25519 public key */
 export async function sealFor(sealingKey: JWK, plaintext: string): Promise<string> {
   if (sealingKey.kty !== 'OKP' || sealingKey.crv !== 'X25519') {
     throw new TypeError('a sealing key must be an X25519 public key');
@@ -23,8 +23,8 @@ export async function sealFor(sealingKey: JWK, plaintext: string): Promise<strin
 }
 
 /**
- * The tenant's data planes to seal for: not revoked or forked ones, nor those without a valid
- * token, which are sealed for again when they come back with another root. One that never had a
+ * The tenant's data planes to seal for: none that is revoked or forked, and none without a valid
+ * token (those are sealed for again when they come back with another root). One that never had a
  * token runs in the control plane's process.
  */
 export async function readSealingTargets(tx: TenantTransaction): Promise<SealingTarget[]> {
@@ -43,7 +43,7 @@ export async function readSealingTargets(tx: TenantTransaction): Promise<Sealing
 }
 
 /**
- * Removes what is sealed for data planes that are no targets any more. Under `lockSealedFacts`.
+ * Removes facts sealed for data planes that are no longer targets. Under `lockSealedFacts`.
  *
  * @returns how many, `limit` at most
  */
@@ -56,7 +56,7 @@ export async function takeBackFromOthers(
   return takeBack(tx, kind, targets, limit);
 }
 
-/** Removes what is sealed for any data plane. Under `lockSealedFacts`. */
+/** Removes facts sealed for any data plane. Under `lockSealedFacts`. */
 export async function takeBackFromAll(tx: TenantTransaction, kind: SealedKind): Promise<void> {
   await takeBack(tx, kind, [], null);
 }

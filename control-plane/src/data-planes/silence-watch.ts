@@ -29,7 +29,7 @@ export function createSilenceWatch({ db, now }: SilenceWatchDeps): LeaderTask {
   let lookedAt = Number.NEGATIVE_INFINITY;
   let watchingSince = 0;
 
-  /** @returns the time, and whether the watch has run for the whole length of a silence */
+  /** @returns the time, and whether the watch has run for the whole duration of a silence */
   function look(): { at: Date; isSure: boolean } {
     const at = now();
     const sinceLast = at.getTime() - lookedAt;
@@ -85,7 +85,7 @@ async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
       alertType: 'DATA_PLANE_SILENT',
       severity: 'high',
       agentId: null,
-      title: 'A data plane was not heard of for three heartbeats',
+      title: 'A data plane missed three heartbeats',
       details: { deployment_id: id, label, last_heartbeat_at: heard.toISOString() },
       dedupeKey: dedupeKeyOf(id),
       now: at,
@@ -94,7 +94,7 @@ async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
   return silent.length;
 }
 
-/** Data planes that are heard again, or that nobody waits for any more. */
+/** Data planes that were heard again, or that nobody expects any more. */
 async function resolveReturned(tx: TenantTransaction, at: Date): Promise<void> {
   const { tenantId } = tx.scope;
   const returned = await tx.db.$queryRaw<{ id: string }[]>`

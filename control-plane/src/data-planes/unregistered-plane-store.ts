@@ -1,13 +1,13 @@
 /**
  * Senders that call themselves data planes with a root's token and never registered. They are
- * listed and otherwise ignored. A tenant keeps the 100 heard last, so that live ones are listed
- * however many ids were made up, and none that was silent for a week.
+ * listed and otherwise ignored. A tenant keeps the 100 heard last, so that live ones stay listed
+ * however many ids are made up, and drops those silent for a week.
  */
 import { Heartbeat } from '@governance/shared/channels';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export const MAX_UNREGISTERED = 100;
-/** Characters shown of its bundle version. */
+/** Characters of the bundle version that are shown. */
 const MAX_VERSION = 200;
 const KEPT_MS = 7 * 24 * 3_600_000;
 

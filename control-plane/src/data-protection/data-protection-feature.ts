@@ -13,7 +13,7 @@ export function dataProtectionFeature(core: DataProtectionServiceDeps): Feature 
     facts: {
       addForDataPlane: protection.addForDataPlane,
       takeBack: protection.takeBack,
-      // Made at the start, so that no bundle has to wait for it within its transaction.
+      // Made at the start, so that no bundle waits for it within its transaction.
       publish: async () => void (await core.payloadSealingKey()),
     },
   };

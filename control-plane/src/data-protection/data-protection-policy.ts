@@ -1,11 +1,11 @@
-/** What a change makes of a policy, and what it may not make of it. */
+/** The effect of a change on a policy, and the changes that are refused. */
 import { AppError } from '@governance/shared/errors';
 import { KeyProviderError } from '../key-management/key-provider.ts';
 import type { KeyProviders } from '../key-management/key-providers.ts';
 import type { ProtectionPolicy } from '../payloads/protection-policy.ts';
 import type { DataProtectionPatch } from './data-protection-schemas.ts';
 
-/** A key id belongs to its provider: a change of the provider alone takes it away. */
+/** A key id belongs to its provider: changing only the provider removes it. */
 export function changedPolicy(
   before: ProtectionPolicy,
   patch: DataProtectionPatch,
@@ -26,7 +26,7 @@ export function changedPolicy(
   };
 }
 
-/** @throws AppError BAD_REQUEST for a policy under which nothing could be encrypted */
+/** @throws AppError BAD_REQUEST for a policy that could encrypt nothing */
 export function requireUsable(policy: ProtectionPolicy, providers: KeyProviders): void {
   const { encryptionEnabled, kmsProvider, kmsKeyId } = policy;
   if (kmsProvider === null) {
@@ -46,7 +46,7 @@ export function requireUsable(policy: ProtectionPolicy, providers: KeyProviders)
 /**
  * Encrypts and decrypts once with the policy's provider.
  *
- * @throws AppError BAD_REQUEST saying why it does not work
+ * @throws AppError BAD_REQUEST with the reason when it does not work
  */
 export async function requireConnectivity(
   tenantId: string,

@@ -15,7 +15,7 @@ export const dataProtectionRoutes =
       {
         config: { ...config, use: 'read' },
         schema: {
-          summary: 'The data protection policy; the defaults where the tenant has none of its own',
+          summary: 'The data protection policy; the defaults unless the tenant set its own',
           tags,
           response: { 200: DataProtectionView },
         },
@@ -30,7 +30,7 @@ export const dataProtectionRoutes =
         schema: {
           summary: 'Change the data protection policy',
           description:
-            'Only what is named changes. Another kms_provider needs its own kms_key_id. With test_kms_connectivity the provider encrypts and decrypts once before anything is stored. The id of a key is never shown again.',
+            'Only the given fields change. Another kms_provider needs its own kms_key_id. With test_kms_connectivity the provider encrypts and decrypts once before anything is stored. A key id is never shown again.',
           tags,
           body: DataProtectionPatch,
           response: { 200: DataProtectionView, 400: ErrorBody },

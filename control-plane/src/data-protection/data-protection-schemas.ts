@@ -21,9 +21,9 @@ export const DataProtectionPatch = z.strictObject({
   kms_key_id: VisibleText.min(1).max(2_048).nullish(),
   payload_retention_days: z.int().min(1).max(MAX_RETENTION_DAYS).optional(),
   strip_payload_from_stream: z.boolean().optional(),
-  /** A new key for `hash_identifiers`: from then on everything has another hash. */
+  /** A new key for `hash_identifiers`; all hashes differ from then on. */
   rotate_identifier_key: z.boolean().optional(),
-  /** Encrypts and decrypts with the provider first; nothing is stored where that fails. */
+  /** Tries the provider first; stores nothing if that fails. */
   test_kms_connectivity: z.boolean().optional(),
 });
 export type DataProtectionPatch = z.infer<typeof DataProtectionPatch>;
@@ -36,7 +36,7 @@ export const DataProtectionView = z
     hash_identifiers: z.boolean(),
     encryption_enabled: z.boolean(),
     kms_provider: KeyProviderName.nullable(),
-    /** The end of the key's id: at most its last four characters. */
+    /** The last characters of the key id, at most four. */
     kms_key_id_suffix: z.string().nullable(),
     payload_retention_days: z.int(),
     strip_payload_from_stream: z.boolean(),
@@ -58,7 +58,7 @@ export function toView(policy: ProtectionPolicy): DataProtectionView {
   };
 }
 
-/** Never more than half of it: an id may say where the key lies. */
+/** Never more than half of it: an id may reveal where the key is kept. */
 function suffixOf(keyId: string | null): string | null {
   if (keyId === null) return null;
   return keyId.slice(-Math.min(4, Math.floor(keyId.length / 2))) || null;

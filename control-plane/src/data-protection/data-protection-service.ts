@@ -1,6 +1,6 @@
 /**
  * A tenant's data protection. A change goes into the bundle's settings (the WebAssembly is reused);
- * the answer comes when it is in force.
+ * the answer comes once it is enforced.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
@@ -46,7 +46,7 @@ export type DataProtectionService = ReturnType<typeof createDataProtectionServic
 export function createDataProtectionService(deps: DataProtectionServiceDeps) {
   const { db, keyProviders, masterKey } = deps;
 
-  /** Makes the key where there is to be one, and tells the data planes. */
+  /** Makes the key if one is needed, and sends it to the data planes. */
   async function withIdentifierKey(
     tx: TenantTransaction,
     { before, after, isNew }: { before: ProtectionPolicy; after: ProtectionPolicy; isNew: boolean },
@@ -58,7 +58,7 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
     }
     if (before.hashIdentifiers && !isNew) return after;
     const { tenantId } = tx.scope;
-    // The one of before, where it was off for a while: the hashes are the same again.
+    // Reuses the key from before the setting was off, so that the hashes stay the same.
     const known = isNew ? null : after.identifierKeyCiphertext;
     const identifierKeyCiphertext = known ?? newIdentifierKey(masterKey, tenantId);
     const targets = await readSealingTargets(tx);
@@ -69,7 +69,9 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
     get: (scope: TenantScope): Promise<ProtectionPolicy> =>
       db.inTenant(scope, readProtectionPolicy),
 
-    /** @throws AppError BAD_REQUEST for what could encrypt nothing; then nothing is stored */
+    /**
+     * @throws AppError BAD_REQUEST for a policy that could encrypt nothing; then nothing is stored
+     */
     change: async (scope: TenantScope, patch: DataProtectionPatch): Promise<ProtectionPolicy> => {
       const { tenantId } = scope;
       // Before the transaction: a provider may take seconds, and the row must not be locked so long.
@@ -77,7 +79,7 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
       requireUsable(tried, keyProviders);
       if (patch.test_kms_connectivity) await requireConnectivity(tenantId, tried, keyProviders);
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
-        // Before the row, as where a data plane registers.
+        // Locked before the row, in the order that registration uses.
         await lockSealedFacts(tx);
         const before = await lockProtectionPolicy(tx);
         const changed = changedPolicy(before, patch);
@@ -116,7 +118,7 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
         await takeBackFromOthers(tx, 'identifier_key', MAX_TAKEN_BACK);
       }),
 
-    /** What data planes enforce of it. */
+    /** The policy as data planes enforce it. */
     readSettings: async (tx: TenantTransaction): Promise<DataProtectionSettings> => {
       const policy = await readProtectionPolicy(tx);
       const keepsPayloads = policy.payloadMode !== 'metadata_only';
@@ -131,7 +133,7 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
   };
 }
 
-/** One for each data plane that a tenant ever had; those of before are gone already. */
+/** One for each data plane that the tenant ever had; earlier ones are already removed. */
 const MAX_TAKEN_BACK = 5_000;
 
 function requireHashing(policy: ProtectionPolicy): void {
@@ -139,10 +141,10 @@ function requireHashing(policy: ProtectionPolicy): void {
   throw new AppError('BAD_REQUEST', 'rotate_identifier_key needs hash_identifiers');
 }
 
-/** Another administrator changed the key between the trial and the transaction. */
+/** Another administrator changed the key between the test and the transaction. */
 function requireSameKey(tried: ProtectionPolicy, after: ProtectionPolicy): void {
   if (tried.kmsProvider === after.kmsProvider && tried.kmsKeyId === after.kmsKeyId) return;
-  throw new AppError('BAD_REQUEST', 'The key was changed meanwhile: send the change again.');
+  throw new AppError('BAD_REQUEST', 'The key was changed in the meantime: send the change again.');
 }
 
 function changedFields(patch: DataProtectionPatch): string[] {

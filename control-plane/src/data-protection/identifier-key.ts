@@ -22,7 +22,7 @@ export function newIdentifierKey(
 /**
  * Appends the key for each of these data planes to the feed.
  *
- * @throws Error with another master key, or when the row was tampered with
+ * @throws Error under another master key, or when the row was tampered with
  */
 export async function appendIdentifierKey(
   tx: TenantTransaction,

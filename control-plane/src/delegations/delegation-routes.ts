@@ -25,7 +25,7 @@ export const delegationRoutes =
       {
         config,
         schema: {
-          summary: 'Let one agent act in the place of another; the token is shown this once',
+          summary: 'Let one agent act for another; the token is shown only in this answer',
           tags,
           body: NewDelegationBody,
           response: { 201: CreatedDelegation, 403: ErrorBody, 404: ErrorBody, 409: ErrorBody },
@@ -57,7 +57,7 @@ export const delegationRoutes =
       {
         config,
         schema: {
-          summary: 'Revoke a delegation and all that hang on it; their tokens end at once',
+          summary: 'Revoke a delegation and those derived from it; their tokens end at once',
           tags,
           params: DelegationParams,
           response: { 200: DelegationView },

@@ -11,7 +11,7 @@ const MAX_ENTRIES = 100;
 
 const Tool = Text.min(1)
   .max(256)
-  .refine((text) => !/[\s\p{Cc}]/u.test(text), 'must not have white space in it');
+  .refine((text) => !/[\s\p{Cc}]/u.test(text), 'must not contain white space');
 const Resource = Text.min(1)
   .max(1_024)
   .superRefine((text, context) => {
@@ -23,10 +23,10 @@ export const NewDelegationBody = z.strictObject({
   workflow_session_id: Id,
   delegator_agent_id: Id,
   delegatee_agent_id: Id,
-  /** What is left out, or empty, is everything of its kind that the delegator may do. */
+  /** Whatever is left out or empty covers everything of its kind that the delegator may do. */
   scope: z
     .strictObject({
-      /** Servers, `server/tool` or tools; `*` is any characters. */
+      /** Servers, `server/tool` or tools; `*` matches any characters. */
       tools: z.array(Tool).max(MAX_ENTRIES).default([]),
       /** As in `target:` of a role's scopes. */
       resources: z.array(Resource).max(MAX_ENTRIES).default([]),
@@ -36,10 +36,10 @@ export const NewDelegationBody = z.strictObject({
       'must name tools or resources',
     ),
   reason: Text.max(2_000).default(''),
-  /** For whom the delegatee acts; the delegator unless given. */
+  /** The requester for whom the delegatee acts; the delegator's unless given. */
   requester: Text.min(1).max(256).optional(),
   /**
-   * The delegation that the delegator holds itself. Left out: the last one that it was given in this
+   * The delegation that the delegator itself holds. Left out: the last one that it received in this
    * session, if any. Null: the delegator acts by its own roles.
    */
   parent_delegation_id: Id.nullable().optional(),
@@ -66,7 +66,7 @@ export const DelegationView = z.object(fields).meta({ id: 'Delegation' });
 
 export const CreatedDelegation = z.object({
   ...fields,
-  /** For the header X-Delegation-Token; shown this once. */
+  /** For the header X-Delegation-Token; shown only in this answer. */
   d_token: z.string(),
 });
 

@@ -1,7 +1,7 @@
 /**
- * Delegations: one agent lets another do, in its place and within one workflow session, some of what
- * it may do itself. What is issued lies within what the delegator may do then; data planes ask the
- * same again at every call (enforcement/steps/scope-probe.ts).
+ * Delegations: one agent lets another do, on its behalf and within one workflow session, some of
+ * what it may do itself. A delegation stays within the delegator's rights when it is issued; data
+ * planes check that again at every call (enforcement/steps/scope-probe.ts).
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import {
@@ -26,7 +26,7 @@ import type { SessionTokens } from '../workflows/session-tokens.ts';
 import { lockCount, type Workflow, workflowStore } from '../workflows/workflow-store.ts';
 import type { NewDelegationBody } from './delegation-schemas.ts';
 
-/** Of a tenant: each is a fact. */
+/** Limit per tenant: each is a fact. */
 const MAX_ACTIVE_DELEGATIONS = 10_000;
 
 export interface DelegationServiceDeps {
@@ -40,7 +40,7 @@ export type DelegationService = ReturnType<typeof createDelegationService>;
 
 export function createDelegationService({ db, applied, tokens, now }: DelegationServiceDeps) {
   return {
-    /** @returns the delegation and its token, which is shown this once */
+    /** @returns the delegation and its token, which is shown only here */
     issue: async (scope: TenantScope, body: NewDelegationBody) => {
       const { tenantId } = scope;
       const { result: delegation, feedSeq } = await db.inTenantWithHeads(scope, (tx) =>
@@ -65,11 +65,11 @@ export function createDelegationService({ db, applied, tokens, now }: Delegation
         return delegationStore(tx).listOfSession(sessionId, page);
       }),
 
-    /** Revokes it with all that hang on it. One that was revoked stays as it is. */
+    /** Revokes it with all that derive from it. A revoked one stays as it is. */
     revoke: async (scope: TenantScope, id: string): Promise<Delegation> => {
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
         const { workflowSessionId } = await getDelegation(tx, id);
-        // Nothing is issued meanwhile that would hang on it.
+        // The lock keeps anything new from deriving from it meanwhile.
         await sessionStore(tx).lock(workflowSessionId);
         for (const key of await delegationStore(tx).revokeChain(id, now())) {
           tx.feed.append({ kind: 'delegation', key, value: null });
@@ -147,7 +147,7 @@ async function issue(
   return delegation;
 }
 
-/** Locked, so that nothing is delegated in a session that ends meanwhile. */
+/** Locked, so that nothing is delegated in a session that is ending. */
 async function lockRunningSession(
   tx: TenantTransaction,
   id: string,
@@ -181,7 +181,7 @@ async function getActiveAgent(tx: TenantTransaction, id: string) {
   return { roles: agent.roles.map(({ role }) => role) };
 }
 
-/** The delegation that the delegator holds itself, if any. */
+/** The delegation that the delegator itself holds, if any. */
 async function findParent(
   tx: TenantTransaction,
   body: NewDelegationBody,
@@ -197,7 +197,7 @@ async function findParent(
     parent.delegateeAgentId === delegator_agent_id;
   if (!isHeld) throw new AppError('DELEGATION_NOT_FOUND');
   if (parent.status === 'active' && parent.expiresAt > at) return parent;
-  throw exceeding('the delegation that it would hang on was revoked');
+  throw exceeding('the parent delegation was revoked');
 }
 
 function takesPart({ ownerAgentId, participants }: Workflow, agentId: string): boolean {

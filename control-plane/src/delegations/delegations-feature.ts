@@ -4,7 +4,7 @@ import type { WorkflowsCore } from '../workflows/workflows-feature.ts';
 import { delegationRoutes } from './delegation-routes.ts';
 import { createDelegationService } from './delegation-service.ts';
 
-/** What agents delegate to each other in workflow sessions. */
+/** Delegations between agents in workflow sessions. */
 export function delegationsFeature(core: WorkflowsCore): Feature {
   const { db, applied, serviceKeys, now } = core;
   const tokens = createSessionTokens({ serviceKeys, publicUrl: core.config.publicUrl, now });

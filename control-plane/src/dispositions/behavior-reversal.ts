@@ -1,7 +1,7 @@
 /**
- * BEHAVIOR_REVERSAL (specification 1, section 6): what was blocked is allowed, or the other way round,
- * for one who came again. Decisions of several data planes come late and out of order, so each
- * condition looks before and behind the decision that is new. Proven by behavior-reversal.test.ts.
+ * BEHAVIOR_REVERSAL (specification 1, section 6): a blocked action is allowed, or the reverse, for
+ * a requester who came back. Decisions of several data planes arrive late and out of order, so each
+ * condition looks before and after the new decision. Proven by behavior-reversal.test.ts.
  */
 import type { Disposition } from './disposition.ts';
 
@@ -18,7 +18,7 @@ export interface Tally {
   lastAt: number;
 }
 
-/** What was decided of one action in one session. */
+/** The decisions about one action in one session. */
 export interface SessionTallies {
   sessionId: string;
   sessionStartedAt: number;
@@ -37,7 +37,7 @@ export type ReversalCondition =
   | 'allowed_after_blocks'
   | 'varying_sessions';
 
-/** Adds a decision to what is known of its session. */
+/** Adds a decision to its session. */
 export function addTo(row: SessionTallies, { disposition, at }: NewDecision): void {
   const known = row.tallies[disposition];
   row.tallies[disposition] = {
@@ -48,7 +48,7 @@ export function addTo(row: SessionTallies, { disposition, at }: NewDecision): vo
 }
 
 /**
- * @param rows what was decided of the action for the requester before, in each session
+ * @param rows earlier decisions about the action for the requester, by session
  * @param own the session of the decision, one of `rows` or a new one
  * @returns the conditions that the decision meets
  */
@@ -66,13 +66,13 @@ export function findReversals(
   return found;
 }
 
-/** More of the same in a session says nothing new of what was before, unless it comes late. */
+/** Repeated decisions in a session add nothing, unless one arrives late. */
 function isFirst(own: SessionTallies, { disposition, at }: NewDecision): boolean {
   const known = own.tallies[disposition];
   return known === null || at < known.firstAt;
 }
 
-/** Within two hours, in the later of two sessions. */
+/** In the later of two sessions within two hours. */
 function isOpposite(
   others: readonly SessionTallies[],
   own: SessionTallies,
@@ -91,7 +91,7 @@ function isOpposite(
   });
 }
 
-/** Three blocks and more, and then the first that is allowed. */
+/** Three blocks or more, followed by the first allow. */
 function isAllowedAfterBlocks(
   rows: readonly SessionTallies[],
   { disposition, at }: NewDecision,
@@ -105,7 +105,7 @@ function isAllowedAfterBlocks(
     );
     return before.count >= PRIOR_BLOCKS && before.lastAt > lastAllowed;
   }
-  // A block that comes late, and makes it three before what is known to be allowed.
+  // A late block that makes three before a known allow.
   const next = Math.min(
     ...allowed.flatMap(({ firstAt, lastAt }) => [firstAt, lastAt].filter((time) => time > at)),
   );
@@ -120,7 +120,7 @@ function lastUntil(firstAt: number, lastAt: number, at: number): number {
   return firstAt <= at ? firstAt : Number.NEGATIVE_INFINITY;
 }
 
-/** Of blocks that go on after `at`, the first is certain to be before it. */
+/** Of blocks that continue after `at`, only the first is certain to come before it. */
 function blocksBefore(rows: readonly SessionTallies[], at: number) {
   let count = 0;
   let last = Number.NEGATIVE_INFINITY;
@@ -133,7 +133,7 @@ function blocksBefore(rows: readonly SessionTallies[], at: number) {
   return { count, lastAt: last };
 }
 
-/** Three sessions and more within half an hour, in which not all was decided alike. */
+/** Three or more sessions within half an hour with differing decisions. */
 function isVarying(
   others: readonly SessionTallies[],
   own: SessionTallies,
@@ -163,8 +163,8 @@ interface SpanOfSession {
 }
 
 /**
- * Whether three sessions and more, in which not all was decided alike, have a part in the half hour
- * before one of the ends. Each span is taken in and left once, however many ends there are.
+ * Whether three or more sessions with differing decisions overlap the half hour before one of the
+ * ends. Each span enters and leaves the window once, however many ends there are.
  */
 export function variesAt(spans: readonly SpanOfSession[], ends: readonly number[]): boolean {
   if (ends.length === 0) return false;

@@ -1,7 +1,7 @@
 /**
- * What calls with a delegation show about their agents, over all data planes: calls outside of its
- * scope, and requesters that it does not name. The data planes have decided about the calls; here
- * they are counted. Proven by requester-detectors.pg.test.ts.
+ * Counts delegated calls across all data planes: calls outside the delegation's scope, and
+ * requesters that it does not name. The data planes already decided about the calls. Proven by
+ * requester-detectors.pg.test.ts.
  */
 import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
 import { keyOf } from '../sessions/session-key.ts';
@@ -11,12 +11,12 @@ import type { SessionDecision } from './disposition.ts';
 const MINUTE_MS = 60_000;
 const PROBES = 3;
 const PROBE_COOL_DOWN_MS = 5 * MINUTE_MS;
-/** In which different names count together, and one name is told once. */
+/** The window in which different names count together, and a name is reported once. */
 const MISMATCH_WINDOW_MS = 15 * MINUTE_MS;
-/** Names of one agent and delegation that are told apart. */
+/** Names per agent and delegation that are counted separately. */
 const MAX_NAMES = 100;
 
-/** The delegation that a call was made with: the last one of its chain. */
+/** The delegation that a call was made with: the last one in its chain. */
 const delegationOf = ({ record }: SessionDecision) => record.delegation_chain.at(-1);
 
 /** DELEGATION_SCOPE_PROBE: the third call outside of a delegation's scope, and those after it. */
@@ -24,7 +24,7 @@ export const detectScopeProbes: Detect = async ({ decisions, states }) => {
   const probes = decisions.flatMap((decision) => {
     const { decided_by, policy_reason } = decision.record;
     const delegation = delegationOf(decision);
-    // What the delegator may not do itself any more is within the scope that its delegatee knows.
+    // What the delegator may no longer do is still within the scope that its delegatee knows.
     const isProbe = decided_by === 'scope-probe' && policy_reason !== DELEGATOR_LACKS;
     return isProbe && delegation ? [{ decision, delegation }] : [];
   });
@@ -39,7 +39,7 @@ export const detectScopeProbes: Detect = async ({ decisions, states }) => {
     await states.raise(key, PROBE_COOL_DOWN_MS, {
       alertType: 'DELEGATION_SCOPE_PROBE',
       severity: 'high',
-      title: 'An agent tries again and again what its delegation does not cover',
+      title: 'An agent repeatedly tries what its delegation does not cover',
       agentId: decision.record.agent_id,
       details: {
         ...about(decision),
@@ -76,7 +76,7 @@ export const detectMismatches: Detect = async ({ decisions, states }) => {
       severity: 'high',
       title: 'A delegated call names another requester than its delegation',
       agentId: decision.record.agent_id,
-      // How many, and not who: the tenant's data protection may keep names out of alerts.
+      // A count instead of names: the tenant's data protection may keep names out of alerts.
       details: { ...about(decision), delegation_id: delegation, names },
       dedupeKey: `requester-mismatch:${subject}`,
     });

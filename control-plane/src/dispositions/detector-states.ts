@@ -1,6 +1,6 @@
 /**
  * What detectors remember of a tenant between two runs: counts, and when they raised an alert, so
- * that neither a restart nor another replica tells the same again.
+ * that neither a restart nor another replica reports the same again.
  */
 import { type NewAlert, raiseAlert } from '../alerts/raise-alert.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -16,23 +16,20 @@ export interface DetectorState {
 export interface StateKey {
   detector: string;
   subject: string;
-  /** What is told apart of the subject; empty where nothing is. */
+  /** Distinguishes items of the subject; empty where nothing does. */
   item?: string;
 }
 
 export interface DetectorStates {
   /** Reads all items of these subjects. */
   load(subjects: readonly Pick<StateKey, 'detector' | 'subject'>[]): Promise<void>;
-  /** Of what was loaded; an empty one where nothing is known. What is changed of it is saved. */
+  /** A loaded item, empty if nothing is known; changes to it are saved. */
   of(key: StateKey): DetectorState;
-  /** All items of a subject that was loaded. */
+  /** All items of a loaded subject. */
   itemsOf(key: StateKey): DetectorState[];
-  /**
-   * Raises an alert, unless one was raised under this key within the cool-down, or one about the same
-   * is unresolved.
-   */
+  /** Raises an alert, unless one with this key was raised within the cool-down or is unresolved. */
   raise(key: StateKey, coolDownMs: number, alert: Omit<NewAlert, 'now'>): Promise<void>;
-  /** Writes what was looked at. */
+  /** Saves the loaded items. */
   save(): Promise<void>;
 }
 
@@ -45,7 +42,7 @@ interface Row {
   alerted_at: Date | null;
 }
 
-/** @param now of the run */
+/** @param now the time of the run */
 export function detectorStates(tx: TenantTransaction, now: Date): DetectorStates {
   const { tenantId } = tx.scope;
   const loaded = new Map<string, Map<string, DetectorState>>();

@@ -3,7 +3,7 @@ import type { SessionSettings } from '../tenants/session-settings.ts';
 import type { DetectorStates } from './detector-states.ts';
 import type { SessionDecision } from './disposition.ts';
 
-/** Some decisions that were not looked at before, in the order of their times. */
+/** Decisions not yet seen, ordered by their times. */
 export interface Batch {
   tx: TenantTransaction;
   decisions: readonly SessionDecision[];
@@ -12,10 +12,10 @@ export interface Batch {
   now: Date;
 }
 
-/** Looks at decisions, in the transaction that marks them as seen. */
+/** Examines decisions, in the transaction that marks them as seen. */
 export type Detect = (batch: Batch) => Promise<void>;
 
-/** What an alert says of the decision that raised it. */
+/** What an alert says about the decision that raised it. */
 export function about({ record, session }: SessionDecision) {
   return {
     event_id: record.id,

@@ -1,7 +1,7 @@
 /**
- * Every minute what was recorded since is looked at: the dispositions of actions are written down, and
- * the detectors about requesters run, over the records of all data planes. Rows, alerts and the mark of
- * how far it came are one transaction, so that a restart neither loses nor repeats anything. Proven by
+ * Every minute, new records are examined: the dispositions of actions are stored, and the detectors
+ * about requesters run, over the records of all data planes. Rows, alerts and progress commit in
+ * one transaction, so that a restart neither loses nor repeats anything. Proven by
  * disposition-flush.pg.test.ts.
  */
 import { readRecord } from '../chain/ledger-row.ts';
@@ -56,13 +56,13 @@ export function createDispositionFlush({ db, everyMs, now }: DispositionFlushDep
       await forEachTenant(db, signal, (tenantId) =>
         lookAtAll(tenantId, signal).catch((error: unknown) => void failures.push(error)),
       );
-      // One tenant's trouble is not another's; it is told of all the same.
+      // One tenant's failure does not stop the others; it is reported all the same.
       if (failures.length > 0) throw failures[0];
     },
   };
 }
 
-/** @returns whether there was something new */
+/** @returns whether there were new records */
 async function lookAtNext(tx: TenantTransaction, now: Date): Promise<boolean> {
   const reader = recordReader(tx);
   const mark = await reader.lockMark();
@@ -80,7 +80,7 @@ async function lookAtNext(tx: TenantTransaction, now: Date): Promise<boolean> {
   return true;
 }
 
-/** Decisions with their sessions, in the order of time. Agents that nobody knows have none. */
+/** Decisions with their sessions, ordered by time. Unknown agents have no session. */
 async function placed(
   tx: TenantTransaction,
   rows: readonly Uint8Array[],

@@ -2,23 +2,23 @@ import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { SessionTallies, Tally } from './behavior-reversal.ts';
 import { type Action, DISPOSITIONS, type Disposition } from './disposition.ts';
 
-/** Sessions of one requester and action that are read: those of last. */
+/** The most recent sessions of one requester and action that are read. */
 const MAX_SESSIONS = 200;
 
-/** What was decided of one action for one requester. */
+/** Decisions about one action for one requester. */
 export interface StoredDispositions {
   requesterKey: string;
   action: Action;
-  /** By the id of the session. */
+  /** By session id. */
   sessions: Map<string, SessionTallies>;
   /** Sessions whose rows have to be written. */
   changed: Set<string>;
-  /** Rows of sessions that became a part of another. */
+  /** Rows of sessions that were merged into another. */
   merged: Set<string>;
 }
 
 export interface KnownDispositions {
-  /** Of what was loaded. */
+  /** Among those loaded. */
   of(requesterKey: string, action: Action): StoredDispositions;
   all(): Iterable<StoredDispositions>;
 }
@@ -40,7 +40,7 @@ interface Row extends Times, Counts {
   agent_id: string;
 }
 
-/** This feature's rows, of the transaction's tenant. The run's lock lets one at a time write them. */
+/** This feature's rows, of the transaction's tenant. The run's lock serialises writes. */
 export function dispositionStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     load: async (wanted: readonly Wanted[]): Promise<KnownDispositions> => {
@@ -120,7 +120,7 @@ export function dispositionStore({ db, scope: { tenantId } }: TenantTransaction)
   };
 }
 
-/** Rows of sessions that are one now are one here too. */
+/** Merges the rows of merged sessions. */
 function take(group: StoredDispositions, row: Row): void {
   const known = group.sessions.get(row.session_id);
   const tallies = {

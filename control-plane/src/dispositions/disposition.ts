@@ -1,4 +1,4 @@
-/** What became of an action: the decisions that say something of it, and what they say. */
+/** The disposition of an action: which decisions count, and how. */
 import type { DecisionRecord } from '@governance/shared/ledger-record';
 import { keyOf } from '../sessions/session-key.ts';
 import { shapeOf } from './target-shape.ts';
@@ -14,7 +14,7 @@ export interface SessionDecision {
   session: { id: string; startedAt: number };
 }
 
-/** What is asked for: a tool with the shape of its target. */
+/** The action: a tool with the shape of its target. */
 export interface Action {
   key: string;
   mcpServer: string;
@@ -22,7 +22,7 @@ export interface Action {
   targetShape: string;
 }
 
-/** Steps that refuse the caller, or the form of the call, whatever is asked for. */
+/** Steps that refuse the caller or the form of the call, whatever the action. */
 const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
   'authenticate',
   'standing',
@@ -34,12 +34,12 @@ const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
   'hops',
   'arguments',
 ]);
-/** Of a policy engine that could not be asked. */
+/** Denials by a policy engine that could not be reached. */
 const OUTAGE = 'opa_';
 
 /**
- * @returns undefined where the decision says nothing of the action: a list, a caller who may do
- *   nothing at all, an outage, and what a person has allowed
+ * @returns undefined where the decision says nothing about the action: a list, a caller without
+ * any rights, an outage, or a person's approval
  */
 export function dispositionOf(record: DecisionRecord): Disposition | undefined {
   if (record.method.endsWith('/list')) return undefined;

@@ -8,7 +8,7 @@ export interface DispositionsCore {
   now: () => Date;
 }
 
-/** What was decided of actions, session by session, and what turns round or repeats in it. */
+/** Dispositions of actions by session, and the detectors of reversals and repetition. */
 export const dispositionsFeature = ({ config, db, now }: DispositionsCore): Feature => ({
   tasks: [createDispositionFlush({ db, now, everyMs: config.dispositionFlushSeconds * 1_000 })],
 });

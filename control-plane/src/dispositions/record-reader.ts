@@ -1,17 +1,17 @@
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** Of one transaction. */
+/** Rows per transaction. */
 const MAX_DECISIONS = 1_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Reads a tenant's decisions once, in the order of receipt, from where the mark is. */
+/** Reads a tenant's decisions once, in the order of receipt, from the mark on. */
 export function recordReader({ db, scope: { tenantId } }: TenantTransaction) {
   async function newestPosition(): Promise<number> {
     const row = await db.tenantPosition.findUnique({ where: { tenantId } });
     return Number(row?.position ?? 0);
   }
 
-  /** A tenant that has no mark begins with what it received within a day. */
+  /** A tenant without a mark begins with the records of the last day. */
   async function firstMark(): Promise<number> {
     const [row] = await db.$queryRaw<{ position: bigint }[]>`
       SELECT position FROM ledger_records
@@ -21,7 +21,7 @@ export function recordReader({ db, scope: { tenantId } }: TenantTransaction) {
   }
 
   return {
-    /** Nobody else looks at the tenant's records until the transaction ends. */
+    /** Locks out other readers of the tenant's records until the transaction ends. */
     lockMark: async (): Promise<number> => {
       const lock = () => db.$queryRaw<{ position: bigint }[]>`
         SELECT position FROM disposition_marks WHERE tenant_id = ${tenantId}::uuid FOR UPDATE`;
@@ -35,7 +35,7 @@ export function recordReader({ db, scope: { tenantId } }: TenantTransaction) {
       return Number(made?.position ?? position);
     },
 
-    /** @returns decisions after the mark, some at a time, and up to where everything was read */
+    /** @returns decisions after the mark, in batches, and the position up to which all were read */
     readDecisions: async (mark: number): Promise<{ rows: Uint8Array[]; upTo: number }> => {
       const newest = await newestPosition();
       if (newest <= mark) return { rows: [], upTo: mark };

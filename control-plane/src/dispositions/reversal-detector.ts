@@ -1,4 +1,4 @@
-/** Keeps what was decided of actions, and raises BEHAVIOR_REVERSAL where it turns round. */
+/** Stores dispositions of actions, and raises BEHAVIOR_REVERSAL when one is reversed. */
 import { addTo, findReversals, type SessionTallies } from './behavior-reversal.ts';
 import { about, type Detect } from './detector.ts';
 import { actionOf, dispositionOf, type SessionDecision } from './disposition.ts';
@@ -34,7 +34,7 @@ export const detectReversals: Detect = async ({ tx, decisions, states, now }) =>
     await states.raise({ detector, subject: agentId }, COOL_DOWN_MS, {
       alertType: 'BEHAVIOR_REVERSAL',
       severity,
-      title: 'What was decided of an action has turned round',
+      title: 'The decision about an action was reversed',
       agentId,
       details: {
         ...about(decision),

@@ -1,6 +1,6 @@
 /**
- * REQUESTER_SESSION_CYCLING: one requester opens session after session, by which what is remembered
- * of a session begins anew each time. Proven by requester-detectors.pg.test.ts.
+ * REQUESTER_SESSION_CYCLING: one requester opens session after session, so that per-session state
+ * starts afresh each time. Proven by requester-detectors.pg.test.ts.
  */
 import { REMOVED_NAME } from '../sessions/session-key.ts';
 import { readOpenings } from '../sessions/session-store.ts';
@@ -11,7 +11,7 @@ const WINDOW_MS = 30 * 60_000;
 const COOL_DOWN_MS = 5 * 60_000;
 
 export const detectCycling: Detect = async ({ tx, decisions, states, settings }) => {
-  // A session is looked at once, when it opens: going on in it is no cycling.
+  // A session counts once, when it opens: calls within it are no cycling.
   const opened = decisions.filter(
     ({ record: { requester_id: name }, at, session }) =>
       name !== null && name !== REMOVED_NAME && at === session.startedAt,
@@ -63,9 +63,9 @@ interface Range {
 }
 
 /**
- * Who opens a thousand sessions has them read once, and not once for each.
+ * A thousand new sessions of one requester are read once, not once for each.
  *
- * @param opened in the order of time
+ * @param opened ordered by time
  */
 export function rangesAround(opened: readonly SessionDecision[]): Range[] {
   const ranges: Range[] = [];
@@ -86,9 +86,9 @@ export function rangesAround(opened: readonly SessionDecision[]): Range[] {
 }
 
 /**
- * The most of them within one window that has `at`. Costs linear time.
+ * The largest number within one window that contains `at`. Linear time.
  *
- * @param near in the order of time
+ * @param near ordered by time
  */
 export function mostWithin(near: readonly Opening[], at: number): readonly Opening[] {
   let [first, end, length] = [0, 0, 0];

@@ -1,14 +1,17 @@
-/** What is the same about the targets of one action: their ids and numbers are left out. */
+/** The common shape of one action's targets, without ids and numbers. */
 
 const MAX_SHAPE = 200;
-/** Longer targets are told apart by their beginning. */
+/** Longer targets are distinguished by their beginning only. */
 const MAX_READ = 2_000;
-/** None of them can match in more than one way: linear, whatever a target holds. */
+/** None can match in more than one way, so matching is linear whatever a target contains. */
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const HEX = /[0-9a-f]{16,}/gi;
 const DIGITS = /[0-9]+/g;
 
-/** @returns the target with `#` for ids and numbers, so that a probe of file after file is one action */
+/**
+ * @returns the target with `#` for ids and numbers, so that probing file after file counts as one
+ * action
+ */
 export function shapeOf(target: string): string {
   return target
     .slice(0, MAX_READ)

@@ -1,4 +1,6 @@
-/** A DLP pattern as administrators see it: a built-in one, as the tenant set it, or its own. */
+/**
+ * A DLP pattern as administrators see it: built-in with the tenant's settings, or the tenant's own.
+ */
 import { hash } from 'node:crypto';
 import { BUILTIN_PATTERNS, shownExpression } from '@governance/shared/detect/dlp/builtin-patterns';
 import {
@@ -18,7 +20,7 @@ export interface DlpPattern {
   createdAt: Date;
 }
 
-/** When the built-in patterns came into the product. */
+/** When the built-in patterns were introduced. */
 const BUILTIN_SINCE = new Date('2026-11-23T00:00:00.000Z');
 
 /** The id of a built-in pattern: the same in every tenant and version (a UUID of version 8). */
@@ -42,7 +44,7 @@ export function findBuiltinName(id: string): string | undefined {
   return BUILTINS.get(id.toLowerCase())?.name;
 }
 
-/** The built-in patterns in their order, as a tenant set them. */
+/** The built-in patterns in their order, with the tenant's settings. */
 export function listBuiltins(overrides: Readonly<Record<string, BuiltinOverride>>): DlpPattern[] {
   return [...BUILTINS].map(([id, builtin]) => {
     const { name, severity, description } = builtin;
@@ -60,7 +62,7 @@ export function listBuiltins(overrides: Readonly<Record<string, BuiltinOverride>
   });
 }
 
-/** A pattern of the tenant's own as data planes get it. */
+/** One of the tenant's own patterns, as data planes get it. */
 export function toSetting({ id, name, regex, severity }: DlpPattern): CustomPattern {
   return { id, name, regex, severity };
 }

@@ -1,4 +1,4 @@
-/** /api/v1/dlp: specification 1, section 4, and what it does not show (settings, a trial). */
+/** /api/v1/dlp: specification 1, section 4, with additions (settings, a trial). */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import {
@@ -46,7 +46,7 @@ export const dlpRoutes =
         schema: {
           summary: 'Add a pattern',
           description:
-            'The expression is matched in linear time: it has no look-around and no back-references. The answer comes when data planes look for it.',
+            'The expression is matched in linear time: look-around and back-references are not supported. The answer comes once data planes apply it.',
           tags,
           body: NewPatternBody,
           response: { 201: PatternView, 409: ErrorBody },
@@ -62,7 +62,7 @@ export const dlpRoutes =
         config,
         schema: {
           summary: 'Change a pattern, or switch it off',
-          description: 'Of a built-in pattern `enabled` and `severity` can be changed.',
+          description: 'Only `enabled` and `severity` of a built-in pattern can be changed.',
           tags,
           params: PatternParams,
           body: PatternPatchBody,
@@ -96,7 +96,7 @@ export const dlpRoutes =
         config,
         schema: {
           summary: 'Try a pattern on a text',
-          description: 'Says where something was found. Nothing of the text is stored or repeated.',
+          description: 'Returns the places of matches. The text is neither stored nor repeated.',
           tags,
           body: PatternTestBody,
           response: { 200: PatternTestView },
@@ -113,7 +113,7 @@ export const dlpRoutes =
       {
         config: { ...config, use: 'read' },
         schema: {
-          summary: 'What is done about findings',
+          summary: 'The actions on findings',
           tags,
           response: { 200: SettingsView },
         },
@@ -129,9 +129,9 @@ export const dlpRoutes =
       {
         config,
         schema: {
-          summary: 'Change what is done about findings',
+          summary: 'Change the actions on findings',
           description:
-            'By severity and direction. What is not given stays. A critical finding on its way to a server is always blocked.',
+            'By severity and direction. Omitted fields stay unchanged. A critical finding on its way to a server is always blocked.',
           tags,
           body: SettingsPatchBody,
           response: { 200: SettingsView },

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { DlpPattern } from './dlp-pattern.ts';
 import type { DlpActions } from './dlp-store.ts';
 
-/** UTF-16 units of a text that is tried. */
+/** The most UTF-16 units of a text that is tried. */
 export const MAX_TEST_TEXT = 64 * 1024;
 
 const PatternName = VisibleText.max(DLP_LIMITS.name).trim();
@@ -30,7 +30,7 @@ export const NewPatternBody = z.strictObject({
 });
 export type NewPatternBody = z.infer<typeof NewPatternBody>;
 
-/** Of a built-in pattern `enabled` and `severity` alone. */
+/** Only `enabled` and `severity` of a built-in pattern. */
 export const PatternPatchBody = z.strictObject({
   name: PatternName.optional(),
   regex: Regex.optional(),
@@ -69,7 +69,7 @@ export const PatternTestBody = z
   });
 export type PatternTestBody = z.infer<typeof PatternTestBody>;
 
-/** What was found, by its place in the text. The text itself is not repeated. */
+/** A match, by its place in the text. The text itself is not repeated. */
 export const PatternTestView = z.object({
   findings: z.array(
     z.object({
@@ -79,7 +79,7 @@ export const PatternTestView = z.object({
       /** UTF-16 units from the beginning of the text. */
       start: z.int(),
       length: z.int(),
-      /** How it was disguised, outermost first. */
+      /** The disguises, outermost first. */
       disguise: z.array(z.string()),
     }),
   ),
@@ -92,7 +92,7 @@ export const SettingsView = z
     results: ResultActions,
     cross_session: z.boolean(),
     fragments: z.boolean(),
-    /** Null while nothing was changed. */
+    /** Null until something is changed. */
     updated_at: Timestamp.nullable(),
   })
   .meta({ id: 'DlpSettings' });

@@ -1,6 +1,6 @@
 /**
- * DLP patterns and what is done about findings. A change goes into the bundle's settings, and the
- * answer comes when it is in force.
+ * DLP patterns and the actions on findings. A change goes into the bundle's settings, and the
+ * answer comes once it is enforced.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import type { DlpSettings } from '@governance/shared/dlp-settings';
@@ -35,7 +35,7 @@ export interface DlpServiceDeps {
 
 export type DlpService = ReturnType<typeof createDlpService>;
 
-/** What data planes get: the patterns that are enabled, and what is done about findings. */
+/** What data planes get: the enabled patterns, and the actions on findings. */
 export async function readDlpSettings(tx: TenantTransaction): Promise<DlpSettings> {
   const { actions, builtins } = await dlpStore(tx).readRow();
   const custom = (await dlpStore(tx).list()).filter(({ enabled }) => enabled).map(toSetting);
@@ -123,7 +123,7 @@ export function createDlpService({ db, bundles, applied, now }: DlpServiceDeps) 
         tx.audit.append(auditOf('dlp_pattern_deleted', found));
       }),
 
-    /** Tries a pattern on a text. Nothing of it is stored. */
+    /** Tries a pattern on a text, of which nothing is stored. */
     async test(scope: TenantScope, { regex, id, text }: PatternTestBody): Promise<TestedFinding[]> {
       if (id === undefined) return tryPattern({ regex: regex ?? '' }, text);
       const pattern = await db.inTenant(scope, async (tx) =>
@@ -158,7 +158,7 @@ export function createDlpService({ db, bundles, applied, now }: DlpServiceDeps) 
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** What was not given changes nothing. */
+/** Omitted fields change nothing. */
 function withoutUndefined<T extends object>(body: T): Given<T> {
   return Object.fromEntries(
     Object.entries(body).filter(([, value]) => value !== undefined),
@@ -171,7 +171,7 @@ function requireFreeName(name: string): void {
 
 function refuseDuplicate(error: unknown): never {
   if (!isUniqueViolation(error)) throw error;
-  throw duplicate('There is a DLP pattern with this name already.', error);
+  throw duplicate('A DLP pattern with this name already exists.', error);
 }
 
 function duplicate(detail: string, cause?: unknown): AppError {
@@ -181,7 +181,7 @@ function duplicate(detail: string, cause?: unknown): AppError {
 function refuseOtherFields(body: PatternPatchBody): void {
   for (const name of ['name', 'regex', 'description'] as const) {
     if (body[name] !== undefined)
-      throw invalidField(name, 'cannot be changed of a built-in pattern');
+      throw invalidField(name, 'cannot be changed in a built-in pattern');
   }
 }
 

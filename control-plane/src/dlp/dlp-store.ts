@@ -10,10 +10,10 @@ import { z } from 'zod';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DlpPattern } from './dlp-pattern.ts';
 
-/** What is done about findings. */
+/** The actions on findings. */
 export type DlpActions = Omit<DlpSettings, 'builtins' | 'custom'>;
 
-/** The tenant's row; what it does not say is as it is by default. */
+/** The tenant's row; missing values have their defaults. */
 export interface DlpRow {
   actions: DlpActions;
   builtins: Record<string, BuiltinOverride>;
@@ -47,7 +47,7 @@ export function dlpStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     readRow,
 
-    /** The same, locked until the transaction ends: changes of one tenant come one after the other. */
+    /** The same, locked until the transaction ends: serialises a tenant's changes. */
     async readRowForUpdate(): Promise<DlpRow> {
       await db.$executeRaw`
         INSERT INTO dlp_settings (tenant_id) VALUES (${tenantId}::uuid) ON CONFLICT DO NOTHING`;
@@ -91,6 +91,6 @@ export function dlpStore({ db, scope: { tenantId } }: TenantTransaction) {
 }
 
 function toPattern({ tenantId: _, updatedAt: __, ...row }: PatternRow): DlpPattern {
-  // The table's CHECK holds the severity.
+  // The table's CHECK constraint guarantees the severity.
   return { ...row, severity: row.severity as DlpSeverity, patternType: 'custom' };
 }

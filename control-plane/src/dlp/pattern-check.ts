@@ -1,4 +1,4 @@
-/** Whether an expression can be a tenant's pattern, and what a pattern finds in a text. */
+/** Validates the expression of a tenant's pattern, and tries a pattern on a text. */
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
@@ -29,9 +29,11 @@ export function invalidField(name: string, msg: string): AppError {
 }
 
 /**
- * @param others the tenant's other patterns, enabled or not: data planes match all that are in one go
- * @throws AppError VALIDATION_FAILED for an expression that the engine does not take, saying where it
- *   is wrong, and for one that is too large, alone or with the others
+ * @param others the tenant's other patterns, enabled or not: data planes match all of them in one
+ * pass
+ * @throws AppError VALIDATION_FAILED for an expression that the engine refuses, with the position
+ * of the
+ * error, and for one that is too large, alone or with the others
  */
 export function checkPatterns(candidate: Expression, others: readonly Expression[]): void {
   compile([candidate], 'is too large').close();
@@ -55,7 +57,8 @@ function compile(patterns: readonly Expression[], tooLarge: string) {
  * What a pattern finds in a text, disguises included.
  *
  * @param pattern a stored one, enabled or not, or an expression alone
- * @throws AppError VALIDATION_FAILED as `checkPatterns`, and where the pattern gives up on the text
+ * @throws AppError VALIDATION_FAILED as `checkPatterns`, and where the pattern exceeds its limit on
+ * the text
  */
 export function tryPattern(pattern: DlpPattern | { regex: string }, text: string): TestedFinding[] {
   const stored = 'id' in pattern ? pattern : undefined;

@@ -1,7 +1,7 @@
 /**
- * What of an event leaves the service (specification 2, "Delivered event metadata"): who did what and
- * what was decided, and nothing that calls carried. What the tenant's data protection has changed is
- * left out as well.
+ * The part of an event that leaves the service (specification 2, "Delivered event metadata"): who
+ * did what and what was decided, never a call's content. Fields that the tenant's data protection
+ * changed are left out too.
  */
 import {
   type DecisionRecord,
@@ -26,7 +26,7 @@ export const EventMetadata = z
     mcp_server: z.string().nullable(),
     action: z.string().nullable(),
     policy_result: PolicyResult.nullable(),
-    /** Null too where data protection has changed it. */
+    /** Also null where data protection changed it. */
     policy_reason: z.string().nullable(),
     behavioral_score: z.number(),
     risk_tier: RiskTier.nullable(),
@@ -38,12 +38,12 @@ export const EventMetadata = z
   .meta({ id: 'EventMetadata' });
 export type EventMetadata = z.infer<typeof EventMetadata>;
 
-/** The types of records of which an event leaves the service. */
+/** The record types whose events leave the service. */
 export const EXPORTED_TYPES = ['decision', 'admin_action', 'alert'] as const;
 
 /**
  * @param row of one of EXPORTED_TYPES
- * @returns what its columns say where its bytes cannot be read any more
+ * @returns the values of its columns where its bytes can no longer be read
  */
 export function toEventMetadata(row: LedgerRow): EventMetadata {
   const record = readRecord(row.bytes);
@@ -59,7 +59,7 @@ export function toEventMetadata(row: LedgerRow): EventMetadata {
   return { ...event, event_type: 'alert', ...alert };
 }
 
-/** What the control plane's own alerts say of themselves in the admin chain. */
+/** What the control plane's own alerts carry in the admin chain. */
 const RaisedAlert = z.object({
   alert_type: z.string(),
   severity: Severity,
@@ -120,8 +120,8 @@ const OF_SEVERITY: Record<Severity, number> = {
 };
 
 /**
- * From 1 to 10, by specification 2 ("LEEF severity map"): the highest that risk tier, result or an
- * alert's severity stand for, 1 where there is none of them.
+ * From 1 to 10, by specification 2 ("LEEF severity map"): the highest of risk tier, result and
+ * alert severity; 1 without any.
  */
 export function severityOf({ risk_tier, policy_result, severity }: EventMetadata): number {
   return Math.max(

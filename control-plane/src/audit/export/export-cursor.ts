@@ -1,15 +1,15 @@
-/** Where an export goes on. Its bounds are those of its first page, so that it comes to an end. */
+/** Where an export continues. The first page fixes its bounds, so that it ends. */
 import { AppError } from '@governance/shared/errors';
 import { z } from 'zod';
 
 const Position = z.int().nonnegative();
 
 const Cursor = z.strictObject({
-  /** The position of the last event that was handed out. */
+  /** The position of the last event handed out. */
   after: Position,
   /** The newest position when the export began. */
   until: Position,
-  /** Matching events up to there. */
+  /** Matching events up to that position. */
   total: Position,
   /** Unix milliseconds; null without a bound. */
   from: Position.nullable(),

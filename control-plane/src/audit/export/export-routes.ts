@@ -43,7 +43,7 @@ export const exportRoutes =
         schema: {
           summary: 'The audit trail as JSON, CEF or LEEF, oldest first, a page at a time',
           description:
-            'Metadata of events alone. `X-Total-Events` is how many events the whole export has, `X-Next-Cursor` continues it and is absent with its last page. Each page is recorded.',
+            'Event metadata only. `X-Total-Events` is the number of events in the whole export; `X-Next-Cursor` continues it and is absent from the last page. Each page is recorded.',
           tags: ['audit'],
           querystring: ExportQuery,
           response: {
@@ -75,7 +75,7 @@ export const exportRoutes =
         if (page.nextCursor !== undefined) reply.header('x-next-cursor', page.nextCursor);
         const text = format === 'json' ? jsonOf(page) : linesOf(page, LINES[format]);
         const body = Readable.from(text, { objectMode: false, highWaterMark: 64 * 1024 });
-        // Streams are sent as they are; the schema describes what is in them.
+        // Streams are sent as they are; the schema describes their content.
         return reply.send(body as unknown as z.infer<typeof ExportView>);
       },
     );
@@ -87,7 +87,7 @@ async function* linesOf(page: ExportPage, toLine: (event: EventMetadata) => stri
   for await (const event of page.events()) yield `${toLine(event)}\n`;
 }
 
-/** One document, written as its events come. */
+/** One document, written as the events arrive. */
 async function* jsonOf(page: ExportPage) {
   yield `{"total":${page.total},"events":[`;
   let separator = '';

@@ -1,7 +1,7 @@
 /**
- * The export of the audit trail, a page at a time, in the order of receipt. An export ends where the
- * trail ended when it began, so that its total is exact and its own records do not prolong it. A page
- * is read in steps: no more than a step is in memory. Proven by export-routes.pg.test.ts.
+ * The export of the audit trail, a page at a time, in the order of receipt. An export ends where
+ * the trail ended when it began, so that its total is exact and its own records do not prolong it.
+ * A page is read in steps, so that only one step is in memory. Proven by export-routes.pg.test.ts.
  */
 import { AppError } from '@governance/shared/errors';
 import { createShares } from '../../platform/shares.ts';
@@ -10,7 +10,7 @@ import { type EventMetadata, toEventMetadata } from './event-metadata.ts';
 import { type Cursor, readCursor, writeCursor, wrongCursor } from './export-cursor.ts';
 import { type ExportRange, exportStore } from './export-store.ts';
 
-/** What is read at a time; a record has 256 KiB at most, and most have one. */
+/** Records per step; a record has up to 256 KiB, and most have one. */
 const STEP = { limit: 1_000, bytes: 4 * 1024 * 1024 };
 /** Exports under way in this process. */
 const AT_ONCE = { total: 16, perTenant: 4 };
@@ -28,7 +28,7 @@ export interface ExportPage {
   nextCursor: string | undefined;
   /** Of this page, read while it is consumed. */
   events(): AsyncGenerator<EventMetadata>;
-  /** Makes room for another one; to be called once the page was sent, or its reader is gone. */
+  /** Releases the export's slot; call it once the page was sent or its reader is gone. */
   release(): void;
 }
 
@@ -44,7 +44,7 @@ export function createExportService({ db }: { db: Pick<TenantDatabase, 'inTenant
       const rows = await db.inTenant(scope, (tx) => exportStore(tx).read(range, stretch, STEP));
       for (const row of rows) yield toEventMetadata(row);
       const end = rows.at(-1);
-      if (!end) throw new Error('events of the page have gone while it was read');
+      if (!end) throw new Error('events of the page were removed while it was read');
       after = end.position;
     }
   }
@@ -55,7 +55,8 @@ export function createExportService({ db }: { db: Pick<TenantDatabase, 'inTenant
       const given = request.cursor === undefined ? undefined : readCursor(request.cursor);
       if (given) requireSameRange(given, request);
       const release = shares.take(scope.tenantId, 1);
-      if (!release) throw new AppError('RATE_LIMITED', 'As many exports run as may at once.');
+      if (!release)
+        throw new AppError('RATE_LIMITED', 'The limit of concurrent exports is reached.');
       try {
         const range = rangeOf(given, request);
         const plan = await db.inTenant(scope, async (tx) => {
@@ -97,7 +98,7 @@ async function planPage(
   limit: number,
 ) {
   const newest = await store.newestPosition();
-  if (given && given.until > newest) throw wrongCursor('is of another trail');
+  if (given && given.until > newest) throw wrongCursor('belongs to another audit trail');
   const until = given?.until ?? newest;
   const total = given?.total ?? (await store.count(range, { after: 0, until }));
   const after = given?.after ?? 0;
@@ -117,12 +118,12 @@ function toMillis({ from, to }: ExportRange) {
   return { from: from?.getTime() ?? null, to: to?.getTime() ?? null };
 }
 
-/** A cursor continues its own export; what is left out of the query is taken from it. */
+/** A cursor continues its own export; parameters left out of the query come from it. */
 function requireSameRange(given: Cursor, { from, to }: ExportRequest): void {
   const isOther = (asked: Date | undefined, own: number | null) =>
     asked !== undefined && asked.getTime() !== own;
   if (isOther(from, given.from) || isOther(to, given.to)) {
-    throw wrongCursor('belongs to an export of another from or to');
+    throw wrongCursor('belongs to an export with another from or to');
   }
 }
 

@@ -45,10 +45,7 @@ export function exportStore({ db, scope: { tenantId } }: TenantTransaction) {
       return rows.map(({ position }) => Number(position));
     },
 
-    /**
-     * The next records: at most `limit`, and none behind those that have `bytes` together, but one
-     * at least.
-     */
+    /** The next records: at most `limit` records and about `bytes` bytes, but at least one. */
     read: async (
       range: ExportRange,
       stretch: Stretch,

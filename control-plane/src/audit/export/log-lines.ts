@@ -1,6 +1,6 @@
 /**
  * Events as lines of text: CEF (ArcSight Common Event Format, version 0) and LEEF 2.0 (IBM QRadar).
- * Property tests read what is written back with parsers of their own (log-lines.test.ts).
+ * Property tests read the lines back with independent parsers (log-lines.test.ts).
  */
 import { type EventMetadata, severityOf } from './event-metadata.ts';
 
@@ -55,7 +55,7 @@ function cefFields(event: EventMetadata): Field[] {
   ];
 }
 
-/** CEF has places for what it does not know; a label says what is in one. */
+/** CEF has custom fields for what it does not define; a label names the content of each. */
 function labelled(key: string, label: string, value: string | number | null): Field[] {
   return isGiven([key, value])
     ? [
@@ -76,8 +76,9 @@ function cefValue(text: string): string {
 /**
  * One line of LEEF 2.0, without its end.
  *
- * Takes an event. Attributes are parted by tabs; tabs and line breaks within values become spaces
- * (specification 2, "Formats"). Beside the specification's keys there are LEEF's own `cat` and `sev`.
+ * Takes an event. Attributes are separated by tabs; tabs and line breaks within values become
+ * spaces (specification 2, "Formats"). LEEF's own `cat` and `sev` are added to the specification's
+ * keys.
  */
 export function toLeef(event: EventMetadata): string {
   const header = [VENDOR, PRODUCT, VERSION, event.event_id].map(leefHeader);
