@@ -416,7 +416,7 @@ function withOpa(binary: string) {
         await publish({ tenantId: '0190aaaa-0000-7000-8000-00000000000f' });
         await expect
           .poll(() => client.call('read_file'), { timeout: 15_000 })
-          .toContain('the rules of somebody else');
+          .toContain('the rules of another tenant');
         await client.close();
       } finally {
         await stop();

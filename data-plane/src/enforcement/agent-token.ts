@@ -1,7 +1,7 @@
 /**
- * Verifies agent tokens. A signature is checked once a token: the entry is kept by the token's
- * hash until it expires. What may change meanwhile (the keys, the agent, its secret, the replica)
- * is the caller's to check at every call, with what the entry carries.
+ * Verifies agent tokens. A signature is checked once for each token: the result is cached under the
+ * token's hash until it expires. What may change in the meantime (the keys, the agent, its secret,
+ * the replica) is checked by the caller at every call, with what the entry carries.
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import {
@@ -19,10 +19,10 @@ import { parseCompactJws } from './compact-jws.ts';
 /** Characters of a token and of its header, at most; a token that the product issues has 2,000. */
 const MAX_TOKEN = 8192;
 const MAX_HEADER = 1024;
-/** Of a token's part: levels, and values and keys. */
+/** Limits on one part of a token: depth, and values and keys. */
 const PART_LIMITS = { maxDepth: 6, maxNodes: 4096 };
 
-/** How far the clocks of signer and verifier may be apart. */
+/** Tolerated difference between the clocks of signer and verifier. */
 const SKEW_SECONDS = 60;
 
 export interface VerifiedToken {
@@ -31,13 +31,13 @@ export interface VerifiedToken {
   /** The credential that it was issued for. */
   proof: CredentialProof;
   feedSeq: number;
-  /** The gateway's audience at who signed it: the tenant's control plane, or this data plane. */
+  /** The gateway's audience at the signer: the tenant's control plane, or this data plane. */
   issuersAudience: string;
   audiences: readonly string[];
   /** Unix milliseconds. */
   validUntil: number;
   kid: string;
-  /** The signing key's modulus: a kid whose key was exchanged verifies nothing any more. */
+  /** The signing key's modulus: a kid whose key was replaced verifies nothing any more. */
   modulus: unknown;
 }
 
@@ -53,14 +53,17 @@ export type TokenFault =
 
 export type AgentTokenVerifier = ReturnType<typeof createAgentTokenVerifier>;
 
-/** Builds the verifier: `verify` answers with the token's facts or with what is wrong with it. */
+/** Builds the verifier: `verify` returns the token's facts, or what is wrong with it. */
 export function createAgentTokenVerifier(deps: {
   findTokenKeys(tenantId: string): TokenKeysFact | undefined;
-  /** What this data plane signs its own tokens with, if it does: good for every tenant it serves. */
+  /**
+   * The keys that this data plane signs its own tokens with, if it does: valid for every tenant it
+   * serves.
+   */
   ownKeys?: TokenKeysFact | undefined;
   /** Unix milliseconds. */
   now(): number;
-  /** How many verified tokens are remembered. */
+  /** How many verified tokens are cached. */
   cacheSize: number;
 }) {
   const { findTokenKeys, ownKeys, now } = deps;
@@ -92,8 +95,8 @@ export function createAgentTokenVerifier(deps: {
     const jws = parseCompactJws(token, PART_LIMITS);
     if (jws === undefined) return 'malformed';
     const { header, signed, signature } = jws;
-    // The header chooses nothing but which of the tenant's own keys to try: jwk, jku and x5u are
-    // not looked at, and an extension we do not know makes the token void (RFC 7515 4.1.11).
+    // The header only selects which of the tenant's own keys to try: jwk, jku and x5u are ignored,
+    // and an unknown critical extension makes the token invalid (RFC 7515 4.1.11).
     if (header.typ !== AGENT_TOKEN_TYP || header.alg !== AGENT_TOKEN_ALG) return 'wrong_type';
     if ('crit' in header || typeof header.kid !== 'string') return 'wrong_type';
 
@@ -146,7 +149,7 @@ export function createAgentTokenVerifier(deps: {
 }
 
 /**
- * The tenant that a token says it is of, where the key that signed it is not known.
+ * The tenant that a token claims, where its signing key is unknown.
  *
  * @param token one that `verify` called `unknown_key`: its size was judged
  */

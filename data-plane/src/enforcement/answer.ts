@@ -1,4 +1,4 @@
-/** The one answer of a call, whoever gives it. Handlers write it out once an era. */
+/** The answer of a call, whoever gives it. Handlers serialise it once for each era. */
 import type { UpstreamAnswer, UpstreamFailure } from '../upstream/upstream.ts';
 
 /** The gateway's own refusal. `status` is the HTTP status where the answer stands alone. */
@@ -9,17 +9,19 @@ export interface Refusal {
   readonly message: string;
   readonly data?: Record<string, unknown> | undefined;
   readonly challenge?: 'basic' | 'bearer' | undefined;
-  /** Why there is no answer, for record and log: the agent is not told its message. */
+  /** Why there is no answer, for record and log; the agent does not see its message. */
   readonly failure?: UpstreamFailure | undefined;
 }
 
-/** Nobody expects an answer any more. */
+/** No answer is expected any more. */
 export interface Cancelled {
   readonly kind: 'cancelled';
   readonly failure?: UpstreamFailure | undefined;
 }
 
-/** What the runtime of a model says of one call, as the record has it; null where it says nothing. */
+/**
+ * The usage that a model's runtime reports for one call, as recorded; null where it reports none.
+ */
 export interface ModelUsage {
   /** The HTTP status of its answer. */
   readonly status: number;
@@ -28,11 +30,11 @@ export interface ModelUsage {
   readonly finish_reason: string | null;
 }
 
-/** What a model said was passed on as it came, and nothing of it is kept. */
+/** A model's answer, which was streamed to the client and is not kept. */
 export interface ModelAnswer {
   readonly kind: 'model';
   readonly usage: ModelUsage;
-  /** That were passed on. */
+  /** Bytes passed on. */
   readonly bytes: number;
   /** Whether the runtime answered with an error, or ended its stream with one. */
   readonly isError: boolean;
@@ -40,10 +42,10 @@ export interface ModelAnswer {
   readonly failure?: UpstreamFailure | undefined;
 }
 
-/** `UpstreamAnswer`: the result, or the JSON-RPC error, of who was asked. */
+/** `UpstreamAnswer`: the result, or the JSON-RPC error, of the destination. */
 export type Answer = UpstreamAnswer | Refusal | Cancelled | ModelAnswer;
 
-/** Whether something thrown is a refusal that only has to be handed on. */
+/** Whether a thrown value is a refusal to be returned as it is. */
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'refusal';
 }

@@ -1,7 +1,8 @@
 /**
  * Step 6, first half: the decision becomes a durable record. Only `recordDecision` makes an
- * `AllowedCall`, and only after the ledger said that the record is on disk; only an `AllowedCall`
- * can be forwarded. Proven by enforcer.test.ts (no forward without a resolved append).
+ * `AllowedCall`, and only after the ledger confirmed that the record is on disk; only an
+ * `AllowedCall` can be forwarded. Proven by enforcer.test.ts (no forward without a resolved
+ * append).
  */
 
 import { hash, randomFillSync } from 'node:crypto';
@@ -26,7 +27,7 @@ declare const durable: unique symbol;
 export interface AllowedCall {
   readonly call: JudgedCall;
   readonly decision: DecisionFields;
-  /** Of its decision; the digest of the result has the same one. */
+  /** The salt of its decision; the digest of the result uses the same one. */
   readonly salt: Uint8Array;
   /** What is kept of it beside the record. */
   readonly kept: KeptPayload | null;
@@ -35,26 +36,26 @@ export interface AllowedCall {
 
 export type CallJudgement = Judgement<RawCall, JudgedCall>;
 
-/** Members of a decision that may repeat what its call says. */
+/** Members of a decision that may repeat content of its call. */
 export interface SaidMembers {
   readonly target: string;
   readonly policy_reason: string | null;
   readonly requester_id: string | null;
 }
 
-/** The same as they may be recorded, and which of them are not as they were. */
+/** The same members as they may be recorded, and which of them were changed. */
 export interface ProtectedMembers extends SaidMembers {
   readonly protected_fields: (keyof SaidMembers)[];
 }
 
 export interface AuditDeps {
   ledger: Ledger;
-  /** Takes calls that a rate limit refused. */
+  /** Counts calls that a rate limit refused. */
   refusedCalls: Pick<RefusedCalls, 'count'>;
-  /** Of a tenant's active bundle. */
+  /** The revision of a tenant's active bundle. */
   findRevision(tenantId: string): number | null;
   findSettings(tenantId: string): BundleSettings | null;
-  /** What the tenant's data protection leaves of what a record would repeat of a call. */
+  /** Applies the tenant's data protection to what a record would repeat of a call. */
   protectMembers(
     settings: BundleSettings | null,
     ask: Ask,
@@ -70,11 +71,11 @@ export interface AuditDeps {
 
 export type DecisionFields = Extract<UnchainedRecord, { type: 'decision' }>;
 
-/** The hold that an escalated call waits with. */
+/** The hold under which an escalated call waits. */
 export interface DecisionHold {
   readonly escalationId: string;
   /**
-   * What opens it, directly behind the decision.
+   * The record that opens it, directly after the decision.
    *
    * @returns null where it is open already
    */
@@ -85,7 +86,7 @@ export interface DecisionHold {
 }
 
 /**
- * Writes a judgement down. What uses up a grant commits with it.
+ * Records a judgement. The use of a grant commits with it.
  *
  * @param kept what is kept of the call beside its record
  * @param hold of an escalated call that is held
@@ -99,9 +100,10 @@ export async function recordDecision(
   hold: DecisionHold | null = null,
 ): Promise<AllowedCall | null> {
   const { call } = judgement;
-  // A caller that proved nothing leaves no record (evidence, section 1): there is no tenant.
+  // An unauthenticated caller leaves no record (evidence, section 1): there is no tenant.
   if (call.agent === undefined) return null;
-  // The one exception to a decision for each call: an agent must not fill the ledger by calling.
+  // The one exception to a decision for each call: an agent must not fill the ledger by calling too
+  // often.
   if (judgement.verdict === 'deny' && judgement.deny.exceeded !== undefined) {
     const revision = deps.findRevision(call.caller.tenantId);
     deps.refusedCalls.count(call as AgentCall, judgement.deny.exceeded, revision);
@@ -115,7 +117,7 @@ export async function recordDecision(
   const written = deps.ledger.append(tenantId, record, salt, changes);
   const opening = hold?.open(record);
   tellPart(call, 'record-handed-over');
-  // Handed over in one go, so that no more than a full group can come between the two.
+  // Appended together, so that at most one full group commit can come between the two.
   if (opening) {
     const opened = deps.ledger.append(tenantId, opening.record, undefined, opening.changes);
     await Promise.all([written, opened]);
@@ -133,7 +135,8 @@ function decisionRecord(
 ): DecisionFields {
   const { agent, ask, caller, dlp, workflow, delegation, requester } = call;
   const { requesterId, otherRequesters } = requestersOf(call);
-  // A call that was denied early knows no rules, and is recorded as they say all the same.
+  // A call that was denied early knows no rules, but is recorded under their data protection all
+  // the same.
   const settings = call.rules?.settings ?? deps.findSettings(caller.tenantId);
   const said = {
     target: call.target ?? targetOf(ask),
@@ -179,7 +182,10 @@ function decisionRecord(
   };
 }
 
-/** For whom a call is made: as it is recorded, and whom else its header and its delegations name. */
+/**
+ * For whom a call is made: the requester as recorded, and the others that its header and
+ * delegations name.
+ */
 export function requestersOf({ caller, requester, delegation }: AgentCall): {
   requesterId: string | null;
   otherRequesters: string[];
@@ -204,12 +210,12 @@ function reasonOf(judgement: CallJudgement): string | null {
   return isAllowed ? `allowed ${under}; ${said}` : `${said}; ${under}`;
 }
 
-/** What exceptions took away, of a call that was not denied all the same. */
+/** What exceptions lifted, unless the call was denied all the same. */
 function liftedOf(judgement: CallJudgement): Lifted | undefined {
   return judgement.verdict === 'deny' ? undefined : judgement.call.lifted;
 }
 
-/** What one call asks for, as a salted hash: it can be proven later and betrays nothing. */
+/** What one call asks for, as a salted hash: it can be proven later and reveals nothing. */
 function instructionHash(salt: Uint8Array, ask: Ask): string {
   const { method, serverId, name, args, retry } = ask;
   // The members in canonical order.
@@ -222,20 +228,20 @@ function instructionHash(salt: Uint8Array, ask: Ask): string {
 /** Most texts fit. */
 const scratch = Buffer.alloc(16 * 1024);
 
-/** SHA-256(salt || text): proves a text that is known, and does not help to guess one. */
+/** SHA-256(salt || text): proves a known text, and does not help to guess one. */
 export function saltedHash(salt: Uint8Array, text: string): string {
   const length = salt.length + Buffer.byteLength(text);
-  // In one go: an object of Node's for each hash costs as much as the hash.
+  // In one call: a Node hash object for each text would cost as much as the hash.
   const bytes = length <= scratch.length ? scratch.subarray(0, length) : Buffer.alloc(length);
   bytes.set(salt);
   bytes.write(text, salt.length);
   return hash('sha256', bytes, 'hex');
 }
 
-/** Findings that a record holds; it counts all of them. */
+/** Findings listed in a record, at most; it counts all of them. */
 const MAX_RECORDED_FINDINGS = 50;
 
-/** Findings as a record holds them. */
+/** Findings in the form of a record. */
 export function recorded<F extends object>(findings: readonly F[] | undefined): F[] {
   if (findings === undefined || findings.length === 0) return [];
   return findings.slice(0, MAX_RECORDED_FINDINGS).map((finding) => ({ ...finding }));
@@ -243,13 +249,13 @@ export function recorded<F extends object>(findings: readonly F[] | undefined): 
 
 const MAX_RECORDED_TEXT = 2048;
 
-/** A text that the record can hold: a hostile argument must not stop the ledger. */
+/** A text that a record can hold: a hostile argument must not break the ledger. */
 function storable(text: string): string {
   const cut = text.length > MAX_RECORDED_TEXT ? `${text.slice(0, MAX_RECORDED_TEXT - 1)}…` : text;
   return cut.replaceAll('\u0000', '\ufffd').toWellFormed();
 }
 
-/** Milliseconds with three digits; a clock that stands still gives 0, never less. */
+/** Milliseconds with three digits; never below 0, even if the clock stands still. */
 export function roundMs(ms: number): number {
   return Math.max(0, Math.round(ms * 1000) / 1000);
 }
@@ -258,13 +264,13 @@ const SALT_BYTES = 16;
 let saltPool = Buffer.alloc(0);
 let saltUsed = 0;
 
-// A pool, since one call to the system for every salt costs more than the hash.
+// A pool, since one system call for every salt costs more than the hash.
 function nextSalt(): Uint8Array {
   if (saltUsed + SALT_BYTES > saltPool.length) {
     saltPool = randomFillSync(Buffer.alloc(SALT_BYTES * 256));
     saltUsed = 0;
   }
-  // A copy of its own: a view that crosses to another thread would take the whole pool along.
+  // A copy: a view sent to another thread would transfer the whole pool.
   const salt = new Uint8Array(saltPool.subarray(saltUsed, saltUsed + SALT_BYTES));
   saltUsed += SALT_BYTES;
   return salt;

@@ -3,8 +3,8 @@ import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { ClassifiedCall } from './calls.ts';
 
 /**
- * Raises BLAST_RADIUS_ESCALATION for a call that reaches further than it may, denied at once or for
- * a person to see (`details.verdict`): one open alert for each agent and rule.
+ * Raises BLAST_RADIUS_ESCALATION for a call beyond its blast radius, whether denied at once or
+ * escalated (`details.verdict`): one open alert for each agent and rule.
  */
 export function createBlastRadiusAlert(
   raise: RaiseAlert,
@@ -17,7 +17,7 @@ export function createBlastRadiusAlert(
       raise(caller.tenantId, {
         alert_type: 'BLAST_RADIUS_ESCALATION',
         severity: verdict === 'deny' ? 'high' : 'medium',
-        title: 'A call reaches further than one call may',
+        title: 'A call exceeds its blast radius',
         bundle_revision: rules?.revision ?? null,
         agent_id: agent.id,
         details: {

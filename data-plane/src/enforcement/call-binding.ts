@@ -1,4 +1,4 @@
-/** What an approval is bound to: nothing that an approver saw may be different when it is used. */
+/** What an approval is bound to: nothing that an approver saw may differ when it is used. */
 import { createHmac, hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { TOOL_CALL } from './call-kinds.ts';
@@ -8,7 +8,7 @@ import type { PinnedTools } from './pinned-tools.ts';
 /** A call as far as it was judged. */
 export type KnownCall = RawCall & Partial<JudgedCall>;
 
-/** The digest of a call's binding; undefined for one of which too little is known to approve it. */
+/** The digest of a call's binding; undefined when too little is known of a call to approve it. */
 export type BindingOf = (call: KnownCall) => string | undefined;
 
 export function createBindingOf(pins: Pick<PinnedTools, 'findSeen'>): BindingOf {
@@ -39,8 +39,8 @@ export function createBindingOf(pins: Pick<PinnedTools, 'findSeen'>): BindingOf 
 
 /**
  * The same for records and facts: keyed by the digest of the agent's secret, which all data planes
- * of the tenant have and no chain, so that nobody who reads a chain can guess what was asked. After a
- * rotation it is another one.
+ * of the tenant have but no chain contains, so that a reader of a chain cannot guess what was
+ * asked. It changes when the secret is rotated.
  */
 export function sharedBinding(binding: string, { secret_hash }: { secret_hash: string }): string {
   return createHmac('sha256', secret_hash)

@@ -1,4 +1,4 @@
-/** Holds calls of agents for people: what an approval is bound to, and what a client hears of it. */
+/** Holds calls of agents for people: what an approval is bound to, and what the client is told. */
 import { formatReasons } from '@governance/policies/contract';
 import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';
@@ -33,11 +33,12 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
     const call: KnownCall = escalated.call;
     const { agent, rules } = call;
     const policyIds = new Set(escalated.escalate.reasons.map(({ policy_id }) => policy_id));
-    // It was approved and made, and its result is held: nobody is asked twice about one call.
+    // The call was approved and made, and its result is held: no second question about the same
+    // call.
     const ofResult = results.find(call, exchange);
     if (ofResult && [...policyIds].every((id) => ofResult.policyIds.has(id))) return ofResult;
     const binding = bindingOf(call);
-    // Nothing runs without a client that waits for it, or asks again.
+    // No call runs unless a client waits for it or asks again.
     if (exchange.onGone === undefined || binding === undefined || !agent || !rules) {
       return refusalOf(escalated);
     }
@@ -100,8 +101,8 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
 }
 
 /**
- * What an exception would name to cover such calls and no wider ones; null where that cannot be said.
- * The target is told as the record has it, so one that data protection changed is not told here.
+ * The narrowest exception that would cover such calls; null where that cannot be determined. The
+ * target appears as recorded, so one that data protection changed is left out.
  */
 function shapeOf({ call, escalate }: Escalated, decision: DecisionFields) {
   const policy_ids = [...new Set(escalate.reasons.map(({ policy_id }) => policy_id))];
@@ -111,7 +112,7 @@ function shapeOf({ call, escalate }: Escalated, decision: DecisionFields) {
   return resource === null ? null : { policy_ids, resource };
 }
 
-/** The pattern that a call's only target matches, and no other; empty where it has none. */
+/** A pattern that matches only the call's single target; empty where it has none. */
 function findExactResource(ask: RawCall['ask'], target: string): string | null {
   const readings = readingsOfCall(ask);
   if (readings?.length === 0) return '';
@@ -122,12 +123,12 @@ function findExactResource(ask: RawCall['ask'], target: string): string | null {
 }
 
 function tooMany(escalated: Escalated): Refusal {
-  const why = 'As many calls wait for a person as may';
+  const why = 'Too many calls wait for a person already';
   const data = { resolution: 'denied', reason: 'too_many_held' };
   return refusal(escalated, `${why}. The call was not forwarded.`, data);
 }
 
-/** What is answered for each end: `resolution`, and a text. */
+/** The answer for each end: `resolution`, and a text. */
 const ENDS = {
   pending: [
     'pending',
@@ -137,7 +138,7 @@ const ENDS = {
   timed_out: ['timed_out', 'Nobody decided in time. The call was not forwarded.'],
   taken: [
     'approved',
-    'The call was approved once, and another request of it, or another data plane, has the approval.',
+    'The call was approved once, and another request, or another data plane, has used the approval.',
   ],
 } as const;
 

@@ -1,8 +1,8 @@
 /**
  * What a call of each judged MCP method asks for. A tool is called by its name; everything else is
- * a read under the name of its method, so that no permission for a tool covers a prompt that is
- * called the same. The colon, which no id of a server has, keeps the two apart in permissions:
- * `prompts/get` would also be the tool `get` of a server `prompts`.
+ * a read under the name of its method, so that no permission for a tool covers a prompt of the same
+ * name. The colon, which no server id contains, keeps the two apart in permissions: `prompts/get`
+ * would also be the tool `get` of a server `prompts`.
  */
 import type { UpstreamSession } from '../upstream/upstream.ts';
 import type { Action, Ask, Destination, JudgedCall } from './calls.ts';
@@ -29,8 +29,8 @@ export function isJudgedRead(method: string): method is JudgedRead {
 }
 
 /**
- * The lists, each with what an agent has to be allowed to do with an item for it to be shown; null:
- * a tool's own permission says so.
+ * The list methods, each with the read that an agent must be permitted for an item to be shown;
+ * null: the tool's own permission decides.
  */
 const LISTS: ReadonlyMap<string, JudgedRead | null> = new Map([
   ['tools/list', null],
@@ -44,15 +44,15 @@ export function isList(method: string): boolean {
   return LISTS.has(method);
 }
 
-/** What one must be allowed to do with the items of a list; null for tools. */
+/** The read that the items of a list require; null for tools. */
 export function useOfList(method: string): JudgedRead | null {
   return LISTS.get(method) ?? null;
 }
 
 /**
- * What servers may ask of a client, and the action as which it is judged: what comes back leaves
- * the agent for the server, and sampling makes its model work. And what is done with a task of a
- * server: an update tells it something.
+ * What servers may ask of a client, and the action as which it is judged: the reply leaves the
+ * agent for the server, and sampling makes its model work. Also the methods on a server's task: an
+ * update sends it something.
  */
 const OTHER_ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['roots/list', 'read'],
@@ -61,13 +61,13 @@ const OTHER_ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['tasks/get', 'read'],
   ['tasks/update', 'write'],
   ['tasks/cancel', 'write'],
-  // What an agent says to a language model goes out as what it writes elsewhere does.
+  // A prompt leaves the agent like anything else that it writes.
   ['localmodel/models', 'read'],
   ['localmodel/chat', 'write'],
   ['localmodel/generate', 'write'],
 ]);
 
-/** What may be asked of the local model runtime. Both styles of its API have the same names here. */
+/** The methods of the local model runtime. Both styles of its API share these names. */
 export type ModelMethod = 'localmodel/models' | 'localmodel/chat' | 'localmodel/generate';
 
 const QUESTIONS: ReadonlySet<string> = new Set([
@@ -76,33 +76,33 @@ const QUESTIONS: ReadonlySet<string> = new Set([
   'sampling/createMessage',
 ]);
 
-/** Whether a method is what a server asks of a client: its params are the server's words. */
+/** Whether a method is a server's question to a client: its params come from the server. */
 export function isQuestion(method: string): boolean {
   return QUESTIONS.has(method);
 }
 
-/** Whether a method is about a task that a server has already. */
+/** Whether a method concerns an existing task of a server. */
 export function isTaskMethod(method: string): boolean {
   return method === 'tasks/get' || method === 'tasks/update' || method === 'tasks/cancel';
 }
 
-/** What stands in the tool's place for a method that calls none: `mcp:resources/read`. */
+/** Stands in for the tool's name of a method that calls none: `mcp:resources/read`. */
 export function nameOfMethod(method: string): string {
   return `mcp:${method}`;
 }
 
 type Asked = Pick<Ask, 'method' | 'name' | 'args' | 'model'>;
 
-/** The action of a call. What is not known is `execute`. */
+/** The action of a call. An unknown one is `execute`. */
 export function actionOf({ method, name }: Asked, hints: ToolHints | undefined): Action {
   if (method === TOOL_CALL) return deriveAction(name, hints);
   return isJudgedRead(method) || isList(method) ? 'read' : (OTHER_ACTIONS.get(method) ?? 'execute');
 }
 
 /**
- * The target of a call: of a read the URI, the prompt's name or the level; of a completion what is
- * completed; of an elicitation the page that a person is sent to; of a language model its name.
- * These are whole, since a policy may decide by how they end.
+ * The target of a call: of a read the URI, the prompt's name or the level; of a completion the
+ * completed item; of an elicitation the page that a person is sent to; of a language model its
+ * name. It is never cut, since a policy may decide by its ending.
  */
 export function targetOf({ method, name, args, model }: Asked): string {
   if (method === TOOL_CALL) return findTarget(name, args);
@@ -119,7 +119,7 @@ export function targetOf({ method, name, args, model }: Asked): string {
   return typeof found === 'string' ? found : name;
 }
 
-/** The members of the request's params for the server: what was judged, and nothing besides. */
+/** The members of the request's params for the server: what was judged, and nothing else. */
 export function membersOf({ method, name, args }: Asked): string {
   const judged = JSON.stringify(args);
   if (method === TOOL_CALL) return `"name":${JSON.stringify(name)},"arguments":${judged}`;
@@ -140,8 +140,8 @@ export function createServerDestination(
       const { ask } = call;
       const request = {
         method: ask.method,
-        // The serialisation of the value that was judged, and nothing besides it: `_meta` and
-        // unknown members were not judged, so they stay here.
+        // The serialisation of the judged value and nothing else: `_meta` and unknown members were
+        // not judged, so they are not forwarded.
         members: membersOf(ask),
         wantsProgress: exchange.wantsProgress,
         retry: ask.retry && JSON.stringify(ask.retry).slice(1, -1),
@@ -152,9 +152,9 @@ export function createServerDestination(
 }
 
 /**
- * The target of a call, for `request.resource` of the policy input and `target` of the audit
- * event. A guess by the argument's name, in this order; a policy that must be sure reads
- * `request.parameters`, where every argument is.
+ * The target of a call, for `request.resource` of the policy input and `target` of the audit event.
+ * A guess by the argument's name, in this order; a policy that must be certain reads
+ * `request.parameters`, which has every argument.
  */
 const TARGET_KEYS = [
   'path',
@@ -196,7 +196,7 @@ const MAX_TARGET_LENGTH = 1024;
  */
 export function findTarget(toolName: string, args: Record<string, unknown>): string {
   for (const key of TARGET_KEYS) {
-    // Only what the caller sent: an inherited property is nobody's target.
+    // Only own members: an inherited property is no target.
     if (!Object.hasOwn(args, key)) continue;
     const value = args[key];
     const first: unknown = Array.isArray(value) ? value[0] : value;

@@ -1,11 +1,11 @@
 /**
- * Tells whoever subscribes (the bench, SERVICE_DEBUG) which part of its way a call has passed.
- * Without subscribers each part costs one test. A subscriber must not throw.
+ * Publishes to subscribers (the bench, SERVICE_DEBUG) which stage a call has passed. Without
+ * subscribers each stage costs one check. A subscriber must not throw.
  */
 import { channel } from 'node:diagnostics_channel';
 import type { RawCall } from './calls.ts';
 
-/** A step of the pipeline by its name, or one of these. */
+/** A step of the pipeline by its name, or one of these stages. */
 export type CallPart =
   | 'received'
   | 'record-handed-over'
@@ -25,12 +25,12 @@ export const CALL_PARTS = 'agent-governance:call-part';
 
 const parts = channel(CALL_PARTS);
 
-/** Says that a call has passed a part. */
+/** Publishes that a call has passed a stage. */
 export function tellPart(call: RawCall, part: CallPart): void {
   if (parts.hasSubscribers) parts.publish({ call, part } satisfies PassedPart);
 }
 
-/** What a pipeline tells of its steps; undefined while nobody listens. */
+/** The publisher of a pipeline's steps; undefined without subscribers. */
 export function stepTeller(): ((call: RawCall, step: string) => void) | undefined {
   return parts.hasSubscribers ? tellPart : undefined;
 }

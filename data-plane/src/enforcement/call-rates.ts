@@ -2,25 +2,25 @@ import type { RateLimit } from '@governance/shared/rate-limit-settings';
 import type { AgentKey } from './calls.ts';
 
 /**
- * Agents that are counted at once; about 200 bytes each. Beyond it the one that began its window
- * first is forgotten: whoever makes so many agents has as many limits anyway.
+ * Agents counted at once, about 200 bytes each. Beyond it the agent whose window began first is
+ * evicted: whoever can create so many agents has as many limits anyway.
  */
 const MAX_AGENTS = 200_000;
-/** Agents without a call in two windows that go for each one that comes. */
+/** Idle agents (two windows without a call) evicted for each new one. */
 const FORGOTTEN_AT_ONCE = 2;
 
-/** Numbers alone: there may be as many of these as agents. */
+/** Only numbers: there may be as many of these as agents. */
 interface Counted {
   windowMs: number;
-  /** Of the current window, by the clock. */
+  /** The index of the current window. */
   window: number;
   current: number;
   previous: number;
 }
 
 /**
- * How often agents call: a sliding window of two counters. What was in the window before counts by
- * the share of it that the sliding window still covers.
+ * Counts calls of agents in a sliding window of two counters: the previous window counts by the
+ * share that the sliding window still covers.
  *
  * @param elapsed monotonic milliseconds
  */
@@ -41,7 +41,7 @@ export function createCallRates(elapsed: () => number, maxAgents = MAX_AGENTS) {
     const window = Math.floor(now / windowMs);
     const found = agents.get(key);
     if (found?.windowMs === windowMs && found.window === window) return found;
-    // Another length of window begins anew: its counts cannot be converted.
+    // Another window length starts from zero: the counts cannot be converted.
     const isNext = found?.windowMs === windowMs && found.window === window - 1;
     const counted = { windowMs, window, current: 0, previous: isNext ? found.current : 0 };
     agents.delete(key);
@@ -52,8 +52,8 @@ export function createCallRates(elapsed: () => number, maxAgents = MAX_AGENTS) {
 
   return {
     /**
-     * Counts one call, if there is room for it. A refused one does not count, so that an agent that
-     * goes on calling gets as much as one that waits.
+     * Counts one call, if there is room for it. A refused call does not count, so that an agent
+     * that keeps calling gets as much as one that waits.
      *
      * @returns null where it may go on; else whole seconds until it may, 1 or more
      */
@@ -69,16 +69,16 @@ export function createCallRates(elapsed: () => number, maxAgents = MAX_AGENTS) {
       }
       return Math.max(1, Math.ceil(waitMs(counted, requests, into) / 1000));
     },
-    /** Agents that are counted now. */
+    /** The number of agents counted now. */
     size: () => agents.size,
   };
 }
 
 export type CallRates = ReturnType<typeof createCallRates>;
 
-/** Until the counters leave room for one call. */
+/** The time until the counters leave room for one call. */
 function waitMs({ windowMs, current, previous }: Counted, requests: number, into: number): number {
-  // The part of a window that may still be covered, of `count` calls in it.
+  // The part of a window that may still be covered, if it has `count` calls.
   const share = (room: number, count: number) => (count === 0 ? 1 : Math.min(1, room / count));
   if (current + 1 <= requests) {
     return windowMs * (1 - share(requests - current - 1, previous)) - into;

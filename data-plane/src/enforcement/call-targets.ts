@@ -1,8 +1,8 @@
 /**
- * Everything that a call is aimed at: every argument that names a path, a URI, a table, somebody or
- * the like, at any depth, and every text that has the form of a path, a URI or an address. For the
- * `target:` scopes of roles, which have to match all of it. What is doubtful counts: a target too
- * many denies a call, one too few would let it through.
+ * Everything that a call is aimed at: every argument, at any depth, that names a path, a URI, a
+ * table, a recipient or the like, and every text in the form of a path, a URI or an address. The
+ * `target:` scopes of roles have to match all of it. When in doubt, it counts: one target too many
+ * denies a call, one too few would let it through.
  */
 
 import { readTarget } from '@governance/shared/target-readings';
@@ -26,7 +26,7 @@ const TARGET_WORDS = new Set(
     'object objects key keys resource resources document documents doc id ids'
   ).split(' '),
 );
-/** Of words written together: `outpath`, `logfile`, `baseurl`. */
+/** Endings of words written together: `outpath`, `logfile`, `baseurl`. */
 const TARGET_ENDS = [
   'path',
   'paths',
@@ -42,9 +42,9 @@ const TARGET_ENDS = [
   'email',
   'table',
 ];
-/** Of these a number says how much or where, and names nothing. */
+/** As numbers these say how much or where, and are not targets. */
 const COUNTED = new Set('from index indices source sources links files lines'.split(' '));
-/** Of something that is a target these are what it is, whatever stands beside them. */
+/** Below a target's name these hold the target, whatever stands beside them. */
 const VALUE_WORDS = new Set('value values val ref item items'.split(' '));
 /** Texts that are content, whatever they look like. */
 const CONTENT_WORDS = new Set(
@@ -54,7 +54,7 @@ const CONTENT_WORDS = new Set(
 );
 
 /**
- * What a call's targets may be taken for.
+ * The readings of a call's targets.
  *
  * @returns null where one of them cannot be read, or they are too many; nothing where there is none
  */
@@ -89,7 +89,7 @@ class TargetFinder {
   }
 
   /**
-   * @param isNamed whether its own name is that of a target, or what it is in is named so
+   * @param isNamed whether its own name, or an ancestor's, is that of a target
    * @returns whether a target was found in it
    */
   visit(value: object, isNamed = false): boolean {
@@ -116,11 +116,11 @@ class TargetFinder {
     if (isNamed && Array.isArray(value)) {
       return value.map((one) => this.#member(one, kind, true)).includes(true);
     }
-    // Below a name of a target: what is there names it somehow.
+    // Everything below a target's name belongs to it.
     return this.visit(value, isNamed || isBelowNamed) || (isNamed && this.#addTexts(value));
   }
 
-  /** Adds all texts in it, at any depth, that are no content. */
+  /** Adds all texts in it, at any depth, except content. */
   #addTexts(value: object): boolean {
     let hasFound = false;
     for (const [key, one] of Object.entries(value)) {
@@ -140,7 +140,7 @@ class TargetFinder {
   }
 }
 
-/** `number`: a target, also where it is a number. */
+/** `number`: a target even where it is a number. */
 type KeyKind = 'target' | 'number' | 'content' | 'unknown';
 
 function kindOf(key: string, isOfTarget = false): KeyKind {
@@ -151,7 +151,7 @@ function kindOf(key: string, isOfTarget = false): KeyKind {
       (word !== 'profile' && TARGET_ENDS.some((end) => word.endsWith(end))),
   );
   const last = words.at(-1) ?? '';
-  // The last word says what it is: `file_content` is content, `content_path` a path.
+  // The last word decides: `file_content` is content, `content_path` a path.
   if (CONTENT_WORDS.has(last)) return 'content';
   if (!isTarget) return isOfTarget && VALUE_WORDS.has(last) ? 'number' : 'unknown';
   return COUNTED.has(last) || !TARGET_WORDS.has(last) ? 'target' : 'number';

@@ -1,7 +1,7 @@
 /**
- * A call: who makes it (`Caller`), what it asks for (`Ask`) and who answers it (`Destination`).
- * In the pipeline it grows: each type adds what one more step has established, so that a step that
- * needs an agent cannot be put before the one that finds it.
+ * A call: who makes it (`Caller`), what it asks for (`Ask`) and who answers it (`Destination`). In
+ * the pipeline it grows: each type adds what one more step has established, so that a step that
+ * needs an agent cannot precede the one that finds it.
  */
 
 import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
@@ -17,43 +17,45 @@ import type { Answer, Refusal } from './answer.ts';
 export type Action = PolicyInput['request']['action'];
 
 declare const agentKey: unique symbol;
-/** Names an agent of a tenant in maps and seals. Only `agentKeyOf` (eligibility.ts) makes one. */
+/**
+ * Identifies an agent of a tenant in maps and seals. Only `agentKeyOf` (eligibility.ts) makes one.
+ */
 export type AgentKey = string & { readonly [agentKey]: true };
 
 /**
- * What an Authorization header claims. Neither a token nor a secret is kept longer than the request:
- * what is looked up is a hash.
+ * What an Authorization header claims. Neither a token nor a secret outlives the request: look-ups
+ * use a hash.
  */
 export type Credential =
   | { readonly kind: 'none' }
-  /** A header in no form that is accepted. */
+  /** A header in no accepted form. */
   | { readonly kind: 'malformed'; readonly challenge: 'basic' | 'bearer' }
   | { readonly kind: 'bearer'; readonly token: string; readonly tokenHash: string }
   | { readonly kind: 'basic'; readonly clientId: string; readonly secretHash: Buffer };
 
-/** Who sent a request: the agent was proven when the request arrived. */
+/** The sender of a request: the agent was authenticated when the request arrived. */
 export interface Caller {
   readonly tenantId: string;
   /** As it was at arrival. */
   readonly agent: ReplicaAgent;
   readonly key: AgentKey;
-  /** Set at arrival where the agent may not act whatever changes meanwhile. */
+  /** Set at arrival when the agent may not act, whatever changes later. */
   readonly bar?: Deny | undefined;
   readonly credential: Credential;
-  /** Which of the agent's credentials it is, as it was at arrival. */
+  /** Which of the agent's credentials was used, as it was at arrival. */
   readonly proof: CredentialProof;
-  /** The server of the path, which a token must be good for; null at the unified gateway. */
+  /** The server of the path, which a token must be valid for; null at the unified gateway. */
   readonly serverId: string | null;
   /** The gateway's own id of the MCP session, not the secret that the client holds. */
   readonly sessionId: string | null;
   readonly requesterId: string | null;
-  /** What the request says of the workflow that it belongs to; absent: nothing. Caller-controlled. */
+  /** The request's claims about its workflow; absent: none. Caller-controlled. */
   readonly workflow?: WorkflowHeaders | undefined;
   /** The gateway's own id of the HTTP request, for log lines. */
   readonly requestId: string;
-  /** The client, where servers may ask it something. */
+  /** The client, if servers may ask it something. */
   readonly peer?: UpstreamPeer | undefined;
-  /** The era of the client; a server that speaks both is spoken to in it. Absent: legacy. */
+  /** The client's era; a dual-era server is addressed in it. Absent: legacy. */
   readonly era?: Era | undefined;
   /** Gateways that the request passed before this one. */
   readonly hops: number;
@@ -61,24 +63,24 @@ export interface Caller {
   readonly arrivedAt: number;
 }
 
-/** The headers of a workflow, as they came; null where there is none. */
+/** The headers of a workflow as received; null where there is none. */
 export interface WorkflowHeaders {
   readonly sessionToken: string | null;
   readonly delegationToken: string | null;
   readonly parentEventId: string | null;
-  /** Tells the client which event the call is, so that it can name it as a parent. */
+  /** Tells the client the call's event id, so that it can name it as a parent. */
   tellEvent?(eventId: string): void;
 }
 
-/** What a client gives when it makes a request again for which it was asked for input (MRTR). */
+/** The input of a client that repeats a request after it was asked for input (MRTR). */
 export interface CallRetry {
   readonly inputResponses?: Record<string, unknown> | undefined;
   readonly requestState?: string | undefined;
 }
 
-/** What is recorded of a call to a language model in the place of what it says. */
+/** What is recorded of a call to a language model instead of its content. */
 export interface ModelCall {
-  /** The model's; null where the call names none, as a list of models. */
+  /** The model's name; null where the call names none, as a list of models does. */
   readonly name: string | null;
   readonly has_system_prompt: boolean;
   readonly has_tools: boolean;
@@ -89,7 +91,7 @@ export interface ModelCall {
 export interface Ask {
   readonly serverId: string;
   readonly method: string;
-  /** The tool's name; for a method that calls no tool `nameOfMethod` of it. */
+  /** The tool's name, or `nameOfMethod` of a method that calls no tool. */
   readonly name: string;
   readonly args: Record<string, unknown>;
   readonly retry?: CallRetry | undefined;
@@ -99,7 +101,7 @@ export interface Ask {
 
 /** Who answers: a server, a client that is asked something, a list, a parked call, a model. */
 export interface Destination {
-  /** Whose words the answer is: a server's are inspected as such. */
+  /** Who speaks in the answer: a server's words are inspected as such. */
   readonly speaker: 'server' | 'client' | 'gateway' | 'model';
   /**
    * Answers an allowed call. Called once, after the decision is on disk.
@@ -113,7 +115,7 @@ export interface Destination {
 export interface Exchange extends UpstreamExchange {
   readonly wantsProgress: boolean;
   /**
-   * Told when the client has left; at once where it has. Absent where no client waits: such a call
+   * Calls back when the client has left; at once if it already has. Absent where no client waits: such a call
    * is not held for a person.
    *
    * @returns ends the telling
@@ -123,7 +125,7 @@ export interface Exchange extends UpstreamExchange {
 
 /** A call as it enters the pipeline. */
 export interface RawCall {
-  /** Becomes the id of the decision, which is the audit event's. */
+  /** Becomes the id of the decision, and so of the audit event. */
   readonly id: string;
   readonly caller: Caller;
   readonly ask: Ask;
@@ -131,38 +133,40 @@ export interface RawCall {
   readonly grant?: HoldGrant | undefined;
 }
 
-/** A person's approval of a held call, which is used once. */
+/** A person's approval of a held call, usable once. */
 export interface HoldGrant extends Approval {
-  /** Whether a call is the one that was approved, judged under the rules of now. */
+  /** Whether this call, judged under the present rules, is the one that was approved. */
   covers(call: JudgedCall): boolean;
-  /** Of a released result: it answers in the place of the server, which has answered already. */
+  /** For a released result: answers in place of the server, which has answered already. */
   readonly destination?: Destination;
 }
 
-/** A call whose agent is proven. */
+/** A call whose agent is authenticated. */
 export interface AgentCall extends RawCall {
-  /** As it is now: looked up anew after each wait. */
+  /** The agent's present state, looked up again after each wait. */
   readonly agent: ReplicaAgent;
   /** See `Caller.bar`. */
   readonly bar?: Deny;
   /** The workflow session that it belongs to, if any (2d). */
   readonly workflow?: WorkflowPlace;
-  /** In whose place it is made, if in anybody's (2e). */
+  /** The delegation it is made under, if any (2e). */
   readonly delegation?: DelegationChain;
-  /** For whom it is made, where a delegation says that. */
+  /** The requester, where a delegation names one. */
   readonly requester?: { readonly id: string; readonly verified: boolean };
 }
 
-/** Where a call stands in a workflow. */
+/** A call's place in a workflow. */
 export interface WorkflowPlace {
   readonly sessionId: string;
   readonly workflowId: string;
   readonly maxDepth: number;
-  /** Of the agent in the workflow. */
+  /** The agent's role in the workflow. */
   readonly role: string;
-  /** What the agent may do there; null where a delegation alone makes it a participant. */
+  /** What the agent may do there; null where only a delegation makes it a participant. */
   readonly allowedActions: readonly string[] | null;
-  /** What each delegator that takes part may do there: a delegated call lies within all of them. */
+  /**
+   * What each participating delegator may do there: a delegated call must be within all of them.
+   */
   readonly delegatorsActions: readonly (readonly string[])[];
   /** 0 at the beginning of a chain of events. */
   readonly causalDepth: number;
@@ -178,24 +182,24 @@ export interface DelegationChain {
 
 export interface DelegationLink {
   readonly delegation: DelegationFact;
-  /** As it is now. */
+  /** Its present state. */
   readonly delegator: ReplicaAgent;
 }
 
-/** A call of which it is known what it wants to do, under which rules. */
+/** A call whose action and rules are known. */
 export interface ClassifiedCall extends AgentCall {
-  /** One snapshot for the whole call: the bundle may be swapped meanwhile. */
+  /** One snapshot for the whole call: the bundle may be swapped in the meantime. */
   readonly rules: ActiveRules | null;
   readonly action: Action;
   readonly target: string;
-  /** What a person has to approve, whatever policy allows; a denial of policy wins. */
+  /** Reasons for a person to approve, whatever policy allows; a denial of policy wins. */
   readonly carried?: readonly PolicyReason[];
 }
 
 /** What the scan of a call for sensitive data found. */
 export interface CallDlp {
   readonly findings: readonly DlpFinding[];
-  /** The strongest of what was done about them; null where nothing was found. */
+  /** The strictest action taken on them; null where nothing was found. */
   readonly action: 'blocked' | 'warned' | 'logged' | null;
 }
 
@@ -208,11 +212,11 @@ export interface ScannedCall extends ClassifiedCall {
 export interface JudgedCall extends ScannedCall {
   readonly rules: ActiveRules;
   readonly reasons: readonly PolicyReason[];
-  /** Of a call that is escalated all the same, too. */
+  /** Also set for a call that is escalated all the same. */
   readonly lifted?: Lifted;
 }
 
-/** What exceptions took away of a verdict. */
+/** What exceptions lifted of a verdict. */
 export interface Lifted {
   /** At least one. */
   readonly exceptionIds: readonly string[];
@@ -226,9 +230,9 @@ export interface Continue<C> {
 
 /**
  * Why a call is denied: `unauthenticated` and `ineligible` are answered with -32000 and HTTP 401,
- * `policy` and `plane` (this data plane may let nobody of the tenant act) with -32003, `arguments`
- * (larger than a call's may be) with -32602, `loop` (it has passed too many gateways) with -32603,
- * `rate` (its agent calls too often) with -32005: it alone leaves no decision (refused-calls.ts).
+ * `policy` and `plane` (this data plane denies all calls of the tenant) with -32003, `arguments`
+ * (over the limits of a call) with -32602, `loop` (too many gateways passed) with -32603, `rate`
+ * (too many calls of its agent) with -32005: only that one leaves no decision (refused-calls.ts).
  */
 export type DenyCause =
   | 'unauthenticated'
@@ -239,7 +243,7 @@ export type DenyCause =
   | 'loop'
   | 'rate';
 
-/** Of a refused call: by which limit. */
+/** The limit that a refused call exceeded. */
 export interface ExceededLimit extends RateLimit {
   readonly tier: RateTier;
   /** Seconds, 1 or more. */
@@ -252,19 +256,19 @@ export interface Deny {
   /** For the agent: says what is wrong, quotes no secret. */
   readonly message: string;
   readonly reasons: readonly PolicyReason[];
-  /** Of cause `plane`: which. */
+  /** The reason where the cause is `plane`. */
   readonly planeReason?: PlaneDenial['reason'];
-  /** A permission that would cover the call, where the want of one is why. */
+  /** A permission that would cover the call, if its absence is the reason. */
   readonly neededPermission?: string;
-  /** Of cause `rate`: which limit. */
+  /** The limit where the cause is `rate`. */
   readonly exceeded?: ExceededLimit;
-  /** For the record, where it may say more than the agent is told. */
+  /** For the record, which may say more than the agent is told. */
   readonly detail?: string;
-  /** The challenge that an unauthenticated caller is shown. */
+  /** The challenge for an unauthenticated caller. */
   readonly challenge?: 'basic' | 'bearer';
-  /** Of an inspection: what is answered in the place of what was said. */
+  /** For an inspection: the answer in place of what was blocked. */
   readonly refusal?: Refusal;
-  /** The token is good, and for another path of the gateway: HTTP 403 (RFC 6750 section 3.1). */
+  /** The token is valid for another path of the gateway: HTTP 403 (RFC 6750 section 3.1). */
   readonly isForAnotherPath?: true;
 }
 

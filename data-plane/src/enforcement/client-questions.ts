@@ -1,10 +1,10 @@
-/** What servers may ask of a client, and the call of its agent that a question is. */
+/** Questions of servers to a client, as calls of its agent. */
 import { isObject } from '../upstream/message.ts';
 import { nameOfMethod } from './call-kinds.ts';
 import type { Ask } from './calls.ts';
 
 /**
- * Whether a client that declared these capabilities can be asked this.
+ * Whether a client with these capabilities can be asked this.
  *
  * @param params of the server's request, as it wrote them
  */
@@ -23,14 +23,14 @@ export function canAnswer(
     case 'elicitation/create':
       if (!isObject(elicitation)) return false;
       if (params.mode === 'url') return elicitation.url !== undefined;
-      // Before 2025-11-25 there was but one mode, and no name for it.
+      // Before 2025-11-25 there was only one mode, without a name.
       return elicitation.form !== undefined || elicitation.url === undefined;
     default:
       return false;
   }
 }
 
-/** A question as a call of the agent: what comes back leaves the agent for the server. */
+/** A question as a call of the agent: the reply leaves the agent for the server. */
 export function askOf(serverId: string, method: string, params: Record<string, unknown>): Ask {
   const { _meta, ...args } = params;
   return { serverId, method, name: nameOfMethod(method), args };

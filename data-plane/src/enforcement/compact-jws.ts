@@ -1,17 +1,17 @@
 import { parseStrictJson } from '@governance/shared/strict-json';
 import { isObject } from '../upstream/message.ts';
 
-/** A compact JWS as it was sent: nothing of it is verified. */
+/** A compact JWS as received; nothing in it is verified. */
 export interface CompactJws {
   header: Record<string, unknown>;
   claims: Record<string, unknown>;
-  /** What the signature is over. */
+  /** The signed bytes. */
   signed: Buffer;
   signature: Buffer;
 }
 
 /**
- * Takes a compact JWS apart (RFC 7515, section 7.1).
+ * Splits a compact JWS (RFC 7515, section 7.1).
  *
  * @param token caller-controlled, of a bounded length
  * @param limits of the JSON in each part
@@ -23,7 +23,7 @@ export function parseCompactJws(
 ): CompactJws | undefined {
   const parts = token.split('.', 4);
   const [encodedHeader = '', encodedClaims = '', encodedSignature = ''] = parts;
-  // Node reads base64url leniently: only one spelling of a signature is a token (RFC 7515 2).
+  // Node decodes base64url leniently: only one spelling of a signature is accepted (RFC 7515 2).
   const signature = Buffer.from(encodedSignature, 'base64url');
   const isOne = encodedSignature !== '' && signature.toString('base64url') === encodedSignature;
   if (parts.length !== 3 || !isOne) return undefined;

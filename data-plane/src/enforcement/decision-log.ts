@@ -1,6 +1,6 @@
 /**
- * SERVICE_DEBUG: how a decision came about. Ids, steps and times alone: neither arguments nor what
- * policies or servers said of them, which may repeat them.
+ * SERVICE_DEBUG: logs how a decision came about. Only ids, steps and times: neither arguments nor
+ * reasons of policies or servers, which may repeat them.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Logger } from 'pino';
@@ -8,7 +8,7 @@ import { type CallJudgement, roundMs } from './audit.ts';
 import { CALL_PARTS, type PassedPart } from './call-parts.ts';
 import type { RawCall } from './calls.ts';
 
-/** Told of each call once it was judged and recorded. */
+/** Called for each call once it was judged and recorded. */
 export type DecisionLog = (judgement: CallJudgement) => void;
 
 interface TimedPart {
@@ -16,7 +16,7 @@ interface TimedPart {
   at: number;
 }
 
-/** @returns undefined where nobody reads it, so that calls pay nothing for it */
+/** @returns undefined where nobody reads it, so that calls do not pay for it */
 export function createDecisionLog(
   log: Pick<Logger, 'debug' | 'isLevelEnabled'>,
   elapsed: () => number,
@@ -26,7 +26,7 @@ export function createDecisionLog(
   subscribe(CALL_PARTS, (message) => {
     const { call, part } = message as PassedPart;
     if (part === 'received') parts.set(call, []);
-    // What comes after the steps is no part of the decision.
+    // What follows the steps is not part of the decision.
     if (part.startsWith('record-')) return;
     parts.get(call)?.push({ part, at: elapsed() });
   });
@@ -51,10 +51,10 @@ function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
   return {
     reqId: caller.requestId,
     event_id: call.id,
-    // Only of a call whose agent the pipeline has proven.
+    // Only once the pipeline has authenticated the agent.
     tenant_id: call.agent && caller.tenantId,
     agent_id: call.agent?.id,
-    // Null: its first one.
+    // Null: its first credential.
     credential_id: call.agent && caller.proof.credentialId,
     server: ask.serverId,
     method: ask.method,

@@ -1,7 +1,7 @@
 /**
- * May this agent act now, in its workflow and for whom it says it acts? The one answer, asked when a
- * request arrives (for the 401), in the pipeline, after every wait, and right before bytes go to a
- * server: what was revoked meanwhile holds for the call.
+ * May this agent act now, in its workflow and for the requester it names? The single answer, asked
+ * when a request arrives (for the 401), in the pipeline, after every wait, and right before bytes
+ * go to a server: a revocation in the meantime applies to the call.
  */
 import type { CredentialProof } from '@governance/shared/agent-token';
 import {
@@ -21,11 +21,11 @@ import type {
 
 export interface EligibilityDeps {
   replica: Pick<Replica, 'findAgent' | 'findCredential' | 'findKillSwitch'>;
-  /** Why this data plane lets nobody of a tenant act, if so. */
+  /** Why this data plane denies all calls of a tenant, if it does. */
   findDenial: FindDenial;
 }
 
-/** Why nobody of the tenant may act at this data plane, if so. */
+/** Why this data plane denies all calls of the tenant, if it does. */
 export function findTenantIneligibility(
   tenantId: string,
   { findDenial }: Pick<EligibilityDeps, 'findDenial'>,
@@ -34,13 +34,13 @@ export function findTenantIneligibility(
   if (denial === null) return undefined;
   const { reason, message } = denial;
   const said = { kind: 'deny', reasons: [], detail: `${reason}: ${message}` } as const;
-  // The local switch answers as the tenant's does.
+  // The local switch is answered like the tenant's.
   return reason === 'local_kill_switch'
     ? { ...said, cause: 'ineligible', message: `Unauthorized: ${message}`, challenge: 'bearer' }
     : { ...said, cause: 'plane', message, planeReason: reason };
 }
 
-/** Why an agent may not act by what is known of itself: suspended, or caught by the kill switch. */
+/** Why an agent itself may not act: suspended, or caught by the kill switch. */
 export function findAgentIneligibility(
   tenantId: string,
   agent: ReplicaAgent,
@@ -64,7 +64,7 @@ export function findIneligibility(
 }
 
 /**
- * The version that the credential of a proof has now.
+ * The present version of a proof's credential.
  *
  * @returns undefined where it was revoked, or is another agent's
  */
@@ -80,8 +80,8 @@ export function currentVersion(
 }
 
 /**
- * The call's agent as it is now, for a call that had to wait: what an administrator changed
- * meanwhile holds for it.
+ * The present state of the call's agent, for a call that had to wait: changes in the meantime apply
+ * to it.
  *
  * @returns the denial where it may not act any more, or where its credential was replaced or revoked
  */
@@ -114,7 +114,7 @@ export interface WorkflowStandingDeps {
 
 export type RunningSession = NonNullable<ReturnType<Replica['findWorkflowSession']>>;
 
-/** A session that calls may be made in. */
+/** A session in which calls may be made. */
 export function findSession(
   tenantId: string,
   sessionId: string,
@@ -129,7 +129,10 @@ export function findSession(
   return denied('the workflow is suspended');
 }
 
-/** A delegation with all that it hangs on, from the first: each of them has to hold. */
+/**
+ * A delegation with the whole chain that it depends on, the first one first: each of them has to be
+ * valid.
+ */
 export function findChain(
   tenantId: string,
   held: DelegationFact,
@@ -139,7 +142,7 @@ export function findChain(
   let delegation = held;
   while (links.length < MAX_WORKFLOW_DEPTH) {
     if (delegation.workflow_session_id !== held.workflow_session_id) {
-      return refused('the delegation hangs on one of another workflow session');
+      return refused('the delegation depends on one of another workflow session');
     }
     if (Date.parse(delegation.expires_at) <= deps.now()) {
       return refused('the delegation has expired');
@@ -153,14 +156,14 @@ export function findChain(
     if (parentId === null) return { links, held };
     const parent = deps.replica.findDelegation(tenantId, parentId);
     if (parent?.delegatee_agent_id !== delegation.delegator_agent_id) {
-      return refused('a delegation that it hangs on was revoked');
+      return refused('a delegation that it depends on was revoked');
     }
     delegation = parent;
   }
-  return refused('the delegation hangs on too many others');
+  return refused('the delegation depends on too many others');
 }
 
-/** Why a call that was judged may not go out any more, if so. */
+/** Why a judged call may no longer be sent, if so. */
 export function findCallIneligibility(
   call: AgentCall,
   deps: EligibilityDeps & WorkflowStandingDeps,
@@ -169,7 +172,7 @@ export function findCallIneligibility(
   return 'kind' in agent ? agent : findWorkflowIneligibility(call, deps);
 }
 
-/** Why a call's session or delegation does not hold any more, if so. */
+/** Why a call's session or delegation is no longer valid, if so. */
 function findWorkflowIneligibility(
   { caller: { tenantId }, workflow, delegation }: AgentCall,
   deps: WorkflowStandingDeps,
@@ -184,7 +187,7 @@ function findWorkflowIneligibility(
   return 'kind' in chain ? chain : undefined;
 }
 
-/** An agent may not act, or a session or a delegation is not valid: -32000. */
+/** An agent may not act, or a session or a delegation is invalid: -32000. */
 export function refused(why: string): Deny {
   return {
     kind: 'deny',
@@ -196,12 +199,12 @@ export function refused(why: string): Deny {
   };
 }
 
-/** It is valid and does not let the call through: -32003. */
+/** It is valid but does not cover the call: -32003. */
 export function denied(message: string): Deny {
   return { kind: 'deny', cause: 'policy', message, reasons: [] };
 }
 
-/** The key of an agent. Neither id has a space. */
+/** The key of an agent. Neither id contains a space. */
 export function agentKeyOf(tenantId: string, agentId: string): AgentKey {
   return `${tenantId} ${agentId}` as AgentKey;
 }

@@ -1,6 +1,6 @@
 /**
  * The way of a call: judge, record, hold, send, inspect, outcome. Nothing reaches a server, and
- * nothing that a server says reaches an agent, except through here. An error on the way is never
+ * nothing from a server reaches an agent, except through here. An error on the way is never
  * permission. Proven by enforcer.test.ts.
  */
 import { uuidv7 } from '@governance/shared/ids';
@@ -56,40 +56,40 @@ export interface EnforcerDeps {
   ledger: Ledger;
   payloads: Pick<PayloadKeeper, 'keepInput'>;
   log: Pick<Logger, 'error' | 'warn' | 'debug' | 'isLevelEnabled'>;
-  /** `tenantId` is null where nobody was proven to call. */
+  /** `tenantId` is null for an unauthenticated caller. */
   onVerdict(verdict: Verdict, ms: number, tenantId: string | null): void;
-  /** Told where the inspection of what a server said of its own accord has failed. */
+  /** Called when a message that a server sent unprompted could not be inspected. */
   onInspectionFailed(tenantId: string, serverId: string, why: string): void;
-  /** For the messages that name a limit. */
+  /** For messages that name a limit. */
   limits: AnswerLimits;
 }
 
-/** Passes on what a server says. */
+/** Passes on a server's message. */
 export type Hear = (serverId: string, notification: UpstreamNotification) => void;
 
 export interface Enforcer {
   /**
    * Judges, records and sends a call, and inspects its answer. Never rejects.
    *
-   * @param exchange the client's end of it, where the client waits for more than the answer
+   * @param exchange the client's end of the call, if the client waits for more than the answer
    */
   call(caller: Caller, ask: Ask, destination: Destination, exchange?: Exchange): Promise<Answer>;
   /**
-   * Counts a request that is not judged and still costs servers something, as one that begins a
+   * Counts a request that is not judged but costs servers something, such as one that begins a
    * session.
    *
    * @returns what it is answered where its agent calls too often
    */
   admit(caller: Caller): Refusal | undefined;
   /**
-   * Inspects what servers say of their own accord, on one stream of the caller's.
+   * Inspects messages that servers send unprompted, on one stream of the caller's.
    *
    * @param passOn gets what the caller may hear
    * @returns takes what the servers say
    */
   listen(caller: Caller, passOn: Hear): Hear;
   /**
-   * Inspects what a server says outside of an answer: of itself, or as a question to the client.
+   * Inspects what a server says outside an answer: about itself, or as a question to the client.
    *
    * @returns null where nothing of it is passed on
    */
@@ -103,7 +103,7 @@ export interface EnforcementPages {
   holds?: Holds;
 }
 
-/** The product's. */
+/** The product's own lists. */
 export const PAGES: EnforcementPages = { enforcement, inspection };
 
 export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAGES): Enforcer {
@@ -126,7 +126,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
   ): Promise<Answer> {
     const call: RawCall = { id: uuidv7(audit.now()), caller, ask, grant };
     tellPart(call, 'received');
-    // No record, no call: the specification's fail-closed, before any work is spent.
+    // No record, no call: the specification's fail-closed, before any work is done.
     const condition = deps.ledger.condition();
     if (condition === 'full' || condition === 'failed') {
       return unrecorded(call, `the ledger is ${condition}`);
@@ -145,7 +145,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     }
     const hold =
       judgement.verdict === 'escalate' && isProven ? openHold(judgement, exchange) : null;
-    // The server has answered this call already: it is not asked again.
+    // The server has answered this call already, and is not asked again.
     const ofResult =
       judgement.verdict === 'allow' && !grant?.destination
         ? holds.results.find(judgement.call, exchange)
@@ -178,7 +178,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     return runAgain({ caller, ask }, destination, exchange, held);
   }
 
-  /** Judged again, since everything may have changed while a person thought it over. */
+  /** Judged again, since everything may have changed before a person decided. */
   async function runAgain(
     { caller, ask }: Pick<RawCall, 'caller' | 'ask'>,
     destination: Destination,
@@ -193,7 +193,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     }
   }
 
-  /** A grant of which that cannot be told covers nothing. */
+  /** A grant that cannot be compared covers nothing. */
   function isCovered(grant: HoldGrant, call: JudgedCall): boolean {
     try {
       return grant.covers(call);
@@ -203,7 +203,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     }
   }
 
-  /** Of what cannot be held a decision is left all the same. */
+  /** A call that cannot be held still leaves a decision. */
   function openHold(escalated: Escalated, exchange: Exchange): OpenedHold | Refusal {
     try {
       return holds.open(escalated, exchange);
@@ -262,7 +262,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     const recorded = recordOutcome(allowed, sent, passed, sentAt, deps.outcome);
     tellPart(call, 'outcome-handed-over');
     if (passed.answer === sent) return sent;
-    // What inspection did to an answer is on disk before anybody sees it.
+    // What inspection did to an answer is on disk before anyone sees the answer.
     const isRecorded = await recorded;
     return isRecorded || passed.answer.kind === 'refusal' ? passed.answer : unrecordedAnswer(call);
   }
@@ -277,7 +277,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     if (settled) return settled.then(() => inspectAnswer(call, speaker, way, sent));
     if (way.failed !== undefined) return passedOf(call, way.failed);
     if (sent.kind === 'refusal' || sent.kind === 'model') logFailure(call, sent.failure);
-    // What a model said has gone on already: it is made of what the agent itself had given it.
+    // A model's answer was passed on already: it derives from what the agent itself had sent.
     if (!('raw' in sent)) return { answer: sent };
     const { caller, ask } = call;
     const carry = way.stream?.carry ?? '';
@@ -293,11 +293,11 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     if (error !== undefined) log.error({ ...about(call), err: error, why }, 'an inspection threw');
     if (why !== undefined) return { ...blocked(call, step, why, refusal), findings, isHeld };
     if (part.kind !== 'notification') return { answer: part, step, findings };
-    return blocked(call, step, `${step}: it made no answer of an answer`);
+    return blocked(call, step, `${step}: it turned an answer into something else`);
   }
 
   function logFailure(call: RawCall, failure: UpstreamFailure | undefined): void {
-    // Who is refused as busy asks often: the record says so, and the log is no place for each.
+    // A busy agent retries often: the record has each refusal, the log does not.
     if (failure === undefined || failure.kind === 'busy' || failure.kind === 'ineligible') return;
     const { kind, message } = failure;
     log.warn({ ...about(call), failure: kind, detail: message }, 'no upstream answer');
@@ -309,13 +309,13 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     return internalRefusal('The call cannot be recorded now, so it was not forwarded.');
   }
 
-  /** Of what belongs to no call, and so has no outcome that could say it. */
+  /** For messages outside a call, which have no outcome to report it. */
   function failed(caller: Caller, serverId: string, why: string, error: unknown): void {
     log.error({ err: error, server: serverId, why }, 'an inspection threw');
     deps.onInspectionFailed(caller.tenantId, serverId, why);
   }
 
-  /** What a server asks in a result, as a call: it came in when its server asked it. */
+  /** A server's question within a result, as a call: its arrival is the time the server asked. */
   function judgeQuestion(caller: Caller, ask: Ask, destination: Destination): Promise<Answer> {
     return run({ ...caller, arrivedAt: audit.elapsed() }, ask, destination, quiet());
   }
@@ -361,12 +361,12 @@ function unrecordedAnswer(call: RawCall): Refusal {
   return internalRefusal(message, { event_id: call.id, failure: 'unrecorded' });
 }
 
-/** What every log line of a call says. */
+/** The fields of every log line about a call. */
 function about({ id, caller, ask }: RawCall) {
   return { reqId: caller.requestId, event_id: id, server: ask.serverId };
 }
 
-/** For a call whose client waits for nothing but its answer. */
+/** For a call whose client waits only for its answer. */
 export function quiet(): Exchange {
   return {
     cancellation: new Cancellation(),

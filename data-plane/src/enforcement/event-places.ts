@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Events that are remembered; of a parent that is forgotten the control plane knows the place. */
+/** Events that are remembered; for a forgotten parent the control plane knows the place. */
 const REMEMBERED = 50_000;
 
 export interface EventPlace {
@@ -9,7 +9,7 @@ export interface EventPlace {
   depth: number;
 }
 
-/** Where the newest events of this data plane stand in their workflow sessions, by their ids. */
+/** The places of this data plane's newest events in their workflow sessions, by id. */
 export type EventPlaces = Pick<LRUCache<string, EventPlace>, 'get' | 'set'>;
 
 export const createEventPlaces = (): EventPlaces => new LRUCache({ max: REMEMBERED });

@@ -1,7 +1,7 @@
 /**
- * What standing exceptions lift of a verdict: an escalation of their shape, or what one policy denies
- * one agent. Nothing else: whatever a step before policy denies never comes here, and where no policy
- * allows the call an exception changes nothing. Proven by exceptions.test.ts.
+ * What standing exceptions lift of a verdict: an escalation of their shape, or one policy's denial
+ * of one agent. Nothing else: a denial by a step before policy never comes here, and where no
+ * policy allows the call an exception changes nothing. Proven by exceptions.test.ts.
  */
 import {
   formatReasons,
@@ -17,17 +17,20 @@ import type { AgentCall, Ask, Lifted } from './calls.ts';
 
 export interface ExceptionDeps {
   replica: Pick<Replica, 'findExceptions'>;
-  /** A clock that never runs back, Unix milliseconds: an exception ends here by itself, offline too. */
+  /**
+   * A clock that never runs back, Unix milliseconds: an exception expires here without the control
+   * plane.
+   */
   planeNow(): number;
 }
 
-/** The exception under which something that a policy said is lifted, if there is one. */
+/** The exception that lifts a policy's reason, if there is one. */
 export type FindException = (lifts: ExceptionLifts, policyId: string) => ExceptionFact | undefined;
 
-/** Steps of matching that one call may cost; beyond, an exception covers nothing. */
+/** Matching steps that one call may cost; beyond that, an exception covers nothing. */
 const EFFORT = 1_000_000;
 
-/** Finds the exceptions for one call. They are looked up when the first is asked for. */
+/** Finds the exceptions for one call. They are looked up on first use. */
 export function exceptionsFor(
   { caller, agent, ask }: Pick<AgentCall, 'caller' | 'agent' | 'ask'>,
   deps: ExceptionDeps,
@@ -62,25 +65,25 @@ function findInForce(tenantId: string, agentId: string, ask: Ask, deps: Exceptio
   return found.filter(({ expires_at }) => Date.parse(expires_at) > now);
 }
 
-/** How far a call reaches is excepted by name, or for one tool of one server: not in passing. */
+/** The blast radius is excepted only explicitly, or for one tool of one server. */
 function coversPolicy(fact: ExceptionFact, policyId: string): boolean {
   if (fact.policy_id !== null) return fact.policy_id === policyId;
   return policyId !== BLAST_RADIUS || (fact.mcp_server !== null && fact.tool_name !== null);
 }
 
-/** A verdict with what earlier steps want a person to see, after exceptions and approvals. */
+/** A verdict together with the reasons of earlier steps, after exceptions and approvals. */
 export interface Decided {
   decision: PolicyVerdict['decision'];
-  /** Of an escalation all that asks for a person and is not lifted; otherwise what decided. */
+  /** For an escalation, the reasons that are not lifted; otherwise the deciding reasons. */
   said: readonly PolicyReason[];
   lifted?: Lifted;
 }
 
 export interface Spoken {
   verdict: PolicyVerdict;
-  /** What earlier steps want a person to see. */
+  /** The reasons of earlier steps for asking a person. */
   carried: readonly PolicyReason[];
-  /** Whether a person has approved what a policy asked for. */
+  /** Whether a person has approved a policy's reason. */
   isApproved(reason: PolicyReason): boolean;
   findException: FindException;
 }
@@ -91,7 +94,7 @@ export interface Spoken {
  * lifted only where a policy allows the call.
  */
 export function decideCall({ verdict, carried, isApproved, findException }: Spoken): Decided {
-  // Nearly every call: allowed by all that spoke, so that there is nothing to lift or to approve.
+  // Nearly every call: allowed by every reason, with nothing to lift or approve.
   if (verdict.decision === 'allow' && carried.length === 0 && verdict.reasons.every(isPermit)) {
     return { decision: 'allow', said: verdict.reasons };
   }
@@ -118,7 +121,7 @@ export function decideCall({ verdict, carried, isApproved, findException }: Spok
   }
   const permits = reasons.filter(isOf('allow'));
   const asking = [...reasons.filter(isOf('escalate')), ...carried];
-  // Where nothing allows the call, there is nothing that an exception could let through.
+  // If nothing allows the call, an exception cannot let it through.
   const isPermitted = decision === 'allow' || permits.length > 0;
   const open = isPermitted ? asking.filter((reason) => !lift('escalation', reason)) : asking;
   const lifted =

@@ -1,6 +1,6 @@
 /**
  * What an agent's roles permit. A permission counts only within the `resource_scopes` of its own
- * role, so policies are shown the permissions that hold for the call at hand, and no others.
+ * role, so policies see only the permissions that apply to the call at hand.
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { coversTool, type DelegationScope } from '@governance/shared/delegation-scope';
@@ -11,14 +11,14 @@ import { nameOfMethod, useOfList } from './call-kinds.ts';
 import { readingsOfCall } from './call-targets.ts';
 import type { Action, Ask, ClassifiedCall } from './calls.ts';
 
-/** Steps of matching that one question may cost; beyond, a scope covers nothing. */
+/** Matching steps that one question may cost; beyond that, a scope covers nothing. */
 const EFFORT = 1_000_000;
 
 function newEffort() {
   return { left: EFFORT };
 }
 
-/** The permissions that hold for a call, whatever they cover. */
+/** The permissions that apply to a call, whatever they cover. */
 export function permissionsFor(grants: readonly Grant[], ask: Ask): string[] {
   const [first] = grants;
   if (first === undefined) return [];
@@ -42,8 +42,8 @@ function reachOf(ask: Ask, grants: readonly Grant[]): Reach {
 }
 
 /**
- * What an agent lacks for a call: a permission that would cover it, and whether a role has one whose
- * `resource_scopes` leave the call out.
+ * What an agent lacks for a call: a permission that would cover it, and whether a role has one
+ * whose `resource_scopes` exclude the call.
  *
  * @returns undefined where a permission covers it
  */
@@ -60,9 +60,9 @@ export function findLackingPermission(
 }
 
 /**
- * Whether a permission of the agent covers a tool, as the baseline policy sees it, at some target.
- * Used to leave tools out of a list, which is a convenience and no control: what is called is judged
- * by policy.
+ * Whether a permission of the agent covers a tool, as the baseline policy sees it, for some target.
+ * Used to leave tools out of a list, which is a convenience and not a control: calls are judged by
+ * policy.
  */
 export function isToolVisible(
   grants: readonly Grant[],
@@ -79,8 +79,8 @@ export function isToolVisible(
 }
 
 /**
- * Whether a delegation, and the roles of who gave it, cover a tool at some target: as `isToolVisible`,
- * for lists.
+ * Whether a delegation, and its delegator's roles, cover a tool for some target. Like
+ * `isToolVisible`, for lists.
  *
  * @param grants of the delegator
  */
@@ -96,12 +96,12 @@ export function isToolDelegated(
   );
 }
 
-/** The registry, where it is known. */
+/** The registry of servers, if known. */
 export type Registry = { readonly settings: Pick<BundleSettings, 'mcp_servers'> } | null;
 
 /**
- * Whether a permission could cover anything of a server. One that is the name of another server is
- * taken for that, though a tool could be called the same.
+ * Whether a permission could cover anything of a server. A permission that is the name of another
+ * server counts as that, though a tool could have the same name.
  */
 export function isServerVisible(
   grants: readonly Grant[],
@@ -122,7 +122,7 @@ export function isServerVisible(
 }
 
 /**
- * Whether an agent is shown anything of a list of a server's.
+ * Whether an agent may see anything of a server's list.
  *
  * @param method of the list
  */

@@ -1,10 +1,13 @@
-/** What is said alike of a held call and of a held result: to those who decide, and to its agent. */
+/** What held calls and held results tell approvers and agents alike. */
 import { isoTime } from '@governance/shared/iso-time';
 import type { HoldEnd } from '../holds/held-calls.ts';
 import type { Hold } from '../holds/hold.ts';
 import type { DecisionFields } from './audit.ts';
 
-/** Of the record that opens a hold. What a decision repeats of its call is as data protection left it. */
+/**
+ * The members of the record that opens a hold. Data protection was applied to what the decision
+ * repeats of its call.
+ */
 export function heldMembers(hold: Hold, decision: DecisionFields) {
   return {
     bundle_revision: decision.bundle_revision,
@@ -22,7 +25,7 @@ export function heldMembers(hold: Hold, decision: DecisionFields) {
   };
 }
 
-/** Of an answer: how long a person may still decide, where one may. */
+/** For an answer: how long a person may still decide, if at all. */
 export function untilWhen(kind: HoldEnd['kind'], { timeoutAt }: Hold): { timeout_at?: string } {
   return kind === 'pending' ? { timeout_at: isoTime(timeoutAt) } : {};
 }

@@ -1,11 +1,11 @@
-/** A client's waiting for a person, and what it is told meanwhile. */
+/** A client's wait for a person, and its progress notifications. */
 import type { HeldCall, HoldEnd } from '../holds/held-calls.ts';
 import type { Exchange } from './calls.ts';
 
 export interface HoldWaitLimits {
   /** How long a client waits before it is told that the call is pending. */
   waitMs: number;
-  /** Between two signs of life to a client that wants progress. */
+  /** The interval between two progress notifications to a client that wants them. */
   progressMs: number;
 }
 
@@ -40,7 +40,7 @@ export async function waitForPerson(
   return null;
 }
 
-/** A server's own progress begins above what is told here: progress may only rise. */
+/** A server's own progress starts above these values: progress may only rise. */
 const PROGRESS_STEP = 1e-6;
 
 function tellProgress(exchange: Exchange, message: string, everyMs: number): () => void {

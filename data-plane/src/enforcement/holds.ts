@@ -1,7 +1,7 @@
 /**
  * A held call waits for a person; a parked one (gateway/modern/parked-calls.ts) waits for its
- * client. The enforcer judges, opens the hold, records both, waits, and with a grant judges again: a
- * denial wins then too, and an escalation for another reason asks again.
+ * client. The enforcer judges, opens the hold, records both, waits, and with a grant judges again:
+ * a denial still wins, and an escalation for a new reason asks again.
  */
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
 import type { Cancelled, Refusal } from './answer.ts';
@@ -15,20 +15,20 @@ export type Escalated = Extract<CallJudgement, { verdict: 'escalate' }>;
 
 /** A call's place at a hold, before its decision is recorded. */
 export interface OpenedHold extends DecisionHold {
-  /** The decision could not be recorded: nobody holds the call. */
+  /** The decision could not be recorded: the hold is dropped. */
   drop(): void;
   /**
-   * Waits for the person, once the decision is on disk. Never rejects. A client that goes away
-   * leaves the hold as it is.
+   * Waits for the person, once the decision is on disk. Never rejects. The hold stays if the client
+   * leaves.
    *
    * @returns the grant of an approval; else what the agent is answered
    */
   wait(): Promise<HoldGrant | Refusal | Cancelled>;
 }
 
-/** A call's place at its result, which is held. */
+/** A call's place at its held result. */
 export interface HeldAnswer extends OpenedHold {
-  /** What was approved of the call. */
+  /** The policies whose reasons were approved for the call. */
   readonly policyIds: ReadonlySet<string>;
   /** Whether nobody has decided yet. */
   isPending(): boolean;
@@ -37,7 +37,7 @@ export interface HeldAnswer extends OpenedHold {
 /** Results that wait for people: their calls are not made again. */
 export interface ResultHolds {
   /**
-   * Keeps a result and has it wait.
+   * Keeps a result until a person decides.
    *
    * @returns the refusal of one that cannot be held: it is blocked
    * @throws where it could not be recorded: it is blocked as well
@@ -48,7 +48,7 @@ export interface ResultHolds {
     findings: Findings,
     exchange: Exchange,
   ): Promise<HeldAnswer | Refusal>;
-  /** The result of the same call that is held, if there is one. */
+  /** The held result of the same call, if there is one. */
   find(call: KnownCall, exchange: Exchange): HeldAnswer | null;
 }
 
@@ -63,7 +63,7 @@ export interface Holds {
   readonly results: ResultHolds;
 }
 
-/** Where nobody can be asked, what needs a person's consent does not happen. */
+/** Where nobody can be asked, a call that needs approval is not made. */
 export const NOBODY_TO_ASK: Holds = {
   open: refusalOf,
   results: {

@@ -1,26 +1,28 @@
 /**
- * What servers say bit by bit, along with a call or of their own accord: each part is inspected
- * before it is passed on, in its order and within bounds.
+ * Messages that servers send along with a call or unprompted: each part is inspected before it is
+ * passed on, in order and within bounds.
  */
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import type { Inspect, Inspected } from './said.ts';
 import { textsOf } from './said.ts';
 
-/** Characters of what was said before that an inspection sees. */
+/** Characters of earlier parts that an inspection sees. */
 const MAX_CARRY = 4096;
-/** Notifications that wait for a slow inspection, and characters of them; others are dropped. */
+/**
+ * Notifications that wait for a slow inspection, and characters of them; further ones are dropped.
+ */
 const MAX_WAITING = 64;
 const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
 
 export interface StreamOptions {
   caller: Caller;
   speaker: Destination['speaker'];
-  /** Whose answer it comes along with; null for none. */
+  /** The call whose answer it precedes; null for none. */
   call: JudgedCall | null;
   inspect: Inspect;
   passOn(serverId: string, notification: UpstreamNotification): void;
-  /** Told where a step threw: that part is not passed on. */
+  /** Called when a step threw: that part is not passed on. */
   onFailed(serverId: string, inspected: Inspected): void;
 }
 
@@ -35,7 +37,7 @@ export class InspectedStream {
     this.#options = options;
   }
 
-  /** Null where everything that was said has been inspected. */
+  /** Null when everything has been inspected. */
   get settled(): Promise<void> | null {
     return this.#waiting;
   }
@@ -46,7 +48,7 @@ export class InspectedStream {
 
   push(serverId: string, { method, params }: UpstreamNotification): void {
     if (this.#waitingCount >= MAX_WAITING) return;
-    // The first may be as long as a message; measured only where others wait already.
+    // A single one may be as long as a message; lengths matter only when others wait already.
     const length = this.#waiting === null ? 0 : JSON.stringify(params ?? null).length;
     if (length > 0 && this.#waitingLength + length > MAX_WAITING_LENGTH) return;
     const { caller, speaker, call, inspect } = this.#options;
@@ -82,7 +84,7 @@ export class InspectedStream {
   }
 }
 
-/** The end of a text, as a copy: a slice would keep the whole text in memory. */
+/** The end of a text, copied: a slice would keep the whole text in memory. */
 function lastOf(text: string): string {
   return Buffer.from(text.slice(-MAX_CARRY), 'utf16le').toString('utf16le');
 }

@@ -16,7 +16,7 @@ export type InspectionDeps = FormDeps &
   SaidDlpDeps &
   PinsDeps;
 
-// Everything that a server or a client says passes here. Why each step has its place is in
+// Everything from a server or a client passes these steps. The reason for each position is in
 // docs/enforcement-order.md.
 export const inspection = pipeline<Said, InspectionDeps>()
   .step('form', checkForm)

@@ -1,4 +1,4 @@
-/** What is kept of a call beside its record, as those who record it see it. */
+/** What is kept of a call beside its record, as the recorder sees it. */
 import type { PolicyInput } from '@governance/policies/contract';
 import type { PayloadSealingKey } from '@governance/shared/data-protection-settings';
 import type { PayloadContent } from '@governance/shared/event-payload';
@@ -7,23 +7,23 @@ import type { ReplicaAgent } from '../contracts.ts';
 import type { Answer } from './answer.ts';
 import type { AgentCall, ScannedCall } from './calls.ts';
 
-/** Who a value speaks of. */
+/** The people and agents that a value may name. */
 export interface Identified {
-  /** What the value is: members of a record, what policy was asked, or what came back. */
+  /** What the value is: members of a record, the policy input, or a result. */
   readonly said: 'members' | 'input' | 'result';
   readonly agent: Pick<ReplicaAgent, 'id' | 'name' | 'owner'> | null;
-  /** The one that is recorded. */
+  /** The recorded requester. */
   readonly requesterId: string | null;
-  /** Others that the call was said to be for. */
+  /** Others that the call claimed to be for. */
   readonly otherRequesters: readonly string[];
-  /** Of the tenant. */
+  /** The tenant's hash. */
   readonly hash: IdentifierHash;
 }
 
-/** What is left of a value; undefined where something that has to be taken out cannot be. */
+/** What is left of a value; undefined where something must be removed but cannot be. */
 export type Protected = { readonly value: unknown; readonly isChanged: boolean } | undefined;
 
-/** A tenant's data protection where something is kept. */
+/** A tenant's data protection for what is kept. */
 export interface Protection {
   mode: PayloadContent['mode'];
   sealingKey: PayloadSealingKey;
@@ -33,10 +33,10 @@ export interface Protection {
 
 /** What is kept of one call. */
 export interface KeptPayload {
-  /** Of both parts, and of nothing else. */
+  /** The salt of both parts, used for nothing else. */
   readonly salt: Buffer;
   readonly protection: Protection;
-  /** Of the input; null where that is not kept. */
+  /** The digest of the input; null where that is not kept. */
   readonly digest: string | null;
 }
 

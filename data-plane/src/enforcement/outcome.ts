@@ -1,4 +1,4 @@
-/** Step 6, last part: what became of an allowed call, as one outcome record for each. */
+/** Step 6, last part: the outcome of an allowed call, as one record. */
 import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
 import type { OutcomeRecord, UnchainedRecord } from '@governance/shared/ledger-record';
@@ -23,17 +23,17 @@ export interface OutcomeDeps {
   onOutcome(outcome: Outcome, upstreamMs: number): void;
 }
 
-/** What inspection made of an answer. */
+/** The result of inspecting an answer. */
 export interface Passed {
   /** What the agent gets. */
   readonly answer: Answer;
-  /** The step that blocked or replaced what came. */
+  /** The step that blocked or replaced the answer. */
   readonly step?: string | undefined;
   /** Why it was blocked, if so: begins with the step. */
   readonly blocked?: string;
-  /** It is blocked until a person has decided about it. */
+  /** Blocked until a person has decided. */
   readonly isHeld?: true | undefined;
-  /** The hold with which it waits for a person. */
+  /** The hold under which it waits for a person. */
   readonly heldAs?: string;
   readonly findings?: Findings | undefined;
 }
@@ -42,7 +42,7 @@ export interface Passed {
  * An answer that a step blocked.
  *
  * @param why begins with the step
- * @param refusal what the agent gets where the step says that
+ * @param refusal what the agent gets, if the step specifies it
  */
 export function blocked(
   { id }: Pick<RawCall, 'id'>,
@@ -61,7 +61,7 @@ const MAX_DETAIL = 512;
  * Hands the outcome over to the ledger. After a crash before it is on disk the ledger writes
  * `outcome_unknown` in its place.
  *
- * @param sent what came back from who was asked
+ * @param sent the destination's answer
  * @returns whether it was written, for which nobody need wait: a stop does. It never rejects.
  */
 export function recordOutcome(
@@ -126,7 +126,7 @@ function actionOf({ step, blocked: why }: Passed): 'allowed' | 'blocked' | 'repl
   return step === undefined ? 'allowed' : 'replaced';
 }
 
-/** What the record says of an inspection; null where it found and did nothing. */
+/** The record's account of an inspection; null where it found and did nothing. */
 function inspectionOf(salt: Uint8Array, { step, answer, findings, heldAs }: Passed) {
   if (step === undefined && findings === undefined && heldAs === undefined) return null;
   return {

@@ -1,8 +1,8 @@
 import type { BundleSettings } from '@governance/shared/bundle-format';
 
 /**
- * Remembers what is made of a bundle's settings for as long as the bundle is in force: a scanner, a
- * set of globs. Nothing is made at a call but at the first after a bundle was activated.
+ * Caches what is derived from a bundle's settings (a scanner, a set of globs) while the bundle is
+ * in force. It is computed at the first call after activation.
  *
  * @param prepare is called once for each bundle; what it throws is thrown at each use
  */

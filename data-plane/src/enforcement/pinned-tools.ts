@@ -1,9 +1,9 @@
 /**
- * What tools said of themselves when they were seen first. A change of it is told, and where the
- * tenant wants so the tool waits for approval. Kept on disk, in a file that all workers of a data
- * plane share. What the bundle says of a tool stands above what was seen first here, so that all
- * data planes of a tenant agree. Where nothing can be looked up or written down, nothing is
- * approved. Proven by pinned-tools.test.ts.
+ * Pins tools to the definition that was seen first. A change is reported, and if the tenant
+ * requires it the tool waits for approval. Stored on disk, in a file that all workers of a data
+ * plane share. A pin in the bundle takes precedence over what was seen first here, so that all data
+ * planes of a tenant agree. When a pin cannot be read or written, nothing counts as approved.
+ * Proven by pinned-tools.test.ts.
  */
 import { hash } from 'node:crypto';
 import type { BundleSettings } from '@governance/shared/bundle-format';
@@ -20,22 +20,22 @@ import { createPinReports, differenceOfPin, NO_PIN_REPORTS } from './pins/pin-re
 import { definitionOf, type ToolDefinition, textsOfDefinition } from './pins/tool-definition.ts';
 import type { ToolPlace } from './tool-definitions.ts';
 
-/** A tool that is not what it was pinned as, or is so again. */
+/** A tool whose definition differs from its pin, or matches it again. */
 export interface DefinitionChange {
   readonly place: ToolPlace;
   readonly pinnedHash: string;
   readonly seenHash: string;
   readonly firstSeenAt: string;
   readonly seenAt: string;
-  /** The members that differ; empty where it is again what it was. */
+  /** The members that differ; empty when it matches again. */
   readonly changed: readonly string[];
   readonly difference: ToolDifference;
-  /** It has changed so often that no more is told of it. */
+  /** It has changed so often that further changes are not reported. */
   readonly varies: boolean;
 }
 
 export interface PinnedTools {
-  /** Looks at what a server lists: pins what is new, and tells what has changed. Never throws. */
+  /** Checks a server's list: pins new tools, and reports changes. Never throws. */
   observe(
     tenantId: string,
     serverId: string,
@@ -43,14 +43,14 @@ export interface PinnedTools {
     settings: BundleSettings | null,
   ): void;
   /**
-   * Whether a tool has changed and is used only when that is approved.
+   * Whether a tool has changed and must be approved before use.
    *
    * @throws where that cannot be looked up
    */
   isWaiting(place: ToolPlace, settings: BundleSettings): boolean;
   readonly reports: PinReports;
   /**
-   * The digest of what a tool said of itself last.
+   * The digest of a tool's last definition.
    *
    * @returns null where nobody ever listed it, undefined where what it is now is not known
    */
@@ -66,24 +66,24 @@ interface Look {
   readonly text: string;
 }
 
-/** What the bundle says of a tool. */
+/** The bundle's pin of a tool. */
 interface Pin {
   readonly hash: string;
-  /** Whatever else it says of itself is approved. */
+  /** Every other definition is approved too. */
   readonly varies?: boolean | undefined;
 }
 
-/** Tools of one server that are pinned; what is beyond is not. */
+/** Pinned tools of one server, at most; further ones are not pinned. */
 const MAX_TOOLS = 4_000;
-/** Definitions that are known to be as they were at the last look. */
+/** Definitions known to be unchanged since the last check. */
 const MAX_KNOWN = 20_000;
-/** Changes of one tool within a day that are told; one more, and it varies. */
+/** Reported changes of one tool within a day; one more, and it varies. */
 const MAX_CHANGES = 4;
 const DAY_MS = 24 * 60 * 60_000;
-/** What a tool that varies was seen as is written down no more often than this. */
+/** For a tool that varies, the last seen definition is stored at most this often. */
 const VARIES_EVERY_MS = 10 * 60_000;
 
-/** Where no folder is given nothing can be remembered, and nothing is pinned. */
+/** Without a folder nothing can be remembered, and nothing is pinned. */
 export const NO_PINS: PinnedTools = {
   observe: () => undefined,
   isWaiting: () => false,
@@ -105,7 +105,7 @@ const pinsOf = perSettings(
 /**
  * Opens the file.
  *
- * @param onChanged told once for each definition that is not the one before, until it varies
+ * @param onChanged called once for each changed definition, until it varies
  * @param onNews told when `reports` has more to tell
  * @param now Unix milliseconds
  * @throws when the file is damaged
@@ -122,7 +122,7 @@ export function openPinnedTools(
   const { onChanged, now, log } = deps;
   const file = openPinFile(path);
   const known = new LRUCache<string, string>({ max: MAX_KNOWN });
-  /** By server: tools that it listed and that could not be written down. */
+  /** By server: listed tools that could not be stored. */
   const unobserved = new Map<string, Set<string>>();
   let version = file.version();
   let hasNews = false;
@@ -132,7 +132,7 @@ export function openPinnedTools(
     hasNews = true;
   }
 
-  /** @returns what is to be told, if anything is */
+  /** @returns the change to report, if any */
   function settle({ place, tool, pin }: Look): DefinitionChange | null {
     const definition = definitionOf(tool);
     const row = file.find(place);
@@ -172,7 +172,7 @@ export function openPinnedTools(
     const isNewPin = pin !== undefined && pin.hash !== row.pinned;
     if (isSame && !isNewPin) return null;
     const next = { ...row };
-    // What the bundle says, because it was approved or seen first elsewhere, is the pin from now on.
+    // The bundle's pin, approved or first seen elsewhere, replaces the local one.
     if (isNewPin) {
       const isSeen = pin.hash === row.seen;
       next.pinned = pin.hash;
@@ -190,7 +190,7 @@ export function openPinnedTools(
       next.seen_texts = null;
     } else next.seen_texts = texts;
     if (isSame) {
-      // It was what it was pinned to, and is not any more: another data plane knows it otherwise.
+      // It matched the local pin but not the bundle's: another data plane knows another definition.
       const isOther = row.pinned === digest;
       if (isOther) next.seen_at = isoTime(now());
       put(place, next);
@@ -223,7 +223,7 @@ export function openPinnedTools(
     return isQuiet || pin?.varies === true ? null : toChange(place, next);
   }
 
-  /** What is to be looked at; undefined where it is as at the last look. */
+  /** The tools to check; undefined where nothing changed since the last check. */
   function lookAt(place: ToolPlace, tool: ListedTool, pin: Pin | undefined): Look | undefined {
     const key = `${place.tenantId} ${place.serverId} ${place.toolName}`;
     const text = hash('sha256', `${JSON.stringify(pin ?? null)} ${JSON.stringify(tool)}`, 'base64');
@@ -237,7 +237,7 @@ export function openPinnedTools(
     settings: BundleSettings | null,
   ): void {
     const pins = settings === null ? undefined : pinsOf(settings);
-    // What another worker saw since makes what was seen here something of before.
+    // A write of another worker outdates what was seen here.
     const current = file.version();
     if (current !== version) known.clear();
     version = current;
@@ -254,10 +254,10 @@ export function openPinnedTools(
     if (hasNews) deps.onNews(tenantId);
   }
 
-  /** Part of a list that was written down says nothing of the others. */
+  /** A partly stored list says nothing of the other tools. */
   function noteUnobserved(server: string, tools: readonly ListedTool[], isWritten: boolean): void {
     const noted = unobserved.get(server) ?? new Set();
-    // So many names are not kept: all tools of the server wait until a restart looks again.
+    // So many names are not kept: all tools of the server wait until a restart checks again.
     if (noted.size > MAX_TOOLS) return;
     for (const { name } of tools) {
       if (isWritten) noted.delete(name);
@@ -283,13 +283,13 @@ export function openPinnedTools(
       const { tenantId, serverId, toolName } = place;
       const pin = pinsOf(settings).get(`${serverId} ${toolName}`);
       if (pin?.varies === true) return false;
-      // What it is now is not known.
+      // Its present definition is unknown.
       const unwritten = unobserved.get(`${tenantId} ${serverId}`);
       if (unwritten?.has(toolName) || (unwritten?.size ?? 0) > MAX_TOOLS) return true;
       const row = file.find(place);
-      // Nobody ever listed it; or there was no room for it, so that it may change unseen.
+      // It was never listed; or there was no room for it, so that it could change unseen.
       if (row === undefined) return file.countTools(tenantId, serverId) >= MAX_TOOLS;
-      // Which of its definitions an agent was shown is not known, unless one was approved since.
+      // Which of its definitions an agent was shown is unknown, unless one was approved since.
       const isApproved = pin !== undefined && pin.hash !== row.pinned;
       const hasVaried = row.varies === 1 && now() - Date.parse(row.seen_at) < DAY_MS;
       return row.seen !== (pin?.hash ?? row.pinned) || (hasVaried && !isApproved);
@@ -343,8 +343,8 @@ export function changeAlert(change: DefinitionChange): Alert {
 }
 
 function titleOf(isBack: boolean, varies: boolean): string {
-  if (varies) return 'A tool says something else of itself again and again; no more is told of it';
+  if (varies) return 'The definition of a tool keeps changing; further changes raise no alert';
   return isBack
-    ? 'A tool says of itself again what it is pinned to'
-    : 'A tool says something else of itself than what it is pinned to';
+    ? 'The definition of a tool matches its pin again'
+    : 'The definition of a tool differs from its pin';
 }

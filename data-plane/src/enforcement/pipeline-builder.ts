@@ -1,17 +1,17 @@
 /**
- * The runner of steps, on the way out (pipeline.ts) and back (inspection.ts). It knows one rule:
- * whatever is thrown, or does not end in time, is a denial that names the step. Proven by pipeline-builder.test.ts (a throwing
- * step never allows, a wrong order does not compile).
+ * The runner of steps, on the way out (pipeline.ts) and back (inspection.ts). It knows one rule: a
+ * step that throws, or does not end in time, is a denial that names the step. Proven by
+ * pipeline-builder.test.ts (a throwing step never allows, a wrong order does not compile).
  */
 import type { Continue, Deny, Escalate, StepResult } from './calls.ts';
 
-/** One step: sees the call as far as it is known, and lets it on, denies it or escalates it. */
+/** One step: takes the call as far as it is known, and passes it on, denies it or escalates it. */
 export type Step<In, Out, Deps> = (
   call: In,
   deps: Deps,
 ) => StepResult<Out> | Promise<StepResult<Out>>;
 
-/** How a pipeline ended. `call` is the call as the last step got it, or as it left the last one. */
+/** How a pipeline ended. `call` is the call as the last step received it, or returned it. */
 export type Judgement<In, Out> =
   | { readonly verdict: 'allow'; readonly step: string; readonly call: Out }
   | {
@@ -30,12 +30,12 @@ export type Judgement<In, Out> =
     };
 
 export interface Pipeline<In, Out, Deps> {
-  /** The pipeline with one more step at its end. A step may add to a call, never take away. */
+  /** The pipeline with one more step at its end. A step may add to a call, never remove. */
   step<Next extends Out>(name: string, run: Step<Out, Next, Deps>): Pipeline<In, Next, Deps>;
   /**
    * Runs the steps in order: at once, unless one of them waits. Never throws, never rejects.
    *
-   * @param passed is told of each step that let the call on
+   * @param passed is called for each step that passed the call on
    */
   run(
     call: In,
@@ -45,13 +45,13 @@ export interface Pipeline<In, Out, Deps> {
   readonly steps: readonly string[];
 }
 
-// Inside, steps are kept untyped: `step` above is what holds the order.
+// Internally steps are untyped: `step` above enforces the order.
 interface AnyStep {
   name: string;
   run: Step<unknown, unknown, unknown>;
 }
 
-/** No step of the product waits as long: each has a limit of its own. */
+/** No step of the product takes as long: each has a limit of its own. */
 const STEP_MS = 60_000;
 
 type Passed = (call: unknown, step: string) => void;
@@ -75,7 +75,7 @@ function build<In, Out, Deps>(steps: readonly AnyStep[]): Pipeline<In, Out, Deps
   };
 }
 
-/** Runs the steps from one on. A promise is made only where a step waits. */
+/** Runs the steps from an index on. A promise is made only where a step waits. */
 function runSteps(
   steps: readonly AnyStep[],
   from: number,
@@ -140,7 +140,7 @@ async function inTime<T>(waiting: Promise<T>): Promise<T> {
   }
 }
 
-/** The judgement that a step's result makes; null where the call goes on. */
+/** The judgement of a step's result; null where the call continues. */
 function endOf(step: string, call: unknown, result: StepResult<unknown>): AnyJudgement | null {
   switch (result?.kind) {
     case 'continue':
@@ -164,8 +164,8 @@ function denied(step: string, call: unknown, message: string) {
 }
 
 /**
- * Adds to a call what a step has established. A call belongs to its run of the pipeline and grows
- * in place: three copies on its way cost more than most steps do.
+ * Adds what a step has established to a call. A call belongs to its run of the pipeline and grows
+ * in place: three copies would cost more than most steps do.
  */
 export function extend<C extends object, Added extends object>(call: C, added: Added): C & Added {
   return Object.assign(call, added);

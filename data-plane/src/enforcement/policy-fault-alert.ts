@@ -14,9 +14,9 @@ const FAILED = {
 } as const;
 
 /**
- * Raises POLICY_OUT_OF_FUEL (a policy computed past its budget) or POLICY_FAILED (conflicting
- * values, too much memory, a built-in that failed). The calls themselves are denied and recorded;
- * this tells a person that a policy has to be changed.
+ * Raises POLICY_OUT_OF_FUEL (a policy exceeded its fuel) or POLICY_FAILED (conflicting values, too
+ * much memory, a built-in that failed). The calls themselves are denied and recorded; this tells a
+ * person that a policy has to be changed.
  */
 export function createPolicyFaultAlert(raise: RaiseAlert) {
   return (call: ClassifiedCall, fault: PolicyFault): void => {
@@ -35,7 +35,7 @@ export function createPolicyFaultAlert(raise: RaiseAlert) {
         tool_name: call.ask.name,
         bundle_revision: revision,
       },
-      // One open alert for each set of sources: a new bundle may have cured it.
+      // One open alert for each set of sources: a new bundle may have fixed it.
       dedupe_key: `${dedupe}:${call.rules?.digest ?? 'none'}`,
     });
   };

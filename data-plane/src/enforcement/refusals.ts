@@ -1,6 +1,6 @@
 /**
- * What the gateway answers itself. Nothing here says where a server is, or what its failure looked
- * like inside.
+ * What the gateway answers itself. Nothing here reveals where a server is, or the internals of its
+ * failure.
  */
 import { formatReasons } from '@governance/policies/contract';
 import { RPC_ERRORS } from '@governance/shared/errors';
@@ -20,29 +20,29 @@ export interface AnswerLimits {
   messageBytes: number;
 }
 
-/** A result that the gateway makes itself. */
+/** A result made by the gateway itself. */
 export function resultOf(value: Record<string, unknown>): UpstreamAnswer {
   return { kind: 'result', raw: JSON.stringify(value), value };
 }
 
-/** A refusal that is a JSON-RPC error like any. */
+/** A refusal that is an ordinary JSON-RPC error. */
 export function rpcRefusal(code: number, message: string, data?: Record<string, unknown>): Refusal {
   return { kind: 'refusal', status: 200, code, message, data };
 }
 
-/** A refusal with the gateway's code for failures of its own. */
+/** A refusal with the gateway's code for its own failures. */
 export function internalRefusal(message: string, data?: Record<string, unknown>): Refusal {
   return rpcRefusal(RPC_ERRORS.INTERNAL, message, data);
 }
 
-/** What is answered where a person has, or had, to decide. */
+/** The answer where a person has, or had, to decide. */
 export function escalatedRefusal(message: string, data: Record<string, unknown>): Refusal {
   return rpcRefusal(RPC_ERRORS.ESCALATED, message, data);
 }
 
 /**
- * The one maker of -32003. Its message begins with these words whoever denies: a policy, or what
- * keeps this data plane from letting anybody act (`data.reason` tells them apart).
+ * The only source of -32003. Its message begins with these words whoever denies: a policy, or the
+ * state in which this data plane denies all calls (`data.reason` distinguishes them).
  */
 export function deniedByPolicy(message: string, data?: Record<string, unknown>): Refusal {
   return rpcRefusal(RPC_ERRORS.POLICY_DENIED, `Denied by policy: ${message}`, data);
@@ -53,7 +53,7 @@ export function refusalOf(judgement: CallJudgement): Refusal {
   const { call } = judgement;
   switch (judgement.verdict) {
     case 'deny': {
-      // Without an agent there is no event: nobody to record it for.
+      // Without an agent there is no event, since there is nobody to record it for.
       const { deny } = judgement;
       const isEvent = call.agent !== undefined && deny.exceeded === undefined;
       return deniedAnswer(deny, isEvent ? call.id : null);
@@ -64,7 +64,7 @@ export function refusalOf(judgement: CallJudgement): Refusal {
       return escalatedRefusal(message, { resolution: 'denied', event_id: call.id, reasons });
     }
     case 'allow':
-      // Allowed and yet not granted by the audit: never forwarded.
+      // Allowed, but not confirmed by the ledger: never forwarded.
       return internalRefusal('The call was not recorded, so it was not forwarded.');
   }
 }
@@ -82,7 +82,7 @@ export function deniedAnswer(deny: Deny, eventId: string | null): Refusal {
     case 'loop':
       return internalRefusal(message, { ...data, failure: 'loop' });
     case 'rate': {
-      // No event: refused calls are counted, not recorded one by one.
+      // No event: calls over the rate limit are counted, not recorded one by one.
       const retryAfter = { retry_after: deny.exceeded?.retryAfter ?? 1 };
       return rpcRefusal(RPC_ERRORS.RATE_LIMITED, message, retryAfter);
     }
@@ -97,7 +97,7 @@ export function deniedAnswer(deny: Deny, eventId: string | null): Refusal {
   }
 }
 
-/** A refusal that sends a client to authenticate. */
+/** A refusal that asks the client to authenticate. */
 export function unauthorized(message: string, challenge?: 'basic' | 'bearer'): Refusal {
   return { kind: 'refusal', status: 401, code: RPC_ERRORS.UNAUTHORIZED, message, challenge };
 }
@@ -141,7 +141,7 @@ function failureMessage(
     case 'refused':
       return 'The MCP server refused the gateway.';
     case 'busy':
-      // Says whose share is taken.
+      // Names the share that is used up.
       return message;
     case 'loop':
       return LOOP_MESSAGE;
@@ -151,7 +151,7 @@ function failureMessage(
 }
 
 /**
- * A thrown value as the failure that it stands for.
+ * Maps a thrown value to a failure.
  *
  * @param isCancelled whether nobody waits any more: otherwise an answer is due, whoever ended it
  */

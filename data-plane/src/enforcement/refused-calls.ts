@@ -1,7 +1,7 @@
 /**
- * What is written of calls that a rate limit refused. A decision for each would let an agent fill
- * the ledger by calling too often, which is what the limit is for: so they are counted, and each
- * agent's count is a record, at most one a second. Proven by refused-calls.test.ts.
+ * Records calls that a rate limit refused. A decision for each would let an agent fill the ledger
+ * by calling too often, which is what the limit prevents: so they are counted, and each agent's
+ * count is a record, at most one a second. Proven by refused-calls.test.ts.
  */
 import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
@@ -12,11 +12,11 @@ import type { Ledger } from '../contracts.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
 import type { AgentCall, AgentKey, ExceededLimit } from './calls.ts';
 
-/** Between two records of an agent, at the least. */
+/** The shortest time between two records of an agent. */
 const RECORD_MS = 1_000;
-/** After the ledger took none. */
+/** The delay after the ledger refused a record. */
 const RETRY_MS = 30_000;
-/** Agents whose counts wait at once; as long as the ledger takes records, few do. */
+/** Agents whose counts wait at once; few do as long as the ledger accepts records. */
 const MAX_WAITING = 20_000;
 
 interface Refused {
@@ -46,10 +46,10 @@ export function createRefusedCalls(
 ) {
   let waiting = new Map<AgentKey, Refused>();
   let timer: NodeJS.Timeout | undefined;
-  /** The records under way. */
+  /** The records being written. */
   let writing: Promise<unknown> = Promise.resolve();
   let isStopped = false;
-  /** Calls for whose count there was no room. */
+  /** Calls that could not be counted for lack of room. */
   let lost = 0;
 
   function add(key: AgentKey, refused: Refused, inMs: number): void {
@@ -65,7 +65,7 @@ export function createRefusedCalls(
     if (!isStopped) timer ??= setTimeout(() => void flush(), inMs).unref();
   }
 
-  /** Writes what was counted. What the ledger does not take is counted on. */
+  /** Writes the counts. What the ledger refuses is added to the next count. */
   async function flush(mayWait = true): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -109,7 +109,7 @@ export function createRefusedCalls(
       deps.raiseAlert(tenantId, {
         alert_type: 'AGENT_RATE_LIMITED',
         severity: 'low',
-        title: 'An agent calls more often than its rate limit allows',
+        title: 'An agent exceeds its rate limit',
         bundle_revision: revision,
         agent_id: agent.id,
         details: {
@@ -121,10 +121,10 @@ export function createRefusedCalls(
       });
     },
 
-    /** Writes all that is left; before the ledger is closed. */
+    /** Writes the rest; call it before the ledger is closed. */
     stop: async (): Promise<void> => {
       isStopped = true;
-      // What the ledger does not take of these waits again.
+      // Whatever the ledger refused waits again.
       await writing;
       await flush(false);
     },

@@ -1,7 +1,7 @@
 /**
- * Holds results for people. The server has answered, and it is not asked again: what it said is kept
- * sealed, and handed over once, to a client that waits or makes the same call again, after the call
- * was judged anew. What cannot be held is blocked. Proven by result-holds.test.ts.
+ * Holds results for people. The server has answered, and is not asked again: its answer is kept
+ * sealed, and handed over once, to a client that waits or repeats the call, after the call was
+ * judged again. What cannot be held is blocked. Proven by result-holds.test.ts.
  */
 
 import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
@@ -35,13 +35,13 @@ export interface ResultHoldsDeps extends HoldWaitLimits {
   now(): number;
 }
 
-/** Why a result is blocked that a person would have to release. */
+/** Why a result is blocked instead of held for a person. */
 const BLOCKED = {
-  nobody_waits: 'nobody waits for it who could be asked',
-  not_bound: 'too little is known of the call',
+  nobody_waits: 'no client waits for it',
+  not_bound: 'too little is known about the call',
   too_large_to_hold: 'it is too large to be kept until then',
-  already_held: 'another result of the same call waits for it already',
-  too_many_held: 'as many wait for a person as may',
+  already_held: 'another result of the same call is already waiting',
+  too_many_held: 'too many results wait for a person already',
 } as const;
 
 export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
@@ -66,12 +66,12 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
       tenantId,
       agentId: call.agent.id,
       binding: bindingOfResult(binding),
-      // What was approved of the call stays approved for its result.
+      // What was approved for the call stays approved for its result.
       policyIds: new Set(call.grant?.policyIds),
       timeoutMs: timeout_minutes[call.agent.risk_tier] * 60_000,
     });
     if (place === undefined) return blocked(call, 'too_many_held');
-    // Another request of the call was under way, too: of two results a person sees one.
+    // Another request of the same call was in progress: a person sees only one of the two results.
     if (!place.isNew) return blocked(call, 'already_held');
     try {
       await results.keep(place.hold, { kind: sent.kind, raw: sent.raw });
@@ -108,7 +108,7 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
       isPending: place.isPending,
       wait: async () => {
         const until = `Its result waits for a person until ${isoTime(place.hold.timeoutAt)}`;
-        // Whoever cannot wait hears at once how it stands.
+        // A client that cannot wait is answered with the state at once.
         const waitMs = exchange.onGone === undefined ? 0 : deps.waitMs;
         const end = await waitForPerson(place, exchange, until, { ...deps, waitMs });
         if (end === null) return { kind: 'cancelled' } satisfies Cancelled;
@@ -131,14 +131,14 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
     };
   }
 
-  /** Read before the commit that ends the hold, and with it what is kept. */
+  /** Read before the commit that ends the hold, and deletes the result with it. */
   function destinationOf(hold: HeldCall['hold']): Destination {
     const kept = results.read(hold);
     return {
       speaker: 'server',
       send: async (call) => {
         if (kept === undefined) {
-          throw internalRefusal('The result that was held is not there any more.', {
+          throw internalRefusal('The held result is no longer there.', {
             event_id: call.id,
             failure: 'blocked',
             reason: 'result_lost',
@@ -176,7 +176,7 @@ function blocked(call: JudgedCall, reason: keyof typeof BLOCKED): Refusal {
   return internalRefusal(message, { event_id: call.id, failure: 'blocked', reason });
 }
 
-/** What is answered for each end: `resolution`, and a text. */
+/** The answer for each end: `resolution`, and a text. */
 const ENDS = {
   pending: [
     'pending',
@@ -184,7 +184,7 @@ const ENDS = {
   ],
   denied: ['blocked', 'A person blocked its result.'],
   timed_out: ['timed_out', 'Nobody decided about its result in time, so it is blocked.'],
-  taken: ['released', 'Another request of it, or another data plane, has the result.'],
+  taken: ['released', 'Another request, or another data plane, has the result.'],
 } as const;
 
 function answerOf(

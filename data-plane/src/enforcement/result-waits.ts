@@ -1,4 +1,6 @@
-/** The way of a call whose result is held: recorded as such, waited for, and handed over once. */
+/**
+ * The course of a call whose result is held: recorded as such, waited for, and handed over once.
+ */
 import type { Logger } from 'pino';
 import { type Answer, type Cancelled, isRefusal, type Refusal } from './answer.ts';
 import type { AllowedCall } from './audit.ts';
@@ -7,7 +9,7 @@ import type { HeldAnswer, ResultHolds } from './holds.ts';
 import { blocked, type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
 import { internalRefusal } from './refusals.ts';
 
-/** A released result answers by itself: nothing else is asked in its place. */
+/** A released result answers by itself: no other destination is asked. */
 const NOWHERE: Destination = {
   speaker: 'gateway',
   send: async ({ id }) => {
@@ -40,13 +42,13 @@ export function createResultWaits({ results, outcome, log, runAgain }: ResultWai
   }
 
   return {
-    /** Judges the call anew, and answers it with its released result. */
+    /** Judges the call again, and answers it with its released result. */
     handOver,
 
-    /** Waits for the person, once the outcome is handed to the ledger. */
+    /** Waits for the person, once the outcome was passed to the ledger. */
     wait,
 
-    /** Has a result wait for a person. What cannot be held is blocked. */
+    /** Holds a result for a person. What cannot be held is blocked. */
     async hold(
       allowed: AllowedCall,
       sent: Answer,
@@ -66,7 +68,7 @@ export function createResultWaits({ results, outcome, log, runAgain }: ResultWai
     },
 
     /**
-     * Answers an allowed call whose result is held already: nothing is sent.
+     * Answers an allowed call whose result is already held: nothing is sent.
      *
      * @param ended how that ended, where it has
      */

@@ -1,27 +1,27 @@
-/** What is said on its way to a caller, and what the inspection makes of it. */
+/** What is sent towards a caller, and the result of inspecting it. */
 import type { DlpFinding, InboundFinding } from '@governance/shared/detect/findings';
 import type { UpstreamAnswer, UpstreamNotification } from '../upstream/upstream.ts';
 import type { Refusal } from './answer.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import type { Judgement, Pipeline } from './pipeline-builder.ts';
 
-/** Something that was said on its way to a caller: an answer, or a notification. */
+/** Something on its way to a caller: an answer, or a notification. */
 export interface Said {
   readonly speaker: Destination['speaker'];
   readonly caller: Caller;
   readonly serverId: string;
-  /** The call that it belongs to; null where a server said it of its own accord. */
+  /** The call that it belongs to; null where a server sent it unprompted. */
   readonly call: JudgedCall | null;
   /** A step that changes it replaces it, and puts its name into `replacedBy`. */
   readonly part: SaidPart;
   readonly replacedBy?: string;
-  /** The end of the texts that came before in the same stream: for what is split over two parts. */
+  /** The end of earlier texts in the same stream: for what is split over two parts. */
   readonly carry: string;
-  /** What the steps found so far; absent where they found nothing. */
+  /** The findings of the steps so far; absent without any. */
   readonly findings?: Findings;
 }
 
-/** What an inspection found, also where it passed the part on. */
+/** The findings of an inspection, even if it passed the part on. */
 export interface Findings {
   readonly inbound: readonly InboundFinding[];
   readonly dlp: readonly DlpFinding[];
@@ -29,7 +29,7 @@ export interface Findings {
 
 const NO_FINDINGS: Findings = { inbound: [], dlp: [] };
 
-/** Adds what a step found to what the steps before it found. */
+/** Adds a step's findings to those of the steps before it. */
 export function withFindings(said: Said, found: Partial<Findings>): Said {
   const { inbound, dlp } = said.findings ?? NO_FINDINGS;
   const findings = {
@@ -41,7 +41,7 @@ export function withFindings(said: Said, found: Partial<Findings>): Said {
 
 export type SaidPart = UpstreamAnswer | ({ readonly kind: 'notification' } & UpstreamNotification);
 
-/** All texts in a value, one after the other. */
+/** All texts in a value, joined. */
 export function textsOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return '';
@@ -49,25 +49,25 @@ export function textsOf(value: unknown): string {
 }
 
 export interface Inspected {
-  /** What is passed on, changed or not; where it is blocked, as the last step saw it. */
+  /** What is passed on, changed or not; if blocked, as the last step saw it. */
   readonly part: SaidPart;
-  /** The step that blocked or replaced it; absent where it is passed on as it came. */
+  /** The step that blocked or replaced it; absent when passed on unchanged. */
   readonly step?: string | undefined;
   /** Why nothing is passed on, if so: begins with the step. */
   readonly blocked?: string;
-  /** What a step says is answered instead. */
+  /** The answer that a step gives instead. */
   readonly refusal?: Refusal | undefined;
-  /** A person has to decide about it: it is blocked until then. */
+  /** Blocked until a person has decided. */
   readonly isHeld?: true;
   /** What a step threw. */
   readonly error?: unknown;
   readonly findings?: Findings | undefined;
 }
 
-/** At once, unless a step waits. Never throws, never rejects. */
+/** Synchronous, unless a step waits. Never throws, never rejects. */
 export type Inspect = (said: Said) => Inspected | Promise<Inspected>;
 
-/** Builds it of the list of the steps. */
+/** Builds it from the list of the steps. */
 export function createInspect<Deps>(page: Pipeline<Said, Said, Deps>, deps: Deps): Inspect {
   return (said) => {
     const judging = page.run(said, deps);
@@ -88,7 +88,7 @@ function toInspected(judgement: Judgement<Said, Said>): Inspected {
       return hasThrown ? { ...blocked, error: error ?? new Error('thrown: nothing') } : blocked;
     }
     case 'escalate':
-      // What needs a person's consent is passed on by nobody else than who asks one.
+      // Only a holder of results can pass on what needs approval.
       return {
         part,
         step: judgement.step,

@@ -1,6 +1,6 @@
 /**
- * Reads long texts in turns: what one call says must not stop the calls of all others. A step that
- * reads little ends at once.
+ * Reads long texts in turns, so that one call does not block all others. A step that reads little
+ * ends at once.
  */
 import type { Portioned } from '@governance/shared/detect/portions';
 import type { Caller, StepResult } from './calls.ts';
@@ -9,11 +9,13 @@ import type { Step } from './pipeline-builder.ts';
 /** UTF-16 units after which others have their turn. */
 const PORTION = 131_072;
 
-/** Whose turn is next. A portion is read in each round of the event loop, so that others go on. */
+/**
+ * Whose turn is next. One portion is read in each round of the event loop, so that others proceed.
+ */
 const waiting = new Map<string, (() => void)[]>();
 let isRunning = false;
 
-/** A step out of one that works in portions. Agents have their turns one after another. */
+/** Makes a step of one that works in portions. Agents take turns. */
 export function inTurns<In extends { caller: Caller }, Out, Deps>(
   run: (call: In, deps: Deps) => Portioned<StepResult<Out>>,
 ): Step<In, Out, Deps> {
@@ -59,7 +61,7 @@ function giveTurn(): void {
   const [who, own] = waiting.entries().next().value ?? ['', []];
   waiting.delete(who);
   const next = own.shift();
-  // Behind the others: none waits for all that another agent has.
+  // To the end of the queue, so that no agent waits for all of another's texts.
   if (own.length > 0) waiting.set(who, own);
   next?.();
   isRunning = waiting.size > 0;

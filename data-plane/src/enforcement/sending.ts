@@ -14,16 +14,16 @@ export interface SendingDeps {
   findIneligibility(call: JudgedCall): string | undefined;
 }
 
-/** The client's end of a call as who answers it sees it: what is said on the way is inspected. */
+/** The client's end of a call, as the destination sees it: messages on the way are inspected. */
 export class Sending implements UpstreamExchange {
   readonly cancellation: Cancellation;
   readonly send: SendToClient | undefined;
   readonly takesEveryResult: boolean;
   readonly logLevel: string | undefined;
   readonly wantsProgress: boolean;
-  /** Set where the inspection of what came before the answer threw: it takes the answer along. */
+  /** Set when the inspection of an earlier message threw: the answer fails with it. */
   failed: Inspected | undefined = undefined;
-  /** Made when something is said before the answer. */
+  /** Created when something is sent before the answer. */
   stream: InspectedStream | null = null;
   #isOver = false;
   readonly #call: JudgedCall;
@@ -56,7 +56,7 @@ export class Sending implements UpstreamExchange {
     return this.#deps.findIneligibility(this.#call);
   }
 
-  /** The answer is there: what is said after it is dropped. */
+  /** The answer has arrived: later messages are dropped. */
   end(): void {
     this.#isOver = true;
   }

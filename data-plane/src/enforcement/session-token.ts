@@ -1,7 +1,7 @@
 /**
- * Verifies the tokens of workflow sessions and delegations. A token says which session or delegation
- * is meant, and nothing of what it permits: that lies in the replica and is looked up at every call.
- * A signature is checked once a token. Proven by gateway/workflows.test.ts.
+ * Verifies the tokens of workflow sessions and delegations. A token identifies the session or
+ * delegation, not what it permits: that is in the replica and is looked up at every call. A
+ * signature is checked once for each token. Proven by gateway/workflows.test.ts.
  */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import {
@@ -16,7 +16,7 @@ import { LRUCache } from 'lru-cache';
 import type { Replica } from '../contracts.ts';
 import { parseCompactJws } from './compact-jws.ts';
 
-/** Of a token's part: levels, and values and keys. */
+/** Limits on one part of a token: depth, and values and keys. */
 const PART_LIMITS = { maxDepth: 4, maxNodes: 256 };
 
 export interface SessionToken {
@@ -39,13 +39,13 @@ export type SessionTokenVerifier = ReturnType<typeof createSessionTokenVerifier>
 
 interface Entry extends SessionToken {
   kid: string;
-  /** Of the key that it was verified with: another one under its kid verifies nothing. */
+  /** Part of the key that verified it: another key under the same kid invalidates it. */
   x: unknown;
 }
 
 export function createSessionTokenVerifier(deps: {
   replica: Pick<Replica, 'findSessionTokenKeys'>;
-  /** How many verified tokens are remembered. */
+  /** How many verified tokens are cached. */
   cacheSize: number;
 }) {
   const verified = new LRUCache<string, Entry>({ max: deps.cacheSize });
@@ -90,7 +90,7 @@ export function createSessionTokenVerifier(deps: {
   }
 
   return {
-    /** Whether its time is over is the caller's to ask. */
+    /** The caller checks the expiry. */
     verify(
       kind: SessionTokenClass,
       tenantId: string,

@@ -2,7 +2,7 @@ import { Severity } from '@governance/shared/ledger-record';
 
 const SEVERITIES: readonly Severity[] = Severity.options;
 
-/** The worst of some severities; `info` of none. */
+/** The worst severity of some findings; `info` for none. */
 export function worstOf(findings: readonly { readonly severity: Severity }[]): Severity {
   const ranks = findings.map(({ severity }) => SEVERITIES.indexOf(severity));
   return SEVERITIES[Math.max(0, ...ranks)] ?? 'info';

@@ -3,19 +3,19 @@ import type { ToolHeader } from '../upstream/modern/tool-headers.ts';
 import type { Action } from './calls.ts';
 import { NOUN_WORDS, VERB_STEMS, VERB_WORDS } from './tool-words.ts';
 
-/** What a server says of its tool (MCP, ToolAnnotations). Untrusted: the server wrote it. */
+/** A server's hints about its tool (MCP, ToolAnnotations). Untrusted: the server wrote them. */
 export interface ToolHints {
   readOnlyHint?: boolean | undefined;
   destructiveHint?: boolean | undefined;
-  /** The arguments that a modern client repeats in headers, where there are such. */
+  /** The arguments that a modern client repeats in headers, if there are any. */
   headers?: readonly ToolHeader[] | undefined;
-  /** What an administrator said of the tool, for the definition that it had then. */
+  /** The action that an administrator set for the tool's definition at that time. */
   override?: ActionOverride | undefined;
 }
 
 export interface ActionOverride {
   action: Action;
-  /** Whether the tool's definition is still the one that it was said of. */
+  /** Whether the tool's definition is still the one that it was set for. */
   isInForce: boolean;
 }
 
@@ -53,15 +53,15 @@ function hintedAction(toolName: string, hints: ToolHints | undefined): Action {
   return named ?? 'execute';
 }
 
-/** After these a word stands as it does at the beginning. */
+/** A word after one of these counts like the first word. */
 const JOINING = new Set(['and', 'then', 'or']);
 
-/** Names whose action is remembered, and the characters of each, at most. */
+/** Names whose action is cached, and the characters of each, at most. */
 const MAX_KNOWN_NAMES = 4096;
 const MAX_KNOWN_LENGTH = 256;
 const knownNames = new Map<string, Action | undefined>();
 
-/** Remembers what names say: the same few tools are called again and again. */
+/** Caches the action of a name: the same few tools are called again and again. */
 function actionOfName(toolName: string): Action | undefined {
   const known = knownNames.get(toolName);
   if (known !== undefined || knownNames.has(toolName)) return known;
@@ -86,11 +86,11 @@ function readName(toolName: string): Action | undefined {
 }
 
 function actionOfWord(word: string, isFirst: boolean, hasObject: boolean): Action | undefined {
-  // Letters of several scripts in one word are made to look like another.
+  // A word that mixes scripts imitates another one.
   if (LATIN.test(word) && OTHER.test(word)) return 'execute';
   const verb = VERB_WORDS.get(word);
   if (verb !== undefined) return verb;
-  // A list at the end of a name is a noun: whatever is done with it, it is not listed.
+  // A final `list` is a noun: something is done with a list, but nothing is listed.
   if (word === 'list') return isFirst || hasObject ? 'read' : undefined;
   if (isFirst) {
     const noun = NOUN_WORDS.get(word);

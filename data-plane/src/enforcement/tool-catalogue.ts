@@ -1,7 +1,7 @@
 /**
- * What servers say of their tools, learned from `tools/list`. A call's action depends on it, so it
- * must not depend on whether somebody happened to list the tools before: an unknown server is
- * asked first. A server that does not answer leaves the tool's name to decide.
+ * Servers' tools, learned from `tools/list`. A call's action depends on them, so it must not depend
+ * on whether somebody happened to list the tools before: an unknown server is asked first. If a
+ * server does not answer, the tool's name decides.
  */
 import type { McpServerSetting, ToolActionSetting } from '@governance/shared/bundle-format';
 import { LRUCache } from 'lru-cache';
@@ -22,17 +22,17 @@ export type ToolCatalogue = ReturnType<typeof createToolCatalogue>;
 
 type ToolActions = NonNullable<McpServerSetting['tool_actions']>;
 
-/** What a tool was when something was said of it. */
+/** A tool's definition when an administrator set its action. */
 interface Look {
-  /** Of the saying: what was seen before it says nothing of it. */
+  /** The setting's id: a definition seen before it does not count for it. */
   setId: string;
-  /** Null where it is not known, or the tool was not there. */
+  /** Null where it is unknown, or the tool did not exist. */
   digest: string | null;
 }
 
 interface Entry {
   hints: Map<string, ToolHints>;
-  /** Of tools of which something was said when the list came. */
+  /** Tools whose action was set when the list came. */
   looks: Map<string, Look>;
   /** Output schemas by tool, as JSON; null for one that is too large to be kept. */
   outputs: Map<string, string | null>;
@@ -43,21 +43,21 @@ interface Entry {
 const MAX_OUTPUT_SCHEMA = 16 * 1024;
 
 const TTL_MS = 10 * 60_000;
-/** After a failure the server is left alone for as long. */
+/** After a failure the server is not asked again for this long. */
 const RETRY_MS = 5_000;
-/** A call waits no longer for a list; the list may still come for the next one. */
+/** A call waits no longer than this for a list; the list may still serve the next one. */
 const WAIT_MS = 5_000;
-/** Of one server; parts of lists add to what is known. */
+/** Tools of one server; parts of lists add to what is known. */
 const MAX_TOOLS = LIST_BUDGETS['tools/list'].items;
 
 export function createToolCatalogue(deps: {
   /** Asks a server for all its tools, on behalf of an agent. */
   listTools(call: Asking, rules: ActiveRules): Promise<ListedTool[]>;
-  /** Whether tools are still what they were when an administrator said what they do. */
+  /** Whether tools still have the definitions for which an administrator set their actions. */
   definitions: Pick<ToolDefinitions, 'isUnchanged'>;
-  /** What an administrator says of a server's tools, as it is in force now. */
+  /** The actions that an administrator set for a server's tools, as in force now. */
   findActions(tenantId: string, serverId: string): ToolActions | undefined;
-  /** Told of whatever a server lists, as it wrote it. */
+  /** Called with every list of a server, as the server wrote it. */
   onListed?(tenantId: string, serverId: string, tools: readonly ListedTool[]): void;
   /** Monotonic milliseconds. */
   elapsed(): number;
@@ -65,7 +65,7 @@ export function createToolCatalogue(deps: {
   const entries = new LRUCache<string, Entry>({ max: 10_000 });
   const loading = new Map<string, { agentId: string; done: Promise<void> }>();
 
-  /** Keeps what a list said. Part of a list adds to what is known. */
+  /** Stores a list. Part of a list adds to what is known. */
   function learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void {
     deps.onListed?.(tenantId, serverId, tools);
     const key = keyOf(tenantId, serverId);
@@ -89,7 +89,7 @@ export function createToolCatalogue(deps: {
       const said = Object.hasOwn(actions, tool.name) ? actions[tool.name] : undefined;
       if (said === undefined) continue;
       looks.set(tool.name, { setId: said.set_id, digest: definitionDigest(tool) });
-      // Looked at now, so that a change is noticed before somebody calls it.
+      // Checked now, so that a change is noticed before somebody calls it.
       overrideOf(tenantId, serverId, tool.name, said, looks);
     }
     entries.set(key, { hints, looks, outputs, goodUntil });
@@ -101,21 +101,23 @@ export function createToolCatalogue(deps: {
     try {
       learn(tenantId, serverId, await deps.listTools(call, rules), true);
     } catch (error) {
-      // The asking agent's share is taken, which says nothing of the server: the next one asks.
+      // The asking agent's share is used up, which says nothing about the server: the next one
+      // asks.
       if (error instanceof UpstreamFailure && error.kind === 'busy') return;
       // Fail closed: without a hint a tool's action is what its name says, else `execute`.
       const known = entries.get(keyOf(tenantId, serverId));
       const hints = known?.hints ?? new Map();
       const outputs = known?.outputs ?? new Map();
       const goodUntil = deps.elapsed() + RETRY_MS;
-      // As it was is not as it is: what was said of tools has no force until the list is there.
+      // Old definitions prove nothing: actions that were set have no effect until the list is
+      // there.
       const actions = deps.findActions(tenantId, serverId) ?? {};
       const looks = new Map(unknownLooks(actions));
       entries.set(keyOf(tenantId, serverId), { hints, looks, outputs, goodUntil });
     }
   }
 
-  /** Joins what loads already; where that agent's share is taken, it is loaded in this one's. */
+  /** Joins a load in progress; if that agent's share was used up, loads in this one's. */
   async function loadOnce(key: string, call: Asking, rules: ActiveRules): Promise<void> {
     for (;;) {
       const running = loading.get(key);
@@ -156,7 +158,7 @@ export function createToolCatalogue(deps: {
     const hints = known?.hints.get(name);
     const said = findSaid(call);
     if (said === undefined) return hints;
-    // A list that is out of date, or that did not come in time, does not say what the tool is now.
+    // A list that is outdated, or did not come in time, does not show the present definition.
     const isFresh = known !== undefined && known.goodUntil > deps.elapsed();
     const looks = isFresh ? known.looks : new Map<string, Look>();
     return { ...hints, override: overrideOf(call.caller.tenantId, serverId, name, said, looks) };
@@ -164,7 +166,7 @@ export function createToolCatalogue(deps: {
 
   return {
     learn,
-    /** What is to be held of a tool that a server has just listed. */
+    /** The hints for a tool that a server has just listed. */
     hintsOf(tenantId: string, serverId: string, tool: ListedTool, rules: ActiveRules): ToolHints {
       const hints = readHints(tool);
       const actions = rules.settings.mcp_servers[serverId]?.tool_actions ?? {};
@@ -182,12 +184,12 @@ export function createToolCatalogue(deps: {
       const json = entries.get(keyOf(tenantId, serverId))?.outputs.get(toolName);
       return json === null ? 'unreadable' : json && JSON.parse(json);
     },
-    /** The server said that its list changed. */
+    /** The server reported that its list changed. */
     forget(tenantId: string, serverId: string): void {
       const known = entries.get(keyOf(tenantId, serverId));
       if (known !== undefined) known.goodUntil = 0;
     },
-    /** The hints of the called tool, at once when its server's list is known and fresh. */
+    /** The hints of the called tool, synchronously when its server's list is known and fresh. */
     findHints(
       call: Asking,
       rules: ActiveRules | null,
@@ -200,7 +202,7 @@ export function createToolCatalogue(deps: {
       const hasLooked =
         said === undefined || known?.looks.get(call.ask.name)?.setId === said.set_id;
       if (isFresh && hasLooked) return hintsFor(call, known);
-      // For an agent that may use nothing of the server, nobody asks it anything.
+      // No server is asked for an agent that may use nothing of it.
       if (!isServerVisible(call.agent.grants, serverId, rules)) {
         return hintsFor(call, known);
       }
@@ -227,7 +229,7 @@ function keyOf(tenantId: string, serverId: string): string {
 
 function readHints({ annotations, inputSchema }: ListedTool): ToolHints {
   const scanned = scanToolHeaders(inputSchema);
-  // A list leaves out a tool whose annotations are against the rules; here they mean nothing.
+  // A list omits a tool whose annotations break the rules; here they are ignored.
   const headers = typeof scanned === 'string' || scanned.length === 0 ? undefined : scanned;
   if (typeof annotations !== 'object' || annotations === null) return headers ? { headers } : {};
   const { readOnlyHint, destructiveHint } = annotations as Record<string, unknown>;

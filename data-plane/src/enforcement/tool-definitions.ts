@@ -1,8 +1,8 @@
 /**
- * The definitions of tools for which an administrator said what they do. What was said holds for the
- * definition that is seen first after it, and no longer than that: kept on disk, in a file that all
- * workers of a data plane share, so that neither a restart nor another worker takes a changed tool
- * for the old one. Whatever fails here leaves the saying without force.
+ * The definitions of tools whose action an administrator set. A setting applies to the first
+ * definition seen after it, and no other: stored on disk, in a file that all workers of a data
+ * plane share, so that neither a restart nor another worker takes a changed tool for the old one.
+ * On any failure here the setting has no effect.
  */
 import { hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -20,13 +20,13 @@ export interface ToolPlace {
 
 export interface ToolDefinitions {
   /**
-   * Whether a tool is still what it was when something was said of it.
+   * Whether a tool still has the definition for which its action was set.
    *
    * @param setId of the saying
    * @param digest of the tool as it is now; null where that is not known
    */
   isUnchanged(place: ToolPlace, setId: string, digest: string | null): boolean;
-  /** The servers of a tenant that have tools of which what was said has lapsed. */
+  /** A tenant's servers with tools whose setting has lapsed. */
   findLapsed(tenantId: string, registry: Registry): ServerFinding[];
   close(): void;
 }
@@ -37,7 +37,7 @@ interface Row {
   lapsed: 0 | 1;
 }
 
-/** What a tool says of itself, as a digest; null for what has no canonical form. */
+/** The digest of a tool's definition; null for what has no canonical form. */
 export function definitionDigest(tool: ListedTool): string | null {
   const { name, description = null, inputSchema = null, annotations = null } = tool;
   try {
@@ -47,7 +47,7 @@ export function definitionDigest(tool: ListedTool): string | null {
   }
 }
 
-/** Where no folder is given nothing can be remembered: nothing that was said has force. */
+/** Without a folder nothing can be remembered: no setting has an effect. */
 export const NO_DEFINITIONS: ToolDefinitions = {
   isUnchanged: () => false,
   findLapsed: () => [],
@@ -57,7 +57,7 @@ export const NO_DEFINITIONS: ToolDefinitions = {
 /**
  * Opens the file.
  *
- * @param onLapsed told once for each saying that has lapsed
+ * @param onLapsed called once for each setting that has lapsed
  * @throws when the file is damaged
  */
 export function openToolDefinitions(
@@ -84,10 +84,10 @@ export function openToolDefinitions(
      WHERE tenant_id = ? AND server_id = ? AND tool_name = ? AND set_id = ? AND lapsed = 0`,
   );
 
-  /** @returns undefined where the answer has to be written down first */
+  /** @returns undefined where the answer has to be stored first */
   function read(place: ToolPlace, setId: string, digest: string): boolean | undefined {
     const row = find.get(place.tenantId, place.serverId, place.toolName);
-    // Said anew meanwhile: these rules are those of before.
+    // Set anew in the meantime: these rules are older.
     if (row !== undefined && row.set_id > setId) return false;
     if (row === undefined || row.set_id !== setId) return undefined;
     if (row.lapsed === 1) return false;

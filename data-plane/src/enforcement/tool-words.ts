@@ -1,12 +1,12 @@
 /**
- * The words of tools' names that say what a tool does. docs/tool-actions.md shows these tables, and
- * tool-action-docs.test.ts holds it against them.
+ * The words in tools' names that show what a tool does. docs/tool-actions.md repeats these tables,
+ * and tool-action-docs.test.ts compares them.
  */
 import type { Action } from './calls.ts';
 
 type Table = readonly (readonly [Action, string])[];
 
-/** Words that say it wherever they stand in a name. */
+/** Words that count wherever they stand in a name. */
 export const VERBS: Table = [
   [
     'delete',
@@ -27,8 +27,8 @@ export const VERBS: Table = [
 ];
 
 /**
- * Words that are nouns as well (`get_email`, `list_run`): they say it at the beginning of a name,
- * and directly after `and`, `then` and `or`. `list` also says it where another word follows it.
+ * Words that are also nouns (`get_email`, `list_run`): they count at the beginning of a name, and
+ * directly after `and`, `then` and `or`. `list` also counts where another word follows it.
  */
 export const NOUNS: Table = [
   ['delete', 'clean empty reset trash pop drain consume'],
@@ -46,7 +46,7 @@ export const NOUNS: Table = [
   ],
 ];
 
-/** Verbs that are found at either end of words written together, such as `deletefile`. */
+/** Verbs found at either end of words written together, such as `deletefile`. */
 const STEMS =
   'delete remove unlink truncate destroy execute write create update insert append upload publish';
 
@@ -59,7 +59,7 @@ export const VERB_STEMS: readonly (readonly [Action, string])[] = STEMS.split(' 
   },
 );
 
-/** The earlier row wins where a word stands in two: it is the more dangerous one. */
+/** The earlier row wins where a word is in two: it is the more dangerous one. */
 function mapOf(table: Table): Map<string, Action> {
   const map = new Map<string, Action>();
   for (const [action, words] of table) {

@@ -1,4 +1,4 @@
-/** What a person is told of agents in workflows. */
+/** Alerts about agents in workflows. */
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { AgentCall } from './calls.ts';
 
@@ -11,7 +11,7 @@ export function createWorkflowAlerts({ raiseAlert }: { raiseAlert: RaiseAlert })
     tool_name: storable(call.ask.name),
   });
   return {
-    /** An agent calls in a session of a workflow that it takes no part in. */
+    /** An agent calls in a session of a workflow in which it is no participant. */
     unexpectedParticipant: (call: AgentCall, workflow_id: string, session_id: string): void =>
       raiseAlert(call.caller.tenantId, {
         alert_type: 'WORKFLOW_PARTICIPANT_UNEXPECTED',
@@ -21,12 +21,12 @@ export function createWorkflowAlerts({ raiseAlert }: { raiseAlert: RaiseAlert })
         details: { ...about(call), workflow_id, workflow_session_id: session_id },
         dedupe_key: `workflow-participant:${workflow_id}:${call.agent.id}`,
       }),
-    /** The parent that a call names is none of its session. */
+    /** The parent that a call names does not belong to its session. */
     parentIgnored: (call: AgentCall, session_id: string | null, why: string): void =>
       raiseAlert(call.caller.tenantId, {
         alert_type: 'WORKFLOW_PARENT_IGNORED',
         severity: 'low',
-        title: 'A call names a parent event that is none of its workflow session',
+        title: 'A call names a parent event outside its workflow session',
         agent_id: call.agent.id,
         details: { ...about(call), workflow_session_id: session_id, reason: why },
         dedupe_key: `workflow-parent:${session_id}:${call.agent.id}`,

@@ -70,7 +70,7 @@ export function createListCursors(secret: KeyObject) {
       if (cursor === undefined) return undefined;
       const [text = '', seal = ''] = cursor.split('.', 2);
       if (!isSealed(contentOf(caller, method, text), seal)) {
-        throw badParams('cursor is none of this list: begin it anew');
+        throw badParams('cursor is not of this list: start again without it');
       }
       const places = Places.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
       return places.map(([serverId, own, skip, items, bytes]) => ({

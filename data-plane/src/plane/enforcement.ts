@@ -182,7 +182,8 @@ export function createEnforcement(
         raiseAlert(tenantId, {
           alert_type: 'INSPECTION_FAILED',
           severity: 'high',
-          title: 'What an MCP server says of its own accord could not be inspected and is dropped',
+          title:
+            'A message that an MCP server sent unprompted could not be inspected and was dropped',
           details: { mcp_server: serverId, reason: why },
           dedupe_key: `inspection-failed:${serverId}`,
         }),

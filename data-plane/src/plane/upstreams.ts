@@ -100,7 +100,7 @@ export function createUpstreams(
               alert_type: 'TOOL_DEFINITION_CHANGED',
               severity: 'high',
               title:
-                'A tool has changed since its action was set; what was set can only raise it now',
+                'A tool has changed since its action was set; the setting can now only raise it',
               details: { mcp_server: serverId, tool_name: toolName },
               dedupe_key: `tool-definition-changed:${serverId}/${toolName}`,
             });

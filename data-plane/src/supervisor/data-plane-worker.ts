@@ -124,7 +124,7 @@ async function drainFolder({ worker }: WorkerPlace): Promise<void> {
     markDrained(dataDir);
     log.info('everything was shipped: the folder is no longer needed');
   } else {
-    log.error('not everything can be shipped: a person must look at this folder');
+    log.error('not everything can be shipped: an operator must look at this folder');
   }
   process.exit(outcome === 'drained' ? 0 : CANNOT_DRAIN);
 }

@@ -27,4 +27,5 @@ export function describeFindings(findings: readonly DlpFinding[]): string {
 }
 
 /** Said of a text with more disguises, or more that may be sensitive, than can be looked at. */
-export const TOO_MUCH_TO_SCAN = 'too much in it could be sensitive data to be looked at in time';
+export const TOO_MUCH_TO_SCAN =
+  'it holds too much that could be sensitive data to be scanned in time';

@@ -59,7 +59,7 @@ export function createDlpWatch(deps: {
       raiseAlert(tenantId, {
         alert_type: 'DLP_PATTERNS_GAVE_UP',
         severity: 'high',
-        title: 'A DLP pattern of the tenant takes too long, and what it was to scan is blocked',
+        title: 'A DLP pattern of the tenant takes too long, and the text was blocked',
         agent_id: agent.id,
         details: { mcp_server: serverId, event_id: eventId },
         dedupe_key: 'dlp-patterns-gave-up',
@@ -73,7 +73,7 @@ export function createDlpWatch(deps: {
       raiseAlert(tenantId, {
         alert_type: 'DLP_SCAN_FAILED',
         severity: 'high',
-        title: 'A scan for sensitive data did not end, and what it was to scan is blocked',
+        title: 'A scan for sensitive data did not finish, and its text was blocked',
         agent_id: agent.id,
         details: { mcp_server: serverId, event_id: eventId, reason },
         dedupe_key: `dlp-scan-failed:${reason}`,

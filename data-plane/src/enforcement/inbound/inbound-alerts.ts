@@ -99,8 +99,7 @@ export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }):
     raise(tenant, tenantId, {
       alert_type: 'INJECTION_CONDITIONING_SUSPECTED',
       severity: 'high',
-      title:
-        'A source keeps saying to an agent what looks like an injection, below what is replaced',
+      title: 'A source keeps sending an agent possible injections that are too weak to be replaced',
       agent_id: agent.id,
       details: {
         mcp_server: serverId,
@@ -114,9 +113,9 @@ export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }):
 }
 
 const TITLES = {
-  passed: 'What an MCP server says looks like an injection; it was passed on',
-  held: 'What an MCP server says looks like an injection; it waits for a person',
-  substituted: 'What an MCP server says looks like an injection; it was replaced',
+  passed: 'Text of an MCP server looks like an injection; it was passed on',
+  held: 'Text of an MCP server looks like an injection; it waits for a person',
+  substituted: 'Text of an MCP server looks like an injection; it was replaced',
   blocked: 'What came from a blocked source was replaced',
 } as const;
 

@@ -1,6 +1,6 @@
 /**
- * Finds e-mail addresses of the usual form in a text, in one pass from left to right: no expression
- * goes back and forth over what an agent or a server wrote.
+ * Finds e-mail addresses of the usual form in a text, in one pass from left to right: no
+ * backtracking over text of an agent or a server.
  */
 
 export interface FoundAddress {
@@ -10,11 +10,11 @@ export interface FoundAddress {
   address: string;
 }
 
-/** Also as a URL and as JSON may write it. */
+/** Also as a URL or JSON may encode it. */
 const AT_SIGNS = ['@', '%40', '\\u0040'];
 
 const LOCAL = /[\p{L}\p{N}\p{M}._+-]/u;
-/** Allowed as well, and more often what stands around an address. */
+/** Allowed as well, but more often punctuation around an address. */
 const RARE = /[!#$%&'*/=?^`{|}~]/;
 const DOMAIN = /[\p{L}\p{N}\p{M}.-]/u;
 const TOP_LEVEL = /^(?:[\p{L}\p{M}]{2,}|xn--[\p{L}\p{N}-]+)$/iu;
@@ -51,7 +51,7 @@ function localStart(text: string, at: number, from: number): number {
   let start = at;
   while (start > from && isOf(LOCAL, text, start - 1)) start--;
   if (start === at) while (start > from && RARE.test(text.charAt(start - 1))) start--;
-  // The end of an escape, as in "%20anna" or "\nanna", is no part of it.
+  // The end of an escape, as in "%20anna" or "\nanna", is not part of it.
   const inner = start + (start > from ? escapeEnd(text.slice(start - 1, start + 5)) : 0);
   if (inner < at) start = inner;
   let word = start;
@@ -59,7 +59,7 @@ function localStart(text: string, at: number, from: number): number {
   return word < at ? word : start;
 }
 
-/** How much of a text belongs to the escape that it begins with, the sign left out. */
+/** How many characters belong to the escape that the text begins with, without its sign. */
 function escapeEnd(text: string): number {
   if (/^%[0-9a-f]{2}/i.test(text)) return 2;
   if (/^\\u[0-9a-f]{4}/i.test(text)) return 5;
@@ -73,7 +73,7 @@ function domainEnd(text: string, after: number): number {
     if (text[end] === '.' && text[end + 1] === '.') break;
     end++;
   }
-  // Of the domain alone: a dot must not be looked for in all that stands before it.
+  // Only within the domain: the text before it need not be searched for a dot.
   const domain = text.slice(after, end);
   let length = domain.length;
   // "anna@corp.example." ends a sentence, and "anna@corp.example.2" a list.

@@ -1,7 +1,7 @@
 /**
- * Puts keyed hashes in the place of identifiers: of the agent and the requester where they are said,
- * of e-mail addresses wherever they stand, and of the requester and the agent's id wherever the same
- * text stands again. Proven by hash-identifiers.test.ts.
+ * Replaces identifiers with keyed hashes: the agent and the requester where members name them,
+ * e-mail addresses anywhere, and the requester and the agent's id wherever the same text recurs.
+ * Proven by hash-identifiers.test.ts.
  */
 import type { IdentifierHash } from '@governance/shared/identifier-hash';
 import { isObject } from '../../upstream/message.ts';
@@ -9,13 +9,15 @@ import type { Identified } from '../kept-payload.ts';
 import { findAddresses } from './e-mail-addresses.ts';
 import { MAX_DEPTH, REDACTED } from './redact-fields.ts';
 
-/** UTF-16 units; a shorter text stands in many places that mean something else. */
+/** UTF-16 units; a shorter text occurs in many places with another meaning. */
 export const MIN_COVERED = 4;
 
-/** Different identifiers in one value: more of them are removed, since each hash takes its time. */
+/**
+ * Different identifiers hashed in one value; further ones are removed, since each hash takes time.
+ */
 const MAX_HASHED = 2_000;
 
-/** The hash of each identifier once. */
+/** Caches the hash of each identifier. */
 function remembered(hash: IdentifierHash): IdentifierHash {
   const known = new Map<string, string>();
   return (identifier) => {
@@ -37,7 +39,7 @@ export function hashIdentifiers(value: unknown, identified: Identified): unknown
     (name) => (name?.length ?? 0) >= MIN_COVERED,
   );
   const covered = [...new Set(names as string[])].sort((a, b) => b.length - a.length);
-  // Room for whom the call is from, whatever it holds.
+  // Reserves room for the call's own people and agent, whatever the value holds.
   for (const one of [requesterId, ...otherRequesters, agent?.id, agent?.name, agent?.owner])
     if (one) hash(one);
   const hashed = hashWithin(value, covered, hash, 0);
@@ -62,7 +64,7 @@ export function hashIdentifiers(value: unknown, identified: Identified): unknown
   }
 }
 
-/** Members that were removed before stay away. */
+/** Members removed earlier stay removed. */
 function replaced(
   members: Record<string, unknown>,
   identifiers: Record<string, string | null | undefined>,
@@ -110,7 +112,7 @@ function hashText(text: string, covered: readonly string[], hash: IdentifierHash
   return from === 0 ? cover(text, covered, hash) : left + cover(text.slice(from), covered, hash);
 }
 
-/** What was put in is not looked through again. */
+/** Inserted hashes are not searched again. */
 function cover(text: string, [first, ...others]: readonly string[], hash: IdentifierHash): string {
   if (first === undefined) return text;
   if (!text.includes(first)) return cover(text, others, hash);

@@ -1,7 +1,7 @@
 /**
- * The tenants' keys for hashing identifiers, opened from what the feed brought. Without a key that
- * can be used an identifier is `[REDACTED]`: it is never recorded in clear, and no call is denied
- * for it. Proven by identifier-keys.test.ts.
+ * The tenants' keys for hashing identifiers, opened from the feed's sealed form. Without a usable
+ * key an identifier becomes `[REDACTED]`: it is never recorded in clear, and no call is denied for
+ * it. Proven by identifier-keys.test.ts.
  */
 import {
   createIdentifierHash,
@@ -14,7 +14,7 @@ import { REDACTED } from './redact-fields.ts';
 
 export type IdentifierKeys = ReturnType<typeof createIdentifierKeys>;
 
-/** Of tenants; another one is opened anew. */
+/** Tenants whose opened keys are cached. */
 const KEPT = 10_000;
 
 export function createIdentifierKeys(deps: {
@@ -41,7 +41,7 @@ export function createIdentifierKeys(deps: {
     deps.raiseAlert(tenantId, {
       alert_type: 'IDENTIFIERS_NOT_HASHED',
       severity: 'medium',
-      title: 'Identifiers are removed instead of hashed, since the key for it is not there',
+      title: 'Identifiers are removed instead of hashed, since their key is missing',
       details: { reason },
       dedupe_key: `identifiers-not-hashed:${reason}`,
     });
@@ -49,11 +49,12 @@ export function createIdentifierKeys(deps: {
   }
 
   return {
-    /** What is to stand in the place of a tenant's identifiers now. */
+    /** What replaces a tenant's identifiers now. */
     hashOf: (tenantId: string): IdentifierHash => {
       const jwe = deps.findSealed(tenantId);
       let known = opened.get(tenantId);
-      // Switched off, the key goes before the bundle that says so: the last one is good until then.
+      // When hashing is switched off, the key disappears before the bundle says so: the last one is
+      // valid until then.
       if (jwe === undefined) return known?.hash ?? withoutHash(tenantId, 'no_key');
       if (known?.jwe !== jwe) {
         known = { jwe, hash: open(tenantId, jwe) };

@@ -1,8 +1,8 @@
 /**
- * Keeps what calls ask for and get, as the tenant's data protection wants it: the digest goes into
- * the record, the text to the spool. What cannot be kept is left out of the record too, with an alert
- * and a count; no call is denied for it. What is said to language models is kept in no mode. Proven
- * by payload-keeper.test.ts.
+ * Keeps inputs and results of calls as the tenant's data protection requires: the digest goes into
+ * the record, the text to the spool. What cannot be kept is left out of the record too, with an
+ * alert and a count; no call is denied for it. Prompts to language models are never kept. Proven by
+ * payload-keeper.test.ts.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -40,7 +40,7 @@ export function createPayloadKeeper(deps: {
   ): string | null {
     const { id, agent } = call;
     const { tenantId } = call.caller;
-    // Before anything is taken out: to look through an answer of any size would hold up other calls.
+    // Checked first: searching an answer of any size would delay other calls.
     if (given.raw !== undefined && Buffer.byteLength(given.raw) > MAX_PAYLOAD_BYTES) {
       return leaveOut(tenantId, 'too_large');
     }
@@ -80,7 +80,7 @@ export function createPayloadKeeper(deps: {
     deps.raiseAlert(tenantId, {
       alert_type: 'PAYLOAD_NOT_KEPT',
       severity: reason === 'no_room' ? 'high' : 'medium',
-      title: 'What a call asked for or got could not be kept beside its record',
+      title: 'The input or result of a call could not be kept beside its record',
       details: { reason },
       dedupe_key: `payload-not-kept:${reason}`,
     });
@@ -90,7 +90,7 @@ export function createPayloadKeeper(deps: {
   return {
     keepInput: (call, inputOf) => {
       const { rules, dlp, ask } = call;
-      // What was denied before is known to no policy.
+      // A call denied before policy has no policy input.
       if (!rules || !dlp) return null;
       const protection = protectionOf(rules.settings).keeps;
       if (!protection || isList(ask.method) || isOfModel(ask.method)) return null;
@@ -106,7 +106,7 @@ export function createPayloadKeeper(deps: {
   };
 }
 
-/** @returns undefined where something has to be taken out and cannot be */
+/** @returns undefined where something must be removed but cannot be */
 function textOf(
   protection: Protection,
   { value, raw }: { value: unknown; raw?: string },
@@ -117,7 +117,7 @@ function textOf(
     if (!left) return undefined;
     return raw !== undefined && !left.isChanged ? raw : JSON.stringify(left.value);
   } catch {
-    // No payload is worth a call: what cannot be written is not kept.
+    // No payload is worth a call: what cannot be serialised is not kept.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What the tenant's data protection leaves of those members of a decision that repeat what a call
- * says: a target is taken from the arguments, and a policy may quote them in its reason. Proven by
+ * Applies the tenant's data protection to those members of a decision that repeat content of a
+ * call: a target comes from the arguments, and a policy may quote them in its reason. Proven by
  * protected-members.test.ts.
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
@@ -27,7 +27,7 @@ export type ProtectMembers = (
 export function createProtectMembers(identifiers: IdentifierKeys): ProtectMembers {
   /**
    * @param settings of the bundle in force; null where there is none
-   * @param ask a text that is taken out of it is taken out of the members too
+   * @param ask a text that is removed from it is removed from the members too
    * @param otherRequesters that the members may name beside their own
    */
   return (settings, { args, retry }, members, otherRequesters = []) => {
@@ -37,7 +37,7 @@ export function createProtectMembers(identifiers: IdentifierKeys): ProtectMember
     const said = { arguments: args, ...(responses && { responses }), ...members };
     const left = protect(said, {
       said: 'members',
-      // Its id stands in the record, and the chain needs it.
+      // The record needs its id, and so does the chain.
       agent: null,
       requesterId: members.requester_id,
       otherRequesters,

@@ -11,7 +11,7 @@ import { REDACTED, redactFields } from './redact-fields.ts';
 export interface TenantProtection {
   /** Null where nothing is kept beside the record. */
   keeps: Protection | null;
-  /** What may be said of a value; null where all of it may. */
+  /** Applies data protection to a value; null where nothing has to be removed. */
   protect: Protection['protect'] | null;
 }
 
@@ -20,7 +20,7 @@ export const protectionOf = perSettings((settings): TenantProtection => {
   if (!given) return { keeps: null, protect: null };
   const redact = createRedact(settings, given);
   const hashes = given.hash_identifiers;
-  // Matches first: a pattern may need what a hash would stand in the place of.
+  // Matches first: a pattern may need text that a hash would replace.
   const protect: Protection['protect'] = (value, identified) => {
     const left = redact ? redact(value) : { value };
     if (!left) return undefined;

@@ -1,18 +1,18 @@
 /**
- * Removes members by their names, at any depth, also within texts that are JSON themselves. What
- * names such a member and cannot be read is taken out whole.
+ * Removes members by their names, at any depth, also within texts that are JSON themselves. A text
+ * that names such a member but cannot be parsed is removed whole.
  */
 
-/** Deeper values are taken out whole: no message of the gateway has as many levels. */
+/** Deeper values are removed whole: no message of the gateway has as many levels. */
 export const MAX_DEPTH = 200;
-/** Texts of removed members that are looked for elsewhere. */
+/** Texts of removed members that are searched for elsewhere. */
 const MAX_REMOVED = 200;
 
 export const REDACTED = '[REDACTED]';
 
 /**
  * @param names in lower case
- * @param removed gets the texts that removed members held: the same may stand elsewhere
+ * @param removed receives the texts of removed members: the same may occur elsewhere
  */
 export function redactFields(
   value: unknown,
@@ -40,7 +40,7 @@ function collectTexts(value: unknown, texts: Set<string>, depth: number): void {
   for (const member of Object.values(value)) collectTexts(member, texts, depth + 1);
 }
 
-/** Servers give their results as texts, most of them JSON. */
+/** Servers return results as texts, most of them JSON. */
 function redactText(
   text: string,
   names: ReadonlySet<string>,
@@ -50,7 +50,7 @@ function redactText(
   if (!mayName(text, names)) return text;
   if (depth >= MAX_DEPTH) return REDACTED;
   try {
-    // Written anew even where nothing was removed: of a key that is there twice one was not read.
+    // Serialised again even where nothing was removed: of a duplicate key, one value was not seen.
     const value: unknown = JSON.parse(text);
     return JSON.stringify(redactFields(value, names, removed, depth + 1));
   } catch {
@@ -61,7 +61,7 @@ function redactText(
 /** Whether a text has one of the names as a key of JSON, in quotes that may be escaped. */
 function mayName(text: string, names: ReadonlySet<string>): boolean {
   if (!text.includes(':')) return false;
-  // A key may be written in escapes.
+  // A key may be written with escapes.
   const lower = text
     .toLowerCase()
     .replace(/\\u([0-9a-f]{4})/g, (_, hex: string) =>

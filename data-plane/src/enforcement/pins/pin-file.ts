@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3';
 import { openDurableDatabase } from '../../storage/durable-database.ts';
 import type { ToolPlace } from '../tool-definitions.ts';
 
-/** What is kept of a tool. Times are ISO 8601, flags 0 or 1. */
+/** The stored row of a tool. Times are ISO 8601, flags 0 or 1. */
 export interface PinRow {
   pinned: string;
   /** Digests of its members, as JSON. */
@@ -11,11 +11,11 @@ export interface PinRow {
   seen: string;
   seen_members: string;
   first_seen_at: string;
-  /** When `seen` became what it is. */
+  /** When `seen` last changed. */
   seen_at: string;
-  /** Members of what it is pinned to, as JSON and cut; null where they are not known. */
+  /** Members of the pinned definition, as JSON and cut; null where unknown. */
   pinned_texts: string | null;
-  /** The same of what was seen last; null where that is what it is pinned to. */
+  /** The same of the last seen definition; null where that is the pinned one. */
   seen_texts: string | null;
   /** Changes since `counted_from`. */
   changes: number;
@@ -32,7 +32,7 @@ export interface NumberedPin extends PinRow {
 
 export type PinFile = ReturnType<typeof openPinFile>;
 
-/** Columns that files of before do not have. */
+/** Columns that older files lack. */
 const ADDED = {
   seen_at: "TEXT NOT NULL DEFAULT ''",
   pinned_texts: 'TEXT',
@@ -79,7 +79,7 @@ export function openPinFile(path: string) {
     /** A tenant's pins in the order of their last change. */
     listAfter: (tenantId: string, serial: number, limit: number): NumberedPin[] =>
       after.all(tenantId, serial, limit),
-    /** Another value than before: another worker has written. */
+    /** A changed value means that another worker has written. */
     version: () => db.pragma('data_version', { simple: true }) as number,
     /** Runs `work` as one commit. */
     commit: <T>(work: () => T): T => db.transaction(work).immediate(),

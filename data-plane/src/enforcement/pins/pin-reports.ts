@@ -1,6 +1,6 @@
 /**
- * Tells the control plane by heartbeat what tools are pinned to: all of them after a start and once
- * a day, and what changed in between. What did not arrive is told again.
+ * Reports pins to the control plane by heartbeat: all of them after a start and once a day, and
+ * changes in between. What did not arrive is sent again.
  */
 import { MAX_PIN_REPORTS, ToolPinReport } from '@governance/shared/tool-pins';
 import type { PinReports } from '../../contracts.ts';
@@ -12,23 +12,26 @@ import {
   type MemberTexts,
 } from './tool-definition.ts';
 
-/** Of one heartbeat: an older control plane refuses one of more than 32 KiB as a whole. */
+/**
+ * Limit of one heartbeat's pins: an older control plane refuses a heartbeat of more than 32 KiB as
+ * a whole.
+ */
 const MAX_BYTES = 12 * 1024;
-/** After as long all are told anew: the control plane may have lost some. */
+/** After this time all are sent again: the control plane may have lost some. */
 const REPEAT_MS = 24 * 60 * 60_000;
 
 export const NO_PIN_REPORTS: PinReports = { next: () => undefined, received: () => undefined };
 
 interface Place {
-  /** Told up to here. */
+  /** Reported up to this serial. */
   serial: number;
-  /** Where the beat under way ends. */
+  /** Where the heartbeat in flight ends. */
   next: number;
   beganAt: number;
 }
 
 /**
- * @param onMore told where there may be more than one heartbeat took
+ * @param onMore called when one heartbeat may not have been enough
  * @param now Unix milliseconds
  */
 export function createPinReports(deps: {
@@ -36,7 +39,7 @@ export function createPinReports(deps: {
   onMore(tenantId: string): void;
   now(): number;
 }): PinReports {
-  // As many as tenants are served.
+  // One for each tenant served.
   const places = new Map<string, Place>();
 
   function placeOf(tenantId: string): Place {
@@ -55,7 +58,7 @@ export function createPinReports(deps: {
     let left = MAX_BYTES;
     for (const pin of deps.file.listAfter(tenantId, place.serial, MAX_PIN_REPORTS)) {
       const report = ToolPinReport.safeParse(toReport(pin));
-      // A name that no record can hold: it is pinned here alone.
+      // A name that no record can hold: it is pinned only here.
       if (report.success) {
         const { data } = report;
         if (sizeOf(data) > MAX_BYTES) delete data.difference;
@@ -74,7 +77,7 @@ export function createPinReports(deps: {
         const reports = collect(tenantId);
         return reports.length === 0 ? undefined : reports;
       } catch {
-        // The heartbeat goes without it; a file that cannot be read is logged where tools are looked at.
+        // The heartbeat goes without it; an unreadable file is logged where tools are checked.
         return undefined;
       }
     },
@@ -82,7 +85,7 @@ export function createPinReports(deps: {
       const place = placeOf(tenantId);
       if (place.next === place.serial) return;
       place.serial = place.next;
-      // The next beat finds out what is left.
+      // The next heartbeat sends the rest.
       deps.onMore(tenantId);
     },
   };
@@ -100,7 +103,7 @@ function toReport(pin: NumberedPin): ToolPinReport {
   return { ...base, ...varies, seen_hash: pin.seen, ...differenceOfPin(pin) };
 }
 
-/** How what was seen last differs from what a tool is pinned to. */
+/** How the last seen definition differs from the pinned one. */
 export function differenceOfPin(
   pin: Pick<NumberedPin, 'members' | 'seen_members' | 'pinned_texts' | 'seen_texts'>,
 ): Required<Pick<ToolPinReport, 'changed' | 'difference'>> {

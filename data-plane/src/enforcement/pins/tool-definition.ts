@@ -1,13 +1,13 @@
 /**
- * What makes a tool's definition, in digests that are compared and in texts that an administrator
- * reads. Whatever a server wrote has a digest: what could not be compared could change unseen.
+ * A tool's definition, as digests for comparison and as texts for an administrator. Everything that
+ * a server wrote has a digest: what could not be compared could change unseen.
  */
 import { hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { MAX_DIFFERENCE, type ToolDifference } from '@governance/shared/tool-pins';
 import type { ListedTool } from '../../upstream/lists/list-tools.ts';
 
-/** In the words of MCP. */
+/** Named as in MCP. */
 export const DEFINITION_MEMBERS = [
   'name',
   'title',
@@ -19,12 +19,12 @@ export const DEFINITION_MEMBERS = [
 
 /** UTF-16 units of a definition that are kept to show what changed. */
 const MAX_KEPT = 16_384;
-/** Of what is the same before a difference, units that are shown with it. */
+/** Units of unchanged text shown before a difference. */
 const SHOWN_BEFORE = 60;
 
-/** Digests of the members that are there. */
+/** Digests of the members present. */
 export type MemberDigests = Readonly<Record<string, string>>;
-/** The members as JSON, as far as they are kept. */
+/** The members as JSON, possibly cut. */
 export type MemberTexts = Readonly<Record<string, string>>;
 
 export interface ToolDefinition {
@@ -43,7 +43,7 @@ export function definitionOf(tool: ListedTool): ToolDefinition {
 export function textsOfDefinition(tool: ListedTool): MemberTexts {
   const texts: Record<string, string> = {};
   let left = MAX_KEPT;
-  // The shortest first: a long member takes what these leave, and none of their room.
+  // The shortest first: a long member gets what these leave.
   const members = membersOf(tool).sort(([, one], [, other]) => one.length - other.length);
   for (const [at, [name, text]] of members.entries()) {
     texts[name] = text.slice(0, Math.floor(left / (members.length - at))).toWellFormed();
@@ -62,18 +62,18 @@ function toJson(value: unknown): string {
   try {
     return canonicalize(value);
   } catch {
-    // Without a canonical form it is compared as it was written.
+    // Without a canonical form it is compared as written.
     return `not canonical: ${JSON.stringify(value)}`;
   }
 }
 
-/** The members that differ; none where what was before is not known. */
+/** The members that differ; none where the earlier definition is unknown. */
 export function changedMembers(before: MemberDigests, after: MemberDigests): string[] {
   if (Object.keys(before).length === 0) return [];
   return DEFINITION_MEMBERS.filter((name) => before[name] !== after[name]);
 }
 
-/** Of each changed member what stands where it begins to differ. */
+/** For each changed member, the text where it begins to differ. */
 export function differenceOf(
   changed: readonly string[],
   before: MemberTexts,

@@ -30,7 +30,7 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
     return answer;
   }
   const unexpected = (): never => {
-    throw new Error('the thread that scans answered something else');
+    throw new Error('the scan thread gave an unexpected answer');
   };
 
   return {

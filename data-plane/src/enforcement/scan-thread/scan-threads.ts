@@ -70,7 +70,7 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
       next();
     });
     worker.on('error', (error) => retire(thread, 'stopped', `the scan failed: ${error.message}`));
-    worker.on('exit', () => retire(thread, 'stopped', 'the thread that scans ended'));
+    worker.on('exit', () => retire(thread, 'stopped', 'the scan thread ended'));
     // It keeps no process alive.
     worker.unref();
     return thread;

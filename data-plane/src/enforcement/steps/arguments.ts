@@ -3,7 +3,7 @@ import { proceed } from '../pipeline-builder.ts';
 
 export interface ArgumentsDeps {
   argumentLimits: {
-    /** Of the arguments as JSON in UTF-8. */
+    /** Bytes of the arguments as JSON in UTF-8. */
     bytes: number;
     /** Values and keys. */
     nodes: number;
@@ -11,8 +11,8 @@ export interface ArgumentsDeps {
 }
 
 /**
- * Bounds what a call gives to be judged, before anything is computed over it: a policy, and an OPA
- * server, read all of it, and nothing else runs meanwhile.
+ * Bounds the arguments of a call before anything is computed over them: a policy, and an OPA
+ * server, read all of it, and block everything else meanwhile.
  */
 export function boundArguments<C extends AgentCall>(
   call: C,
@@ -25,12 +25,12 @@ export function boundArguments<C extends AgentCall>(
   return { kind: 'deny', cause: 'arguments', message, reasons: [] };
 }
 
-/** A character of a text may take so many bytes as JSON: `\u0000`. */
+/** A character may take this many bytes as JSON: `\u0000`. */
 const BYTES_A_CHARACTER = 6;
-/** A value that is no text, with what stands around it. */
+/** A non-text value with its surrounding punctuation. */
 const BYTES_A_NODE = 32;
 
-/** Which limit a value is over. The value came from strict JSON, so that its depth is bounded. */
+/** The limit that a value exceeds. It came from strict JSON, so its depth is bounded. */
 function findExcess(
   value: unknown,
   { bytes, nodes }: ArgumentsDeps['argumentLimits'],
@@ -38,13 +38,13 @@ function findExcess(
   const size = { nodes: 0, characters: 0 };
   measure(value, size, nodes);
   if (size.nodes > nodes) return `${nodes} values and keys`;
-  // Writing them costs more than counting: nearly all calls are far below.
+  // Serialising costs more than counting: nearly all calls are far below.
   const atMost = size.characters * BYTES_A_CHARACTER + size.nodes * BYTES_A_NODE;
   if (atMost <= bytes || Buffer.byteLength(JSON.stringify(value)) <= bytes) return undefined;
   return `${bytes} bytes`;
 }
 
-/** Ends early where the limit is passed. */
+/** Ends early once the limit is exceeded. */
 function measure(value: unknown, size: { nodes: number; characters: number }, nodes: number): void {
   size.nodes++;
   if (typeof value === 'string') size.characters += value.length;

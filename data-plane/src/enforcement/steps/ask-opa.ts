@@ -1,6 +1,6 @@
 /**
- * The policy step's question to an OPA server. It waits, so what was true before may not be after:
- * agent, kill switch and rules are looked at anew, and an answer counts only when it was made by
+ * The policy step's question to an OPA server. It waits, so earlier facts may no longer hold:
+ * agent, kill switch and rules are looked up again, and an answer counts only when it was made by
  * the bundle that is active here, for the agent as it is now. Proven by tests/opa-server.test.ts.
  */
 import type { PolicyOutcome } from '@governance/policies/contract';
@@ -10,7 +10,7 @@ import type { OpaServers } from '../../opa-server/opa-servers.ts';
 import type { ClassifiedCall, Deny } from '../calls.ts';
 import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
 
-/** Why OPA's answer counts for nothing; each is a denial. */
+/** Why OPA's answer does not count; each is a denial. */
 export type OpaDenial =
   | OpaFailure
   | 'opa_unavailable'
@@ -20,7 +20,7 @@ export type OpaDenial =
 
 export type OpaJudgement =
   | { kind: 'judged'; outcome: PolicyOutcome; agent: ReplicaAgent; rules: ActiveRules }
-  /** Nobody could be asked, and the operator wants such calls allowed. */
+  /** OPA could not be reached, and the operator allows such calls. */
   | { kind: 'allowed_unjudged'; agent: ReplicaAgent; rules: ActiveRules }
   | { kind: 'denied'; reason: OpaDenial; message: string };
 
@@ -29,11 +29,11 @@ export interface AskOpaDeps extends EligibilityDeps {
   rules: RulesProvider;
 }
 
-/** How long OPA may be behind, or ahead of, the bundle that is active here. */
+/** How long OPA may lag behind, or be ahead of, the bundle that is active here. */
 const SETTLE_MS = 1_000;
 
 /**
- * @param inputOf writes the policy input for the agent as it is then
+ * @param inputOf builds the policy input for the agent's state at that time
  * @returns a Deny where the agent may not act any more, or there are no rules any more
  */
 export async function askOpa(

@@ -14,15 +14,15 @@ export interface AudienceDeps {
 }
 
 /**
- * A stream outlives the roles that its agent had when it began: each notification is held against
- * those of now. What belongs to a call was judged with it.
+ * A stream outlives the roles that its agent had when it began: each notification is checked
+ * against the present ones. Messages within a call were judged with it.
  */
 export function checkAudience(said: Said, deps: AudienceDeps): Continue<Said> | Deny {
   const { caller, serverId, call, part } = said;
   if (call !== null || part.kind !== 'notification' || mayHear(caller, serverId, part, deps)) {
     return proceed(said);
   }
-  return denied('the agent may not hear of it');
+  return denied('the agent may not receive it');
 }
 
 const LISTS: Readonly<Record<string, string>> = {

@@ -19,8 +19,8 @@ export interface Identity {
   agent: ReplicaAgent;
   proof: CredentialProof;
   /**
-   * Set where this data plane may let nobody act, and so cannot catch up with the token: the agent
-   * is whom the token names, and nothing may be done for it, whatever changes meanwhile.
+   * Set where this data plane denies all calls, and so cannot catch up with the token: the agent is
+   * the one that the token names, and nothing may be done for it, whatever changes later.
    */
   bar?: Deny;
 }
@@ -32,14 +32,14 @@ export interface AuthenticateDeps {
   tokens: AgentTokenVerifier;
   /** `gatewayAudience` of this gateway. */
   audience: string;
-  /** Told of each refusal: there is no record of one, since anybody could fill the disk so. */
+  /** Called for each refusal: none is recorded, since anybody could fill the disk that way. */
   onUnauthenticated(reason: string): void;
 }
 
 /**
  * Step 1: who calls. A bearer token of this tenant's issuer, or HTTP Basic with the client id and
- * secret. The agent itself always comes from the replica, so that what changed there holds for
- * the next call, whatever a token says.
+ * secret. The agent itself always comes from the replica, so that changes there apply to the next
+ * call, whatever a token says.
  */
 export function authenticate(
   call: RawCall,
@@ -58,7 +58,7 @@ function withIdentity(
   if ('kind' in identity) return identity;
   const { tenantId, agent, bar } = identity;
   const { caller } = call;
-  // A credential stands for one agent only: anything else is a fault of the gateway's own.
+  // A credential identifies exactly one agent: anything else is a fault of the gateway.
   if (tenantId !== caller.tenantId || agent.id !== caller.agent.id) {
     return refuse('another_agent', 'bearer', deps);
   }
@@ -66,7 +66,7 @@ function withIdentity(
 }
 
 /**
- * Proves a credential.
+ * Authenticates a credential.
  *
  * @param serverId the one server that is asked for, null for the unified gateway
  * @returns at once, unless the replica has to catch up with the token
@@ -111,7 +111,8 @@ function identifyToken(
 ): Identity | Deny | Promise<Identity | Deny> {
   const verified = deps.tokens.verify(token, tokenHash);
   if (typeof verified !== 'string') return identifyVerified(verified, serverId, deps);
-  // A key that came while this data plane was away signed the newest tokens. The id may be made up.
+  // The newest tokens may be signed by a key published while this data plane was away. The id may
+  // be made up.
   const claimed = verified === 'unknown_key' ? findClaimedTenant(token) : undefined;
   const asked = claimed === undefined ? null : deps.askForNews(claimed);
   if (asked === null) return refuse(verified, 'bearer', deps);
@@ -130,12 +131,12 @@ function identifyVerified(
   deps: AuthenticateDeps,
 ): Identity | Deny | Promise<Identity | Deny> {
   const { tenantId, agentId, proof, feedSeq, issuersAudience, audiences } = verified;
-  // A control plane's token is for its tenant's gateways, wherever they are: its own address
-  // stands for them (ADR 21). The tenant is the token's, and so are the keys it was checked with.
+  // A control plane's token is for its tenant's gateways, wherever they are: its own address stands
+  // for them (ADR 21). The tenant is the token's, and so are the keys it was checked with.
   const isForUs =
     covers(audiences, deps.audience, serverId) || covers(audiences, issuersAudience, serverId);
   if (!isForUs) {
-    // Narrowed to one server, and used elsewhere: the client can ask for another.
+    // Narrowed to one server, but used elsewhere: the client can ask for another.
     const isNarrower = audiences.some(
       (audience) =>
         audience.startsWith(`${deps.audience}/`) || audience.startsWith(`${issuersAudience}/`),
@@ -156,12 +157,12 @@ function identifyVerified(
   if (deps.replica.cursor(tenantId) >= feedSeq) return find();
   const bar = findTenantIneligibility(tenantId, deps);
   if (bar) {
-    // Nothing comes here any more, so waiting would end with a 401 that makes the client throw a
-    // good token away. What is known suffices to say why, and to record it.
+    // No facts arrive any more, so waiting would end with a 401 that makes the client discard a
+    // valid token. What is known suffices to say why, and to record it.
     const agent = deps.replica.findAgent(tenantId, agentId);
     if (agent === undefined) return bar;
     const version = currentVersion(tenantId, agent, proof, deps.replica);
-    // Revoked, or not heard of yet.
+    // Revoked, or not known yet.
     if (version === undefined) return bar;
     if (version > proof.version) return refuse('credential_rotated', 'bearer', deps);
     return { tenantId, agent, proof, bar };
@@ -201,24 +202,24 @@ function refuse(reason: string, challenge: 'basic' | 'bearer', deps: Authenticat
 
 export type Door = ReturnType<typeof createDoor>;
 
-/** What the gateway asks before, and while, it serves a request. Calls are asked the same again. */
+/** The gateway's checks before, and while, it serves a request. Calls repeat them. */
 export function createDoor(deps: AuthenticateDeps & EligibilityDeps) {
-  // Of somebody who was known: a key that is gone does not come again.
+  // For a caller that was known: a key that is gone does not come back.
   const silent = { ...deps, askForNews: () => null };
   return {
-    /** Proves a credential for a path: a server's, or null for the unified one. */
+    /** Authenticates a credential for a path: a server's, or null for the unified one. */
     identify: (credential: Credential, serverId: string | null) =>
       identify(credential, serverId, deps),
     /** Why a caller may not act now, if so. */
     findIneligibility: (caller: Caller) => findIneligibility(caller, deps),
-    /** For a stream, which outlives its request: suspended, rotated or expired meanwhile? */
+    /** For a stream, which outlives its request: suspended, rotated or expired in the meantime? */
     isStillEligible({ credential, serverId }: Caller): boolean {
       const identity = identify(credential, serverId, silent);
-      // At once, since the replica had caught up with the token when the stream began.
+      // Synchronous, since the replica had caught up with the token when the stream began.
       if (identity instanceof Promise || 'kind' in identity) return false;
       return findIneligibility(identity, deps) === undefined;
     },
-    /** The grants that the caller's agent has now. */
+    /** The present grants of the caller's agent. */
     grantsOf: ({ tenantId, agent }: Pick<Caller, 'tenantId' | 'agent'>) =>
       deps.replica.findAgent(tenantId, agent.id)?.grants ?? [],
   };

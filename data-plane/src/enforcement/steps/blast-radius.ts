@@ -10,7 +10,7 @@ import { perSettings } from '../per-settings.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 
 export interface BlastRadiusDeps extends ExceptionDeps {
-  /** Told what was found in a call that neither an approval nor an exception covers. */
+  /** Called with the findings of a call that neither an approval nor an exception covers. */
   onBlastRadius(call: ClassifiedCall, findings: readonly ReachFinding[]): void;
 }
 
@@ -19,7 +19,7 @@ const finderOf = perSettings((settings) =>
 );
 
 /**
- * Step 4d: how far the call may reach. What nobody should approve is denied at once. What a person
+ * Step 4d: the call's blast radius. What nobody should approve is denied at once. What a person
  * should see is carried along: policy judges it too, and a denial wins.
  */
 export function limitBlastRadius<C extends ClassifiedCall>(

@@ -11,9 +11,10 @@ export interface CausalDepthDeps {
 }
 
 /**
- * Where a call stands in the trace of its session: below the event that it names, if that is one of
- * the same session. Of an event that this data plane does not know (another one's, or one of before
- * a restart) the control plane tells, which has them all; until then the call counts as one below it.
+ * A call's place in the trace of its session: below the event that it names, if that belongs to the
+ * same session. An event unknown to this data plane (another one's, or from before a restart) is
+ * resolved by the control plane, which has them all; until then the call counts as one level below
+ * it.
  */
 export function findCausalDepth(
   call: AgentCall,
@@ -40,7 +41,7 @@ export function findCausalDepth(
   return proceed(extend(call, { workflow: { ...workflow, causalDepth, parentEventId } }));
 }
 
-/** Depth of the parent, or why it is none. */
+/** The parent's depth, or why it is invalid. */
 function findParent(
   tenantId: string,
   sessionId: string,

@@ -8,7 +8,7 @@ import type { ToolHints } from '../tool-action.ts';
 export interface ClassifyDeps extends EligibilityDeps {
   rules: RulesProvider;
   catalogue: {
-    /** What the server says of its tool; asks the server when it was never asked. */
+    /** The server's hints about its tool; asks the server if it was never asked. */
     findHints(
       call: AgentCall,
       rules: ReturnType<RulesProvider['findActiveRules']>,
@@ -17,9 +17,9 @@ export interface ClassifyDeps extends EligibilityDeps {
 }
 
 /**
- * Says what the call wants to do, once and for every later step: the rules it is judged under, its
- * action and its target. Where the server had to be asked first, agent and rules are those after
- * the wait, which a server can draw out.
+ * Determines what the call wants to do, once and for every later step: the rules it is judged
+ * under, its action and its target. If the server had to be asked first, agent and rules are those
+ * after the wait, which a server can prolong.
  */
 export function classify(
   call: AgentCall,

@@ -4,9 +4,9 @@ import { extend, proceed } from '../pipeline-builder.ts';
 import { placeOf, placeOfDelegatee, type SessionTokenDeps, withToken } from './workflow-session.ts';
 
 /**
- * Step 2e: the delegation that a call is made with. It has to be the caller's own and of its workflow
- * session, and all that it hangs on has to hold. What it covers is asked once the action is known
- * (4c): it narrows what the agent may do, and adds nothing.
+ * Step 2e: the delegation that a call is made with. It has to be the caller's own and of its
+ * workflow session, and its whole chain has to be valid. Its scope is checked once the action is
+ * known (4c): it narrows what the agent may do, and adds nothing.
  */
 export function validateDelegation(
   call: AgentCall,
@@ -36,7 +36,7 @@ export function validateDelegation(
       verified: requesterId === null || requesterId === held.requester,
     };
     const delegators = chain.links.map(({ delegator }) => placeOf(delegator.id, session));
-    // The first acts as one who takes part; those behind it may have been brought in.
+    // The first delegator is a participant; those behind it may have been brought in.
     if (delegators[0] === undefined) return refused('its delegator takes no part in this workflow');
     const place = now.workflow ?? placeOf(now.agent.id, session) ?? placeOfDelegatee(session);
     const delegatorsActions = delegators.flatMap((one) =>

@@ -25,16 +25,16 @@ export interface SaidDlpDeps {
 }
 
 /**
- * Looks for sensitive data in what is said on its way to a caller. What a server says is blocked,
- * redacted or logged as the tenant set it for results; a client's answer to a server leaves the
- * agent, so that what holds for calls holds for it.
+ * Scans what is sent towards a caller for sensitive data. A server's text is blocked, redacted or
+ * logged as the tenant set it for results; a client's answer to a server leaves the agent, so the
+ * settings for calls apply.
  */
 export function scanSaid(
   said: Said,
   deps: SaidDlpDeps,
 ): Continue<Said> | Deny | Promise<Continue<Said> | Deny> {
   const { speaker, part, caller, carry } = said;
-  // The gateway says nothing that it did not make, or take from what was inspected.
+  // The gateway's own texts are its own, or derive from inspected ones.
   if (speaker === 'gateway') return proceed(said);
   const prepared = preparedFor(said, deps);
   const isNotification = part.kind === 'notification';
@@ -70,7 +70,7 @@ function judge(
     : judgeServer(found, report, prepared, deps);
 }
 
-/** @throws what is neither a pattern's fault nor a thread's */
+/** @throws any other error than a pattern's or a thread's */
 function refused(error: unknown, said: Said, { dlp }: SaidDlpDeps): Deny {
   const { caller, serverId, call } = said;
   const place = { serverId, eventId: call?.id ?? null };
@@ -89,7 +89,7 @@ function preparedFor({ call, caller }: Said, { rules }: SaidDlpDeps): PreparedDl
   return active === null ? DEFAULT_DLP : dlpOf(active.settings);
 }
 
-/** What an agent's client answers to a server. */
+/** An answer of an agent's client to a server. */
 function judgeClient(
   said: Said,
   findings: readonly DlpFinding[],
@@ -142,7 +142,7 @@ function blocked(said: Said, message: string, findings: readonly DlpFinding[]): 
   if (call === null || said.part.kind === 'notification') return deny;
   const names = [...new Set(findings.map(({ pattern }) => pattern))];
   const data = { event_id: call.id, failure: 'blocked', dlp_patterns: names };
-  // A server is not told what its question would have given away.
+  // A server is not told what its question would have revealed.
   if (speaker === 'client') return deny;
   const what = call.ask.method === TOOL_CALL ? 'The tool was called' : 'The server was asked';
   const text = `${what}, and the gateway blocked its answer: ${message}.`;

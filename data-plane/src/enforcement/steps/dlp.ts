@@ -22,7 +22,7 @@ export interface DlpDeps extends EligibilityDeps {
 const NOTHING_FOUND: CallDlp = { findings: [], action: null };
 
 /**
- * Step 2: looks for sensitive data in all that a call says. A critical finding is denied before any
+ * Step 2: scans everything in a call for sensitive data. A critical finding is denied before any
  * policy is asked; the others are blocked, warned of or logged as the tenant set it, and policies
  * see them.
  */
@@ -31,7 +31,7 @@ export function scanCall(
   deps: DlpDeps,
 ): StepResult<ScannedCall> | Promise<StepResult<ScannedCall>> {
   const { rules, ask } = call;
-  // Without a bundle nothing is allowed anyway, and nobody said what to look for.
+  // Without a bundle nothing is allowed anyway, and nothing says what to look for.
   if (rules === null) return proceed(extend(call, { dlp: NOTHING_FOUND }));
   const prepared = dlpOf(rules.settings);
   try {
@@ -45,7 +45,7 @@ export function scanCall(
   }
 }
 
-/** What an administrator changed while a large call was scanned holds for it. */
+/** Changes by an administrator during a long scan apply to the call. */
 function judgeLater(
   call: ClassifiedCall,
   findings: DlpFinding[],
@@ -60,7 +60,7 @@ function judgeLater(
   return isSame ? judge(call, findings, prepared, deps) : scanCall(call, deps);
 }
 
-/** @throws what is neither a pattern's fault nor a thread's */
+/** @throws any other error than a pattern's or a thread's */
 function refused(error: unknown, call: ClassifiedCall, { dlp }: DlpDeps): Deny {
   if (error instanceof PatternBudgetError) {
     dlp.gaveUp(call.caller, placeOf(call));
@@ -89,7 +89,7 @@ function judge(
   const actionOf = ({ severity }: DlpFinding) => actionFor(outbound, severity);
   const action = strongestOf([
     ...findings.map(actionOf),
-    // An alert tells of them, and a policy may deny them: what is put together may be a coincidence.
+    // They raise an alert, and a policy may deny them: a joined value may be a coincidence.
     ...fragments.map(() => 'warn' as const),
   ]);
   const all = [...findings, ...fragments];
@@ -105,7 +105,10 @@ function judge(
   return denied(describeFindings(blocking));
 }
 
-/** What a call says: all that is forwarded. A server gave the state, but any client could write one. */
+/**
+ * The content of a call: all that is forwarded. The state came from a server, but a client could
+ * forge one.
+ */
 function saidBy({ name, args, retry }: Ask): Record<string, unknown> {
   const { inputResponses: input_responses, requestState: request_state } = retry ?? {};
   return {
@@ -116,19 +119,19 @@ function saidBy({ name, args, retry }: Ask): Record<string, unknown> {
   };
 }
 
-/** Servers sign their states: one that is a token itself gives nothing away. */
+/** Servers sign their states: a state that is itself a token reveals nothing. */
 function isOwnToken({ pattern, place, length }: DlpFinding, { retry }: Ask): boolean {
   return pattern === 'jwt' && place === '/request_state' && length === retry?.requestState?.length;
 }
 
-/** What the call completes of what earlier ones began, where it is nothing by itself. */
+/** Whether the call completes something that earlier ones began, harmless by itself. */
 function findFragments(
   { caller, ask, id }: ClassifiedCall,
   findings: readonly DlpFinding[],
   { scanner, settings }: PreparedDlp,
   { across }: DlpWatch,
 ): DlpFinding[] {
-  // What a server asks of a client is no agent's.
+  // A server's question to a client is not an agent's text.
   if (!settings.fragments || isQuestion(ask.method)) return [];
   const sent = { caller, serverId: ask.serverId, toolName: ask.name, eventId: id };
   const found = across.assemble(sent, ask.args, scanner);

@@ -41,13 +41,13 @@ export interface InjectionDeps {
   };
 }
 
-/** Of the part itself that are read together with what came before it in the stream. */
+/** Characters of the part itself that are read together with the preceding text of the stream. */
 const MAX_JOINED = 4_096;
 
 /**
- * Looks for injections in whatever a server says, and replaces what is found, or has a person decide
- * about it, by its severity and by how far its source is trusted. After `questions`, whose refusals need no replacing, and before all
- * that reads or changes the words.
+ * Looks for injections in all server text, and replaces a finding, or holds it for a person, by its
+ * severity and the trust in its source. After `questions`, whose refusals need no replacing, and
+ * before every step that reads or changes the text.
  */
 export function* scanForInjection(
   said: Said,
@@ -65,7 +65,7 @@ export function* scanForInjection(
 const UNKNOWN: SourceTrust = { type: null };
 const NOTHING_REQUESTED: RequestedUris = { uris: [], isWhole: true };
 
-/** What is done with a task does not say what the call asked for that began it. */
+/** A task method does not repeat the URIs of the call that began the task. */
 function urisOf(ask: Ask): RequestedUris {
   return isTaskMethod(ask.method) ? { uris: [], isWhole: false } : requestedUris(ask);
 }
@@ -97,21 +97,23 @@ function* scanWhole(
   const findings = judged(yield* detect(said, deps.inbound.detector), trust);
   if (findings.length === 0) return proceed(said);
   const action = actionFor(findings, settings, trust);
-  // In place: what a denial says of the part is read from it.
+  // In place: a denial's findings are read from it.
   extend(said, { findings: withFindings(said, { inbound: findings }).findings });
   if (action === 'hold' && releaseOf(said) !== null) return yield* release(said, findings, deps);
   const done = action === 'hold' && !isHoldable(said) ? 'substitute' : action;
   count(findings, done, deps);
   deps.inbound.tell({ said, serverId, action: TOLD[done], findings, ruleId: trust.ruleId });
   if (done === 'pass') return proceed(said);
-  // The enforcer has it wait, or blocks it.
+  // The enforcer holds it, or blocks it.
   if (done === 'hold') return { kind: 'escalate', reasons: [] };
   return replace(said, { classes: classesOf(findings) });
 }
 
 const TOLD = { pass: 'passed', hold: 'held', substitute: 'substituted' } as const;
 
-/** What its agent has asked for again may wait for a person; a part of a stream may not. */
+/**
+ * A result can wait for a person, since its agent can repeat the call; a part of a stream cannot.
+ */
 function isHoldable({ call, part }: Said): boolean {
   if (call === null || part.kind === 'notification' || call.ask.model !== undefined) return false;
   if (!HOLDABLE.has(call.ask.method)) return false;
@@ -121,7 +123,7 @@ function isHoldable({ call, part }: Said): boolean {
 
 const HOLDABLE: ReadonlySet<string> = new Set([TOOL_CALL, 'resources/read', 'prompts/get']);
 
-/** How a person released what is said here; null where nobody was asked. */
+/** How a person released this text; null where nobody was asked. */
 function releaseOf({ call }: Said) {
   return call?.grant?.releaseAs ?? null;
 }
@@ -140,7 +142,7 @@ function* release(
   return proceed({ ...said, part: left, replacedBy: 'injection' });
 }
 
-/** Whether a tool's structured content is still what the tool promised. */
+/** Whether a tool's structured content still follows its schema. */
 function fits({ call, caller, part }: Said, after: unknown, { catalogue }: InjectionDeps): boolean {
   if (call?.ask.method !== TOOL_CALL || part.kind !== 'result') return true;
   const before = isObject(part.value) ? part.value.structuredContent : undefined;
@@ -149,7 +151,7 @@ function fits({ call, caller, part }: Said, after: unknown, { catalogue }: Injec
   return fitsSchema(schema, before, after.structuredContent);
 }
 
-/** Whether it says nothing: `{}`, or a notification that something has changed or goes on. */
+/** Whether it has no text: `{}`, or a bare notification of a change or progress. */
 function isEmpty({ part }: Said): boolean {
   if (part.kind === 'notification') {
     const { params = {} } = part;
@@ -173,7 +175,7 @@ function* detect(said: Said, detector: Detector): Portioned<InboundFinding[]> {
   const kind = kindOf(said);
   const findings = yield* detector.inValue(value, { kind });
   if (carry === '') return findings;
-  // What is split over two parts: only what goes over the seam is new.
+  // For text split over two parts, only matches across the seam are new.
   const joined = carry + textsOf(value).slice(0, MAX_JOINED);
   for (const one of detector.inText(joined, { kind }).findings) {
     const isOverSeam = one.start < carry.length && one.start + one.length > carry.length;
@@ -205,7 +207,7 @@ function actionFor(
   const chosen: InboundActions = (type === 'untrusted' ? untrusted_actions : null) ?? actions;
   const has = (action: InboundAction) =>
     findings.some(({ severity }) => severity !== 'info' && chosen[severity] === action);
-  // What nobody shall see is not shown to anybody because of something else in it.
+  // What must never be shown is not shown because of another finding either.
   if (has('substitute')) return 'substitute';
   return has('hold') ? 'hold' : 'pass';
 }
@@ -218,7 +220,7 @@ function count(
   for (const finding of findings) inbound.onFinding(finding, action);
 }
 
-/** A list does not wait for a person. */
+/** A list cannot wait for a person. */
 function listAction(...about: Parameters<typeof actionFor>): 'pass' | 'substitute' {
   return actionFor(...about) === 'pass' ? 'pass' : 'substitute';
 }
@@ -230,7 +232,10 @@ interface ServersItems {
   ruleId?: string | undefined;
 }
 
-/** What a list says beside its items: of one server it is that server's, else the gateway's own. */
+/**
+ * Text of a list beside its items: it belongs to the list's single server, otherwise to the
+ * gateway.
+ */
 function* scanAround(
   said: Said,
   rest: Record<string, unknown>,
@@ -250,7 +255,7 @@ function* scanAround(
   return { findings, isClean: action === 'pass' };
 }
 
-/** A list loses the items that are replaced elsewhere, and nothing else. */
+/** A list only loses the items that would be replaced elsewhere. */
 function* scanList(
   said: Said,
   member: string,

@@ -5,8 +5,8 @@ import { countDenied, type RateLimitDeps } from './rate-limit.ts';
 
 /**
  * Right after authentication: a suspended or deprovisioned agent, or one that the tenant's kill
- * switch caught, gets nowhere. Its calls are recorded, since it is known whose they are, as far as
- * its rate limit goes.
+ * switch caught, gets no further. Its calls are recorded, since their agent is known, within its
+ * rate limit.
  */
 export function checkKillSwitch<C extends AgentCall>(
   call: C,

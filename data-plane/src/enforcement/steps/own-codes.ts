@@ -4,7 +4,9 @@ import type { Continue } from '../calls.ts';
 import { proceed } from '../pipeline-builder.ts';
 import type { Said } from '../said.ts';
 
-/** What no server may say in the gateway's place: that it denied, escalated or limited a call. */
+/**
+ * The codes of the gateway's own decisions (denied, escalated, limited), which no server may use.
+ */
 const OWN_CODES: ReadonlySet<unknown> = new Set([
   RPC_ERRORS.POLICY_DENIED,
   RPC_ERRORS.ESCALATED,
@@ -12,8 +14,8 @@ const OWN_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * A server's error with a code of the gateway's decisions is told as what it is, an error of the
- * server, and keeps its code in `data`.
+ * A server's error with one of these codes is reported as an error of the server, with the code in
+ * `data`.
  */
 export function coverOwnCodes(said: Said): Continue<Said> {
   const { part, speaker } = said;

@@ -9,8 +9,8 @@ export interface PinnedToolsDeps {
 }
 
 /**
- * Denies the call of a tool that is not what it was pinned as, where the tenant wants to approve
- * that first. After `classify`, which has asked the server what the tool is.
+ * Denies the call of a tool whose definition differs from its pin, if the tenant requires approval.
+ * After `classify`, which has asked the server for its tools.
  */
 export function checkPinnedTool<C extends ClassifiedCall>(
   call: C,

@@ -40,18 +40,20 @@ export interface PolicyDeps extends Omit<AskOpaDeps, 'opa' | 'replica'>, Excepti
   findRegion(tenantId: string): string | null;
   /** Unix milliseconds. */
   now(): number;
-  /** Told when a policy failed at what its author wrote: somebody has to look at it. */
+  /** Called when a policy failed because of what its author wrote: a person has to look at it. */
   onPolicyFault(call: ScannedCall, fault: PolicyFault): void;
 }
 
-/** Step 5: what the tenant's policies say. Whatever is not a well-formed allow is none. */
+/**
+ * Step 5: the verdict of the tenant's policies. Anything but a well-formed allow is not an allow.
+ */
 export function evaluatePolicy(
   call: ScannedCall,
   deps: PolicyDeps,
 ): StepResult<JudgedCall> | Promise<StepResult<JudgedCall>> {
   const { rules, agent } = call;
   if (rules === null) return deny('no policy bundle is active', []);
-  // A list is no control: it shows what the agent may ask for, and what is asked for is judged.
+  // A list is not a control: it shows what the agent may call, and each call is judged.
   if (isList(call.ask.method)) return proceed(extend(call, { rules, reasons: [] }));
   if (deps.opa !== null) return evaluateByOpa(call, { ...deps, opa: deps.opa });
   return judge(call, rules, rules.engine.evaluate(policyInput(call, agent, deps)), deps);
@@ -61,7 +63,7 @@ async function evaluateByOpa(
   call: ScannedCall,
   deps: PolicyDeps & AskOpaDeps,
 ): Promise<StepResult<JudgedCall>> {
-  // One time for the whole call, so that an input differs only by what changed.
+  // One time for the whole call, so that a second input differs only by what changed.
   const at = deps.now();
   const inputOf = (agent: ReplicaAgent) =>
     JSON.stringify(policyInput(call, agent, { ...deps, now: () => at }));
@@ -74,14 +76,14 @@ async function evaluateByOpa(
   }
   const { agent, rules } = judgement;
   if (judgement.kind === 'allowed_unjudged') {
-    // No policy was asked, so no exception from one counts: what is carried asks a person.
+    // No policy was asked, so no exception from one counts: carried reasons go to a person.
     const verdict: PolicyVerdict = { decision: 'allow', reasons: [UNJUDGED] };
     return decide(extend(call, { agent }), rules, verdict, NO_EXCEPTION);
   }
   return judge(extend(call, { agent }), rules, judgement.outcome, deps);
 }
 
-/** Stands in the record of a call that was allowed because OPA could not be reached. */
+/** Recorded for a call that was allowed because OPA could not be reached. */
 const UNJUDGED: PolicyReason = {
   policy_id: 'opa_unavailable_allowed',
   policy: 'opa_unavailable_allowed',
@@ -101,7 +103,7 @@ function reportDenial(
   else if (trouble) deps.opa.alert(call.caller.tenantId, trouble, details);
 }
 
-/** What a person has to look at. An outage is told of with the server's state. */
+/** What an operator has to look at. An outage is reported with the server's state. */
 const OPA_TROUBLES: Partial<Record<OpaDenial, OpaTrouble>> = {
   opa_stale: 'bundle',
   opa_ahead: 'bundle',
@@ -119,8 +121,8 @@ const OPA_DENIALS: Record<OpaDenial, string> = {
   opa_error: 'the policy engine answered with an error',
   opa_malformed: 'the policy engine gave no well-formed answer',
   opa_policy_failed: 'the policies could not be evaluated',
-  opa_overloaded: 'the policy engine has too much to do',
-  opa_wrong_tenant: 'the policy engine has the rules of somebody else',
+  opa_overloaded: 'the policy engine is overloaded',
+  opa_wrong_tenant: 'the policy engine has the rules of another tenant',
   opa_no_address: 'no policy engine is set for this tenant',
   opa_stale: 'the policy engine does not have the newest rules yet',
   opa_ahead: 'the policy engine has rules that are not in force here',
@@ -140,7 +142,7 @@ function judge(
   return decide(call, rules, outcome.verdict, exceptionsFor(call, deps));
 }
 
-/** What is left after exceptions and approvals. A denial wins over both. */
+/** The verdict after exceptions and approvals. A denial wins over both. */
 function decide(
   call: ScannedCall,
   rules: ActiveRules,
@@ -164,7 +166,7 @@ function decide(
 
 const NO_EXCEPTION: FindException = () => undefined;
 
-/** Where nothing but the default denied it, a permission may be what is missing. */
+/** If only the default denied it, a permission may be missing. */
 function denied(call: ScannedCall, said: readonly PolicyReason[]): Deny {
   const message = said.length > 0 ? formatReasons(said) : 'no policy allows this call';
   const isByDefault = said.every(({ policy_id }) => policy_id === DEFAULT_REASON);
@@ -176,7 +178,7 @@ function denied(call: ScannedCall, said: readonly PolicyReason[]): Deny {
   return { ...deny(`${message}; ${hint}`, said), neededPermission: permission };
 }
 
-/** The `policy_id` of the reason that stands where no policy gave one. */
+/** The `policy_id` of the reason used when no policy gave one. */
 const DEFAULT_REASON = '';
 
 const FAULTS: Record<PolicyFault, string> = {
@@ -193,7 +195,7 @@ function deny(message: string, reasons: readonly PolicyReason[], detail?: string
   return { kind: 'deny', cause: 'policy', message, reasons, detail };
 }
 
-/** What policies are asked about a call; docs/policy-contract.md has it for their authors. */
+/** What policies are asked about a call; docs/policy-contract.md describes it for their authors. */
 export function policyInput(
   call: ScannedCall,
   agent: ReplicaAgent,
@@ -207,7 +209,7 @@ export function policyInput(
       agent_type: agent.agent_type,
       owner: agent.owner,
       roles: agent.role_names,
-      // Within the scopes of their roles: what does not hold for this call is not shown.
+      // Only permissions that apply to this call, within the scopes of their roles.
       permissions: permissionsFor(agent.grants, ask),
       risk_tier: agent.risk_tier,
       risk_score: agent.risk_score,
@@ -253,14 +255,14 @@ function delegationInput({ delegation }: AgentCall): PolicyInput['delegation'] {
     id: held.id,
     depth: links.length,
     delegator_agent_id: held.delegator_agent_id,
-    /** From the first. */
+    /** In order, from the first. */
     delegators: links.map((link) => link.delegation.delegator_agent_id),
     tools: held.tools,
     resources: held.resources,
   };
 }
 
-/** From the least. */
+/** From the least severe. */
 const DLP_SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 
 const NO_FINDINGS: PolicyInput['dlp'] = { findings_count: 0, max_severity: null, patterns: [] };

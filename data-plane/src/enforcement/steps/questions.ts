@@ -17,8 +17,8 @@ export interface QuestionDeps {
 const MAX_QUESTIONS = 16;
 
 /**
- * What a modern server asks of a client in a result: `input_required`, and a task that waits for
- * input. Each question is judged and recorded before the client sees it, like one that a legacy
+ * A modern server's questions to a client within a result: `input_required`, and a task that waits
+ * for input. Each question is judged and recorded before the client sees it, like one that a legacy
  * server sends; the answers come with a request that is judged itself.
  */
 export function judgeQuestions(
@@ -64,7 +64,7 @@ async function judgeAll(
 
 const NOT_MCP = 'The MCP server gave an answer that is not valid MCP.';
 
-/** The client has it with the result; its answer is a request of its own. */
+/** The client receives it with the result; its answer is a request of its own. */
 const SHOWN: Destination = {
   speaker: 'gateway',
   send: async () => ({ kind: 'result', raw: '{}', value: {} }),

@@ -12,17 +12,17 @@ export interface RateLimitDeps {
 
 /**
  * Right after the kill switch: an agent that calls too often costs as little as one that must not
- * act. Every method that is judged counts; what a server asks of the agent's client does not, since
- * the agent did not choose it, and neither does a call that was counted before a person approved it.
+ * act. Every judged method counts; a server's question to the agent's client does not, since the
+ * agent did not choose it, and neither does a call that was counted before a person approved it.
  */
 export function limitRate<C extends AgentCall>(call: C, deps: RateLimitDeps): Continue<C> | Deny {
   return findExcess(call, deps) ?? proceed(call);
 }
 
 /**
- * The denial of one that may not act at all. It counts like a call that may go on, so that what is
- * beyond the limit is counted and not recorded one by one: who must not act must not fill the
- * ledger either.
+ * The denial of an agent that may not act at all. It counts like an allowed call, so that calls
+ * beyond the limit are counted and not recorded one by one: a barred agent must not fill the ledger
+ * either.
  */
 export function countDenied(call: AgentCall, denial: Deny, deps: RateLimitDeps): Deny {
   if (call.grant !== undefined || isQuestion(call.ask.method)) return denial;
@@ -30,7 +30,7 @@ export function countDenied(call: AgentCall, denial: Deny, deps: RateLimitDeps):
   return exceeded === undefined ? denial : { ...denial, exceeded };
 }
 
-/** Counts a request of an agent, and denies it where there were too many. */
+/** Counts a request of an agent, and denies it if there were too many. */
 export function findExcess(
   call: Pick<AgentCall, 'caller' | 'agent'> & Partial<Pick<AgentCall, 'ask' | 'grant'>>,
   deps: RateLimitDeps,

@@ -7,9 +7,10 @@ import { proceed } from '../pipeline-builder.ts';
 
 /**
  * Step 4c: a delegated call has to lie within each scope of its chain, and each delegator has to be
- * permitted it now. So nobody passes on what they may not do themselves, and what the agent's own
- * roles permit is asked by policy all the same. Calls outside of a scope are counted at the control
- * plane, over all data planes, from their records. Proven by scope-probe.test.ts (what passes is permitted to every delegator of the chain).
+ * permitted it now. So nobody passes on what they may not do themselves, and policy still judges
+ * the agent's own roles. The control plane counts calls outside a scope, over all data planes, from
+ * their records. Proven by scope-probe.test.ts (what passes is permitted to every delegator of the
+ * chain).
  */
 export function checkDelegatedScope<C extends ClassifiedCall>(call: C): Continue<C> | Deny {
   const { delegation, ask } = call;

@@ -4,7 +4,7 @@ import { proceed } from '../pipeline-builder.ts';
 import { countDenied, type RateLimitDeps } from './rate-limit.ts';
 
 /**
- * Whether this data plane may let anybody of the tenant act: its rules are not too old, it was not
+ * Whether this data plane may serve the tenant at all: its rules are not too old, it was not
  * revoked, its stream is its own, and the operator did not engage the local kill switch.
  */
 export function checkStanding<C extends AgentCall>(

@@ -6,8 +6,8 @@ import { denied } from '../eligibility.ts';
 import { proceed } from '../pipeline-builder.ts';
 
 /**
- * What an agent may do in its workflow, beside what its roles permit: directly after `classify`,
- * which says what a call does. A list shows and does nothing.
+ * What an agent may do in its workflow, in addition to its roles: directly after `classify`, which
+ * determines the action. A list shows and does nothing.
  */
 export function checkWorkflowActions<C extends ClassifiedCall>(call: C): Continue<C> | Deny {
   const { workflow } = call;
@@ -17,7 +17,7 @@ export function checkWorkflowActions<C extends ClassifiedCall>(call: C): Continu
   if (workflow.allowedActions !== null && !isAllowed(workflow.allowedActions)) {
     return denied('the agent may not do this in its workflow');
   }
-  // Nobody passes on what they may not do there themselves.
+  // No participant passes on what it may not do there itself.
   if (workflow.delegatorsActions.every(isAllowed)) return proceed(call);
   return denied('a delegator may not do this in the workflow');
 }

@@ -28,8 +28,8 @@ export interface SessionTokenDeps extends WorkflowStandingDeps {
 }
 
 /**
- * Step 2d: the workflow session that a call belongs to. A token that is not valid denies: a call
- * that says it belongs to a workflow is not judged as one that does not.
+ * Step 2d: the workflow session that a call belongs to. An invalid token denies: a call that claims
+ * a workflow is not judged as one outside it.
  */
 export function validateWorkflowSession(
   call: AgentCall,
@@ -42,7 +42,7 @@ export function validateWorkflowSession(
     if ('kind' in session) return session;
     const place = placeOf(now.agent.id, session);
     if (place !== undefined) return proceed(extend(now, { workflow: place }));
-    // A delegation brings an agent in: the next step proves it, or denies.
+    // A delegation brings an agent in: the next step verifies it, or denies.
     if (now.caller.workflow?.delegationToken !== null) {
       return proceed(extend(now, { workflow: placeOfDelegatee(session) }));
     }
@@ -99,7 +99,7 @@ function notValid(kind: SessionTokenClass, fault: string): Deny {
   return { ...refused(`the token in ${name} is not valid`), detail: `${name}: ${fault}` };
 }
 
-/** Where an agent stands by the workflow itself: its owner may do everything there. */
+/** An agent's own place in the workflow: its owner may do everything there. */
 export function placeOf(
   agentId: string,
   { session, workflow }: RunningSession,

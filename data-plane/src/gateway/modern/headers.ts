@@ -39,7 +39,7 @@ export function refuseRepeated(rawHeaders: readonly string[]): void {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]?.toLowerCase() ?? '';
     if (!name.startsWith('mcp-')) continue;
-    if (seen.has(name)) throw mismatch(`A header is there twice: ${name.slice(0, 64)}.`);
+    if (seen.has(name)) throw mismatch(`A header occurs twice: ${name.slice(0, 64)}.`);
     seen.add(name);
   }
 }

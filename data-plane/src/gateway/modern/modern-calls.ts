@@ -146,9 +146,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
     const { resultType } = answer.value;
     if (resultType === 'task' && !takesTasks(caller.peer?.capabilities)) {
-      return internalRefusal(
-        'The MCP server made a task of it, which this client did not declare.',
-      );
+      return internalRefusal('The MCP server made it a task, which this client did not declare.');
     }
     const covered = resultType === 'input_required' ? coverState(answer) : answer;
     return tasks.seal(caller.key, ask, covered);

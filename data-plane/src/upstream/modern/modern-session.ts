@@ -201,7 +201,7 @@ export class ModernUpstreamSession implements UpstreamSession {
       if (exchange.takesEveryResult) return answer;
       if (type === 'complete') return legacyResult(answer);
       if (type === 'task') {
-        throw new UpstreamFailure('malformed', 'the server made a task of it, unasked');
+        throw new UpstreamFailure('malformed', 'the server made it a task without being asked');
       }
       if (round === MAX_ROUNDS) {
         throw new UpstreamFailure('malformed', `the server asked for input ${round} times`);
