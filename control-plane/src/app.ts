@@ -49,6 +49,7 @@ import { policiesFeature } from './policies/policies-feature.ts';
 import { rateLimitsFeature } from './rate-limits/rate-limits-feature.ts';
 import { replaysFeature } from './replays/replays-feature.ts';
 import { rolesFeature } from './roles/roles-feature.ts';
+import { findKeyWarnings } from './service-keys/key-warnings.ts';
 import { serviceKeysFeature } from './service-keys/service-keys-feature.ts';
 import { sessionsFeature } from './sessions/sessions-feature.ts';
 import { tenantsFeature } from './tenants/tenants-feature.ts';
@@ -179,7 +180,7 @@ function createPlugin(parts: PluginParts): FastifyPluginAsync {
       systemRoutes({
         version,
         readiness,
-        warnings: parts.warnings,
+        warnings: () => ({ ...findKeyWarnings(core.serviceKeys), ...parts.warnings?.() }),
         health: parts.health,
         metrics: [core.registry, ...(parts.metrics ?? [])],
         namesTenants: config.metricsToken !== undefined,

@@ -40,7 +40,7 @@ import { PLATFORM } from './platform/change-bus.ts';
 import type { Connections } from './platform/database.ts';
 import type { FeatureList } from './platform/feature-list.ts';
 import { createGuards } from './platform/http/guards.ts';
-import { readKeyHistory } from './platform/key-history.ts';
+import { readFollowedHistory } from './platform/key-history.ts';
 import { createServiceKeys } from './platform/keys.ts';
 import { createLeaderWork } from './platform/leader.ts';
 import { createLookups } from './platform/lookups.ts';
@@ -115,6 +115,7 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     ...{ db, masterKey, now },
     overlapMs: config.keyOverlapSeconds * 1_000,
     given: deps.tokenKey ? { 'token-signing': deps.tokenKey.reveal() } : {},
+    onUnusable: (key) => log.error(key, 'a service key cannot be used: restore its row'),
   });
   changes.subscribe(
     ({ tenantId }) => {
@@ -199,7 +200,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     db,
     bundleKeys: serviceKeys.bundleVerificationKeys,
     feedKeys,
-    keyHistory: () => readKeyHistory(serviceKeys),
+    keyHistory: () => readFollowedHistory(serviceKeys),
     facts: features,
     changes,
     onNewerRules: bundles.heardOfNewer,

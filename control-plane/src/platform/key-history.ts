@@ -1,8 +1,8 @@
 /** What data planes and packages are told of the service's keys. */
-import type { KeyEntry } from '@governance/shared/evidence/evidence-keys';
+import { EvidenceJwk, type KeyEntry } from '@governance/shared/evidence/evidence-keys';
 import type { KeyHistory } from '@governance/shared/key-history';
 import { type ServiceKeyPurpose, STATEMENT_PURPOSE } from './key-kinds.ts';
-import type { DatedKey, ServiceKeys } from './keys.ts';
+import type { DatedKey, ServiceKeys, StoredRotation } from './keys.ts';
 
 /** What data planes follow. */
 const FOLLOWED = ['bundle-signing', 'feed-signing'] as const satisfies ServiceKeyPurpose[];
@@ -22,9 +22,25 @@ export function toKeyEntry(key: DatedKey): KeyEntry {
 /** Keys of these purposes, the oldest first, and their rotations. */
 export async function readKeyHistory(
   serviceKeys: Pick<ServiceKeys, 'listKeys' | 'listRotations'>,
-  purposes: readonly ServiceKeyPurpose[] = FOLLOWED,
+  purposes: readonly ServiceKeyPurpose[],
 ): Promise<KeyHistory> {
   const keys = await serviceKeys.listKeys(purposes);
-  const rotations = await serviceKeys.listRotations(purposes);
+  return toHistory(keys, await serviceKeys.listRotations(purposes));
+}
+
+/**
+ * The history of the keys that data planes follow. A revoked key is in it even if its row cannot be
+ * used: data planes take no key from the list, but drop what it calls revoked.
+ */
+export async function readFollowedHistory(
+  serviceKeys: Pick<ServiceKeys, 'listKeysAndRevocations' | 'listRotations'>,
+): Promise<KeyHistory> {
+  const found = await serviceKeys.listKeysAndRevocations(FOLLOWED);
+  // A public half that was damaged beyond its form would have the whole history refused.
+  const keys = found.filter(({ publicJwk }) => EvidenceJwk.safeParse(publicJwk).success);
+  return toHistory(keys, await serviceKeys.listRotations(FOLLOWED));
+}
+
+function toHistory(keys: readonly DatedKey[], rotations: readonly StoredRotation[]): KeyHistory {
   return { keys: keys.map(toKeyEntry), rotations: rotations.map(({ signed }) => signed) };
 }

@@ -23,6 +23,17 @@ export const startOf = ({ validFrom, createdAt }: KeyRow): Date => validFrom ?? 
 
 const LOCK = 'governance.service_keys';
 
+/** Of a row that was damaged: fits no private half, so that this row alone cannot be used. */
+const NO_JWK: PublicJwk = { kty: '', kid: '', alg: '', use: 'sig' };
+
+function parseJwk(text: string): PublicJwk {
+  try {
+    return (JSON.parse(text) as PublicJwk | null) ?? NO_JWK;
+  } catch {
+    return NO_JWK;
+  }
+}
+
 /** @param tx of the platform; a tenant's may read rotations */
 export function keyStore({ db }: { db: Prisma.TransactionClient }) {
   return {
@@ -40,7 +51,7 @@ export function keyStore({ db }: { db: Prisma.TransactionClient }) {
       const keys = rows.map((row) => ({
         ...row,
         purpose: row.purpose as ServiceKeyPurpose,
-        publicJwk: JSON.parse(row.publicJwk) as PublicJwk,
+        publicJwk: parseJwk(row.publicJwk),
       }));
       return keys.sort((a, b) => startOf(a).getTime() - startOf(b).getTime());
     },

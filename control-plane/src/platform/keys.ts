@@ -7,8 +7,7 @@
  * A replica holds the keys in memory. It reads them again when another one tells of a rotation, and
  * in any case at the first use after 20 seconds: before a new key signs, since that takes 30.
  */
-import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto';
-import { canonicalize } from '@governance/shared/canonical-json';
+import type { KeyObject } from 'node:crypto';
 import { AppError } from '@governance/shared/errors';
 import {
   type KeyRotation,
@@ -27,6 +26,7 @@ import {
 } from './key-kinds.ts';
 import { type KeyRow, keyStore, startOf } from './key-store.ts';
 import type { MasterKey } from './master-key.ts';
+import { createKeyOpener, type KeyRing, pickSigning, type UnusableKey } from './opened-keys.ts';
 import type { StoredRotation } from './stored-rotation.ts';
 import {
   type Actor,
@@ -36,6 +36,7 @@ import {
 } from './tenant-scope.ts';
 
 export type { PublicJwk, ServiceKeyPurpose } from './key-kinds.ts';
+export type { UnusableKey } from './opened-keys.ts';
 export type { StoredRotation } from './stored-rotation.ts';
 
 /** What the service signs for evidence: packages, checkpoints of the log, batches of the admin chain. */
@@ -70,7 +71,11 @@ export interface RotationOrder {
 }
 
 export interface ServiceKeys {
-  /** The key that signs now; made at the first call on a new database. */
+  /**
+   * The key that signs now; made at the first call on a new database.
+   *
+   * @throws AppError UNAVAILABLE where it cannot be used; the others of its purpose are not touched
+   */
   signingKey<P extends ServiceKeyPurpose>(purpose: P): Promise<SigningKey<P>>;
   /**
    * The keys whose signatures are good: the one that signs, the one that will, and those before that
@@ -94,13 +99,21 @@ export interface ServiceKeys {
    * brings no key.
    */
   listKeys(purposes: readonly ServiceKeyPurpose[]): Promise<DatedKey[]>;
+  /**
+   * The same, and every row that is revoked, also where it cannot be used: for readers who take no
+   * key from it, and to whom a revocation must not get lost with a damaged row.
+   */
+  listKeysAndRevocations(purposes: readonly ServiceKeyPurpose[]): Promise<DatedKey[]>;
+  /** Rows that cannot be used, as far as their purposes were read. */
+  listUnusable(): UnusableKey[];
   /** Every rotation of keys of these purposes, the oldest first. */
   listRotations(purposes: readonly ServiceKeyPurpose[]): Promise<StoredRotation[]>;
   /**
    * Lets a new key follow the one that signs. Key, statement and end of the one before are committed
    * together.
    *
-   * @throws AppError KEY_ROTATION_PENDING, KEY_ROTATIONS_EXHAUSTED
+   * @throws AppError KEY_ROTATION_PENDING, KEY_ROTATIONS_EXHAUSTED; UNAVAILABLE where the key that
+   *   signs cannot be used
    */
   rotate(purpose: ServiceKeyPurpose, order: RotationOrder): Promise<StoredRotation>;
   /** Reads everything anew before it is used again: another replica may have rotated a key. */
@@ -117,6 +130,8 @@ export interface ServiceKeysDeps {
   given?: Partial<Record<ServiceKeyPurpose, KeyObject>>;
   /** A monotonic clock in milliseconds. */
   elapsed?: () => number;
+  /** Told of each row that cannot be used: neither signed with nor accepted. */
+  onUnusable?: (key: UnusableKey) => void;
 }
 
 /** Longer than REREAD_MS, so that every replica knows a key before it signs. */
@@ -124,13 +139,8 @@ export const KEY_OVERLAP_MS = 30_000;
 const REREAD_MS = 20_000;
 /** Of a purpose: keys.json holds 1,000 of four purposes. */
 const MAX_ROTATIONS = 200;
-/** Rows whose key is known to be its own; there are some 1,600 at most. */
-const MAX_JUDGED = 4_000;
 
-type LoadedKey = SigningKey & Pick<DatedKey, 'from' | 'to' | 'revokedAt'>;
-
-interface Ring {
-  keys: LoadedKey[];
+interface Ring extends KeyRing {
   readAt: number;
 }
 
@@ -139,6 +149,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
   const now = deps.now ?? (() => new Date());
   const elapsed = deps.elapsed ?? (() => performance.now());
   const overlapMs = deps.overlapMs ?? KEY_OVERLAP_MS;
+  const opener = createKeyOpener(masterKey, deps.onUnusable);
   const rings = new Map<ServiceKeyPurpose, Ring>();
   const reading = new Map<ServiceKeyPurpose, Promise<Ring>>();
   /** Counts what was forgotten: what was read before is not kept. */
@@ -151,7 +162,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     const begun = generation;
     const readAt = elapsed();
     const rows = await inPlatform((tx) => findOrMakeKeys(tx, purpose));
-    const ring = { keys: rows.map((row) => openKey(masterKey, row)), readAt };
+    const ring = { ...opener.openRing(purpose, rows), readAt };
     if (begun === generation) rings.set(purpose, ring);
     return ring;
   }
@@ -211,12 +222,11 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
       await store.lock();
       const at = now();
       const rows = await store.list([purpose]);
-      if (rows.some((row) => startOf(row) > at)) throw new AppError('KEY_ROTATION_PENDING');
+      const ring = opener.openRing(purpose, rows);
+      const isPending = [...ring.keys, ...ring.barred].some(({ from }) => from > at);
+      if (isPending) throw new AppError('KEY_ROTATION_PENDING');
       if (rows.length > MAX_ROTATIONS) throw new AppError('KEY_ROTATIONS_EXHAUSTED');
-      const before = pickSigning(
-        rows.map((row) => openKey(masterKey, row)),
-        at,
-      );
+      const before = pickSigning(ring, at);
       const validFrom = order.revoke ? at : new Date(at.getTime() + overlapMs);
       await insertKey(tx, purpose, next, validFrom);
       const { kid } = next.publicJwk;
@@ -257,21 +267,13 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     for (const ring of rings.values()) ring.readAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** By the text of a row: rows do not change but for their dates. */
-  const judged = new Map<string, boolean>();
-  function isOwn(row: KeyRow): boolean {
-    const place = hash('sha256', Buffer.concat([placeText(row), row.privateCiphertext]), 'base64');
-    let own = judged.get(place);
-    if (own === undefined) {
-      own = opensAsItself(masterKey, row);
-      if (judged.size >= MAX_JUDGED) judged.clear();
-      judged.set(place, own);
-    }
-    return own;
-  }
+  const listUsable = (purposes: readonly ServiceKeyPurpose[], rows: readonly KeyRow[]) => {
+    const usable = new Set(purposes.flatMap((one) => opener.pickUsable(one, rows)));
+    return rows.filter((row) => usable.has(row));
+  };
 
   const signingKeyOf = async (purpose: ServiceKeyPurpose): Promise<SigningKey> =>
-    pickSigning((await ringOf(purpose)).keys, now());
+    pickSigning(await ringOf(purpose), now());
   // A ring holds its own purpose's keys.
   const signingKey = <P extends ServiceKeyPurpose>(purpose: P) =>
     signingKeyOf(purpose) as Promise<SigningKey<P>>;
@@ -292,16 +294,16 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     feedVerificationKeys: () => verificationKeys('feed-signing'),
     sessionTokenKey: (kind) => signingKey(`${kind}-token`),
     evidenceKey: (purpose) => signingKey(`${purpose}-signing`),
-    listKeys: async (purposes) =>
-      (await inPlatform((tx) => keyStore(tx).list(purposes))).filter(isOwn).map((row) => ({
-        kid: row.kid,
-        purpose: row.purpose,
-        publicJwk: row.publicJwk,
-        from: startOf(row),
-        to: row.retiredAt,
-        revokedAt: row.revokedAt,
-        revokeReason: row.revokeReason,
-      })),
+    listKeys: async (purposes) => {
+      const rows = await inPlatform((tx) => keyStore(tx).list(purposes));
+      return listUsable(purposes, rows).map(toDatedKey);
+    },
+    listKeysAndRevocations: async (purposes) => {
+      const rows = await inPlatform((tx) => keyStore(tx).list(purposes));
+      const usable = new Set(listUsable(purposes, rows));
+      return rows.filter((row) => usable.has(row) || row.revokedAt !== null).map(toDatedKey);
+    },
+    listUnusable: opener.listUnusable,
     listRotations: (purposes) => inPlatform((tx) => keyStore(tx).listRotations(purposes)),
     rotate,
     forget,
@@ -313,42 +315,14 @@ async function makeKey(purpose: ServiceKeyPurpose, given: KeyObject | undefined)
   return { privateKey: given, publicJwk: await toPublicJwk(given, ALG[purpose]) };
 }
 
-/** @throws where the private half does not open, or is not that of the public one */
-function openKey(masterKey: MasterKey, row: KeyRow): LoadedKey {
-  const { kid, purpose, publicJwk, retiredAt: to, revokedAt } = row;
-  const der = masterKey.decrypt(row.privateCiphertext, serviceKeyContext(purpose, kid));
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const isOwn = createPublicKey(key).equals(createPublicKey({ key: publicJwk, format: 'jwk' }));
-  // Whoever writes the database alone would have others believe a key of theirs.
-  if (!isOwn || publicJwk.kid !== kid) {
-    throw new Error(
-      `the public half of service key ${kid} (${purpose}) is not that of its private one`,
-    );
-  }
-  return { kid, alg: ALG[purpose], key, publicJwk, from: startOf(row), to, revokedAt };
-}
-
-const placeText = ({ purpose, kid, publicJwk }: KeyRow): Buffer =>
-  Buffer.from(canonicalize([purpose, kid, publicJwk]));
-
-function opensAsItself(masterKey: MasterKey, row: KeyRow): boolean {
-  try {
-    openKey(masterKey, row);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * The newest whose time has come. A clock that stands before all of them takes the oldest, as the
- * first replica's clock may run ahead.
- *
- * @param keys the oldest first; one of them is not revoked
- */
-function pickSigning(keys: readonly LoadedKey[], at: Date): LoadedKey {
-  const good = keys.filter(({ revokedAt }) => revokedAt === null);
-  const chosen = good.findLast(({ from }) => from <= at) ?? good[0];
-  if (!chosen) throw new Error('every key of this purpose was revoked');
-  return chosen;
+function toDatedKey(row: KeyRow): DatedKey {
+  return {
+    kid: row.kid,
+    purpose: row.purpose,
+    publicJwk: row.publicJwk,
+    from: startOf(row),
+    to: row.retiredAt,
+    revokedAt: row.revokedAt,
+    revokeReason: row.revokeReason,
+  };
 }

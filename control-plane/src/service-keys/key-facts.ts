@@ -6,7 +6,7 @@
 import { canonicalize } from '@governance/shared/canonical-json';
 import { FACTS, type NewFact, type TokenKeysFact } from '@governance/shared/facts';
 import type { SessionTokenClass } from '@governance/shared/session-token';
-import { readKeyHistory } from '../platform/key-history.ts';
+import { readFollowedHistory } from '../platform/key-history.ts';
 import type { ServiceKeys } from '../platform/keys.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { TokenKeys } from '../platform/token-keys.ts';
@@ -32,13 +32,13 @@ export function createKeyFacts({ serviceKeys, tokenKeys, publicUrl, now }: KeyFa
 
   return async (): Promise<NewFact[]> => {
     // A reader of the history takes what is there: from then on there is a key of each.
-    await serviceKeys.bundleSigningKey();
-    await serviceKeys.feedSigningKey();
+    await serviceKeys.bundleVerificationKeys();
+    await serviceKeys.feedVerificationKeys();
     const [tokens, workflow, delegation, history] = await Promise.all([
       tokenKeys.verification(),
       sessionKeys('workflow'),
       sessionKeys('delegation'),
-      readKeyHistory(serviceKeys),
+      readFollowedHistory(serviceKeys),
     ]);
     return [
       { kind: 'token_keys', key: 'current', value: { issuer: publicUrl, keys: tokens } },

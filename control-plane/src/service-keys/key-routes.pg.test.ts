@@ -174,6 +174,34 @@ describe('the keys of the service', () => {
   });
 });
 
+it('a key that cannot be used is named to its operator, and the others go on', async () => {
+  const { rows } = await test.superuser.query<{ kid: string }>(
+    `SELECT kid FROM service_keys WHERE purpose = 'feed-signing' ORDER BY created_at LIMIT 1`,
+  );
+  const kid = rows[0]?.kid;
+  // The hours before ended the other one.
+  const later = await superAdminToken();
+  const read = async () => (await call('/api/v1/admin/keys', { token: later })).json();
+  const metric = async () =>
+    /governance_service_keys_unusable\{purpose="feed"\} (\d+)/.exec(
+      await controlPlane.registry.metrics(),
+    )?.[1];
+  expect((await read()).unusable).toEqual([]);
+  expect(await metric()).toBe('0');
+  expect((await call('/ready')).json().warnings).toBeUndefined();
+  await test.superuser.query(
+    `UPDATE service_keys SET private_ciphertext = '\\x00' WHERE kid = $1`,
+    [kid],
+  );
+  const { unusable, keys } = await read();
+  expect(unusable).toEqual([{ kid, purpose: 'feed', reason: expect.stringMatching(/./) }]);
+  expect(keys.map((key: { kid: string }) => key.kid)).not.toContain(kid);
+  expect(await metric()).toBe('1');
+  expect((await call('/ready')).json().warnings).toEqual({
+    service_keys: '1 cannot be used: feed',
+  });
+});
+
 describe('token keys of the environment', async () => {
   const { generateKeyPairSync } = await import('node:crypto');
   const pair = generateKeyPairSync('rsa', {

@@ -54,6 +54,16 @@ const ServiceKeyView = z
   })
   .meta({ id: 'ServiceKey' });
 
+/** A stored key that the service neither signs with nor accepts. */
+const UnusableKeyView = z
+  .object({
+    kid: z.string(),
+    purpose: KeyPurposeName,
+    /** Why its row cannot be used. */
+    reason: z.string(),
+  })
+  .meta({ id: 'UnusableKey' });
+
 const MasterKeyView = z
   .object({
     /** Names SERVICE_MASTER_KEY without revealing it. */
@@ -88,6 +98,7 @@ export const keyRoutes =
             200: z.object({
               keys: z.array(ServiceKeyView),
               rotations: z.array(RotationView),
+              unusable: z.array(UnusableKeyView),
               master_key: MasterKeyView,
             }),
           },
@@ -98,6 +109,10 @@ export const keyRoutes =
         return {
           keys: found.keys.map(toKeyView),
           rotations: found.rotations.map(toView),
+          unusable: found.unusable.map(({ purpose, ...key }) => ({
+            ...key,
+            purpose: purposeName(purpose),
+          })),
           master_key: toMasterKeyView(use),
         };
       },

@@ -5,7 +5,13 @@
 import { AppError } from '@governance/shared/errors';
 import { type ChangeBus, PLATFORM } from '../platform/change-bus.ts';
 import { SERVICE_KEY_PURPOSES } from '../platform/key-kinds.ts';
-import type { DatedKey, RotationOrder, ServiceKeys, StoredRotation } from '../platform/keys.ts';
+import type {
+  DatedKey,
+  RotationOrder,
+  ServiceKeys,
+  StoredRotation,
+  UnusableKey,
+} from '../platform/keys.ts';
 import type { TokenKeys } from '../platform/token-keys.ts';
 import type { KeyAnnouncements } from './key-announcements.ts';
 import { type KeyPurposeName, purposeOf } from './key-purpose.ts';
@@ -39,7 +45,11 @@ export function createKeyService(deps: KeyServiceDeps) {
 
   return {
     /** Every key of the service, the oldest first, and its rotations. */
-    list: async (): Promise<{ keys: KeyView[]; rotations: StoredRotation[] }> => {
+    list: async (): Promise<{
+      keys: KeyView[];
+      rotations: StoredRotation[];
+      unusable: UnusableKey[];
+    }> => {
       const purposes = SERVICE_KEY_PURPOSES.filter(
         (purpose) => purpose !== 'token-signing' || !tokenKeys.isConfigured,
       );
@@ -48,7 +58,11 @@ export function createKeyService(deps: KeyServiceDeps) {
         serviceKeys.listRotations(purposes),
       ]);
       const at = now();
-      return { keys: keys.map((key) => ({ ...key, state: stateOf(key, at) })), rotations };
+      return {
+        keys: keys.map((key) => ({ ...key, state: stateOf(key, at) })),
+        rotations,
+        unusable: serviceKeys.listUnusable(),
+      };
     },
 
     /** @throws AppError KEY_CONFIGURED, KEY_ROTATION_PENDING, KEY_ROTATIONS_EXHAUSTED */

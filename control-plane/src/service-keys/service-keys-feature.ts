@@ -6,6 +6,7 @@ import { createKeyAnnouncements } from './key-announcements.ts';
 import { createKeyFacts, type KeyFactsDeps } from './key-facts.ts';
 import { keyRoutes } from './key-routes.ts';
 import { createKeyService, type KeyServiceDeps } from './key-service.ts';
+import { countUnusableKeys } from './key-warnings.ts';
 
 export interface ServiceKeysCore
   extends Pick<KeyServiceDeps, 'tokenKeys' | 'changes'>,
@@ -26,6 +27,7 @@ export function serviceKeysFeature(core: ServiceKeysCore): Feature {
   const announcements = createKeyAnnouncements({ db, serviceKeys, readFacts });
   const keys = createKeyService({ ...core, announcements, buildAll: bundles.buildAll });
   const rewrap = createRewrap(core);
+  countUnusableKeys(serviceKeys, core.registry);
   return {
     routes: [keyRoutes(keys, rewrap)],
     tasks: [announcements.task, rewrap.task],

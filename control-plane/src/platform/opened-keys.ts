@@ -1,0 +1,175 @@
+/**
+ * Opens stored service keys one by one: a row that cannot be used is left out by itself and is
+ * reported, so that the other keys of its purpose go on. Proven by opened-keys.pg.test.ts.
+ */
+import { createPrivateKey, createPublicKey, hash } from 'node:crypto';
+import { canonicalize } from '@governance/shared/canonical-json';
+import { AppError } from '@governance/shared/errors';
+import { StartError } from '@governance/shared/start-error';
+import { serviceKeyContext } from './ciphertext-kinds.ts';
+import { ALG, type ServiceKeyPurpose } from './key-kinds.ts';
+import { type KeyRow, startOf } from './key-store.ts';
+import type { SigningKey } from './keys.ts';
+import type { MasterKey } from './master-key.ts';
+
+export interface OpenedKey extends SigningKey {
+  from: Date;
+  /** Null while no other key is to follow. */
+  to: Date | null;
+  revokedAt: Date | null;
+}
+
+/** A row that the service neither signs with nor lets anyone trust. */
+export interface UnusableKey {
+  kid: string;
+  purpose: ServiceKeyPurpose;
+  reason: string;
+}
+
+/** A key that cannot be used although it is the turn of it. */
+interface BarredKey {
+  kid: string;
+  from: Date;
+  revokedAt: Date | null;
+  error: Error;
+}
+
+/** The keys of a purpose, the oldest first. */
+export interface KeyRing {
+  keys: OpenedKey[];
+  barred: BarredKey[];
+}
+
+export type KeyOpener = ReturnType<typeof createKeyOpener>;
+
+/** Rows that were judged; there are some 1,600 at most. */
+const MAX_JUDGED = 4_000;
+
+/** @param onUnusable told of each such row once, and again when its reason changes */
+export function createKeyOpener(
+  masterKey: MasterKey,
+  onUnusable: (key: UnusableKey) => void = () => undefined,
+) {
+  const judged = new Map<string, string | null>();
+  const unusable = new Map<ServiceKeyPurpose, UnusableKey[]>();
+
+  /** Why a row cannot be used; null where it can. Rows do not change except for their dates. */
+  function judge(row: KeyRow): string | null {
+    const place = hash('sha256', Buffer.concat([placeText(row), row.privateCiphertext]), 'base64');
+    let reason = judged.get(place);
+    if (reason === undefined) {
+      reason = findFault(masterKey, row);
+      if (judged.size >= MAX_JUDGED) judged.clear();
+      judged.set(place, reason);
+    }
+    return reason;
+  }
+
+  function note(purpose: ServiceKeyPurpose, found: UnusableKey[]): void {
+    const before = unusable.get(purpose) ?? [];
+    unusable.set(purpose, found);
+    for (const key of found) {
+      const isKnown = before.some((one) => one.kid === key.kid && one.reason === key.reason);
+      if (!isKnown) onUnusable(key);
+    }
+  }
+
+  return {
+    /** The rows of one purpose that can be used. */
+    pickUsable: (purpose: ServiceKeyPurpose, rows: readonly KeyRow[]): KeyRow[] => {
+      const own = rows.filter((row) => row.purpose === purpose);
+      const reasons = own.map(judge);
+      note(
+        purpose,
+        own.flatMap(({ kid }, index) => {
+          const reason = reasons[index];
+          return reason ? [{ kid, purpose, reason }] : [];
+        }),
+      );
+      return own.filter((_, index) => reasons[index] === null);
+    },
+
+    /** @param rows all of one purpose, the oldest first */
+    openRing(purpose: ServiceKeyPurpose, rows: readonly KeyRow[]): KeyRing {
+      const usable = new Set(this.pickUsable(purpose, rows));
+      const keys = [...usable].map((row) => openKey(masterKey, row));
+      const others = rows.filter((row) => !usable.has(row));
+      // A row that no key was ended for is no successor: somebody put it there.
+      const isInTurn = (row: KeyRow) =>
+        keys.length === 0 ||
+        rows.some(({ retiredAt }) => retiredAt?.getTime() === startOf(row).getTime());
+      return {
+        keys,
+        barred: others.filter(isInTurn).map((row) => ({
+          kid: row.kid,
+          from: startOf(row),
+          revokedAt: row.revokedAt,
+          error: toError(masterKey, row),
+        })),
+      };
+    },
+
+    /** What the last reading of each purpose found. */
+    listUnusable: (): UnusableKey[] => [...unusable.values()].flat(),
+  };
+}
+
+/**
+ * The newest key whose time has come. A clock that stands before all of them takes the oldest, as
+ * the first replica's clock may run ahead.
+ *
+ * @throws AppError UNAVAILABLE where it is the turn of a key that cannot be used: an earlier one
+ *   has ended, and what it signed now would not be good
+ */
+export function pickSigning({ keys, barred }: KeyRing, at: Date): OpenedKey {
+  const all = [...keys, ...barred]
+    .filter(({ revokedAt }) => revokedAt === null)
+    .sort((a, b) => a.from.getTime() - b.from.getTime());
+  const chosen = all.findLast(({ from }) => from <= at) ?? all[0];
+  if (!chosen) throw new Error('every key of this purpose was revoked');
+  if ('error' in chosen) throw chosen.error;
+  return chosen;
+}
+
+/** Of a purpose whose key of now cannot be used: says so without the reason, which the log has. */
+function toError(masterKey: MasterKey, row: KeyRow): Error {
+  try {
+    openKey(masterKey, row);
+  } catch (cause) {
+    // The start says to its operator which master key it takes.
+    if (cause instanceof StartError) return cause;
+    return new AppError(
+      'UNAVAILABLE',
+      `Service key ${row.kid} (${row.purpose}), which signs now, cannot be used.`,
+      { cause },
+    );
+  }
+  throw new TypeError(`service key ${row.kid} can be used`);
+}
+
+function findFault(masterKey: MasterKey, row: KeyRow): string | null {
+  try {
+    openKey(masterKey, row);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** @throws where the private half does not open, or is not that of the public one */
+function openKey(masterKey: MasterKey, row: KeyRow): OpenedKey {
+  const { kid, purpose, publicJwk, retiredAt: to, revokedAt } = row;
+  const der = masterKey.decrypt(row.privateCiphertext, serviceKeyContext(purpose, kid));
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const isOwn = createPublicKey(key).equals(createPublicKey({ key: publicJwk, format: 'jwk' }));
+  // Whoever writes the database alone would have others believe a key of theirs.
+  if (!isOwn || publicJwk.kid !== kid) {
+    throw new Error(
+      `the public half of service key ${kid} (${purpose}) is not that of its private one`,
+    );
+  }
+  return { kid, alg: ALG[purpose], key, publicJwk, from: startOf(row), to, revokedAt };
+}
+
+const placeText = ({ purpose, kid, publicJwk }: KeyRow): Buffer =>
+  Buffer.from(canonicalize([purpose, kid, publicJwk]));
