@@ -132,7 +132,8 @@ def _range_complete(evidence: Evidence, tally: Tally) -> None:
     tally.hold(holds, "the batches have another number of records", "events.ndjson")
     # Later volumes begin in the middle of the time.
     is_first = evidence.manifest["volume"]["number"] == 1
-    for i, (fault, is_before) in enumerate(evidence.boundaries):
-        holds = fault is None and (is_before or not is_first)
+    for one in evidence.before:
+        fault = one.boundary.fault
+        holds = fault is None and (one.is_before or not is_first)
         what = fault or "a record of the time comes before the package"
-        tally.hold(holds, what, f"proofs.json boundaries/{i}")
+        tally.hold(holds, what, f"proofs.json boundaries/{one.index}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from boundaries import Before, read_boundaries
 from canonical import canonicalize
 from keys import Key, Keyset, Use, Writer, build_keyset
 from package import Batch, Package
-from records import Record, read_record
+from records import Record
 from signatures import from_base64url, is_signed
-from walk import Boundary, Step, Walk
+from walk import Step, Walk
 
 
 # Keys that are tried in vain, in a package.
@@ -36,10 +37,8 @@ class Evidence:
     batches: dict[int, Batch] = field(default_factory=dict)
     # By stream: who signed a batch of it last.
     signers: dict[str, Key] = field(default_factory=dict)
-    # Of each boundary: what is wrong with it, and whether it lies before the scope.
-    boundaries: list[tuple[str | None, bool]] = field(default_factory=list)
-    # The record of each.
-    before: list[Record] = field(default_factory=list)
+    # Of the streams that were there before the package.
+    before: list[Before] = field(default_factory=list)
     # At the end of the events: a repetition has not come to a record that is known.
     is_repetition_cut: bool = False
     uses: list[Use] = field(default_factory=list)
@@ -72,7 +71,6 @@ def build_evidence(package: Package, anchor: dict[str, Any] | None) -> Evidence:
         raise ValueError("there is no manifest")
     keyset = build_keyset(anchor["keys"] if anchor else None, package.keys)
     evidence = Evidence(package, package.manifest, anchor, keyset)
-    walk = Walk(_read_boundaries(evidence))
     log = evidence.manifest["log"]
     search = _SignerSearch(evidence)
     for batch in package.batches:
@@ -82,31 +80,12 @@ def build_evidence(package: Package, anchor: dict[str, Any] | None) -> Evidence:
         inside = log["start"] <= batch.leaf_index < log["end"]
         batch.is_in_range = inside and not evidence.is_selective
         evidence.batches[batch.leaf_index] = batch
+    shown = package.proofs["boundaries"]
+    evidence.before = read_boundaries(shown, evidence.batches, evidence.manifest)
     if not evidence.is_selective:
+        walk = Walk({one.stream: one.boundary for one in evidence.before})
         _walk_events(evidence, walk)
     return evidence
-
-
-def _read_boundaries(evidence: Evidence) -> dict[str, Boundary]:
-    boundaries: dict[str, Boundary] = {}
-    for boundary in evidence.package.proofs["boundaries"]:
-        stream = boundary["stream"]
-        record = read_record(boundary["record"].encode("utf-8"))
-        place = record.placed or {}
-        is_of_stream = (
-            record.valid is not None
-            and place["stream"] == stream
-            and place["tenant_id"] == evidence.manifest["tenant_id"]
-            and stream not in boundaries
-        )
-        fault = None if is_of_stream else "the record that is shown as the one before is no such"
-        boundaries[stream] = Boundary(
-            place.get("epoch", 0), place.get("seq", 0), record.hash.hex(), fault
-        )
-        is_before = place.get("timestamp", "") < evidence.manifest["scope"]["from"]
-        evidence.boundaries.append((fault, is_before))
-        evidence.before.append(record)
-    return boundaries
 
 
 def _walk_events(evidence: Evidence, walk: Walk) -> None:
@@ -117,7 +96,7 @@ def _walk_events(evidence: Evidence, walk: Walk) -> None:
         record.batch, record.index = batch, index
         step = _step_of(record, batch, index)
         if step:
-            record.chain, record.is_repeated = walk.add(step)
+            record.chain, record.is_repeated, record.follows = walk.add(step)
         index += 1
         if batch and index >= batch.count:
             batch, index = next(in_range, None), 0
@@ -141,7 +120,10 @@ def _step_of(record: Record, batch: Batch | None, index: int) -> Step | None:
         return None
     header = batch.header
     seq = header["first_seq"] + index
-    return Step(header["epoch"], seq, record.hash.hex(), header["stream"], None, None)
+    # Its writer signed what the first record of a batch follows, whoever can read that.
+    prev_hash = header["prev_head"] if index == 0 else None
+    where = (header["epoch"], seq, record.hash.hex(), header["stream"])
+    return Step(*where, prev_hash, None, record.is_unread)
 
 
 class _SignerSearch:

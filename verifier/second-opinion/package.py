@@ -52,6 +52,7 @@ _LINES = {
     "witness.ndjson": 1_000,
 }
 _MAX_LINES = 1_000_000
+MAX_UNREAD = 100_000
 _CHECKPOINT = re.compile(r"checkpoints/(0|[1-9][0-9]{0,15})\.note")
 
 
@@ -96,6 +97,7 @@ class Package:
     )
     batches: list[Batch] = field(default_factory=list)
     events: list[Record] = field(default_factory=list)
+    unread: int = 0
     event_proofs: list[Line] = field(default_factory=list)
     causes: list[tuple[Line, Record]] = field(default_factory=list)
     bundles: list[Line] = field(default_factory=list)
@@ -290,6 +292,10 @@ def _read_event(package: Package, line: int, data: bytes) -> None:
     record = read_record(data)
     record.line = line
     package.events.append(record)
+    package.unread += record.is_unread
+    if record.is_unread and package.unread == MAX_UNREAD + 1:
+        detail = "there are more unread records than a volume may have"
+        package.problem("container.limits", detail, f"events.ndjson line {line}")
 
 
 _READERS: dict[str, Reader] = {

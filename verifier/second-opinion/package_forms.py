@@ -181,12 +181,16 @@ MANIFEST = record(
     }
 )
 
+EVENT_PROOF = record({"leaf_index": COUNT, "index": COUNT, "path": _path})
+
 PROOFS = record(
     {
         "range": nullable(record({"start": COUNT, "end": COUNT, "frontier": _path})),
         "leaves": array(record({"leaf_index": COUNT, "path": _path}), 100_000),
         "consistency": array(record({"from": COUNT, "to": COUNT, "path": _path}), 10_000),
-        "boundaries": array(record({"stream": identifier, "record": string()}), 10_000),
+        "boundaries": array(
+            record({"stream": identifier, "record": string(), "place?": EVENT_PROOF}), 10_000
+        ),
     }
 )
 
@@ -209,8 +213,6 @@ BATCH = record(
         "signature": _signature,
     }
 )
-
-EVENT_PROOF = record({"leaf_index": COUNT, "index": COUNT, "path": _path})
 
 CAUSE = record({"record": string(), "leaf_index": COUNT, "index": COUNT, "path": _path})
 

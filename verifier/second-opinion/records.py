@@ -33,6 +33,8 @@ class Record:
     index: int = 0
     chain: dict[str, str] = field(default_factory=dict)
     is_repeated: bool = False
+    # The hash of the record before it, as far as that is signed or shown.
+    follows: str | None = None
 
 
 def read_record(data: bytes) -> Record:

@@ -11,8 +11,14 @@ from merkle import Tree
 from package import Package
 from records import Record
 from tally import Tally
+from unread_links import UnreadLinks
+from walk import Boundary
 
 NAMES = ("set.volumes", "set.log", "set.streams", "set.approvals")
+# What is remembered of a set.
+MAX_STREAMS = 100_000
+MAX_APPROVALS = 1_000_000
+MAX_UNREAD = 1_000_000
 _SELECTIVE = "the volumes are selective: their records stand alone"
 
 Place = tuple[int, int]
@@ -32,6 +38,7 @@ class VolumeSet:
         self._ends: dict[str, tuple[Place, str]] = {}
         # By approval: the file and the record that used it.
         self._uses: dict[str, tuple[int, bytes]] = {}
+        self._links = UnreadLinks(MAX_UNREAD)
 
     def add(self, package: Package, evidence: Evidence | None) -> None:
         """The next volume; without evidence it is no package."""
@@ -93,32 +100,53 @@ class VolumeSet:
 
     def _hold_streams(self, evidence: Evidence) -> None:
         tally, file = self.tallies["set.streams"], self._files
-        boundaries = _boundaries(evidence)
+        boundaries = {one.stream: one for one in evidence.before}
+        repeated: dict[str, tuple[Place, str]] = {}
         for said in evidence.manifest["streams"]:
             stream, first, last = said["stream"], said["first"], said["last"]
-            end, boundary = self._ends.get(stream), boundaries.get(stream)
+            end, before = self._ends.get(stream), boundaries.get(stream)
             if end is None:
                 is_whole = (
-                    boundary[2] if boundary else (first["epoch"], first["seq"]) == (1, 1)
+                    before.is_before if before else (first["epoch"], first["seq"]) == (1, 1)
                 )
                 detail = f"file {file} has a stream whose records of before no volume has"
                 tally.hold(is_whole or file == 1, detail)
-            elif boundary and boundary[:2] == end:
+            elif before and _end_of(before.boundary) == end:
                 tally.ok()
             elif first["epoch"] == end[0][0] and first["seq"] <= end[0][1]:
-                self._hold_repetition(evidence, stream, end)
+                repeated[stream] = end
             else:
                 tally.fail(f"records of a stream are missing before file {file}")
-            self._ends[stream] = ((last["epoch"], last["seq"]), last["hash"])
+        self._hold_records(evidence, repeated)
+        for said in evidence.manifest["streams"]:
+            stream, last = said["stream"], said["last"]
+            if len(self._ends) < MAX_STREAMS or stream in self._ends:
+                self._ends[stream] = ((last["epoch"], last["seq"]), last["hash"])
+            else:
+                tally.fail("there are more streams than a set may have")
 
-    def _hold_repetition(self, evidence: Evidence, stream: str, end: tuple[Place, str]) -> None:
+    def _hold_records(self, evidence: Evidence, repeated: dict[str, tuple[Place, str]]) -> None:
+        """What is repeated is the same, and comes to where the stream had been left."""
         tally, file = self.tallies["set.streams"], self._files
         for record in evidence.package.events:
-            if _place(record) == (stream, *end[0]):
-                holds = record.hash.hex() == end[1]
+            where = _place(record)
+            if where is None:
+                continue
+            stream, place, digest = where[0], where[1:], record.hash.hex()
+            links, follows = self._links, record.follows
+            if not links.add(
+                stream, place, digest, is_unread=record.is_unread, follows=follows
+            ):
+                tally.fail(f"an unread record is in file {file} behind another one than before")
+            end = repeated.get(stream)
+            if end and end[0] == place:
+                del repeated[stream]
+                holds = digest == end[1]
                 tally.hold(holds, f"a record that file {file} repeats is another one")
-                return
-        tally.fail(f"a repetition is cut off in file {file}")
+        for _ in repeated:
+            tally.fail(f"a repetition is cut off in file {file}")
+        if self._links.is_full:
+            tally.fail("there are more unread records than a set may have")
 
     def _hold_approvals(self, package: Package) -> None:
         tally, file = self.tallies["set.approvals"], self._files
@@ -130,7 +158,9 @@ class VolumeSet:
             if grant is None:
                 continue
             known = self._uses.get(grant)
-            if known is None:
+            if known is None and len(self._uses) >= MAX_APPROVALS:
+                tally.fail("there are more approvals than a set may have")
+            elif known is None:
                 self._uses[grant] = (file, record.hash)
                 tally.ok()
             elif known[0] != file and known[1] != record.hash:
@@ -154,15 +184,8 @@ def _start(evidence: Evidence) -> tuple[int, bytes | None]:
         return size, None
 
 
-def _boundaries(evidence: Evidence) -> dict[str, tuple[Place, str, bool]]:
-    """By stream, the first that is shown: its place, its hash, and whether it lies before the time."""
-    found: dict[str, tuple[Place, str, bool]] = {}
-    shown = evidence.package.proofs["boundaries"]
-    for said, record, (_, is_before) in zip(shown, evidence.before, evidence.boundaries):
-        place = record.placed or {}
-        at = (place.get("epoch", 0), place.get("seq", 0))
-        found.setdefault(said["stream"], (at, record.hash.hex(), is_before))
-    return found
+def _end_of(boundary: Boundary) -> tuple[Place, str]:
+    return (boundary.epoch, boundary.seq), boundary.hash
 
 
 def _place(record: Record) -> tuple[str, int, int] | None:

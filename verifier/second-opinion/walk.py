@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from package import MAX_UNREAD
+from unread_links import UnreadLinks
+
 GENESIS = "0" * 64
 
 
@@ -26,11 +29,12 @@ class Boundary(Place):
 
 @dataclass(frozen=True)
 class Step(Place):
-    """A record as the walk sees it. ``prev_hash`` is None where the record cannot be read."""
+    """A record as the walk sees it. ``prev_hash`` is None where neither it nor its batch says it."""
 
     stream: str
     prev_hash: str | None
     previous: dict[str, Any] | None
+    is_unread: bool = False
 
 
 class Walk:
@@ -40,21 +44,34 @@ class Walk:
         self._boundaries = boundaries
         self._ends: dict[str, Place] = {}
         self._repeats: dict[str, Place] = {}
+        self._links = UnreadLinks(MAX_UNREAD)
 
     def is_repeating(self) -> bool:
         """Whether a repetition has not come to the last record that is known of its stream."""
         return bool(self._repeats)
 
-    def add(self, step: Step) -> tuple[dict[str, str], bool]:
-        """The faults of a record's place, by kind, and whether its place was there before."""
+    def add(self, step: Step) -> tuple[dict[str, str], bool, str | None]:
+        """The faults of a record's place, by kind; whether its place was there before; what it follows."""
         end = self._ends.get(step.stream)
         if end and step.epoch == end.epoch and 0 < step.seq <= end.seq:
-            return self._repeat(end, step), True
+            follows = _follows(step, self._repeats.get(step.stream))
+            faults = self._repeat(end, step)
+            if not self._hold(step, follows):
+                faults.setdefault("link", "an unread record is repeated behind another one")
+            return faults, True, follows
+        follows = _follows(step, end or self._boundaries.get(step.stream))
         faults = _follow(end, step) if end else self._begin(step)
         if self._repeats.pop(step.stream, None):
             faults.setdefault("sequence", "a repetition is cut off")
+        self._hold(step, follows)
         self._ends[step.stream] = Place(step.epoch, step.seq, step.hash)
-        return faults, False
+        return faults, False, follows
+
+    def _hold(self, step: Step, follows: str | None) -> bool:
+        place = (step.epoch, step.seq)
+        return self._links.add(
+            step.stream, place, step.hash, is_unread=step.is_unread, follows=follows
+        )
 
     def _begin(self, step: Step) -> dict[str, str]:
         boundary = self._boundaries.get(step.stream)
@@ -84,6 +101,12 @@ class Walk:
         return {}
 
 
+def _follows(step: Step, before: Place | None) -> str | None:
+    if step.prev_hash is not None:
+        return step.prev_hash
+    return before.hash if before else None
+
+
 def _follow(before: Place, step: Step) -> dict[str, str]:
     faults: dict[str, str] = {}
     if step.epoch == before.epoch:
@@ -91,6 +114,9 @@ def _follow(before: Place, step: Step) -> dict[str, str]:
             faults["sequence"] = "the number does not follow"
     else:
         named = step.previous or {}
+        if step.is_unread and step.prev_hash == before.hash:
+            # It names nothing: what its writer signed as the record before it is its link.
+            named = {"epoch": before.epoch, "last_seq": before.seq, "head": before.hash}
         end = (named.get("epoch"), named.get("last_seq"), named.get("head"))
         if step.epoch != before.epoch + 1 or end != (before.epoch, before.seq, before.hash):
             faults["epoch"] = "the epoch does not name the end of the one before"

@@ -11,8 +11,13 @@ import {
   type Observer,
   type Tally,
 } from '@governance/shared/evidence/checks/check';
-import type { EventView, Evidence } from '@governance/shared/evidence/checks/evidence';
+import type {
+  BoundarySeen,
+  EventView,
+  Evidence,
+} from '@governance/shared/evidence/checks/evidence';
 import type { StreamPlace } from '@governance/shared/evidence/checks/stream-walk';
+import { createUnreadLinks } from '@governance/shared/evidence/checks/unread-links';
 import type { EvidenceManifest } from '@governance/shared/evidence/evidence-package';
 import { createMerkleTree } from '@governance/shared/evidence/merkle-proofs';
 import type { VerificationResult } from './verify-package.ts';
@@ -25,6 +30,7 @@ export type SetCheckResult = CheckResult<SetCheckName>;
 /** What is remembered of a set is bounded: by these, and by 256 volumes that a service makes. */
 const MAX_STREAMS = 100_000;
 const MAX_APPROVALS = 1_000_000;
+const MAX_UNREAD = 1_000_000;
 
 const SELECTIVE = 'the volumes are selective: their records stand alone';
 
@@ -58,8 +64,9 @@ export function createSetChecks(): SetChecks {
         documents: () => {
           if (evidence.manifest.scope.kind === 'selective') streams.skip(SELECTIVE);
           trees.add(evidence, number);
-          walk.begin(evidence, number);
         },
+        // Batches prove where a record was that cannot be read.
+        batchesEnd: () => walk.begin(evidence, number),
         event: (event) => {
           walk.event(event, number);
           uses.event(event, number);
@@ -177,10 +184,14 @@ function createStreamEnds(tally: Tally<SetCheckName>) {
   const ends = new Map<string, StreamPlace>();
   /** Streams whose records are there again, which have not come to where they had been left. */
   const repeated = new Map<string, StreamPlace>();
+  const links = createUnreadLinks(MAX_UNREAD);
 
-  function begin(evidence: Evidence, { stream, first }: StreamSeen, file: number): void {
+  function begin(
+    { stream, first }: StreamSeen,
+    boundary: BoundarySeen | undefined,
+    file: number,
+  ): void {
     const end = ends.get(stream);
-    const boundary = evidence.boundaries.find((one) => one.stream === stream);
     if (!end) {
       const isWhole = boundary ? boundary.isBefore : first.epoch === 1 && first.seq === 1;
       // Of the first volume it is `scope.complete`.
@@ -195,14 +206,18 @@ function createStreamEnds(tally: Tally<SetCheckName>) {
     begin: (evidence: Evidence, file: number) => {
       const { scope, streams } = evidence.manifest;
       if (scope.kind === 'selective') return;
-      for (const stream of streams) begin(evidence, stream, file);
+      const boundaries = new Map(evidence.boundaries.map((one) => [one.stream, one]));
+      for (const one of streams) begin(one, boundaries.get(one.stream), file);
     },
-    event: ({ place, hash, batch, index }: EventView, file: number) => {
-      if (repeated.size === 0) return;
+    event: (event: EventView, file: number) => {
+      const { place, hash, batch, index, isUnread, follows } = event;
       const stream = place?.stream ?? batch?.stream ?? '';
-      const end = repeated.get(stream);
       const epoch = place?.epoch ?? batch?.epoch ?? 0;
       const seq = place?.seq ?? (batch ? batch.firstSeq + index : 0);
+      if (!links.add({ stream, epoch, seq, hash, isUnread, follows })) {
+        tally.fail(`an unread record is in file ${file} behind another one than before`);
+      }
+      const end = repeated.get(stream);
       if (!end || !isSame(end, { epoch, seq })) return;
       repeated.delete(stream);
       if (hash === end.hash) tally.ok();
@@ -212,6 +227,7 @@ function createStreamEnds(tally: Tally<SetCheckName>) {
       for (const _ of repeated) tally.fail(`a repetition is cut off in file ${file}`);
       repeated.clear();
       if (manifest.scope.kind === 'selective') return;
+      if (links.isFull()) tally.fail('there are more unread records than a set may have');
       for (const { stream, last } of manifest.streams) {
         if (ends.size < MAX_STREAMS || ends.has(stream)) ends.set(stream, last);
         else tally.fail('there are more streams than a set may have');

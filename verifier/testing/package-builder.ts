@@ -73,6 +73,10 @@ interface Stored {
   hash: string;
   leafIndex: number;
   index: number;
+  stream: string;
+  epoch: number;
+  seq: number;
+  prevHash: string;
 }
 
 /** The parts of a good package. */
@@ -86,15 +90,17 @@ export function aPackage(tenant: TestTenant, request: PackageRequest = {}): Pack
   const hashes = tenant.leafHashes().slice(0, end);
   const isRange = (leaf: number) => kind === 'contiguous' && leaf >= start && leaf < end;
   const apart = new Set([...inside, ...causes].map(({ leafIndex }) => leafIndex));
+  const pathIn = ({ leafIndex, index }: Stored): string[] => {
+    const { records } = tenant.leaves[leafIndex] ?? { records: [] };
+    return proofOf(planInclusion(index, records.length), records.map(recordHash));
+  };
+  const boundaries = kind === 'contiguous' ? boundariesOf(stored, inside, pathIn) : [];
+  for (const { place } of boundaries) if (place) apart.add(place.leaf_index);
   const proven = [...apart].filter((leaf) => !isRange(leaf)).sort((a, b) => a - b);
   const named = kind === 'contiguous' ? range(start, end) : [];
   const before = createMerkleTree();
   for (const leaf of hashes.slice(0, start)) before.add(leaf);
   const rangeProof = kind === 'contiguous' ? { start, end, frontier: before.frontier() } : null;
-  const pathIn = ({ leafIndex, index }: Stored): string[] => {
-    const { records } = tenant.leaves[leafIndex] ?? { records: [] };
-    return proofOf(planInclusion(index, records.length), records.map(recordHash));
-  };
   return {
     manifest: manifestOf(tenant, request, inside),
     keys: {
@@ -114,7 +120,7 @@ export function aPackage(tenant: TestTenant, request: PackageRequest = {}): Pack
         const [from, to] = size < end ? [size, end] : [end, size];
         return { from, to, path: proofOf(planConsistency(from, to), tenant.leafHashes()) };
       }),
-      boundaries: kind === 'contiguous' ? boundariesOf(stored, inside) : [],
+      boundaries,
     },
     batches: [...named, ...proven]
       .sort((a, b) => a - b)
@@ -162,22 +168,58 @@ const unread = (bytes: Buffer): Buffer =>
   Buffer.from(canonicalize({ unread_record: bytes.toString('base64') }));
 
 function recordsOf(tenant: TestTenant): Stored[] {
-  return tenant.leaves.flatMap(({ records }, leafIndex) =>
-    records.map((bytes, index) => ({ bytes, hash: recordHash(bytes), leafIndex, index })),
-  );
+  return tenant.leaves.flatMap(({ header, records }, leafIndex) => {
+    const { stream, epoch, first_seq, prev_head } = header;
+    const hashes = [prev_head, ...records.map(recordHash)];
+    return records.map((bytes, index) => ({
+      ...{
+        bytes,
+        hash: recordHash(bytes),
+        leafIndex,
+        index,
+        stream,
+        epoch,
+        seq: first_seq + index,
+      },
+      prevHash: hashes[index] as string,
+    }));
+  });
 }
 
-function boundariesOf(stored: Stored[], inside: Stored[]): EvidenceProofs['boundaries'] {
-  const byHash = new Map(stored.map((one) => [one.hash, one.bytes]));
-  const seen = new Set<string>();
-  return inside.flatMap(({ bytes }) => {
-    if (!isReadable(bytes)) return [];
-    const { stream, prev_hash } = parseRecord(bytes);
-    if (seen.has(stream)) return [];
-    seen.add(stream);
-    const before = byHash.get(prev_hash);
-    return before ? [{ stream, record: before.toString('utf8') }] : [];
+/** Of each stream the record before; where that cannot be read, all up to one that can, proven. */
+function boundariesOf(
+  stored: Stored[],
+  inside: Stored[],
+  pathIn: (one: Stored) => string[],
+): EvidenceProofs['boundaries'] {
+  const firsts = new Map<string, Stored>();
+  for (const one of inside) if (!firsts.has(one.stream)) firsts.set(one.stream, one);
+  return [...firsts.values()].flatMap((first) => {
+    const known = stored
+      .slice(0, stored.indexOf(first))
+      .filter((one) => one.stream === first.stream);
+    const run: Stored[] = [];
+    for (let at = first; ; at = run[0] as Stored) {
+      const before = known.findLast((one) => isBehind(one, at));
+      if (before) run.unshift(before);
+      if (!before || isReadable(before.bytes)) break;
+    }
+    const [only] = run;
+    if (run.length === 1 && only && isReadable(only.bytes)) {
+      return [{ stream: first.stream, record: only.bytes.toString('utf8') }];
+    }
+    return run.map((one) => ({
+      stream: first.stream,
+      record: (isReadable(one.bytes) ? one.bytes : unread(one.bytes)).toString('utf8'),
+      place: { leaf_index: one.leafIndex, index: one.index, path: pathIn(one) },
+    }));
   });
+}
+
+/** Of the batch of the later one, where that has both. */
+function isBehind(one: Stored, later: Stored): boolean {
+  if (later.index > 0) return one.leafIndex === later.leafIndex && one.index === later.index - 1;
+  return one.hash === later.prevHash && (one.epoch < later.epoch || one.seq === later.seq - 1);
 }
 
 /** What the manifest says of the streams of these records. */
@@ -203,6 +245,21 @@ export function streamsOf(records: readonly Buffer[]): EvidenceManifest['streams
   return [...streams.values()];
 }
 
+/** As `streamsOf`; records that batches repeat count once. */
+function extentsOf(records: readonly Stored[]): EvidenceManifest['streams'] {
+  const streams = new Map<string, EvidenceManifest['streams'][number]>();
+  for (const { stream, epoch, seq, hash, prevHash: prev_hash } of records) {
+    const known = streams.get(stream);
+    const last = { epoch, seq, hash };
+    if (!known) {
+      streams.set(stream, { stream, first: { epoch, seq, prev_hash }, last, records: 1 });
+    } else if (epoch !== known.last.epoch || seq > known.last.seq) {
+      Object.assign(known, { last, records: known.records + 1 });
+    }
+  }
+  return [...streams.values()];
+}
+
 function manifestOf(
   tenant: TestTenant,
   request: PackageRequest,
@@ -221,7 +278,7 @@ function manifestOf(
     created_at: tenant.now(),
     scope: { from, to: timeOf(1_000_000), filter, kind, include_payloads: payloads },
     log: { origin: logOrigin(tenant.id, epoch), epoch, start, end },
-    streams: streamsOf(inside.map(({ bytes }) => bytes)),
+    streams: extentsOf(inside),
     files: [],
     bundles: tenant.bundles.map(({ digest, revision }) => ({ digest, revision })),
     volume: request.volume ?? { number: 1, of: 1, previous: null },

@@ -41,6 +41,8 @@ export class TestStream {
   seq = 0;
   head = GENESIS_HASH;
   waiting: Buffer[] = [];
+  /** Of records that do not say it themselves. */
+  readonly #before = new Map<Buffer, string>();
   readonly #tenant: TestTenant;
 
   constructor(tenant: TestTenant, id: string, key: TestKey) {
@@ -78,6 +80,7 @@ export class TestStream {
   /** Bytes that nobody can read, which a control plane keeps all the same. */
   addUnreadable(bytes: Buffer): void {
     this.waiting.push(bytes);
+    this.#before.set(bytes, this.head);
     this.seq++;
     this.head = recordHash(bytes);
   }
@@ -96,7 +99,7 @@ export class TestStream {
   }
 
   #prevHeadOf(bytes: Buffer): string {
-    return JSON.parse(bytes.toString('utf8')).prev_hash;
+    return this.#before.get(bytes) ?? JSON.parse(bytes.toString('utf8')).prev_hash;
   }
 }
 

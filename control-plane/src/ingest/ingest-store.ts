@@ -57,6 +57,7 @@ interface RawHead {
 
 export interface StoredHash {
   hash: string;
+  prevHash: string;
   isQuarantined: boolean;
 }
 
@@ -67,13 +68,21 @@ export async function readHashes(
   stream: string,
   range: { epoch: number; first: number; last: number },
 ): Promise<Map<number, StoredHash>> {
-  const { rows } = await client.query<{ seq: string; hash: string; type: string }>(
-    `SELECT seq, hash, type FROM ledger_records
+  const { rows } = await client.query<{
+    seq: string;
+    hash: string;
+    prev_hash: string;
+    type: string;
+  }>(
+    `SELECT seq, hash, prev_hash, type FROM ledger_records
      WHERE tenant_id = $1 AND stream = $2 AND epoch = $3 AND seq BETWEEN $4 AND $5`,
     [tenantId, stream, range.epoch, range.first, range.last],
   );
   return new Map(
-    rows.map(({ seq, hash, type }) => [Number(seq), { hash, isQuarantined: type === QUARANTINED }]),
+    rows.map(({ seq, hash, prev_hash: prevHash, type }) => [
+      Number(seq),
+      { hash, prevHash, isQuarantined: type === QUARANTINED },
+    ]),
   );
 }
 

@@ -3,7 +3,9 @@
  * chain stays whole, and an administrator is told. And the records of a fork, kept as evidence.
  */
 import { randomBytes } from 'node:crypto';
+import { signBatch } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
+import { recordHash } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import {
   type ChainHead,
@@ -315,6 +317,23 @@ describe('a record that cannot be read or stored', () => {
 });
 
 describe('a fork', () => {
+  it('may begin with a record that cannot be read, behind another one than before', async () => {
+    const { plane, send } = await aPlane();
+    plane.append(aDecision());
+    plane.appendRaw(() => Buffer.from('garbage'));
+    await send();
+    plane.append(aDecision());
+    const { header, records } = plane.batch(2);
+    const hashes = records.map(recordHash);
+    const { event_root: _, v: __, ...rest } = header;
+    const signed = signBatch(plane.signingKey, { ...rest, prev_head: 'f'.repeat(64) }, hashes);
+    await expect(send({ ...signed, records })).rejects.toThrow(/contradicts the stream/);
+    expect(await quarantineOf(plane)).toMatchObject([
+      { kind: 'unreadable', seq: '3' },
+      { kind: 'fork', seq: '4' },
+    ]);
+  });
+
   it('is kept as evidence from the first record that contradicts, once', async () => {
     const { plane, send } = await aPlane();
     plane.append(aDecision());

@@ -176,10 +176,14 @@ async function compare(
   const { epoch, stream, first_seq: first } = header;
   const range = { epoch, first, last: first + count - 1 };
   const stored = await readHashes(client, tenantId, stream, range);
-  for (const { seq, hash } of records.slice(0, count)) {
+  for (const { seq, hash, prevHash } of records.slice(0, count)) {
     const known = stored.get(seq);
     if (known?.hash !== hash) {
       return { fork: { seq, expected: known?.hash ?? 'none', actual: hash }, quarantined };
+    }
+    // A first record that cannot be read does not say what its writer signed as the one before it.
+    if (known.prevHash !== prevHash) {
+      return { fork: { seq, expected: known.prevHash, actual: prevHash }, quarantined };
     }
     if (known.isQuarantined) quarantined.push({ epoch, seq, hash, reason: 'stored before' });
   }

@@ -46,6 +46,8 @@ export const VOLUME_LIMITS = {
   events: 1_000_000,
   causes: 100_000,
   payloads: 100_000,
+  /** Records that their receiver could not read. */
+  unread: 100_000,
   cosignatures: 1_000,
   /** Of manifest, keys and proofs, each. */
   documentBytes: 16 * 1024 * 1024,
@@ -116,11 +118,22 @@ export const EvidenceManifest = z.strictObject({
 });
 export type EvidenceManifest = z.infer<typeof EvidenceManifest>;
 
+/**
+ * A record before the first one of a stream. One that cannot be read does not say where it was: its
+ * place is then proven by a batch that has it.
+ */
+export const EvidenceBoundary = z.strictObject({
+  stream: Id,
+  record: z.string(),
+  place: z.strictObject({ leaf_index: Count, index: Count, path: Hashes }).optional(),
+});
+export type EvidenceBoundary = z.infer<typeof EvidenceBoundary>;
+
 export const EvidenceProofs = z.strictObject({
   range: z.strictObject({ start: Count, end: Count, frontier: Hashes }).nullable(),
   leaves: z.array(z.strictObject({ leaf_index: Count, path: Hashes })).max(VOLUME_LIMITS.batches),
   consistency: z.array(z.strictObject({ from: Count, to: Count, path: Hashes })).max(10_000),
-  boundaries: z.array(z.strictObject({ stream: Id, record: z.string() })).max(10_000),
+  boundaries: z.array(EvidenceBoundary).max(10_000),
 });
 export type EvidenceProofs = z.infer<typeof EvidenceProofs>;
 

@@ -70,7 +70,8 @@ export async function makeVolume(
   };
   // Selected leaves are proven in the tree of then; a range ends with its own.
   const size = selective ? plan.size : leaves.end;
-  const content = await readVolumeContent(tx, request, leaves, size, volume.readPayloads);
+  const parts = { ...leaves, size, exportStart: plan.start };
+  const content = await readVolumeContent(tx, request, parts, volume.readPayloads);
   const checkpoint = await ensureCheckpoint(tx, signers.checkpoint.key, now, size);
   if (!checkpoint) throw new Error('the log is empty');
   // What is signed is of one log: an export does not go from one epoch into the next.
@@ -187,21 +188,8 @@ async function prove(
     range: selective ? null : { start, end, frontier },
     leaves,
     consistency,
-    boundaries: selective ? [] : await findBoundaries(tx, content.streams),
+    boundaries: content.boundaries,
   };
-}
-
-/** Of each stream that does not begin in the volume: the record before it. */
-async function findBoundaries(
-  tx: TenantTransaction,
-  streams: readonly StreamExtent[],
-): Promise<EvidenceProofs['boundaries']> {
-  const boundaries: EvidenceProofs['boundaries'] = [];
-  for (const { stream, first } of streams) {
-    const before = await packageReads(tx).findBefore(stream, first);
-    if (before) boundaries.push({ stream, record: before.text });
-  }
-  return boundaries;
 }
 
 async function listKeys(

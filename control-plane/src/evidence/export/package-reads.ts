@@ -135,6 +135,22 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
       return row && toPackaged(row);
     },
 
+    /** The first batch that has a record. */
+    findBatchOf: async ({
+      stream,
+      epoch,
+      seq,
+    }: Pick<PackagedRecord, 'stream' | 'epoch' | 'seq'>) => {
+      const row = await db.ledgerBatch.findFirst({
+        where: { tenantId, stream, epoch, lastSeq: { gte: BigInt(seq) } },
+        select: { leafIndex: true, header: true, signature: true, firstSeq: true },
+        orderBy: { lastSeq: 'asc' },
+      });
+      if (!row) return undefined;
+      const { leafIndex, firstSeq, ...rest } = row;
+      return { ...rest, epoch, leaf: Number(leafIndex), firstSeq: Number(firstSeq) };
+    },
+
     findWriters: async (streams: readonly string[]) =>
       db.dataPlane.findMany({
         where: { tenantId, deploymentId: { in: [...streams] } },

@@ -1,9 +1,13 @@
 /** The lines of a volume: batches, records with their proofs, payloads, and what they speak of. */
 import { BatchHeader } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
-import { EVIDENCE_MEMBERS } from '@governance/shared/evidence/evidence-package';
+import {
+  EVIDENCE_MEMBERS,
+  type EvidenceProofs,
+} from '@governance/shared/evidence/evidence-package';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
+import { findBoundary } from './boundaries.ts';
 import { findCauses, mayNameCauses, type NamedCauses, noteCauses } from './causes.ts';
 import { type EvidenceRequest, isSelective, MAX_SELECTED } from './evidence-request.ts';
 import { createLineMember, type Member } from './package-members.ts';
@@ -27,6 +31,8 @@ export interface VolumeContent {
   causes: Member | undefined;
   /** In the order in which they appear. */
   streams: StreamExtent[];
+  /** Before their first records. */
+  boundaries: EvidenceProofs['boundaries'];
   /** The leaves whose batches are there and that no range has, ascending. */
   proven: number[];
   /** Revisions of bundles that decisions name. */
@@ -40,16 +46,24 @@ export interface VolumeContent {
 const PAGE_LEAVES = 8;
 const PAGE_RECORDS = 500;
 
+/** Which part of the log a volume has. */
+export interface VolumePart {
+  /** From this leaf to before `end`. */
+  start: number;
+  end: number;
+  /** Of the tree in which leaves are proven. */
+  size: number;
+  /** The first leaf of all volumes. */
+  exportStart: number;
+}
+
 /**
- * @param leaves from `start` to before `end`
- * @param size of the tree in which leaves are proven
  * @param readPayloads undefined where none are asked for
  */
 export async function readVolumeContent(
   tx: TenantTransaction,
   request: EvidenceRequest,
-  leaves: { start: number; end: number },
-  size: number,
+  leaves: VolumePart,
   readPayloads: ReadPayloads | undefined,
 ): Promise<VolumeContent> {
   const writer = createWriter(tx, readPayloads);
@@ -57,7 +71,8 @@ export async function readVolumeContent(
   if (selective) await writeSelected(tx, request, leaves, writer);
   else await writeLeaves(tx, leaves, writer);
   const isHeld = (leaf: number) => !selective && leaf >= leaves.start && leaf < leaves.end;
-  await writeCauses(tx, writer, size, isHeld);
+  await writeCauses(tx, writer, leaves.size, isHeld);
+  if (!selective) await writeBoundaries(tx, writer, leaves.exportStart);
   return writer.end(isHeld);
 }
 
@@ -71,6 +86,7 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
   const eventProofs = createLineMember(EVIDENCE_MEMBERS.eventProofs);
   const payloads = createLineMember(EVIDENCE_MEMBERS.payloads);
   const streams = new Map<string, StreamExtent>();
+  const boundaries: EvidenceProofs['boundaries'] = [];
   const revisions = new Set<number>();
   return {
     /** Payloads are found by what each record says. */
@@ -82,6 +98,8 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
       return header;
     },
     hasBatch: (leaf: number) => batches.has(leaf),
+    streams,
+    boundaries,
     named,
     cause: (cause: { record: string; leaf_index: number; index: number; path: string[] }) =>
       causes.write([canonicalize(cause)]),
@@ -113,6 +131,7 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
       eventProofs: eventProofs.end(),
       payloads: payloads.end(),
       streams: [...streams.values()],
+      boundaries,
       proven: [...batches.keys()].filter((leaf) => !isHeld(leaf)).sort((a, b) => a - b),
       revisions: [...revisions].sort((a, b) => a - b),
       eventCount: events.lines(),
@@ -143,6 +162,19 @@ async function writeCauses(
     }
     const path = createBatchProofs(await reads.readHashes(leaf))(index);
     writer.cause({ record, leaf_index: leaf, index, path });
+  }
+}
+
+async function writeBoundaries(
+  tx: TenantTransaction,
+  writer: Writer,
+  exportStart: number,
+): Promise<void> {
+  const search = { tx, exportStart, bytes: 0 };
+  for (const { stream, first } of writer.streams.values()) {
+    const { shown, batches } = await findBoundary(search, stream, first);
+    writer.boundaries.push(...shown);
+    for (const batch of batches) writer.batch(batch);
   }
 }
 

@@ -42,7 +42,7 @@ export interface Evidence {
   batches: Map<number, BatchView>;
   /** By stream: who signed a batch of it last. */
   signers: Map<string, KnownKey>;
-  /** Of the streams that were there before the package, in the order of `proofs.boundaries`. */
+  /** Of the streams that were there before the package; complete from `batchesEnd` on. */
   boundaries: BoundarySeen[];
   /** At the end of the events: a repetition has not come to a record that is known. */
   isRepetitionCut: boolean;
@@ -57,8 +57,10 @@ export interface BoundarySeen {
   seq: number;
   hash: string;
   fault: string | undefined;
-  /** Whether it lies before the time of the package. */
+  /** Whether what can be read of the stream up to it lies before the time of the package. */
   isBefore: boolean;
+  /** In `proofs.boundaries`. */
+  index: number;
 }
 
 /** A batch as it is remembered: its header without what repeats. */
@@ -119,6 +121,8 @@ export interface EventView extends RecordRead {
   chain: ChainFaults;
   /** Its place was there before: batches may overlap. */
   isRepeated: boolean;
+  /** Contiguous packages: the hash of the record before it, as far as that is signed or shown. */
+  follows: string | undefined;
 }
 
 export interface CauseView extends RecordRead {

@@ -29,7 +29,8 @@ import { type BatchView, type Evidence, recordsOf } from './evidence.ts';
 import { createKeyset, type KnownKey } from './keyset.ts';
 import { type Location, lineOf } from './location.ts';
 import { readRecordLine } from './read-record.ts';
-import { type Boundary, createStreamWalk, type StreamWalk } from './stream-walk.ts';
+import { readBoundaries } from './stream-boundaries.ts';
+import { createStreamWalk, type StreamWalk } from './stream-walk.ts';
 
 type Tell = <K extends keyof CheckHooks>(hook: K, value?: Parameters<CheckHooks[K]>[0]) => void;
 
@@ -58,6 +59,7 @@ export class PackageReader {
   #walk: StreamWalk | undefined;
   #current = 0;
   #index = 0;
+  #unread = 0;
   readonly #findSigner: (batch: BatchLine, line: number) => KnownKey | undefined;
 
   constructor(evidence: Evidence, tell: Tell) {
@@ -108,6 +110,7 @@ export class PackageReader {
     this.#complete();
     // A member that is missing has no end that a check would hear of.
     const { batches, events } = EVIDENCE_MEMBERS;
+    this.#beginStreams();
     if (!this.#names.includes(batches)) this.#tell('batchesEnd');
     if (!this.#names.includes(events)) this.#tell('eventsEnd');
     return true;
@@ -184,26 +187,13 @@ export class PackageReader {
         ? 'issuer-anchored'
         : 'self-asserted';
     evidence.keyset = createKeyset(trusted, evidence.keys);
-    this.#walk = createStreamWalk(this.#readBoundaries());
     this.#tell('documents');
   }
 
-  #readBoundaries(): Map<string, Boundary> {
-    const { proofs, manifest, boundaries: seen } = this.#evidence;
-    const boundaries = new Map<string, Boundary>();
-    for (const { stream, record: text } of proofs.boundaries) {
-      const { place, record, hash } = readRecordLine(Buffer.from(text));
-      const isOfStream = place?.stream === stream && place.tenant_id === manifest.tenant_id;
-      const fault =
-        record && isOfStream && !boundaries.has(stream)
-          ? undefined
-          : 'a record that is shown as the one before is none of the stream';
-      const { epoch = 0, seq = 0, timestamp = '' } = place ?? {};
-      boundaries.set(stream, { epoch, seq, hash, ...(fault !== undefined && { fault }) });
-      const isBefore = timestamp < manifest.scope.from;
-      seen.push({ stream, epoch, seq, hash, fault, isBefore });
-    }
-    return boundaries;
+  /** Batches are read: the records before those of the package have their places by them. */
+  #beginStreams(): StreamWalk {
+    this.#walk ??= createStreamWalk(readBoundaries(this.#evidence));
+    return this.#walk;
   }
 
   async #readLinesOf(name: string, content: AsyncIterable<Buffer>): Promise<void> {
@@ -227,9 +217,12 @@ export class PackageReader {
     }
     if (lastByte !== LINE_FEED) this.#problem('json.strict', 'the last line has no line feed');
     this.location = { member: name };
-    if (name === batches) this.#tell('batchesEnd');
+    if (name === batches) {
+      this.#beginStreams();
+      this.#tell('batchesEnd');
+    }
     if (name !== events) return;
-    this.#evidence.isRepetitionCut = this.#walk?.isRepeating() ?? false;
+    this.#evidence.isRepetitionCut = this.#beginStreams().isRepeating();
     this.#tell('eventsEnd');
   }
 
@@ -297,22 +290,27 @@ export class PackageReader {
   #event(line: number, bytes: Buffer): void {
     this.events++;
     const read = readRecordLine(bytes);
+    if (read.isUnread && ++this.#unread === VOLUME_LIMITS.unread + 1) {
+      this.#problem('container.limits', 'there are more unread records than a volume may have');
+    }
     const isContiguous = this.#evidence.manifest.scope.kind === 'contiguous';
     const batch = isContiguous ? this.#inRange[this.#current] : undefined;
     const index = this.#index;
     if (batch) this.#advance(batch);
     const stream = read.place?.stream ?? batch?.stream;
     const walked =
-      isContiguous && this.#walk && stream !== undefined
-        ? this.#walk.add({
+      isContiguous && stream !== undefined
+        ? this.#beginStreams().add({
             stream,
             epoch: read.place?.epoch ?? batch?.epoch ?? 0,
             seq: read.place?.seq ?? (batch ? batch.firstSeq + index : 0),
             hash: read.hash,
-            prevHash: read.place?.prev_hash,
+            // Its writer signed what the batch's first record follows, whoever can read that.
+            prevHash: read.place?.prev_hash ?? (index === 0 ? batch?.prevHead : undefined),
             previous: read.place?.previous,
+            isUnread: read.isUnread,
           })
-        : { chain: {}, isRepeated: false };
+        : { chain: {}, isRepeated: false, follows: undefined };
     this.#tell('event', { ...read, ...walked, line, batch, index });
   }
 

@@ -71,13 +71,13 @@ export function checkScope(evidence: Evidence): Check {
       // Each by itself, since a sum hides one batch behind another that says less than it has.
       if (records === expected && whole === inRange) tally.ok();
       else tally.fail('the batches have another number of records', { member: events });
-      for (const [i, { fault, isBefore }] of evidence.boundaries.entries()) {
+      for (const { index, fault, isBefore } of evidence.boundaries) {
         // Later volumes begin in the middle of the time.
         const isFirst = evidence.manifest.volume.number === 1;
         if (fault === undefined && (isBefore || !isFirst)) tally.ok();
         else {
           const what = fault ?? 'a record of the time comes before the package';
-          tally.fail(what, { member: proofs, path: `boundaries/${i}` });
+          tally.fail(what, { member: proofs, path: `boundaries/${index}` });
         }
       }
     },

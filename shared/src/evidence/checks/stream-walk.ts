@@ -3,7 +3,9 @@
  * one before it. Goes on from the record's own hash, so that one edit is reported once.
  */
 import { findLinkBreaks, GENESIS_HASH } from '../../hash-chain.ts';
+import { VOLUME_LIMITS } from '../evidence-package.ts';
 import type { ChainFaults } from './evidence.ts';
+import { createUnreadLinks } from './unread-links.ts';
 
 export interface StreamPlace {
   epoch: number;
@@ -16,9 +18,17 @@ export interface WalkedRecord {
   epoch: number;
   seq: number;
   hash: string;
-  /** Undefined where the record cannot be read: then its link is not known. */
+  /** Undefined where neither the record nor its batch's header says it. */
   prevHash: string | undefined;
   previous: { epoch: number; last_seq: number; head: string } | null | undefined;
+  isUnread: boolean;
+}
+
+export interface WalkedPlace {
+  chain: ChainFaults;
+  isRepeated: boolean;
+  /** The hash of the record before it, as far as that is signed or shown. */
+  follows: string | undefined;
 }
 
 /** A record before the first one of a stream, as the package shows it. */
@@ -28,7 +38,7 @@ export interface Boundary extends StreamPlace {
 }
 
 export interface StreamWalk {
-  add(record: WalkedRecord): { chain: ChainFaults; isRepeated: boolean };
+  add(record: WalkedRecord): WalkedPlace;
   /** Whether a repetition is open, which has not come to a record that is known. */
   isRepeating(): boolean;
 }
@@ -38,6 +48,7 @@ export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): Str
   const ends = new Map<string, StreamPlace>();
   /** Where a batch repeats what another one had. */
   const repeats = new Map<string, StreamPlace>();
+  const links = createUnreadLinks(VOLUME_LIMITS.unread);
 
   function begin(record: WalkedRecord): ChainFaults {
     const boundary = boundaries.get(record.stream);
@@ -59,7 +70,7 @@ export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): Str
     repeats.set(stream, { epoch, seq, hash });
     if (seq === end.seq) {
       repeats.delete(stream);
-      // The same end is the same chain before it.
+      // The same end is the same chain before it, up to a record that cannot be read.
       if (hash !== end.hash) return { link: 'a record that is repeated is another one' };
     }
     if (before && (before.seq + 1 !== seq || (prevHash ?? before.hash) !== before.hash)) {
@@ -74,21 +85,30 @@ export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): Str
       const end = ends.get(stream);
       if (end && epoch === end.epoch && seq <= end.seq && seq > 0) {
         // Not always a repetition: an edit or an exchange looks like one, and shows by its hashes.
-        return { chain: repeat(end, record), isRepeated: true };
+        const follows = record.prevHash ?? repeats.get(stream)?.hash;
+        const chain = repeat(end, record);
+        if (!links.add({ ...record, follows }))
+          chain.link ??= 'an unread record is repeated behind another one';
+        return { chain, isRepeated: true, follows };
       }
+      const follows = record.prevHash ?? (end ?? boundaries.get(stream))?.hash;
       const chain = end ? follow(end, record) : begin(record);
+      links.add({ ...record, follows });
       if (repeats.delete(stream)) chain.sequence ??= 'a repetition is cut off';
       ends.set(stream, { epoch, seq, hash });
-      return { chain, isRepeated: false };
+      return { chain, isRepeated: false, follows };
     },
     isRepeating: () => repeats.size > 0,
   };
 }
 
 function follow(before: StreamPlace, record: WalkedRecord): ChainFaults {
-  const { epoch, seq, prevHash: prev_hash, previous = null } = record;
+  const { epoch, seq, prevHash: prev_hash, isUnread } = record;
   const faults: ChainFaults = {};
   const end = { epoch: before.epoch, seq: before.seq, head: before.hash };
+  // An unread record names nothing: what its writer signed as the record before it is its link.
+  const signed = { epoch: before.epoch, last_seq: before.seq, head: prev_hash ?? '' };
+  const previous = isUnread && prev_hash === before.hash ? signed : (record.previous ?? null);
   for (const { kind } of findLinkBreaks(end, { epoch, seq, prev_hash, previous })) {
     if (kind === 'epoch') faults.epoch = 'the epoch does not name the end of the one before';
     else if (kind === 'link') {

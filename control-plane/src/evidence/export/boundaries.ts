@@ -1,0 +1,85 @@
+/**
+ * Of each stream that does not begin in a volume: the record before it. One that nobody can read says
+ * neither where nor when it was. So its batch comes with it as a proven leaf, and all before it up to
+ * a record that can be read, which shows that nothing of the export's time lies there. Proven by
+ * unread-boundaries.pg.test.ts.
+ */
+import type { EvidenceProofs } from '@governance/shared/evidence/evidence-package';
+import { QUARANTINED } from '../../chain/ledger-columns.ts';
+import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import { createBatchProofs } from './batch-proofs.ts';
+import { ExportRefused } from './evidence-request.ts';
+import { type PackagedBatch, type PackagedRecord, packageReads } from './package-reads.ts';
+
+type Boundary = EvidenceProofs['boundaries'][number];
+
+/** proofs.json is read as a whole. */
+const MAX_RUN = 1_000;
+const MAX_RUN_BYTES = 8 * 1024 * 1024;
+
+export interface BoundarySearch {
+  tx: TenantTransaction;
+  /** The first leaf of the export, of all its volumes. */
+  exportStart: number;
+  /** Bytes of unread records that were found so far. */
+  bytes: number;
+}
+
+export interface FoundBoundary {
+  /** Oldest first. */
+  shown: Boundary[];
+  /** By which they are proven. */
+  batches: PackagedBatch[];
+}
+
+/** A batch that has a record. */
+interface Holding extends PackagedBatch {
+  epoch: number;
+  firstSeq: number;
+}
+
+/**
+ * @param first of the stream's records in the volume
+ * @throws ExportRefused where too much lies before it that nobody can read
+ */
+export async function findBoundary(
+  search: BoundarySearch,
+  stream: string,
+  first: { epoch: number; seq: number },
+): Promise<FoundBoundary> {
+  const reads = packageReads(search.tx);
+  let record = await reads.findBefore(stream, first);
+  if (!record) return { shown: [], batches: [] };
+  if (record.type !== QUARANTINED) {
+    return { shown: [{ stream, record: record.text }], batches: [] };
+  }
+  const shown: Boundary[] = [];
+  const batches = new Map<number, PackagedBatch>();
+  let batch: Holding | undefined;
+  let pathOf = (_index: number): string[] => [];
+  while (record) {
+    if (!batch || batch.epoch !== record.epoch || record.seq < batch.firstSeq) {
+      batch = await reads.findBatchOf(record);
+      if (!batch) throw new Error('a record is in no batch');
+      const { leaf, header, signature } = batch;
+      batches.set(leaf, { leaf, header, signature });
+      pathOf = createBatchProofs(await reads.readHashes(leaf));
+    }
+    const index = record.seq - batch.firstSeq;
+    const place = { leaf_index: batch.leaf, index, path: pathOf(index) };
+    shown.unshift({ stream, record: record.text, place });
+    // What an earlier volume has needs no time: the set shows that it is the same.
+    if (record.type !== QUARANTINED || batch.leaf >= search.exportStart) break;
+    refuseTooMuch(search, shown.length, record);
+    record = await reads.findBefore(stream, record);
+  }
+  return { shown, batches: [...batches.values()] };
+}
+
+function refuseTooMuch(search: BoundarySearch, count: number, { text }: PackagedRecord): void {
+  search.bytes += text.length;
+  if (count < MAX_RUN && search.bytes < MAX_RUN_BYTES) return;
+  throw new ExportRefused(
+    'too many records that cannot be read lie just before that time: ask for an earlier beginning',
+  );
+}

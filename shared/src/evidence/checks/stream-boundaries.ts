@@ -1,0 +1,107 @@
+/**
+ * The records before the first ones of streams, as a package shows them. One that can be read says
+ * where it was; the place of one that cannot is proven by a signed batch of the log. What cannot be
+ * read has no time either: so all before it is shown up to a record that has one, and nothing that
+ * could be read is hidden behind. Proven by
+ * verifier/src/unread-boundaries.test.ts.
+ */
+import { GENESIS_HASH } from '../../hash-chain.ts';
+import type { EvidenceBoundary } from '../evidence-package.ts';
+import { rootOfInclusion } from '../merkle-proofs.ts';
+import { recordsOf } from './batch-records.ts';
+import type { BatchView, Evidence, RecordRead } from './evidence.ts';
+import { readRecordLine } from './read-record.ts';
+import type { Boundary, StreamPlace } from './stream-walk.ts';
+
+/** A record of a run that ends where the package begins. */
+interface Shown extends StreamPlace {
+  read: RecordRead;
+  batch: BatchView | undefined;
+  /** In its batch. */
+  index: number;
+}
+
+const NOT_OF_IT = 'a record that is shown as the one before is none of the stream';
+const NOT_A_RUN = 'the records that are shown before the package do not follow each other';
+
+/**
+ * Reads the boundaries of a package whose batches are read, and remembers them in the evidence.
+ *
+ * @returns by stream, the record just before its first one
+ */
+export function readBoundaries(evidence: Evidence): Map<string, Boundary> {
+  const { proofs, manifest } = evidence;
+  const runs = new Map<string, { shown: EvidenceBoundary[]; last: number }>();
+  for (const [index, one] of proofs.boundaries.entries()) {
+    const run = runs.get(one.stream);
+    if (run) {
+      run.shown.push(one);
+      run.last = index;
+    } else runs.set(one.stream, { shown: [one], last: index });
+  }
+  const boundaries = new Map<string, Boundary>();
+  for (const [stream, { shown, last: index }] of runs) {
+    const run = shown.map((one) => readShown(evidence, one));
+    const fault = findFault(evidence, stream, run);
+    const { epoch, seq, hash } = run.at(-1) as Shown;
+    boundaries.set(stream, { epoch, seq, hash, ...(fault !== undefined && { fault }) });
+    const isBefore = isAllBefore(run, manifest.scope.from);
+    evidence.boundaries.push({ stream, epoch, seq, hash, fault, isBefore, index });
+  }
+  return boundaries;
+}
+
+function readShown({ batches }: Evidence, { record, place }: EvidenceBoundary): Shown {
+  const read = readRecordLine(Buffer.from(record));
+  const { hash } = read;
+  const batch = place && batches.get(place.leaf_index);
+  const own = { epoch: read.place?.epoch ?? 0, seq: read.place?.seq ?? 0, hash };
+  if (!place || !batch) return { ...own, read, batch: undefined, index: 0 };
+  const { index, path } = place;
+  const root = rootOfInclusion({ leaf: hash, index, size: recordsOf(batch), path });
+  if (root !== batch.eventRoot) return { ...own, read, batch: undefined, index };
+  return { epoch: batch.epoch, seq: batch.firstSeq + index, hash, read, batch, index };
+}
+
+function findFault(
+  { manifest: { tenant_id } }: Evidence,
+  stream: string,
+  run: readonly Shown[],
+): string | undefined {
+  for (const [i, { epoch, seq, read, batch }] of run.entries()) {
+    if (batch ? batch.stream !== stream : run.length > 1 || !read.record) return NOT_OF_IT;
+    const { place } = read;
+    if (!read.record && !read.isUnread) return NOT_OF_IT;
+    const isOfStream =
+      !place ||
+      (place.stream === stream &&
+        place.tenant_id === tenant_id &&
+        place.epoch === epoch &&
+        place.seq === seq);
+    if (!isOfStream) return NOT_OF_IT;
+    const before = run[i - 1];
+    if (before && !isNext(before, run[i] as Shown)) return NOT_A_RUN;
+  }
+  return undefined;
+}
+
+/** By what was signed: in one batch, or by the hash before a batch. */
+function isNext(before: Shown, { epoch, seq, batch, index }: Shown): boolean {
+  const isBehind =
+    epoch === before.epoch ? seq === before.seq + 1 : epoch === before.epoch + 1 && seq === 1;
+  if (!batch || !isBehind) return false;
+  return index === 0 ? batch.prevHead === before.hash : batch === before.batch;
+}
+
+/** Of what can be read; before the stream's very first record there is nothing. */
+function isAllBefore(run: readonly Shown[], from: string): boolean {
+  const newest = run.findLast(({ read }) => read.place !== null);
+  if (newest?.read.place) return newest.read.place.timestamp < from;
+  const [first] = run;
+  return (
+    first?.epoch === 1 &&
+    first.seq === 1 &&
+    first.index === 0 &&
+    first.batch?.prevHead === GENESIS_HASH
+  );
+}

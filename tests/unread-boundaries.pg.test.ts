@@ -1,0 +1,211 @@
+/** Exports that begin, or are cut, behind records that the service could not read. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
+import { EvidenceProofs } from '@governance/shared/evidence/evidence-package';
+import { gunzip } from '@governance/shared/evidence/gunzip';
+import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
+import { readUstar } from '@governance/shared/evidence/ustar';
+import { uuidv7 } from '@governance/shared/ids';
+import { SERVICE_LIMITS } from '@governance/verifier/verify-package';
+import { verifySet } from '@governance/verifier/verify-set';
+import { afterAll, expect, it, vi } from 'vitest';
+import { findMissingPython, secondOpinionOfSet } from '../verifier/testing/second-opinion.ts';
+import { aDecision, createWriter } from './support/a-data-plane.ts';
+import { aRegistration } from './support/a-registration.ts';
+import { testControlPlane } from './support/test-control-plane.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const folder = mkdtempSync(join(tmpdir(), 'unread-boundaries-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const isAlone = findMissingPython() !== undefined;
+
+const time = Date.now();
+const { call, test, aTenantAdmin, controlPlane } = await testControlPlane({
+  now: () => new Date(time),
+  env: { SERVICE_CHECKPOINT_SECONDS: '1' },
+});
+const PACKAGES = '/api/v1/evidence/packages';
+const scope = {
+  from: new Date(time - 3_600_000).toISOString(),
+  to: new Date(time + 3_600_000).toISOString(),
+};
+
+type Admin = Awaited<ReturnType<typeof aTenantAdmin>>;
+
+/** A data plane that ships what it writes, read by the service or not. */
+async function aWriter({ token, scope: { tenantId } }: Admin) {
+  const issued = await call('/api/v1/admin/data-plane-tokens', { token, body: { label: 'x' } });
+  const root: string = issued.json().token;
+  const keys = aRegistration();
+  const answer = await call('/api/v1/data-planes/register', {
+    ...{ token: root, body: keys.provenWith(root) },
+  });
+  const { deployment_id: deploymentId, token: own } = answer.json();
+  const { revision } = await controlPlane.bundles.requestBuild(tenantId);
+  const writer = createWriter(tenantId, deploymentId, keys.signingKey);
+  writer.boot();
+  let shipped = 0;
+  return {
+    deploymentId,
+    decide: () => writer.append(aDecision({ bundle_revision: revision })),
+    unread: () => writer.appendRaw(({ seq }) => Buffer.from(`\u0000 nothing ${seq}`)),
+    /** @param back how many records of before come again */
+    ship: async (back = 0) => {
+      const batch = await call(`/api/v1/data-planes/${deploymentId}/audit-batches`, {
+        token: own.token,
+        body: encodeBatch(writer.batch(shipped - back)),
+        headers: { 'content-type': NDJSON },
+      });
+      expect(batch.statusCode, batch.body).toBe(200);
+      shipped = writer.records.length;
+    },
+  };
+}
+
+const anchorOf = async (token: string) =>
+  TrustAnchor.parse((await call('/api/v1/evidence/trust-anchor', { token })).json());
+
+/** Once it is made: its volumes. */
+async function volumesOf(token: string, id: string): Promise<Buffer[]> {
+  const made = await vi.waitFor(
+    async () => {
+      const { status, volumes, failure } = (await call(`${PACKAGES}/${id}`, { token })).json();
+      expect(status, failure ?? '').toBe('ready');
+      return volumes as { download: string }[];
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+  const bytes: Buffer[] = [];
+  for (const { download } of made) bytes.push((await call(download, { token })).rawPayload);
+  return bytes;
+}
+
+async function exported(token: string, asked: object): Promise<Buffer[]> {
+  const answer = await call(PACKAGES, { token, body: { ...scope, ...asked } });
+  expect(answer.statusCode, answer.body).toBe(202);
+  return volumesOf(token, answer.json().id);
+}
+
+/** The findings of both implementations: none, where all is as it should be. */
+async function findingsOf(volumes: readonly Buffer[], anchor: TrustAnchor): Promise<unknown[]> {
+  const sources = volumes.map((bytes) => Readable.from([bytes]));
+  const set = await verifySet(sources, { anchor, issuers: [], limits: SERVICE_LIMITS });
+  const checks = [...set.checks, ...set.volumes.flatMap((one) => one.checks)];
+  const found: unknown[] = checks.filter(({ status }) => status === 'fail');
+  if (set.verdict !== 'VERIFIED') found.push(set.verdict);
+  if (isAlone) return found;
+  const paths = volumes.map((bytes, n) => {
+    const path = join(folder, `${n}.tar.gz`);
+    writeFileSync(path, bytes);
+    return path;
+  });
+  writeFileSync(join(folder, 'anchor.json'), JSON.stringify(anchor));
+  const second = secondOpinionOfSet(paths, join(folder, 'anchor.json'));
+  return second.verdict === 'VERIFIED' ? found : [...found, second];
+}
+
+async function proofsOf(volume: Buffer): Promise<EvidenceProofs> {
+  for await (const { name, content } of readUstar(
+    gunzip(Readable.from([volume]), SERVICE_LIMITS),
+  )) {
+    const pieces: Buffer[] = [];
+    for await (const piece of content) pieces.push(piece);
+    if (name !== 'proofs.json') continue;
+    return EvidenceProofs.parse(JSON.parse(Buffer.concat(pieces).toString('utf8')));
+  }
+  return expect.unreachable();
+}
+
+const now = async (): Promise<string> => {
+  // Records have milliseconds: what is written now is before, what comes next is not.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  return new Date().toISOString();
+};
+
+it('an export that is cut at any leaf is a whole set, whatever could not be read', async () => {
+  const admin = await aTenantAdmin();
+  const { token, scope: tenant } = admin;
+  const one = await aWriter(admin);
+  one.decide();
+  one.unread();
+  await one.ship();
+  one.unread();
+  one.unread();
+  await one.ship();
+  one.unread();
+  one.decide();
+  await one.ship();
+  // Again from the middle of a batch on: the record before is no batch's last one, nor can be read.
+  one.decide();
+  await one.ship(4);
+  one.decide();
+  await one.ship(2);
+  const whole = await exported(token, {});
+  expect(await findingsOf(whole, await anchorOf(token))).toEqual([]);
+  const { range } = await proofsOf(whole[0] as Buffer);
+  const size = range?.end ?? 0;
+  expect(size).toBeGreaterThan(5);
+  const anchor = await anchorOf(token);
+  const id = uuidv7();
+  const ends = Array.from({ length: size }, (_, leaf) => leaf + 1);
+  const plan = { log_epoch: 1, size, start: 0, ends, data_key_id: null };
+  // As a run that has ended left it: a volume for each leaf.
+  await test.superuser.query(
+    `INSERT INTO evidence_packages (tenant_id, id, status, requested_by, requested_at, from_time,
+       to_time, include_payloads, attempts, alive_at, expires_at, plan)
+     VALUES ($1, $2, 'running', 'somebody', now(), $3, $4, false, 1, now() - interval '1 hour',
+       now() + interval '1 day', $5)`,
+    [tenant.tenantId, id, scope.from, scope.to, plan],
+  );
+  const volumes = await volumesOf(token, id);
+  expect(volumes).toHaveLength(size);
+  expect(await findingsOf(volumes, anchor)).toEqual([]);
+});
+
+it('an export that begins behind unread records shows them up to one that can be read', async () => {
+  const admin = await aTenantAdmin();
+  const { token } = admin;
+  const one = await aWriter(admin);
+  one.decide();
+  one.unread();
+  await one.ship();
+  one.unread();
+  await one.ship();
+  const from = await now();
+  one.decide();
+  await one.ship();
+  const anchor = await anchorOf(token);
+  const volumes = await exported(token, { from });
+  const { boundaries } = await proofsOf(volumes[0] as Buffer);
+  const own = boundaries.filter(({ stream }) => stream === one.deploymentId);
+  expect(own.map(({ record }) => Object.keys(JSON.parse(record))[0])).toEqual([
+    'action',
+    'unread_record',
+    'unread_record',
+  ]);
+  expect(own.every(({ place }) => place !== undefined)).toBe(true);
+  expect(await findingsOf(volumes, anchor)).toEqual([]);
+});
+
+it('what lies before the time and can be read needs no batch to be shown', async () => {
+  const admin = await aTenantAdmin();
+  const { token } = admin;
+  const one = await aWriter(admin);
+  one.unread();
+  one.decide();
+  await one.ship();
+  const from = await now();
+  one.unread();
+  one.decide();
+  await one.ship();
+  const anchor = await anchorOf(token);
+  const volumes = await exported(token, { from });
+  const { boundaries } = await proofsOf(volumes[0] as Buffer);
+  const [own] = boundaries.filter(({ stream }) => stream === one.deploymentId);
+  expect(own?.place).toBeUndefined();
+  expect(await findingsOf(volumes, anchor)).toEqual([]);
+});
