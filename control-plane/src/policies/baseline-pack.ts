@@ -22,7 +22,9 @@ export async function insertBaselinePack(
   pack: BaselinePolicy[],
   now: Date,
 ): Promise<void> {
-  for (const one of pack) await insert(tx, one, 'active', now);
+  // Ids of one millisecond have no order of their own: in the pack's, each tenant's set compiles alike.
+  const ids = pack.map(() => uuidv7(now.getTime())).sort();
+  for (const [i, one] of pack.entries()) await insert(tx, one, 'active', now, ids[i]);
 }
 
 /**
@@ -93,8 +95,8 @@ async function insert(
   { name, description, rego_content: regoContent }: BaselinePolicy,
   status: 'active' | 'draft',
   now: Date,
+  id = uuidv7(now.getTime()),
 ): Promise<void> {
-  const id = uuidv7(now.getTime());
   const times = { createdAt: now, updatedAt: now };
   const policy: Policy = {
     ...{ id, name, description, regoContent, status, origin: 'baseline' },
