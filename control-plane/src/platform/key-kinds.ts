@@ -42,6 +42,13 @@ export interface PublicJwk {
   [member: string]: unknown;
 }
 
+export interface SigningKey<P extends ServiceKeyPurpose = ServiceKeyPurpose> {
+  kid: string;
+  alg: (typeof ALG)[P];
+  key: KeyObject;
+  publicJwk: PublicJwk;
+}
+
 /** Makes a key for a purpose. */
 export async function generateServiceKey(
   purpose: ServiceKeyPurpose,

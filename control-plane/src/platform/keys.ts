@@ -21,6 +21,7 @@ import {
   generateServiceKey,
   type PublicJwk,
   type ServiceKeyPurpose,
+  type SigningKey,
   STATEMENT_PURPOSE,
   toPublicJwk,
 } from './key-kinds.ts';
@@ -35,7 +36,7 @@ import {
   type TenantDatabase,
 } from './tenant-scope.ts';
 
-export type { PublicJwk, ServiceKeyPurpose } from './key-kinds.ts';
+export type { PublicJwk, ServiceKeyPurpose, SigningKey } from './key-kinds.ts';
 export type { UnusableKey } from './opened-keys.ts';
 export type { StoredRotation } from './stored-rotation.ts';
 
@@ -53,13 +54,6 @@ export interface DatedKey {
   to: Date | null;
   revokedAt: Date | null;
   revokeReason: string | null;
-}
-
-export interface SigningKey<P extends ServiceKeyPurpose = ServiceKeyPurpose> {
-  kid: string;
-  alg: (typeof ALG)[P];
-  key: KeyObject;
-  publicJwk: PublicJwk;
 }
 
 export interface RotationOrder {

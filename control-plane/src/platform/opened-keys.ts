@@ -7,9 +7,8 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import { AppError } from '@governance/shared/errors';
 import { StartError } from '@governance/shared/start-error';
 import { serviceKeyContext } from './ciphertext-kinds.ts';
-import { ALG, type ServiceKeyPurpose } from './key-kinds.ts';
+import { ALG, type ServiceKeyPurpose, type SigningKey } from './key-kinds.ts';
 import { type KeyRow, startOf } from './key-store.ts';
-import type { SigningKey } from './keys.ts';
 import type { MasterKey } from './master-key.ts';
 
 export interface OpenedKey extends SigningKey {
