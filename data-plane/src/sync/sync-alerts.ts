@@ -1,4 +1,4 @@
-/** What the synchronisation tells people, as alerts in the tenant's own ledger. */
+/** Alerts of the synchronisation, in the tenant's own ledger. */
 
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { RefusedFact } from '../replica/replica.ts';

@@ -1,4 +1,4 @@
-/** Everything that keeps one tenant in step with its control plane, started and stopped as one. */
+/** All loops that synchronise one tenant with its control plane, started and stopped as one. */
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type {
@@ -35,7 +35,7 @@ export interface TenantSyncStatus {
   feed: FeedStatus;
   bundle: BundleStatus;
   shipper: ShipperStatus;
-  /** As the heartbeat tells it. */
+  /** As the heartbeat reports it. */
   stream: StreamReport;
   heartbeat: HeartbeatStatus;
   freshness: FreshnessStatus;
@@ -48,19 +48,19 @@ export interface TenantSyncStatus {
 
 export type TenantSync = Awaited<ReturnType<typeof startTenantSync>>;
 
-/** What is the same for all tenants of a data plane. */
+/** What all tenants of a data plane share. */
 export interface SyncSettings {
   dataDir: string;
   clock: PlaneClock;
   load: LoadPolicyEngine;
   alerts: SyncAlerts;
-  /** For how long rules are good without a newer statement of the control plane. */
+  /** How long rules are valid without a newer statement of the control plane. */
   offlineMaxAgeMs: number;
-  /** For how long records are kept after they were shipped. */
+  /** How long records are kept after they were shipped. */
   ledgerKeepMs: number;
   /** How long records are collected before they are shipped. */
   shipDelayMs: number;
-  /** Of several processes one watches the log. */
+  /** With several processes, one of them watches the log. */
   logWatch: LogWatchStore | null;
   log: SyncLog;
   now: () => number;
@@ -74,10 +74,10 @@ export interface TenantSyncOptions extends SyncSettings {
   payloadSpool: PayloadSpool;
   replica: LocalReplica;
   heartbeat: (bundle: BundleSync) => Heartbeat;
-  /** Told when what `heartbeat` last gave was received. */
+  /** Called when the content last given by `heartbeat` was received. */
   onHeartbeat?: () => void;
   isRevoked: () => boolean;
-  /** Told of a stream that has stopped. */
+  /** Called for a stream that has stopped. */
   onStreamStopped: (stop: ShipperStop) => void;
   /** Called when a signature names an unknown key: the keys may have changed. */
   onUnknownKey: () => void;
@@ -85,14 +85,14 @@ export interface TenantSyncOptions extends SyncSettings {
 
 const ADMIN_HEADS_FOLDER = 'admin-heads';
 
-/** Starts from what is kept on disk, so that an outage at the start changes nothing. */
+/** Starts from what is stored on disk, so that an outage at the start changes nothing. */
 export async function startTenantSync(options: TenantSyncOptions) {
   const { dataDir, ledger, replica, alerts, log, now } = options;
   const { tenant_id: tenantId, deployment_id: deploymentId } = options.answer;
   const limits = options.backoffLimits && { backoffLimits: options.backoffLimits };
   let { answer } = options;
   replica.addTenant(tenantId, deploymentId);
-  // The feed tells of a key before that signs, so that nothing has to be refused first.
+  // The feed announces a key before it signs, so that nothing has to be refused first.
   const follow = () => followHistory(answer, replica.findKeyHistory(tenantId));
   let keys = follow();
 
@@ -105,7 +105,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
     },
     now,
   });
-  /** Woken from the pause after a failure as soon as one of them hears the control plane. */
+  /** Ends the pauses after failures as soon as one of the loops gets an answer. */
   const channels: { wake(): void }[] = [];
   const { link } = contact;
   const freshness = createFreshness({
@@ -225,7 +225,8 @@ export async function startTenantSync(options: TenantSyncOptions) {
       admin_heads: adminHeads.report(),
       log_watch: watcher?.report(),
       shipped: shipper.acknowledged() ?? undefined,
-      // Unknown until the first batch after a start was tried; the control plane keeps the last report.
+      // Unknown until the first batch after a start was tried; the control plane keeps the last
+      // report.
       stream: shipper.isSettled() || isLedgerStopped() ? streamReport() : undefined,
     }),
     onReceived: () => {
@@ -253,15 +254,15 @@ export async function startTenantSync(options: TenantSyncOptions) {
     trust: (newer: RegistrationAnswer): void => {
       answer = newer;
       keys = follow();
-      // What it could not verify may be good now.
+      // What could not be verified may be valid now.
       activeFeed.hurry();
       activeBundle.hurry();
     },
-    /** Why the tenant's rules are too old to permit anything; null while they are good. */
+    /** Why the tenant's rules are too old to permit anything; null while they are fresh. */
     findStaleness: freshness.findDenial,
-    /** Something that the heartbeat tells has changed. */
+    /** The heartbeat's content has changed. */
     report: activeHeartbeat.report,
-    /** Tries everything at once, as after an outage. */
+    /** Retries everything at once, as after an outage. */
     kick: (): void => {
       activeFeed.kick();
       activeBundle.kick();
@@ -279,8 +280,8 @@ export async function startTenantSync(options: TenantSyncOptions) {
       log_watch: watcher?.status() ?? null,
     }),
     /**
-     * Ships what can be shipped within `ms`, then ends. A link that hangs must not keep the process:
-     * what it holds is shipped after the next start.
+     * Ships what it can within `ms`, then ends. A link that hangs must not block the process: its
+     * records are shipped after the next start.
      */
     stop: async (ms: number): Promise<void> => {
       activeHeartbeat.stop();

@@ -1,6 +1,6 @@
 /**
- * Which MCP a server speaks. A server of the other era refuses the first request of a session; what
- * it says tells that from a server that is away, or that wants another credential.
+ * Detects a server's era. A server of the other era refuses the first request of a session; its
+ * answer distinguishes that from a server that is down, or that wants another credential.
  */
 import { LRUCache } from 'lru-cache';
 import { isLoopError, LOOP_MESSAGE } from './hops.ts';
@@ -12,7 +12,7 @@ import {
   type UpstreamRequest,
 } from './upstream.ts';
 
-/** The revisions of MCP with sessions and `initialize`, the best first. */
+/** The revisions of MCP with sessions and `initialize`, the newest first. */
 export const LEGACY_REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 /** The revision that the gateway speaks to modern servers. */
 export const MODERN_REVISION = '2026-07-28';
@@ -22,28 +22,28 @@ export const HEADER_MISMATCH = -32020;
 export const MISSING_CAPABILITY = -32021;
 export const UNSUPPORTED_VERSION = -32022;
 
-/** The server answered with an HTTP status, and with nothing that is MCP. */
+/** The server answered with an HTTP status but without MCP. */
 export class StatusFailure extends UpstreamFailure {
   readonly status: number;
 
   constructor(status: number) {
-    // What a proxy says of a server that is not there.
+    // A proxy's answer for a server that is down.
     const isAway = status >= 502 && status <= 504;
     super(isAway ? 'unreachable' : 'refused', `the server answered HTTP ${status}`);
     this.status = status;
   }
 }
 
-/** The process ended by itself, as some do at a request that they do not know. */
+/** The process exited by itself, as some do at an unknown request. */
 export class ProcessExit extends UpstreamFailure {
   constructor(why: string) {
     super('unreachable', `the process ended (${why})`);
   }
 }
 
-/** The server does not take the first request of a session: it may be one of the other era. */
+/** The server refuses the first request of a session: it may be of the other era. */
 export class EraRefusal extends UpstreamFailure {
-  /** How much the refusal says; of two the one that says more is reported. */
+  /** How specific the refusal is; of two, the more specific one is reported. */
   readonly weight: number;
 
   constructor(message: string, weight: number, options?: { cause?: unknown }) {
@@ -52,10 +52,10 @@ export class EraRefusal extends UpstreamFailure {
   }
 }
 
-/** Statuses of 4xx that concern who asks, or when; they are the same in both eras. */
+/** 4xx statuses that concern the sender or the time; they are the same in both eras. */
 const NOT_OF_ERA = new Set([401, 402, 403, 407, 408, 425, 429, 451]);
 
-/** Reads why a session could not be opened: an EraRefusal where the other era is worth a try. */
+/** Interprets a failure to open a session: an EraRefusal where the other era is worth a try. */
 export function eraRefusalOf(error: unknown): unknown {
   if (!(error instanceof StatusFailure)) return error;
   const { status, message } = error;
@@ -63,9 +63,9 @@ export function eraRefusalOf(error: unknown): unknown {
   return isOfEra ? new EraRefusal(message, status === 404 ? 0 : 1, { cause: error }) : error;
 }
 
-/** The refusal that a JSON-RPC error is, in answer to the first request of a session. */
+/** Interprets a JSON-RPC error as answer to the first request of a session. */
 export function refusalFrom(method: string, answer: UpstreamAnswer): UpstreamFailure {
-  // The same in both eras, so that the other is not tried.
+  // The same in both eras, so the other is not tried.
   if (isLoopError(answer.value)) return new UpstreamFailure('loop', LOOP_MESSAGE);
   const supported = supportedVersions(answer);
   if (supported !== null) {
@@ -78,7 +78,7 @@ export function refusalFrom(method: string, answer: UpstreamAnswer): UpstreamFai
   return new EraRefusal(`${method} was answered with ${said}`, code === -32601 ? 1 : 2);
 }
 
-/** The versions that a server names as those it speaks; null where it does not say. */
+/** The versions that a server names as supported; null where it names none. */
 export function supportedVersions({ kind, value }: UpstreamAnswer): string[] | null {
   if (kind !== 'error') return null;
   const { code, data } = value as { code: number; data?: { supported?: unknown } };
@@ -95,7 +95,7 @@ const ONLY_MODERN = new Set([
   'tasks/cancel',
 ]);
 
-/** Fails what a legacy server cannot be asked. */
+/** Fails a request that a legacy server cannot receive. */
 export function requireLegacyKnows(
   { method, retry }: UpstreamRequest,
   { protocolVersion }: UpstreamInfo,
@@ -114,11 +114,11 @@ export function requireLegacyKnows(
   }
 }
 
-/** What is known of a server's era is found out anew after that: servers learn the other one. */
+/** After this time a server's era is detected again: servers get upgraded. */
 const MEMORY_MS = 3_600_000;
 
 /**
- * The eras that servers were found not to have, bounded: what was asked the longest ago goes.
+ * The eras that servers were found not to support, bounded: the least recently used is evicted.
  *
  * @param elapsed monotonic milliseconds
  */
@@ -127,7 +127,7 @@ export function createEraMemory(max: number, elapsed: () => number = () => perfo
   const lacks = new LRUCache<string, Era>({ max, ttl: MEMORY_MS, ttlResolution: 0, perf });
   return {
     findLack: (key: string): Era | undefined => lacks.get(key),
-    // To set undefined is to delete.
+    // Setting undefined deletes.
     keepLack: (key: string, era: Era | undefined): void => void lacks.set(key, era),
   };
 }

@@ -1,20 +1,20 @@
 /**
- * How many gateways a request has passed on its way. A server of the registry may be a gateway, this
- * one too, so that a request could come back for ever: each gateway says in a header of its requests
- * how many there were, and refuses what has passed too many. Proven by gateway-loop.test.ts.
+ * How many gateways a request has passed. A registered server may be a gateway, even this one, so
+ * that a request could loop: each gateway states the count in a header of its requests, and refuses
+ * a request that has passed too many. Proven by gateway-loop.test.ts.
  */
 
-/** Of every request to an MCP server over HTTP: this gateway is counted. */
+/** Set on every request to an MCP server over HTTP, counting this gateway. */
 export const HOPS_HEADER = 'x-governance-hops';
 
 /** Gateways before this one, at most. */
 export const MAX_HOPS = 4;
-/** The same at the unified path: there one request becomes one for each server. */
+/** The same limit at the unified path: there one request becomes one for each server. */
 export const MAX_UNIFIED_HOPS = 1;
 
 /**
- * Reads the header of a request. A greater number than is true is only refused sooner; an
- * unreadable one counts as too many.
+ * Reads the header of a request. An inflated number is only refused sooner; an unreadable one
+ * counts as too many.
  *
  * @param header caller-controlled
  * @returns at most one more than MAX_HOPS, so that sessions can be told apart by it
@@ -34,11 +34,11 @@ export function isTooFar(hops: number, isUnified: boolean): boolean {
   return hops > (isUnified ? MAX_UNIFIED_HOPS : MAX_HOPS);
 }
 
-/** Tells the first caller of the loop. */
+/** The message for the first caller of the loop. */
 export const LOOP_MESSAGE =
   'The request has passed too many gateways: an MCP server leads back to a gateway before it.';
 
-/** Whether a JSON-RPC error says that a request went in a circle, as a gateway tells it. */
+/** Whether a JSON-RPC error is a gateway's report of a loop. */
 export function isLoopError(error: unknown): boolean {
   const { data } = error as { data?: { failure?: unknown } | null };
   return typeof data === 'object' && data !== null && data.failure === 'loop';

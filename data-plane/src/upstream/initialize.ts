@@ -9,7 +9,7 @@ import type {
 } from './upstream.ts';
 import { UpstreamFailure } from './upstream.ts';
 
-/** The gateway as it introduces itself to servers. */
+/** The gateway's own name towards servers. */
 export interface ClientInfo {
   name: string;
   version: string;
@@ -31,7 +31,7 @@ const InitializeResult = z.looseObject({
   instructions: z.string().optional(),
 });
 
-/** Reads the answer to `initialize`. Throws UpstreamFailure where it is none to work with. */
+/** Reads the answer to `initialize`. Throws UpstreamFailure where it is unusable. */
 export function parseInitializeAnswer(answer: UpstreamAnswer): UpstreamInfo {
   if (answer.kind === 'error') throw refusalFrom('initialize', answer);
   const parsed = InitializeResult.safeParse(answer.value);
@@ -71,8 +71,8 @@ export function cancelledText(id: number): string {
 
 /**
  * The gateway's own answer to a request of the server. A ping is answered; everything else would
- * act on the agent (sampling, elicitation) or tell of it (roots), and there is no client behind the
- * session that declared it.
+ * act on the agent (sampling, elicitation) or reveal something about it (roots), and no client
+ * behind the session declared it.
  */
 export function serverRequestAnswer(id: string | number, method: string): string {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
@@ -80,7 +80,7 @@ export function serverRequestAnswer(id: string | number, method: string): string
   return `${head}"error":{"code":-32601,"message":"The client does not support this method."}}`;
 }
 
-/** Answers a request of a server, by the client where there is one. Never throws. */
+/** Answers a server's request through the client, if there is one. Never throws. */
 export function answerServer(
   request: ServerRequest,
   peer: SessionPeer | undefined,

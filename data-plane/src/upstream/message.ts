@@ -28,11 +28,11 @@ export type UpstreamMessage =
 
 const MAX_DEPTH = 128;
 /**
- * Values and keys of a message, unless the settings say otherwise: what takes some tens of
- * milliseconds to read where each key is a new one.
+ * Values and keys of a message, unless the settings say otherwise: parsing this many distinct keys
+ * takes some tens of milliseconds.
  */
 export const MESSAGE_NODES = 50_000;
-/** Messages of a batch, which revision 2025-03-26 alone has. */
+/** Messages of a batch, which only revision 2025-03-26 has. */
 const MAX_BATCH = 50;
 
 /**
@@ -40,7 +40,7 @@ const MAX_BATCH = 50;
  *
  * @param text one message, or a batch of revision 2025-03-26
  * @param maxNodes values and keys in it, at most
- * @throws UpstreamFailure `malformed` when it is no JSON-RPC 2.0
+ * @throws UpstreamFailure `malformed` when it is not JSON-RPC 2.0
  */
 export function parseUpstreamMessages(text: string, maxNodes = MESSAGE_NODES): UpstreamMessage[] {
   const memberSpans: number[] = [];

@@ -5,8 +5,8 @@
  */
 
 /**
- * How a side of the gateway speaks MCP: with a handshake and sessions (2025-03-26 to 2025-11-25), or
- * with everything in each request (2026-07-28 and later).
+ * How a side of the gateway speaks MCP: with a handshake and sessions (2025-03-26 to 2025-11-25),
+ * or with everything in each request (2026-07-28 and later).
  */
 export type Era = 'legacy' | 'modern';
 
@@ -23,11 +23,11 @@ export interface UpstreamRequest {
   method: string;
   /** The members of `params` as JSON without the braces, '' for none. */
   members: string;
-  /** Whether the server is given a progress token. */
+  /** Whether the server gets a progress token. */
   wantsProgress: boolean;
   /**
-   * What a client gives when it asks again, having been asked for input: `inputResponses` and
-   * `requestState` as JSON without the braces. Legacy servers have no such thing and fail it.
+   * The input of a client that repeats a request: `inputResponses` and `requestState` as JSON
+   * without the braces. Legacy servers do not know these, and the request fails.
    */
   retry?: string | undefined;
 }
@@ -48,13 +48,13 @@ export interface ServerRequest {
 /** Sends a message to a client; false where it cannot be sent. */
 export type SendToClient = (text: string) => boolean;
 
-/** The client for whom a session with a server is held, as that session knows it. */
+/** The client that a session with a server is held for, as that session sees it. */
 export interface SessionPeer {
   /** What the client declared, as far as the gateway passes it on. */
   readonly capabilities: Record<string, unknown>;
   /**
-   * The client has no stream of its own by which a server could reach it: the gateway listens for
-   * it, and has to before it asks the server anything.
+   * The client has no stream of its own that a server could use: the gateway listens for it, and
+   * has to before it asks the server anything.
    */
   readonly needsStream?: boolean | undefined;
   /**
@@ -72,7 +72,7 @@ export interface SessionPeer {
 
 /** A client that servers may ask something: it has sessions with servers of its own. */
 export interface UpstreamPeer {
-  /** Names it within this process. */
+  /** Its name within this process. */
   readonly id: string;
   /** What the client declared, as far as the gateway passes it on. */
   readonly capabilities?: Record<string, unknown>;
@@ -80,18 +80,18 @@ export interface UpstreamPeer {
   readonly needsStream?: boolean | undefined;
   /** It is one MCP session of a client, and what is held for it ends with that. */
   readonly hasSession?: boolean | undefined;
-  /** The client has left, as far as can be seen; it may come back. */
+  /** The client seems to have left; it may come back. */
   readonly isAway?: (() => boolean) | undefined;
   /** The client as one server's session knows it. */
   bind(serverId: string): SessionPeer;
 }
 
-/** What belongs to one request while it is under way. */
+/** What belongs to one request in progress. */
 export interface UpstreamExchange {
-  /** Progress of this request, and whatever else the server sends along with its answer. */
+  /** Receives progress of this request, and whatever else the server sends with its answer. */
   onNotification(notification: UpstreamNotification): void;
   /**
-   * The server ended the stream of its answer for now: what is left is fetched later.
+   * The server ended the stream of its answer for a while: the rest is fetched later.
    *
    * @param retryMs after which it is
    */
@@ -101,20 +101,21 @@ export interface UpstreamExchange {
   readonly send?: SendToClient | undefined;
   /**
    * The client is a modern one: results of type `input_required` and `task` are for it. Otherwise a
-   * modern server's questions are asked through the peer, and the request is made again with the
-   * answers, as one request for the caller.
+   * modern server's questions go through the peer, and the request is repeated with the answers, as
+   * one request for the caller.
    */
   readonly takesEveryResult?: boolean | undefined;
-  /** The least severe log messages that a modern client asked for with this request. */
+  /** The least severe level of log messages that a modern client wants with this request. */
   readonly logLevel?: string | undefined;
   /**
-   * Asked directly before the bytes go out, which may be long after the request was made: a session
-   * may have to be opened first. Undefined when the request may still go, else why it may not.
+   * Asked directly before the bytes are sent, which may be long after the request was made: a
+   * session may have to be opened first. Undefined when the request may still be sent, else why
+   * not.
    */
   findIneligibility?(): string | undefined;
 }
 
-/** Fails a request that must not be sent any more. */
+/** Fails a request that must no longer be sent. */
 export function requireStillWanted(exchange: UpstreamExchange): void {
   if (exchange.cancellation.isCancelled)
     throw new UpstreamFailure('cancelled', 'before it was sent');
@@ -130,10 +131,10 @@ export interface UpstreamAnswer {
   readonly value: unknown;
 }
 
-/** The result that says no more than that it is done. */
+/** The result that only confirms completion. */
 export const EMPTY_RESULT: UpstreamAnswer = { kind: 'result', raw: '{}', value: {} };
 
-/** An error that the gateway makes itself. */
+/** An error made by the gateway itself. */
 export function errorAnswer(code: unknown, message: string, data?: unknown): UpstreamAnswer {
   const value = { code, message, ...(data !== undefined && { data }) };
   return { kind: 'error', raw: JSON.stringify(value), value };
@@ -145,9 +146,9 @@ export type UpstreamFailureKind =
   | 'too_large'
   | 'malformed'
   | 'refused'
-  /** The server's era of MCP cannot carry it; the message names what, for the agent. */
+  /** The server's era of MCP does not support it; the message says what, for the agent. */
   | 'unsupported'
-  /** The share of its agent or tenant is taken; the message says whose, for the agent. */
+  /** The share of its agent or tenant is used up; the message says whose, for the agent. */
   | 'busy'
   /** It has passed too many gateways: the server leads back to one of them. */
   | 'loop'
@@ -167,17 +168,17 @@ export class UpstreamFailure extends Error {
 }
 
 export interface UpstreamSession {
-  /** Connects if need be. Throws UpstreamFailure. */
+  /** Connects if necessary. Throws UpstreamFailure. */
   open(): Promise<UpstreamInfo>;
-  /** Sends a request, connecting if need be. Throws UpstreamFailure, and nothing else. */
+  /** Sends a request, connecting if necessary. Throws only UpstreamFailure. */
   request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer>;
   /** Sends a notification if the session is open. Never throws. */
   notify(method: string): void;
-  /** Starts or ends listening for what the server sends of its own accord. */
+  /** Starts or stops listening to what the server sends unprompted. */
   listen(listener: ((notification: UpstreamNotification) => void) | null): void;
-  /** How many requests are under way. */
+  /** The number of requests in progress. */
   readonly pending: number;
-  /** Ends the session and fails what is under way. Never throws. */
+  /** Closes the session and fails the requests in progress. Never throws. */
   close(): Promise<void>;
 }
 
@@ -190,7 +191,7 @@ export class Cancellation {
     return this.#isCancelled;
   }
 
-  /** The one who has to act on it; called at once when it is cancelled already. */
+  /** The single listener; called at once when it is already cancelled. */
   set onCancel(listener: (() => void) | null) {
     this.#listener = listener;
     if (listener !== null && this.#isCancelled) listener();
@@ -203,7 +204,7 @@ export class Cancellation {
   }
 }
 
-/** The exchange of a request of the gateway's own: nobody hears what comes along with its answer. */
+/** The exchange of a request of the gateway's own: messages along with its answer are ignored. */
 export function unheardExchange(cancellation = new Cancellation()): UpstreamExchange {
   return { onNotification: () => undefined, cancellation };
 }
@@ -214,6 +215,6 @@ export interface UpstreamLimits {
   timeoutMs: number;
   /** Bytes of one JSON-RPC message, at most. */
   messageBytes: number;
-  /** Values and keys of one message, at most; MESSAGE_NODES where it says nothing. */
+  /** Values and keys of one message, at most; MESSAGE_NODES unless given. */
   messageNodes?: number;
 }

@@ -30,26 +30,26 @@ export function createBundleFiles(dataDir: string, tenantId: string) {
     const file = join(folder, HIGH_WATER);
     const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : '0';
     if (/^\d{1,16}$/.test(text)) return Number(text);
-    // The mark is damaged: the newest name is the best that is known of it.
+    // The mark is damaged: the newest name is the best evidence left.
     return revisions()[0] ?? 0;
   }
 
   return {
     /** The highest revision ever kept; 0 before the first. */
     readHighWater,
-    /** The kept bundles, newest first. They are as untrusted as a download. */
+    /** The stored bundles, newest first. They are as untrusted as a download. */
     read: (): { revision: number; bytes: Uint8Array }[] =>
       revisions().map((revision) => ({ revision, bytes: readFileSync(fileOf(revision)) })),
     /**
-     * Keeps a bundle durably, then raises the high-water mark, then drops the oldest. Calls go on
-     * meanwhile; one at a time.
+     * Stores a bundle durably, then raises the high-water mark, then drops the oldest. Calls
+     * continue meanwhile; one save at a time.
      */
     keep: async (revision: number, bytes: Uint8Array): Promise<void> => {
       await storeFileDurably(fileOf(revision), bytes);
       if (revision > readHighWater()) {
         await storeFileDurably(join(folder, HIGH_WATER), `${revision}\n`);
       }
-      // One that a crash brings back is dropped the next time.
+      // If a crash brings it back, it is dropped the next time.
       for (const old of revisions().slice(KEPT)) await rm(fileOf(old), { force: true });
     },
   };

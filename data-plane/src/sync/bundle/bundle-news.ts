@@ -1,16 +1,16 @@
 /**
- * What the feed says of new bundles. The bundle's own long poll is answered at the same moment, so
- * it is begun anew only where it fails, or does not bring what was announced: to begin it anew at
- * once would throw away the answer that is on its way, at every change and by every data plane.
+ * Uses the feed's news of bundles. The bundle's own long poll is answered at the same moment, so it
+ * is restarted only if it fails, or does not bring what was announced: restarting it at once would
+ * throw away the answer in flight, at every change and by every data plane.
  */
 import { FACTS, type FeedEntry } from '@governance/shared/facts';
 import type { BundleSync } from './bundle-sync.ts';
 
-/** How long a poll that seems well may take to bring what was announced. */
+/** How long a healthy poll may take to bring what was announced. */
 const GRACE_MS = 1_000;
 
 /**
- * @param graceMs how long a bundle that was announced is waited for
+ * @param graceMs how long an announced bundle is waited for
  * @returns takes what was applied of the feed
  */
 export function createBundleNews(
@@ -18,7 +18,7 @@ export function createBundleNews(
   graceMs = GRACE_MS,
 ): (entries: FeedEntry[] | 'snapshot') => void {
   return (entries) => {
-    // A snapshot may be of a control plane that was restored: the poll may know another one.
+    // A snapshot may come from a restored control plane: the poll may know a different revision.
     if (entries === 'snapshot') return bundle.kick();
     const announced = entries.filter(({ kind }) => kind === 'bundle');
     if (announced.length === 0) return;

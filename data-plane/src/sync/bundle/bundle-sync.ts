@@ -39,9 +39,9 @@ export async function startBundleSync(options: {
   load: LoadPolicyEngine;
   /** The newest revision that a verified statement named, and for how long it has been known. */
   findNamed?: () => { revision: number; forMs: number } | null;
-  /** Told when other rules came into force, after those that were kept at the start. */
+  /** Called when other rules came into force, after the stored ones at the start. */
   onActivated?: () => void;
-  /** Told of each refusal; `isNews` where it is another reason than the one before. */
+  /** Called for each refusal; `isNews` where the reason differs from the one before. */
   onRefused: (failure: SyncFailure, isNews: boolean) => void;
   log: SyncLog;
   now: () => number;
@@ -83,7 +83,7 @@ export async function startBundleSync(options: {
     unsaved = { revision, bytes: bundle.bytes };
   }
 
-  /** New rules take force before they are saved: a full disk must not delay a denial. */
+  /** New rules take effect before they are stored: a full disk must not delay a denial. */
   async function save(): Promise<void> {
     if (!unsaved) return;
     stage = 'persist';
@@ -100,7 +100,7 @@ export async function startBundleSync(options: {
   }
 
   /**
-   * Nobody may hold newer rules back unseen: the signed statement names the newest bundle.
+   * Nobody may withhold newer rules unnoticed: the signed statement names the newest bundle.
    *
    * @throws BundleRefusedError stale where a newer one was named too long ago
    */
@@ -112,7 +112,7 @@ export async function startBundleSync(options: {
   }
 
   async function step(signal: AbortSignal): Promise<boolean> {
-    // What an earlier round could not save is tried again.
+    // Retries what an earlier round could not store.
     await save();
     stage = 'pull';
     status.last_attempt_at = time();
@@ -131,7 +131,7 @@ export async function startBundleSync(options: {
       await save();
       status.failure = null;
     } finally {
-      // Waiters wait for a revision to be in force, saved or not.
+      // Waiters wait for a revision to be in force, stored or not.
       waiters.reached(tenantId, active?.revision ?? 0);
     }
     return true;
@@ -164,7 +164,7 @@ export async function startBundleSync(options: {
       await loop.stop();
     },
     activeRules: (): ActiveRules | null => active,
-    /** Whether a revision of at least this was activated within `ms`. */
+    /** Whether this revision or a newer one was activated within `ms`. */
     waitFor: (revision: number, ms: number): Promise<boolean> =>
       waiters.wait(tenantId, revision, ms),
     status: (): BundleStatus => ({ ...status }),

@@ -3,7 +3,7 @@ import { BundleRefusedError } from '../link/bundle-error.ts';
 import type { VerifiedBundle } from './verify-bundle.ts';
 
 /**
- * Makes an engine of a bundle's policy.
+ * Loads a bundle's policy into an engine.
  *
  * @param wasmDigest by which an implementation may reuse what it compiled before
  * @throws when the policy cannot be loaded
@@ -14,7 +14,7 @@ export type LoadPolicyEngine = (
   wasmDigest: string,
 ) => Promise<PolicyEngine>;
 
-/** A call like any other, which every policy must be able to answer. */
+/** An ordinary call, which every policy must be able to answer. */
 const SMOKE_INPUT: PolicyInput = {
   agent: {
     id: '00000000-0000-7000-8000-000000000000',

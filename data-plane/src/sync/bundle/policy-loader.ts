@@ -6,10 +6,10 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { LoadPolicyEngine } from './policy-activation.ts';
 
-/** Compiled policies that are kept: settings change more often than rules. */
+/** Compiled policies that are cached: settings change more often than rules. */
 const KEPT_MODULES = 64;
 
-/** Loads policy engines, compiling a policy.wasm only when it is not the one from before. */
+/** Loads policy engines; compiles a policy.wasm only when it has changed. */
 export function createPolicyLoader(now: () => number): LoadPolicyEngine {
   const modules = new LRUCache<string, MeteredModule>({ max: KEPT_MODULES });
   return async (wasm, data, wasmDigest) => {

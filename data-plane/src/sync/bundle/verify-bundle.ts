@@ -35,7 +35,7 @@ export interface VerifiedBundle {
   digest: string;
   bytes: Uint8Array;
   wasm: Uint8Array;
-  /** SHA-256 of policy.wasm, by which a compiled module is found again. */
+  /** SHA-256 of policy.wasm, the key of its compiled module. */
   wasmDigest: string;
   /** The data document, with the settings under `settings`. */
   data: z.infer<typeof BundleData>;

@@ -1,7 +1,8 @@
 /**
- * What this data plane remembers of a tenant's admin chain: the heads that the control plane signed.
- * Who cuts the chain in the control plane's database, or writes it anew, contradicts what is kept
- * here, on another machine. Nothing is enforced by it: it is reported. Proven by admin-heads.test.ts.
+ * What this data plane remembers of a tenant's admin chain: the heads that the control plane
+ * signed. Truncating or rewriting the chain in the control plane's database contradicts what is
+ * kept here, on another machine. Nothing is enforced by it: it is reported. Proven by
+ * admin-heads.test.ts.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,7 +12,10 @@ import type { AdminHead, SignedAdminHead } from '@governance/shared/signed-state
 import { storeFileDurably } from '../../storage/durable-file.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
 
-/** Heads that are kept, and how far apart: a chain that grew again behind a cut shows by the older. */
+/**
+ * Heads that are kept, and how far apart: older heads reveal a chain that was cut and has grown
+ * again.
+ */
 const KEPT = 3;
 const SPACING_MS = 2 * 60_000;
 
@@ -22,7 +26,7 @@ export interface WentBack {
 
 export type AdminHeads = ReturnType<typeof loadAdminHeads>;
 
-/** @param options.onWentBack told once of each contradiction */
+/** @param options.onWentBack called once for each contradiction */
 export function loadAdminHeads(options: {
   path: string;
   onWentBack: (found: WentBack) => void;
@@ -34,7 +38,7 @@ export function loadAdminHeads(options: {
   let storing: Promise<void> | undefined;
   let isStored = true;
 
-  /** One write at a time; the next one has what came meanwhile. */
+  /** One write at a time; the next one includes what came in the meantime. */
   function store(): void {
     isStored = false;
     storing ??= (async () => {
@@ -51,7 +55,7 @@ export function loadAdminHeads(options: {
 
   function contradict(known: SignedAdminHead, told: SignedAdminHead): void {
     wentBack = { known, told };
-    // From now on heads are compared with the chain as it is now, so that the next cut shows too.
+    // From now on heads are compared with the present chain, so that the next cut shows too.
     heads = [told];
     store();
     options.onWentBack(wentBack);
@@ -68,7 +72,7 @@ export function loadAdminHeads(options: {
       const [highest, ...earlier] = heads;
       if (highest && compareAdminHeads(told.statement, highest.statement) <= 0) return;
       const before = earlier[0];
-      // What was told last stays beside the new one only when it is some way from the one before.
+      // The previous head is kept beside the new one only at some distance from the one before.
       const keepsHighest =
         highest && (!before || timeOf(highest.statement) - timeOf(before.statement) >= SPACING_MS);
       heads = [told, ...(keepsHighest ? heads : earlier)].slice(0, KEPT);

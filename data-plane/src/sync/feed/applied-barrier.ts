@@ -1,11 +1,11 @@
 import type { AppliedBarrier } from '@governance/shared/channels';
 import type { SyncLog } from '../link/sync-failure.ts';
 
-/** Long polls are answered when something changes; only a lost wake-up needs a kick. */
+/** Long polls return when something changes; only a lost wake-up needs a kick. */
 const KICK_AFTER_MS = 50;
 const LIMIT_MS = 10_000;
 
-/** One tenant's progress, as far as the barrier needs it. */
+/** One tenant's progress, as the barrier needs it. */
 export interface TenantProgress {
   waitForFeed(seq: number, ms: number): Promise<boolean>;
   waitForRules(revision: number, ms: number): Promise<boolean>;
@@ -13,8 +13,8 @@ export interface TenantProgress {
 }
 
 /**
- * Answers when what was changed is enforced here. After 10 s it answers all the same, with a
- * warning in the log: the change stands, and reaches enforcement as soon as it can.
+ * Resolves when a change is enforced here. After 10 s it resolves all the same, with a warning in
+ * the log: the change stands, and reaches enforcement as soon as possible.
  *
  * @param find the progress of a tenant; undefined when it is not served here: nothing to wait for
  */

@@ -1,9 +1,8 @@
 /**
  * Follows a tenant's feed into the replica by long polls. What cannot be verified or applied is
- * tried again and never skipped: the replica then stands still, and what it says stays in force.
- * Where the feed cannot be read on from (410), a snapshot takes the place of all that is known,
- * in one transaction after its signed end was verified. Proven by feed-follower.test.ts and
- * feed-follower-model.test.ts.
+ * retried and never skipped: the replica then stands still, and its facts stay in force. Where the
+ * feed cannot be continued (410), a snapshot replaces everything known, in one transaction after
+ * its signed end was verified. Proven by feed-follower.test.ts and feed-follower-model.test.ts.
  */
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -31,16 +30,16 @@ import type { Freshness } from './freshness.ts';
 
 const PAGE = 500;
 const WAIT_MS = 25_000;
-/** A start that brings nothing for so long waits for the control plane no more. */
+/** After this long without news, a start no longer waits for the control plane. */
 const START_MS = 5_000;
 
 export interface FeedStatus {
   cursor: number;
-  /** The newest seq that the control plane told of. */
+  /** The newest seq that the control plane announced. */
   head: number;
   last_attempt_at: string | null;
   last_applied_at: string | null;
-  /** When a snapshot last took the place of what was known. */
+  /** When a snapshot last replaced everything known. */
   last_snapshot_at: string | null;
   failure: SyncFailure | null;
 }
@@ -60,11 +59,11 @@ export interface FeedFollowerOptions {
   onApplied: (entries: FeedEntry[] | 'snapshot') => void;
   /** Called when the control plane went back in time, as after a restore. */
   onRewound: (from: number, to: number) => void;
-  /** Told of each statement that was verified. */
+  /** Called for each verified statement. */
   onStatement?: (statement: FreshnessStatement) => void;
-  /** Told of each head of the admin chain whose signature was verified. */
+  /** Called for each head of the admin chain whose signature was verified. */
   onAdminHead?: (head: SignedAdminHead) => void;
-  /** Told of each failure; `isNews` where it is another than the one before. */
+  /** Called for each failure; `isNews` where it differs from the one before. */
   onFailure?: (failure: SyncFailure, isNews: boolean) => void;
   log: SyncLog;
   now: () => number;
@@ -86,14 +85,14 @@ export function startFeedFollower(options: FeedFollowerOptions) {
   let stage = 'read';
   /** False until the first answer, which is asked for without waiting. */
   let isCurrent = false;
-  /** Whether the read under way waits for the next change. */
+  /** Whether the read in progress waits for the next change. */
   let isWaiting = false;
   /** Snapshots since a page was last read. */
   let resets = 0;
   let isStarting = true;
   let progressAt = performance.now();
   const news = createFeedNews({
-    // A read that does not wait is let be: who makes up keys must not end it again and again.
+    // A read that does not wait is left alone: made-up keys must not abort it again and again.
     hurry: () => (isWaiting ? loop.kick() : loop.hurry()),
   });
 
@@ -151,7 +150,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     return isProgress;
   }
 
-  /** Not ended by a kick: a snapshot takes as long as it takes. */
+  /** A kick does not abort it: a snapshot takes as long as it takes. */
   async function replaceAll(): Promise<void> {
     stage = 'snapshot';
     const before = replica.place(tenantId);
@@ -186,11 +185,11 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       options.onApplied('snapshot');
     } finally {
       staging.drop();
-      // Ends an answer that was not read to its end.
+      // Aborts an answer that was not read to its end.
       await pages.return(undefined as never);
     }
     resets++;
-    // Once more could be a restore just now; again and again would be a loop without a pause.
+    // Once may be a restore just now; repeatedly would be a loop without a pause.
     if (resets > 2) {
       const why = 'the control plane refuses to go on from its own snapshot';
       throw new FeedRefusedError('snapshot_refused_again', why);
@@ -206,7 +205,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       const before = status.failure;
       status.failure = failure;
       const isNews = before?.code !== code || before.stage !== stage;
-      // Registration is asked for the key, and the feed then read again.
+      // Registration asks for the key, and then the feed is read again.
       if (code !== 'statement_unknown_key') {
         isStarting = false;
         news.failed();
@@ -218,11 +217,11 @@ export function startFeedFollower(options: FeedFollowerOptions) {
   });
   return {
     ...loop,
-    /** Reads at once what is new, unless that was just done. Never rejects. */
+    /** Reads what is new at once, unless that was just done. Never rejects. */
     askForNews: news.ask,
     /**
-     * Whether it has not caught up yet since its start, and still may: the control plane did not
-     * fail, and something came within seconds.
+     * Whether it is still expected to catch up after its start: the control plane did not fail, and
+     * something arrived within seconds.
      */
     isCatchingUp: () => isStarting && performance.now() - progressAt < START_MS,
     kick: (): void => {
@@ -238,7 +237,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
   };
 }
 
-/** An entry that comes twice is the sender's fault, and no fault of the disk. */
+/** A duplicate entry is the sender's fault, not the disk's. */
 function add(staging: ReturnType<LocalReplica['beginSnapshot']>, entries: FeedEntry[]): void {
   try {
     staging.add(entries);

@@ -1,15 +1,15 @@
 /**
- * Asks for news at once, for callers who cannot be judged by what is known here: their token names a
- * key that the feed may have brought meanwhile. One read answers all who wait. Anybody can make up a
- * key's id, so reads, waits and waiters are bounded. Proven by feed-news.test.ts.
+ * Asks for news at once, for callers about whom the replica cannot decide: their token names a key
+ * that the feed may have brought in the meantime. One read answers all waiting callers. Anybody can
+ * make up a key's id, so reads, waits and waiters are bounded. Proven by feed-news.test.ts.
  */
 import type { FeedNews } from '../../contracts.ts';
 
-/** Between two reads that are asked for. */
+/** The shortest time between two such reads. */
 export const NEWS_EVERY_MS = 3_000;
-/** For how long somebody waits, at most: longer than the feed pauses while nothing answers. */
+/** How long a caller waits, at most: longer than the feed pauses while nothing answers. */
 export const NEWS_WAIT_MS = 2_500;
-/** Of a tenant, at one time. */
+/** Waiting callers of a tenant at a time. */
 export const NEWS_WAITERS = 500;
 
 interface Ask {
@@ -21,7 +21,7 @@ interface Ask {
 }
 
 /**
- * @param options.hurry has the feed read without waiting
+ * @param options.hurry makes the feed read without waiting
  * @param options.elapsed a monotonic clock in milliseconds
  */
 export function createFeedNews({
@@ -57,12 +57,12 @@ export function createFeedNews({
   }
 
   return {
-    /** Whether somebody waits: a read must not wait for the next change then. */
+    /** Whether a caller waits: then a read must not wait for the next change. */
     isAsked: (): boolean => open !== null,
 
     /**
-     * Has the feed read, unless that was just done. If it could not be read, the question waits for
-     * the next read, which the feed begins by itself.
+     * Makes the feed read, unless that was just done. If it could not be read, the question waits
+     * for the next read, which the feed starts by itself.
      */
     ask: async (): Promise<FeedNews> => {
       if (open === null) {

@@ -8,8 +8,8 @@ import { FeedRefusedError } from '../link/feed-error.ts';
 type FeedPosition = Pick<FeedRequest, 'cursor' | 'digest'>;
 
 /**
- * Follows the page's entries from where the reader stands, and holds the result against the
- * signed statement where that speaks of a place within them.
+ * Follows the page's entries from the reader's position, and checks the result against the signed
+ * statement if that names a position within them.
  *
  * @returns the position behind the page
  * @throws FeedRefusedError digest_mismatch, page_incomplete or feed_behind
@@ -44,7 +44,7 @@ function agrees(at: FeedPosition, statement: FreshnessStatement): void {
   throw new FeedRefusedError('digest_mismatch', `entry ${at.cursor} is not what was signed`);
 }
 
-/** Sums up a snapshot while it comes, and judges it at its end. */
+/** Digests a snapshot as it arrives, and verifies it at its end. */
 export function createSnapshotCheck() {
   const sum = createSnapshotDigest();
   let newest = 0;

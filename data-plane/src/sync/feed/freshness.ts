@@ -1,13 +1,13 @@
 /**
- * How old a tenant's rules and facts are, by the newest freshness statement that was verified and
- * whose place in the feed was reached. Two limits: a statement older than three minutes while the
- * control plane answers means that somebody holds the changes back; one older than
- * `offline_max_age` means that nothing known here may permit anything any more.
+ * The age of a tenant's rules and facts, by the newest freshness statement that was verified and
+ * whose position in the feed was reached. Two limits: a statement older than three minutes while
+ * the control plane answers means that somebody withholds changes; one older than `offline_max_age`
+ * means that nothing known here may permit anything any more.
  */
 import { FeedRefusedError } from '../link/feed-error.ts';
 import type { PlaneClock } from './plane-clock.ts';
 
-/** TUF's freeze attack shows after this. */
+/** After this time a freeze attack (TUF) is reported. */
 export const FREEZE_AFTER_MS = 3 * 60_000;
 
 export const DEFAULT_OFFLINE_MAX_AGE_SECONDS = 86_400;
@@ -22,7 +22,7 @@ export type Freshness = ReturnType<typeof createFreshness>;
 
 /**
  * @param options.keptMs the newest time known from before, 0 for none
- * @param options.onFrozen told once each time that changes begin to be held back
+ * @param options.onFrozen called once each time that changes begin to be withheld
  */
 export function createFreshness(options: {
   clock: PlaneClock;
@@ -31,11 +31,11 @@ export function createFreshness(options: {
   onFrozen: (ageSeconds: number) => void;
 }) {
   const { clock, maxAgeMs } = options;
-  /** The newest whose place in the feed was reached; what the age is counted from. */
+  /** The newest whose position in the feed was reached; the age counts from it. */
   let newest = options.keptMs;
   /** The newest that was verified at all. */
   let verified = options.keptMs;
-  /** Verified, but entries before its place are still on their way. */
+  /** Verified, but entries before its position have not arrived yet. */
   let awaiting: { time: number; feedSeq: number } | null = null;
   let isFrozen = false;
   if (newest > 0) clock.saw(newest);
@@ -49,7 +49,7 @@ export function createFreshness(options: {
   }
 
   return {
-    /** @throws FeedRefusedError statement_stale when an older one is played again */
+    /** @throws FeedRefusedError statement_stale when an older one is replayed */
     check: (time: number): void => {
       if (time < verified - FREEZE_AFTER_MS) {
         const than = new Date(verified).toISOString();
@@ -60,7 +60,7 @@ export function createFreshness(options: {
       }
     },
     /**
-     * Takes the time of a verified statement. It counts once everything that it speaks of was
+     * Takes the time of a verified statement. It counts once everything up to its position was
      * applied.
      *
      * @param feedSeq the place that it speaks of
@@ -77,18 +77,18 @@ export function createFreshness(options: {
         awaiting = null;
         return adopt(time);
       }
-      // Of those that wait the first is kept: newer ones may run ahead of the reader for ever.
+      // The first of the waiting ones is kept: newer ones may always stay ahead of the reader.
       const reached = awaiting && awaiting.feedSeq <= cursor ? awaiting.time : null;
       if (!awaiting || reached !== null) awaiting = { time, feedSeq };
       return reached === null ? null : adopt(reached);
     },
-    /** Told after each answer of the control plane: sees whether changes are held back. */
+    /** Called after each answer of the control plane: detects whether changes are withheld. */
     answered: (): void => {
       const frozen = age() > FREEZE_AFTER_MS;
       if (frozen && !isFrozen) options.onFrozen(Math.round(age() / 1000));
       isFrozen = frozen;
     },
-    /** Why nobody may act, null while the rules are good. Cheap: asked at every call. */
+    /** Why all calls are denied; null while the rules are fresh. Cheap: asked at every call. */
     findDenial: (): string | null => {
       if (newest === 0) return 'No statement of the control plane was verified yet.';
       if (age() <= maxAgeMs) return null;

@@ -1,7 +1,7 @@
 /**
- * A clock that never runs back, over restarts too: the largest time that was seen, on this
- * machine's clock or in a verified statement, goes on by the monotonic clock. Setting the machine
- * back gains nothing; only the time between a stop and a start is known from the machine alone.
+ * A clock that never runs back, not even over a restart: the latest time seen, on this machine's
+ * clock or in a verified statement, advanced by the monotonic clock. Setting the machine's clock
+ * back gains nothing; only the time between a stop and a start is taken from the machine alone.
  * Proven by freshness.test.ts.
  */
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { storeFileDurably, writeFileDurably } from '../../storage/durable-file.t
 
 const KEEP_EVERY_MS = 10_000;
 
-/** Two clocks that are this near show the same time. */
+/** Two clocks this close show the same time. */
 const TOLERANCE_MS = 3 * 60_000;
 
 export type PlaneClock = ReturnType<typeof createPlaneClock>;
@@ -46,7 +46,7 @@ export function createPlaneClock(options: {
     return wall;
   }
 
-  /** Off the main thread: a disk that is slow must hold up no call. */
+  /** Off the main thread: a slow disk must not delay a call. */
   async function keepLater(): Promise<void> {
     const time = Math.floor(read());
     if (keeping || time === kept) return;
@@ -77,15 +77,15 @@ export function createPlaneClock(options: {
       if (time > read()) set(time);
     },
     /**
-     * A statement newer than all before agrees with this machine's clock: had that clock been far
-     * ahead before, it was wrong then, and what it had shown is forgotten.
+     * A statement newer than all before agrees with this machine's clock: if that clock was far
+     * ahead before, it was wrong then, and what it showed is discarded.
      */
     confirm: (time: number): void => {
       const wall = now();
       const wasAhead = read() - wall > TOLERANCE_MS;
       if (wasAhead && Math.abs(wall - time) <= TOLERANCE_MS) set(Math.max(wall, time));
     },
-    /** Keeps the time durably now. */
+    /** Stores the time durably now. */
     keep,
     stop: (): void => {
       clearInterval(timer);
@@ -94,7 +94,7 @@ export function createPlaneClock(options: {
   };
 }
 
-/** A file that is not there, or says nothing, begins with the machine's clock. */
+/** Without a readable file it starts from the machine's clock. */
 function readKept(path: string): number {
   try {
     const text = readFileSync(path, 'utf8').trim();

@@ -6,7 +6,7 @@ export interface BackoffLimits {
 
 /**
  * How long to wait before the next attempt: doubling from `first` to `longest`, the upper half of
- * it random, so that many data planes do not come back at one moment.
+ * it random, so that many data planes do not come back at the same moment.
  *
  * @param attempt failed attempts so far, from 1
  * @param random a number from 0 to 1
@@ -25,13 +25,13 @@ export const SYNC_BACKOFF = { first: 250, longest: 30_000 } as const;
 
 /**
  * For the feed and a first registration, which probe whether the control plane answers. The others
- * wait longer and are woken as soon as one hears it.
+ * wait longer and are woken as soon as one of these succeeds.
  */
 export const AWAY_BACKOFF = { first: 250, longest: 2_000 } as const;
 /** The same, where the control plane itself says that it cannot serve now. */
 export const BUSY_BACKOFF = { first: 250, longest: 5_000 } as const;
 
-/** Spreads the attempts of all who hear at one moment that the control plane is back. */
+/** Spreads the retries of all that learn at the same moment that the control plane is back. */
 export const WAKE_SPREAD_MS = 1_000;
 
 /** A pause that can be ended early. */
@@ -57,7 +57,7 @@ export function createPause() {
         endIn(ms);
       }),
     wake: () => end?.(),
-    /** Ends the pause that lasts within `ms`, if it would last longer. */
+    /** Shortens the current pause to `ms`, if it would last longer. */
     shorten: (ms: number): void => {
       if (end && performance.now() + ms < due) endIn(ms);
     },

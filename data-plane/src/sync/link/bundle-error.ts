@@ -25,5 +25,5 @@ export const BUNDLE_FAULTS = [
 ] as const;
 export type BundleFault = (typeof BUNDLE_FAULTS)[number];
 
-/** A bundle that is not activated; the one in force stays. */
+/** A bundle that is not activated; the active one stays. */
 export class BundleRefusedError extends CodedError<BundleFault> {}

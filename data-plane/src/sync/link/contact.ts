@@ -1,6 +1,6 @@
 /**
- * How a tenant's control plane stands to this data plane. Three things that are not the same:
- * nothing answers, something answers and what it said is refused, and it revoked this plane.
+ * The state of a tenant's control plane as seen from this data plane. It distinguishes three
+ * things: nothing answers, something answers and the answer is refused, and it revoked this plane.
  */
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -24,13 +24,13 @@ export interface Contact {
 }
 
 /**
- * Those that wait after a failure are not woken more often than this: with one part of a control
- * plane down its other parts are heard all the time.
+ * Loops that pause after a failure are woken at most this often: with one part of a control plane
+ * down, its other parts keep answering.
  */
 const WAKE_EVERY_MS = 5_000;
 
 /**
- * @param options.onBack told when the control plane is heard after a silence, at once the first time
+ * @param options.onBack called when the control plane answers after a silence, at once the first time
  *   and then at most every 5 s
  * @param options.refusal what was refused of the answers at present, null for nothing
  * @param options.isRevoked whether the control plane revoked this data plane
@@ -44,7 +44,7 @@ export function createContact(options: {
 }): Contact {
   const { link } = options;
   const time = () => new Date(options.now()).toISOString();
-  /** Of the last call that ended; nothing was heard before the first. */
+  /** The result of the last call that ended; undefined before the first. */
   let silence: SyncFailure | null = {
     stage: 'connect',
     code: 'not_yet',
@@ -135,7 +135,7 @@ export function createContact(options: {
 }
 
 /**
- * How long to wait after an outage, for what looks whether it is over.
+ * How long a probe waits after an outage.
  *
  * @returns null where something answered, and what it said is the matter
  */
@@ -144,7 +144,7 @@ export function outageBackoff(error: unknown): BackoffLimits | null {
   return error instanceof LinkError && error.isSaid ? BUSY_BACKOFF : AWAY_BACKOFF;
 }
 
-/** Whether the control plane itself said this; a time-out or a proxy's page is no answer. */
+/** Whether the control plane itself said this; a time-out or a proxy's page does not count. */
 function isAnswer(error: unknown): boolean {
   if (error instanceof AppError) return error.code !== 'UNAVAILABLE';
   return isRefusedCode(failureCode(error));

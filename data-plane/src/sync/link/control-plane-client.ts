@@ -15,7 +15,7 @@ import { AnswerRefusedError, LinkError } from './link-error.ts';
 const CONNECT_MS = 5_000;
 /** Time limit of an answer, beyond the wait that was asked for. */
 const ANSWER_MS = 10_000;
-/** For the rest of an answer once it began. */
+/** Time limit for the rest of an answer once it began. */
 const BODY_MS = 120_000;
 const ERROR_BYTES = 64 * 1024;
 const SMALL_ANSWER_NODES = 10_000;
@@ -30,11 +30,11 @@ export interface ControlPlaneRequest {
   body?: string | Uint8Array;
   contentType?: string;
   signal?: AbortSignal | undefined;
-  /** How long the answer was asked to wait. */
+  /** How long the server was asked to hold the answer. */
   waitMs?: number;
   /** How long a large answer may take. */
   bodyMs?: number;
-  /** What an answer of this status means beside its `detail`. */
+  /** What an answer of this status means in addition to its `detail`. */
   codes?: Partial<Record<number, ErrorCode>>;
 }
 
@@ -51,7 +51,7 @@ export interface ControlPlaneAnswer {
    * @throws AnswerRefusedError when it is none of the schema's form
    */
   json<T>(schema: z.ZodType<T>, limit: number, nodes?: number): Promise<T>;
-  /** The body as it comes. Must be read to its end or left by `return`. */
+  /** The body as it arrives. Must be read to its end or abandoned by `return`. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
@@ -95,7 +95,7 @@ export function createControlPlaneClient(
     } catch (cause) {
       throw unreachable(cause);
     }
-    // The reader of the body gets its errors; there may be none yet, or none any more.
+    // The reader of the body gets its errors; there may be no reader yet, or none any more.
     response.body.on('error', () => undefined);
     const { statusCode: status } = response;
     if (status >= 300 && status !== 304) throw await errorOf(response, asked);
@@ -148,7 +148,7 @@ async function readBytes(body: AsyncIterable<Uint8Array>, limit: number): Promis
   return Buffer.concat(chunks);
 }
 
-/** An answer that breaks off is as if there were none. */
+/** An answer that breaks off counts as none. */
 async function* readChunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk;
@@ -188,13 +188,13 @@ async function readError({ headers, body }: Dispatcher.ResponseData) {
   }
 }
 
-/** The table's own text names its code; else the route says what a status means there. */
+/** The table's own text names its code; otherwise the route defines what a status means there. */
 function codeOf(
   status: number,
   detail: string,
   codes: ControlPlaneRequest['codes'] = {},
 ): ErrorCode {
-  // After a fault there, what it did is unknown: as if there had been no answer.
+  // After a server error, its effect is unknown: it counts as no answer.
   if (status >= 500) return 'UNAVAILABLE';
   const ofStatus = (Object.keys(ERRORS) as ErrorCode[]).filter(
     (code) => ERRORS[code][0] === status,

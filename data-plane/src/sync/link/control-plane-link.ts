@@ -32,17 +32,17 @@ const SMALL_ANSWER = 256 * 1024;
 const FEED_PAGE_BYTES = 64 * 1024 * 1024;
 /** Values and keys: a role has at most 1,000 permissions and as many scopes. */
 const FACT_NODES = 2_500;
-/** Beside the entries. */
+/** Bytes beside the entries. */
 const PAGE_NODES = 10_000;
-/** A fact has at most a megabyte, and a little is written around it. */
+/** A fact has at most a megabyte, plus a little around it. */
 const SNAPSHOT_LINE_BYTES = 4 * 1024 * 1024;
-/** Entries that are handed on together, and the length of their lines. */
+/** Entries passed on together, and the length of their lines. */
 const SNAPSHOT_PAGE = { entries: 500, bytes: 8 * 1024 * 1024 };
 const SNAPSHOT_MS = 15 * 60_000;
-/** Keys, rotations and epochs as many as a view may have. */
+/** As many keys, rotations and epochs as a view may have. */
 const LOG_VIEW_BYTES = 1024 * 1024;
 const LOG_VIEW_NODES = 50_000;
-/** For a batch of the largest size over a slow line. */
+/** Time limit for a batch of maximum size over a slow line. */
 const BATCH_MS = 60_000;
 
 const HeartbeatAnswer = z.object({ received: z.literal(true), timestamp: Timestamp });
@@ -56,7 +56,7 @@ const Receipt: z.ZodType<BatchReceipt> = z.object({
 });
 
 /**
- * Registers with the token that an administrator issued.
+ * Registers with a token issued by an administrator.
  *
  * @throws LinkError; DATA_PLANE_TOKEN_INVALID, DATA_PLANE_REVOKED and DATA_PLANE_FORKED are definite
  */
@@ -78,7 +78,7 @@ export async function register(
   return answer.json(RegistrationReply, SMALL_ANSWER);
 }
 
-/** A new token of the deployment, beside the one that is shown. @throws LinkError */
+/** A new token of the deployment, in exchange for the present one. @throws LinkError */
 export async function renewToken(
   client: ControlPlaneClient,
   deploymentId: string,
@@ -93,7 +93,7 @@ export async function renewToken(
 /**
  * @param options.token the deployment's token now
  * @param options.onRefused told when the control plane itself refused that token
- * @param options.onAccepted told when it took that token for what only a live one may do
+ * @param options.onAccepted called when it accepted that token for what only a live one may do
  */
 export function createControlPlaneLink(options: {
   client: ControlPlaneClient;
@@ -131,7 +131,7 @@ export function createControlPlaneLink(options: {
         waitMs,
         signal,
       }).catch((error: unknown) => {
-        // There is none before the first is built; that is no fault.
+        // There is none before the first is built, which is not an error.
         if (error instanceof LinkError && error.code === 'BUNDLE_NOT_FOUND') return null;
         throw error;
       });
@@ -179,7 +179,7 @@ export function createControlPlaneLink(options: {
       return answer.json(HeartbeatAnswer, SMALL_ANSWER);
     },
     shipBatch: async (batch) => {
-      // Taken for some days from one that was revoked, too.
+      // Accepted for some days even from a revoked one.
       const request = {
         method: 'POST',
         path: CHANNEL_PATHS.auditBatches(deploymentId),
@@ -250,7 +250,7 @@ function parseLine(text: string): SnapshotLine {
   }
 }
 
-/** A page that is as agreed but for its signature has a reason of its own. */
+/** A page that is well-formed except for its signature has a code of its own. */
 function withoutStatement(error: unknown): never {
   const cause = error instanceof AnswerRefusedError ? error.cause : null;
   if (cause instanceof z.ZodError && cause.issues.every(({ path }) => isOfSignature(path))) {
@@ -275,7 +275,7 @@ function readBundleHeaders(header: (name: string) => string | undefined) {
   const etag = /^(?:W\/)?"([0-9a-f]{64})"$/.exec(header('etag') ?? '')?.[1];
   const revision = Number(header(REVISION_HEADER));
   if (etag === undefined || !Number.isSafeInteger(revision) || revision <= 0) {
-    // A page of a proxy has neither.
+    // A proxy's page has neither.
     throw new AppError('UNAVAILABLE', 'an answer that is no bundle');
   }
   return { etag, revision };

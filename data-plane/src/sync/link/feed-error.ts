@@ -1,22 +1,22 @@
 import { CodedError } from '@governance/shared/coded-error';
 
-/** Why feed data is refused, beside faults of a statement's signature. */
+/** Why feed data is refused, in addition to faults of a statement's signature. */
 const FEED_FAULTS = [
   // A statement came without its signature, or none came.
   'statement_stripped',
-  // Older, by more than is allowed for, than one that was verified before: replayed.
+  // Older, beyond the tolerance, than one that was verified before: replayed.
   'statement_stale',
-  // The entries do not lead to what the control plane signed.
+  // The entries do not lead to the signed digest.
   'digest_mismatch',
-  // Entries are missing between those that came.
+  // Entries in between are missing.
   'page_incomplete',
-  // The head lies before what was read.
+  // The head is behind what was read.
   'feed_behind',
   'snapshot_incomplete',
   'snapshot_digest',
   'snapshot_malformed',
   'snapshot_too_large',
-  // The control plane refuses what its own snapshot said.
+  // The control plane refuses to continue from its own snapshot.
   'snapshot_refused_again',
 ] as const;
 export type FeedFault = (typeof FEED_FAULTS)[number];

@@ -5,8 +5,9 @@ import { type SyncFailure, type SyncLog, toSyncFailure } from './sync-failure.ts
 export const HEARTBEAT_MS = 60_000;
 
 /**
- * A beat for news, or because the control plane is back, comes within this time, so that a thousand
- * data planes do not beat at once, and at most once in this time, so that flapping makes no storm.
+ * A heartbeat for news, or because the control plane is back, is sent within this time, spread so
+ * that a thousand data planes do not send at once, and at most once in this time, so that flapping
+ * causes no storm.
  */
 const SOON_MS = 5_000;
 
@@ -16,9 +17,9 @@ export interface HeartbeatStatus {
 }
 
 /**
- * Tells the control plane every 60 s, at the start, and soon after something of it has changed, how
- * this data plane is: which rules are in force, how MCP servers answer. A beat that fails is not
- * repeated by itself: the next one says the same. Proven by heartbeat.test.ts.
+ * Reports to the control plane every 60 s, at the start, and soon after a change, the state of this
+ * data plane: which rules are in force, how MCP servers answer. A failed heartbeat is not repeated
+ * by itself: the next one says the same. Proven by heartbeat.test.ts.
  */
 export function startHeartbeat(options: {
   link: Pick<ControlPlaneLink, 'heartbeat'>;
@@ -26,7 +27,7 @@ export function startHeartbeat(options: {
   log: SyncLog;
   now: () => number;
   intervalMs?: number;
-  /** Told when a beat was received. */
+  /** Called when a heartbeat was received. */
   onReceived?: () => void;
 }) {
   const status: HeartbeatStatus = { last_received_at: null, failure: null };
@@ -47,7 +48,7 @@ export function startHeartbeat(options: {
   }
 
   const start = () => {
-    // One at a time: a control plane that hangs must not collect beats.
+    // One at a time: a control plane that hangs must not accumulate them.
     if (beating) return;
     beating = true;
     void beat().finally(() => {
@@ -58,7 +59,7 @@ export function startHeartbeat(options: {
     });
   };
   let soon: NodeJS.Timeout | undefined;
-  /** What the beat under way did not tell yet. */
+  /** Changes that the heartbeat in flight does not include. */
   let isDue = false;
   let isStopped = false;
   let mayBeatAt = 0;
@@ -79,14 +80,14 @@ export function startHeartbeat(options: {
   timer.unref();
 
   return {
-    /** Repeats a beat that failed, since the control plane was heard. */
+    /** Repeats a failed heartbeat, since the control plane answers again. */
     wake: () => {
       if (status.failure) beatSoon();
     },
-    /** Sends a beat within moments, since something that it tells has changed. */
+    /** Sends a heartbeat soon, since its content has changed. */
     report: beatSoon,
     status: () => ({ ...status }),
-    /** Does not wait for a beat under way. */
+    /** Does not wait for a heartbeat in flight. */
     stop: () => {
       isStopped = true;
       clearInterval(timer);

@@ -5,9 +5,9 @@ import { AppError, type ErrorCode, type FieldError } from '@governance/shared/er
 export class LinkError extends AppError {
   /** Retry-After in milliseconds; null where it was not sent. */
   readonly retryAfterMs: number | null;
-  /** Whether the control plane itself said so: not a proxy, and not a missing answer. */
+  /** Whether the control plane itself said so, rather than a proxy or a missing answer. */
   readonly isSaid: boolean;
-  /** Whether the control plane failed on this request, rather than being away or busy. */
+  /** Whether the control plane failed on this request, rather than being down or busy. */
   readonly isFault: boolean;
 
   constructor(
@@ -29,5 +29,5 @@ export class LinkError extends AppError {
   }
 }
 
-/** The control plane answered, and the answer is not what was agreed. */
+/** The control plane answered, but not in the agreed form. */
 export class AnswerRefusedError extends CodedError<'answer_malformed' | 'answer_too_large'> {}

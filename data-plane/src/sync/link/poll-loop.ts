@@ -1,6 +1,6 @@
 /**
- * A long-poll loop: runs a step again and again until it is stopped, pauses longer and longer
- * while steps fail, and can be kicked to try at once. An outage of any length ends by itself.
+ * A long-poll loop: repeats a step until it is stopped, pauses longer and longer while steps fail,
+ * and can be kicked to retry at once. It recovers from an outage of any length.
  */
 import {
   type BackoffLimits,
@@ -11,7 +11,7 @@ import {
 } from './backoff.ts';
 import { LinkError } from './link-error.ts';
 
-/** A step that found nothing in less than this did not wait as asked: do not spin. */
+/** A step that found nothing in less than this did not wait as asked: pause instead of spinning. */
 const LEAST_WAIT_MS = 100;
 
 /** A longer Retry-After is cut to this: a proxy may have sent it. */
@@ -30,7 +30,7 @@ export type PollStep = (signal: AbortSignal) => Promise<boolean>;
 export function startPollLoop(options: {
   step: PollStep;
   onFailure: (error: unknown, attempt: number) => void;
-  /** By what went wrong; SYNC_BACKOFF whatever it was unless given. */
+  /** The backoff for an error; SYNC_BACKOFF for all unless given. */
   limitsOf?: (error: unknown) => BackoffLimits;
   random?: () => number;
 }) {
@@ -65,18 +65,20 @@ export function startPollLoop(options: {
 
   const ended = run();
   return {
-    /** Ends a running wait and tries at once. */
+    /** Ends a running wait and retries at once. */
     kick: (): void => {
       round.abort();
       pause.wake();
     },
-    /** Ends a pause at once, unless the control plane asked for it; a step under way goes on. */
+    /**
+     * Ends a pause at once, unless the control plane asked for it; a step in progress continues.
+     */
     hurry: (): void => {
       if (!isHeldOff) pause.wake();
     },
     /**
-     * Ends a pause after a failure within a second, since the control plane was heard; a step under
-     * way goes on, and a Retry-After of the control plane is respected.
+     * Ends a pause after a failure within a second, since the control plane answers; a step in
+     * progress continues, and a Retry-After of the control plane is respected.
      */
     wake: (): void => {
       if (!isHeldOff) pause.shorten(WAKE_SPREAD_MS * random());
@@ -90,7 +92,7 @@ export function startPollLoop(options: {
   };
 }
 
-/** How long the control plane asked to be left alone; somewhat longer, not all at one moment. */
+/** The pause that the control plane asked for, randomly prolonged to spread retries. */
 function holdOffOf(error: unknown, random: () => number): number {
   const asked = error instanceof LinkError ? (error.retryAfterMs ?? 0) : 0;
   return Math.min(asked, LONGEST_HOLD_MS) * (1 + random() / 4);

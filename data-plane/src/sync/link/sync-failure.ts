@@ -1,6 +1,6 @@
 import { AppError } from '@governance/shared/errors';
 
-/** Why a part of the synchronisation did not get on; null once it did. */
+/** Why a part of the synchronisation failed; null once it succeeded. */
 export interface SyncFailure {
   /**
    * What was being done: `pull`, `verify`, `activate`, `persist`, `read`, `snapshot`,
@@ -19,7 +19,7 @@ export interface SyncLog {
   error(fields: object, message: string): void;
 }
 
-/** A short code for whatever was thrown. */
+/** A short code for any thrown value. */
 export function failureCode(error: unknown): string {
   if (error instanceof AppError) return error.code;
   const code = (error as { code?: unknown } | null)?.code;
@@ -38,8 +38,8 @@ export function toSyncFailure(stage: string, error: unknown, now: number): SyncF
 }
 
 /**
- * Whether a code says that something came and was refused for what it is. Those are our own, in
- * lower case; codes of AppError, of SQLite and of the network are in capitals.
+ * Whether a code means that something arrived and was refused for its content. Those codes are our
+ * own, in lower case; codes of AppError, of SQLite and of the network are in capitals.
  */
 export function isRefusedCode(code: string): boolean {
   return /^[a-z][a-z_]+$/.test(code) && code !== 'unknown';

@@ -1,8 +1,8 @@
 /**
  * Sends a tenant's payloads, upload by upload, beside its records. A part whose record has not
- * arrived yet goes again later; a control plane that is away, or too old to take any, is asked again
- * after a pause. An upload on which it fails waits for itself, and is cut into smaller ones: one part
- * that cannot be stored holds up no other. Proven by payload-shipper.test.ts.
+ * arrived yet is sent again later; a control plane that is down, or too old to accept any, is asked
+ * again after a pause. An upload on which it fails is retried on its own, and split into smaller
+ * ones: a part that cannot be stored does not block others. Proven by payload-shipper.test.ts.
  */
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -13,7 +13,7 @@ import { AnswerRefusedError, LinkError } from '../link/link-error.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
 import { createPutOff, PUT_OFF } from './put-off.ts';
 
-/** Faults of an upload as a whole, before it is cut. */
+/** Failures of an upload as a whole, before it is split. */
 const FAULTS_OF_ALL = 2;
 
 export function startPayloadShipper(options: {
@@ -22,13 +22,13 @@ export function startPayloadShipper(options: {
   spool: Pick<PayloadSpool, 'next' | 'settle' | 'halve' | 'onAdded'>;
   log: SyncLog;
   backoffLimits?: BackoffLimits;
-  /** Of one upload on which the control plane fails. */
+  /** The backoff of one upload on which the control plane fails. */
   putOffLimits?: BackoffLimits;
 }) {
   const { tenantId, link, spool, log } = options;
   const limits = options.backoffLimits ?? SYNC_BACKOFF;
   const pause = createPause();
-  /** While nothing is left but what was put off. */
+  /** The poll interval while only postponed uploads are left. */
   const idle = createPause();
   const putOffs = createPutOff(() => performance.now(), options.putOffLimits ?? PUT_OFF);
   let stopped = false;
@@ -92,7 +92,7 @@ export function startPayloadShipper(options: {
     }
   }
 
-  /** What can never be taken must not hold up what comes behind it. */
+  /** What can never be accepted must not block what comes behind it. */
   async function ship(upload: PayloadUpload): Promise<PayloadReceipt | 'too_large' | 'failed'> {
     let receipt: PayloadReceipt;
     try {
@@ -100,7 +100,7 @@ export function startPayloadShipper(options: {
     } catch (error) {
       if (isFault(error)) return 'failed';
       if (!(error instanceof AppError)) throw error;
-      // Something on the way may take less than the control plane.
+      // Something on the way may accept less than the control plane.
       if (error.code === 'BODY_TOO_LARGE') return 'too_large';
       if (error.code !== 'VALIDATION_FAILED') throw error;
       return { results: upload.payloads.map(() => 'refused') };
@@ -110,7 +110,7 @@ export function startPayloadShipper(options: {
 
   begin();
   return {
-    /** Ends a pause, since the control plane was heard. */
+    /** Ends a pause, since the control plane answers. */
     wake: () => pause.wake(),
     stop: async (): Promise<void> => {
       stopped = true;
@@ -122,7 +122,7 @@ export function startPayloadShipper(options: {
   };
 }
 
-/** In the control plane itself, on this upload: another one may be taken. */
+/** A failure of the control plane on this upload: another one may be accepted. */
 function isFault(error: unknown): boolean {
   if (error instanceof LinkError) return error.isFault;
   if (error instanceof AppError) return error.code === 'INTERNAL';

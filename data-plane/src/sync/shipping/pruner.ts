@@ -2,7 +2,7 @@ import type { DurableLedger } from '../../ledger/ledger.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
 
 const EVERY_MS = 60_000;
-/** So few at a time that a call's record hardly waits for it, and a pause between. */
+/** So few at a time that a call's record hardly waits for it, with a pause between. */
 const STEP_RECORDS = 200;
 const PAUSE_MS = 20;
 

@@ -1,6 +1,6 @@
 /**
- * Uploads on which the control plane failed: each waits for itself, longer each time, and lets the
- * others pass. Kept in memory alone: a restart tries all of them again.
+ * Uploads on which the control plane failed: each is postponed on its own, longer each time, and
+ * lets the others pass. Kept only in memory: a restart retries all of them.
  */
 import { backoff } from '../link/backoff.ts';
 
@@ -15,13 +15,13 @@ interface Waiting {
 export function createPutOff(now: () => number, limits: { first: number; longest: number }) {
   const waiting = new Map<string, Waiting>();
   return {
-    /** What waits at one moment. */
+    /** Postponed uploads at a time. */
     look: () => {
       const at = now();
       return {
         isPutOff: (name: string): boolean => (waiting.get(name)?.until ?? 0) > at,
         /**
-         * Called when nothing else is left: what was due and did not come up has gone.
+         * Called when nothing else is left: an upload that was due but did not come up is gone.
          *
          * @returns milliseconds until the next is due; null where none waits
          */

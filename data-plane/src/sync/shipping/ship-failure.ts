@@ -1,4 +1,4 @@
-/** What a batch that was not stored means for its stream. */
+/** What a refused batch means for its stream. */
 import type { SignedBatch } from '@governance/shared/audit-batch';
 import { AppError, ERRORS, type ErrorCode } from '@governance/shared/errors';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import type { EndedState, StalledState, StreamPlace } from './shipping-status.ts
 
 export type AfterFailure = 'retrying' | 'gap' | 'stopped' | EndedState | StalledState;
 
-/** What follows from an attempt's failure. */
+/** The consequence of a failed attempt. */
 export function stateAfter(error: unknown): AfterFailure {
   if (error instanceof AppError && error.code === 'BATCH_CONFLICT') {
     switch (error.errors?.[0]?.type) {
@@ -36,7 +36,7 @@ function isRefusal(code: ErrorCode): boolean {
 
 const RETRIED: ReadonlySet<number> = new Set([401, 429]);
 
-/** Where a batch stops the stream: the record that its refusal names, else its first. */
+/** Where a batch stops the stream: at the record that its refusal names, else its first. */
 export function placeOf(batch: SignedBatch | null, error: unknown): StreamPlace | null {
   if (!batch) return null;
   const { epoch, first_seq, last_seq } = batch.header;
@@ -50,7 +50,7 @@ export function placeOf(batch: SignedBatch | null, error: unknown): StreamPlace 
 /** `['stream', epoch, seq]`: the record that the control plane wants next. */
 const GapLocation = z.tuple([z.literal('stream'), z.int().positive(), z.int().positive()]);
 
-/** The record that the control plane wants next, where it said so. */
+/** The record that the control plane wants next, if it said so. */
 export function placeOfGap(error: unknown): StreamPlace | null {
   const location = error instanceof AppError ? error.errors?.[0]?.loc : undefined;
   const parsed = GapLocation.safeParse(location);

@@ -35,13 +35,13 @@ const BATCH_RECORDS = BATCH_LIMITS.records;
 /** An urgent record ends a pause after a failure, but no more often than this. */
 const WAKE_AFTER_MS = 1_000;
 
-/** A longer Retry-After is not believed: the records would wait for a typing error. */
+/** A longer Retry-After is ignored: a typing error must not delay the records. */
 const LONGEST_HOLD_MS = 5 * 60_000;
 
-/** The same batch was refused so often: it will be, the next time. */
+/** After this many refusals the same batch counts as refused for good. */
 const REFUSALS = 3;
 
-/** How long a stream that is stopped waits before it looks whether the reason has gone. */
+/** How long a stopped stream waits before it checks whether the reason is gone. */
 const STALLED_RETRY_MS = 5 * 60_000;
 
 export type Shipper = ReturnType<typeof startShipper>;
@@ -64,10 +64,10 @@ export function startShipper(options: ShipperOptions) {
   const status = new ShippingStatus(options);
   let acknowledged: ShippedEnd | null = null;
   const retryPause = createPause();
-  /** Not ended by a kick: the control plane asked for it. */
+  /** A kick does not end it: the control plane asked for it. */
   const holdOff = createPause();
   const stallPause = createPause();
-  /** In a row, of one batch. */
+  /** Consecutive failures of one batch. */
   let refusals = 0;
   const idle = new Set<(all: boolean) => void>();
   let timer: NodeJS.Timeout | null = null;
@@ -151,7 +151,7 @@ export function startShipper(options: ShipperOptions) {
     status.getsOn(state);
   }
 
-  /** Ends the stream, or waits until the next attempt is worth it. */
+  /** Stops the stream, or waits until the next attempt makes sense. */
   async function recover(error: unknown, batch: SignedBatch | null, failures: number) {
     const failure = status.failed(error);
     const state = stateAfter(error);
@@ -176,7 +176,7 @@ export function startShipper(options: ShipperOptions) {
     else await retryPause.wait(backoff(failures, limits));
   }
 
-  /** Has the records that the control plane lacks shipped again, where they are still kept. */
+  /** Ships again the records that the control plane lacks, if they are still kept. */
   async function goBack(error: unknown, failure: SyncFailure): Promise<void> {
     acknowledged = null;
     const next = placeOfGap(error);
@@ -206,7 +206,7 @@ export function startShipper(options: ShipperOptions) {
   return {
     /** Ships what waits now, without the delay. */
     kick,
-    /** Ends a pause after a failure within a second, since the control plane was heard. */
+    /** Ends a pause after a failure within a second, since the control plane answers. */
     wake: () => retryPause.shorten(WAKE_SPREAD_MS * Math.random()),
     /** @returns whether everything was shipped within `ms` */
     flush: (ms: number): Promise<boolean> =>
@@ -236,14 +236,14 @@ export function startShipper(options: ShipperOptions) {
     status: (): ShipperStatus => status.shown(ledger.backlog(tenantId)),
     /** The last record that the control plane acknowledged since the start; null while it lacks some. */
     acknowledged: () => acknowledged,
-    /** Whether one attempt has ended: it is known whether records arrive. */
+    /** Whether an attempt has ended: from then on it is known whether records arrive. */
     isSettled: () => status.isSettled,
-    /** For how long every attempt has failed, in milliseconds; 0 where the last did not. */
+    /** How long every attempt has failed, in milliseconds; 0 where the last one succeeded. */
     failingMs: () => status.failingMs(),
   };
 }
 
-/** A receipt for something else must not move the shipped position. */
+/** A receipt for another batch must not move the shipped position. */
 function assertReceived({ header }: SignedBatch, receipt: BatchReceipt): void {
   if (
     receipt.stream !== header.stream ||

@@ -6,7 +6,9 @@ export type StreamPlace = NonNullable<StreamReport['stopped_at']>;
 
 /** A stream that ended for good: two writers, or damage. */
 export type EndedState = 'forked' | 'damaged';
-/** A stream that goes on once the control plane has changed: refused, or records are gone here. */
+/**
+ * A stream that continues once the control plane has changed: refused, or records are gone here.
+ */
 export type StalledState = 'refused' | 'conflict';
 export type ShipperState = 'shipping' | 'idle' | 'retrying' | 'stopped' | EndedState | StalledState;
 
@@ -17,38 +19,38 @@ export interface ShipperStatus {
   last_shipped: StreamPlace | null;
   last_attempt_at: string | null;
   failure: SyncFailure | null;
-  /** Why shipping has stopped; null while it goes on. */
+  /** Why shipping has stopped; null while it runs. */
   stop: ShipperStop | null;
 }
 
 export interface ShipperStop {
   state: EndedState | StalledState;
   failure: SyncFailure;
-  /** The first record that does not come, where that is known. */
+  /** The first record that does not arrive, where that is known. */
   at: StreamPlace | null;
 }
 
 export interface ShippingStatusOptions {
   tenantId: string;
-  /** Told once when the stream stops. */
+  /** Called once when the stream stops. */
   onStopped: (stop: ShipperStop) => void;
-  /** Told when one that had stopped ships again. */
+  /** Called when a stopped stream ships again. */
   onResumed: () => void;
   log: SyncLog;
   now: () => number;
 }
 
-/** How the shipping of a stream gets on, and since when it does not. */
+/** The progress of shipping a stream, and since when it fails. */
 export class ShippingStatus {
   readonly #options: ShippingStatusOptions;
-  /** When the current run of failures began, by the monotonic clock; null without one. */
+  /** When the current series of failures began, by the monotonic clock; null without one. */
   #failingSince: number | null = null;
   state: ShipperState = 'idle';
   lastShipped: StreamPlace | null = null;
   lastAttemptAt: string | null = null;
   failure: SyncFailure | null = null;
   stop: ShipperStop | null = null;
-  /** Whether one attempt has ended: it is known whether records arrive. */
+  /** Whether an attempt has ended: from then on it is known whether records arrive. */
   isSettled = false;
 
   constructor(options: ShippingStatusOptions) {
@@ -83,7 +85,7 @@ export class ShippingStatus {
     return failure;
   }
 
-  /** The stream cannot go on for now; the control plane may be mended. */
+  /** The stream cannot continue for now; the control plane may be repaired. */
   stall(state: StalledState, failure: SyncFailure, at: StreamPlace | null): void {
     if (this.stop?.state !== state) this.halt({ state, failure, at });
   }

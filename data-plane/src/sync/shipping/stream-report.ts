@@ -1,18 +1,18 @@
 /**
- * What the heartbeat says of a tenant's stream: whether records still come, and why not. A record
- * would be in the stream that has stopped. Proven by stream-report.test.ts.
+ * The heartbeat's report on a tenant's stream: whether records still arrive, and why not. A record
+ * of it would be stuck in the stopped stream. Proven by stream-report.test.ts.
  */
 import type { StreamReport } from '@governance/shared/channels';
 import type { LedgerStatus } from '../../ledger/ledger.ts';
 import type { ShipperStatus } from './shipping-status.ts';
 
-/** Attempts that fail for so long while heartbeats are received: more than an outage of moments. */
+/** Attempts that fail this long while heartbeats are received: more than a brief outage. */
 export const FAILING_MS = 5 * 60_000;
 
 export interface StreamFacts {
   shipper: ShipperStatus;
   ledger: LedgerStatus['condition'];
-  /** Whether every attempt has failed for long although the control plane hears. */
+  /** Whether every attempt has failed for long although the control plane answers. */
   isFailing: boolean;
   now: number;
 }

@@ -1,7 +1,7 @@
 /**
- * What this data plane keeps of tenants' logs: the keys that it saw first with the rotations since,
- * the beginnings of epochs, checkpoints, and what contradicted them. The plane's command reads it
- * beside the running service. Proven by log-watcher.test.ts.
+ * What this data plane keeps of tenants' logs: the keys seen first with the rotations since, the
+ * beginnings of epochs, checkpoints, and whatever contradicted them. The data plane's command reads
+ * it beside the running service. Proven by log-watcher.test.ts.
  */
 import {
   KeyEntry,
@@ -23,7 +23,7 @@ import { findThinned } from './thinning.ts';
 
 export const LOG_WATCH_FILE = 'log-watch.db';
 
-/** Contradictions of a tenant that are kept: the first ones, which say how it began. */
+/** Contradictions kept of a tenant: the first ones, which show how it began. */
 export const MAX_CONTRADICTIONS = 100;
 
 /** Beginnings of log epochs that are kept with a contradiction. */
@@ -40,11 +40,11 @@ export interface Contradiction {
   seenAt: string;
   /** The note that was kept. */
   known: string | null;
-  /** The note that was told. */
+  /** The note that was received. */
   told: string | null;
   /** The proof that came with it. */
   path: string[] | null;
-  /** Beginnings of log epochs that came with it, and that a trusted key signed. */
+  /** Beginnings of log epochs that came with it, signed by a trusted key. */
   logEpochs: SignedLogEpoch[];
 }
 
@@ -54,7 +54,7 @@ const Trust = z.object({
   keys: z.array(KeyEntry),
   rotations: z.array(SignedRotation),
   log_epochs: z.array(SignedLogEpoch),
-  /** Not there in a file of an earlier version. */
+  /** Missing in a file of an earlier version. */
   revoked: z.array(KeyEntry).default([]),
 });
 
@@ -125,7 +125,7 @@ export function logWatchReads(db: Database.Database) {
   return {
     listTenants: (): string[] => tenants.all(),
 
-    /** The keys and epochs that are held to; undefined before the first checkpoint. */
+    /** The trusted keys and epochs; undefined before the first checkpoint. */
     findTrust: (tenantId: string): (WatchTrust & { deploymentId: string }) | undefined => {
       const row = watched.get(tenantId);
       if (!row) return undefined;
@@ -133,13 +133,13 @@ export function logWatchReads(db: Database.Database) {
       return { tenantId, deploymentId: row.deployment_id, ...trust, logEpochs };
     },
 
-    /** The largest checkpoint of the log as it goes on now. */
+    /** The largest checkpoint of the log's present line. */
     findCurrent: (tenantId: string): KeptCheckpoint | null => {
       const row = current.get(tenantId, watched.get(tenantId)?.line ?? 0);
       return row ? toCheckpoint(row) : null;
     },
 
-    /** The largest of all that were ever seen. */
+    /** The largest checkpoint ever seen. */
     findHighest: (tenantId: string): KeptCheckpoint | null => {
       const row = highest.get(tenantId);
       return row ? toCheckpoint(row) : null;
@@ -153,7 +153,7 @@ export function logWatchReads(db: Database.Database) {
     listContradictions: (tenantId: string): Contradiction[] =>
       contradictions.all(tenantId).map(toContradiction),
 
-    /** Those that were not kept any more among them. */
+    /** Includes those that are no longer kept. */
     countContradictions: (tenantId: string): number => watched.get(tenantId)?.contradictions ?? 0,
   };
 }
@@ -201,8 +201,8 @@ function logWatchWrites(db: Database.Database) {
 
   return {
     /**
-     * Holds to what a view shows of keys and epochs: the keys of the first one, what follows from
-     * them, and which of them were revoked.
+     * Stores the keys and epochs of a view as trusted: the keys of the first one, the rotations
+     * that follow from them, and revocations.
      */
     trust: (
       tenantId: string,
@@ -231,8 +231,8 @@ function logWatchWrites(db: Database.Database) {
       db.transaction(() => put(tenantId, seen, seenAt))(),
 
     /**
-     * Keeps a contradiction, and goes on from what was told, where a trusted key signed it, so that
-     * the next one shows too.
+     * Keeps a contradiction, and continues from the received note if a trusted key signed it, so
+     * that the next one shows too.
      *
      * @returns whether it was kept: it was not known, and there was room
      */
@@ -257,7 +257,10 @@ function logWatchWrites(db: Database.Database) {
   };
 }
 
-/** What is known stays: two statements of one thing are a contradiction, which is kept apart. */
+/**
+ * The first statement stays: a second, different one is a contradiction, which is stored
+ * separately.
+ */
 function mergeBy<T>(before: readonly T[], more: readonly T[], key: (one: T) => unknown): T[] {
   const known = new Map(before.map((one) => [key(one), one]));
   for (const one of more) if (!known.has(key(one))) known.set(key(one), one);
@@ -275,7 +278,7 @@ function highestOfLines(rows: readonly CheckpointRow[]): Set<number> {
   return new Set([...tops.values()].map(({ id }) => id));
 }
 
-/** A log that stays as it is contradicts again and again; with no note it is one. */
+/** An unchanged log contradicts again and again; with the same note it counts as one. */
 function isSameContradiction(a: Contradiction, b: Contradiction): boolean {
   return a.reason === b.reason && a.known === b.known && a.told === b.told;
 }

@@ -1,8 +1,8 @@
 /**
- * Watches a tenant's log: asks now and then for its newest checkpoint and the proof that it continues
- * the largest one that is kept here, on another machine. What contradicts is kept, reported and told;
- * it stops nothing. A control plane that does not answer contradicts nothing. Proven by
- * log-watcher.test.ts.
+ * Watches a tenant's log: asks now and then for its newest checkpoint and the proof that it
+ * continues the largest one kept here, on another machine. A contradiction is kept, reported and
+ * raised as an alert; it stops nothing. A control plane that does not answer contradicts nothing.
+ * Proven by log-watcher.test.ts.
  */
 import type { ControlPlaneLink, LogWatchReport } from '@governance/shared/channels';
 import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
@@ -10,20 +10,23 @@ import { judgeLogView, type LogView } from '@governance/shared/evidence/log-watc
 import { type SyncFailure, type SyncLog, toSyncFailure } from '../link/sync-failure.ts';
 import type { Contradiction, LogWatchStore } from './log-watch-store.ts';
 
-/** Between two looks; each a quarter longer or shorter, so that many data planes do not ask at once. */
+/**
+ * The interval between two checks; each a quarter longer or shorter, so that many data planes do
+ * not ask at once.
+ */
 export const WATCH_EVERY_MS = 5 * 60_000;
-/** After a look that failed, and after the start. */
+/** The delay after a failed check, and after the start. */
 const RETRY_MS = 60_000;
 const FIRST_MS = 10_000;
 const LOOK_MS = 30_000;
 
-/** A note that is longer is not one without witnesses' lines, and would not fit a heartbeat. */
+/** A longer note is not one without witnesses' lines, and would not fit a heartbeat. */
 const TOLD_LENGTH = 500;
 
 export interface LogWatchStatus {
-  /** The largest checkpoint of the log as it goes on now. */
+  /** The largest checkpoint of the log's present line. */
   checkpoint: { epoch: number; size: number; root: string; seen_at: string } | null;
-  /** When the control plane showed last that its log continues. */
+  /** When the control plane last showed that its log continues. */
   last_shown_at: string | null;
   shown_age_seconds: number | null;
   checkpoints: number;
@@ -39,11 +42,11 @@ export interface LogWatcherOptions {
   deploymentId: string;
   link: Pick<ControlPlaneLink, 'readLog'>;
   store: LogWatchStore;
-  /** Told of each contradiction that was not known. */
+  /** Called for each new contradiction. */
   onContradicted: (found: Contradiction) => void;
   log: SyncLog;
   now: () => number;
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   random?: () => number;
   everyMs?: number;
   firstMs?: number;
@@ -59,7 +62,7 @@ export function startLogWatcher(options: LogWatcherOptions) {
   let shownAt: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> = Promise.resolve();
-  /** As it is kept: read once a look, since it is asked for all the time. */
+  /** Cached from the store: read once for each check, since it is asked for all the time. */
   let kept = tryReadKept();
 
   function tryReadKept(): Kept | null {
@@ -107,9 +110,9 @@ export function startLogWatcher(options: LogWatcherOptions) {
       ...{ reason, seenAt: time(), known, told: view.note },
       ...{ path: view.consistency, logEpochs: view.log_epochs },
     };
-    // Beginnings of epochs that a trusted key signed are held to from now on.
+    // Beginnings of epochs that a trusted key signed are trusted from now on.
     const isFirst = store.findTrust(tenantId) === undefined;
-    // That a key was revoked counts only of one who has another that is trusted.
+    // A revocation counts only from somebody with another trusted key.
     store.trust(
       tenantId,
       deploymentId,
@@ -211,7 +214,7 @@ function toReported({ reason, seenAt: at, known, told }: Contradiction) {
   return { reason, at, known: shown(known), told: shown(told) };
 }
 
-/** What is told as a note has the form of one, and fits a heartbeat. */
+/** Whether a received note has the form of one, and fits a heartbeat. */
 function shown(note: string | null): string | null {
   if (note === null || note.length > TOLD_LENGTH) return null;
   try {

@@ -7,8 +7,7 @@ import type { AddressPolicy } from '@governance/shared/address-policy';
 import { Agent, type Dispatcher } from 'undici';
 
 /**
- * How many connections there are is a matter of shares (fair-shares.ts): nothing waits here, where
- * nobody counts.
+ * fair-shares.ts bounds the number of connections: nothing waits here, uncounted.
  *
  * @param endMs how long requests of before may go on
  */
@@ -28,7 +27,7 @@ export function createCheckedConnections(
     });
   }
 
-  /** Ends connections made under another policy, even if no request comes. */
+  /** Ends connections made under another policy, even without a new request. */
   function check(): void {
     if (addresses.isPrivateOpen() === wasOpen) return;
     wasOpen = !wasOpen;

@@ -1,29 +1,32 @@
 /**
- * A circuit breaker for each MCP server. A server that failed several times in a row rests for a
- * while that grows; then one request probes whether it answers again. Meanwhile lists go on without
- * it, and calls fail at once. Proven by health.test.ts.
+ * A circuit breaker for each MCP server. After several consecutive failures it opens for a growing
+ * time; then one request probes whether the server answers again. Meanwhile lists leave the server
+ * out, and calls fail at once. Proven by health.test.ts.
  */
 import type { ReportedHealth } from '@governance/shared/channels';
 import type { Logger } from 'pino';
 import { UpstreamFailure, type UpstreamFailureKind } from '../upstream.ts';
 
-/** `failing`: the last request failed; `resting`: it is not asked; `probing`: one request is out. */
+/**
+ * `failing`: the last request failed; `resting`: the breaker is open; `probing`: one request is
+ * out.
+ */
 export type ServerHealth = 'ok' | 'failing' | 'resting' | 'probing';
 
-/** Failures in a row after which a server rests. */
+/** Consecutive failures that open the breaker. */
 const FAILURES = 5;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 /**
- * Opening a session or listing counts as failed after this, though it may still end. Joined lists
- * wait for a server as long.
+ * Opening a session or listing counts as failed after this time, though it may still succeed.
+ * Joined lists wait for a server as long.
  */
 const SLOW_MS = 8_000;
 
 /**
- * Whether a failure shows that the server is away. A refused or malformed answer was given by
- * somebody, and the gateway's own refusals say nothing about the server. Neither does a call or a
- * read that times out: it may just be slow, and must not close the server to others.
+ * Whether a failure shows that the server is down. A refused or malformed answer came from a live
+ * server, and the gateway's own refusals say nothing about it. Nor does a call or a read that times
+ * out: it may just be slow, and must not open the breaker for others.
  */
 function isSilence(kind: UpstreamFailureKind, isQuick: boolean): boolean {
   return kind === 'unreachable' || (kind === 'timeout' && isQuick);
@@ -33,13 +36,13 @@ function slowReason(method: string | null): string {
   return `${method ?? 'opening a session'} takes longer than ${SLOW_MS / 1000} s`;
 }
 
-/** A server; where each agent has a process of its own, that process. */
+/** A server, or the process where each agent has its own. */
 export interface WatchedPlace {
   tenantId: string;
   serverId: string;
   /** Null where the agents share the server. */
   agentId: string | null;
-  /** Where the server is: at another address it begins anew. */
+  /** The server's address: at another address the breaker starts afresh. */
   address: string | null;
 }
 
@@ -51,7 +54,7 @@ export interface CircuitBreakerDeps {
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** One server's. An answer of any kind, a JSON-RPC error too, is a sign of life. */
+/** One server's breaker. An answer of any kind, even a JSON-RPC error, is a sign of life. */
 export class CircuitBreaker {
   readonly #place: WatchedPlace;
   readonly #deps: CircuitBreakerDeps;
@@ -59,7 +62,7 @@ export class CircuitBreaker {
   /** Whether the server has answered, or failed to. */
   #isFound = false;
   #failures = 0;
-  /** From when on the server may be asked; null while it may be asked at any time. */
+  /** When the server may be asked again; null while it may be asked at any time. */
   #retryAt: number | null = null;
   #pauseMs = FIRST_PAUSE_MS;
   #isProbing = false;
@@ -76,20 +79,20 @@ export class CircuitBreaker {
     return this.#failures > 0 ? 'failing' : 'ok';
   }
 
-  /** For the control plane, which hears of it later: a probe is over by then. */
+  /** For the control plane, which learns of it later: a probe is over by then. */
   reported(): ReportedHealth | undefined {
     if (!this.#isFound) return undefined;
     const state = this.state();
     return state === 'probing' ? 'resting' : state;
   }
 
-  /** What went wrong the last time; undefined where nothing does. */
+  /** The last failure; undefined while there is none. */
   get reason(): string | undefined {
     return this.#reason;
   }
 
   /**
-   * Asks the server, and takes what comes of it as a sign of how it is.
+   * Asks the server, and updates its health by the result.
    *
    * @param method null for what opens a session
    * @throws UpstreamFailure `unreachable` while the server rests
@@ -115,7 +118,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** @returns whether the request is the one that probes the server */
+  /** @returns whether the request is the probe */
   #enter(): boolean {
     const now = this.#deps.elapsed();
     this.usedAt = now;
@@ -160,7 +163,7 @@ export class CircuitBreaker {
     if (this.#retryAt === null) {
       if (this.#failures >= FAILURES) this.#rest();
     } else if (isProbe) {
-      // What was under way when the rest began says nothing new.
+      // Requests in progress when the breaker opened say nothing new.
       this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
       this.#rest();
     }

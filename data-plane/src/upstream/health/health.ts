@@ -1,4 +1,4 @@
-/** How MCP servers are, as this process found them: for heartbeats, metrics and whoever asks them. */
+/** The health of MCP servers as seen by this process: for heartbeats, metrics and callers. */
 import type { ServerReport } from '@governance/shared/channels';
 import {
   CircuitBreaker,
@@ -11,13 +11,13 @@ import { type ServerFinding, toServerReport } from './server-report.ts';
 
 export type UpstreamHealth = ReturnType<typeof createUpstreamHealth>;
 
-/** Keeps the health of all servers. */
+/** Tracks the health of all servers. */
 export function createUpstreamHealth(deps: CircuitBreakerDeps) {
   const breakers = new Map<string, { place: WatchedPlace; breaker: CircuitBreaker }>();
   const notes = new ServerNotes((tenantId) => deps.onChanged?.(tenantId));
 
   return {
-    /** Adds a note on a server to reports; null takes it back. */
+    /** Adds a note on a server to reports; null removes it. */
     note: notes.put.bind(notes),
 
     /** The circuit breaker of a place, which all sessions with it share. */
@@ -32,7 +32,7 @@ export function createUpstreamHealth(deps: CircuitBreakerDeps) {
     },
 
     /**
-     * How a tenant's servers are, and why; of several processes of one, the worst counts.
+     * The health of a tenant's servers, with reasons; of several processes of one, the worst counts.
      *
      * @param known what is known without asking them
      */
@@ -45,14 +45,14 @@ export function createUpstreamHealth(deps: CircuitBreakerDeps) {
       return toServerReport(found);
     },
 
-    /** How many servers (of stdio: processes) are in which state. */
+    /** The number of servers (for stdio: processes) in each state. */
     counts(): Record<ServerHealth, number> {
       const counts = { ok: 0, failing: 0, resting: 0, probing: 0 };
       for (const { breaker } of breakers.values()) counts[breaker.state()]++;
       return counts;
     },
 
-    /** Forgets servers that left the registry, and those that were not asked for so long. */
+    /** Forgets servers that left the registry, and those that were not asked for long. */
     forget(isRegistered: (tenantId: string, serverId: string) => boolean, idleMs: number): void {
       const before = deps.elapsed() - idleMs;
       for (const [key, { place, breaker }] of breakers) {

@@ -10,7 +10,9 @@ export interface RefusedServersDeps {
   addresses: Pick<AddressPolicy, 'isHostAllowed'>;
 }
 
-/** Builds what finds a tenant's servers that cannot be used here, whether or not anybody tried. */
+/**
+ * Builds the search for a tenant's servers that cannot be used here, whether or not anybody tried.
+ */
 export function createRefusedServers({ rules, stdio, addresses }: RefusedServersDeps) {
   function findRefusal(tenantId: string, server: McpServerSetting): string | undefined {
     const { transport, url, local_name } = server;

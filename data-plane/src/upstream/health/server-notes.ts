@@ -1,15 +1,15 @@
 /**
- * What is to be said of MCP servers beside how they answer: that one may not be used here, or that
- * something of one is left out. Heartbeats tell it (`ServerReport.reasons`), until it is taken back.
+ * Notes on MCP servers beside their answers: that one may not be used here, or that part of one is
+ * left out. Heartbeats report them (`ServerReport.reasons`) until they are removed.
  */
 import { MAX_SERVER_REASON, type ReportedHealth } from '@governance/shared/channels';
 import type { ServerFinding } from './server-report.ts';
 
-/** What a note is about: a server has one note of each. */
+/** The topic of a note: a server has one note for each. */
 export type NoteTopic = 'credential' | 'list' | 'tools' | 'resources' | 'templates' | 'prompts';
 
 export interface ServerNote {
-  /** How the server is for it: `failing` where it cannot be used, `ok` where it can. */
+  /** The server's state for the topic: `failing` where it cannot be used, `ok` where it can. */
   health: ReportedHealth;
   reason: string;
 }
@@ -28,7 +28,7 @@ export class ServerNotes {
     this.#onChanged = onChanged;
   }
 
-  /** @param note null takes back what was said of the topic */
+  /** @param note null removes the note on the topic */
   put(tenantId: string, serverId: string, topic: NoteTopic, note: ServerNote | null): void {
     const known = this.#tenants.get(tenantId)?.get(serverId);
     if (note === null) {
@@ -47,7 +47,7 @@ export class ServerNotes {
     this.#onChanged(tenantId);
   }
 
-  /** A finding for each server of the tenant that has notes. */
+  /** A finding for each of the tenant's servers with notes. */
   *of(tenantId: string): Generator<ServerFinding> {
     for (const [serverId, notes] of this.#tenants.get(tenantId) ?? []) {
       const all = [...notes.values()];

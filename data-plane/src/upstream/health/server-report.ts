@@ -6,23 +6,23 @@ import {
 } from '@governance/shared/channels';
 
 /**
- * What a report may take as JSON. A heartbeat of 16 KiB is the most that a control plane takes, and
- * one that is refused would make its data plane look silent. The rest is for what a heartbeat says
- * beside it, signed heads of the admin chain and checkpoints of the log above all.
+ * Limit of a report as JSON. A control plane accepts heartbeats of at most 16 KiB, and a refused
+ * one would make its data plane look silent. The rest is for the heartbeat's other members, above
+ * all signed heads of the admin chain and checkpoints of the log.
  */
 const MAX_BYTES = 12_000;
-/** Of that, what reasons may take from the names of servers that are well. */
+/** Of that, the limit of reasons for healthy servers. */
 const REASON_BYTES = 6_000;
 const MAX_SERVERS = 500;
 
 const WORST_FIRST = ['resting', 'failing', 'ok'] as const satisfies ReportedHealth[];
 
-/** How a server was found, and why, where there is something to say. */
+/** A server's state, with the reason if there is one. */
 export type ServerFinding = readonly [serverId: string, health: ReportedHealth, reason?: string];
 
 /**
- * Groups servers by how they are, each under the worst that was found, with the reasons of the
- * first ones. Where they are too many the healthy ones are left out first.
+ * Groups servers by state, each under the worst one found, with the reasons of the first ones. If
+ * there are too many, healthy ones are left out first.
  */
 export function toServerReport(found: Iterable<ServerFinding>): ServerReport {
   const all = worstOfEach(found);
@@ -70,7 +70,7 @@ function pickReasons(all: [serverId: string, Worst][]) {
   return { reasons, bytes };
 }
 
-/** A reason as it may travel and be shown: it may hold what a server said. */
+/** A reason made safe to send and show: it may contain a server's text. */
 function toReason(text: string): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')
@@ -78,7 +78,7 @@ function toReason(text: string): string {
     .toWellFormed();
 }
 
-/** With the comma or colon behind it. */
+/** Including the comma or colon behind it. */
 function sizeOf(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) + 1;
 }

@@ -1,7 +1,6 @@
 /**
- * Reads a stream of server-sent events (WHATWG HTML, section 9.2) with a limit. Each byte is looked
- * at once, wherever the server cuts its chunks and whatever it ends its lines with. Proven by
- * event-reader.test.ts.
+ * Reads a stream of server-sent events (WHATWG HTML, section 9.2) with a limit. Each byte is
+ * examined once, however the server splits chunks or ends lines. Proven by event-reader.test.ts.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -12,7 +11,7 @@ export interface EventSink {
   onRetry(ms: number): void;
   /** A line, or the data of an event, is over the limit. Nothing comes after it. */
   onTooLarge(): void;
-  /** What should be text is no UTF-8. Nothing comes after it. */
+  /** The bytes are not UTF-8. Nothing comes after it. */
   onMalformed(): void;
 }
 
@@ -21,17 +20,17 @@ const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 const BOM = Buffer.of(0xef, 0xbb, 0xbf);
-/** Longer names are of no field that is known. */
+/** No known field has a longer name. */
 const MAX_NAME = 5;
 const RETRY = /^\d{1,9}$/;
 
 export class EventReader {
   readonly #limit: number;
   readonly #sink: EventSink;
-  /** The line that has no end yet. */
+  /** The incomplete line. */
   #parts: Buffer[] = [];
   #length = 0;
-  /** The event that has no end yet. Texts, since a slice would hold the whole chunk it is of. */
+  /** The incomplete event. Texts, since a slice would keep its whole chunk in memory. */
   #data: string[] = [];
   #dataBytes = 0;
   #id: string | undefined;
@@ -99,7 +98,7 @@ export class EventReader {
   }
 
   #addData(value: Buffer): void {
-    // The line feed between two counts, so that empty lines do, too.
+    // The line feed in between counts, so that empty lines do, too.
     this.#dataBytes += value.length + 1;
     if (this.#dataBytes > this.#limit + 1) this.#tooLarge();
     else if (!isUtf8(value)) {
@@ -109,7 +108,7 @@ export class EventReader {
   }
 
   #readId(value: Buffer): void {
-    // Told nowhere, and no fault of the event.
+    // Not reported, and no error of the event.
     if (value.includes(0) || !isUtf8(value)) return;
     this.#id = value.toString('utf8');
   }

@@ -1,6 +1,6 @@
 /**
- * The way to one server over HTTP: its address, what authenticates the gateway there, and what is
- * under way. Which MCP is spoken on it is the business of the session that holds it.
+ * The connection to one server over HTTP: its address, the gateway's credential there, and the
+ * requests in progress. The session that holds it decides which MCP is spoken.
  */
 
 import { notAllowed } from '@governance/shared/address-policy';
@@ -11,13 +11,13 @@ import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';
 import { UpstreamFailure, type UpstreamLimits } from '../upstream.ts';
 import { HttpExchange } from './http-exchange.ts';
 
-/** What goes to a server over HTTP, each with connections of its own. */
+/** The kinds of HTTP requests to a server, each with connections of its own. */
 export type Traffic =
-  /** What has an answer that somebody waits for. */
+  /** Requests whose answer somebody waits for. */
   | 'calls'
   /** Notifications and answers to the server. */
   | 'quiet'
-  /** What stays open for long. */
+  /** Streams that stay open for long. */
   | 'streams';
 export type Dispatchers = Record<Traffic, Pick<Dispatcher, 'dispatch'>>;
 export type Shares = Record<Traffic, FairShares>;
@@ -26,7 +26,7 @@ export interface HttpChannelOptions {
   url: string;
   dispatchers: Dispatchers;
   shares: Shares;
-  /** The account that its requests count under. */
+  /** The account that its requests count against. */
   account: ShareAccount;
   /** The header that authenticates the gateway to the server, if any. */
   findCredential(): Promise<[string, string] | null>;
@@ -37,7 +37,7 @@ export interface HttpChannelOptions {
   hops?: number;
 }
 
-/** What can be ended before its time. */
+/** Something that can be aborted. */
 export interface Running {
   abort(): void;
 }
@@ -62,7 +62,7 @@ export class HttpChannel {
   }
 
   /**
-   * The headers that all requests have, the two of a body first.
+   * The headers of every request, the two of a body first.
    *
    * @returns names and values in turn, ready for undici
    * @throws UpstreamFailure where the server must not be asked, or cannot be
@@ -92,7 +92,7 @@ export class HttpChannel {
     return new UpstreamFailure('refused', notAllowed(this.#host));
   }
 
-  /** Sends one HTTP request, for which there is room: a call has its own from its session. */
+  /** Sends one HTTP request within a share that was taken: a call gets its own from its session. */
   dispatch(
     traffic: Traffic,
     method: 'GET' | 'POST' | 'DELETE',
@@ -107,7 +107,7 @@ export class HttpChannel {
       exchange.refuse(refusal);
       return;
     }
-    // One that is given up before it has a connection waits for it all the same.
+    // An aborted one still waits for its connection.
     exchange.lingers = () => {
       shares[traffic].hold(account);
       return () => shares[traffic].give(account);
@@ -119,7 +119,7 @@ export class HttpChannel {
         method,
         headers,
         body,
-        // Our own timer ends a request; these only end what it left behind.
+        // Our own timer ends a request; these only clean up after it.
         headersTimeout: limits.timeoutMs + 5000,
         bodyTimeout: traffic === 'streams' ? 0 : limits.timeoutMs + 5000,
       },
@@ -128,7 +128,7 @@ export class HttpChannel {
   }
 
   /**
-   * Takes room for a stream that stays open for long.
+   * Takes a share for a stream that stays open for long.
    *
    * @returns gives it back; undefined where there is none
    */
@@ -143,8 +143,8 @@ export class HttpChannel {
   }
 
   /**
-   * Sends what has no answer that anyone waits for. Never rejects: what finds no room in its agent's
-   * share is not sent.
+   * Sends a message whose answer nobody waits for. Never rejects: without room in its agent's share
+   * it is not sent.
    */
   async sendQuietly(
     method: 'POST' | 'DELETE',
@@ -192,7 +192,7 @@ export class HttpChannel {
     });
   }
 
-  /** Takes note of what is ended with `abortAll`. */
+  /** Registers what `abortAll` ends. */
   track(running: Running): void {
     this.#running.add(running);
   }

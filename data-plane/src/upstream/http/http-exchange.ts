@@ -14,7 +14,9 @@ export interface ExchangeSink {
   onHead?(status: number, headers: IncomingHttpHeaders): void;
   /** One JSON-RPC message, or the whole body where the status is no 2xx. */
   onMessage(text: string, status: number): void;
-  /** The id of an event: the stream can be resumed after it. Not told of ids unfit for a header. */
+  /**
+   * The id of an event, from which the stream can be resumed. Ids unfit for a header are ignored.
+   */
   onEventId?(id: string): void;
   /** How long to wait before the stream is resumed, in milliseconds. */
   onRetry?(ms: number): void;
@@ -37,7 +39,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #events: EventReader | null = null;
   #isOver = false;
-  /** Counts an exchange that is over and waits for a connection still; called once. */
+  /** Counts an exchange that is over but still waits for a connection; called once. */
   lingers: (() => () => void) | null = null;
   #leave: (() => void) | null = null;
 
@@ -53,7 +55,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else this.#controller.abort(new Error('the exchange was ended'));
   }
 
-  /** Ends it before anything is sent. The sink is told later, as with an answer. */
+  /** Ends it before anything is sent. The sink is called later, as with an answer. */
   refuse(failure: UpstreamFailure): void {
     queueMicrotask(() => this.#end(failure));
   }

@@ -1,6 +1,6 @@
 /**
- * One JSON-RPC request that is under way over HTTP: from its POST to the response with its id, to
- * its time-out, or to its cancellation, whichever comes first.
+ * One JSON-RPC request in progress over HTTP: from its POST to the response with its id, its
+ * time-out, or its cancellation, whichever comes first.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { StatusFailure } from '../era.ts';
@@ -24,8 +24,8 @@ export interface HttpRequestHooks {
   /** The request was given up before the server answered. */
   abandon?(): void;
   /**
-   * The server found the request bad as a whole: its HTTP status is 4xx or 5xx. Some say 400, and
-   * not 404, of a session that they have forgotten.
+   * The server rejected the request as a whole: its HTTP status is 4xx or 5xx. Some say 400, not
+   * 404, for a session that they have forgotten.
    */
   refused(status: number): void;
   /** Fetches the rest of a stream that ended before the response, by the id of its last event. */
@@ -39,11 +39,11 @@ export interface HttpRequestLimits {
   timeoutMs: number | null;
   messageBytes: number;
   messageNodes?: number | undefined;
-  /** The server keeps nothing between requests: no session of it can be gone. */
+  /** The server is stateless: no session can be lost. */
   isStateless?: boolean;
 }
 
-/** Before a stream is resumed whose server named no time. */
+/** The delay before a stream is resumed whose server named none. */
 const RESUME_MS = 1000;
 const MIN_RESUME_MS = 50;
 const MAX_RESUME_MS = 60_000;
@@ -61,7 +61,7 @@ export class HttpRequest implements ExchangeSink {
   #lastEventId: string | null = null;
   #resumeMs = RESUME_MS;
   #resumeTimer: NodeJS.Timeout | null = null;
-  /** What comes is the rest of an answer, which the server was asked for by GET. */
+  /** The rest of an answer, requested by GET. */
   #isResumed = false;
   #resolve: (answer: UpstreamAnswer | 'session-gone') => void = () => undefined;
   #reject: (failure: UpstreamFailure) => void = () => undefined;
@@ -100,7 +100,7 @@ export class HttpRequest implements ExchangeSink {
     } else if (this.#limits.isStateless) {
       this.#readRefusal(text, status);
     } else if (status === 400 && !this.#isResumed) {
-      // A 400 at times carries the JSON-RPC error of this request; if not, the status says enough.
+      // A 400 sometimes carries the JSON-RPC error of this request; if not, the status says enough.
       try {
         this.#read(text);
       } catch {
@@ -123,7 +123,7 @@ export class HttpRequest implements ExchangeSink {
     if (this.isOver) return;
     this.#finish();
     if (error !== null) this.#reject(error);
-    // Never `session-gone`, upon which a request is sent anew: this one was sent.
+    // Never `session-gone`, which makes a request be sent again: this one was sent.
     else if (this.#isResumed) {
       this.#reject(new UpstreamFailure('malformed', 'the answer ended and was not resumed'));
     } else if (status === 404 && !this.#limits.isStateless) this.#resolve('session-gone');
@@ -153,8 +153,8 @@ export class HttpRequest implements ExchangeSink {
   }
 
   /**
-   * A modern server gives its own errors an HTTP status. What it could not read has no id; a proxy
-   * or a guard in between answers 401 and 403, and that is for the operator and not for the agent.
+   * A modern server gives its own errors an HTTP status. Without a readable request there is no id;
+   * a proxy or a guard in between answers 401 and 403, which concerns the operator, not the agent.
    */
   #readRefusal(text: string, status: number): void {
     if (status === 401 || status === 403 || this.isOver) return;
@@ -171,8 +171,8 @@ export class HttpRequest implements ExchangeSink {
   }
 
   /**
-   * A server may end a stream before the response, for the client to fetch the rest of it later
-   * (MCP, resumability); and a connection may break. The time-out of the request goes on.
+   * A server may end a stream before the response, for the client to fetch the rest later (MCP,
+   * resumability); or the connection may break. The request's time-out keeps running.
    */
   #resumeLater(status: number, error: UpstreamFailure | null): boolean {
     const lastEventId = this.#lastEventId;

@@ -1,7 +1,7 @@
 /**
  * An MCP session over Streamable HTTP (legacy revisions). A session that the server has forgotten
- * (404) is opened again once; the call it was found with is then sent for the first time that
- * anyone executes it, so nothing runs twice.
+ * (404) is reopened once; the call that discovered it was not executed and is sent again, so
+ * nothing runs twice.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { EraRefusal, eraRefusalOf, requireLegacyKnows } from '../era.ts';
@@ -31,11 +31,11 @@ import { HttpExchange } from './http-exchange.ts';
 import { HttpRequest } from './http-request.ts';
 
 export interface HttpSessionOptions extends HttpChannelOptions {
-  /** The client for whom it is held, where servers may ask it something. */
+  /** The client that the session is held for, if servers may ask it something. */
   peer?: SessionPeer | undefined;
-  /** The server lost the session, which was opened again: subscriptions and log level are lost. */
+  /** The server lost the session, which was reopened: subscriptions and log level are lost. */
   onReopened?: (() => void) | undefined;
-  /** The server no longer takes `initialize`. */
+  /** The server no longer accepts `initialize`. */
   onEraRefused?: (() => void) | undefined;
 }
 
@@ -44,15 +44,15 @@ interface OpenState {
   sessionId: string | null;
   /** Ready for undici: names and values in turn. */
   headers: string[];
-  /** Whether the server has sent unasked. */
+  /** Whether the server has sent something unprompted. */
   hadStream: boolean;
 }
 
 const CLOSE_TIMEOUT_MS = 2000;
-/** For what has no answer that anyone waits for. */
+/** For messages whose answer nobody waits for. */
 const QUIET_TIMEOUT_MS = 10_000;
 const MAX_RELISTEN_MS = 30_000;
-/** Some servers say nothing at all on their stream before they have something to say. */
+/** Some servers send nothing on their stream, not even headers, before their first message. */
 const STREAM_WAIT_MS = 500;
 
 export class HttpUpstreamSession implements UpstreamSession {
@@ -186,7 +186,7 @@ export class HttpUpstreamSession implements UpstreamSession {
     this.#stopListening();
   }
 
-  /** Goes on listening. Where it does not work the next request tries again. */
+  /** Resumes listening. If that fails, the next request tries again. */
   #reopen(state: OpenState): void {
     this.#forget(state);
     if (this.#listener !== null) this.#open().catch(() => undefined);
@@ -208,7 +208,7 @@ export class HttpUpstreamSession implements UpstreamSession {
         // Nobody waits any more: the server may stop working on it (MCP, cancellation).
         if (request.method !== 'initialize') this.#post(state, cancelledText(id));
       },
-      // Nobody knows whether it ran, so it is not sent again; the next one gets a new session.
+      // It is unknown whether it ran, so it is not sent again; the next one gets a new session.
       refused: (status) => {
         if (status === 400) this.#forget(state);
       },
@@ -268,9 +268,9 @@ export class HttpUpstreamSession implements UpstreamSession {
           if (this.#stream !== stream) return;
           this.#stream = null;
           if (status < 300) state.hadStream = true;
-          // Of a session that it had such a stream for, the server knows nothing any more.
+          // The server has forgotten a session that it had such a stream for.
           if (state.hadStream && (status === 404 || status === 400)) this.#reopen(state);
-          // 405 and its like: the server offers no such stream.
+          // 405 and the like: the server offers no such stream.
           if (status >= 400 && status < 500) return;
           this.#listenLater();
         },
@@ -288,7 +288,7 @@ export class HttpUpstreamSession implements UpstreamSession {
     this.#relistenMs = Math.min(this.#relistenMs * 2, MAX_RELISTEN_MS);
   }
 
-  /** A server drops what it asks while there is no stream to ask it by. */
+  /** A server drops its questions while there is no stream to send them on. */
   async #streamOpened(): Promise<void> {
     if (this.#stream === null) return;
     let timer: NodeJS.Timeout | undefined;
@@ -315,7 +315,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   }
 }
 
-/** For a GET, which has no body and takes nothing but events. */
+/** For a GET, which has no body and accepts only events. */
 function eventStreamHeaders({ headers }: OpenState): string[] {
   return headers
     .map((value) => (value === 'application/json, text/event-stream' ? 'text/event-stream' : value))

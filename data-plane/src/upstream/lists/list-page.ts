@@ -5,7 +5,7 @@ import {
   type UpstreamSession,
 } from '../upstream.ts';
 
-/** The lists of MCP, each with the member of the answer that has its items. */
+/** The list methods of MCP, each with the member of the answer that holds its items. */
 export const LIST_MEMBERS = {
   'tools/list': 'tools',
   'resources/list': 'resources',
@@ -48,7 +48,7 @@ export async function listPage(
 
 const QUIET: UpstreamExchange = {
   onNotification: () => undefined,
-  // Never cancelled; a getter, since an exchange that is shared must not keep anybody's listener.
+  // Never cancelled; a getter, since a shared exchange must not keep a caller's listener.
   get cancellation() {
     return new Cancellation();
   },

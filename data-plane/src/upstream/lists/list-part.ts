@@ -1,6 +1,6 @@
 /**
- * Part of a server's list, within a budget. A list is as long as its server likes, and each page of it
- * as large as a message may be: what is read of one at a time, and of one list in all, is bounded.
+ * Part of a server's list, within a budget. A list is as long as its server likes, and each page as
+ * large as a message may be: what is read at a time, and of one list in total, is bounded.
  */
 
 import { Cancellation, UpstreamFailure, type UpstreamSession } from '../upstream.ts';
@@ -8,13 +8,13 @@ import { type ListedItem, type ListMethod, listPage } from './list-page.ts';
 
 export interface ListBudget {
   items: number;
-  /** Of their JSON. */
+  /** Bytes of their JSON. */
   bytes: number;
 }
 
 const MIB = 1024 * 1024;
 
-/** What is read of one server's list, over all of its pages. */
+/** Limits of one server's list, over all of its pages. */
 export const LIST_BUDGETS: Readonly<Record<ListMethod, ListBudget>> = {
   'tools/list': { items: 2_000, bytes: 4 * MIB },
   'resources/list': { items: 10_000, bytes: 16 * MIB },
@@ -22,16 +22,16 @@ export const LIST_BUDGETS: Readonly<Record<ListMethod, ListBudget>> = {
   'prompts/list': { items: 10_000, bytes: 16 * MIB },
 };
 
-/** What one item may take. */
+/** Limit of one item. */
 const MAX_ITEM_BYTES = MIB;
-/** A part is read no longer, however many pages it has. */
+/** A part is read no longer than this, however many pages it has. */
 const PART_MS = 60_000;
 
-/** Where a list goes on, and what was read of it before. */
+/** Where a list continues, and how much of it was read before. */
 export interface ListPosition extends ListBudget {
-  /** The server's own, of the page; undefined for the first. */
+  /** The server's own cursor of the page; undefined for the first. */
   cursor?: string | undefined;
-  /** Items of that page that were given already. */
+  /** Items of that page that were already returned. */
   skip: number;
 }
 
@@ -40,7 +40,7 @@ export const LIST_START: ListPosition = { skip: 0, items: 0, bytes: 0 };
 export interface ListPart {
   items: ListedItem[];
   bytes: number;
-  /** Where the rest begins; null where there is none, or none that is read. */
+  /** Where the rest begins; null where there is none, or it is not read. */
   rest: ListPosition | null;
   /** What is left out for good; null where nothing is. */
   leftOut: string | null;
@@ -59,7 +59,7 @@ export interface PartOptions {
 }
 
 /**
- * Reads part of a server's list. What goes wrong after something was read ends the part.
+ * Reads part of a server's list. A failure after something was read ends the part.
  *
  * @throws UpstreamFailure; a JSON-RPC error of the server is a `refused`
  */
@@ -103,7 +103,7 @@ async function readPages(
     const taken = part.take(listed.items, skip);
     if (taken < listed.items.length) return part.end(cursor, taken);
     if (listed.nextCursor === undefined) return part.end(undefined, null);
-    // A page without items counts as one, or a list of them would have no end.
+    // A page without items counts as one, or a list of them would never end.
     if (listed.items.length === 0) part.count(1, 0);
     cursor = listed.nextCursor;
     skip = 0;
@@ -148,12 +148,12 @@ class Part {
     this.#counted = { items: this.#counted.items + items, bytes: this.#counted.bytes + bytes };
   }
 
-  /** @param skip null where the list is at its end */
+  /** @param skip null at the end of the list */
   end(cursor: string | undefined, skip: number | null): ListPart {
     const { items, bytes } = this.#counted;
     const budget = LIST_BUDGETS[this.#method];
     let rest: ListPosition | null = skip === null ? null : { cursor, skip, items, bytes };
-    // Where not even one more would go, nothing of the list is read any more.
+    // Where not even one more would fit, nothing of the list is read any more.
     if (rest !== null && (items >= budget.items || bytes >= budget.bytes || this.#isSpent)) {
       rest = null;
       this.#leftOut = `${this.#method}: what is beyond ${budget.items} items or ${budget.bytes} bytes is left out`;
@@ -170,7 +170,7 @@ class Part {
       this.#isSpent = true;
       return false;
     }
-    // One goes in any case, or a list would not go on.
+    // One item always fits, or a list would never advance.
     if (this.#items.length === 0) return true;
     return this.#items.length < this.#room.items && this.#bytes + size <= this.#room.bytes;
   }

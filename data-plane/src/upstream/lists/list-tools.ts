@@ -10,10 +10,10 @@ export interface ListedTool {
 
 /** Pages of one server's list that are read at a time. */
 export const TOOL_PAGES = 50;
-/** What has a longer name cannot be called. */
+/** A tool with a longer name cannot be called. */
 export const MAX_TOOL_NAME = 256;
 
-/** Those that can be called by their name. */
+/** The tools that can be called by their name. */
 export function callableTools(items: ListedItem[]): ListedTool[] {
   return items.filter(
     (tool): tool is ListedTool =>

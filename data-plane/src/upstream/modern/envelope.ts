@@ -1,4 +1,4 @@
-/** What every request to a modern server carries, and what such a server says of itself. */
+/** The members of every request to a modern server, and what such a server says about itself. */
 import { z } from 'zod';
 import { EraRefusal, LEGACY_REVISIONS, MODERN_REVISION, refusalFrom } from '../era.ts';
 import type { ClientInfo } from '../initialize.ts';
@@ -20,14 +20,14 @@ export const NAMED_BY: ReadonlyMap<string, string> = new Map([
 /** A request as a transport sends it. */
 export interface ModernRequest {
   method: string;
-  /** The members of `params` but `_meta`, as JSON without the braces. */
+  /** The members of `params` except `_meta`, as JSON without the braces. */
   members: string;
-  /** The members of `_meta` but the progress token, likewise. */
+  /** The members of `_meta` except the progress token, likewise. */
   meta: string;
   wantsProgress: boolean;
 }
 
-/** The members of `_meta` that all requests of a session have: the gateway, and who is behind it. */
+/** The members of `_meta` in all requests of a session: the gateway, and who is behind it. */
 export function metaMembers(client: ClientInfo, peer: SessionPeer | undefined): string {
   return (
     `"${PREFIX}protocolVersion":"${MODERN_REVISION}",` +
@@ -62,11 +62,11 @@ const DiscoverResult = z.looseObject({
     .optional(),
 });
 
-/** Reads the answer to `server/discover`. Throws EraRefusal where it is none of a modern server. */
+/** Reads the answer to `server/discover`. Throws EraRefusal where it is not a modern server's. */
 export function parseDiscoverAnswer(answer: UpstreamAnswer): UpstreamInfo {
   if (answer.kind === 'error') throw refusalFrom('server/discover', answer);
   const parsed = DiscoverResult.safeParse(answer.value);
-  // A legacy server may have answered a method that it does not know with whatever it likes.
+  // A legacy server may answer an unknown method with anything.
   if (!parsed.success) throw new EraRefusal(`discover: ${z.prettifyError(parsed.error)}`, 1);
   const { supportedVersions, capabilities, instructions, _meta } = parsed.data;
   if (!supportedVersions.includes(MODERN_REVISION)) {

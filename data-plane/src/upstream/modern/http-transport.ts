@@ -1,6 +1,6 @@
 /**
- * Streamable HTTP of the modern era: a POST for each request, which mirrors some of the request in
- * its headers. A request is cancelled by an end of its exchange, and no stream is resumed.
+ * Streamable HTTP of the modern era: a POST for each request, whose headers repeat parts of the
+ * body. Ending the exchange cancels a request, and no stream is resumed.
  */
 import { MODERN_REVISION } from '../era.ts';
 import type { HttpChannel } from '../http/http-channel.ts';

@@ -1,6 +1,6 @@
 /**
- * A modern server that needs something of the client answers with what it needs, and is asked again
- * with that. Here the client is asked, for callers that know no such results.
+ * A modern server that needs input answers with its questions, and is asked again with the answers.
+ * Here the client is asked, for callers that do not know such results.
  */
 import { MISSING_CAPABILITY } from '../era.ts';
 import { isObject, parseUpstreamMessages } from '../message.ts';
@@ -14,10 +14,10 @@ import {
 
 /** How often a server may ask in the course of one request. */
 export const MAX_ROUNDS = 8;
-/** What a server may ask at once. */
+/** How much a server may ask at once. */
 const MAX_REQUESTS = 16;
 
-/** The methods that servers may ask for, each with the capability that a client needs for it. */
+/** The methods that servers may ask for, each with the client capability it needs. */
 const ASKABLE: ReadonlyMap<unknown, string> = new Map([
   ['elicitation/create', 'elicitation'],
   ['sampling/createMessage', 'sampling'],
@@ -35,11 +35,11 @@ interface Asked {
   exchange: UpstreamExchange;
   /** Milliseconds until the whole request is given up. */
   timeoutMs: number;
-  /** Names what the peer is asked. */
+  /** Prefix of the ids of questions to the peer. */
   nextId(): string;
 }
 
-/** What the request is made again with, or the error with which it ends instead. */
+/** The input of the repeated request, or the error with which it ends instead. */
 export type Input = { retry: string } | { error: UpstreamAnswer };
 
 /**
@@ -80,7 +80,7 @@ function parseRequired(result: Record<string, unknown>) {
 }
 
 /**
- * Asks all at once. The first that fails ends it, and the others are withdrawn.
+ * Asks everything at once. The first failure ends it, and the others are withdrawn.
  *
  * @returns the members of `inputResponses`, or the error that the request ends with
  */
@@ -122,7 +122,7 @@ async function askAll(
   }
 }
 
-/** Reads the response of the client as the peer wrote it, who read it within bounds. */
+/** Reads the client's response as written by the peer, which read it within bounds. */
 function readAnswer(text: string | null): UpstreamAnswer {
   if (text === null) throw new UpstreamFailure('unreachable', 'the client gave no answer');
   const [message] = parseUpstreamMessages(text, Number.POSITIVE_INFINITY);
@@ -134,7 +134,7 @@ function readAnswer(text: string | null): UpstreamAnswer {
 
 function notGiven(method: string, { value }: UpstreamAnswer): UpstreamAnswer {
   const { code, message } = value as { code: number; message: string };
-  // That the client has no such method is to the caller a capability that it did not declare.
+  // To the caller, a method that the client lacks is an undeclared capability.
   const told = code === -32601 ? MISSING_CAPABILITY : code;
   return errorAnswer(told, `The server asks for ${method}, which it is not given: ${message}`);
 }

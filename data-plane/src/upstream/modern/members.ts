@@ -1,10 +1,10 @@
 /**
- * Finds the members of a JSON object in its text, without a parse of what they hold: a value that
- * is passed on must stay as it was written. The text was parsed strictly before, or made by
- * JSON.stringify; what is no JSON gives no sensible answer here, and no endless loop either.
+ * Finds the members of a JSON object in its text, without parsing their values: a value that is
+ * passed on must stay as written. The text was strictly parsed before, or made by JSON.stringify;
+ * malformed text gives a meaningless result here, but no endless loop.
  */
 
-/** Where a member is: its text from the key on, and its value in that. */
+/** The place of a member: its text from the key on, and its value in that. */
 export interface Member {
   name: string;
   start: number;
@@ -16,7 +16,7 @@ const STRUCTURE = /["{}[\]]/g;
 const SCALAR_END = /[,}\]\s]|$/g;
 
 /**
- * Goes through the members of an object.
+ * Visits the members of an object.
  *
  * @param text the object, or what is between its braces
  * @param visit returns true to end it
@@ -48,7 +48,7 @@ export function findMember(text: string, name: string): string | undefined {
   return found;
 }
 
-/** An object without some of its members, the others as they were written. */
+/** An object without some of its members; the others keep their text. */
 export function dropMembers(text: string, names: ReadonlySet<string>): string {
   const kept: string[] = [];
   visitMembers(text, ({ name, start, end }) => {

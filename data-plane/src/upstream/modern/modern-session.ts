@@ -1,8 +1,8 @@
 /**
- * A modern MCP server (2026-07-28) as the gateway uses it. Such a server keeps nothing between
- * requests: what a legacy client tells its server once is kept here and said with each request, and
- * what the server asks in its results is asked of the client. A request is never sent twice, but
- * where the server said that it did not process it.
+ * A modern MCP server (2026-07-28) as the gateway uses it. Such a server is stateless between
+ * requests: what a legacy client tells its server once is kept here and sent with each request, and
+ * the server's questions in results are put to the client. A request is never sent twice, unless
+ * the server said that it did not process it.
  */
 
 import { shareRun } from '../../storage/share-run.ts';
@@ -40,19 +40,19 @@ import type { ModernTransport } from './transport.ts';
 export interface ModernSessionOptions {
   limits: UpstreamLimits;
   client: ClientInfo;
-  /** The client for whom it is held, where servers may ask it something. */
+  /** The client that the session is held for, if servers may ask it something. */
   peer?: SessionPeer | undefined;
-  /** Where parameters are mirrored in headers: those of the server's tools. */
+  /** The parameters mirrored in headers, of the server's tools. */
   toolHeaders?: ToolHeaders | undefined;
-  /** The server does not take modern requests, or does not any more. */
+  /** The server does not accept modern requests, or no longer does. */
   onEraRefused?: (() => void) | undefined;
-  /** The server gave no sensible answer at all to the first request. */
+  /** The server gave no usable answer to the first request. */
   onOpenFailed?: (() => void) | undefined;
 }
 
-/** Pages of a list of tools that are read for the headers of one. */
+/** Pages of a tool list that are read to find the headers of one tool. */
 const MAX_PAGES = 20;
-/** What servers of the legacy SDKs answer where a session is missing. */
+/** The answer of legacy SDKs' servers to a missing session. */
 const MISSING_SESSION: readonly unknown[] = [-32000, -32001];
 
 export class ModernUpstreamSession implements UpstreamSession {
@@ -87,7 +87,7 @@ export class ModernUpstreamSession implements UpstreamSession {
     return this.#pending;
   }
 
-  /** @param patienceMs how long the server may be silent, where that says of which era it is */
+  /** @param patienceMs how long the server may be silent while its era is unknown */
   open(patienceMs?: number): Promise<UpstreamInfo> {
     return this.#info === null ? this.#open(patienceMs) : Promise.resolve(this.#info);
   }
@@ -124,7 +124,7 @@ export class ModernUpstreamSession implements UpstreamSession {
     }
   }
 
-  /** What legacy clients notify their servers of has no place in this revision. */
+  /** Notifications of legacy clients that do not exist in this revision. */
   notify(): void {}
 
   listen(listener: ((notification: UpstreamNotification) => void) | null): void {
@@ -181,7 +181,7 @@ export class ModernUpstreamSession implements UpstreamSession {
     this.#subscriptions.suspend();
   }
 
-  /** What the server answered no modern one would: the next request finds out what it is. */
+  /** The answer is not a modern server's: the next request detects the era again. */
   #doubt(): void {
     if (this.#info === null) return;
     this.#info = null;
@@ -238,13 +238,13 @@ export class ModernUpstreamSession implements UpstreamSession {
     if (method === 'tools/list') return toolHeaders.learn(answer);
     if (method !== 'tools/call' || answer.kind === 'result') return answer;
     if ((answer.value as { code: unknown }).code !== HEADER_MISMATCH) return answer;
-    // The headers did not fit, so the server did not process it (MCP, server validation).
+    // The headers did not match, so the server did not process it (MCP, server validation).
     if (!(await this.#learnHeaders(members, toolHeaders, exchange, until))) return answer;
     requireStillWanted(exchange);
     return send();
   }
 
-  /** Reads the list of tools as far as the tool of a call; whether it has headers. */
+  /** Reads the list of tools as far as the called tool; whether it has headers. */
   async #learnHeaders(
     members: string,
     toolHeaders: ToolHeaders,
@@ -268,7 +268,7 @@ export class ModernUpstreamSession implements UpstreamSession {
     return toolHeaders.has(tool);
   }
 
-  /** An error may say that the server has become one of the other era. */
+  /** An error may show that the server has changed its era. */
   #look(answer: UpstreamAnswer): void {
     const supported = supportedVersions(answer);
     const { code } = answer.value as { code: unknown };

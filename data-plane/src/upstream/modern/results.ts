@@ -1,4 +1,4 @@
-/** The types of result that a modern server may answer with, and what of them legacy clients see. */
+/** The result types of modern servers, and how legacy clients see them. */
 import { type UpstreamAnswer, UpstreamFailure } from '../upstream.ts';
 import { dropMembers } from './members.ts';
 
@@ -11,13 +11,13 @@ const MORE_TYPES: ReadonlyMap<string, readonly unknown[]> = new Map([
   ['resources/read', ['input_required']],
 ]);
 
-/** Whether a result of a method may be of a type. */
+/** Whether a method's result may have a type. */
 export function mayBeOfType(method: string, type: unknown): type is ResultType {
   return type === 'complete' || MORE_TYPES.get(method)?.includes(type) === true;
 }
 
 /**
- * The type of a result.
+ * Returns the type of a result.
  *
  * @throws UpstreamFailure `malformed` for one that the method cannot have
  */
@@ -29,7 +29,7 @@ export function resultTypeOf(method: string, { value }: UpstreamAnswer): ResultT
   throw new UpstreamFailure('malformed', `${method} was answered with a result of type ${named}`);
 }
 
-/** What legacy results do not have. */
+/** Members that legacy results do not have. */
 const MODERN_MEMBERS = new Set(['resultType', 'ttlMs', 'cacheScope']);
 
 /** A complete result as a legacy server would have written it. */

@@ -1,6 +1,6 @@
 /**
- * Modern MCP over a process's standard input and output, which all requests share: what belongs to
- * a stream of `subscriptions/listen` has that request's id.
+ * Modern MCP over a process's standard input and output, which all requests share: messages of a
+ * `subscriptions/listen` stream carry that request's id.
  */
 import type { StdioChannel } from '../stdio/stdio-channel.ts';
 import {
@@ -66,7 +66,7 @@ export class StdioModernTransport implements ModernTransport {
       if (!this.#listens.has(subscription)) return;
       this.#channel.find(subscription)?.exchange.onNotification(notification);
     } else if (method === 'notifications/message') {
-      // Nothing says to which request it belongs, unless there is but one.
+      // Nothing says which request it belongs to, unless there is only one.
       const waiting = [...this.#channel.waiting].filter(({ id }) => !this.#listens.has(id));
       const [only, ...others] = waiting;
       if (only !== undefined && others.length === 0) only.exchange.onNotification(notification);

@@ -1,7 +1,7 @@
 /**
- * What a session wants to hear of a modern server of its own accord: one stream of
- * `subscriptions/listen` for all of it. It is opened anew when what is wanted changes, the new one
- * before the old one ends, and with a pause when the server ended it.
+ * What a session wants to receive from a modern server unprompted: one `subscriptions/listen`
+ * stream for everything. It is reopened when the wishes change, the new one before the old one
+ * ends, and with a pause when the server ended it.
  */
 import {
   Cancellation,
@@ -33,7 +33,7 @@ interface Stream {
 
 type Settle = (answer: UpstreamAnswer | UpstreamFailure) => void;
 
-/** What comes on such a stream, each with the capability that promises it. */
+/** The notifications of such a stream, each with the capability that promises it. */
 const LIST_CHANGES = {
   tools: ['toolsListChanged', 'notifications/tools/list_changed'],
   prompts: ['promptsListChanged', 'notifications/prompts/list_changed'],
@@ -46,7 +46,7 @@ const CHANGES: ReadonlySet<string> = new Set([
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const MAX_ACKNOWLEDGE_MS = 10_000;
-/** Changes that come within this time are asked for together. */
+/** Changes within this time are requested together. */
 const GATHER_MS = 10;
 const MIN_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
@@ -61,7 +61,7 @@ export class Subscriptions {
   #capabilities: Record<string, unknown> | null = null;
   #current: Stream | null = null;
   #next: Stream | null = null;
-  /** What the server does not offer: it is asked again when something else is wanted. */
+  /** What the server does not offer: requested again when the wishes change. */
   #refused: string | null = null;
   #pauseMs = MIN_PAUSE_MS;
   #timer: NodeJS.Timeout | undefined;
@@ -76,21 +76,21 @@ export class Subscriptions {
     this.#update();
   }
 
-  /** The session is open: what is wanted is asked for. */
+  /** The session is open: the wishes are requested. */
   resume(capabilities: Record<string, unknown>): void {
     this.#capabilities = capabilities;
     this.#refused = null;
     this.#update();
   }
 
-  /** The session is not open any more, and its streams have ended. */
+  /** The session is closed, and its streams have ended. */
   suspend(): void {
     this.#capabilities = null;
     this.#settleAll(new UpstreamFailure('unreachable', 'the session was closed'));
     this.#endAll();
   }
 
-  /** Hears of a resource. Throws UpstreamFailure where the server says nothing to that. */
+  /** Subscribes to a resource. Throws UpstreamFailure where the server does not offer that. */
   async add(uri: string): Promise<UpstreamAnswer> {
     if (this.#next === null && this.#current?.acknowledged?.has(uri)) return EMPTY_RESULT;
     if (!this.#uris.has(uri) && this.#uris.size >= MAX_URIS) {
@@ -111,7 +111,7 @@ export class Subscriptions {
     if (this.#uris.delete(uri)) this.#updateSoon();
   }
 
-  /** What is wanted, as the members of the request; null for nothing. */
+  /** The wishes as the members of the request; null for none. */
   #filter(
     capabilities: Record<string, unknown>,
     uris: ReadonlySet<string> = this.#uris,
@@ -127,7 +127,7 @@ export class Subscriptions {
     return Object.keys(wanted).length > 0 ? `"notifications":${JSON.stringify(wanted)}` : null;
   }
 
-  /** A client asks for many resources one by one: they are one stream, not one stream each. */
+  /** A client subscribes to many resources one by one: they become one stream, not one each. */
   #updateSoon(): void {
     this.#soon ??= setTimeout(() => this.#update(), GATHER_MS);
   }
@@ -201,9 +201,9 @@ export class Subscriptions {
         ? EMPTY_RESULT
         : errorAnswer(-32602, `The server tells nothing of ${uri.slice(0, 200)}.`),
     );
-    // Without what it does not offer the server would have been asked for the same.
+    // Without what it does not offer, the request would be unchanged.
     for (const uri of stream.uris) if (!acknowledged.has(uri)) this.#uris.delete(uri);
-    // Of its own resources: more may be wanted by now, which it was not opened for.
+    // Checked against the stream's own resources: more may be wanted by now.
     if (this.#capabilities !== null) {
       stream.filter = this.#filter(this.#capabilities, acknowledged) ?? '';
     }
@@ -237,7 +237,7 @@ export class Subscriptions {
     if (code === -32601) this.#refused = this.#filter(this.#capabilities ?? {});
   }
 
-  /** Tells those who wait for what a stream was opened for. What they are not given is not kept. */
+  /** Settles the subscriptions that a stream was opened for. Refused ones are dropped. */
   #settle(stream: Stream, outcomeOf: (uri: string) => UpstreamAnswer | UpstreamFailure): void {
     for (const uri of stream.uris) {
       if (this.#waiting.has(uri)) this.#settleOne(uri, outcomeOf(uri));

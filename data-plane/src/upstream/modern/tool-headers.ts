@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { UpstreamAnswer } from '../upstream.ts';
 import { findMember } from './members.ts';
 
-/** A parameter: where it is in the arguments, and the name of its header. */
+/** A parameter: its path in the arguments, and the name of its header. */
 export interface ToolHeader {
   path: readonly string[];
   name: string;
@@ -18,7 +18,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 const PLAIN = /^[\x20-\x7e\t]+$/;
 
-/** Tools with such headers that are kept of one server, and headers of one tool. */
+/** Tools with such headers that are remembered of one server, and headers of one tool. */
 const MAX_TOOLS = 1000;
 const MAX_NAME = 256;
 const MAX_HEADERS = 64;
@@ -27,14 +27,14 @@ const MAX_DEPTH = 64;
 /**
  * Finds the annotations of a tool.
  *
- * @returns the headers, or why the annotations are against the rules
+ * @returns the headers, or why the annotations are invalid
  */
 export function scanToolHeaders(inputSchema: unknown): ToolHeader[] | string {
   const headers: ToolHeader[] = [];
   const names = new Set<string>();
   let fault: string | null = null;
 
-  // What is reached by anything else than a chain of `properties` must have no annotation.
+  // Only a chain of `properties` may lead to an annotation.
   function visit(node: unknown, path: string[], isReachable: boolean, depth: number): void {
     if (fault !== null || typeof node !== 'object' || node === null) return;
     if (depth > MAX_DEPTH) {
@@ -48,7 +48,7 @@ export function scanToolHeaders(inputSchema: unknown): ToolHeader[] | string {
     const schema = node as Record<string, unknown>;
     if (ANNOTATION in schema) add(schema, path, isReachable && path.length > 0);
     for (const [keyword, part] of Object.entries(schema)) {
-      // Data, in which the word means nothing.
+      // Data, in which the keyword has no meaning.
       if (keyword === 'default' || keyword === 'const' || keyword === 'enum') continue;
       if (keyword === 'examples') continue;
       if (keyword !== 'properties' || typeof part !== 'object' || part === null) {
@@ -79,19 +79,19 @@ export function scanToolHeaders(inputSchema: unknown): ToolHeader[] | string {
   return fault ?? headers;
 }
 
-/** A text as the value of a header; what a header cannot hold is encoded. */
+/** A text as the value of a header; what a header cannot carry is encoded. */
 export function headerValue(text: string): string {
   const isSentinel = text.startsWith('=?base64?') && text.endsWith('?=');
   if (PLAIN.test(text) && text.trim() === text && !isSentinel) return text;
   return `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;
 }
 
-/** The headers of the tools of one server, as far as its lists were seen. */
+/** The headers of one server's tools, as far as its lists were seen. */
 export class ToolHeaders {
   readonly #known = new LRUCache<string, readonly ToolHeader[]>({ max: MAX_TOOLS });
   readonly #server: string;
   readonly #log: Pick<Logger, 'warn'>;
-  /** One of those that are left out, for the log. */
+  /** A tool that is left out, for the log. */
   #refused: { tool: string; why: string } | null = null;
 
   constructor(server: string, log: Pick<Logger, 'warn'>) {
@@ -106,7 +106,7 @@ export class ToolHeaders {
   /**
    * Learns from an answer to `tools/list`.
    *
-   * @returns the answer without the tools whose annotations are against the rules, which a client
+   * @returns the answer without the tools whose annotations are invalid, which a client
    *   must leave out (MCP, custom headers from tool parameters)
    */
   learn(answer: UpstreamAnswer): UpstreamAnswer {
@@ -144,7 +144,7 @@ export class ToolHeaders {
       this.#refused = { tool: name.slice(0, 200), why: headers.slice(0, 200) };
       return false;
     }
-    // What has so long a name cannot be called.
+    // A tool with so long a name cannot be called.
     if (headers.length === 0 || name.length > MAX_NAME) return true;
     this.#known.set(name, headers);
     return true;
@@ -161,7 +161,7 @@ function memberOf(value: unknown, name: string): unknown {
   return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** Null for what has no header: nothing, null, and what is no text, integer or boolean. */
+/** Null for a value without a header: missing, null, or neither text, integer nor boolean. */
 export function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);

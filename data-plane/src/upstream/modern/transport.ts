@@ -1,21 +1,21 @@
 import type { UpstreamAnswer, UpstreamExchange, UpstreamNotification } from '../upstream.ts';
 import type { ModernRequest } from './envelope.ts';
 
-/** What the session is told by its transport. */
+/** The transport's calls to its session. */
 export interface TransportReceiver {
-  /** A notification of which nothing says to which request it belongs. */
+  /** A notification that does not say which request it belongs to. */
   notified(notification: UpstreamNotification): void;
-  /** The server is gone, with all that was under way; the next `connect` brings another. */
+  /** The server is gone, with all requests in progress; the next `connect` brings another. */
   lost(): void;
 }
 
-/** How requests reach a modern server. */
+/** Sends requests to a modern server. */
 export interface ModernTransport {
   /** Gets ready to send. Throws UpstreamFailure. */
   connect(receiver: TransportReceiver): Promise<void>;
   /**
-   * Sends a request. What the server sends along with the answer goes to the exchange, of
-   * `subscriptions/listen` all that belongs to that stream.
+   * Sends a request. Messages that the server sends along with the answer go to the exchange; for
+   * `subscriptions/listen`, all messages of that stream.
    *
    * @param timeoutMs null for what stays open for long
    */
@@ -24,6 +24,6 @@ export interface ModernTransport {
     exchange: UpstreamExchange,
     timeoutMs: number | null,
   ): Promise<UpstreamAnswer>;
-  /** Ends it and fails what is under way. Never throws. */
+  /** Closes it and fails the requests in progress. Never throws. */
   close(): Promise<void>;
 }

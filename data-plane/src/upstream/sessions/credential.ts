@@ -1,13 +1,13 @@
 /**
- * What the gateway shows an MCP server instead of the agent's own Authorization, opened from the
- * sealed form in which the feed brings it.
+ * The gateway's credential for an MCP server, in place of the agent's own Authorization, opened
+ * from the sealed form in the feed.
  */
 import {
   SealedUpstreamCredential,
   type UpstreamCredential,
 } from '@governance/shared/upstream-credential';
 
-/** Where a credential belongs; one that was sealed for another place is refused. */
+/** Where a credential belongs; one sealed for another place is refused. */
 export interface CredentialPlace {
   tenantId: string;
   deploymentId: string | undefined;
@@ -16,7 +16,7 @@ export interface CredentialPlace {
   origin: string;
 }
 
-// Headers that make the request what it is; a credential must not replace them.
+// Headers that define the request; a credential must not replace them.
 const RESERVED =
   /^(accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|te|trailer|transfer-encoding|upgrade|user-agent|x-governance-.*)$/;
 

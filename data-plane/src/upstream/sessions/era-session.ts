@@ -1,7 +1,7 @@
 /**
- * A session with a server of which it is not known before what MCP it speaks. It is opened in the
- * era of the client it is for, and in the other where the server refuses that; what was found out is
- * kept for later sessions, and found out anew once the server refuses it.
+ * A session with a server whose era is not known in advance. It is opened in the era of its client,
+ * and in the other where the server refuses that; the result is remembered for later sessions, and
+ * detected again once the server refuses it.
  */
 
 import { shareRun } from '../../storage/share-run.ts';
@@ -20,20 +20,23 @@ import {
 
 /** A session of one era, which is opened only while none is open in the other. */
 export interface EraCandidate extends UpstreamSession {
-  /** @param patienceMs how long the server may be silent, where that says of which era it is */
+  /** @param patienceMs how long the server may be silent while its era is unknown */
   open(patienceMs?: number): Promise<UpstreamInfo>;
 }
 
 export interface EraSessionOptions {
   preferred: Era;
-  /** @param onRefused the server takes no requests of that era, or does not any more */
+  /** @param onRefused the server does not accept requests of that era, or no longer does */
   create(era: Era, onRefused: () => void): EraCandidate;
-  /** The era that the server is known not to have. */
+  /** The era that the server is known not to support. */
   findLack(): Era | undefined;
   keepLack(era: Era | undefined): void;
-  /** How long a server may be silent until it is asked in the other era; undefined for as long as any. */
+  /**
+   * How long a server may be silent before it is asked in the other era; undefined for no such
+   * limit.
+   */
   patienceMs?: number | undefined;
-  /** The server speaks another MCP than before: what it was told is lost. */
+  /** The server changed its era: its state is lost. */
   onReopened?: (() => void) | undefined;
 }
 
@@ -104,7 +107,7 @@ export class EraSession implements UpstreamSession {
     try {
       return await this.#open(first, lack === second ? undefined : patienceMs);
     } catch (error) {
-      // A silent server is taken for one of the other era only where it is waited for less.
+      // Silence suggests the other era only where the wait was shortened.
       const isSilent = isTimeout(error) && patienceMs !== undefined && first === 'modern';
       if (!(error instanceof EraRefusal) && !isSilent) throw error;
       failure = error;
@@ -112,19 +115,19 @@ export class EraSession implements UpstreamSession {
     await this.#discard(first);
     try {
       const session = await this.#open(second, undefined);
-      // Silence proves nothing: a server that has both may be slow.
+      // Silence proves nothing: a dual-era server may be slow.
       if (failure instanceof EraRefusal) this.#options.keepLack(first);
       return session;
     } catch (error) {
       if (!(error instanceof EraRefusal)) throw tellingOf(failure, error, second);
-      // It was slow to start, and knows no `initialize`: it has the time that any request has.
+      // It was slow to start, and does not know `initialize`: it gets the time of any request.
       if (!(failure instanceof EraRefusal)) {
         await this.#discard(second);
         const session = await this.#open(first, undefined);
         this.#options.keepLack(second);
         return session;
       }
-      // What was known of it is wrong in any case.
+      // What was remembered is wrong in any case.
       this.#options.keepLack(undefined);
       const isFirst = failure.weight > error.weight;
       throw isFirst || (failure.weight === error.weight && first === 'legacy') ? failure : error;
@@ -150,8 +153,8 @@ export class EraSession implements UpstreamSession {
   }
 
   /**
-   * Ends what was asked in one era before the server is asked in the other: a process that has read
-   * a request of one era is not asked in the other.
+   * Ends the requests in one era before the server is asked in the other: a process that has read a
+   * request of one era is not asked in the other.
    */
   async #discard(era: Era): Promise<void> {
     const session = this.#sessions[era];
@@ -159,7 +162,7 @@ export class EraSession implements UpstreamSession {
     await session?.close();
   }
 
-  /** The next request finds out what the server speaks now. */
+  /** The next request detects the server's era again. */
   #refused(era: Era): void {
     if (this.#era === era) this.#chosen = null;
   }
@@ -174,8 +177,8 @@ function isTimeout(error: unknown): error is UpstreamFailure {
 }
 
 /**
- * Of a refusal and what came of the other attempt: a server that is away is away; otherwise what
- * happened to `initialize`, which more servers know.
+ * Combines a refusal with the failure of the other attempt: a server that is down is reported as
+ * down; otherwise the failure of `initialize`, which more servers know.
  */
 function tellingOf(failure: UpstreamFailure, error: unknown, era: Era): unknown {
   const isAway = error instanceof UpstreamFailure && error.kind === 'unreachable';

@@ -1,7 +1,7 @@
 /**
- * A session that asks its server only within the share of its agent, and only while its circuit
- * breaker lets it. A request holds its place until it has ended, whoever still waits for it: an
- * agent that hangs up frees nothing.
+ * A session that asks its server only within the share of its agent, and only while the circuit
+ * breaker is closed. A request keeps its slot until it has ended, even if nobody waits for it: an
+ * agent that disconnects frees nothing.
  */
 import type { CircuitBreaker } from '../health/circuit-breaker.ts';
 import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';

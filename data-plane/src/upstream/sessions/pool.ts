@@ -33,15 +33,15 @@ export interface UpstreamPoolOptions extends SessionOpenerOptions {
   /** Who may use which process of this host. */
   stdio: Pick<StdioAccess, 'get' | 'findRefusal'>;
   maxProcesses: number;
-  /** Processes that the clients of one agent may have of their own. */
+  /** Processes that the clients of one agent may have for themselves. */
   maxOwnProcesses: number;
-  /** Whether this data plane is for more than one tenant. */
+  /** Whether this data plane serves more than one tenant. */
   servesSeveral(): boolean;
   /** Whether an agent has an MCP session that shares the agent's session with this server. */
   hasSession(tenantId: string, agentId: string, serverId: string): boolean;
   idleMs: number;
   findSealedCredential(tenantId: string, serverId: string): string | undefined;
-  /** Whether the tenant's registry has the server; sessions with one that it lost are ended. */
+  /** Whether the tenant's registry has the server; sessions with a removed one are ended. */
   isRegistered(tenantId: string, serverId: string): boolean;
   /** Every notification of a server, with or without listeners. */
   onNotification(tenantId: string, serverId: string, notification: UpstreamNotification): void;
@@ -63,7 +63,7 @@ interface Entry extends SessionPlace, RoomEntry {
 }
 
 const SWEEP_MS = 30_000;
-/** How often a session that was replaced is looked at, and how soon it can end. */
+/** How often a replaced session is checked for its end. */
 const RETIRED_MS = 1_000;
 
 /** Builds the pool. Its connections and its processes end with `close`. */
@@ -82,7 +82,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     limits: options,
     entries,
     retired,
-    // Of legacy clients a session listens, also when its client has left.
+    // For legacy clients a session listens, even when its client has left.
     isListenedTo: (entry) => entry.era !== 'legacy' && isHeard(entry),
     // Modern clients have no session.
     hasSession: ({ tenantId, agentId, serverId, era }) =>
@@ -99,7 +99,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
   /**
    * The agent's session with a server, or that of one client of the agent's.
    *
-   * @param era in which a server that speaks both is spoken to
+   * @param era the era in which a dual-era server is addressed
    * @param passed gateways that the request passed before this one
    * @throws UpstreamFailure where there can be none
    */
@@ -139,7 +139,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     return entry.session;
   }
 
-  /** @throws UpstreamFailure where the server has one that has not come yet */
+  /** @throws UpstreamFailure where the server's credential has not arrived yet */
   function getCredential(tenantId: string, server: McpServerSetting): string | undefined {
     const { server_id: serverId } = server;
     const sealed = options.findSealedCredential(tenantId, serverId);
@@ -172,7 +172,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     };
   }
 
-  /** Why a process must not be used any more: a data plane may get a second tenant. */
+  /** Why a process must no longer be used: a data plane may get a second tenant. */
   function findRefusal({ transport, tenantId, address }: Entry): string | undefined {
     if (transport !== 'stdio') return undefined;
     return options.stdio.findRefusal(tenantId, address ?? '');
@@ -183,7 +183,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     void entry.session.close();
   }
 
-  /** Replaces a session: requests under way still get their answers. */
+  /** Replaces a session: requests in progress still get their answers. */
   function retire(key: string, entry: Entry): void {
     entries.delete(key);
     entry.session.listen(null);
@@ -223,7 +223,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
   }
 
   function heard(entry: Entry, notification: UpstreamNotification): void {
-    // A deleted server is not heard, even by those who still have a stream open.
+    // Messages of a deleted server are dropped, even for those who still have a stream open.
     if (!isRegistered(entry.tenantId, entry.serverId)) return;
     if (findRefusal(entry) !== undefined) return;
     options.onNotification(entry.tenantId, entry.serverId, notification);
@@ -249,7 +249,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
   /**
    * Listens for notifications of an agent's servers (see SessionListener).
    *
-   * @returns ends it
+   * @returns the unsubscribe
    */
   function listen(
     tenantId: string,
@@ -270,7 +270,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
   return {
     find,
     listen,
-    /** Tells the listeners of a session with a server what the gateway has to say of that server. */
+    /** Notifies the listeners of a session with a server on behalf of the gateway. */
     tell(place: SessionPlace, notification: UpstreamNotification): void {
       if (isRegistered(place.tenantId, place.serverId)) listeners.tell(place, null, notification);
     },
@@ -280,7 +280,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
         if (entry.peerId === peerId) entry.session.notify(method);
       }
     },
-    /** Ends the sessions of a client that is gone, each with the last call under way. */
+    /** Ends the sessions of a client that is gone, each after its last call in progress. */
     endPeer(peerId: string): void {
       for (const [key, entry] of entries) if (entry.peerId === peerId) retire(key, entry);
     },
@@ -289,14 +289,14 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
       for (const entry of entries.values()) if (entry.transport === 'stdio') stdio++;
       return { http: entries.size - stdio, stdio };
     },
-    /** How a tenant's servers are, those that were asked. */
+    /** The health of a tenant's servers that were asked. */
     serverReport: health.report,
     /**
-     * Has `serverReport` say something of a server beside how it answers: why it cannot be used, or
-     * what of it is left out. Null takes it back.
+     * Adds a note on a server to `serverReport`: why it cannot be used, or what of it is left out.
+     * Null removes it.
      */
     note: health.note,
-    /** How many servers (of stdio: processes) are in which state. */
+    /** The number of servers (for stdio: processes) in each state. */
     healthCounts: health.counts,
     close(): Promise<void> {
       closing ??= closeAll();

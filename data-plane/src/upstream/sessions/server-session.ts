@@ -1,4 +1,4 @@
-/** Builds the session with a server, whichever MCP it turns out to speak. */
+/** Builds the session with a server, whichever era it turns out to have. */
 import type { Logger } from 'pino';
 import { HttpChannel, type HttpChannelOptions } from '../http/http-channel.ts';
 import { HttpUpstreamSession } from '../http/http-session.ts';
@@ -16,13 +16,13 @@ interface CommonOptions extends Omit<EraSessionOptions, 'create' | 'patienceMs'>
   serverId: string;
   limits: UpstreamLimits;
   client: ClientInfo;
-  /** The client for whom it is held, where servers may ask it something. */
+  /** The client that the session is held for, if servers may ask it something. */
   peer?: SessionPeer | undefined;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
 /**
- * How long a process may be silent to `server/discover`: some legacy servers drop what comes before
+ * How long a process may be silent to `server/discover`: some legacy servers drop everything before
  * `initialize`.
  */
 const STDIO_PATIENCE_MS = 3000;
@@ -42,7 +42,7 @@ export function createHttpServerSession(
   });
 }
 
-/** A session with a process of its own; another one where the first speaks the other era. */
+/** A session with a process of its own; with a second one if the first is of the other era. */
 export function createStdioServerSession(
   options: CommonOptions & StdioChannelOptions,
 ): UpstreamSession {

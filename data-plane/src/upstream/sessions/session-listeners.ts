@@ -1,12 +1,12 @@
 /** The listeners for notifications of an agent's servers. */
 import type { UpstreamNotification } from '../upstream.ts';
 
-/** Identifies a session: whose, and with which server. */
+/** Identifies a session: its owner and its server. */
 export interface SessionPlace {
   tenantId: string;
   agentId: string;
   serverId: string;
-  /** The client whose own it is. */
+  /** The client that owns it. */
   peerId: string | undefined;
 }
 
@@ -23,8 +23,8 @@ export interface SessionListener {
   /** The client whose own sessions are meant, not those that the agent shares. */
   peerId: string | undefined;
   /**
-   * Of the listener's own request: it hears the sessions that began as far away, since news that
-   * went round in a circle of gateways would never end.
+   * Hops of the listener's own request: it receives from sessions with the same distance, since
+   * news in a loop of gateways would never end.
    */
   hops: number;
   heard: ServerNotificationListener;
@@ -38,7 +38,7 @@ export class SessionListeners {
     this.#agents.set(key, (this.#agents.get(key) ?? new Set()).add(listener));
   }
 
-  /** @returns false where it had ended before */
+  /** @returns false where it had already ended */
   remove(listener: SessionListener): boolean {
     const key = keyOf(listener);
     const listeners = this.#agents.get(key);
@@ -51,7 +51,7 @@ export class SessionListeners {
     this.#agents.clear();
   }
 
-  /** @param hops of the session; null where any will do, as with a process, which is no gateway */
+  /** @param hops of the session; null for any, as with a process, which is no gateway */
   of(place: SessionPlace, hops: number | null): SessionListener[] {
     return [...(this.#agents.get(keyOf(place)) ?? [])].filter(
       (listener) =>

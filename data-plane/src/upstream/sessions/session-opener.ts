@@ -1,6 +1,6 @@
 /**
- * Makes sessions with MCP servers, and holds what they share: connections, shares of them, and what
- * is known of servers' eras.
+ * Creates sessions with MCP servers, and holds what they share: connections, shares, and the known
+ * eras of servers.
  */
 
 import type { AddressPolicy } from '@governance/shared/address-policy';
@@ -41,21 +41,21 @@ export interface SessionOpenerOptions {
   findDeploymentId(tenantId: string): string | undefined;
   /** Decrypts a sealed credential. */
   openSealed(jwe: string): Promise<string>;
-  /** A server lost a session, which was opened again. */
+  /** A server lost a session, which was reopened. */
   onReopened?(place: SessionPlace): void;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** Which session is wanted. */
+/** The wanted session. */
 export interface SessionOrder {
   tenantId: string;
   agentId: string;
   server: McpServerSetting;
   /** The server's credential, sealed to this data plane. */
   sealed: string | undefined;
-  /** The client whose own it is, where servers may ask it something. */
+  /** The client that owns it, if servers may ask it something. */
   peer: UpstreamPeer | undefined;
-  /** In which a server that speaks both is spoken to. */
+  /** The era in which a dual-era server is addressed. */
   era: Era;
   /** Gateways that the request passed before this one. */
   hops: number;
@@ -65,7 +65,7 @@ export interface SessionOrder {
 const WAIT_MS = 2_000;
 /** Streams that the sessions of one agent may hold open. */
 const MAX_STREAMS = 1024;
-/** Servers of which it is kept what MCP they do not speak. */
+/** Servers whose missing eras are remembered. */
 const MAX_ERAS = 4096;
 
 export function createSessionOpener(options: SessionOpenerOptions, health: UpstreamHealth) {
@@ -78,7 +78,7 @@ export function createSessionOpener(options: SessionOpenerOptions, health: Upstr
     way: options.connections,
     waitMs: WAIT_MS,
   };
-  // A stream is of a session, so it is as many as there may be sessions.
+  // A stream belongs to a session, so as many as there may be sessions.
   const streams = { agent: MAX_STREAMS, tenant: maxSessions, way: maxSessions, waitMs: WAIT_MS };
   const shares: Shares = {
     calls: new FairShares(requests),
@@ -151,7 +151,7 @@ export function createSessionOpener(options: SessionOpenerOptions, health: Upstr
 
   return {
     open,
-    /** Ends connections that were made under another address policy. */
+    /** Ends connections made under another address policy. */
     check: () => {
       for (const dispatcher of Object.values(dispatchers)) dispatcher.check();
     },
@@ -166,7 +166,7 @@ export function addressOf({ transport, url, local_name }: McpServerSetting): str
   return transport === 'stdio' ? local_name : url;
 }
 
-/** What has no usable address is refused by its name. */
+/** A server without a usable address is refused by its name. */
 function originOf({ url }: McpServerSetting): string {
   return url !== null && URL.canParse(url) ? new URL(url).origin : '';
 }

@@ -1,22 +1,22 @@
 /**
- * How many sessions with MCP servers there may be, and what makes room for one more. A session over
- * HTTP that is idle the longest does. A process has a memory that its client goes on with: one that
- * is in use makes room for nobody, and who comes too late is told so. Since a client may hold a
- * process for as long as it likes, no agent and, where there are several, no tenant has them all.
- * Proven by session-room.test.ts.
+ * How many sessions with MCP servers there may be, and which one is evicted for a new one. Among
+ * HTTP sessions it is the one idle the longest. A process has state that its client relies on: one
+ * in use is never evicted, and a late comer is refused. Since a client may hold a process for as
+ * long as it likes, no agent and, where there are several, no tenant can have them all. Proven by
+ * session-room.test.ts.
  */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import { UpstreamFailure } from '../upstream.ts';
 
 type Transport = McpServerSetting['transport'];
 
-/** A session as far as room goes. */
+/** A session as eviction sees it. */
 export interface RoomEntry {
   tenantId: string;
   agentId: string;
   serverId: string;
   transport: Transport;
-  /** The client whose own it is. */
+  /** The client that owns it. */
   peerId: string | undefined;
   /** That client has an MCP session, with which the entry ends. */
   isHeld: boolean;
@@ -33,13 +33,13 @@ export interface SessionRoomDeps<E extends RoomEntry> {
     /** Processes that the clients of one agent may have of their own. */
     maxOwnProcesses: number;
   };
-  /** Those that can be found. */
+  /** Sessions that can be found. */
   entries: ReadonlyMap<string, E>;
-  /** Those that end when what is under way has its answer. */
+  /** Sessions that end when their requests in progress have their answers. */
   retired: Pick<ReadonlyMap<E, unknown>, 'keys'>;
-  /** Whether anybody listens to what the server sends of its own accord. */
+  /** Whether anybody listens to what the server sends unprompted. */
   isListenedTo(entry: E): boolean;
-  /** Whether an MCP session of the agent's goes on with the process that its sessions share. */
+  /** Whether an MCP session of the agent still relies on the process that its sessions share. */
   hasSession(entry: E): boolean;
   servesSeveral(): boolean;
   drop(key: string, entry: E): void;
@@ -48,14 +48,16 @@ export interface SessionRoomDeps<E extends RoomEntry> {
 
 /** Sessions over HTTP that the clients of one agent may have of their own. */
 const MAX_OWN_SESSIONS = 64;
-/** A process that nobody has a session with, a modern client's, is in use for so long after a request. */
+/**
+ * A process without any session (a modern client's) counts as in use for this long after a request.
+ */
 const RECENT_MS = 60_000;
 
-/** For whom room is needed. */
+/** The session that room is needed for. */
 export type Newcomer = Pick<RoomEntry, 'tenantId' | 'agentId' | 'transport' | 'peerId'>;
 
 /**
- * Builds what makes room.
+ * Builds the eviction.
  *
  * @returns throws UpstreamFailure `busy` where there is none
  */
@@ -70,10 +72,10 @@ export function createSessionRoom<E extends RoomEntry>(deps: SessionRoomDeps<E>)
     return entry.peerId === undefined && deps.hasSession(entry);
   }
 
-  /** Has at most `max` of some, with the one that comes. */
+  /** Evicts until at most `max` are left, including the new one. */
   function keepTo(max: number, isMeant: (entry: E) => boolean, full: () => string): void {
     const meant = [...entries].filter(([, entry]) => isMeant(entry));
-    // Of the replaced ones those in use; the others are gone within a second.
+    // Of the replaced ones only those in use; the others are gone within a second.
     const ending = [...retired.keys()].filter(
       (entry) => isMeant(entry) && entry.session.pending > 0,
     );

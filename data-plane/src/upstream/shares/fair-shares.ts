@@ -1,23 +1,23 @@
 /**
- * Who may have how much under way with MCP servers. Each agent and each tenant has its bound. Of what
- * is shared (a server's connections; what a tenant has in all) nobody takes more than is left free:
- * one that takes all it can leaves half of it. A tenant has a few at every server in any case. What
- * finds no room waits for a moment, in bounded numbers, and is then refused as busy.
+ * The shares of requests in progress with MCP servers. Each agent and each tenant has its bound. Of
+ * what is shared (a server's connections; a tenant's total) nobody takes more than is left free: a
+ * single taker leaves half of it. A tenant always has a few at every server. A request without room
+ * waits for a moment, in bounded numbers, and is then refused as busy.
  */
 import { type Cancellation, UpstreamFailure } from '../upstream.ts';
 
 export interface ShareLimits {
-  /** What one agent may have under way. */
+  /** Requests that one agent may have in progress. */
   agent: number;
-  /** What all agents of a tenant may have under way. */
+  /** Requests that all agents of a tenant may have in progress. */
   tenant: number;
-  /** What one way (a server's address) carries at a time, of all tenants. */
+  /** Requests that one way (a server's address) carries at a time, for all tenants. */
   way: number;
-  /** How long it may wait for room. */
+  /** How long a request may wait for room. */
   waitMs: number;
 }
 
-/** Whose something is, and which way it goes. */
+/** The owner of a request, and the way it takes. */
 export interface ShareAccount {
   readonly tenant: string;
   readonly agent: string;
@@ -26,7 +26,7 @@ export interface ShareAccount {
   readonly key: string;
 }
 
-/** Names an account once, for all that is counted under it. */
+/** Resolves an account once, for everything that counts against it. */
 export function shareAccount(tenantId: string, agentId: string, way: string | null): ShareAccount {
   const tenant = `t ${tenantId}`;
   const agent = `a ${tenantId} ${agentId}`;
@@ -40,16 +40,16 @@ interface Waiter {
   admit(): void;
 }
 
-/** What a tenant may have on a way however full it is. */
+/** The minimum of a tenant on a way, however full it is. */
 const ASSURED = 4;
-/** Queues that are looked at when something ends. */
+/** Queues examined when a request ends. */
 const LOOKS = 16;
 
 export class FairShares {
   readonly #limits: ShareLimits;
   readonly #taken = new Map<string, number>();
   readonly #waiting = new Map<string, number>();
-  /** By account; the one that was looked at the longest ago comes first. */
+  /** By account; the least recently examined one comes first. */
   readonly #queues = new Map<string, Set<Waiter>>();
 
   constructor(limits: ShareLimits) {
@@ -59,7 +59,7 @@ export class FairShares {
   /**
    * Takes room for one request, which `give` ends.
    *
-   * @returns undefined when it has it; otherwise what waits for it, and throws UpstreamFailure
+   * @returns undefined when it has room; otherwise the wait, which throws UpstreamFailure
    */
   take(account: ShareAccount, cancellation?: Cancellation): Promise<void> | undefined {
     if (!this.#queues.has(account.key) && this.tryTake(account)) return undefined;
@@ -73,7 +73,7 @@ export class FairShares {
     return true;
   }
 
-  /** Counts what is there already, whether there is room for it or not. */
+  /** Counts something that exists already, whether there is room for it or not. */
   hold(account: ShareAccount): void {
     for (const key of keysOf(account)) add(this.#taken, key, 1);
   }
@@ -83,7 +83,7 @@ export class FairShares {
     if (this.#queues.size > 0) this.#admitNext();
   }
 
-  /** Whose share is taken, if one is: of the agent, of its tenant, or of the way. */
+  /** Whose share is used up, if one is: of the agent, of its tenant, or of the way. */
   #findFull({ agent, tenant, way }: ShareAccount): string | undefined {
     const limits = this.#limits;
     const count = (key: string) => this.#taken.get(key) ?? 0;
@@ -133,7 +133,7 @@ export class FairShares {
       };
       const timer = setTimeout(() => {
         leave();
-        // There may be room by now: what ended since looked at others.
+        // There may be room by now: requests that ended may have examined other queues.
         if (this.tryTake(account)) resolve();
         else reject(busy(this.#findFull(account)));
       }, limits.waitMs);
@@ -148,7 +148,7 @@ export class FairShares {
     });
   }
 
-  /** Admits the first of each queue that there is room for, in turn. */
+  /** Admits the first request of each queue that has room, in turn. */
   #admitNext(): void {
     for (const key of [...firstKeys(this.#queues, LOOKS)]) {
       const queue = this.#queues.get(key);

@@ -1,7 +1,7 @@
-/** Cuts a byte stream into lines of UTF-8 with a limit: what is longer is dropped to its end. */
+/** Splits a byte stream into lines of UTF-8 with a limit: the rest of a longer line is dropped. */
 export interface LineSink {
   onLine(line: string): void;
-  /** Once for each line over the limit. */
+  /** Called once for each line over the limit. */
   onTooLong(): void;
 }
 

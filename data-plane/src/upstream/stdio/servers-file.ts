@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 
-/** In `tenants`: whoever this data plane serves. */
+/** In `tenants`: every tenant that this data plane serves. */
 export const EVERY_TENANT = '*';
 
 /** One stdio server: a command that the operator of this host lets the data plane run. */
 export const StdioServer = z.strictObject({
   command: z.string().min(1),
   /**
-   * The ids of the tenants that may use it, or `*`. Without it the one tenant of a data plane may;
-   * where there are several, nobody.
+   * The ids of the tenants that may use it, or `*`. Without it the single tenant of a data plane
+   * may; where there are several, none may.
    */
   tenants: z
     .array(
@@ -33,8 +33,8 @@ const ServersFile = z.strictObject({ servers: z.record(z.string().min(1), StdioS
 export type StdioServers = ReadonlyMap<string, StdioServer>;
 
 /**
- * Reads SERVICE_MCP_SERVERS_FILE. Commands come from this file alone: what the API registers only
- * names one of them.
+ * Reads SERVICE_MCP_SERVERS_FILE. Commands come only from this file: the API registers a server by
+ * its name here.
  *
  * @param path the file; null or '' for none. A relative `cwd` starts at the file's folder.
  * @throws Error that names the file and what is wrong with it

@@ -1,7 +1,7 @@
 /**
- * Which tenant may use which server of SERVICE_MCP_SERVERS_FILE. A process knows what its operator
- * gave it, so it is for the tenants that its entry names. It is asked at each use, since tenants
- * come while the service runs. Proven by stdio-access.test.ts and stdio-tenants.test.ts.
+ * Which tenant may use which server of SERVICE_MCP_SERVERS_FILE. A process has its operator's
+ * secrets, so it is only for the tenants that its entry names. Checked at each use, since tenants
+ * are added while the service runs. Proven by stdio-access.test.ts and stdio-tenants.test.ts.
  */
 import type { Logger } from 'pino';
 import { UpstreamFailure } from '../upstream.ts';
@@ -46,7 +46,7 @@ export function createStdioAccess(
     if (server !== undefined && isOpenTo(tenantId, server)) return undefined;
     const names = listNames(tenantId);
     const open = names.length === 0 ? 'none' : names.join(', ');
-    // The same for a name that another tenant has and for one that nobody has.
+    // The same answer for a name that another tenant has and for an unknown one.
     const hint = servesSeveral() ? ` Entries of ${FILE} have to name their tenants.` : '';
     return `No stdio server ${name} is open to this tenant; it may use: ${open}.${hint}`;
   }

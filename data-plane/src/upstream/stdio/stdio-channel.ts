@@ -1,7 +1,7 @@
 /**
- * A process of the operator's choosing with which MCP is spoken over its standard input and output,
- * and the requests that are under way with it. It is started when it is needed, and again when it is
- * needed after it exited. Which MCP is spoken is the business of the session that holds it.
+ * A process from the operator's file that speaks MCP over its standard input and output, and the
+ * requests in progress with it. It is started on first use, and restarted on use after it exited.
+ * The session that holds it decides which MCP is spoken.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -31,15 +31,15 @@ export interface StdioChannelOptions {
 
 /** The session that speaks on the channel. */
 export interface StdioReceiver {
-  /** Takes what the process asks; `reply` answers it, if it still runs. */
+  /** Receives the process's questions; `reply` answers one, if the process still runs. */
   asked?(
     request: ServerRequest,
     send: SendToClient | undefined,
     reply: (text: string) => void,
   ): void;
-  /** Takes what belongs to no request by its progress token. */
+  /** Receives messages that match no request by progress token. */
   notified(notification: UpstreamNotification): void;
-  /** The process ended, or is ended. */
+  /** The process exited, or is being ended. */
   ended(): void;
 }
 
@@ -52,7 +52,7 @@ export interface StdioRequest {
   timeoutMs: number | null;
 }
 
-/** A request that has no answer yet. */
+/** A request without an answer yet. */
 export interface StdioWaiting {
   readonly id: number;
   readonly exchange: UpstreamExchange;
@@ -67,22 +67,22 @@ interface Waiting extends StdioWaiting {
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** A process that exits is not started again sooner. */
+/** The shortest time before a process that exited is started again. */
 const RESTART_PAUSE_MS = 1000;
 const KILL_AFTER_MS = 2000;
-/** Messages of the greatest size that may wait for a process to read them. */
+/** Messages of maximum size that may wait for a process to read them. */
 const MAX_UNREAD = 2;
 /** Lines of stderr that are logged a minute, and characters of each. */
 const STDERR_LINES = 20;
 const STDERR_CHARACTERS = 2000;
-/** Lines in a row that are no JSON-RPC, after which the process is ended. */
+/** Consecutive lines that are not JSON-RPC, after which the process is ended. */
 const MAX_UNREADABLE = 1000;
-/** What opens a session is not cancelled (MCP, cancellation). */
+/** Requests that open a session are not cancelled (MCP, cancellation). */
 const OPENING = new Set(['initialize', 'server/discover']);
 
 export class StdioChannel {
   readonly limits: UpstreamLimits;
-  /** Who speaks on it now. */
+  /** The present session on it. */
   receiver: StdioReceiver | null = null;
   readonly #options: StdioChannelOptions;
   readonly #waiting = new Map<number, Waiting>();
@@ -102,7 +102,7 @@ export class StdioChannel {
     return this.#waiting.values();
   }
 
-  /** How many requests are under way, without those that stay open for long. */
+  /** The number of requests in progress, without those that stay open for long. */
   get pending(): number {
     let pending = 0;
     for (const { timer } of this.#waiting.values()) if (timer !== undefined) pending++;
@@ -142,17 +142,17 @@ export class StdioChannel {
     const stdin = this.#child?.stdin;
     if (stdin === undefined) return;
     if (stdin.writableLength > MAX_UNREAD * this.#options.limits.messageBytes) {
-      // What waits for it here would grow with every request, answered or not.
+      // The backlog would grow with every request, answered or not.
       void this.stop('the process does not read what it is sent');
     } else stdin.write(`${text}\n`);
   }
 
-  /** A request that is under way. */
+  /** A request in progress. */
   find(id: unknown): StdioWaiting | undefined {
     return typeof id === 'number' ? this.#waiting.get(id) : undefined;
   }
 
-  /** Ends a request as though the process had answered it. */
+  /** Ends a request as if the process had answered it. */
   finish(id: unknown, failure: UpstreamFailure): void {
     if (typeof id === 'number') this.#take(id)?.reject(failure);
   }
@@ -174,7 +174,7 @@ export class StdioChannel {
     const timer = setTimeout(() => signal(child, 'SIGKILL'), KILL_AFTER_MS);
     await exited;
     clearTimeout(timer);
-    // What it started and left behind.
+    // Its child processes, left behind.
     signal(child, 'SIGKILL');
   }
 
@@ -196,7 +196,7 @@ export class StdioChannel {
       // The service's own environment holds its secrets.
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...server.env },
       stdio: ['pipe', 'pipe', 'pipe'],
-      // A process group of its own, so that what it started ends with it.
+      // A process group of its own, so that its child processes end with it.
       detached: process.platform !== 'win32',
     });
     const lines = new LineReader(limits.messageBytes, {
@@ -210,7 +210,7 @@ export class StdioChannel {
     });
     child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
     this.#logStderr(child, name);
-    // Errors of the pipe come with the exit, which says the same.
+    // Errors of the pipe come with the exit, which reports the same.
     child.stdin.on('error', () => undefined);
     const ended = (failure: UpstreamFailure) => {
       if (this.#child !== child) return;
@@ -272,7 +272,7 @@ export class StdioChannel {
     }
   }
 
-  /** Some write a greeting or a log there; one that writes nothing else would fill ours. */
+  /** Some write a greeting or a log there; one that writes nothing else would fill our log. */
   #notRead(): void {
     const { name, log } = this.#options;
     this.#unreadable++;
@@ -283,7 +283,7 @@ export class StdioChannel {
     }
   }
 
-  /** Progress belongs to the request whose token it has. */
+  /** Progress belongs to the request with its token. */
   #notified(notification: UpstreamNotification): void {
     if (notification.method !== 'notifications/progress') {
       this.receiver?.notified(notification);
@@ -293,7 +293,7 @@ export class StdioChannel {
     if (entry?.wantsProgress) entry.exchange.onNotification(notification);
   }
 
-  /** Over stdio nothing says to which call a request belongs, unless there is but one. */
+  /** Over stdio nothing says which call a question belongs to, unless there is only one. */
   #onlySend(): SendToClient | undefined {
     const [only, ...others] = this.#waiting.values();
     return others.length === 0 ? only?.exchange.send : undefined;
@@ -316,6 +316,6 @@ function signal(child: Child, name: 'SIGTERM' | 'SIGKILL'): void {
     if (process.platform === 'win32') child.kill(name);
     else process.kill(-child.pid, name);
   } catch {
-    // It has ended by itself.
+    // It has exited by itself.
   }
 }

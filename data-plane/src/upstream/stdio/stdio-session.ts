@@ -1,7 +1,7 @@
 /**
- * An MCP session (legacy revisions) with a process of the operator's choosing. One process serves
- * one agent at one server: its memory is as far as agents may be mixed. It is started with the
- * first request, and again with the next request after it exited.
+ * An MCP session (legacy revisions) with a process from the operator's file. One process serves one
+ * agent at one server, so its memory never mixes agents. It is started with the first request, and
+ * restarted with the next request after it exited.
  */
 
 import { shareRun } from '../../storage/share-run.ts';
@@ -29,11 +29,11 @@ import type { StdioChannel } from './stdio-channel.ts';
 
 export interface StdioSessionOptions {
   client: ClientInfo;
-  /** The client for whom it is held, where servers may ask it something. */
+  /** The client that the session is held for, if servers may ask it something. */
   peer?: SessionPeer | undefined;
-  /** Another process took the place of one that ended: what that was told is lost. */
+  /** A new process replaced one that ended: its state is lost. */
   onReopened?: (() => void) | undefined;
-  /** The process, started again, does not take `initialize`. */
+  /** The restarted process does not accept `initialize`. */
   onEraRefused?: (() => void) | undefined;
 }
 
@@ -107,7 +107,7 @@ export class StdioUpstreamSession implements UpstreamSession {
       return info;
     } catch (error) {
       if (error instanceof EraRefusal) this.#options.onEraRefused?.();
-      // What it made of the attempt is unknown: another one begins with another process.
+      // What it made of the attempt is unknown: the next attempt uses a new process.
       else void this.#channel.stop('initialize failed');
       throw error;
     }
