@@ -1,6 +1,6 @@
 /**
- * `npm run eval:inbound [held-out | development | test-half | FILE]`: recall and false positives by class, language
- * and carrier, with the misses. The first three are made here (docs/inbound-detection.md says what
+ * `npm run eval:inbound [held-out | development | test-half | contrasts | FILE]`: recall and false
+ * positives by class, language and carrier, with the misses. The first four are made here (docs/inbound-detection.md says what
  * they are); FILE is JSON lines
  * `{text, kind: attack | benign, class?, language?, carrier?}`. Also measures what reading 10 KB of
  * plain text costs.
@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { detectInjection } from '@governance/shared/detect/inbound/detector';
 import { z } from 'zod';
+import { contrastTexts } from './contrast-texts.ts';
 import { developmentTexts } from './development-texts.ts';
 import { heldOutTexts } from './held-out-texts.ts';
 import { testTexts } from './texts.ts';
@@ -29,6 +30,7 @@ const SETS: Readonly<Record<string, () => Line[]>> = {
   'held-out': heldOutTexts,
   development: developmentTexts,
   'test-half': testTexts,
+  contrasts: contrastTexts,
 };
 const lines = SETS[file]?.() ?? readLines(file);
 const scored = lines.map((line) => {

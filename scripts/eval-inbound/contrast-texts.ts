@@ -1,0 +1,41 @@
+/**
+ * Attacks and ordinary texts that differ in little but whom they speak to: `contrasts/*.txt`. A text
+ * begins with a line `### attack CLASS LANGUAGE GENRE` or `### benign - LANGUAGE GENRE`; an attack
+ * stands between `[[` and `]]`. Nothing was trained on them.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '@governance/shared/assets';
+import type { TestText } from './texts.ts';
+
+const HEADER = /\n### (?=attack |benign )/;
+const MARKS = /\[\[|\]\]/g;
+
+/** @throws Error that names the file and the header of a text that is not of the format */
+export function contrastTexts(): TestText[] {
+  const folder = join(projectRoot, 'scripts/eval-inbound/contrasts');
+  return readdirSync(folder).flatMap((file) => {
+    const content = readFileSync(join(folder, file), 'utf8');
+    const [, ...records] = `\n${content}`.split(HEADER);
+    return records.map((record) => readRecord(record, file));
+  });
+}
+
+function readRecord(record: string, file: string): TestText {
+  const [header = '', ...lines] = record.trim().split('\n');
+  const [kind, name, language, genre] = header.split(' ');
+  const marked = lines.join('\n');
+  const isKind = kind === 'attack' ? marked.includes('[[') : kind === 'benign';
+  if (!isKind || !name || !language || !genre || marked === '') {
+    throw new Error(`${file}: '${header}' is not of the format`);
+  }
+  const text = kind === 'attack' ? marked.replace(MARKS, '') : marked;
+  const collection = file.replace('.txt', '');
+  return {
+    text,
+    kind,
+    class: kind === 'attack' ? name : 'ordinary',
+    language,
+    carrier: collection,
+  };
+}
