@@ -180,6 +180,48 @@ export const FORGERIES: readonly Forgery[] = [
     parts.batches.splice(-1);
   }),
   staged(
+    'a place that is written twice before a record that nobody can read',
+    'chain.links',
+    ({ tenant, one }) => {
+      const { seq, head } = one;
+      const unread = Buffer.from('nothing');
+      tenant.decide(one);
+      one.addUnreadable(unread);
+      one.ship();
+      Object.assign(one, { seq, head });
+      tenant.decide(one, { tool_name: 'delete_file' });
+      one.addUnreadable(unread);
+      tenant.decide(one);
+      one.ship();
+      return undefined;
+    },
+  ),
+  staged(
+    'a batch that begins with a record that nobody can read, behind another one than was signed',
+    'chain.links',
+    ({ one }) => {
+      one.head = recordHash(Buffer.from('another'));
+      one.addUnreadable(Buffer.from('nothing'));
+      one.ship();
+      return undefined;
+    },
+  ),
+  staged(
+    'records of the time that are left out behind one that nobody can read',
+    'scope.complete',
+    ({ tenant, one }) => {
+      tenant.wait(60);
+      const from = tenant.now();
+      tenant.decide(one);
+      one.addUnreadable(Buffer.from('nothing'));
+      one.ship();
+      const start = tenant.leaves.length;
+      tenant.decide(one);
+      one.ship();
+      return { start, from };
+    },
+  ),
+  staged(
     'an epoch that does not name the end of the one before',
     'chain.epochs',
     ({ tenant, one }) => {

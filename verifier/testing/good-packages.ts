@@ -66,6 +66,25 @@ export const GOOD_PACKAGES: readonly GoodPackage[] = [
   { name: 'contiguous', make: packed({}) },
   { name: 'contiguous with payloads', make: packed({ payloads: true }) },
   { name: 'the later part of a log', make: packed({ start: 5, from: timeOf(60) }) },
+  {
+    name: 'behind records that nobody can read',
+    make: () => {
+      const { tenant, one } = aFullStory();
+      tenant.decide(one);
+      one.addUnreadable(Buffer.from('nothing'));
+      one.ship();
+      one.addUnreadable(Buffer.from('nothing more'));
+      one.ship();
+      tenant.wait(60);
+      const from = tenant.now();
+      const start = tenant.leaves.length;
+      tenant.decide(one);
+      one.addUnreadable(Buffer.from('nothing again'));
+      one.ship();
+      const bytes = aPacked(tenant, { anchorSizes: [PINNED], start, from });
+      return { bytes, anchor: tenant.anchor(PINNED) };
+    },
+  },
   { name: 'selective with causes', make: packed(SELECTIVE) },
   { name: 'volume 1 of 2', make: volume(1) },
   { name: 'volume 2 of 2', make: volume(2) },

@@ -119,6 +119,29 @@ export const VOLUME_SETS: readonly VolumeSet[] = [
     },
   },
   {
+    name: 'volumes that are cut behind records that nobody can read',
+    make: () => {
+      const { tenant, cut, story } = told(unreadEnd);
+      story.one.addUnreadable(Buffer.from('nothing, once more'));
+      story.one.ship();
+      tenant.decide(story.one);
+      story.one.ship();
+      return whole(tenant, cut, cut + 1);
+    },
+  },
+  {
+    name: 'a volume that repeats records that nobody can read',
+    make: () => {
+      const { tenant, cut, story } = told(({ tenant, one }) => {
+        unreadEnd({ tenant, one });
+        one.waiting = tenant.leaves.at(-1)?.records.slice(1) ?? [];
+      });
+      tenant.decide(story.one);
+      story.one.ship();
+      return whole(tenant, cut);
+    },
+  },
+  {
     name: 'a volume that is missing',
     check: 'set.volumes',
     make: () => {
@@ -230,6 +253,42 @@ export const VOLUME_SETS: readonly VolumeSet[] = [
     },
   },
   {
+    // The record that is repeated names nothing, so its hash does not show what was before it.
+    name: 'a stream that went another way before a record that nobody can read',
+    check: 'set.streams',
+    make: () => {
+      let place = { seq: 0, head: '' };
+      const { tenant, cut, story } = told((told) => {
+        place = { seq: told.one.seq, head: told.one.head };
+        unreadEnd(told);
+      });
+      Object.assign(story.one, place);
+      unreadEnd(story, { tool_name: 'delete_file' });
+      const again = tenant.leaves.pop();
+      story.one.waiting = again?.records ?? [];
+      tenant.decide(story.one);
+      story.one.ship();
+      return whole(tenant, cut);
+    },
+  },
+  {
+    name: 'a record that nobody can read, repeated behind another one',
+    check: 'set.streams',
+    make: () => {
+      const { tenant, cut, story } = told(unreadEnd);
+      const { one } = story;
+      const { seq } = one;
+      // As if another call had come before it, of which its writer signed no more than the hash.
+      Object.assign(one, { seq: seq - 2, head: tenant.leaves.at(-1)?.header.prev_head });
+      tenant.decide(one, { tool_name: 'delete_file' });
+      const [other] = one.waiting.splice(0);
+      one.addUnreadable(Buffer.from('nothing'));
+      tenant.decide(one);
+      one.ship();
+      return packed(tenant, seal(showing(cutAt(tenant, cut), one.id, other)));
+    },
+  },
+  {
     name: 'an approval that is used in two volumes',
     check: 'set.approvals',
     make: () => useTwice((tenant, cut) => cutAt(tenant, cut)),
@@ -240,6 +299,16 @@ export const VOLUME_SETS: readonly VolumeSet[] = [
     make: () => useTwice(selective),
   },
 ];
+
+/** A batch that ends with a record that nobody can read. */
+function unreadEnd(
+  { tenant, one }: Pick<Story, 'tenant' | 'one'>,
+  given: Parameters<TestTenant['decide']>[1] = {},
+): void {
+  tenant.decide(one, given);
+  one.addUnreadable(Buffer.from('nothing'));
+  one.ship();
+}
 
 /** Each call could be the approved one; together they are one too many. */
 function useTwice(cut: (tenant: TestTenant, cut: number) => Volume[]) {

@@ -62,6 +62,24 @@ function aWitnessed(): Base {
   return { name: 'witnesses', parts, members: sealPackage(parts, signer), anchor, signer };
 }
 
+/** A stream that nobody can read just before the package, and in it. */
+function anUnread(): Base {
+  const { tenant, one } = aStory('unread');
+  tenant.decide(one);
+  one.addUnreadable(Buffer.from('nothing'));
+  one.ship();
+  one.addUnreadable(Buffer.from('nothing more'));
+  one.ship();
+  tenant.wait(60);
+  const request = { start: tenant.leaves.length, from: tenant.now() };
+  // A statement of a writer who is not in the package could be anything.
+  tenant.writers = tenant.writers.filter(({ statement }) => statement.stream === one.id);
+  tenant.decide(one);
+  one.addUnreadable(Buffer.from('nothing again'));
+  one.ship();
+  return baseOf('behind records that nobody can read', tenant, request);
+}
+
 /** @returns those that a run begins with; making them costs some signatures */
 export function makeBases(): Base[] {
   const { tenant } = aFullStory();
@@ -75,5 +93,6 @@ export function makeBases(): Base[] {
     aRotated(),
     aRestored(),
     aWitnessed(),
+    anUnread(),
   ];
 }

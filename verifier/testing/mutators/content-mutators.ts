@@ -96,6 +96,30 @@ const batches = signedAnew('batches, signed anew', (base, random) => {
   return parts;
 });
 
+const shownBefore = signedAnew('', (base, random) => {
+  const parts = copyOf(base);
+  const { proofs } = parts;
+  if (random(2) === 0) proofs.boundaries = mutateList(proofs.boundaries, random);
+  else {
+    const at = random(proofs.boundaries.length);
+    try {
+      proofs.boundaries[at] = JSON.parse(mutateText(JSON.stringify(proofs.boundaries[at]), random));
+    } catch {
+      proofs.boundaries.splice(at, 1);
+    }
+  }
+  return parts;
+});
+
+/** Of one stream alone: those of several come in any order. */
+const boundaries: Mutator = {
+  name: 'boundaries, signed anew',
+  mutate: (base, random, bases) => {
+    const streams = new Set(base.parts.proofs.boundaries.map(({ stream }) => stream));
+    return streams.size === 1 ? shownBefore.mutate(base, random, bases) : undefined;
+  },
+};
+
 /** A whole member of another good package, where this one has its own. */
 function exchange(
   base: Base,
@@ -153,6 +177,7 @@ export const CONTENT_MUTATORS: readonly Mutator[] = [
   order,
   records,
   batches,
+  boundaries,
   exchanged,
   exchangedAndSigned,
   anotherAnchor,
