@@ -25,17 +25,12 @@ function readRecord(record: string, file: string): TestText {
   const [header = '', ...lines] = record.trim().split('\n');
   const [kind, name, language, genre] = header.split(' ');
   const marked = lines.join('\n');
-  const isKind = kind === 'attack' ? marked.includes('[[') : kind === 'benign';
-  if (!isKind || !name || !language || !genre || marked === '') {
+  const isAttack = kind === 'attack' && marked.includes('[[');
+  if (!(isAttack || kind === 'benign') || !name || !language || !genre || marked === '') {
     throw new Error(`${file}: '${header}' is not of the format`);
   }
-  const text = kind === 'attack' ? marked.replace(MARKS, '') : marked;
-  const collection = file.replace('.txt', '');
-  return {
-    text,
-    kind,
-    class: kind === 'attack' ? name : 'ordinary',
-    language,
-    carrier: collection,
-  };
+  const carrier = file.replace('.txt', '');
+  return isAttack
+    ? { text: marked.replace(MARKS, ''), kind: 'attack', class: name, language, carrier }
+    : { text: marked, kind: 'benign', class: 'ordinary', language, carrier };
 }
